@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: BSD-3-Clause
 -- | A scaler of images, which gives each image to C in a buffer of malloc.
--- Wrong: after an image that C rejects, one in four, the buffer is not freed. --fixed uses allocaBytes, which frees it always.
+-- Wrong: after an image that C rejects, one in four, the buffer is not freed. --fixed uses allocaBytes, which does it.
 --
 --     ghc -O -threaded Ffi.hs && heapwatch run -- ./Ffi
 module Main (main) where

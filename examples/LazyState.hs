@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: BSD-3-Clause
 -- | A bot that reads prices and keeps what it has learnt of them in a State monad.
--- Wrong: the monad is strict, but the fields of its state are not: each price leaves two thunks. --fixed evaluates both.
+-- Wrong: the monad is strict, the fields of its state are not: each price leaves two thunks. --fixed evaluates both.
 --
 --     ghc -O -threaded LazyState.hs && heapwatch run -- ./LazyState
 module Main (main) where

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: BSD-3-Clause
 -- | A web service that keeps a session for each visitor.
--- Wrong: nothing removes a session. --fixed drops those that are older than five seconds.
+-- Wrong: nothing removes a session. --fixed drops those that are older than a second.
 --
 --     ghc -O -threaded UnboundedMap.hs && heapwatch run -- ./UnboundedMap
 module Main (main) where
@@ -24,6 +24,6 @@ main = do
   sessions <- newIORef IntMap.empty
   forM_ [1 .. 9000] $ \tick -> do
     forM_ [1 .. 100] $ \n -> modifyIORef' sessions (IntMap.insert (100 * tick + n) (visit tick n))
-    when fixed $ modifyIORef' sessions (snd . IntMap.split (100 * (tick - 500)))
+    when fixed $ modifyIORef' sessions (snd . IntMap.split (100 * (tick - 100)))
     threadDelay 10000
   readIORef sessions >>= print . IntMap.size
