@@ -292,6 +292,7 @@ static int profile_of_process(struct inspect_subject *s, struct error *error)
         if (r->output && !profile_file_check(r->output, error))
                 return EXIT_USAGE;
         cpu_profile_init(&p);
+        p.by_thread = r->by_thread;
         const enum stopped end = profile_process(&p, s->ghc, s->pid, &how, error);
         const bool good = end == STOPPED && show_profile(s, &p) &&
                           (!r->output || profile_file_write(r->output, &p, program_own_file(s->program), error));
@@ -428,6 +429,7 @@ static const struct option options[] = {
         OPTION_FLAG("all", 'a', struct words, request.all, "one by one"),
         OPTION_FLAG("brief", 0, struct words, request.brief, "of why: one sentence"),
         OPTION_FLAG("no-stop", 0, struct words, request.no_stop, "read the program while it runs"),
+        OPTION_FLAG("by-thread", 0, struct words, request.by_thread, "of profile: stacks begin with their thread"),
         OPTION_FLAG("rows", 0, struct words, request.rows, "of profile: the tree as rows, which other programs read"),
         OPTION_FLAG("once", 0, struct words, request.once, "of watch: only find out whether it can be watched"),
         OPTION_NUMBER("frames", 0, unsigned, struct words, request.frames, 0, THREAD_FRAMES, "frames of each stack"),

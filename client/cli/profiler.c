@@ -29,8 +29,8 @@ static void *run(void *ctx)
 {
         struct profiler *p = ctx;
         char pid[NUMBER], time[NUMBER];
-        const char *arguments[] = { "heapwatch-inspect", "profile", "--pid",  pid, "--for", time,
-                                    "--max-pause",       "5ms",     "--rows", NULL };
+        const char *arguments[] = { "heapwatch-inspect", "profile", "--pid",       pid,      "--for", time,
+                                    "--max-pause",       "5ms",     "--by-thread", "--rows", NULL };
 
         (void)snprintf(pid, sizeof(pid), "%ld", (long)p->what.pid);
         (void)snprintf(time, sizeof(time), "%" PRIu64 "ms", p->what.for_ns / 1000000);

@@ -19,12 +19,12 @@
 #define NUMBER_BYTES   24
 #define SPARE_NS       UINT64_C(30000000000) /* by the clock, beside the CPU time: the machine may be busy */
 
-static const char *const groupings[] = { "name", "type", NULL };
+static const char *const groupings[] = { "name", "type", NULL }, *const roots[] = { "function", "thread", NULL };
 
 struct request {
         const struct command *command;
         const char *what, *band, *endpoint;
-        bool json, brief, all, no_stop, by_type;
+        bool json, brief, all, no_stop, by_type, by_thread;
         uint64_t frames, top, max_pause_ns, memory_bytes, time_ns;
         uint64_t for_ns, hz; /* 0: not of this command */
         const char *output;
@@ -103,6 +103,8 @@ static void fill(struct arguments *a, const struct request *r, const struct insp
                 add_number(a, "--for", r->for_ns / 1000000, "ms");
                 add_number(a, "--hz", r->hz, "");
         }
+        if (r->by_thread)
+                add(a, "--by-thread");
         if (r->output) {
                 add(a, "--output");
                 add(a, r->output);
@@ -254,6 +256,8 @@ static const struct option options_of_profile[] = {
         OPERAND_TEXT("TARGET|PID", struct request, what, COMPLETE_TARGET, NULL),
         OPTION_DURATION("for", 0, struct request, for_ns, 100000000, UINT64_C(3600000000000),
                         "how long samples are taken (default 30s); Ctrl-C ends it before"),
+        OPTION_CHOICE("by", 0, "function|thread", bool, struct request, by_thread, roots,
+                      "stacks begin with the outermost function (default), or with their thread"),
         OPTION_NUMBER("hz", 0, uint64_t, struct request, hz, 1, 1000,
                       "samples a second of each OS thread that runs (default 99)"),
         OPTION_TEXT("output", 'o', "FILE", struct request, output, COMPLETE_FILE,
@@ -285,6 +289,7 @@ const struct command command_profile = {
                         "heapwatch profile my-server",
                         "heapwatch profile 4711 --for 10s -o my-server.svg",
                         "heapwatch profile my-server -o my-server.speedscope.json",
+                        "heapwatch profile my-server --by thread",
                         "heapwatch profile my-server --format json | jq '.functions[:5]'",
                         NULL,
                 },

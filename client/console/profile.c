@@ -19,8 +19,10 @@ struct console_profile {
         uint32_t run;
         uint64_t begin_ns;
         struct profiler *profiler; /* NULL: done */
-        struct cpu_tree tree;      /* n_sentences 0: there is none */
-        bool hidden;               /* cost centres are shown */
+        struct cpu_tree tree;      /* by thread; n_sentences 0: there is none */
+        struct cpu_tree merged;    /* of all threads together */
+        bool by_thread;
+        bool hidden; /* cost centres are shown */
 };
 
 static bool is_shown(const struct console_profile *p, const struct world_target *t)
@@ -33,6 +35,7 @@ void console_profile_destroy(struct console *c)
         if (!c->profile)
                 return;
         profiler_destroy(&c->profile->profiler);
+        cpu_tree_done(&c->profile->merged);
         cpu_tree_done(&c->profile->tree);
         free(c->profile);
         c->profile = NULL;
@@ -84,12 +87,17 @@ void console_profile_key(struct console *c)
         c->profile = p;
 }
 
-bool console_profile_toggle(struct console *c)
+bool console_profile_toggle(struct console *c, int key)
 {
-        if (!is_shown(c->profile, c->scene.target) || !c->profile->tree.n_sentences)
+        struct console_profile *p = c->profile;
+
+        if (!is_shown(p, c->scene.target) || !p->merged.n_sentences)
                 return false;
-        c->profile->hidden = !c->profile->hidden;
-        return true;
+        if (key == 'x')
+                p->hidden = !p->hidden;
+        else if (key == 'T')
+                p->by_thread = !p->by_thread;
+        return key == 'x' || key == 'T';
 }
 
 bool console_profile_poll(struct console *c)
@@ -101,7 +109,8 @@ bool console_profile_poll(struct console *c)
         if (!p || !p->profiler || !profiler_is_done(p->profiler))
                 return false;
         text = profiler_detach_text(p->profiler, &error);
-        if (!text || !cpu_tree_read(&p->tree, text, &error) || !cpu_tree_sum(&p->tree, &error))
+        if (!text || !cpu_tree_read(&p->tree, text, &error) || !cpu_tree_merge(&p->merged, &p->tree, &error) ||
+            !cpu_tree_sum(&p->merged, &error) || !cpu_tree_sum(&p->tree, &error))
                 console_notify(c, true, "no profile: %s", error.text);
         profiler_destroy(&p->profiler);
         return true;
@@ -111,7 +120,9 @@ void console_profile_prepare(struct console *c)
 {
         const struct console_profile *p = c->profile;
 
-        c->scene.cpu = is_shown(p, c->scene.target) && p->tree.n_sentences && !p->hidden ? &p->tree : NULL;
+        c->scene.cpu = is_shown(p, c->scene.target) && p->merged.n_sentences && !p->hidden
+                               ? p->by_thread ? &p->tree : &p->merged
+                               : NULL;
 }
 
 char *console_profile_text(const struct console *c, char *out, size_t size)

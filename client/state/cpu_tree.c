@@ -4,6 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "proto/base/hash.h"
+#include "proto/base/idtable.h"
+
 /* The next line of a text, without its end; NULL: there is none. */
 static char *next_line(char **at)
 {
@@ -74,6 +77,57 @@ bool cpu_tree_read(struct cpu_tree *ret, char *text, struct error *error)
                 return true;
         cpu_tree_done(ret);
         return error_set(error, "the inspection printed no profile");
+}
+
+/* ------------------------------------------------------------------------- threads */
+
+/* As heapwatch-inspect calls them; no function has a space there. */
+#define THREAD "thread "
+
+/* The child of a node, both by number from 1; made where there is none. 0: out of memory. */
+static uint32_t child_of(struct cpu_tree *t, struct idtable *table, uint32_t parent, const char *name)
+{
+        const uint64_t hash = hash_text(name, parent);
+        uint32_t at = idtable_start(table, hash), id;
+
+        while ((id = idtable_next(table, hash, &at)) &&
+               (t->nodes[id - 1].parent != parent || strcmp(t->nodes[id - 1].name, name) != 0))
+                ;
+        if (id)
+                return id;
+        id = (uint32_t)t->n + 1;
+        if (idtable_add(table, hash, id) < 0)
+                return 0;
+        t->nodes[t->n++] = (struct cpu_node){ .parent = parent, .name = name };
+        return id;
+}
+
+bool cpu_tree_merge(struct cpu_tree *ret, const struct cpu_tree *from, struct error *error)
+{
+        uint32_t *now = calloc(from->n + 1, sizeof(*now)); /* the new number of each node; 0: of a thread */
+        struct idtable table = { .slots = NULL };
+        bool good;
+
+        *ret = (struct cpu_tree){ .total_ns = from->total_ns, .n_sentences = from->n_sentences };
+        memcpy(ret->sentences, from->sentences, sizeof(ret->sentences));
+        ret->nodes = calloc(from->n + 1, sizeof(*ret->nodes));
+        good = now && ret->nodes;
+        for (size_t i = 0; good && i < from->n; i++) {
+                const struct cpu_node *node = &from->nodes[i];
+                if (!node->parent && !strncmp(node->name, THREAD, strlen(THREAD)))
+                        continue;
+                const uint32_t id = child_of(ret, &table, now[node->parent], node->name);
+                if (!(good = id != 0))
+                        break;
+                now[i + 1] = id;
+                ret->nodes[id - 1].self_ns += node->self_ns;
+                ret->nodes[id - 1].total_ns += node->total_ns;
+        }
+        free(now);
+        idtable_done(&table);
+        if (!good)
+                cpu_tree_done(ret);
+        return good || error_set(error, "out of memory");
 }
 
 /* ----------------------------------------------------------------------- functions */

@@ -29,7 +29,7 @@ struct cpu_function {
 };
 
 struct cpu_tree {
-        char *text; /* owned; all texts point into it */
+        char *text; /* owned; all texts point into it; NULL: borrowed */
         const char *sentences[CPU_TREE_SENTENCES];
         size_t n_sentences;
         struct cpu_node *nodes;
@@ -41,6 +41,12 @@ struct cpu_tree {
 
 /* `text` is from malloc and is its own from then on, also on failure. False with a sentence. */
 bool cpu_tree_read(struct cpu_tree *ret, char *text, struct error *error);
+
+/*
+ * Of a tree whose stacks begin with their thread, the same without threads: equal stacks of several are one. It borrows
+ * the texts of `from`. False: out of memory.
+ */
+bool cpu_tree_merge(struct cpu_tree *ret, const struct cpu_tree *from, struct error *error);
 
 /* The functions of the tree. False: out of memory. */
 bool cpu_tree_sum(struct cpu_tree *t, struct error *error);

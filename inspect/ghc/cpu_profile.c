@@ -12,6 +12,7 @@
 #include "inspect/ghc/closure.h"
 #include "inspect/ghc/names.h"
 #include "proto/base/hash.h"
+#include "proto/base/text_out.h"
 
 #define OF_RUNTIME  "stg_" /* such frames keep arguments and registers */
 #define NODES_MOST  (UINT32_C(1) << 18)
@@ -125,7 +126,7 @@ static uint32_t child_of(struct cpu_profile *p, uint32_t parent, uint32_t name)
 struct stack {
         struct cpu_profile *profile;
         struct ghc *ghc;
-        uint32_t names[PROFILE_FRAMES + 1]; /* the innermost first */
+        uint32_t names[PROFILE_FRAMES + 2]; /* the innermost first */
         size_t n;
         bool is_cut;
 };
@@ -149,6 +150,36 @@ static void push_frame(void *ctx, const struct closure_table *frame)
         const uint32_t name = name_at(s->profile, s->ghc, frame->at);
         if (!name || strncmp(cpu_profile_name(s->profile, name), OF_RUNTIME, strlen(OF_RUNTIME)) != 0)
                 push(s, name);
+}
+
+static bool is_digit(char c)
+{
+        return c >= '0' && c <= '9';
+}
+
+/* By its label without its number, else by its own number. Further ones are one. */
+static uint32_t name_of_thread(struct cpu_profile *p, const struct haskell_thread *h)
+{
+        char name[THREAD_LABEL_BYTES + 32];
+        struct text_out out;
+        bool is_empty = true;
+
+        text_out_init(&out, name, sizeof(name));
+        text_put(&out, "thread ");
+        for (const char *c = h->label; *c; c++)
+                if ((unsigned char)*c >= ' ' && !is_digit(*c) && !(strchr(" -#_:", *c) && (!c[1] || is_digit(c[1])))) {
+                        text_put_n(&out, c, 1);
+                        is_empty = false;
+                }
+        if (is_empty)
+                text_put_u64(&out, h->id);
+        for (size_t i = 0; i < p->n_threads; i++)
+                if (!strcmp(cpu_profile_name(p, p->threads[i]), name))
+                        return p->threads[i];
+        const uint32_t id = intern(p, p->n_threads < PROFILE_THREADS ? name : "thread (another)");
+        if (id && p->n_threads < PROFILE_THREADS)
+                p->threads[p->n_threads++] = id;
+        return id;
 }
 
 static void add(struct stack *s, uint64_t ns)
@@ -188,6 +219,8 @@ void cpu_profile_add(struct cpu_profile *p, struct ghc *g, struct threads *t, en
                 s.names[s.n] = intern(p, roots[kind]);
                 s.n++;
         }
+        if (p->by_thread && t->n)
+                s.names[s.n++] = name_of_thread(p, &t->items[0]);
         p->samples[kind]++;
         p->ns[kind] += ns;
         add(&s, ns);

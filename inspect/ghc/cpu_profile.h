@@ -16,6 +16,7 @@
 #include "proto/base/sketch.h"
 
 #define PROFILE_FRAMES     1000u /* of a stack, equal neighbours counted once; the rest of it is cut */
+#define PROFILE_THREADS    200u  /* that are told from each other */
 #define PROFILE_STOP_BITS  5u    /* precision of the durations of stops */
 #define PROFILE_STOP_CELLS SKETCH_CELLS(PROFILE_STOP_BITS, 40)
 
@@ -47,6 +48,9 @@ struct cpu_profile {
         struct pool places; /* addresses whose names are known */
         struct idtable node_ids, name_ids, place_ids;
         uint64_t seed;
+        bool by_thread; /* stacks begin with the thread: "thread worker" by its label without its number, "thread 12" */
+        uint32_t threads[PROFILE_THREADS]; /* ids of their names */
+        size_t n_threads;
         uint64_t samples[SAMPLE_KINDS], ns[SAMPLE_KINDS];
         uint64_t unkept_samples, unkept_ns; /* there were too many different stacks */
 

@@ -13,7 +13,7 @@
 #include "proto/base/json_out.h"
 #include "proto/base/whole_file.h"
 
-#define DEEP (PROFILE_FRAMES + 2) /* of a stack, with the root that says what is missing */
+#define DEEP (PROFILE_FRAMES + 2) /* of a stack, with the root that says what is missing, and the thread */
 
 /* The names of a node and its callers, the innermost first. */
 static size_t stack_of(const struct cpu_profile *p, uint32_t id, uint32_t names[DEEP])

@@ -16,6 +16,7 @@ struct inspect_request {
         const char *band; /* of `why`; NULL: the largest */
         bool json, all, no_stop, once;
         bool brief;            /* of `why`: one sentence, without a head */
+        bool by_thread;        /* of `profile`: stacks begin with their thread */
         bool rows;             /* of `profile`: the tree for programs, in place of the tables */
         bool by_type;          /* bands as a heap profile by closure type has them */
         unsigned frames;       /* shown of a stack */

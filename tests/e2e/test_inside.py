@@ -400,6 +400,8 @@ def test_profile_by_page_and_console(directory):
                 t.wait_screen(lambda s: re.search(r"taking samples of spin: [1-9.]+ s", s), "a second of samples")
                 t.keys("P")
                 t.wait("then interrupted", "samples stand for", "\u25be all", "spinAgain")
+                t.keys("T")
+                t.wait("\u25be thread ")
                 t.keys("Enter")
                 t.wait("\u25b8 all")
                 t.keys("x")

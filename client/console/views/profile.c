@@ -563,6 +563,7 @@ static const struct console_key keys[] = {
         { "enter", "open, close" },
         { "tab", "ticky counters, functions" },
         { "P", "profile of CPU time" },
+        { "T", "by thread" },
         { "x", "cost centres" },
         { "/", "search" },
         { "f", "filter" },
@@ -571,7 +572,7 @@ static const struct console_key keys[] = {
 
 static bool handle_key(struct console *c, int key)
 {
-        return key == 'x' && console_profile_toggle(c);
+        return console_profile_toggle(c, key);
 }
 
 const struct console_view view_profile = {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { bottomUp, type CpuRow, functions, moduleOf, topDown } from "../src/state/cpu.ts";
+import { bottomUp, type CpuRow, functions, moduleOf, ofThread, threads, topDown } from "../src/state/cpu.ts";
 import type { Frame } from "../src/widgets/flame.ts";
 
 // main calls sort (70, of which 10 in compare) and parse (30), which calls compare (5) and, through it, itself (2).
@@ -36,4 +36,14 @@ test("a function that calls itself counts once", () => {
     assert.deepEqual(found.get("Shop.parse"), [25, 30]);
     assert.deepEqual(found.get("Shop.compare"), [15, 17]);
     assert.deepEqual(found.get("Main.main"), [0, 100]);
+});
+
+const THREADED: CpuRow[] = [[0, 0, 70, "thread worker"], [1, 50, 70, "Main.main"], [2, 20, 20, "f"], [0, 0, 25, "thread 7"], [4, 5, 25, "Main.main"], [5, 20, 20, "f"], [0, 5, 5, "(garbage collection)"]];
+
+test("of all threads, equal stacks are one; of one, its own", () => {
+    assert.deepEqual(threads(THREADED), [{ name: "worker", total: 70 }, { name: "7", total: 25 }]);
+    assert.deepEqual(ofThread(THREADED), { total: 100, rows: [[0, 55, 95, "Main.main"], [1, 40, 40, "f"], [0, 5, 5, "(garbage collection)"]] });
+    assert.deepEqual(ofThread(THREADED, "7"), { total: 25, rows: [[0, 5, 25, "Main.main"], [1, 20, 20, "f"]] });
+    assert.deepEqual(ofThread(THREADED, "nobody"), { total: 0, rows: [] });
+    assert.deepEqual(ofThread(ROWS).rows, ROWS);
 });

@@ -33,6 +33,12 @@ static struct cpu_profile_function function_of(const struct cpu_profile *p, cons
         return found;
 }
 
+static bool never(void *ctx)
+{
+        (void)ctx;
+        return false;
+}
+
 static struct document written(const struct cpu_profile *p,
                                bool (*write)(FILE *to, const struct cpu_profile *p, const char *program))
 {
@@ -289,11 +295,58 @@ static void test_stops(void **state)
         cpu_profile_done(&p);
 }
 
+/* Threads of one label but for their numbers are one, those without a label are known by their numbers. */
+static void test_stacks_by_thread(void **state)
+{
+        static const char labels[][8] = { "worker-7", "worker 1", "12" };
+        struct draft *d = draft_new(&draft_9_6);
+        const uint64_t frame = draft_table(d, RET_SMALL, 1, 0, NULL), label = draft_table(d, ARR_WORDS, 0, 0, NULL);
+        struct error error = { "" };
+        struct threads t = { 0 };
+        struct cpu_profile p;
+        struct ghc g;
+
+        (void)state;
+        for (size_t i = 0; i < 4; i++) {
+                const uint64_t tso = draft_thread(d, 0, 0, (uint64_t[]){ frame, 1 }, 2);
+                uint64_t words[] = { label, sizeof(labels[0]), 0 };
+                if (i == ARRAY_SIZE(labels))
+                        continue;
+                memcpy(&words[2], labels[i], sizeof(labels[0]));
+                draft_u64(d, tso + d->layout.label, draft_object(d, 1, words, 3));
+        }
+        draft_finish(d);
+        assert_true(ghc_find(&g, &d->program, &error));
+        threads_copy(&t, &g, never, NULL);
+        assert_int_equal(t.n, 4);
+        cpu_profile_init(&p);
+        p.by_thread = true;
+        for (size_t i = 0; i < t.n; i++) {
+                struct threads one = t;
+                one.items = &t.items[i];
+                cpu_profile_add(&p, &g, &one, ACTIVITY_HASKELL, DRAFT_TEXT, 10);
+        }
+        cpu_profile_sum(&p);
+        assert_int_equal(function_of(&p, "thread worker").total_ns, 20);
+        assert_int_equal(function_of(&p, "thread 3").total_ns, 10);
+        assert_int_equal(function_of(&p, "thread 4").total_ns, 10);
+        assert_int_equal(cpu_profile_ns(&p), 40);
+        cpu_profile_done(&p);
+        threads_done(&t);
+        ghc_done(&g);
+        draft_destroy(d);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_folding),     cmocka_unit_test(test_files), cmocka_unit_test(test_stacks),
-                cmocka_unit_test(test_flame_graph), cmocka_unit_test(test_pprof), cmocka_unit_test(test_delays),
+                cmocka_unit_test(test_stacks_by_thread),
+                cmocka_unit_test(test_folding),
+                cmocka_unit_test(test_files),
+                cmocka_unit_test(test_stacks),
+                cmocka_unit_test(test_flame_graph),
+                cmocka_unit_test(test_pprof),
+                cmocka_unit_test(test_delays),
                 cmocka_unit_test(test_stops),
         };
 

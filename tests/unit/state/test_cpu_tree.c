@@ -55,6 +55,31 @@ static void test_a_function_that_calls_itself_counts_once(void **state)
         cpu_tree_done(&t);
 }
 
+static void test_equal_stacks_of_threads_are_merged(void **state)
+{
+        struct cpu_tree t, all;
+        struct error error;
+
+        (void)state;
+        assert_true(read_text(&t,
+                              "head\n\n0 0 70 thread worker\n1 50 70 main\n2 20 20 f\n0 0 25 thread 7\n4 5 25 main\n"
+                              "5 20 20 f\n0 5 5 (garbage collection)\n",
+                              &error));
+        assert_true(cpu_tree_merge(&all, &t, &error));
+        assert_int_equal(all.n, 3);
+        assert_int_equal(all.total_ns, 100);
+        assert_string_equal(all.nodes[0].name, "main");
+        assert_int_equal(all.nodes[0].self_ns, 55);
+        assert_int_equal(all.nodes[0].total_ns, 95);
+        assert_int_equal(all.nodes[1].parent, 1);
+        assert_int_equal(all.nodes[1].self_ns, 40);
+        assert_string_equal(all.nodes[2].name, "(garbage collection)");
+        assert_int_equal(all.nodes[2].parent, 0);
+        assert_string_equal(all.sentences[0], "head");
+        cpu_tree_done(&all);
+        cpu_tree_done(&t);
+}
+
 static void test_a_program_that_waits_has_no_rows(void **state)
 {
         struct cpu_tree t;
@@ -123,6 +148,7 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(test_rows_are_a_tree),
                 cmocka_unit_test(test_a_function_that_calls_itself_counts_once),
+                cmocka_unit_test(test_equal_stacks_of_threads_are_merged),
                 cmocka_unit_test(test_a_program_that_waits_has_no_rows),
                 cmocka_unit_test(test_what_is_no_tree_is_refused),
                 cmocka_unit_test(test_there_are_no_more_rows_than_it_keeps),

@@ -4,10 +4,10 @@
  * the table of cost centres, and ticky counters.
  */
 import type { App, Page } from "../app.ts";
-import { h, setLabel, setText, visible } from "../dom.ts";
+import { h, replace, setLabel, setText, visible } from "../dom.ts";
 import type { Target } from "../state/target.ts";
 import { setName } from "../widgets/name.ts";
-import { bottomUp, type CpuFunction, type CpuProfile, functions, topDown } from "../state/cpu.ts";
+import { bottomUp, type CpuFunction, type CpuProfile, functions, ofThread, threads, topDown } from "../state/cpu.ts";
 import { type CentreRow, centres, ticksIn, tree } from "../state/ticks.ts";
 import { num, type TickyCounter } from "../state/wire.ts";
 import { bytes, count, duration, share, UNKNOWN } from "../units.ts";
@@ -53,7 +53,10 @@ class CpuSection {
     private readonly command = h("p", { class: "muted" });
     private readonly flame = new Flame("cpu", "CPU time by stacks", duration);
     private readonly table: Table<CpuFunction>;
+    private readonly thread = h("select", { "aria-label": "Thread", onchange: () => this.app.route.set({ thread: this.thread.value }) });
     private of: CpuProfile | undefined; // what is made of it:
+    private threads: string[] = [];
+    private shown: string | undefined; // the thread
     private frames: Record<string, Frame> = {};
     private functions: CpuFunction[] = [];
 
@@ -62,24 +65,33 @@ class CpuSection {
         this.way = choice(app.route, "way", "Direction of the stacks", WAYS, () => "down");
         this.table = new Table<CpuFunction>({ id: "functions", title: "Functions by CPU time", columns: FUNCTIONS, key: (f) => f.name, route: app.route, sort: "-self",
             height: 420, empty: "No function matches." });
-        this.root = h("div", { class: "stack" }, h("div", {}, h("div", { class: "controls" }, this.control.root, this.way.root), this.message, this.command),
+        this.root = h("div", { class: "stack" }, h("div", {}, h("div", { class: "controls" }, this.control.root, this.way.root, this.thread), this.message, this.command),
             this.flame.root, this.table.root);
     }
 
     show(t: Target, term: string, keep: (s: string) => boolean): void {
         this.root.hidden = !this.app.profiles || this.app.finished;
         if (this.root.hidden) return;
-        const p = this.app.profiles!.of(t.key), rows = p?.rows ?? [], total = p?.totalNs ?? 0;
+        const p = this.app.profiles!.of(t.key), rows = p?.rows ?? [];
         this.control.update(t, p);
         this.way.update();
-        this.way.root.hidden = this.flame.root.hidden = this.table.root.hidden = !rows.length;
+        this.way.root.hidden = this.thread.hidden = this.flame.root.hidden = this.table.root.hidden = !rows.length;
         setText(this.message, this.words(t, p).split("\n").map(visible).join("\n"));
         setText(this.command, visible(`In a terminal, and for files: heapwatch profile ${t.name}`));
         if (!rows.length) return;
         if (this.of !== p) {
-            this.of = p;
-            this.frames = { down: topDown(rows, total), up: bottomUp(rows, total) };
-            this.functions = functions(rows, total).filter((f) => f.self);
+            const found = threads(rows);
+            this.threads = found.map((f) => f.name);
+            replace(this.thread, h("option", { value: "" }, "all threads"),
+                ...found.map((f) => h("option", { value: f.name }, visible(`thread ${f.name}: ${share(f.total / (p!.totalNs || 1))}`))));
+        }
+        const asked = this.app.route.get("thread"), one = this.threads.includes(asked) ? asked : undefined;
+        this.thread.value = one ?? "";
+        if (this.of !== p || this.shown !== one) {
+            const { rows: merged, total } = ofThread(rows, one);
+            [this.of, this.shown] = [p, one];
+            this.frames = { down: topDown(merged, total), up: bottomUp(merged, total) };
+            this.functions = functions(merged, total).filter((f) => f.self);
         }
         this.flame.show(this.frames[this.app.route.get("way", "down")] ?? this.frames["down"], "", term);
         this.table.show(this.functions.filter((f) => keep(f.name)), count(this.functions.length));

@@ -20,6 +20,31 @@ export interface CpuProfile {
     rows?: CpuRow[];
 }
 
+// What a row without a caller is called when it is a thread, or threads with one label but for their numbers; no function has a space there.
+const THREAD = "thread ";
+
+// CPU time of each thread, the most first; what is in no Haskell thread is not of it.
+export function threads(rows: CpuRow[]): { name: string; total: number }[] {
+    return rows.filter((r) => !r[0] && r[3].startsWith(THREAD)).map((r) => ({ name: r[3].slice(THREAD.length), total: r[2] })).sort((a, b) => b.total - a.total);
+}
+
+// The same of one thread, or of all together: equal stacks are one, and threads no longer rows.
+export function ofThread(rows: CpuRow[], thread?: string): { rows: CpuRow[]; total: number } {
+    const out: CpuRow[] = [], at: number[] = [0], known = new Map<string, number>(); // at: of a row its new number, 0: a thread, -1: left out
+    let total = 0;
+    rows.forEach(([parent, self, all, name], i) => {
+        const isThread = !parent && name.startsWith(THREAD), caller = at[parent]!;
+        const kept = thread === undefined || (parent ? caller >= 0 : isThread && name.slice(THREAD.length) === thread);
+        if (kept && !parent) total += all;
+        if (!kept || isThread) return void (at[i + 1] = kept ? 0 : -1);
+        const key = `${caller} ${name}`, same = known.get(key);
+        if (same === undefined) known.set(key, out.push([caller, self, all, name]));
+        else [out[same - 1]![1], out[same - 1]![2]] = [out[same - 1]![1] + self, out[same - 1]![2] + all];
+        at[i + 1] = known.get(key)!;
+    });
+    return { rows: out, total };
+}
+
 const CALLERS_MOST = 64; // of a function, bottom up
 
 // "GHC.Num.Integer" of GHC.Num.Integer.integerAdd, "Main" of "Main (local, before main4)"; "" of C code.
