@@ -110,7 +110,10 @@ void console_notify(struct console *c, bool bad, const char *format, ...) __attr
 
 /* How far the profile that is being taken is; "": none is. Returns `out`. */
 char *console_profile_text(const struct console *c, char *out, size_t size);
-/* By a key: `x`, cost centres in place of the profile, `T`, stacks by thread; and back. False: neither, or no profile. */
+/*
+ * By a key: `x`, cost centres in place of the profile, `T`, stacks by thread; and back. False: another key, or there is
+ * no profile.
+ */
 bool console_profile_toggle(struct console *c, int key);
 
 /* Where drawing reports what can be clicked; NULL in a report. */
