@@ -283,10 +283,16 @@ static int watch_core(struct inspect_subject *s, struct error *error)
         return EXIT_USAGE;
 }
 
+static void report_profile(void *ctx, const struct cpu_profile *so_far)
+{
+        (void)show_profile(ctx, so_far);
+        (void)fflush(stdout);
+}
+
 static int profile_of_process(struct inspect_subject *s, struct error *error)
 {
         const struct inspect_request *r = s->request;
-        const struct profiling how = { r->for_ns, r->hz, r->max_pause_ns };
+        const struct profiling how = { r->for_ns, r->hz, r->max_pause_ns, r->rows ? report_profile : NULL, s };
         struct cpu_profile p;
 
         if (r->output && !profile_file_check(r->output, error))
@@ -430,7 +436,8 @@ static const struct option options[] = {
         OPTION_FLAG("brief", 0, struct words, request.brief, "of why: one sentence"),
         OPTION_FLAG("no-stop", 0, struct words, request.no_stop, "read the program while it runs"),
         OPTION_FLAG("by-thread", 0, struct words, request.by_thread, "of profile: stacks begin with their thread"),
-        OPTION_FLAG("rows", 0, struct words, request.rows, "of profile: the tree as rows, which other programs read"),
+        OPTION_FLAG("rows", 0, struct words, request.rows,
+                    "of profile: the tree as rows, each second, for other programs"),
         OPTION_FLAG("once", 0, struct words, request.once, "of watch: only find out whether it can be watched"),
         OPTION_NUMBER("frames", 0, unsigned, struct words, request.frames, 0, THREAD_FRAMES, "frames of each stack"),
         OPTION_TEXT("band", 0, "NAME", struct words, request.band, COMPLETE_NOTHING, "of why: the type in question"),

@@ -25,7 +25,6 @@ struct child {
         pid_t pid;
         int out, err;
         FILE *to;
-        size_t n_out, most_out;    /* bytes of output; `most_out` 0: no limit */
         char said[ERROR_TEXT_MAX]; /* on standard error */
         size_t n_said;
         unsigned char before; /* the last byte of its output */
@@ -82,7 +81,6 @@ static void pass_on(struct child *c, char *piece, size_t n)
                         piece[i] = '?';
                 c->before = byte;
         }
-        c->n_out += n;
         (void)fwrite(piece, 1, n, c->to);
 }
 
@@ -120,7 +118,7 @@ static enum inspector_stop stop_of(const struct inspection *i)
         return stop;
 }
 
-/* Until both pipes end. False: the time or the room for its output is over, or we end. */
+/* Until both pipes end. False: the time is over, or we end. */
 static bool relay(struct child *c, const struct inspection *i)
 {
         uint64_t until_ns = clock_mono_ns() + i->most_ns;
@@ -141,8 +139,6 @@ static bool relay(struct child *c, const struct inspection *i)
                 for (size_t k = 0; k < 2; k++)
                         if (fds[k].fd >= 0 && fds[k].revents && !read_piece(c, fds[k].fd))
                                 fds[k].fd = -1;
-                if (c->most_out && c->n_out > c->most_out)
-                        return false;
         }
         return true;
 }
@@ -159,10 +155,7 @@ static enum inspector_end end_of(const struct child *c, int status, bool late, s
         if (WIFEXITED(status) && WEXITSTATUS(status) == INSPECT_REFUSED)
                 return INSPECTOR_REFUSED;
         (void)hw_terminal_text(said, sizeof(said), c->said);
-        if (c->most_out && c->n_out > c->most_out)
-                (void)error_set(error, "the inspection printed more than %zu bytes; what it reads may be damaged",
-                                c->most_out);
-        else if (WIFSIGNALED(status) && (WTERMSIG(status) == SIGXCPU || late))
+        if (WIFSIGNALED(status) && (WTERMSIG(status) == SIGXCPU || late))
                 (void)error_set(error, "the inspection needed more time than it may (--time): %s",
                                 late ? "the machine is busy, or what it reads is large or damaged"
                                      : "what it reads is large, or damaged");
@@ -178,7 +171,7 @@ static enum inspector_end end_of(const struct child *c, int status, bool late, s
 
 enum inspector_end inspector_run(const struct inspection *i, struct error *error)
 {
-        struct child c = { .to = i->to, .most_out = i->most_bytes };
+        struct child c = { .to = i->to };
         const char *const name = i->arguments[0];
         char program[PATH_MAX];
         int out[2], err[2], status = 0;

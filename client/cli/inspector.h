@@ -26,7 +26,6 @@ struct inspection {
         uint64_t most_ns;             /* then it is killed; also when a signal ends us */
         bool may_finish;              /* on a signal it gets SIGINT first, and a moment to print what it has */
         FILE *to;                     /* its output, without control characters */
-        size_t most_bytes;            /* of output: one that prints more is killed; 0: as many as it has */
         const atomic_int *stop;       /* enum inspector_stop, from another thread; NULL: signals alone */
 };
 

@@ -19,11 +19,51 @@ struct profiler {
         pthread_t thread;
         struct profiler_options what;
         atomic_int stop; /* enum inspector_stop */
-        struct document text;
+        FILE *output;
+        struct document text; /* what it has printed of the next profile */
+        size_t n_bytes;
+        unsigned n_empty; /* lines of that, the second of which ends it */
+        bool is_in_line;
+        pthread_mutex_t lock;
+        char *newest; /* under the lock */
         struct error error;
         bool good;
         atomic_bool done; /* after these */
 };
+
+/* A whole profile is there for who asks; the one before was not asked for. */
+static bool hand_over(struct profiler *p)
+{
+        if (!document_close(&p->text))
+                return false;
+        (void)pthread_mutex_lock(&p->lock);
+        free(p->newest);
+        p->newest = document_detach(&p->text);
+        (void)pthread_mutex_unlock(&p->lock);
+        p->n_empty = 0;
+        p->n_bytes = 0;
+        document_open(&p->text);
+        return p->text.to != NULL;
+}
+
+/* Output of the inspection. What would be too much ends it. */
+static ssize_t keep(void *ctx, const char *bytes, size_t n)
+{
+        struct profiler *p = ctx;
+
+        for (size_t i = 0; i < n; i++) {
+                if (!p->text.to)
+                        return 0;
+                (void)putc(bytes[i], p->text.to);
+                p->n_empty += bytes[i] == '\n' && !p->is_in_line;
+                p->is_in_line = bytes[i] != '\n';
+                if ((p->n_empty == 2 && !hand_over(p)) || ++p->n_bytes > p->what.most_bytes) {
+                        atomic_store(&p->stop, INSPECTOR_STOP_NOW);
+                        return 0;
+                }
+        }
+        return (ssize_t)n;
+}
 
 static void *run(void *ctx)
 {
@@ -37,13 +77,15 @@ static void *run(void *ctx)
         const enum inspector_end end = inspector_run(&(struct inspection){ .arguments = arguments,
                                                                            .most_ns = p->what.for_ns + SPARE_NS,
                                                                            .may_finish = true,
-                                                                           .to = p->text.to,
-                                                                           .most_bytes = p->what.most_bytes,
+                                                                           .to = p->output,
                                                                            .stop = &p->stop },
                                                      &p->error);
         if (end == INSPECTOR_REFUSED)
                 p->what.explain(p->what.pid, &p->error);
-        p->good = document_close(&p->text) && end == INSPECTOR_GOOD;
+        if (p->n_bytes > p->what.most_bytes)
+                (void)error_set(&p->error, "the inspection printed more than %zu bytes; what it reads may be damaged",
+                                p->what.most_bytes);
+        p->good = end == INSPECTOR_GOOD;
         atomic_store(&p->done, true);
         return NULL;
 }
@@ -61,6 +103,16 @@ static int start_thread(struct profiler *p)
         return error;
 }
 
+static void release(struct profiler *p)
+{
+        if (p->output)
+                (void)fclose(p->output);
+        document_done(&p->text);
+        free(p->newest);
+        (void)pthread_mutex_destroy(&p->lock);
+        free(p);
+}
+
 struct profiler *profiler_new(const struct profiler_options *what, struct error *error)
 {
         struct profiler *p = calloc(1, sizeof(*p));
@@ -71,13 +123,14 @@ struct profiler *profiler_new(const struct profiler_options *what, struct error 
                 return NULL;
         p->what = *what;
         (void)error_set(&p->error, "out of memory");
+        (void)pthread_mutex_init(&p->lock, NULL);
         document_open(&p->text);
-        if (p->text.to && !(failed = start_thread(p)))
+        p->output = fopencookie(p, "w", (cookie_io_functions_t){ .write = keep });
+        if (p->text.to && p->output && setvbuf(p->output, NULL, _IONBF, 0) == 0 && !(failed = start_thread(p)))
                 return p;
-        if (p->text.to)
+        if (failed)
                 (void)error_set(error, "cannot start a thread: %s", strerror(failed));
-        document_done(&p->text);
-        free(p);
+        release(p);
         return NULL;
 }
 
@@ -91,12 +144,20 @@ void profiler_finish(struct profiler *p)
         atomic_store(&p->stop, INSPECTOR_STOP_FINISH);
 }
 
-char *profiler_detach_text(struct profiler *p, struct error *error)
+char *profiler_detach_text(struct profiler *p)
 {
-        if (p->good)
-                return document_detach(&p->text);
-        *error = p->error;
-        return NULL;
+        (void)pthread_mutex_lock(&p->lock);
+        char *text = p->newest;
+        p->newest = NULL;
+        (void)pthread_mutex_unlock(&p->lock);
+        return text;
+}
+
+bool profiler_is_good(const struct profiler *p, struct error *error)
+{
+        if (!p->good)
+                *error = p->error;
+        return p->good;
 }
 
 void profiler_destroy(struct profiler **ref)
@@ -108,6 +169,5 @@ void profiler_destroy(struct profiler **ref)
                 return;
         atomic_store(&p->stop, INSPECTOR_STOP_NOW);
         (void)pthread_join(p->thread, NULL);
-        document_done(&p->text);
-        free(p);
+        release(p);
 }

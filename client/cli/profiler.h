@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * profiler.h - a profile of the CPU time of a process here, taken by heapwatch-inspect, for who cannot wait for it: a
- * thread does. What it may do to the process is what `heapwatch profile` of the same user may.
+ * thread does. What there is of it is known each second. What it may do to the process is what `heapwatch profile` of
+ * the same user may.
  */
 #ifndef HW_CLIENT_CLI_PROFILER_H
 #define HW_CLIENT_CLI_PROFILER_H
@@ -22,7 +23,7 @@ struct profiler;
 struct profiler_options {
         pid_t pid;
         uint64_t for_ns;
-        size_t most_bytes;                               /* of its text */
+        size_t most_bytes;                               /* of one profile */
         void (*explain)(pid_t pid, struct error *error); /* the sentence, where the kernel refuses it */
 };
 
@@ -34,8 +35,11 @@ bool profiler_is_done(struct profiler *p);
 /* No more samples: it is done soon, with those that it has. */
 void profiler_finish(struct profiler *p);
 
-/* When it is done, once: what heapwatch-inspect printed (client/state/cpu_tree.h), for free(). NULL with a sentence. */
-char *profiler_detach_text(struct profiler *p, struct error *error);
+/* The newest that heapwatch-inspect has printed (client/state/cpu_tree.h), for free(). NULL: none since last time. */
+char *profiler_detach_text(struct profiler *p);
+
+/* Of one that is done. False with a sentence: it has failed. */
+bool profiler_is_good(const struct profiler *p, struct error *error);
 
 /* Ends the inspection if it goes on. */
 void profiler_destroy(struct profiler **p);

@@ -103,14 +103,20 @@ bool console_profile_toggle(struct console *c, int key)
 bool console_profile_poll(struct console *c)
 {
         struct console_profile *p = c->profile;
+        const bool is_done = p && p->profiler && profiler_is_done(p->profiler);
+        char *text = p && p->profiler ? profiler_detach_text(p->profiler) : NULL;
         struct error error;
-        char *text;
 
-        if (!p || !p->profiler || !profiler_is_done(p->profiler))
-                return false;
-        text = profiler_detach_text(p->profiler, &error);
-        if (!text || !cpu_tree_read(&p->tree, text, &error) || !cpu_tree_merge(&p->merged, &p->tree, &error) ||
-            !cpu_tree_sum(&p->merged, &error) || !cpu_tree_sum(&p->tree, &error))
+        if (text) {
+                cpu_tree_done(&p->merged);
+                cpu_tree_done(&p->tree);
+        }
+        if (text && (!cpu_tree_read(&p->tree, text, &error) || !cpu_tree_merge(&p->merged, &p->tree, &error) ||
+                     !cpu_tree_sum(&p->merged, &error) || !cpu_tree_sum(&p->tree, &error)))
+                console_notify(c, true, "no profile: %s", error.text);
+        if (!is_done)
+                return text != NULL;
+        if (!profiler_is_good(p->profiler, &error))
                 console_notify(c, true, "no profile: %s", error.text);
         profiler_destroy(&p->profiler);
         return true;

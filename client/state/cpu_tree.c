@@ -67,7 +67,7 @@ bool cpu_tree_read(struct cpu_tree *ret, char *text, struct error *error)
                 cpu_tree_done(ret);
                 return error_set(error, "out of memory");
         }
-        while ((line = next_line(&at)) != NULL)
+        while ((line = next_line(&at)) != NULL && line[0])
                 if (ret->n == CPU_TREE_NODES || !read_node(ret, line)) {
                         const size_t n = ret->n;
                         cpu_tree_done(ret);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * cpu_tree.h - a profile of CPU time as `heapwatch-inspect profile --rows` prints it: sentences about it, an empty
- * line, and a row "PARENT SELF TOTAL NAME" for each function with its callers. It is of another program's memory, so
- * all of it is checked here.
+ * line, a row "PARENT SELF TOTAL NAME" for each function with its callers, and another empty line. It is of another
+ * program's memory, so all of it is checked here.
  */
 #ifndef HW_CLIENT_STATE_CPU_TREE_H
 #define HW_CLIENT_STATE_CPU_TREE_H

@@ -25,7 +25,7 @@ struct profile {
         uint32_t run; /* of the target */
         uint64_t begin_wall_ns, begin_ns, for_ns;
         struct profiler *profiler; /* NULL: done */
-        struct cpu_tree tree;      /* n_sentences 0: it failed */
+        struct cpu_tree tree;      /* the newest; n_sentences 0: none yet, or it failed */
         struct error error;
 };
 
@@ -61,11 +61,18 @@ void cpu_profiles_destroy(struct cpu_profiles **p)
 
 static void collect(struct profile *item)
 {
-        if (!item->profiler || !profiler_is_done(item->profiler))
+        const bool is_done = item->profiler && profiler_is_done(item->profiler);
+        char *text = item->profiler ? profiler_detach_text(item->profiler) : NULL;
+        struct cpu_tree tree;
+
+        if (text && cpu_tree_read(&tree, text, &item->error)) {
+                cpu_tree_done(&item->tree);
+                item->tree = tree;
+        }
+        if (!is_done)
                 return;
-        char *text = profiler_detach_text(item->profiler, &item->error);
-        if (text)
-                (void)cpu_tree_read(&item->tree, text, &item->error);
+        if (!profiler_is_good(item->profiler, &item->error))
+                cpu_tree_done(&item->tree);
         profiler_destroy(&item->profiler);
 }
 
@@ -167,10 +174,10 @@ static void write_profile(struct json_out *j, const struct profile *item)
         }
         if (item && item->profiler)
                 json_member_u64(j, "elapsedNs", clock_mono_ns() - item->begin_ns);
-        else if (item && item->tree.n_sentences)
-                write_tree(j, &item->tree);
-        else if (item)
+        else if (item && !item->tree.n_sentences)
                 json_member_text(j, "error", item->error.text);
+        if (item && item->tree.n_sentences)
+                write_tree(j, &item->tree);
         json_close(j, '}');
 }
 

@@ -132,8 +132,8 @@ static uint64_t least_of_rows(const struct cpu_profile *p)
 }
 
 /*
- * "PARENT SELF TOTAL NAME" after an empty line: the number of the row of the caller, from 1, or 0; and ns. No callee
- * has more than its caller, so each row's caller is there.
+ * "PARENT SELF TOTAL NAME" after an empty line, and before another: the number of the row of the caller, from 1, or 0;
+ * and ns. No callee has more than its caller, so each row's caller is there.
  */
 static bool print_rows(const struct inspect_subject *s, const struct cpu_profile *p)
 {
@@ -156,6 +156,7 @@ static bool print_rows(const struct inspect_subject *s, const struct cpu_profile
                               node->self_ns, node->total_ns);
                 print_name(s, p, node->name);
         }
+        (void)fputc('\n', s->request->to);
         free(numbers);
         return true;
 }
@@ -217,7 +218,8 @@ static bool print_text(const struct inspect_subject *s, const struct cpu_profile
         print_costs(s, p);
         if (cpu_profile_samples(p) == 0) {
                 (void)fprintf(to, "it was not met while it ran: it waits; `heapwatch threads` shows for what\n");
-                return true;
+                if (!s->request->rows)
+                        return true;
         }
         if (s->request->rows)
                 return print_rows(s, p);

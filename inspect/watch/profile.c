@@ -23,6 +23,7 @@
 #define IDLE_PASSES        16u                 /* a thread that does not run is asked every so often */
 #define STACK_WORDS_COPIED 8192u               /* 64 KiB */
 #define RUN_US             500000
+#define REPORT_NS          UINT64_C(1000000000)
 
 static volatile sig_atomic_t is_interrupted;
 
@@ -118,10 +119,34 @@ static void sleep_until(uint64_t ns)
         (void)clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL);
 }
 
+/*
+ * A thread stays stopped until we get a processor: where we may, we get it before others. The profile needs a hundredth
+ * of one; what would need more than RUN_US in one go is not right, and ends by SIGXCPU.
+ */
+static void set_priority(bool real_time)
+{
+        const struct rlimit most = { RUN_US, RUN_US };
+        const struct sched_param priority = { real_time };
+
+        if (real_time && setrlimit(RLIMIT_RTTIME, &most) < 0)
+                return;
+        (void)sched_setscheduler(0, real_time ? SCHED_RR : SCHED_OTHER, &priority);
+}
+
+/* It may wait for who reads it, and is not to be before others meanwhile. */
+static void report(struct sampler *s)
+{
+        set_priority(false);
+        cpu_profile_sum(s->to);
+        s->how->report(s->how->ctx, s->to);
+        set_priority(true);
+}
+
 static enum stopped run(struct sampler *s, struct error *error)
 {
         const uint64_t begin_ns = clock_mono_ns();
         uint64_t now_ns = begin_ns, next_ns = begin_ns, list_ns = begin_ns, random = begin_ns;
+        uint64_t report_ns = begin_ns + REPORT_NS;
         enum stopped result = STOPPED;
 
         while (result != STOPPED_REFUSED && !is_interrupted && now_ns - begin_ns < s->how->for_ns) {
@@ -139,6 +164,11 @@ static enum stopped run(struct sampler *s, struct error *error)
                         read_cpu(s);
                 }
                 result = pass(s);
+                if (s->how->report && now_ns >= report_ns) {
+                        s->to->elapsed_ns = now_ns - begin_ns;
+                        report(s);
+                        report_ns = now_ns + REPORT_NS;
+                }
                 next_ns += cpu_profile_delay_ns(&random, s->how->hz);
                 now_ns = clock_mono_ns();
                 if (next_ns < now_ns)
@@ -153,20 +183,6 @@ static enum stopped run(struct sampler *s, struct error *error)
         if (result == STOPPED_REFUSED)
                 (void)error_set(error, "process %ld may not be stopped: %s", (long)s->pid, strerror(EPERM));
         return result == STOPPED_REFUSED ? result : STOPPED;
-}
-
-/*
- * A thread stays stopped until we get a processor: where we may, we get it before others. The profile needs a hundredth
- * of one; what would need more than RUN_US in one go is not right, and ends by SIGXCPU.
- */
-static void set_priority(bool real_time)
-{
-        const struct rlimit most = { RUN_US, RUN_US };
-        const struct sched_param priority = { real_time };
-
-        if (real_time && setrlimit(RLIMIT_RTTIME, &most) < 0)
-                return;
-        (void)sched_setscheduler(0, real_time ? SCHED_RR : SCHED_OTHER, &priority);
 }
 
 enum stopped profile_process(struct cpu_profile *ret, struct ghc *g, pid_t pid, const struct profiling *how,
@@ -188,6 +204,8 @@ enum stopped profile_process(struct cpu_profile *ret, struct ghc *g, pid_t pid, 
         const enum stopped result = run(&s, error);
         set_priority(false);
         cpu_profile_sum(ret);
+        if (ret->program_ns && ret->program_ns < cpu_profile_ns(ret))
+                ret->program_ns = cpu_profile_ns(ret); /* it has ended, and was read before */
         threads_done(&s.threads);
         os_threads_done(&s.system);
         return result;

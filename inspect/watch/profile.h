@@ -12,6 +12,8 @@ struct profiling {
         uint64_t for_ns;
         unsigned hz;          /* of each thread that runs */
         uint64_t max_stop_ns; /* a longer stop ends by itself, without a sample */
+        void (*report)(void *ctx, const struct cpu_profile *so_far); /* each second; NULL: only at the end */
+        void *ctx;
 };
 
 /*

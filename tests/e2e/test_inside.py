@@ -387,7 +387,8 @@ def test_profile_by_page_and_console(directory):
                 return web.ask("/api/control", method="POST", body=f"action={action}&target=spin&for=60s", headers=form)[0]
             wait_for(lambda: request("profile") == 200, "the program, as the daemon has it")
             assert request("profile") == 409 and web.json("/api/profile?target=spin")["state"] == "running"
-            wait_for(lambda: web.json("/api/profile?target=spin")["elapsedNs"] > 5 * 10**8, "some samples")
+            early = wait_for(lambda: (lambda p: "rows" in p and p)(web.json("/api/profile?target=spin")), "what there is so far")
+            assert early["state"] == "running" and early["elapsedNs"] < early["forNs"] and early["totalNs"] > 0
             assert request("stop-profile") == 200
             found = wait_for(lambda: (lambda p: p["state"] != "running" and p)(web.json("/api/profile?target=spin")), "the profile")
             assert found["state"] == "done" and "then interrupted" in found["sentences"][0], found

@@ -104,7 +104,6 @@ static void test_what_is_no_tree_is_refused(void **state)
                 "0 -1 1 negative\n",
                 "0 1\n",
                 "x 1 1 a\n",
-                "\n",
                 " 0 1 1 a\n",
         };
         struct cpu_tree t;

@@ -6,7 +6,7 @@
 import type { CpuProfile } from "../state/cpu.ts";
 import { wireKey } from "./questions.ts";
 
-const RUNNING_MS = 500, OTHERWISE_MS = 10000; // another page may have one taken
+const RUNNING_MS = 1000, OTHERWISE_MS = 10000; // another page may have one taken
 
 export class Profiles {
     private key = "";

@@ -15,7 +15,7 @@ export interface CpuProfile {
     forNs?: number;
     elapsedNs?: number; // running
     error?: string; // failed
-    sentences?: string[]; // done: how it was taken, and how much of the truth it has
+    sentences?: string[]; // done, or running for a second: how it was taken, and how much of the truth it has
     totalNs?: number;
     rows?: CpuRow[];
 }
