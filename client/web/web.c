@@ -83,10 +83,11 @@ static const struct option options[] = {
                     "is one"),
         OPTION_RULES(struct web, from.judging),
         OPTIONS_OF_TREND(struct web, from.judging),
-        OPTION_FLAG(
-                "allow-control", 0, struct web, options.allow_control,
-                "let /api/control add and remove targets and silence alerts, each token by its role; by default the "
-                "page is read-only. Each such request is a line on standard error, with the token's name"),
+        OPTION_FLAG("allow-control", 0, struct web, options.allow_control,
+                    "let /api/control add and remove targets, silence alerts, and take censuses and profiles, each "
+                    "token by "
+                    "its role; by default the page is read-only. Each such request is a line on standard error, with "
+                    "the token's name"),
         OPTIONS_END,
 };
 

@@ -16,6 +16,8 @@ import pytest
 from harness import CLIENT, DEADLINE_S, Daemon, Programs, client, require_tracing, wait_for
 from terminal import top
 from test_web import Web
+from test_web_page import browser     # noqa: F401: a fixture
+from web_browser import Web as BrowsedWeb
 
 pytestmark = pytest.mark.xdist_group("inside")
 programs = Programs({
@@ -455,3 +457,37 @@ def test_refused_with_the_reason(directory, threaded):
     done = subprocess.run([directory / "heapwatch", "threads", str(threaded.pid)], user=65534, group=65534, extra_groups=[],
                           capture_output=True, text=True, timeout=DEADLINE_S)
     assert done.returncode == 2 and f"process {threaded.pid} belongs to user 0" in done.stderr, done.stderr
+
+
+@pytest.mark.long
+def test_profile_on_the_page(directory, browser):     # noqa: F811
+    """A click, samples as they come, a flame graph that keys walk and turn round, of one thread; nothing is out of reach."""
+    require_tracing()
+    program = started(programs["threaded"], "spin")
+    try:
+        with Daemon(directory, f"spin=pid:{program.pid}") as daemon, BrowsedWeb("--connect", daemon.publish, "--allow-control") as web:
+            for theme, width in (("light", 1440), ("dark", 390)):
+                with browser.tab(theme=theme, width=width) as tab:
+                    tab.go(web.url).until("heapwatch.settled")
+                    tab.go(f"{web.url.split('?')[0]}#/time?target=spin")     # the view's name of earlier versions
+                    tab.until("[...document.querySelectorAll('button')].some(b => b.textContent === 'Profile now' && b.offsetParent)")
+                    tab.click(selector="text=Profile now")
+                    tab.until("document.querySelector('main').innerText.includes('Taking samples') && heapwatch.chart('cpu')?.root?.value")
+                    tab.click(selector="text=Stop")
+                    tab.until("document.querySelector('main').innerText.includes('then interrupted') && heapwatch.settled")
+                    rows, root = tab.table("functions")["rows"], tab.js("heapwatch.chart('cpu').root")
+                    largest = max(rows, key=lambda r: r["self"])
+                    assert largest["name"] in ("Main.spin", "Main.$wspin") and largest["self"] > 0.8 * root["value"]
+                    tab.focus(selector="[data-chart=cpu] .flame")
+                    for key in ("ArrowDown", "ArrowDown", "Enter"):
+                        tab.press(key=key)
+                    assert tab.until("heapwatch.chart('cpu').zoomed.length") == 2
+                    tab.press(key="Escape")
+                    tab.click(selector="text=Bottom up")
+                    tab.until("heapwatch.chart('cpu').root.children.some(f => /spin$/.test(f.name) && f.children.some(g => /spinAgain/.test(g.name)))")
+                    assert tab.js("document.querySelector('select[aria-label=Thread]').options.length") >= 2
+                    assert tab.js("document.scrollingElement.scrollWidth - innerWidth") <= 0
+                    assert tab.axe() == [] and tab.diagnostics() == []
+    finally:
+        program.kill()
+        program.wait()
