@@ -41,6 +41,12 @@ LONG = os.environ.get("HEAPWATCH_LONG") == "1"
 DEADLINE_S = float(os.environ.get("HEAPWATCH_DEADLINE", "180"))
 
 
+def long_cases(*cases):
+    """Cases of pytest.mark.parametrize that the long form has in addition."""
+    import pytest       # which measurements, that use the rest, do without
+    return [pytest.param(*case, marks=pytest.mark.long) for case in cases] if LONG else []
+
+
 def require(what, *command):
     """Skips the test, with the reason, where this command fails: only trying it shows what an environment forbids."""
     import pytest       # which measurements, that use the rest, do without

@@ -9,7 +9,7 @@ import pytest
 
 import terminal
 from fake_daemon import MIB, FakeDaemon, leaky
-from harness import LOGS, pb
+from harness import LOGS, long_cases, pb
 from test_web_page import PAGES, browser, pytestmark, view  # noqa: F401: fixtures
 from web_browser import Web
 
@@ -122,8 +122,10 @@ def answered(tab):
     })()""")
 
 
-@pytest.mark.parametrize("width, height", SIZES)
-@pytest.mark.parametrize("name", WORDS)
+# Each state in one of the sizes, in turns; the long form has all.
+@pytest.mark.parametrize("name, width, height", [
+    *((name, *SIZES[n % len(SIZES)]) for n, name in enumerate(WORDS)),
+    *long_cases(*((name, *size) for n, name in enumerate(WORDS) for k, size in enumerate(SIZES) if k != n % len(SIZES)))])
 def test_the_answers_stand_on_one_screen(browser, fleet, name, width, height):  # noqa: F811
     with browser.tab(width=width, height=height) as tab:
         tab.go(view(fleet, "target", target=name))

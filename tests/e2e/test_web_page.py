@@ -15,7 +15,7 @@ import xml.etree.ElementTree as tree
 import pytest
 
 from fake_daemon import MIB, FakeDaemon, leaky
-from harness import BUILD, LOGS, LONG, VALGRIND, Daemon, client, pb, piped, private_directory, wait_for
+from harness import BUILD, LOGS, LONG, VALGRIND, Daemon, client, long_cases, pb, piped, private_directory, wait_for
 from live_log import LiveLog
 from web_browser import Browser, Web
 
@@ -104,8 +104,7 @@ def test_every_page_opens_without_complaint(browser, files, theme, width):
         assert all(r.startswith((files.url, "data:", "blob:")) for r in tab.requests()), "a request went elsewhere"
 
 
-@pytest.mark.parametrize("theme, width", [("light", 1440), ("dark", 390), *(pytest.param(*p, marks=pytest.mark.long)
-                                                                            for p in (("light", 390), ("dark", 1440)))])
+@pytest.mark.parametrize("theme, width", [("light", 1440), ("dark", 390), *long_cases(("light", 390), ("dark", 1440))])
 def test_every_page_is_accessible(browser, files, theme, width):
     with browser.tab(theme=theme, width=width) as tab:
         found = {}
