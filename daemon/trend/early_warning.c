@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: a warning is in proportion to the danger. A rise is warned of when the time that is left is less than 1.4
- * times its age (42 % of the way is covered); less readily when this program has let such rises go before, or when the
- * rise is slowing down. It begins only with fresh news and then stays more readily than it came. Whatever the line
- * says, a value near the limit is warned of.
+ * DESIGN: a warning is in proportion to the danger. A rise is warned of when the time that is left is less than 1.25
+ * times its age (44 % of the way is covered); less readily when this program has let such rises go before, and when
+ * the rise has slowed down, in proportion. It begins only with fresh news and then stays more readily than it came.
+ * Whatever the line says, a value near the limit is warned of.
  */
 #include "daemon/trend/early_warning.h"
 
@@ -16,8 +16,6 @@
 #define LEFT_TO_AGE         1.25
 #define LEFT_TO_AGE_WARNED  3.0
 #define LET_GO_FACTOR       0.5
-#define SLOWING_FACTOR      0.5
-#define SATURATING_FACTOR   0.4
 #define NEAR_SHARE          0.85 /* of the limit: two samples are enough */
 #define RISING_NEAR_SHARE   0.8
 #define PROCESS_NEAR_SHARE  0.8 /* live data are not near a process's limit while RSS is below this share of it */
@@ -134,11 +132,7 @@ static double left_to_age(const struct early_rise *e, const struct way *way, boo
 
         if (e->zigzag.longest_s > 0 && age_s < 2 * e->zigzag.longest_s)
                 factor *= LET_GO_FACTOR;
-        if (e->widest.slope_new < 0.6 * e->widest.slope_old)
-                factor *= SLOWING_FACTOR;
-        if (e->shortest.slope_new < 0.55 * way->pace)
-                factor *= SATURATING_FACTOR;
-        return factor;
+        return factor * fmin(e->shortest.slope_new / way->pace, 1); /* it will slow down further */
 }
 
 static bool is_fresh(const struct early_rise *e, double now_s, double age_s)

@@ -341,6 +341,23 @@ static void without_a_limit_nothing_runs_out(void **state)
         assert_true(isnan(s->out.soonest_s));
 }
 
+/* A cache that fills ever more slowly, to 73 % of the limit. */
+static void a_rise_that_slows_down_does_not_run_out(void **state)
+{
+        (void)state;
+        static struct early_warning w;
+        bool rose = false;
+
+        early_warning_init(&w, &(struct early_limits){ .live = 140 * MIB, .process = NAN });
+        for (double t = 0.5; t < 400; t += 10) {
+                early_warning_live(&w, t, (40 + 62 * pow(fmin(t / 285, 1), 0.65)) * MIB);
+                early_warning_advance(&w, t + 1);
+                rose |= w.live.rise.rising;
+                assert_false(w.live.out.warned);
+        }
+        assert_true(rose);
+}
+
 static void memory_off_the_heap_runs_out_too(void **state)
 {
         (void)state;
@@ -398,6 +415,7 @@ int main(void)
                 cmocka_unit_test(samples_that_are_a_moment_late_count),
                 cmocka_unit_test(foreign_memory_is_judged_where_it_is_known),
                 cmocka_unit_test(without_a_limit_nothing_runs_out),
+                cmocka_unit_test(a_rise_that_slows_down_does_not_run_out),
                 cmocka_unit_test(memory_off_the_heap_runs_out_too),
                 cmocka_unit_test(states_beyond_their_arrays_are_refused),
         };
