@@ -556,8 +556,9 @@ const struct command command_attach = {
                  "borrowed for some milliseconds by ptrace(2); that needs a process of yours and "
                  "kernel.yama.ptrace_scope 0, "
                  "or CAP_SYS_PTRACE. Root, with root's daemon, watches the programs of all users. `heapwatch ps` lists "
-                 "what can be attached to. x86-64 with glibc. A program that cannot be watched from inside, such as "
-                 "a stripped one, is watched from outside: its memory is read while it runs, for live data, heap size "
+                 "what can be attached to. A program that cannot be watched from inside, such as "
+                 "a stripped one, or any on another machine than x86-64, is watched from outside: its memory is read "
+                 "while it runs, for live data, heap size "
                  "and "
                  "bands (docs/INSIDE.md). Where that cannot be either, its process alone is watched: memory, faults, "
                  "processor time and limits are known, its heap is not.",

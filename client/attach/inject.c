@@ -204,7 +204,8 @@ bool inject(pid_t pid, bool threaded, const char *library, const char *settings,
             size_t said_size, struct error *error)
 {
         (void)pid, (void)threaded, (void)library, (void)settings, (void)ret_outcome, (void)said, (void)said_size;
-        return error_set(error, "attaching works on x86-64 only; start it with `heapwatch run`");
+        return error_set(error,
+                         "the agent can be loaded into running programs on x86-64 only; start it with `heapwatch run`");
 }
 
 #endif

@@ -99,9 +99,8 @@ static void judge(struct ghc_process *p, const struct maps *maps)
         set_obstacle(p, p->fit.obstacle);
         if (!p->fit.fits)
                 return;
-#if !defined(__x86_64__)
-        set_obstacle(p, OBSTACLE_OTHER_MACHINE);
-#endif
+        if (!obstacle_can_inject())
+                set_obstacle(p, OBSTACLE_OTHER_MACHINE);
         if (!maps->libc)
                 set_obstacle(p, OBSTACLE_OTHER_LIBC);
         else if (tracer != 0)

@@ -164,7 +164,10 @@ static void print_inside(enum obstacle obstacle)
         const char *remedy = obstacle_remedy(obstacle);
 
         if (obstacle == OBSTACLE_NONE) {
-                puts("heapwatch run, heapwatch attach: watched from inside as it is, with no flag.");
+                puts(obstacle_can_inject()
+                             ? "heapwatch run, heapwatch attach: watched from inside as it is, with no flag."
+                             : "heapwatch run: watched from inside as it is, with no flag; heapwatch attach: from "
+                               "outside on this machine.");
                 return;
         }
         printf("heapwatch run, heapwatch attach: not watched from inside: %s%s.\n", obstacle_reason(obstacle),

@@ -20,12 +20,22 @@ static const struct {
         [OBSTACLE_OTHER_LIBC] = { "it does not use glibc as a shared library, whose dlopen is needed",
                                   "link the agent into it (docs/AGENT.md), or start it with `heapwatch run`" },
         [OBSTACLE_TRACED] = { "another process traces it", "end that debugger or tracer" },
-        [OBSTACLE_OTHER_MACHINE] = { "attaching works on x86-64 only", "start it with `heapwatch run`" },
+        [OBSTACLE_OTHER_MACHINE] = { "the agent can be loaded into running programs on x86-64 only",
+                                     "start it with `heapwatch run`" },
         [OBSTACLE_ENVIRONMENT] = { "it was started with an environment that had been cleared (sudo, env -i)",
                                    "attach to it while it runs: heapwatch attach PID" },
         [OBSTACLE_SKIPPED] = { "it is one of the tools that build or start programs, which are skipped by their names",
                                "run it by itself: heapwatch run -- TOOL ARGUMENT..." },
 };
+
+bool obstacle_can_inject(void)
+{
+#if defined(__x86_64__)
+        return true;
+#else
+        return false;
+#endif
+}
 
 enum obstacle obstacle_of(const struct agent_fit *f)
 {

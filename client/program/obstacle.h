@@ -6,6 +6,7 @@
 #ifndef HW_CLIENT_PROGRAM_OBSTACLE_H
 #define HW_CLIENT_PROGRAM_OBSTACLE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct agent_fit;
@@ -26,6 +27,9 @@ enum obstacle {
 
 /* Of a file that was inspected. */
 enum obstacle obstacle_of(const struct agent_fit *fit);
+
+/* Whether the agent can be loaded into a running program on this machine; false: `attach` reads it from outside. */
+bool obstacle_can_inject(void);
 
 /* A clause about "it", such as "it is stripped ...". Static; "" for OBSTACLE_NONE. */
 const char *obstacle_reason(enum obstacle obstacle);

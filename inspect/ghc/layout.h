@@ -33,7 +33,7 @@ enum {
         STACK_SIZE = 8, /* u32, in words */
         STACK_POINTER = 16,
         STACK_WORDS = 24,          /* where they begin */
-        CAPABILITY_REGISTERS = 24, /* BaseReg, r13 while Haskell runs, points here */
+        CAPABILITY_REGISTERS = 24, /* BaseReg points here */
         CAPABILITY_CURRENT_THREAD = 896,
         CAPABILITY_NURSERY = 904,
         CAPABILITY_CURRENT_NURSERY = 912,

@@ -526,17 +526,17 @@ static const char *thread_place(struct retainers *r, uint64_t tso)
         return "";
 }
 
-/* The stack pointer of a thread that runs: in rbp, or where C that it called has saved that: innermost on its stack. */
+/* The stack pointer of a thread that runs: in Sp, or where C that it called has saved that: innermost on its stack. */
 static uint64_t find_pointer(const struct heap_snapshot *s, uint64_t begin, uint64_t end)
 {
         const struct program *p = s->ghc->program;
         uint64_t word;
 
         for (size_t i = 0; i < p->n_registers; i++)
-                if (p->registers[i].rbp >= begin && p->registers[i].rbp < end)
-                        return p->registers[i].rbp;
+                if (p->registers[i].hs_sp >= begin && p->registers[i].hs_sp < end)
+                        return p->registers[i].hs_sp;
         for (size_t i = 0; i < p->n_registers; i++) {
-                const uint64_t from = p->registers[i].rsp & ~UINT64_C(7);
+                const uint64_t from = p->registers[i].sp & ~UINT64_C(7);
                 for (uint64_t at = from; at - from < C_STACK_BYTES && snapshot_read(s, at, &word); at += 8)
                         if (word >= begin && word < end && !(word & 7))
                                 return word;
@@ -598,7 +598,7 @@ static void add_registers(struct retainers *r)
         const struct program *p = r->snapshot->ghc->program;
 
         for (size_t i = 0; i < p->n_registers; i++)
-                for (size_t k = 0; k < ARRAY_SIZE(p->registers[i].all); k++)
+                for (size_t k = 0; k < p->registers[i].n_all; k++)
                         if (snapshot_megablock(r->snapshot, p->registers[i].all[k]))
                                 add_root(r, ROOT_REGISTER, "registers of a thread that runs", p->registers[i].all[k]);
 }

@@ -351,7 +351,7 @@ static uint64_t written_word(const struct heap_snapshot *s, uint64_t at)
 
 /*
  * What follows the current block of a nursery is empty, whatever its descriptor says. A thread that runs has Hp in
- * r12.
+ * a register.
  */
 static void mark_nursery(struct heap_snapshot *s, uint64_t capability)
 {
@@ -370,10 +370,10 @@ static void mark_nursery(struct heap_snapshot *s, uint64_t capability)
                         g->end = g->start;
                 else if (descriptor == current)
                         for (size_t i = 0; i < p->n_registers; i++)
-                                if (p->registers[i].r13 == capability + CAPABILITY_REGISTERS &&
-                                    p->registers[i].r12 >= g->start &&
-                                    p->registers[i].r12 + 8 <= g->start + (uint64_t)g->blocks * BLOCK_BYTES)
-                                        g->end = p->registers[i].r12 + 8;
+                                if (p->registers[i].base == capability + CAPABILITY_REGISTERS &&
+                                    p->registers[i].hs_hp >= g->start &&
+                                    p->registers[i].hs_hp + 8 <= g->start + (uint64_t)g->blocks * BLOCK_BYTES)
+                                        g->end = p->registers[i].hs_hp + 8;
                 past |= descriptor == current;
                 descriptor = snapshot_word(s, descriptor + 16);
         }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN - the stack pointer of a thread that runs is in a register, not in its stack: rbp. r13 leads to the capability
- * and so to the thread. Where the thread has called C in between, rbp may have been saved on the C stack: the innermost
- * word there that points into the Haskell stack is tried. What is right is known by its frames: they must follow one
- * another.
+ * DESIGN - the stack pointer of a thread that runs is in a register, not in its stack: Sp. BaseReg leads to the
+ * capability and so to the thread. Where the thread has called C in between, Sp may have been saved on the C stack: the
+ * innermost word there that points into the Haskell stack is tried. What is right is known by its frames: they must
+ * follow one another.
  *
  * Threads and their stacks are many small closures beside each other. They are read by pages, which are kept for one
  * copy: ten thousand threads are a thousand reads.
@@ -389,7 +389,7 @@ static uint64_t find_saved_pointer(const struct memory *m, uint64_t c_stack, str
         return 0;
 }
 
-/* Which of the operating system's threads runs it: in Haskell by r13, in C by a pointer into its stack. */
+/* Which of the operating system's threads runs it: in Haskell by BaseReg, in C by a pointer into its stack. */
 static void find_registers(const struct copying *c, struct running *r)
 {
         const struct program *p = c->ghc->program;
@@ -397,17 +397,17 @@ static void find_registers(const struct copying *c, struct running *r)
 
         for (size_t i = 0; i < p->n_registers; i++) {
                 const struct registers *g = &p->registers[i];
-                if (g->r13 != r->capability + CAPABILITY_REGISTERS || !is_within(stack, g->rbp))
+                if (g->base != r->capability + CAPABILITY_REGISTERS || !is_within(stack, g->hs_sp))
                         continue;
-                r->pointer = g->rbp;
+                r->pointer = g->hs_sp;
                 r->os_thread = g->tid;
-                r->in_c = !program_is_code(p, g->rip);
+                r->in_c = !program_is_code(p, g->pc);
                 return;
         }
         r->in_c = true;
         for (size_t i = 0; i < p->n_registers && !r->pointer; i++) {
                 const struct registers *g = &p->registers[i];
-                r->pointer = is_within(stack, g->rbp) ? g->rbp : find_saved_pointer(p->memory, g->rsp, stack);
+                r->pointer = is_within(stack, g->hs_sp) ? g->hs_sp : find_saved_pointer(p->memory, g->sp, stack);
                 if (r->pointer)
                         r->os_thread = g->tid;
         }
@@ -566,11 +566,11 @@ static void read_c_stack(struct c_stack *ret, const struct memory *m, uint64_t a
         }
 }
 
-/* C code that Haskell called has saved r13: the innermost word that leads to a capability; 0: none. */
+/* C code that Haskell called has saved BaseReg: the innermost word that leads to a capability; 0: none. */
 static uint64_t find_saved_capability(const struct runtime *rt, const struct registers *r, const struct c_stack *s)
 {
         for (size_t i = 0; i <= s->n; i++) {
-                const uint64_t word = i ? s->words[i - 1] : r->r13;
+                const uint64_t word = i ? s->words[i - 1] : r->base;
                 for (size_t k = 0; k < rt->n_capabilities && !(word & 7); k++)
                         if (word == rt->capabilities[k] + CAPABILITY_REGISTERS)
                                 return rt->capabilities[k];
@@ -582,17 +582,17 @@ static uint64_t find_saved_capability(const struct runtime *rt, const struct reg
 static bool find_current(struct ghc *g, struct runtime *rt, const struct registers *r, struct c_stack *s,
                          struct current_thread *ret, uint64_t *ret_pointer)
 {
-        const bool is_haskell = find_current_thread(g, r->r13 - CAPABILITY_REGISTERS, ret);
+        const bool is_haskell = find_current_thread(g, r->base - CAPABILITY_REGISTERS, ret);
         struct range words = { 0, 0 };
 
         if (is_haskell) {
-                add_capability(rt, r->r13 - CAPABILITY_REGISTERS);
+                add_capability(rt, r->base - CAPABILITY_REGISTERS);
                 words = find_words(g, ret->stack);
         }
-        *ret_pointer = r->rbp;
-        if (is_within(words, r->rbp))
+        *ret_pointer = r->hs_sp;
+        if (is_within(words, r->hs_sp))
                 return true;
-        read_c_stack(s, g->program->memory, r->rsp);
+        read_c_stack(s, g->program->memory, r->sp);
         if (!is_haskell && !find_current_thread(g, find_saved_capability(rt, r, s), ret))
                 return false;
         words = find_words(g, ret->stack);
@@ -640,7 +640,7 @@ static uint64_t find_stack_by_pointer(struct ghc *g, const struct runtime *rt, u
 
 /*
  * In a `safe` call a thread has left its capability, but the code of the call still has the pointer to its stack in
- * rbp, or on the C stack, and beside it r13. 0: none.
+ * Sp, or on the C stack, and beside it BaseReg. 0: none.
  */
 static uint64_t find_suspended_stack(struct ghc *g, const struct runtime *rt, const struct registers *r,
                                      const struct c_stack *s)
@@ -651,9 +651,9 @@ static uint64_t find_suspended_stack(struct ghc *g, const struct runtime *rt, co
         if (!rt->stack_table || !find_saved_capability(rt, r, s))
                 return 0;
         for (size_t i = 0; i <= s->n && !stack && tries < SUSPENDED_TRIES; i++) {
-                const uint64_t word = i ? s->words[i - 1] : r->rbp;
+                const uint64_t word = i ? s->words[i - 1] : r->hs_sp;
                 const struct mapping *m = word & 7 ? NULL : program_mapping(g->program, word);
-                if (m && !m->file && !m->named && (r->rsp < m->start || r->rsp >= m->end)) {
+                if (m && !m->file && !m->named && (r->sp < m->start || r->sp >= m->end)) {
                         tries++;
                         stack = is_frame(g, word) ? find_stack_by_pointer(g, rt, word) : 0;
                 }

@@ -43,13 +43,14 @@ bool elf_file_open(struct elf_file *ret, struct memory *file, uint64_t size, str
 
         if (size < sizeof(h) || !memory_read(file, 0, &h, sizeof(h)) || memcmp(h.e_ident, ELFMAG, SELFMAG) != 0)
                 return error_set(error, "it is not an ELF file");
-        if (h.e_ident[EI_CLASS] != ELFCLASS64 || h.e_machine != EM_X86_64)
-                return error_set(error, "it is of another machine; programs for x86-64 can be inspected");
+        if (h.e_ident[EI_CLASS] != ELFCLASS64 || (h.e_machine != EM_X86_64 && h.e_machine != EM_AARCH64))
+                return error_set(error, "it is of another machine; programs for x86-64 and aarch64 can be inspected");
         const uint64_t n = count_segments(&f, &h);
         if (h.e_phentsize != sizeof(Elf64_Phdr) || n == 0 || n > TABLE_MOST ||
             !(f.segments = (Elf64_Phdr *)(void *)elf_file_bytes(&f, h.e_phoff, n * sizeof(Elf64_Phdr), UINT64_MAX)))
                 return error_set(error, "its program headers are damaged or cut off");
         f.type = h.e_type;
+        f.machine = h.e_machine;
         f.n_segments = (size_t)n;
         if (h.e_type != ET_CORE && h.e_shentsize == sizeof(Elf64_Shdr) && h.e_shnum > 0)
                 f.sections =
@@ -123,12 +124,21 @@ static bool is_place(const Elf64_Sym *s)
                (type == STT_FUNC || type == STT_OBJECT || type == STT_NOTYPE);
 }
 
+/*
+ * Neither GHC nor C has names with a '$': $x and $d mark code and data of aarch64, and what LLVM compiled for GHC has
+ * ..._info$def beside its names, and for local places alone.
+ */
+static bool is_name(const char *name)
+{
+        return name[0] && !strchr(name, '$');
+}
+
 static bool add_all(struct elf_symbols *s, const Elf64_Sym *symbols, size_t n, const char *names, uint64_t n_names,
                     uint64_t bias)
 {
         for (size_t i = 0; i < n; i++) {
                 const Elf64_Sym *from = &symbols[i];
-                if (!is_place(from) || from->st_name >= n_names || names[from->st_name] == '\0')
+                if (!is_place(from) || from->st_name >= n_names || !is_name(names + from->st_name))
                         continue;
                 if (!ARRAY_RESERVE(s->items, s->capacity, s->n + 1))
                         return false;

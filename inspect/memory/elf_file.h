@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * elf_file.h - segments, sections, symbols and notes of an ELF file of 64 bits, x86-64: a program, a shared library,
- * a file of debugging information or a core file. Anything may be in it: every offset is checked.
+ * elf_file.h - segments, sections, symbols and notes of an ELF file of 64 bits, x86-64 or aarch64: a program, a shared
+ * library, a file of debugging information or a core file. Anything may be in it: every offset is checked.
  */
 #ifndef HW_INSPECT_MEMORY_ELF_FILE_H
 #define HW_INSPECT_MEMORY_ELF_FILE_H
@@ -20,6 +20,7 @@ struct elf_file {
         struct memory *file; /* borrowed */
         uint64_t size;       /* of the file */
         uint16_t type;       /* ET_EXEC, ET_DYN, ET_CORE */
+        uint16_t machine;    /* EM_X86_64, EM_AARCH64 */
         Elf64_Phdr *segments;
         size_t n_segments;
         Elf64_Shdr *sections; /* none: the file has none, or they are damaged */

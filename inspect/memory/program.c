@@ -58,7 +58,7 @@ void program_done(struct program *p)
         free(p->data);
         free(p->variables);
         elf_symbols_done(&p->symbols);
-        *p = (struct program){ .memory = p->memory };
+        *p = (struct program){ .memory = p->memory, .machine = p->machine };
 }
 
 /* --------------------------------------------------------------------- look-ups */
@@ -219,6 +219,20 @@ static bool is_same_file(const struct program *p, const struct elf_file *f, uint
         return true;
 }
 
+static bool open_elf(const struct program *p, const struct file_opener *opener, const char *path, struct elf_file *ret,
+                     struct error *error)
+{
+        struct memory *file;
+        uint64_t size;
+
+        if (!opener->open(opener->ctx, path, &file, &size, error) || !elf_file_open(ret, file, size, error))
+                return false;
+        if (ret->machine == p->machine)
+                return true;
+        elf_file_close(ret);
+        return error_set(error, "it is of another machine than the program");
+}
+
 /* A file of debugging information that was installed apart. */
 static bool add_debug_symbols(struct program *p, const struct elf_file *f, uint64_t bias,
                               const struct file_opener *opener)
@@ -228,9 +242,7 @@ static bool add_debug_symbols(struct program *p, const struct elf_file *f, uint6
         const size_t n = elf_file_build_id(f, id);
         char path[sizeof(DEBUG_FILES) + 2 * sizeof(id) + 16];
         struct text_out out;
-        struct memory *file;
         struct elf_file debug;
-        uint64_t size;
 
         text_out_init(&out, path, sizeof(path));
         text_put(&out, DEBUG_FILES);
@@ -239,7 +251,7 @@ static bool add_debug_symbols(struct program *p, const struct elf_file *f, uint6
                 text_put_n(&out, pair, i == 0 ? 3 : 2);
         }
         text_put(&out, ".debug");
-        if (n == 0 || !opener->open(opener->ctx, path, &file, &size, NULL) || !elf_file_open(&debug, file, size, NULL))
+        if (n == 0 || !open_elf(p, opener, path, &debug, NULL))
                 return false;
         const bool good = elf_symbols_add(&p->symbols, &debug, bias);
         elf_file_close(&debug);
@@ -257,12 +269,11 @@ static bool has_section(const struct elf_file *f, uint32_t type)
 static bool load_file(struct program *p, const struct mapping *m, const struct file_opener *opener, struct error *error)
 {
         const char *path = p->files[m->file - 1];
-        struct memory *file;
         struct elf_file f;
-        uint64_t size, bias;
+        uint64_t bias;
         bool good;
 
-        if (!opener->open(opener->ctx, path, &file, &size, error) || !elf_file_open(&f, file, size, error))
+        if (!open_elf(p, opener, path, &f, error))
                 return false;
         if (!find_bias(&f, m, &bias) || !is_same_file(p, &f, bias)) {
                 good = error_set(error, "it is another file than the one that the program was started from");
@@ -293,12 +304,10 @@ static bool may_be_haskell(const struct program *p, uint32_t file)
 /* Names of C code that Haskell calls. It is no code of GHC's, and without names it is shown by its file. */
 static void load_names(struct program *p, const struct mapping *m, const struct file_opener *opener)
 {
-        struct memory *file;
         struct elf_file f;
-        uint64_t size, bias;
+        uint64_t bias;
 
-        if (!opener->open(opener->ctx, p->files[m->file - 1], &file, &size, NULL) ||
-            !elf_file_open(&f, file, size, NULL))
+        if (!open_elf(p, opener, p->files[m->file - 1], &f, NULL))
                 return;
         if (find_bias(&f, m, &bias) && is_same_file(p, &f, bias))
                 (void)elf_symbols_add(&p->symbols, &f, bias);

@@ -31,10 +31,15 @@ struct file_opener {
         void *ctx;
 };
 
+/* Of a thread. While Haskell code runs, GHC keeps BaseReg, Sp and Hp of its abstract machine in three of them. */
 struct registers {
-        int tid; /* of the operating system */
-        uint64_t rip, rsp, rbp, r12, r13;
-        uint64_t all[15]; /* in which closures may be */
+        int tid;          /* of the operating system */
+        uint64_t pc, sp;  /* instruction; C stack */
+        uint64_t base;    /* BaseReg: x86-64 r13, aarch64 x19; points into the capability */
+        uint64_t hs_sp;   /* Sp, the stack of the Haskell thread: rbp, x20 */
+        uint64_t hs_hp;   /* Hp, the last word allocated: r12, x21 */
+        uint64_t all[31]; /* in which closures may be */
+        unsigned n_all;
 };
 
 struct range {
@@ -43,6 +48,7 @@ struct range {
 
 struct program {
         struct memory *memory; /* borrowed */
+        uint16_t machine;      /* EM_...: its files must be for it */
         struct mapping *mappings;
         size_t n_mappings, mappings_capacity;
         char **files;                /* paths in the program's file system */

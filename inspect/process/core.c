@@ -3,12 +3,14 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/procfs.h>
-#include <sys/user.h>
 
 #include "inspect/process/registers.h"
 
 #define NOTES_MOST (UINT64_C(1) << 26)
+
+/* Of struct elf_prstatus of Linux, 64 bits: offsets of pr_pid and pr_reg. */
+#define STATUS_PID       32u
+#define STATUS_REGISTERS 112u
 
 struct core_segment {
         uint64_t start, end;
@@ -125,16 +127,20 @@ static bool name_mappings(struct core *c, const struct elf_note *n)
 
 static bool add_thread(struct core *c, const struct elf_note *n)
 {
-        struct elf_prstatus status;
-        struct user_regs_struct r;
+        uint64_t words[REGISTER_WORDS];
+        size_t there = n->size > STATUS_REGISTERS ? n->size - STATUS_REGISTERS : 0;
+        struct registers r;
+        int32_t pid;
 
-        if (n->size < sizeof(status))
+        if (there > sizeof(words))
+                there = sizeof(words);
+        if (there == 0)
                 return true;
-        memcpy(&status, n->bytes, sizeof(status));
-        memcpy(&r, &status.pr_reg, sizeof(r));
+        memcpy(&pid, n->bytes + STATUS_PID, sizeof(pid));
+        memcpy(words, n->bytes + STATUS_REGISTERS, there);
         if (!c->pid)
-                c->pid = status.pr_pid;
-        return program_add_registers(&c->program, registers_of(status.pr_pid, &r));
+                c->pid = pid;
+        return !registers_read(&r, c->elf.machine, pid, words, there / 8) || program_add_registers(&c->program, r);
 }
 
 static bool read_notes(struct core *c, const Elf64_Phdr *segment)
@@ -221,6 +227,7 @@ bool core_open(struct core *c, const char *path, struct error *error)
         good = files_open(&c->files, path, &file, &size, &why) && elf_file_open(&c->elf, file, size, &why);
         if (good && c->elf.type != ET_CORE)
                 good = error_set(&why, "it is not a core file");
+        c->program.machine = c->elf.machine;
         good = good && load(c, &why);
         if (!good) {
                 (void)error_set(error, "%.400s: %.600s", path, why.text);

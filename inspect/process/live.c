@@ -8,6 +8,8 @@
 #include <string.h>
 #include <sys/uio.h>
 
+#include "inspect/process/registers.h"
+
 static bool read_process(void *ctx, uint64_t at, void *to, size_t n)
 {
         const struct live *l = ctx;
@@ -144,7 +146,7 @@ enum opened live_open(struct live *l, pid_t pid, struct error *error)
 {
         *l = (struct live){ .pid = pid };
         l->memory = (struct memory){ .read = read_process, .ctx = l };
-        l->program = (struct program){ .memory = &l->memory };
+        l->program = (struct program){ .memory = &l->memory, .machine = MACHINE_HERE };
         l->files = (struct files){ .pid = pid, .program = &l->program };
         const enum opened result = open_process(l, error);
         if (result != OPENED)

@@ -17,7 +17,7 @@
 #include <sys/file.h>
 #include <sys/ptrace.h>
 #include <sys/time.h>
-#include <sys/user.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -173,14 +173,22 @@ static void wait_all(void)
                         ;
 }
 
-static bool read_registers(struct program *program)
+static bool read_registers(pid_t tid, struct registers *ret)
 {
-        struct user_regs_struct r;
+        uint64_t words[REGISTER_WORDS];
+        struct iovec there = { words, sizeof(words) };
+
+        return ptrace(PTRACE_GETREGSET, tid, NT_PRSTATUS, &there) == 0 &&
+               registers_read(ret, MACHINE_HERE, tid, words, there.iov_len / 8);
+}
+
+static bool add_registers(struct program *program)
+{
+        struct registers r;
 
         program->n_registers = 0;
         for (int i = 0; i < n_tracees; i++)
-                if (tracees[i].is_stopped && ptrace(PTRACE_GETREGS, tracees[i].tid, NULL, &r) == 0 &&
-                    !program_add_registers(program, registers_of(tracees[i].tid, &r)))
+                if (tracees[i].is_stopped && read_registers(tracees[i].tid, &r) && !program_add_registers(program, r))
                         return false;
         return true;
 }
@@ -201,7 +209,7 @@ enum stopped stop_begin(pid_t pid, uint64_t most_ns, struct program *program, st
                 r = seize_all(pid, &more);
                 wait_all();
         }
-        if (r == 0 && !is_over && n_tracees > 0 && read_registers(program))
+        if (r == 0 && !is_over && n_tracees > 0 && add_registers(program))
                 return STOPPED;
         const bool late = is_over;
         (void)stop_end();
@@ -220,7 +228,6 @@ enum stopped stop_begin(pid_t pid, uint64_t most_ns, struct program *program, st
 /* A thread that waits for a processor stops when it has one, and not before: it is waited for. */
 enum stopped stop_thread(pid_t pid, pid_t tid, uint64_t most_ns, struct registers *ret)
 {
-        struct user_regs_struct r;
         int refused, found = 0;
 
         n_tracees = is_over = 0;
@@ -236,10 +243,8 @@ enum stopped stop_thread(pid_t pid, pid_t tid, uint64_t most_ns, struct register
                 is_over = 0;
                 set_timer(most_ns);
         }
-        if (found > 0 && ptrace(PTRACE_GETREGS, tid, NULL, &r) == 0) {
-                *ret = registers_of(tid, &r);
+        if (found > 0 && read_registers(tid, ret))
                 return STOPPED;
-        }
         is_over |= found > 0;
         (void)stop_end();
         return refused == EPERM || refused == EACCES ? STOPPED_REFUSED : STOPPED_NOT;

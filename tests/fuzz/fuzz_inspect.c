@@ -71,10 +71,10 @@ static struct draft *made_up(uint8_t release)
         (void)draft_thread(d, 2, value, (uint64_t[]){ underflow, 0 }, 2);
         draft_u64(d, DRAFT_CAPABILITY + CAPABILITY_CURRENT_THREAD, owner);
         (void)program_add_registers(&d->program, (struct registers){ .tid = 1,
-                                                                     .rip = DRAFT_TEXT,
-                                                                     .rsp = DRAFT_C + 0x8000,
-                                                                     .rbp = DRAFT_HEAP,
-                                                                     .r13 = DRAFT_CAPABILITY + CAPABILITY_REGISTERS });
+                                                                     .pc = DRAFT_TEXT,
+                                                                     .sp = DRAFT_C + 0x8000,
+                                                                     .hs_sp = DRAFT_HEAP,
+                                                                     .base = DRAFT_CAPABILITY + CAPABILITY_REGISTERS });
         draft_symbol(d, DRAFT_TEXT, 0x100, "Main_zdwloop_info");
         draft_finish(d);
         return d;
@@ -123,11 +123,11 @@ static void collect_samples(struct draft *d, struct ghc *g, const uint8_t *more,
         cpu_profile_init(&p);
         for (size_t at = 0; n - at >= CHANGE_BYTES && at < SAMPLES * CHANGE_BYTES; at += CHANGE_BYTES) {
                 struct registers r = d->program.registers[0];
-                uint64_t *const changed[] = { &r.rip, &r.rbp, &r.r13, &r.rsp };
+                uint64_t *const changed[] = { &r.pc, &r.hs_sp, &r.base, &r.sp };
                 change(d, more + at);
                 memcpy(changed[more[at] >> 6], more + at + 4, 8);
                 const enum activity activity = threads_copy_running(&t, g, &runtime, &r, 1 + more[at + 3]);
-                cpu_profile_add(&p, g, &t, activity, r.rip, 1 + more[at]);
+                cpu_profile_add(&p, g, &t, activity, r.pc, 1 + more[at]);
         }
         cpu_profile_sum(&p);
         for (int json = 0; json < 2; json++) {

@@ -193,54 +193,54 @@ static void test_stacks(void **state)
         assert_true(ghc_find(&g, &d->program, &error));
         cpu_profile_init(&p);
         struct registers r = { .tid = 7,
-                               .rip = leaf + 24,
-                               .rbp = top,
-                               .rsp = DRAFT_C + 0x8000,
-                               .r13 = DRAFT_CAPABILITY + CAPABILITY_REGISTERS };
+                               .pc = leaf + 24,
+                               .hs_sp = top,
+                               .sp = DRAFT_C + 0x8000,
+                               .base = DRAFT_CAPABILITY + CAPABILITY_REGISTERS };
         /* no current thread, and nothing leads to the stack of one that is suspended: it is elsewhere */
         runtime_find(&runtime, &g);
         assert_int_equal(runtime.n_capabilities, 1);
-        r.rbp = top + 8;
+        r.hs_sp = top + 8;
         assert_int_equal(threads_copy_running(&t, &g, &runtime, &r, 100), ACTIVITY_OTHER);
-        cpu_profile_add(&p, &g, &t, ACTIVITY_COLLECTION, r.rip, 1);
+        cpu_profile_add(&p, &g, &t, ACTIVITY_COLLECTION, r.pc, 1);
         cpu_profile_add(&p, &g, &t, ACTIVITY_OTHER, DRAFT_C, 2);
         /* it has called the collector */
         draft_symbol(d, leaf, 0x40, "GarbageCollect");
         runtime_find(&runtime, &g);
-        draft_u64(d, r.rsp + 0x20, leaf + 0x18);
-        r.r13 = 0;
+        draft_u64(d, r.sp + 0x20, leaf + 0x18);
+        r.base = 0;
         assert_int_equal(threads_copy_running(&t, &g, &runtime, &r, 100), ACTIVITY_COLLECTION);
-        draft_u64(d, r.rsp + 0x20, 0);
+        draft_u64(d, r.sp + 0x20, 0);
         d->program.symbols.n = 0; /* it was for this only */
         draft_symbol(d, inner, 0x10, "Main_inner_info");
         draft_symbol(d, outer, 0x10, "base_GHCziBase_outer_info");
-        r.r13 = DRAFT_CAPABILITY + CAPABILITY_REGISTERS;
+        r.base = DRAFT_CAPABILITY + CAPABILITY_REGISTERS;
         /* in a `safe` call the pointer is that with which the stack was left */
         for (unsigned saved = 0; saved < 2; saved++) {
-                r.rbp = saved ? 0 : top;
-                draft_u64(d, r.rsp + 0x40, saved ? top : 0);
+                r.hs_sp = saved ? 0 : top;
+                draft_u64(d, r.sp + 0x40, saved ? top : 0);
                 assert_int_equal(threads_copy_running(&t, &g, &runtime, &r, 100), ACTIVITY_FOREIGN);
                 assert_int_equal(t.items[0].state, THREAD_FOREIGN);
                 cpu_profile_add(&p, &g, &t, ACTIVITY_OTHER, DRAFT_C, 64);
         }
-        draft_u64(d, r.rsp + 0x40, 0);
-        r.rbp = top;
+        draft_u64(d, r.sp + 0x40, 0);
+        r.hs_sp = top;
         draft_u64(d, DRAFT_CAPABILITY + CAPABILITY_CURRENT_THREAD, tso);
         assert_int_equal(threads_copy_running(&t, &g, &runtime, &r, 100), ACTIVITY_HASKELL);
         assert_int_equal(t.items[0].os_thread, 7);
         assert_int_equal(runtime.n_capabilities, 1);
-        cpu_profile_add(&p, &g, &t, ACTIVITY_OTHER, r.rip, 4);
+        cpu_profile_add(&p, &g, &t, ACTIVITY_OTHER, r.pc, 4);
         /* in C, both registers are on its stack */
-        draft_u64(d, r.rsp + 0x40, r.rbp);
-        draft_u64(d, r.rsp + 0x48, r.r13);
-        r.rbp = r.r13 = 0;
+        draft_u64(d, r.sp + 0x40, r.hs_sp);
+        draft_u64(d, r.sp + 0x48, r.base);
+        r.hs_sp = r.base = 0;
         assert_int_equal(threads_copy_running(&t, &g, &runtime, &r, 100), ACTIVITY_HASKELL);
         cpu_profile_add(&p, &g, &t, ACTIVITY_OTHER, DRAFT_C, 8);
         assert_int_equal(threads_copy_running(&t, &g, &runtime, &r, 4), ACTIVITY_HASKELL);
-        cpu_profile_add(&p, &g, &t, ACTIVITY_OTHER, r.rip, 16);
+        cpu_profile_add(&p, &g, &t, ACTIVITY_OTHER, r.pc, 16);
         draft_u64(d, top + 8 * 7, 3); /* a frame that is none */
         assert_int_equal(threads_copy_running(&t, &g, &runtime, &r, 100), ACTIVITY_HASKELL);
-        cpu_profile_add(&p, &g, &t, ACTIVITY_OTHER, r.rip, 32);
+        cpu_profile_add(&p, &g, &t, ACTIVITY_OTHER, r.pc, 32);
         cpu_profile_sum(&p);
         assert_int_equal(p.ns[SAMPLE_COLLECTION], 1);
         assert_int_equal(p.ns[SAMPLE_OUTSIDE], 2);

@@ -193,7 +193,7 @@ static void test_running_in_c(void **state)
         draft_u64(d, stack + 16, top + 16); /* as it was when the thread last stopped: without that frame */
         draft_u64(d, DRAFT_CAPABILITY + CAPABILITY_CURRENT_THREAD, tso);
         draft_u64(d, DRAFT_C + 0x8040, top);
-        assert_true(program_add_registers(&d->program, (struct registers){ .tid = 1, .rsp = DRAFT_C + 0x8000 }));
+        assert_true(program_add_registers(&d->program, (struct registers){ .tid = 1, .sp = DRAFT_C + 0x8000 }));
         find(&f, d);
         assert_true(retainers_is_reached(&f.retainers, box));
         assert_true(strstr(path_to(&f, box), "thread") != NULL);

@@ -140,9 +140,9 @@ static void test_running(void **state)
         draft_u64(d, DRAFT_CAPABILITY + CAPABILITY_CURRENT_THREAD, tso);
         assert_true(program_add_registers(&d->program,
                                           (struct registers){ .tid = 4711,
-                                                              .rip = DRAFT_TEXT + 8,
-                                                              .rbp = top - 8,
-                                                              .r13 = DRAFT_CAPABILITY + CAPABILITY_REGISTERS }));
+                                                              .pc = DRAFT_TEXT + 8,
+                                                              .hs_sp = top - 8,
+                                                              .base = DRAFT_CAPABILITY + CAPABILITY_REGISTERS }));
         struct ghc g = found(d);
         struct threads t = copied(&g);
         assert_int_equal(t.items[0].state, THREAD_RUNNING);
