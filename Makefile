@@ -20,6 +20,7 @@ ZSHDIR  ?= $(PREFIX)/share/zsh/site-functions
 CC      ?= gcc
 AR      ?= ar
 OBJCOPY ?= objcopy
+PKG_CONFIG ?= pkg-config
 CFLAGS  ?= -O2 -g
 VERSION := $(strip $(file < VERSION))
 # The commit of a checkout; of a tarball of `make dist` the one that it was made from.
@@ -73,10 +74,10 @@ UNIT_SRC    := $(sort $(shell find tests/unit -name 'test_*.c'))
 PKGS_LIB    := libzmq libprotobuf-c
 PKGS_DAEMON := libevent yaml-0.1 jansson libpcre2-8 zlib libzstd
 PKGS_CLIENT := libevent yaml-0.1 ncursesw libpcre2-8 jansson libcurl zlib libzstd snappy cairo sqlite3
-PKG_CFLAGS  := $(shell pkg-config --cflags $(PKGS_LIB) $(PKGS_DAEMON) $(PKGS_CLIENT) 2>/dev/null)
-LIBS_LIB     = $(shell pkg-config --libs $(PKGS_LIB))
-LIBS_DAEMON  = $(shell pkg-config --libs $(PKGS_DAEMON))
-LIBS_CLIENT  = $(shell pkg-config --libs $(PKGS_CLIENT))
+PKG_CFLAGS  := $(shell $(PKG_CONFIG) --cflags $(PKGS_LIB) $(PKGS_DAEMON) $(PKGS_CLIENT) 2>/dev/null)
+LIBS_LIB     = $(shell $(PKG_CONFIG) --libs $(PKGS_LIB))
+LIBS_DAEMON  = $(shell $(PKG_CONFIG) --libs $(PKGS_DAEMON))
+LIBS_CLIENT  = $(shell $(PKG_CONFIG) --libs $(PKGS_CLIENT))
 
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wformat=2 -Wvla -Wundef \
             -Wconversion -Wno-sign-conversion
@@ -523,11 +524,11 @@ $(DIST): FORCE $(PAGE)/done
 	$(Q)scripts/packaging/dist $(PAGE)/out $@
 .PHONY: dist
 
-# DEBFULLNAME and DEBEMAIL: who packs it.
+# DEBFULLNAME and DEBEMAIL: who packs it. DEB_ARCH=arm64: for another architecture, whose compiler and libraries are installed.
 #: deb         packages for Debian and Ubuntu in $(BUILD)/deb, from the tarball of `dist`
 deb: $(DIST)
-	$(Q)scripts/deps deb
-	$(Q)scripts/packaging/deb $(DIST) $(BUILD)/deb
+	$(Q)scripts/deps $(or $(DEB_ARCH),deb)
+	$(Q)ARCH='$(DEB_ARCH)' scripts/packaging/deb $(DIST) $(BUILD)/deb
 .PHONY: deb
 
 #: tarball     the programs for other distributions with glibc 2.31 or newer in $(BUILD)/tarball; as root, in a Debian 11 of its own
