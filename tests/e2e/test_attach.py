@@ -43,7 +43,7 @@ def age_s(pid):
 
 @pytest.mark.long
 @pytest.mark.usefixtures("tracing")
-@pytest.mark.parametrize("build", BUILDS if LONG else ["plain", "threaded-log"])
+@pytest.mark.parametrize("build", BUILDS if LONG else ["plain"])
 def test_attach_detach_and_again(directory, serving, build):
     with Daemon(directory) as daemon, running(serving[build], stdin=subprocess.PIPE) as program:
         listed = wait_for(lambda: [line for line in heapwatch(directory, "ps").stdout.splitlines()

@@ -13,7 +13,7 @@ import time
 
 import pytest
 
-from harness import CLIENT, DEADLINE_S, Daemon, Programs, client, require_tracing, wait_for
+from harness import CLIENT, DEADLINE_S, LONG, Daemon, Programs, client, require_tracing, wait_for
 from terminal import top
 from test_web import Web
 from test_web_page import browser     # noqa: F401: a fixture
@@ -460,6 +460,7 @@ def test_refused_with_the_reason(directory, threaded):
 
 
 @pytest.mark.long
+@pytest.mark.skipif(not LONG, reason="has a long form alone: HEAPWATCH_LONG=1")
 def test_profile_on_the_page(directory, browser):     # noqa: F811
     """A click, samples as they come, a flame graph that keys walk and turn round, of one thread; nothing is out of reach."""
     require_tracing()
