@@ -194,12 +194,13 @@ static void print_costs(const struct inspect_subject *s, const struct cpu_profil
                               hw_duration_text(b, sizeof(b), (double)cpu_profile_stop_quantile(p, 0.99)),
                               hw_duration_text(c, sizeof(c), (double)p->longest_stop_ns));
         if (p->expired)
-                (void)fprintf(to, "%s stops ended by themselves after %s (--max-pause), without a sample\n",
+                (void)fprintf(to, "%s %s after %s (--max-pause), without a sample\n",
                               hw_count_text(a, sizeof(a), p->expired),
+                              p->expired == 1 ? "stop ended by itself" : "stops ended by themselves",
                               hw_duration_text(b, sizeof(b), (double)s->request->max_pause_ns));
         if (p->busy)
-                (void)fprintf(to, "%s times a thread had ended, or another command inspected the program\n",
-                              hw_count_text(a, sizeof(a), p->busy));
+                (void)fprintf(to, "%s time%s a thread had ended, or another command inspected the program\n",
+                              hw_count_text(a, sizeof(a), p->busy), p->busy == 1 ? "" : "s");
 }
 
 static bool print_text(const struct inspect_subject *s, const struct cpu_profile *p, const struct tree *t,
