@@ -1,16 +1,22 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What docs/STABILITY.md promises to stay: each name in tests/data/promised.txt is still there, and means the same.
 
-HEAPWATCH_PROMISE=1 adds what is new to that file, as a release does; what has gone it refuses.
+HEAPWATCH_PROMISE=1 adds what is new to that file, as a release does; what has gone it refuses. It also makes the sample files
+of a release that has none: tests/data/releases/VERSION, which every later release must read. Those that are there stay.
 """
 import json
 import os
+import pathlib
 import re
+import shutil
 import subprocess
 
-from harness import CLIENT, DAEMON, LOGS, ROOT, client, pb
+import pytest
+
+from harness import CLIENT, DAEMON, LOGS, ROOT, Daemon, client, pb, wait_for
 
 PROMISED = ROOT / "tests" / "data" / "promised.txt"
+RELEASES = ROOT / "tests" / "data" / "releases"
 GROWING, STEADY = LOGS / "leaky-hT-ghc9103" / "run.eventlog", LOGS / "steady-gc-ghc9103" / "run.eventlog"
 # Commands whose JSON is read by scripts, with a log that fills as much of it as one can.
 WITH_JSON = {"summary": [GROWING], "trend": [GROWING], "check": [GROWING], "diff": [GROWING, STEADY], "doctor": [GROWING],
@@ -85,3 +91,37 @@ def test_what_is_promised_is_there():
         PROMISED.write_text("".join(f"{line}\n" for line in sorted(there | promised)))
     for kind in ("command", "option", "wire", "metric", "rule", "json"):
         assert sum(line.startswith(kind + " ") for line in there) > 10, kind
+
+
+def read_recording(folder):
+    """What today's programs read of a recording: numbers of its end, of its log and of the verdict."""
+    done = client("recording", "--dir", folder, "--format", "json")
+    assert done.returncode == 0, done.stderr.decode()
+    (run,) = [json.loads(line) for line in done.stdout.splitlines()]
+    log = f"recording:{folder}/api"
+    summary, trend = (json.loads(client(command, "--format", "json", log).stdout) for command in ("summary", "trend"))
+    return {"recording": {key: run[key] for key in ("target", "bytes", "lostBytes", "beginNs", "endNs", "end")},
+            "memory": {key: summary["memory"][key] for key in ("allocatedBytes", "maxResidencyBytes", "residencySamples")},
+            "stream": {key: summary["stream"][key] for key in ("bytes", "events", "damages", "lostBytes")},
+            "censuses": summary["heapProfile"]["censuses"],
+            "trends": sorted(t.get("series") or trend["labels"][str(t["band"])] for t in trend["trends"]["trends"])}
+
+
+def make_samples(release, directory):
+    record = pathlib.Path(directory) / "recording"
+    with Daemon(directory, f"api={GROWING}", args=["--record", record]) as daemon:
+        daemon.wait_state("api", "ENDED")
+        wait_for(lambda: list(record.glob("api/*/end")), "the recording's end")
+    expected = read_recording(record)
+    shutil.copytree(record, release / "recording")
+    (release / "expected.json").write_text(json.dumps(expected, indent=2) + "\n")
+
+
+@pytest.mark.parametrize("version", sorted({(ROOT / "VERSION").read_text().strip(), *(p.name for p in RELEASES.glob("*"))}))
+def test_files_of_releases_are_read(version, directory):
+    release = RELEASES / version
+    if not release.exists() and os.environ.get("HEAPWATCH_PROMISE") == "1":
+        make_samples(release, directory)
+    # A copy, for a command may write beside what it reads.
+    record = shutil.copytree(release / "recording", pathlib.Path(directory) / "copy")
+    assert read_recording(record) == json.loads((release / "expected.json").read_text())
