@@ -138,8 +138,8 @@ static void print_result(const struct dump *d, const struct recorded_run *run, c
                 (void)fprintf(stderr, "%s of that are missing: they were not written to disk\n",
                               hw_bytes_text(lost, sizeof(lost), (double)stats->lost_bytes));
         if (stats->missing)
-                (void)fprintf(stderr, "%u parts inside it are missing: removed for the budget, or damaged\n",
-                              stats->missing);
+                (void)fprintf(stderr, "%u part%s of it %s missing: removed for the budget, or damaged\n",
+                              stats->missing, stats->missing == 1 ? "" : "s", stats->missing == 1 ? "is" : "are");
         if (stats->end_ns == 0)
                 (void)fprintf(stderr, "there is no event in that stretch; the run has %s to %s\n",
                               hw_duration_text(size, sizeof(size), (double)run->begin_ns),

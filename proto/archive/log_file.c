@@ -338,12 +338,36 @@ static ssize_t read_text(struct log_file *f, void *buffer, size_t size)
         return (ssize_t)n;
 }
 
+/* ------------------------------------------------------------------- recording */
+
+static size_t read_recording(struct log_file *f, void *buffer, size_t size)
+{
+        const size_t n = cutout_read(f->cutout, buffer, size);
+        const struct cutout_stats *stats = cutout_stats(f->cutout);
+
+        if (n == 0 && (stats->missing || stats->lost_bytes)) {
+                const size_t parts = stats->missing == 0
+                                             ? 0
+                                             : (size_t)snprintf(f->damage_text, sizeof(f->damage_text),
+                                                                "%u part%s of the recording %s missing, "
+                                                                "removed for its budget or damaged",
+                                                                stats->missing, stats->missing == 1 ? "" : "s",
+                                                                stats->missing == 1 ? "is" : "are");
+                if (stats->lost_bytes)
+                        (void)snprintf(f->damage_text + parts, sizeof(f->damage_text) - parts,
+                                       "%s%llu bytes of the log were not written to the recording", parts ? "; " : "",
+                                       (unsigned long long)stats->lost_bytes);
+                f->damage = f->damage_text;
+        }
+        return n;
+}
+
 ssize_t log_file_read(struct log_file *f, void *buffer, size_t size)
 {
         int r;
 
         if (f->cutout)
-                return (ssize_t)cutout_read(f->cutout, buffer, size);
+                return (ssize_t)read_recording(f, buffer, size);
         if (!f->looked && (r = detect_format(f)) < 0)
                 return r;
         if (f->text)

@@ -41,7 +41,7 @@ bool log_file_skip(struct log_file *f, uint64_t n);
 
 /*
  * After the end: why there may be more of the log that could not be read ("its archive breaks off"), or which lines of
- * a text could not be read. NULL: it is complete.
+ * a text could not be read, or what a recording does not have. NULL: it is complete.
  */
 const char *log_file_damage(const struct log_file *f);
 

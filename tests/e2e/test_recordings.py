@@ -10,7 +10,7 @@ import subprocess
 
 import pytest
 
-from harness import CLIENT, LOGS, LONG, MAY_CLOSE_OUTPUT, Daemon, client, compile_haskell, pb, wait_for
+from harness import CLIENT, LOGS, LONG, MAY_CLOSE_OUTPUT, ROOT, Daemon, client, compile_haskell, pb, wait_for
 from live_log import LiveLog
 
 SEED = 20261122
@@ -259,6 +259,20 @@ def test_a_crash_keeps_a_bundle_by_itself(directory, record, state):
         assert summary(bundle / "run.eventlog")
         verdict = json.loads((bundle / "verdict.json").read_text())     # of that run, not of the next one
         assert int(verdict["live"]["bytes"]) == 10 << 20 and int(verdict["live"]["ageNs"]) >= 0, verdict
+
+
+def test_a_damaged_part_is_told_of(directory):
+    """By every command that reads the recording as a log; what is whole is shown."""
+    kept = pathlib.Path(shutil.copytree(ROOT / "tests" / "data" / "releases" / "0.1.0" / "recording", directory / "kept"))
+    whole = client("summary", f"recording:{kept}/api")
+    assert "nothing lost" in whole.stdout.decode() and not whole.stderr
+    [part] = kept.glob("api/*/000001.zst")
+    with open(part, "r+b") as file:
+        file.seek(part.stat().st_size // 2)
+        file.write(b"abcd")
+    done = client("summary", f"recording:{kept}/api")
+    assert "1 part of the recording is missing" in done.stderr.decode()
+    assert "nothing lost" not in done.stdout.decode() and "not all of the log was read" in done.stdout.decode()
 
 
 def test_mistakes_of_dump_are_named(directory):
