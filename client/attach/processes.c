@@ -16,6 +16,7 @@
 
 #define PROCESSES_MAX 65536
 #define FILE_MAX      (UINT64_C(4) << 30) /* a larger program is not inspected */
+#define FILES_KNOWN   64u
 
 static bool proc_path(pid_t pid, const char *file, char *out, size_t size)
 {
@@ -109,6 +110,33 @@ static void judge(struct ghc_process *p, const struct maps *maps)
                 (void)error_set(&p->why, "process %d already traces it", tracer);
 }
 
+/* Processes of one program are many in places, and its file may be large: it is read once. */
+static bool check_file(const char *path, const struct stat *st, struct agent_fit *ret)
+{
+        static struct {
+                dev_t device;
+                ino_t inode;
+                struct timespec changed;
+                struct agent_fit fit;
+        } known[FILES_KNOWN];
+        static size_t n;
+
+        for (size_t i = 0; i < n && i < FILES_KNOWN; i++)
+                if (known[i].device == st->st_dev && known[i].inode == st->st_ino &&
+                    known[i].changed.tv_sec == st->st_ctim.tv_sec && known[i].changed.tv_nsec == st->st_ctim.tv_nsec) {
+                        *ret = known[i].fit;
+                        return true;
+                }
+        if (!agent_fit_check(path, ret, NULL))
+                return false;
+        const size_t at = n++ % FILES_KNOWN;
+        known[at].device = st->st_dev;
+        known[at].inode = st->st_ino;
+        known[at].changed = st->st_ctim;
+        known[at].fit = *ret;
+        return true;
+}
+
 bool process_read(pid_t pid, struct ghc_process *ret)
 {
         char path[64];
@@ -117,7 +145,7 @@ bool process_read(pid_t pid, struct ghc_process *ret)
 
         *ret = (struct ghc_process){ .pid = pid, .user = (uid_t)-1 };
         if (!proc_path(pid, "exe", path, sizeof(path)) || stat(path, &st) < 0 || (uint64_t)st.st_size > FILE_MAX ||
-            !file_name(pid, ret->name, sizeof(ret->name)) || !agent_fit_check(path, &ret->fit, NULL) || !ret->fit.ghc)
+            !file_name(pid, ret->name, sizeof(ret->name)) || !check_file(path, &st, &ret->fit) || !ret->fit.ghc)
                 return false;
         each_line(pid, "maps", see_map, &maps);
         each_line(pid, "status", see_user, &ret->user);

@@ -182,13 +182,17 @@ static void check_image(const void *image, size_t size, struct agent_fit *f, str
 {
         memset(&rts, 0, sizeof(rts));
         (void)symbols_scan(image, size, 0);
-        find_version(image, size, f->version, sizeof(f->version));
         f->stripped = !rts.end_init_elapsed.address || !rts.rts_shutdown.address || !rts.setupRtsFlags.address;
+        f->loader = has_loader(image, size);
         f->ghc = rts.defaultRtsConfig.address || symbols_have_runtime(image, size) || has(image, size, "libHS", "rts");
+        if (!f->ghc) { /* nothing else is asked of a browser of 300 MB */
+                (void)error_set(error, "%s", obstacle_reason(f->obstacle));
+                return;
+        }
+        find_version(image, size, f->version, sizeof(f->version));
         f->threaded = f->stripped ? has(image, size, "rts", "_thr") : rts.pending_sync.address != NULL;
         f->tables = has(image, size, "_ipe", "_buf");
         f->agent = has(image, size, "heapwatch_agent", "_attach");
-        f->loader = has_loader(image, size);
         f->eventlog = rts.startEventLogging.address && rts.TRACE_gc.address;
         f->shared_runtime = f->stripped && needs_runtime(image, size);
         f->obstacle = obstacle_of(f);

@@ -13,7 +13,7 @@
 #include "proto/base/error.h"
 
 struct agent_fit {
-        bool ghc;         /* the file has GHC's runtime in it, or traces of it */
+        bool ghc;         /* the file has GHC's runtime in it, or traces of it; false: only `loader` is known */
         char version[32]; /* of GHC; "": unknown */
         bool threaded;
         bool eventlog;       /* the runtime can write one */
