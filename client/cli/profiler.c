@@ -3,7 +3,6 @@
 
 #include <inttypes.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +10,7 @@
 
 #include "client/cli/inspector.h"
 #include "proto/base/document.h"
+#include "proto/base/thread.h"
 
 #define SPARE_NS UINT64_C(30000000000) /* beside the samples: symbols are read, and the machine may be busy */
 #define NUMBER   32
@@ -47,7 +47,7 @@ static bool hand_over(struct profiler *p)
 }
 
 /* Output of the inspection. What would be too much ends it. */
-static ssize_t keep(void *ctx, const char *bytes, size_t n)
+static ssize_t write_output(void *ctx, const char *bytes, size_t n)
 {
         struct profiler *p = ctx;
 
@@ -90,19 +90,6 @@ static void *run(void *ctx)
         return NULL;
 }
 
-/* Signals belong to the thread that starts it. 0 or an errno. */
-static int start_thread(struct profiler *p)
-{
-        sigset_t all, before;
-        int error;
-
-        (void)sigfillset(&all);
-        (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-        error = pthread_create(&p->thread, NULL, run, p);
-        (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
-        return error;
-}
-
 static void release(struct profiler *p)
 {
         if (p->output)
@@ -125,8 +112,9 @@ struct profiler *profiler_new(const struct profiler_options *what, struct error 
         (void)error_set(&p->error, "out of memory");
         (void)pthread_mutex_init(&p->lock, NULL);
         document_open(&p->text);
-        p->output = fopencookie(p, "w", (cookie_io_functions_t){ .write = keep });
-        if (p->text.to && p->output && setvbuf(p->output, NULL, _IONBF, 0) == 0 && !(failed = start_thread(p)))
+        p->output = fopencookie(p, "w", (cookie_io_functions_t){ .write = write_output });
+        if (p->text.to && p->output && setvbuf(p->output, NULL, _IONBF, 0) == 0 &&
+            !(failed = thread_create_masked(&p->thread, run, p)))
                 return p;
         if (failed)
                 (void)error_set(error, "cannot start a thread: %s", strerror(failed));

@@ -8,7 +8,6 @@
  */
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +16,7 @@
 #include "client/console/console.h"
 #include "client/program/agent_census.h"
 #include "proto/base/agent_peer.h"
+#include "proto/base/thread.h"
 
 struct census_job {
         pthread_t thread;
@@ -37,19 +37,6 @@ static void *request_census(void *ctx)
         return NULL;
 }
 
-/* Signals are the console's. 0 or an errno. */
-static int start_thread(struct census_job *job)
-{
-        sigset_t all, before;
-        int error;
-
-        (void)sigfillset(&all);
-        (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-        error = pthread_create(&job->thread, NULL, request_census, job);
-        (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
-        return error;
-}
-
 void census_request_begin(struct console *c)
 {
         const struct world_target *t = c->scene.live ? c->scene.target : NULL;
@@ -68,7 +55,7 @@ void census_request_begin(struct console *c)
                 job->place.target = job->target;
                 job->place.known = true;
         }
-        error = job ? start_thread(job) : ENOMEM;
+        error = job ? thread_create_masked(&job->thread, request_census, job) : ENOMEM;
         if (error) {
                 free(job);
                 console_notify(c, true, "no census: %s", strerror(error));

@@ -6,12 +6,12 @@
 #include "client/web/worker.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "client/http/answer.h"
+#include "proto/base/thread.h"
 
 #define WAITING_MOST 16 /* more requests at a time are refused */
 
@@ -81,15 +81,9 @@ static void *work(void *arg)
         return NULL;
 }
 
-/* Signals are the loop's. */
 static bool start(struct worker *w)
 {
-        sigset_t all, before;
-
-        (void)sigfillset(&all);
-        (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-        w->running = pthread_create(&w->thread, NULL, work, w) == 0;
-        (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+        w->running = thread_create_masked(&w->thread, work, w) == 0;
         return w->running;
 }
 

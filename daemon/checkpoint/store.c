@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +19,7 @@
 #include "proto/base/clock.h"
 #include "proto/base/daemon_life.h"
 #include "proto/base/private_directory.h"
+#include "proto/base/thread.h"
 
 #define NAME_MAX_BYTES 65u
 #define STOP_S         5
@@ -254,12 +254,7 @@ void checkpoint_store_set_aside(const struct checkpoint_store *s)
 
 static bool start_thread(struct checkpoint_store *s)
 {
-        sigset_t all, before;
-
-        sigfillset(&all);
-        pthread_sigmask(SIG_SETMASK, &all, &before); /* signals are for the thread with the loop */
-        s->started = pthread_create(&s->thread, NULL, write_all, s) == 0;
-        pthread_sigmask(SIG_SETMASK, &before, NULL);
+        s->started = thread_create_masked(&s->thread, write_all, s) == 0;
         return s->started;
 }
 

@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +24,7 @@
 #include "heapwatch/text.h"
 #include "proto/base/clock.h"
 #include "proto/base/private_directory.h"
+#include "proto/base/thread.h"
 #include "proto/recording/run_dir.h"
 
 struct shared_run {
@@ -463,12 +463,7 @@ static bool check_directory(const char *path, struct error *error)
 
 static bool start_thread(struct recorder *r)
 {
-        sigset_t all, before;
-
-        sigfillset(&all);
-        pthread_sigmask(SIG_SETMASK, &all, &before); /* signals are for the thread with the loop */
-        r->started = pthread_create(&r->thread, NULL, write_all, r) == 0;
-        pthread_sigmask(SIG_SETMASK, &before, NULL);
+        r->started = thread_create_masked(&r->thread, write_all, r) == 0;
         return r->started;
 }
 

@@ -41,7 +41,6 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,6 +53,7 @@
 #include "daemon/log.h"
 #include "daemon/loop/descriptors.h"
 #include "proto/base/clock.h"
+#include "proto/base/thread.h"
 #include "proto/base/time.h"
 
 #define ACCEPT_TURN      16u            /* connections, before others have their turn */
@@ -661,12 +661,7 @@ bool front_listen(struct front *f, enum front_door door, int fd, bool keyed)
 
 bool front_start(struct front *f)
 {
-        sigset_t all, before;
-
-        (void)sigfillset(&all);
-        (void)pthread_sigmask(SIG_SETMASK, &all, &before); /* signals are for the thread with the loop */
-        f->started = pthread_create(&f->thread, NULL, serve, f) == 0;
-        (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+        f->started = thread_create_masked(&f->thread, serve, f) == 0;
         return f->started;
 }
 

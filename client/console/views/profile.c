@@ -570,11 +570,6 @@ static const struct console_key keys[] = {
         { NULL, NULL },
 };
 
-static bool handle_key(struct console *c, int key)
-{
-        return console_profile_toggle(c, key);
-}
-
 const struct console_view view_profile = {
         .name = "profile",
         .title = "Profile",
@@ -591,5 +586,5 @@ const struct console_view view_profile = {
         .state_done = done,
         .draw = draw,
         .rows = wanted,
-        .key = handle_key,
+        .key = console_profile_toggle,
 };
