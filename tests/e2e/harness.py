@@ -173,13 +173,13 @@ def stolen_s():
 
 
 def wait_for(condition, what, deadline_s=DEADLINE_S, poll_s=0.02):
-    """Returns the first true value of condition()."""
-    end = time.monotonic() + deadline_s
-    while time.monotonic() < end:
+    """Returns the first true value of condition(), which is tried ever more rarely: most conditions start a process."""
+    began = time.monotonic()
+    while (waited := time.monotonic() - began) < deadline_s:
         value = condition()
         if value:
             return value
-        time.sleep(poll_s)
+        time.sleep(poll_s and max(poll_s, min(waited / 20, 0.1)))     # 0: a condition that soon passes
     raise AssertionError(f"waited {deadline_s:.0f} s in vain for: {what}")
 
 

@@ -250,7 +250,7 @@ def test_page_and_state_say_the_same_of_a_log(browser):  # noqa: F811
         assert tab.chart("target-bands")["series"]
 
 
-@pytest.mark.parametrize("width", [390, 1440])
+@pytest.mark.parametrize("width", [1440, *long_cases((390,))])
 def test_every_number_on_the_screen_is_explained(browser, fleet, width):  # noqa: F811
     names = "[...document.querySelectorAll('main .thead .sort, main dt, main figcaption h3, main .question h4')]" \
             ".filter((e) => e.offsetParent !== null).map((e) => (e.firstChild?.textContent ?? '').trim()).filter(Boolean)"
