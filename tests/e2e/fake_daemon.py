@@ -56,7 +56,7 @@ class FakeDaemon:
 
     def _tick(self, tick):
         state = self.pb.Update()
-        state.daemon.version = "0.1.0"
+        state.daemon.version = "0.9.0"
         state.daemon.targets.extend(sorted(self.targets))
         if self.memory_pressure:
             state.daemon.memory_pressure = self.memory_pressure
@@ -86,7 +86,7 @@ class FakeDaemon:
             replies.append(end)
         elif what == "status":
             reply = self.pb.Reply(id=request.id)
-            reply.status.daemon.version = "0.1.0"
+            reply.status.daemon.version = "0.9.0"
             for update in self.newest.values():
                 if update.WhichOneof("body") == "target_state":
                     reply.status.targets.add().CopyFrom(update)

@@ -263,7 +263,7 @@ def test_a_crash_keeps_a_bundle_by_itself(directory, record, state):
 
 def test_a_damaged_part_is_told_of(directory):
     """By every command that reads the recording as a log; what is whole is shown."""
-    kept = pathlib.Path(shutil.copytree(ROOT / "tests" / "data" / "releases" / "0.1.0" / "recording", directory / "kept"))
+    kept = pathlib.Path(shutil.copytree(ROOT / "tests" / "data" / "releases" / "0.9.0" / "recording", directory / "kept"))
     whole = client("summary", f"recording:{kept}/api")
     assert "nothing lost" in whole.stdout.decode() and not whole.stderr
     [part] = kept.glob("api/*/000001.zst")

@@ -125,3 +125,16 @@ def test_files_of_releases_are_read(version, directory):
     # A copy, for a command may write beside what it reads.
     record = shutil.copytree(release / "recording", pathlib.Path(directory) / "copy")
     assert read_recording(record) == json.loads((release / "expected.json").read_text())
+
+
+def test_every_version_is_that_of_the_release():
+    """What names heapwatch's version and cannot read the file VERSION."""
+    version = (ROOT / "VERSION").read_text().strip()
+    found = []
+    for path in (p for folder in ("docs", "haskell", "scripts") for p in sorted((ROOT / folder).rglob("*")) if p.is_file()):
+        text = path.read_text(errors="replace")
+        found += [(path.name, v) for v in re.findall(r"heapwatch(?:-dev|-agent)?[-_:/](\d+\.\d+\.\d+)", text)]
+        found += [(path.name, v) for v in re.findall(r'(?:newTag: |^version: +|"version": ")(\d+\.\d+\.\d+)', text, re.MULTILINE)]
+    assert {name for name, _ in found} >= {"compose.yaml", "deployment.yaml", "kustomization.yaml", "KUBERNETES.md", "WEB.md", "heapwatch.cabal"}
+    assert not (others := {(name, v) for name, v in found if v != version}), others
+    assert re.search(r"^## (\S+)", (ROOT / "haskell" / "CHANGELOG.md").read_text(), re.MULTILINE)[1] == version
