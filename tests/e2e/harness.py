@@ -217,11 +217,11 @@ class Daemon:
     """One heapwatchd with private sockets in its own directory. It does not outlive the test that started it (conftest.py)."""
     started = []
 
-    def __init__(self, directory, *targets, args=()):
+    def __init__(self, directory, *targets, args=(), cwd=None):
         self.directory = pathlib.Path(directory)
         self.publish = f"ipc://{self.directory}/publish"
         self.request_endpoint = f"ipc://{self.directory}/request"
-        self.targets, self.args = list(targets), list(args)
+        self.targets, self.args, self.cwd = list(targets), list(args), cwd
         self.process = None
         self.stolen_s = stolen_s()
         self.log = self.directory / "daemon.log"
@@ -235,7 +235,7 @@ class Daemon:
         with open(self.log, "ab") as log:
             self.process = subprocess.Popen(
                 [DAEMON, "--publish", self.publish, "--request", self.request_endpoint, *self.args, *self.targets],
-                stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=env)
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=env, cwd=self.cwd)
         self.started.append(self.process)
         wait_for(lambda: self.process.poll() is not None or self.answers(), "the daemon's first answer")
         assert self.process.poll() is None, self.log.read_text()

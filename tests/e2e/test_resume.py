@@ -33,11 +33,11 @@ BEGINS = 1200       # the second at which it begins to leak
 class Hour(LiveLog):
     """The log of an hour: its header, and a piece for each step of it."""
 
-    def __init__(self, start_wall_ns=1_700_000_000 * SECOND):
-        self.written, self.start = b"", start_wall_ns
+    def __init__(self, start_wall_ns=1_700_000_000 * SECOND, seconds=HOUR, begins=BEGINS):
+        self.written, self.start, self.begins = b"", start_wall_ns, begins
         super().__init__(None, start_wall_ns)
         self.header = self.opening(1)
-        self.pieces = [self.step(second) for second in range(STEP, HOUR, STEP)]
+        self.pieces = [self.step(second) for second in range(STEP, seconds, STEP)]
 
     def _append(self, data):
         self.written += data
@@ -52,7 +52,7 @@ class Hour(LiveLog):
 
     def step(self, second):
         self.written = b""
-        leaked = max(0, second - BEGINS) * MB // 8
+        leaked = max(0, second - self.begins) * MB // 8
         self.live(40 * MB + leaked + second % 7 * MB, second * SECOND)
         self.census({"FUN": 20 * MB + second % 5 * MB, "ARR_WORDS": 4 * MB + leaked, "THUNK": 3 * MB}, second * SECOND + 1)
         return self.written

@@ -6,21 +6,17 @@ of a release that has none: tests/data/releases/VERSION, which every later relea
 """
 import json
 import os
-import pathlib
 import re
-import shutil
 import subprocess
 
 import pytest
 
-from harness import CLIENT, DAEMON, LOGS, ROOT, Daemon, client, pb, wait_for
+from harness import CLIENT, DAEMON, LOGS, ROOT, client, pb
+from release_samples import GROWING, RELEASES, SAMPLES, lacks, make_samples, newest, read_sample
 
+VERSION = (ROOT / "VERSION").read_text().strip()
 PROMISED = ROOT / "tests" / "data" / "promised.txt"
-RELEASES = ROOT / "tests" / "data" / "releases"
-GROWING, STEADY = LOGS / "leaky-hT-ghc9103" / "run.eventlog", LOGS / "steady-gc-ghc9103" / "run.eventlog"
-# Commands whose JSON is read by scripts, with a log that fills as much of it as one can.
-WITH_JSON = {"summary": [GROWING], "trend": [GROWING], "check": [GROWING], "diff": [GROWING, STEADY], "doctor": [GROWING],
-             "top": ["--once", GROWING], "alerts": [GROWING], "post-mortem": [GROWING]}
+STEADY = LOGS / "steady-gc-ghc9103" / "run.eventlog"
 
 
 def offered(program, *words):
@@ -56,14 +52,19 @@ def metrics():
             yield f"metric {row[1]} {row[2]}"
 
 
+def words_of(document):
+    """Of the first columns of its tables."""
+    for line in document.splitlines():
+        if line.startswith("| `"):
+            for quoted in re.findall(r"`([^`]+)`", line.split(" | ")[0]):
+                yield from re.findall(r"[a-z_][a-z0-9_]+", re.sub(r"[({].*", "", quoted))
+
+
 def rules():
     """docs/RULES.md has every word and function: tests/unit/rules/test_parse.c compares them."""
     for line in client("rules", "list").stdout.decode().splitlines():
         yield f"rule {line.split()[1]}"
-    for line in (ROOT / "docs" / "RULES.md").read_text().splitlines():
-        if line.startswith("| `"):
-            for quoted in re.findall(r"`([^`]+)`", line.split(" | ")[0]):
-                yield from (f"rule word {word}" for word in re.findall(r"[a-z_][a-z0-9_]+", re.sub(r"[({].*", "", quoted)))
+    yield from (f"rule word {word}" for word in words_of((ROOT / "docs" / "RULES.md").read_text()))
 
 
 def keys(value, path):
@@ -76,8 +77,14 @@ def keys(value, path):
             yield from keys(inner, f"{path}[]")
 
 
+def with_json():
+    """Commands whose JSON is read by scripts, with a log that fills as much of it as one can."""
+    return {"summary": [GROWING], "trend": [GROWING], "diff": [GROWING, STEADY], "doctor": [GROWING], "top": ["--once", GROWING],
+            "alerts": ["--rules", newest("rules.yaml"), GROWING], "post-mortem": [GROWING]}
+
+
 def outputs():
-    for command, arguments in WITH_JSON.items():
+    for command, arguments in with_json().items():
         for line in client(command, "--format", "json", *arguments).stdout.decode().splitlines():
             yield from keys(json.loads(line), f"json {command} ")
 
@@ -91,50 +98,43 @@ def test_what_is_promised_is_there():
         PROMISED.write_text("".join(f"{line}\n" for line in sorted(there | promised)))
     for kind in ("command", "option", "wire", "metric", "rule", "json"):
         assert sum(line.startswith(kind + " ") for line in there) > 10, kind
+    for command in with_json():
+        assert sum(line.startswith(f"json {command} ") for line in there) > 10, command
 
 
-def read_recording(folder):
-    """What today's programs read of a recording: numbers of its end, of its log and of the verdict."""
-    done = client("recording", "--dir", folder, "--format", "json")
-    assert done.returncode == 0, done.stderr.decode()
-    (run,) = [json.loads(line) for line in done.stdout.splitlines()]
-    log = f"recording:{folder}/api"
-    summary, trend = (json.loads(client(command, "--format", "json", log).stdout) for command in ("summary", "trend"))
-    return {"recording": {key: run[key] for key in ("target", "bytes", "lostBytes", "beginNs", "endNs", "end")},
-            "memory": {key: summary["memory"][key] for key in ("allocatedBytes", "maxResidencyBytes", "residencySamples")},
-            "stream": {key: summary["stream"][key] for key in ("bytes", "events", "damages", "lostBytes")},
-            "censuses": summary["heapProfile"]["censuses"],
-            "trends": sorted(t.get("series") or trend["labels"][str(t["band"])] for t in trend["trends"]["trends"])}
+@pytest.mark.parametrize("name", SAMPLES)
+@pytest.mark.parametrize("version", sorted({VERSION, *(p.name for p in RELEASES.glob("*"))}))
+def test_files_of_releases_are_read(version, name, directory):
+    if not (RELEASES / version).exists() and os.environ.get("HEAPWATCH_PROMISE") == "1":
+        (directory / "made").mkdir(mode=0o700)
+        make_samples(version, directory / "made")
+    expected = json.loads((RELEASES / version / "expected.json").read_text())[name]
+    assert expected and not lacks(expected, read_sample(RELEASES / version, name, directory))
 
 
-def make_samples(release, directory):
-    record = pathlib.Path(directory) / "recording"
-    with Daemon(directory, f"api={GROWING}", args=["--record", record]) as daemon:
-        daemon.wait_state("api", "ENDED")
-        wait_for(lambda: list(record.glob("api/*/end")), "the recording's end")
-    expected = read_recording(record)
-    shutil.copytree(record, release / "recording")
-    (release / "expected.json").write_text(json.dumps(expected, indent=2) + "\n")
+def test_samples_have_every_word():
+    """What later releases must read is all that this one reads."""
+    def without(words, text):
+        return {word for word in words if not re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text)}
 
-
-@pytest.mark.parametrize("version", sorted({(ROOT / "VERSION").read_text().strip(), *(p.name for p in RELEASES.glob("*"))}))
-def test_files_of_releases_are_read(version, directory):
-    release = RELEASES / version
-    if not release.exists() and os.environ.get("HEAPWATCH_PROMISE") == "1":
-        make_samples(release, directory)
-    # A copy, for a command may write beside what it reads.
-    record = shutil.copytree(release / "recording", pathlib.Path(directory) / "copy")
-    assert read_recording(record) == json.loads((release / "expected.json").read_text())
+    text = (ROOT / "docs" / "RULES.md").read_text()
+    language = text[text.index("\n## A rule\n"):text.index("\n## The built-in rules")]
+    actions = (ROOT / "docs" / "ACTIONS.md").read_text().split("\n## ")[0]
+    words = {*words_of(language), *words_of(actions), *re.findall(r"\{\{\w+\}\}", language)}
+    assert len(words) > 90 and not (left := without(words, newest("rules.yaml").read_text())), left
+    source = (ROOT / "daemon" / "config" / "config_file.c").read_text()
+    keys_of = {key for table in re.findall(r"keys\[\] = \{([^}]*)\}", source) for key in re.findall(r'"(\w+)"', table)}
+    assert len(keys_of) > 20 and not (left := without({f"{key}:" for key in keys_of}, newest("heapwatchd.yaml").read_text())), left
 
 
 def test_every_version_is_that_of_the_release():
     """What names heapwatch's version and cannot read the file VERSION."""
-    version = (ROOT / "VERSION").read_text().strip()
     found = []
     for path in (p for folder in ("docs", "haskell", "scripts") for p in sorted((ROOT / folder).rglob("*")) if p.is_file()):
         text = path.read_text(errors="replace")
         found += [(path.name, v) for v in re.findall(r"heapwatch(?:-dev|-agent)?[-_:/](\d+\.\d+\.\d+)", text)]
         found += [(path.name, v) for v in re.findall(r'(?:newTag: |^version: +|"version": ")(\d+\.\d+\.\d+)', text, re.MULTILINE)]
     assert {name for name, _ in found} >= {"compose.yaml", "deployment.yaml", "kustomization.yaml", "KUBERNETES.md", "WEB.md", "heapwatch.cabal"}
-    assert not (others := {(name, v) for name, v in found if v != version}), others
-    assert re.search(r"^## (\S+)", (ROOT / "haskell" / "CHANGELOG.md").read_text(), re.MULTILINE)[1] == version
+    assert not (others := {(name, v) for name, v in found if v != VERSION}), others
+    assert re.search(r"^## (\S+)", (ROOT / "haskell" / "CHANGELOG.md").read_text(), re.MULTILINE)[1] == VERSION
+    assert re.search(r"^## (\S+?),? ", (ROOT / "CHANGELOG.md").read_text().replace("Unreleased\n", f"{VERSION} "), re.MULTILINE)[1] == VERSION
