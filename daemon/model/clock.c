@@ -22,16 +22,21 @@ void clock_clear(struct clock *c)
 }
 
 /*
- * Whether a block has come from every known capability: a block still missing may hold any time. Of a program that is
- * watched from outside there is one buffer and no capability; in all other logs the size of the heap is in a
- * capability's.
+ * Of a program that is watched from outside there is one buffer and no capability; in all other logs the size of the
+ * heap is in a capability's.
  */
+static bool is_from_outside(const struct model *m)
+{
+        return m->sched.n_caps == 0 && m->heap.heap_size_bytes != UNKNOWN_U64;
+}
+
+/* Whether a block has come from every known capability: a block still missing may hold any time. */
 static bool all_buffers_seen(const struct model *m)
 {
         uint32_t seen = 0;
 
         if (m->sched.n_caps == 0)
-                return m->heap.heap_size_bytes != UNKNOWN_U64;
+                return is_from_outside(m);
         for (uint32_t i = 0; i < m->sched.n_caps; i++)
                 seen += m->caps[i].block_end_ns != UNKNOWN_U64;
         return seen > 0 && seen >= m->run.capabilities;
@@ -145,6 +150,8 @@ void clock_block(struct model *m, const struct hw_event *e)
                 *newest_end = end;
         if (state && ++state->blocks > c->blocks)
                 c->blocks = state->blocks;
+        if (cap == HW_CAP_NONE && is_from_outside(m))
+                c->blocks++;
         if (end > c->newest_ns)
                 c->newest_ns = end;
         update_sure(c);

@@ -700,6 +700,19 @@ static void test_advice_in_silence(void **unused)
         assert_false(advised_after(HW_ADVICE_NOT_FLUSHED, 60 * SECOND));
 }
 
+/* A program that is watched from outside has no buffer to flush: what is read of it comes in one without a capability. */
+static void test_no_advice_to_flush_from_outside(void **unused)
+{
+        (void)unused;
+        ARGS("api");
+        for (uint64_t s = 0; s < 60; s++) {
+                block(NONE, s * SECOND, (s + 1) * SECOND, 24 + 32);
+                ev(&f, HW_HEAP_SIZE, NONE, s * SECOND + 1, "48", U(0), U(10 << 20));
+        }
+        assert_false(advised_after(HW_ADVICE_NOT_FLUSHED, SECOND));
+        assert_true(advised_after(HW_ADVICE_NOT_FLUSHED, 600 * SECOND)); /* when nothing comes any more */
+}
+
 static void test_advice(void **unused)
 {
         enum hw_advice one[1];
@@ -880,6 +893,7 @@ int main(void)
                 TEST(ticky),
                 TEST(advice),
                 TEST(advice_in_silence),
+                TEST(no_advice_to_flush_from_outside),
                 TEST(advice_that_needs_time),
                 TEST(clock_that_starts_high),
                 TEST(known_from_the_first_block_on),
