@@ -362,13 +362,23 @@ static bool climbs(const struct evidence *e, const Hw__WindowStatistics *run)
         return live >= run->max && live > 1.5 * run->p50 && live - run->p50 >= GAINED_LEAST;
 }
 
+/* Of the series that decides. A trend is sent once a step only: until then the gauges count newer live data. */
+static uint64_t count_samples(const struct evidence *e, const Hw__WindowStatistics *run)
+{
+        const Hw__Heap *h = e->t->heap;
+        const uint64_t judged = run && run->has_count ? run->count : 0;
+        const uint64_t live = e->series == HW__SERIES__SERIES_LIVE && h && h->has_live_samples ? h->live_samples : 0;
+
+        return live > judged ? live : judged;
+}
+
 /* What is known before there is a verdict. */
 static void find_so_far(struct evidence *e)
 {
         const Hw__Trend *t = e->trend;
         const Hw__WindowStatistics *run = run_statistics(t);
 
-        e->samples = run && run->has_count ? run->count : 0;
+        e->samples = count_samples(e, run);
         if (e->over || e->verdict || e->early || !t)
                 return;
         e->may_grow = (!t->verdict && t->has_provisional_low && t->provisional_low > 0) ||

@@ -388,6 +388,10 @@ static void before_a_verdict_it_says_what_is_known(void **state)
         a = asked(&m);
         assert_string_equal(a.word, "unknown");
         says(&a, QUESTION_WRONG, "Not known yet: a rise shows after 4 major collections, and there were 2 so far");
+        m.heap_state.has_live_samples = 1;
+        m.heap_state.live_samples = 12; /* newer than the trend */
+        a = asked(&m);
+        assert_string_equal(a.word, "steady so far");
         before_verdict(&m, 12);
         a = asked(&m);
         assert_string_equal(a.word, "steady so far");
