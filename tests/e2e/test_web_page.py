@@ -104,6 +104,18 @@ def test_every_page_opens_without_complaint(browser, files, theme, width):
         assert all(r.startswith((files.url, "data:", "blob:")) for r in tab.requests()), "a request went elsewhere"
 
 
+def test_no_word_of_the_overview_is_cut(browser, files):
+    """On the screen of a laptop, with the longest verdict that a running program has."""
+    with browser.tab(width=1440) as tab:
+        tab.go(view(files, "overview")).table("targets")
+        cut = tab.js("""[...document.querySelectorAll('.tbody .pill')].map((pill) => {
+            if (pill.closest('.tr > div') === pill.closest('.tr').children[1]) pill.textContent = 'steady so far';
+            const cell = pill.closest('.tr > div'), table = cell.closest('.table').parentElement, { right } = pill.getBoundingClientRect();
+            return [pill.textContent, right - Math.min(cell.getBoundingClientRect().right - 10, table.getBoundingClientRect().right)];
+        }).filter(([, beyond]) => beyond > 0)""")
+        assert cut == []
+
+
 @pytest.mark.parametrize("theme, width", [("light", 1440), ("dark", 390), *long_cases(("light", 390), ("dark", 1440))])
 def test_every_page_is_accessible(browser, files, theme, width):
     with browser.tab(theme=theme, width=width) as tab:

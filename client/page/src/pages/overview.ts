@@ -35,7 +35,7 @@ function columns(app: App): Column<Target>[] {
     return [
         { id: "target", title: "Target", width: "minmax(96px, 2fr)", left: true, value: (t) => t.key,
             draw: (c, t) => twoLines(c, t.key, t.answers?.culprit ?? ""), narrow: "minmax(96px, 1fr)" },
-        { id: "verdict", title: "Verdict", width: "118px", narrow: "104px", left: true, first: "desc", value: word, by: (t) => t.answers?.rank,
+        { id: "verdict", title: "Verdict", width: "128px", narrow: "104px", left: true, first: "desc", value: word, by: (t) => t.answers?.rank,
             hint: "how it ended, if badly, or its verdict; the worst first: dead, running out of memory, leak, growing, rising; ended ones last",
             draw: (c, t) => {
                 if (!c.firstElementChild) c.append(h("span", { class: "first" }), h("span", { class: "narrow" }));
@@ -51,12 +51,12 @@ function columns(app: App): Column<Target>[] {
         { id: "trend", title: "Trend", width: "104px", wide: true, value: (t) => (t.answers?.word === "steady" ? undefined : t.answers?.slope), text: (t) => slope(t.answers?.word === "steady" ? undefined : t.answers?.slope),
             hint: "rate of the rise, or robust slope of the series that the verdict is about; none when steady" },
         { id: "limitIn", title: "Limit in", width: "82px", wide: true, value: limitIn, text: (t) => duration(limitIn(t)), hint: "when it meets its limit, if it goes on: the middle of the interval" },
-        { id: "heap", title: "Heap size", width: "84px", wide: true, ...shown(NUMBERS.HEAP_SIZE) },
+        { id: "heap", title: "Heap", width: "84px", wide: true, ...shown(NUMBERS.HEAP_SIZE) },
         { id: "rss", title: "RSS", width: "84px", wide: true, value: rss, text: (t) => bytes(rss(t)), hint: "resident memory of the process; local programs only" },
         { id: "limit", title: "Limit", width: "84px", wide: true, value: (t) => t.limit()?.bytes, text: (t) => bytes(t.limit()?.bytes), hint: "the smallest of -M, control group, machine and --limit" },
-        { id: "gc", title: "GC share", width: "82px", wide: true, value: gcShare, text: (t) => share(gcShare(t)),
+        { id: "gc", title: "GC", width: "82px", wide: true, value: gcShare, text: (t) => share(gcShare(t)),
             hint: "of elapsed time over the last 10 s; of a finished run, over all of it" },
-        { id: "alerts", title: "Alerts", width: "92px", left: true, wide: true, first: "desc", value: (t) => firing(t.alerts)?.length, hint: "firing now",
+        { id: "alerts", title: "Alerts", width: "86px", left: true, wide: true, first: "desc", value: (t) => firing(t.alerts)?.length, hint: "firing now",
             draw: (c, t) => {
                 const worst = Math.max(-1, ...(t.alerts?.alerts ?? []).map((a) => alertState(a.state).weight)), fire = firing(t.alerts), n = fire?.length;
                 pill(c, n === undefined ? UNKNOWN : n ? `${n} firing` : worst === 2 ? "pending" : "none", n ? gravestTone(fire!) : worst === 2 ? "warn" : "dim");
@@ -100,7 +100,7 @@ export function overview(app: App): Page {
             { name: "running", value: String(all.filter((t) => t.state?.state === "STATE_RUNNING").length) },
             { name: "live data", value: bytes(sum(there, NUMBERS.LIVE.get)) },
             { name: "heap size", value: bytes(sum(there, NUMBERS.HEAP_SIZE.get)) },
-            { name: "growing or leaking", value: all.some((t) => t.answers) ? String(growing) : UNKNOWN },
+            { name: "rising or growing", value: all.some((t) => t.answers) ? String(growing) : UNKNOWN },
             { name: "alerts firing", value: alerts === undefined ? UNKNOWN : String(alerts) },
         ]);
         app.histories?.sparks(all, app.rangeText, slidingWidth(app.rangeText));
