@@ -58,10 +58,13 @@ static void put_result(struct open_alert *a, const struct action_report *r)
         a->changed = true;
 }
 
-/* Initial results, the same for all steps that are to be done. Those of known alerts are kept. */
+/*
+ * Initial results, the same for all steps that are to be done. Those of known alerts are kept, and, when an alert ends,
+ * those of steps that are done at its beginning alone: what a dump or `why` has found stays true.
+ */
 static void preset(struct open_alert *a, bool known, enum action_outcome outcome, const char *detail, uint64_t now)
 {
-        if (!known)
+        if (!known && !a->event->resolved)
                 a->n_results = 0;
         for (uint32_t i = 0; i < action_plan_steps(a->plan); i++) {
                 const struct action_step *step = action_plan_step(a->plan, i);

@@ -30,7 +30,8 @@ static void alert_destroy(struct open_alert *a)
 
 bool open_alert_replace(struct open_alert *a, const struct alert_event *event, struct action_plan *plan)
 {
-        struct action_report *results = calloc(action_plan_steps(plan) + 1, sizeof(*results));
+        const bool same = a->results && plan == a->plan;
+        struct action_report *results = same ? a->results : calloc(action_plan_steps(plan) + 1, sizeof(*results));
 
         if (!results)
                 return false;
@@ -38,11 +39,13 @@ bool open_alert_replace(struct open_alert *a, const struct alert_event *event, s
         struct action_plan *next_plan = action_plan_ref(plan);
         alert_event_unref(&a->event);
         action_plan_unref(&a->plan);
-        free(a->results);
+        if (!same) {
+                free(a->results);
+                a->n_results = 0;
+        }
         a->event = next;
         a->plan = next_plan;
         a->results = results;
-        a->n_results = 0;
         return true;
 }
 

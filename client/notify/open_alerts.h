@@ -49,7 +49,7 @@ struct open_alert *open_alerts_find(const struct open_alerts *t, uint64_t finger
 /* NULL when the table is full or out of memory. Zeroed except for event and plan, which are shared by reference. */
 struct open_alert *open_alerts_add(struct open_alerts *t, const struct alert_event *event, struct action_plan *plan);
 
-/* Another event and plan for an alert, without results. False when out of memory: nothing has changed. */
+/* Another event and plan for an alert; results stay if the plan does. False when out of memory: nothing has changed. */
 bool open_alert_replace(struct open_alert *a, const struct alert_event *event, struct action_plan *plan);
 
 /* Calls `visit` for each and removes those for which it returns false. Nothing may be added meanwhile. */

@@ -651,6 +651,30 @@ static void results_are_kept_in_order_and_forgotten(void **state)
         assert_int_equal(n, 0);
 }
 
+/* What `why` has found when it fired is shown until the alert is forgotten: after the program's death, too. */
+static void results_of_the_beginning_outlive_the_end(void **state)
+{
+        struct action_plan *p = action_plan_new();
+        struct action_report r = { .fingerprint = 1, .outcome = OUTCOME_DONE, .detail = "a thread keeps it" };
+        struct error error;
+        size_t n;
+
+        (void)state;
+        assert_true(action_plan_add(p, &(struct action_step){ .kind = ACTION_WHY, .firing_only = true }, &error));
+        assert_true(action_plan_add(p, &(struct action_step){ .kind = ACTION_LOG }, &error));
+        plans[1] = p;
+        fire(1, NOW, NOW);
+        dispatcher_report(dispatcher, &r);
+        resolve(1, NOW + S);
+        const struct action_report *results = dispatcher_results(dispatcher, 1, &n);
+        assert_int_equal(n, 2);
+        assert_string_equal(results[0].detail, "a thread keeps it");
+        assert_int_equal(results[0].outcome, OUTCOME_DONE);
+        assert_int_equal(results[1].outcome, OUTCOME_UNDER_WAY); /* the log of its end */
+        action_plan_unref(&p);
+        plans[1] = plan;
+}
+
 /* ------------------------------------------------------------------- record */
 
 static void a_broken_record_is_refused_whole(void **state)
@@ -758,6 +782,7 @@ int main(void)
                 cmocka_unit_test_setup_teardown(the_past_bothers_nobody, set_up, tear_down),
                 cmocka_unit_test_setup_teardown(what_cannot_be_taken_is_said, set_up, tear_down),
                 cmocka_unit_test_setup_teardown(results_are_kept_in_order_and_forgotten, set_up, tear_down),
+                cmocka_unit_test_setup_teardown(results_of_the_beginning_outlive_the_end, set_up, tear_down),
                 cmocka_unit_test_setup_teardown(a_broken_record_is_refused_whole, set_up, tear_down),
                 cmocka_unit_test_setup_teardown(a_damaged_record_is_survived, set_up, tear_down),
                 cmocka_unit_test(limits_remember_through_changes),
