@@ -22,6 +22,7 @@
 #include "proto/base/ckd.h"
 #include "proto/base/private_directory.h"
 #include "proto/base/time.h"
+#include "proto/wire/action_plan.h"
 
 #define UNFINISHED_S 7200 /* after that nobody works on it any more */
 #define STAMP_BYTES  16   /* 20261122T071841Z */
@@ -129,26 +130,27 @@ static struct list list_bundles(const char *directory)
 
 /* ------------------------------------------------------------------ limits */
 
-/* False with a sentence: there are enough of that reason. */
-static bool may(const struct list *l, const char *why, const struct bundle_limits *limits, uint64_t wall_ns,
-                struct error *error)
+/* False with a sentence: there are enough of that reason, or one of the target for it that is young. */
+static bool may(const struct list *l, const char *who, const char *why, const struct bundle_limits *limits,
+                uint64_t wall_ns, struct error *error)
 {
         uint64_t day = 0;
         char text[HW_NUMBER_MAX];
 
         for (size_t i = 0; i < l->n; i++) {
                 const struct found *f = &l->bundles[i];
-                const size_t n = strlen(f->name), m = strlen(why);
+                const char *whose = f->name + !f->whole + STAMP_BYTES + 1;
+                const size_t n = strlen(whose), m = strlen(why);
                 const uint64_t age = sub_sat(wall_ns, f->made_ns);
-                if (n <= m || f->name[n - m - 1] != '-' || strcmp(f->name + n - m, why) != 0)
+                if (n <= m || whose[n - m - 1] != '-' || strcmp(whose + n - m, why) != 0)
                         continue;
                 day += age < NS_PER_DAY;
-                if (limits->apart_ns && age < limits->apart_ns)
-                        return error_set(error, "not done: the bundle of %s is less than %s old", f->name,
+                if (age < limits->apart_ns && n - m - 1 == strlen(who) && !strncmp(whose, who, n - m - 1))
+                        return error_set(error, ACTION_NOT_DONE "the bundle %s is less than %s old", f->name,
                                          hw_duration_text(text, sizeof(text), (double)limits->apart_ns));
         }
         if (limits->per_day && day >= limits->per_day)
-                return error_set(error, "not done: %llu bundles of '%s' were made within a day",
+                return error_set(error, ACTION_NOT_DONE "%llu bundles of '%s' were made within a day",
                                  (unsigned long long)day, why);
         return true;
 }
@@ -166,7 +168,7 @@ bool bundle_begin(const char *directory, const char *target, const char *why, co
         plain(who, sizeof(who), target);
         plain(reason, sizeof(reason), why);
         struct list l = list_bundles(directory);
-        const bool allowed = may(&l, reason, limits, wall_ns, error);
+        const bool allowed = may(&l, who, reason, limits, wall_ns, error);
         free(l.bundles);
         if (!allowed) {
                 *ret_limited = true;

@@ -15,7 +15,7 @@
 
 struct bundle_limits {
         uint64_t per_day;  /* bundles of one reason; 0: any number */
-        uint64_t apart_ns; /* between two of one reason; 0: no matter */
+        uint64_t apart_ns; /* between two of one target for one reason; 0: no matter */
 };
 
 /*

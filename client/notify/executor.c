@@ -151,6 +151,15 @@ static void step_over(struct job *j, bool ok, const char *detail)
         continue_after(j, 0);
 }
 
+/* A command has left its action out, and said why: neither done nor failed. */
+static void step_left_out(struct job *j, const char *detail)
+{
+        j->attempts = 0;
+        report(j, OUTCOME_SKIPPED, detail);
+        j->step++;
+        continue_after(j, 0);
+}
+
 static void retry_or_abort(struct job *j, bool again, const char *detail)
 {
         uint64_t pause = j->executor->options.retry_ns;
@@ -209,7 +218,9 @@ static void on_exec_done(void *ctx, const struct exec_result *result)
                          output);
         else
                 snprintf(detail, sizeof(detail), "%s", result->detail);
-        if (result->ok)
+        if (result->ok && !strncmp(detail, ACTION_NOT_DONE, strlen(ACTION_NOT_DONE)))
+                step_left_out(j, detail);
+        else if (result->ok)
                 step_over(j, true, detail);
         else
                 retry_or_abort(j, true, detail);

@@ -37,6 +37,8 @@ enum action_kind {
 #define ACTION_TIMEOUT_MAX_NS 300000000000u /* of one attempt */
 #define ACTION_ATTEMPTS_MAX   10u
 
+#define ACTION_NOT_DONE "not done: " /* begins the line of a command that has left its action out, and why */
+
 /* Defaults, used where a field is 0. */
 #define ACTION_TIMEOUT_NS         10000000000u
 #define ACTION_DUMP_BEFORE_NS     600000000000u   /* of what is dumped: before the alert's onset */

@@ -336,6 +336,32 @@ static void nothing_is_sent_again_while_held(void **state)
         server_stop(&s);
 }
 
+/* A bundle that its limits forbid is neither done nor failed. The command is the one beside this program. */
+static void what_a_command_leaves_out_is_not_done(void **state)
+{
+        char file[512];
+        const ssize_t n = readlink("/proc/self/exe", file, sizeof(file) - 16);
+        struct action_plan *plan = action_plan_new();
+
+        (void)state;
+        assert_true(n > 0);
+        file[n] = '\0';
+        strcpy(strrchr(file, '/'), "/heapwatch");
+        FILE *f = fopen(file, "w");
+        assert_non_null(f);
+        fputs("#!/bin/sh\necho 'not done: it is too soon'\n", f);
+        fclose(f);
+        assert_int_equal(chmod(file, 0700), 0);
+        add(plan, (struct action_step){ .kind = ACTION_DUMP, .firing_only = true });
+        submit(FIRING, 1, plan);
+        run_until(base, &seen.n, 1);
+        unlink(file);
+        assert_string_equal(seen.reports[0].detail, "not done: it is too soon");
+        assert_int_equal(seen.reports[0].outcome, OUTCOME_SKIPPED);
+        assert_int_equal(seen.reports[0].attempts, 0);
+        action_plan_unref(&plan);
+}
+
 static void it_can_end_in_the_middle_of_everything(void **state)
 {
         struct action_plan *plan = action_plan_new();
@@ -422,6 +448,7 @@ int main(void)
                 cmocka_unit_test_setup_teardown(what_was_done_before_a_restart_is_not_done_again, set_up, tear_down),
                 cmocka_unit_test_setup_teardown(an_alert_is_resolved_on_silence_and_told_again, set_up, tear_down),
                 cmocka_unit_test_setup_teardown(nothing_is_sent_again_while_held, set_up, tear_down),
+                cmocka_unit_test_setup_teardown(what_a_command_leaves_out_is_not_done, set_up, tear_down),
                 cmocka_unit_test_setup_teardown(it_can_end_in_the_middle_of_everything, set_up, tear_down),
                 cmocka_unit_test(plans_refuse_mistakes),
         };
