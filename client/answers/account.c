@@ -54,12 +54,18 @@ static void add_end(struct account *a, const struct world_target *t)
                 [END_UNKNOWN] = "how it ended is not known",
         };
         const Hw__Target *s = t->target;
-        struct target_answer *r = row_at(a, "end", a->end == END_BADLY ? ANSWER_BAD : ANSWER_DIM, t->event_time_ns);
+        struct target_answer *r = row(a, "end", a->end == END_BADLY ? ANSWER_BAD : ANSWER_DIM);
 
         append_text(r->text, "%s", words[a->end]);
         if (s && s->detail && *s->detail)
                 append_text(r->text, ": %.300s", s->detail);
-        append_text(r->text, ", at ");
+        if (t->event_time_ns) {
+                append_text(r->text, ", at ");
+                r->has_time = true;
+                r->time_ns = t->event_time_ns;
+        } else if (a->end != END_RUNS) {
+                append_text(r->text, ", before anything was read of it");
+        }
         if (s && s->oom_killed)
                 append_text(row(a, "kernel", ANSWER_BAD)->text, "killed a process of its control group for memory");
 }

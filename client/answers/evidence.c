@@ -393,6 +393,13 @@ static bool rise_leads(const struct evidence *e, const Hw__EarlyWarning *early)
         return !e->process_only && !e->over && e->where == HW__GROWTH__WHERE__WHERE_UNKNOWN && early_rises(early);
 }
 
+const Hw__EarlyWarning *risen_with_bands(const struct evidence *e)
+{
+        const Hw__EarlyWarning *risen = e->rise ? e->rise : e->early;
+
+        return risen && risen->n_bands ? risen : NULL;
+}
+
 static void find_growth(struct evidence *e)
 {
         const struct world_target *t = e->t;
@@ -426,10 +433,11 @@ static void find_growth(struct evidence *e)
                 e->rise = early;
         find_near(e);
         find_so_far(e);
-        if (e->early && e->early->n_bands && !e->growing) {
-                const uint32_t id = e->early->bands[0]->band;
+        const Hw__EarlyWarning *risen = risen_with_bands(e);
+        if (risen && !e->growing) {
+                const uint32_t id = risen->bands[0]->band;
 
-                e->growing = e->early->bands[0];
+                e->growing = risen->bands[0];
                 e->band = id > 0 && id <= t->n_bands && t->bands[id - 1] ? t->bands[id - 1]->def : NULL;
         }
         if ((!live_grows(e) && !e->climbs) || e->growing)

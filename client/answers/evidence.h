@@ -103,6 +103,9 @@ void append_rate(char text[ANSWER_TEXT], double rate, bool has_interval, double 
 void append_bytes(char text[ANSWER_TEXT], uint64_t bytes);
 void append_duration(char text[ANSWER_TEXT], uint64_t ns);
 
+/* The rise, before any verdict or at the end of a run, whose bands are known; NULL: there is none. */
+const Hw__EarlyWarning *risen_with_bands(const struct evidence *e);
+
 /* Samples without which no rise is seen (daemon/trend/early_fit.h). */
 #define RISE_SAMPLES 4u
 

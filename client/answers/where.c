@@ -186,8 +186,10 @@ static bool exceeds_live(const struct evidence *e)
 {
         const Hw__Heap *h = e->t->heap;
 
+        const uint64_t live = e->over && h && h->has_max_live_bytes ? h->max_live_bytes : h ? h->live_bytes : 0;
+
         return !strcmp(e->growing->label ? e->growing->label : "", "ARR_WORDS") && h && h->has_live_bytes &&
-               e->growing->bytes > h->live_bytes;
+               e->growing->bytes > live;
 }
 
 /* What the heap adds to growth of foreign memory, in words: its chart may show a rise that is too small to count. */
@@ -248,12 +250,13 @@ static void append_foremost(struct target_answer *a, const struct evidence *e, c
 }
 
 /* "ARR_WORDS with 102 MiB, +99.7 MiB since it began; then Main.Item (+1.2 MiB); bands explain 98 % of the rise" */
-static void append_risen_bands(struct target_answer *a, const struct evidence *e)
+static void append_risen_bands(struct target_answer *a, const struct evidence *e, const Hw__EarlyWarning *early)
 {
-        const Hw__EarlyWarning *early = e->early;
         char share[HW_NUMBER_MAX];
 
         a->tone = ANSWER_WARN;
+        if (e->over && census_is_stale(e))
+                append_text(a->text, "Up to its last census ");
         for (size_t i = 0; i < early->n_bands && i < 3; i++) {
                 const Hw__GrowingBand *b = early->bands[i];
 
@@ -297,8 +300,8 @@ void answer_grows(struct target_answer *a, const struct evidence *e)
         bool profiled = t->census || t->n_bands;
         const struct world_band *largest = e->growing ? NULL : largest_band(e);
 
-        if (e->early && e->early->n_bands) {
-                append_risen_bands(a, e);
+        if (risen_with_bands(e)) {
+                append_risen_bands(a, e, risen_with_bands(e));
         } else if (early_rises(e->early) && !e->growing) {
                 append_no_risen_band(a, e);
         } else if (e->growing) {

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <cmocka.h>
 
+#include "client/answers/account.h"
 #include "client/answers/census.h"
 #include "client/answers/evidence.h"
 #include "heapwatch/text.h"
@@ -637,6 +638,26 @@ static void where_decides_whose_verdict_is_shown(void **state)
 
 /* -------------------------------------------------------------------- ends */
 
+/* A program that is killed at once ends at no time of its run. */
+static void an_end_before_any_event_has_no_time(void **state)
+{
+        struct made m;
+        struct account account;
+
+        (void)state;
+        begin(&m);
+        m.state.state = HW__TARGET__STATE__STATE_CRASHED;
+        m.state.detail = (char *)"killed by signal 9 (SIGKILL)";
+        account_of(&account, &m.t, true);
+        assert_string_equal(account.rows[0].says.text, "ended badly: killed by signal 9 (SIGKILL), at ");
+        assert_true(account.rows[0].says.has_time);
+        m.t.event_time_ns = 0;
+        account_of(&account, &m.t, true);
+        assert_string_equal(account.rows[0].says.text,
+                            "ended badly: killed by signal 9 (SIGKILL), before anything was read of it");
+        assert_false(account.rows[0].says.has_time);
+}
+
 static void how_it_ended_comes_first(void **state)
 {
         struct made m;
@@ -750,6 +771,24 @@ static void a_rise_into_the_limit_is_told_without_a_verdict(void **state)
         says(&a, QUESTION_GROWS, "Most likely Main.CartItem with 40.0 MiB");
         says(&a, QUESTION_WHERE, "In live data");
         says(&a, QUESTION_UNTIL, "a higher one only delays the end");
+
+        /* what the bands had gained is as sure after the end as before it */
+        m.growings[0] = &m.growing;
+        m.growing.has_band = m.growing.has_bytes = m.growing.has_gained_bytes = 1;
+        m.growing.band = 1;
+        m.growing.bytes = 40 * MIB;
+        m.growing.gained_bytes = (double)(39 * MIB);
+        m.growing.label = (char *)"ARR_WORDS";
+        m.early.bands = m.growings;
+        m.early.n_bands = 1;
+        m.early.has_explained_share = 1;
+        m.early.explained_share = 1;
+        m.heap_state.live_bytes = MIB; /* freed by its last collection */
+        a = asked(&m);
+        assert_string_equal(a.answer[QUESTION_GROWS].text,
+                            "ARR_WORDS with 40.0 MiB, +39.0 MiB since it began; bands explain 100.0 % of the rise");
+        m.early.n_bands = 0;
+        m.heap_state.live_bytes = 42 * MIB;
         says(&a, QUESTION_NEXT, "Before it runs again: ");
         assert_string_not_equal(advice(&m), "heap-exhausted");
 
@@ -1338,6 +1377,7 @@ int main(void)
                 cmocka_unit_test(a_running_program_is_not_told_a_longer_step),
                 cmocka_unit_test(an_address_is_called_one),
                 cmocka_unit_test(where_decides_whose_verdict_is_shown),
+                cmocka_unit_test(an_end_before_any_event_has_no_time),
                 cmocka_unit_test(how_it_ended_comes_first),
                 cmocka_unit_test(a_rise_into_the_limit_is_told_without_a_verdict),
                 cmocka_unit_test(a_source_that_gives_nothing),
