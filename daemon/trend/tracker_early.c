@@ -21,6 +21,7 @@
 #define LINE_POINTS       384u /* cells of any level of a series' pyramid */
 #define ONSET_STEPS       2u   /* that a verdict's onset may be off */
 #define EARLY_PART        0.01 /* of what all bands gained: a band with less is not named */
+#define STOOD_PART        4u   /* of its length: a rise is the same that far after where it was seen last */
 
 static double seconds_of(uint64_t time_ns)
 {
@@ -191,7 +192,17 @@ static bool find_line(const struct tracker *t, enum series_id series, struct ris
         return false;
 }
 
-/* The line through the last samples of a run that is over. */
+/* Whether it is the rise that stood until the last collections took it back. */
+static bool stood_as(const struct early_rise *rise, const struct rise_line *line)
+{
+        const uint64_t near_ns = (line->to_ns - line->began_by_ns) / STOOD_PART;
+
+        return rise->has_onset && line->began_by_ns >= nanoseconds_of(rise->onset.from_s) &&
+               line->began_after_ns <= nanoseconds_of(rise->onset.to_s) + near_ns &&
+               line->to_ns <= nanoseconds_of(rise->ended_s) + near_ns;
+}
+
+/* The line through the last samples of a run that is over. When it began stays as it was said while it went on. */
 static bool set_last_rise(const struct tracker *t, struct tracked_early *ret)
 {
         struct rise_line line;
@@ -208,6 +219,13 @@ static bool set_last_rise(const struct tracker *t, struct tracked_early *ret)
         ret->onset_from_ns = line.began_after_ns;
         ret->onset_to_ns = line.began_by_ns;
         ret->as_of_ns = line.to_ns;
+        const struct early_rise *before = &t->early.live.rise;
+        if (is_live && stood_as(before, &line)) {
+                ret->since_start = before->onset.first;
+                ret->base_bytes = before->onset.base;
+                ret->onset_from_ns = nanoseconds_of(before->onset.from_s);
+                ret->onset_to_ns = nanoseconds_of(before->onset.to_s);
+        }
         return true;
 }
 

@@ -1162,23 +1162,29 @@ static void test_bands_of_a_rise(void **state)
         rig_close(&r);
 }
 
-/* The collection at the end frees what had risen: until then nothing rises, and afterwards it is what it ended with. */
+/*
+ * The collection at the end frees what had risen: then nothing rises, and afterwards it is what it ended with, since when
+ * it was said to rise before.
+ */
 static void test_a_run_ended_with_a_rise(void **state)
 {
         static struct rig r;
-        struct tracked_early early;
+        struct tracked_early early, before = { .rising = false };
 
         (void)state;
         open_scaled(&r, 60 * SECOND);
         for (uint64_t s = 1; s <= 60; s++) {
                 live(&r, s * SECOND, s == 60 ? 3 * MIB : 4 * MIB + (s > 40 ? (s - 40) * 10 * MIB : 0));
                 block(&r, 0, s * SECOND, s * SECOND);
+                if (s == 59)
+                        assert_true(tracker_early(r.t, &before) && before.rising);
         }
         assert_false(tracker_early(r.t, &early));
         end(&r);
         assert_true(tracker_early(r.t, &early) && early.rising && early.ended && !early.runs_out);
         assert_int_equal(early.series, SERIES_LIVE);
-        assert_true(early.onset_from_ns >= 39 * SECOND && early.onset_to_ns <= 42 * SECOND);
+        assert_true(early.onset_from_ns == before.onset_from_ns && early.onset_to_ns == before.onset_to_ns);
+        assert_true(early.onset_from_ns >= 38 * SECOND && early.onset_to_ns <= 42 * SECOND);
         assert_true(early.base_bytes == 4.0 * MIB && early.level_bytes == 194.0 * MIB);
         assert_true(fabs(early.rate / MIB - 10) < 0.1 && isnan(early.rate_low) && isnan(early.latest_s));
         assert_int_equal(early.as_of_ns, 59 * SECOND);
