@@ -140,6 +140,8 @@ static void add_limit(struct account *a, const struct world_target *t)
         append_text(r->text, "%s had %s%s of %s, ", name, most ? "at most " : "",
                     hw_share_text(share, sizeof(share), (double)used / (double)limit), words);
         append_bytes(r->text, limit);
+        if (heap_counts(t) && r->tone == ANSWER_DIM && t->target->exit_status == EXIT_HEAP_EXHAUSTED)
+                append_text(r->text, "; the rest is held back by the runtime, to copy live data in a collection");
 }
 
 static void add_memory(struct account *a, const struct world_target *t)

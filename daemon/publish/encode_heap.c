@@ -47,20 +47,21 @@ static Hw__Process *encode_process(struct encoder *e, const struct process_sampl
 }
 
 /* A large process is counted less often than it is looked at: then the text says how old its numbers are. */
-static char *words_of(struct encoder *e, const Hw__Resident *r, uint64_t newest_wall_ns)
+static char *words_of(struct encoder *e, const Hw__Resident *r, const struct process_sample *newest)
 {
-        char text[SENTENCE_MAX], age[HW_NUMBER_MAX];
-        uint64_t age_ns = newest_wall_ns == UNKNOWN_U64 ? 0 : sub_sat(newest_wall_ns, r->sampled_wall_ns);
+        char text[SENTENCE_MAX], age[HW_NUMBER_MAX], rss[HW_NUMBER_MAX];
+        uint64_t age_ns = newest->wall_ns == UNKNOWN_U64 ? 0 : sub_sat(newest->wall_ns, r->sampled_wall_ns);
 
         resident_text(text, sizeof(text), r);
         size_t used = strlen(text);
-        if (age_ns > NOTED_AGE_NS)
-                (void)snprintf(text + used, sizeof(text) - used, " (%s before RSS was last read)",
-                               hw_duration_text(age, sizeof(age), (double)age_ns));
+        if (age_ns > NOTED_AGE_NS && newest->rss_bytes != UNKNOWN_U64)
+                (void)snprintf(text + used, sizeof(text) - used, " (counted %s before the newest RSS, %s)",
+                               hw_duration_text(age, sizeof(age), (double)age_ns),
+                               hw_bytes_text(rss, sizeof(rss), (double)newest->rss_bytes));
         return encoder_copy(e, text);
 }
 
-static Hw__Resident *encode_resident(struct encoder *e, const struct resident *r, uint64_t newest_wall_ns)
+static Hw__Resident *encode_resident(struct encoder *e, const struct resident *r, const struct process_sample *newest)
 {
         Hw__Resident *out = encoder_calloc(e, 1, sizeof(*out));
 
@@ -80,7 +81,7 @@ static Hw__Resident *encode_resident(struct encoder *e, const struct resident *r
         PUT_U64(out, time_ns, r->time_ns);
         PUT_U64(out, sampled_wall_ns, r->wall_ns);
         PUT_U64(out, heap_time_ns, r->heap_time_ns);
-        out->text = words_of(e, out, newest_wall_ns);
+        out->text = words_of(e, out, newest);
         return out;
 }
 
@@ -135,7 +136,7 @@ Hw__Heap *encode_heap(struct encoder *e, const struct run *run, const struct hea
         if (is_process_known(&heap->process))
                 out->process = encode_process(e, &heap->process);
         if (heap->resident.rss_bytes != UNKNOWN_U64)
-                out->resident = encode_resident(e, &heap->resident, heap->process.wall_ns);
+                out->resident = encode_resident(e, &heap->resident, &heap->process);
         put_sizing(e, out, run, heap);
         return put_facts(e, out, heap) ? out : NULL;
 }

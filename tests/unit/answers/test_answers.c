@@ -658,6 +658,35 @@ static void an_end_before_any_event_has_no_time(void **state)
         assert_false(account.rows[0].says.has_time);
 }
 
+/* A heap of large objects is exhausted at half of -M: what the other half is for is said. */
+static void an_exhausted_heap_may_be_half_of_its_limit(void **state)
+{
+        struct made m;
+        struct account account;
+
+        (void)state;
+        begin(&m);
+        m.state.state = HW__TARGET__STATE__STATE_CRASHED;
+        m.state.has_exit_status = 1;
+        m.state.exit_status = 251;
+        m.trends.has_limit_bytes = m.trends.has_limit_source = 1;
+        m.trends.limit_bytes = 400 * MIB;
+        m.trends.limit_source = HW__TIME_TO_LIMIT__SOURCE__SOURCE_MAX_HEAP;
+        m.heap_state.has_max_heap_size_bytes = 1;
+        m.heap_state.max_heap_size_bytes = 220 * MIB;
+        account_of(&account, &m.t, true);
+        for (size_t i = 0; i < account.n; i++)
+                if (!strcmp(account.rows[i].key, "limit"))
+                        assert_string_equal(account.rows[i].says.text,
+                                            "its heap had at most 55.0 % of the heap limit -M, 400 MiB; the rest is "
+                                            "held back by the runtime, to copy live data in a collection");
+        m.heap_state.max_heap_size_bytes = 396 * MIB;
+        account_of(&account, &m.t, true);
+        for (size_t i = 0; i < account.n; i++)
+                if (!strcmp(account.rows[i].key, "limit"))
+                        assert_null(strstr(account.rows[i].says.text, "held back"));
+}
+
 static void how_it_ended_comes_first(void **state)
 {
         struct made m;
@@ -1378,6 +1407,7 @@ int main(void)
                 cmocka_unit_test(an_address_is_called_one),
                 cmocka_unit_test(where_decides_whose_verdict_is_shown),
                 cmocka_unit_test(an_end_before_any_event_has_no_time),
+                cmocka_unit_test(an_exhausted_heap_may_be_half_of_its_limit),
                 cmocka_unit_test(how_it_ended_comes_first),
                 cmocka_unit_test(a_rise_into_the_limit_is_told_without_a_verdict),
                 cmocka_unit_test(a_source_that_gives_nothing),

@@ -12,6 +12,7 @@
 
 #include "heapwatch/eventlog.h"
 #include "daemon/model/model.h"
+#include "daemon/publish/encode.h"
 #include "daemon/publish/publisher.h"
 
 #define KINDS    (HW__KIND__KIND_ALERT + 1)
@@ -400,6 +401,25 @@ static void test_full_messages_are_sent_early(void **state)
         close_publisher(f);
 }
 
+/* Pages are counted more rarely than RSS is read: then the text has both, and the time between. */
+static void test_an_old_account_of_rss_says_so(void **state)
+{
+        struct follower *f = open_publisher();
+        struct heap heap = *model_heap(f->m);
+        struct encoder e;
+
+        (void)state;
+        encoder_init(&e);
+        heap.resident = (struct resident){ .rss_bytes = UINT64_C(208) << 20, .wall_ns = 10000000000u };
+        heap.process.rss_bytes = UINT64_C(222) << 20;
+        heap.process.wall_ns = 13050000000u;
+        const Hw__Heap *out = encode_heap(&e, model_run(f->m), &heap);
+        assert_int_equal(strncmp(out->resident->text, "RSS 208 MiB: ", 13), 0);
+        assert_non_null(strstr(out->resident->text, " (counted 3.05 s before the newest RSS, 222 MiB)"));
+        encoder_done(&e);
+        close_publisher(f);
+}
+
 static void test_unknown_is_absent(void **state)
 {
         struct follower *f = open_publisher();
@@ -619,6 +639,7 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(test_logs),
                 cmocka_unit_test(test_full_messages_are_sent_early),
+                cmocka_unit_test(test_an_old_account_of_rss_says_so),
                 cmocka_unit_test(test_unknown_is_absent),
                 cmocka_unit_test(test_arguments_are_kept_back),
                 cmocka_unit_test(test_new_run),
