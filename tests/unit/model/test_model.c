@@ -700,7 +700,7 @@ static void test_advice_in_silence(void **unused)
         assert_false(advised_after(HW_ADVICE_NOT_FLUSHED, 60 * SECOND));
 }
 
-/* A program that is watched from outside has no buffer to flush: what is read of it comes in one without a capability. */
+/* A program watched from outside has no buffer to flush: what is read of it comes in one without a capability. */
 static void test_no_advice_to_flush_from_outside(void **unused)
 {
         (void)unused;

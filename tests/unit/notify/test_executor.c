@@ -339,14 +339,15 @@ static void nothing_is_sent_again_while_held(void **state)
 /* A bundle that its limits forbid is neither done nor failed. The command is the one beside this program. */
 static void what_a_command_leaves_out_is_not_done(void **state)
 {
-        char file[512];
-        const ssize_t n = readlink("/proc/self/exe", file, sizeof(file) - 16);
+        char program[512], file[1024];
+        const ssize_t n = readlink("/proc/self/exe", program, sizeof(program) - 1);
         struct action_plan *plan = action_plan_new();
 
         (void)state;
         assert_true(n > 0);
-        file[n] = '\0';
-        strcpy(strrchr(file, '/'), "/heapwatch");
+        program[n] = '\0';
+        *strrchr(program, '/') = '\0';
+        snprintf(file, sizeof(file), "%s/heapwatch", program);
         FILE *f = fopen(file, "w");
         assert_non_null(f);
         fputs("#!/bin/sh\necho 'not done: it is too soon'\n", f);

@@ -1163,8 +1163,8 @@ static void test_bands_of_a_rise(void **state)
 }
 
 /*
- * The collection at the end frees what had risen: then nothing rises, and afterwards it is what it ended with, since when
- * it was said to rise before.
+ * The collection at the end frees what had risen: then nothing rises, and afterwards it is what it ended with, since
+ * when it was said to rise before.
  */
 static void test_a_run_ended_with_a_rise(void **state)
 {
