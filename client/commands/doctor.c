@@ -444,7 +444,7 @@ static bool is_program(const char *path)
 
 struct request {
         const char *what;
-        bool json, flags, systemd;
+        bool json, flags, systemd, patch;
 };
 
 static int run(void *filled)
@@ -457,7 +457,11 @@ static int run(void *filled)
         if (r->systemd)
                 return doctor_unit(what);
         if (stat(what, &st) == 0 && S_ISDIR(st.st_mode))
-                return doctor_project(what, r->json);
+                return doctor_project(what, r->json, r->patch);
+        if (r->patch) {
+                command_error(&command_doctor, "--patch is for the directory of a Haskell project; '%s' is none", what);
+                return EXIT_USAGE;
+        }
         if (!strncmp(what, FILE_URI, strlen(FILE_URI)) && stat(what + strlen(FILE_URI), &st) == 0)
                 what += strlen(FILE_URI);
         if (stat(what, &st) == 0 && S_ISREG(st.st_mode))
@@ -473,6 +477,9 @@ static const struct option options[] = {
                     "of a program that is watched as it is, also what its own eventlog shows with flags"),
         OPTION_FLAG("systemd", 0, struct request, systemd,
                     "print the drop-in that puts the agent before the service UNIT, and what to do with it"),
+        OPTION_FLAG("patch", 0, struct request, patch,
+                    "of a DIRECTORY: print what is needed as a patch, for `patch -p1` or `git apply` in it; no file is "
+                    "changed. Ends with 1 if something needed is left to you, which is then on standard error"),
         OPTION_JSON(struct request, json, "for people (default), or as one JSON object"),
         OPTIONS_END,
 };
@@ -502,6 +509,7 @@ const struct command command_doctor = {
         .options = options,
         .status = "0 all that matters is visible, 1 something is missing, 2 bad input.",
         .examples = (const char *const[]){ "heapwatch doctor ./my-server", "heapwatch doctor .",
+                                           "heapwatch doctor . --patch | git apply",
                                            "heapwatch doctor --systemd api.service", NULL },
         .size = sizeof(struct request),
         .run = run,

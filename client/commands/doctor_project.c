@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "client/cli/command.h"
+#include "client/commands/doctor_patch.h"
 #include "heapwatch/text.h"
 #include "proto/base/array.h"
 #include "proto/base/json_out.h"
@@ -35,6 +36,8 @@ struct source {
         char *text; /* owned; its lines end with NUL */
         char **lines;
         size_t n;
+        bool whole; /* these lines are all of it */
+        bool cut;   /* the last one has no newline */
 };
 
 struct finding {
@@ -43,7 +46,7 @@ struct finding {
         char subject[96]; /* of the stanza; "" */
         const char *add;  /* lines, or what to remove */
         const char *why;
-        bool needed;
+        bool needed, in_patch;
 };
 
 struct project {
@@ -53,13 +56,17 @@ struct project {
         size_t n_files;
         struct finding findings[FINDINGS_MAX];
         size_t n_findings;
+        struct insertion insertions[FINDINGS_MAX]; /* by file, in the order of lines */
+        const struct source *inserted_into[FINDINGS_MAX];
+        size_t n_insertions;
         unsigned major, minor; /* of GHC; 0: not told */
         char ghc_from[300];
 };
 
 /* ------------------------------------------------------------------- files */
 
-static char *read_text(const char *path)
+/* To free(), ended by a NUL; NULL: it is not a file that can be read. */
+static char *read_text(const char *path, size_t *ret_size)
 {
         struct stat st;
         const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -70,6 +77,7 @@ static char *read_text(const char *path)
                 free(text);
                 text = NULL;
         }
+        *ret_size = text ? (size_t)st.st_size : 0;
         if (fd >= 0)
                 (void)close(fd);
         return text;
@@ -84,18 +92,22 @@ static bool is_comment(const char *line)
 static void add_file(struct project *p, char *path)
 {
         struct source *s = &p->files[p->n_files];
+        size_t size;
 
-        *s = (struct source){ .path = path, .text = read_text(path) };
+        *s = (struct source){ .path = path, .text = read_text(path, &size) };
         s->lines = s->text ? calloc(LINES_MAX, sizeof(*s->lines)) : NULL;
         if (!s->lines) {
                 free(s->text);
                 return;
         }
+        s->cut = size > 0 && s->text[size - 1] != '\n';
+        s->whole = !memchr(s->text, '\0', size);
         for (char *at = s->text, *end; at && *at && s->n < LINES_MAX; at = end) {
                 if ((end = strchr(at, '\n')))
                         *end++ = '\0';
                 s->lines[s->n++] = at;
         }
+        s->whole = s->whole && s->n < LINES_MAX;
         p->n_files++;
 }
 
@@ -179,6 +191,24 @@ static void add_finding(struct project *p, const struct source *s, size_t line, 
                 .path = s ? s->path : "cabal.project", .line = line, .add = add, .why = why, .needed = needed
         };
         (void)snprintf(f->subject, sizeof(f->subject), "%.95s", subject);
+}
+
+/* The newest finding, for the patch: its lines, or those of `text`, indented as `like` is. */
+static void add_insertion(struct project *p, const struct source *s, size_t after, const char *like, size_t strip,
+                          const char *text)
+{
+        struct finding *f = &p->findings[p->n_findings - 1];
+
+        if (!s->whole || !patch_can_have(&(struct patched_file){ s->path, s->lines, s->n, s->cut }) ||
+            p->n_insertions == FINDINGS_MAX)
+                return;
+        f->in_patch = true;
+        p->inserted_into[p->n_insertions] = s;
+        p->insertions[p->n_insertions++] = (struct insertion){ .after = after,
+                                                               .indent = like,
+                                                               .columns = strspn(like, " \t"),
+                                                               .strip = strip,
+                                                               .text = text ? text : f->add };
 }
 
 static bool ghc_before(const struct project *p, unsigned major, unsigned minor)
@@ -290,6 +320,17 @@ static bool stanza_has(const struct source *s, size_t from, size_t to, const cha
         return false;
 }
 
+/* Beside the fields that the stanza has. One in braces is left to people. */
+static void insert_into_stanza(struct project *p, const struct source *s, size_t from, size_t to)
+{
+        size_t field = from + 1;
+
+        while (field < to && is_comment(s->lines[field]))
+                field++;
+        if (!strchr(s->lines[from], '{'))
+                add_insertion(p, s, last_line(s, from, to), field < to ? s->lines[field] : "  ", 2, NULL);
+}
+
 static void check_cabal(struct project *p, const struct source *s)
 {
         const bool old = p->major && ghc_before(p, 9, 4);
@@ -302,14 +343,76 @@ static void check_cabal(struct project *p, const struct source *s)
                 check_words(p, s, i, end, s->lines[i]);
                 if (tolower((unsigned char)s->lines[i][0]) == 'c')
                         continue;
-                if ((!p->major || old) && !stanza_has(s, i, end, "-eventlog"))
+                if ((!p->major || old) && !stanza_has(s, i, end, "-eventlog")) {
                         add_finding(p, s, last_line(s, i, end), s->lines[i], true,
                                     old ? "  ghc-options: -eventlog"
                                         : "  if impl(ghc < 9.4)\n    ghc-options: -eventlog",
                                     eventlog_why);
+                        insert_into_stanza(p, s, i, end);
+                }
                 if (!stanza_has(s, i, end, "-threaded"))
                         add_finding(p, s, last_line(s, i, end), s->lines[i], false, "  ghc-options: -threaded",
                                     "the log of a program without it leaves it only at collections and while it waits");
+        }
+}
+
+static size_t indentation(const char *line)
+{
+        return strspn(line, " ");
+}
+
+/* The end of what is indented deeper than line `from` is. */
+static size_t block_end(const struct source *s, size_t from)
+{
+        size_t end = from + 1;
+
+        while (end < s->n && (is_comment(s->lines[end]) || indentation(s->lines[end]) > indentation(s->lines[from])))
+                end++;
+        return end;
+}
+
+/* The first line of text in a block that line `from` begins; 0: there is none, or the line has a value itself. */
+static size_t block_begin(const struct source *s, size_t from)
+{
+        const char *colon = strchr(s->lines[from], ':');
+        size_t begin = from + 1;
+
+        while (begin < s->n && is_comment(s->lines[begin]))
+                begin++;
+        return colon && is_comment(colon + 1) && begin < block_end(s, from) ? begin : 0;
+}
+
+/* One executable of package.yaml; false where it has a key of that name already, whose value only people can change. */
+static bool insert_into_executable(struct project *p, const struct source *s, size_t from)
+{
+        const size_t begin = block_begin(s, from);
+        const char *value;
+
+        for (size_t i = begin; begin && i < block_end(s, from); i++)
+                if (is_field(s->lines[i], "ghc-options", &value) || is_field(s->lines[i], "when", &value))
+                        return false;
+        if (begin)
+                add_insertion(p, s, from + 1, s->lines[begin], 4, NULL);
+        return begin > 0;
+}
+
+/* Each executable of `executables:`, or that of `executable:`. */
+static void insert_into_executables(struct project *p, const struct source *s, size_t from)
+{
+        const size_t begin = block_begin(s, from), before = p->n_insertions;
+        const char *value;
+        bool all = begin > 0;
+
+        if (is_field(s->lines[from], "executable", &value))
+                all = insert_into_executable(p, s, from);
+        else if (is_field(s->lines[from], "executables", &value))
+                for (size_t i = begin; begin && i < block_end(s, from); i = block_end(s, i))
+                        all &= insert_into_executable(p, s, i);
+        else
+                all = false;
+        if (!all) {
+                p->n_insertions = before;
+                p->findings[p->n_findings - 1].in_patch = false;
         }
 }
 
@@ -320,11 +423,13 @@ static void check_hpack(struct project *p, const struct source *s)
                                                                  : find_word(s, 0, s->n, "executable");
 
         check_words(p, s, 0, s->n, "");
-        if (line && (!p->major || old) && !find_word(s, 0, s->n, "-eventlog"))
+        if (line && (!p->major || old) && !find_word(s, 0, s->n, "-eventlog")) {
                 add_finding(p, s, line, "each executable", true,
                             old ? "    ghc-options: -eventlog"
                                 : "    when:\n      condition: impl(ghc < 9.4)\n      ghc-options: -eventlog",
                             eventlog_why);
+                insert_into_executables(p, s, line - 1);
+        }
         if (line && !find_word(s, 0, s->n, "-threaded"))
                 add_finding(p, s, line, "each executable", false, "    ghc-options: -threaded",
                             "the log of a program without it leaves it only at collections and while it waits");
@@ -350,6 +455,24 @@ static bool keeps_symbols(const struct source *s)
         return false;
 }
 
+/* Of stack.yaml: into its `build:`, or as one. */
+static void insert_stripping(struct project *p, const struct source *s)
+{
+        const char *lines = p->findings[p->n_findings - 1].add, *value;
+
+        for (size_t i = 0; i < s->n; i++) {
+                if (!is_comment(s->lines[i]) && is_field(s->lines[i], "executable-stripping", &value))
+                        return;
+                if (indentation(s->lines[i]) || !is_field(s->lines[i], "build", &value))
+                        continue;
+                const size_t begin = block_begin(s, i);
+                if (begin)
+                        add_insertion(p, s, i + 1, s->lines[begin], 2, strchr(lines, '\n') + 1);
+                return;
+        }
+        add_insertion(p, s, s->n, "", 0, NULL);
+}
+
 static void check_building(struct project *p)
 {
         const struct source *stack = find_file(p, "stack.yaml"), *cabal = find_file(p, "cabal.project");
@@ -363,6 +486,8 @@ static void check_building(struct project *p)
                                     : "packages: .\npackage *\n  executable-stripping: False",
                             stack ? stripped_why
                                   : "what `cabal install` makes keeps its symbols then; `cabal build` leaves them");
+        if (stack && !keeps_symbols(stack))
+                insert_stripping(p, stack);
         if (places && !(built && find_word(built, 0, built->n, "-finfo-table-map")))
                 add_finding(p, built, built ? built->n : 0, "", false,
                             stack ? "ghc-options:\n  \"$everything\": -finfo-table-map -fdistinct-constructor-tables"
@@ -445,6 +570,31 @@ static void print_json(const struct project *p)
         putchar('\n');
 }
 
+/* What is needed, as a patch; what only people can change, on standard error. True: nothing of that. */
+static bool print_patch(const struct project *p)
+{
+        bool all = true;
+
+        for (size_t i = 0, n; i < p->n_insertions; i += n) {
+                const struct source *s = p->inserted_into[i];
+                const struct patched_file file = { s->path, s->lines, s->n, s->cut };
+                for (n = 1; i + n < p->n_insertions && p->inserted_into[i + n] == s; n++)
+                        ;
+                patch_print(&file, &p->insertions[i], n);
+        }
+        for (size_t i = 0; i < p->n_findings; i++) {
+                const struct finding *f = &p->findings[i];
+                char path[4200];
+                (void)hw_terminal_text(path, sizeof(path), f->path);
+                if (!f->needed || f->in_patch)
+                        continue;
+                command_error(&command_doctor, "not in the patch: %s:%zu: %.*s: %s", path, f->line,
+                              (int)strcspn(f->add, "\n"), f->add + strspn(f->add, " "), f->why);
+                all = false;
+        }
+        return all;
+}
+
 static bool ends_with(const char *path, const char *suffix)
 {
         const size_t n = strlen(path), m = strlen(suffix);
@@ -483,7 +633,7 @@ static void check_files(struct project *p)
         check_building(p);
 }
 
-int doctor_project(const char *directory, bool json)
+int doctor_project(const char *directory, bool json, bool patch)
 {
         struct project *p = calloc(1, sizeof(*p));
         int status = EXIT_USAGE;
@@ -497,8 +647,10 @@ int doctor_project(const char *directory, bool json)
         find_files(p);
         if (has_package(p)) {
                 check_files(p);
-                (json ? print_json : print_text)(p);
-                status = has_needed(p) ? EXIT_FINDING : EXIT_OK;
+                status = patch ? !print_patch(p) : has_needed(p);
+                if (!patch)
+                        (json ? print_json : print_text)(p);
+                status = status ? EXIT_FINDING : EXIT_OK;
         } else {
                 command_error(&command_doctor,
                               "%s is no Haskell project: there is neither a .cabal file nor a package.yaml that can be "

@@ -5,7 +5,10 @@
 
 #include <stdbool.h>
 
-/* Prints the findings. Returns the exit status: EXIT_FINDING if a needed line is missing. Changes no file. */
-int doctor_project(const char *directory, bool json);
+/*
+ * Prints the findings, or a patch with what is needed; changes no file. Returns the exit status: EXIT_FINDING if a
+ * needed line is missing, or is not in the patch.
+ */
+int doctor_project(const char *directory, bool json, bool patch);
 
 #endif

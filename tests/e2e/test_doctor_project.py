@@ -2,6 +2,8 @@
 """`heapwatch doctor DIRECTORY`: which lines a Haskell project needs, where and why."""
 import json
 import os
+import shutil
+import subprocess
 
 import pytest
 
@@ -95,3 +97,67 @@ def test_what_is_no_project_and_what_is_hostile(tmp_path):
     (tmp_path / "c.cabal").write_bytes(b"executable \x1b]0;stolen\x07\n" + b"import:" * 9000 + b"\n\0\xff\n" * 30000)
     done = client("doctor", tmp_path)
     assert done.returncode == 1 and b"\x1b" not in done.stdout and b"-eventlog" in done.stdout
+
+
+TWO = """name: two
+executables:
+    one:                # the first
+        main: One.hs
+
+        source-dirs: app
+    two:
+        main: Two.hs
+"""
+# name: files, and what of them is needed after the patch; None: as they are
+PROJECTS = {
+    "a stanza in the middle, another with an option to remove": ({"server.cabal": SERVER}, ["remove -xn where bands are wanted"]),
+    "no newline at the end": ({"x.cabal": "name: x\nexecutable x\n    main-is: M.hs"}, []),
+    "a blank line at the end": ({"x.cabal": "name: x\nexecutable x\n\tmain-is: M.hs\n\n-- end\n\n"}, []),
+    "lines that end as in DOS": ({"x.cabal": "name: x\r\nexecutable x\r\n  main-is: M.hs\r\nlibrary\r\n"}, []),
+    "a condition at the end of the stanza": ({"x.cabal": "executable x\n  main-is: M.hs\n  if os(linux)\n    cpp-options: -DX\n"}, []),
+    "many stanzas": ({"x.cabal": "".join(f"executable x{i}\n  main-is: M.hs\n" for i in range(20))}, []),
+    "packages below, with a space": ({"cabal.project": "packages: */\nwith-compiler: ghc-9.2.8\n", "my pkg/x.cabal": "executable x\n  main-is: M.hs\n",
+                                      "pkg/y.cabal": "executable y\n  main-is: M.hs\n"}, []),
+    "hpack and stack": ({"package.yaml": TWO, "stack.yaml": "resolver: lts-20.26\npackages: [.]"}, []),
+    "a condition of hpack": ({"package.yaml": "executable:\n  main: M.hs\n"}, []),
+    "build: of stack": ({"package.yaml": TWO, "stack.yaml": "build:\n    test: true\nresolver: lts-22.1\n"}, []),
+    "options that hpack has": ({"package.yaml": HPACK, "stack.yaml": "resolver: lts-20.26\n"}, ["ghc-options: -eventlog"]),
+    "one of two that hpack has": ({"package.yaml": TWO + "        ghc-options: -O2\n", "stack.yaml": "resolver: lts-20.26\nbuild: {executable-stripping: false}\n"}, None),
+    "a stanza in braces": ({"x.cabal": "executable x {\nmain-is: M.hs\n}\n"}, None),
+    "a control character": ({"x.cabal": "executable x\n  main-is: M.hs\n-- \x1b[2J\n"}, None),
+}
+
+
+@pytest.mark.parametrize("name", PROJECTS)
+def test_the_patch_applies(tmp_path, name):
+    """By both tools. What it adds is what was needed; every other line stays as it is, and no file is changed by the command."""
+    if not (shutil.which("patch") and shutil.which("git")):
+        pytest.skip("needs patch and git")
+    files, left = PROJECTS[name]
+    for path, text in files.items():
+        (tmp_path / path).parent.mkdir(exist_ok=True)
+        (tmp_path / path).write_bytes(text.encode())
+    needed = examine(tmp_path)[1]
+    done = client("doctor", tmp_path, "--patch")
+    assert all((tmp_path / path).read_bytes() == text.encode() for path, text in files.items())
+    if left is None:
+        assert done.returncode == 1 and not done.stdout and done.stderr.count(b"not in the patch: ") == len(needed) > 0
+        return
+    assert done.returncode == (1 if left else 0) and done.stderr.count(b"not in the patch: ") == len(left), done.stderr
+    for tool in (["patch", "-p1", "--fuzz=0", "--dry-run"], ["git", "apply"]):
+        applied = subprocess.run(tool, input=done.stdout, cwd=tmp_path, capture_output=True)
+        assert applied.returncode == 0, applied.stdout + applied.stderr + done.stdout
+    assert [add for _, _, add in examine(tmp_path)[1]] == left
+    for path, text in files.items():
+        lines = (tmp_path / path).read_bytes().decode().split("\n")
+        assert all(line.endswith("\r") == text.split("\n")[0].endswith("\r") for line in lines if line), lines
+        for line in text.split("\n"):
+            lines.remove(line)
+        assert all(line.strip() in ("", "if impl(ghc < 9.4)", "ghc-options: -eventlog", "when:", "condition: impl(ghc < 9.4)",
+                                    "build:", "executable-stripping: false") for line in lines), lines
+
+
+def test_a_patch_is_of_a_project(tmp_path):
+    (tmp_path / "log").write_text("")
+    done = client("doctor", "--patch", tmp_path / "log")
+    assert done.returncode == 2 and b"--patch is for the directory of a Haskell project" in done.stderr
