@@ -63,7 +63,10 @@ struct point {
         double centre, floor, weight;
 };
 
-/* The finest buckets that the ladder has of every time since minute `from`, newest first. Returns how many. */
+/*
+ * The finest buckets that the ladder has of every time since minute `from`, newest first, but for the run's first: in it
+ * the program is loaded, and its floor is from before that. Returns how many.
+ */
 static unsigned gather(const struct ladder *l, uint64_t from, struct point out[POINTS])
 {
         uint64_t end = l->minutes;
@@ -82,7 +85,7 @@ static unsigned gather(const struct ladder *l, uint64_t from, struct point out[P
                         if (start < from)
                                 return n;
                         end = start;
-                        if (!isnan(floor))
+                        if (!isnan(floor) && start > 0)
                                 out[n++] = (struct point){ start, (double)start + (double)width / 2, floor,
                                                            (double)width };
                 }

@@ -78,6 +78,19 @@ static void a_bend(void **state)
         assert_in_range(onset(8), 464, 480);
 }
 
+/* A service loads its data in its first minute, and begins to grow by less than that in its sixth. */
+static double loaded_then_bend_at_5(unsigned m)
+{
+        return m == 0 ? 0.1e6 : 2.4e6 + (m > 5 ? 0.13e6 * (m - 5) : 0);
+}
+
+static void the_start_is_no_level(void **state)
+{
+        (void)state;
+        run(loaded_then_bend_at_5, 24);
+        assert_in_range(onset(1), 4, 6); /* 24 minutes */
+}
+
 static void the_window_itself(void **state)
 {
         (void)state;
@@ -113,9 +126,10 @@ static void a_hole_ends_the_walk(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(a_line_from_the_start),   cmocka_unit_test(a_bend),
-                cmocka_unit_test(the_window_itself),       cmocka_unit_test(one_miss_is_forgiven),
-                cmocka_unit_test(two_misses_are_the_bend), cmocka_unit_test(a_hole_ends_the_walk),
+                cmocka_unit_test(a_line_from_the_start), cmocka_unit_test(a_bend),
+                cmocka_unit_test(the_start_is_no_level), cmocka_unit_test(the_window_itself),
+                cmocka_unit_test(one_miss_is_forgiven),  cmocka_unit_test(two_misses_are_the_bend),
+                cmocka_unit_test(a_hole_ends_the_walk),
         };
 
         return cmocka_run_group_tests_name("onset", tests, NULL, NULL);
