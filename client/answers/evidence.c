@@ -14,6 +14,7 @@
 #include "proto/base/rate.h"
 
 #define GAINED_LEAST 1048576.0 /* a band that gained less carries no growth */
+#define TELLS_MORE   2         /* times the gain of the first band that is judged to grow */
 #define SEEN_LEAST   0.25      /* of a rise, by its last census: less does not show what it is made of */
 
 /* ------------------------------------------------------------------- words */
@@ -393,11 +394,20 @@ static bool rise_leads(const struct evidence *e, const Hw__EarlyWarning *early)
         return !e->process_only && !e->over && e->where == HW__GROWTH__WHERE__WHERE_UNKNOWN && early_rises(early);
 }
 
-const Hw__EarlyWarning *risen_with_bands(const struct evidence *e)
+/*
+ * The rise by whose bands is said what grows: a band that is new is judged long after those that were there from the
+ * start, so they tell more of confirmed growth, too, while the one that gained most has no verdict.
+ */
+static const Hw__EarlyWarning *find_risen(const struct evidence *e, const Hw__Growth *growth,
+                                          const Hw__EarlyWarning *early)
 {
-        const Hw__EarlyWarning *risen = e->rise ? e->rise : e->early;
+        const Hw__EarlyWarning *risen = e->rise ? e->rise : e->early ? e->early : live_grows(e) ? early : NULL;
 
-        return risen && risen->n_bands ? risen : NULL;
+        if (!early_rises(risen) || !risen->n_bands)
+                return NULL;
+        if (!e->grows || !growth || !growth->n_bands)
+                return risen;
+        return risen->bands[0]->gained_bytes > TELLS_MORE * growth->bands[0]->gained_bytes ? risen : NULL;
 }
 
 static void find_growth(struct evidence *e)
@@ -420,26 +430,23 @@ static void find_growth(struct evidence *e)
         e->grows = e->trend && e->verdict >= HW__VERDICT__VERDICT_GROWING;
         e->foreign = e->grows && (e->where == HW__GROWTH__WHERE__WHERE_FOREIGN ||
                                   (!e->where && e->series == HW__SERIES__SERIES_FOREIGN));
-        if (growth && growth->n_bands) {
-                uint32_t id = growth->bands[0]->band;
-
-                e->growing = growth->bands[0];
-                e->band = id > 0 && id <= t->n_bands && t->bands[id - 1] ? t->bands[id - 1]->def : NULL;
-        }
         e->limit = t->trend_state ? t->trend_state->time_to_limit : NULL;
         if (!e->grows && !e->over)
                 e->early = early;
         if (!e->grows && e->ending >= ENDED_BADLY && e->ending <= CRASHED && early_rises(early))
                 e->rise = early;
-        find_near(e);
-        find_so_far(e);
-        const Hw__EarlyWarning *risen = risen_with_bands(e);
-        if (risen && !e->growing) {
-                const uint32_t id = risen->bands[0]->band;
+        e->risen = find_risen(e, growth, early);
+        if (growth && growth->n_bands && !(e->risen && e->grows))
+                e->growing = growth->bands[0];
+        else if (e->risen)
+                e->growing = e->risen->bands[0];
+        if (e->growing) {
+                const uint32_t id = e->growing->band;
 
-                e->growing = risen->bands[0];
                 e->band = id > 0 && id <= t->n_bands && t->bands[id - 1] ? t->bands[id - 1]->def : NULL;
         }
+        find_near(e);
+        find_so_far(e);
         if ((!live_grows(e) && !e->climbs) || e->growing)
                 return;
         if (e->grows)

@@ -34,6 +34,7 @@ struct evidence {
         enum severity gravest;          /* of all that fire; SEVERITY_INFO when none does */
         const Hw__EarlyWarning
                 *rise; /* with which a run that ended badly ended, without a verdict of growth; or NULL */
+        const Hw__EarlyWarning *risen; /* by whose bands is said what grows; or NULL */
         const Hw__EarlyWarning *early; /* it rises or is near a limit, before any verdict of growth; or NULL */
         const Hw__EarlyWarning *near;  /* it meets a limit before `limit` does, or `limit` is NULL; or NULL */
         uint64_t samples;              /* of the series that decides, in this run; 0: none, or not known */
@@ -102,9 +103,6 @@ __attribute__((format(printf, 2, 3))) void append_text(char text[ANSWER_TEXT], c
 void append_rate(char text[ANSWER_TEXT], double rate, bool has_interval, double low, double high);
 void append_bytes(char text[ANSWER_TEXT], uint64_t bytes);
 void append_duration(char text[ANSWER_TEXT], uint64_t ns);
-
-/* The rise, before any verdict or at the end of a run, whose bands are known; NULL: there is none. */
-const Hw__EarlyWarning *risen_with_bands(const struct evidence *e);
 
 /* Samples without which no rise is seen (daemon/trend/early_fit.h). */
 #define RISE_SAMPLES 4u

@@ -300,8 +300,8 @@ void answer_grows(struct target_answer *a, const struct evidence *e)
         bool profiled = t->census || t->n_bands;
         const struct world_band *largest = e->growing ? NULL : largest_band(e);
 
-        if (risen_with_bands(e)) {
-                append_risen_bands(a, e, risen_with_bands(e));
+        if (e->risen) {
+                append_risen_bands(a, e, e->risen);
         } else if (early_rises(e->early) && !e->growing) {
                 append_no_risen_band(a, e);
         } else if (e->growing) {

@@ -354,25 +354,6 @@ bool daemon_remove(const struct daemon_link *link, const char *name)
 
 /* --------------------------------------------------------- facts about a run */
 
-static const char *text_of(const Hw__Note *note)
-{
-        return note != NULL && note->text != NULL && note->text[0] != '\0' ? note->text : NULL;
-}
-
-/* The verdict on live data: its sentence, when growth began, and what the program said around that time. */
-static void collect_verdict(struct run_facts *f, const Hw__Trend *t)
-{
-        const char *before = text_of(t->note_before), *after = text_of(t->note_after);
-        char began[HW_NUMBER_MAX], onset[64 + HW_NUMBER_MAX] = "";
-
-        if (t->has_onset_ns)
-                snprintf(onset, sizeof(onset), "; growth began %s into the run",
-                         hw_duration_text(began, sizeof(began), (double)t->onset_ns));
-        snprintf(f->verdict, sizeof(f->verdict), "%s%s%s%s%s%s%s%s", t->sentence, onset, before ? ", after \"" : "",
-                 before ? before : "", before ? "\"" : "", after ? ", before \"" : "", after ? after : "",
-                 after ? "\"" : "");
-}
-
 static void collect_recording(struct run_facts *f, const Hw__Recording *r)
 {
         if (!r)
@@ -407,7 +388,7 @@ static void collect(struct run_facts *f, const struct world_target *t)
                 snprintf(f->top_band, sizeof(f->top_band), "%s", top->def->label);
         }
         if (live && live->sentence)
-                collect_verdict(f, live);
+                run_facts_set_verdict(f, live);
 }
 
 static void on_snapshot(void *ctx, const Hw__Reply *reply)

@@ -14,6 +14,7 @@
 #include <sys/types.h>
 
 #include "client/program/own_daemon.h"
+#include "heapwatch/wire.h"
 
 struct error;
 struct text_list;
@@ -110,6 +111,9 @@ struct run_facts {
         uint64_t top_band_bytes;
         char verdict[512]; /* on live data, in words, with the note around its onset, or "" */
 };
+
+/* The verdict on live data: its sentence, when growth began, and what the program said around that time. */
+void run_facts_set_verdict(struct run_facts *f, const Hw__Trend *t);
 
 /* False: the daemon does not answer, or its target of this name has another uri, and so is another run. */
 bool daemon_read_facts(const struct daemon_link *link, const char *name, const char *uri, struct run_facts *ret_facts);

@@ -9,6 +9,8 @@
 #include "client/run/run_private.h"
 #include "client/run/session.h"
 #include "heapwatch/text.h"
+#include "proto/base/array.h"
+#include "proto/base/ckd.h"
 #include "proto/base/clock.h"
 #include "proto/base/process.h"
 
@@ -25,6 +27,43 @@ static void format_status(const struct session_result *result, char *out, size_t
                 snprintf(out, size, "was ended by signal %d", WTERMSIG(result->wait_status));
         else
                 snprintf(out, size, "ended with status %d", WEXITSTATUS(result->wait_status));
+}
+
+static const char *text_of(const Hw__Note *note)
+{
+        return note != NULL && note->text != NULL && note->text[0] != '\0' ? note->text : NULL;
+}
+
+/* What the program said within the time in which growth began; NULL: nothing, or that time is not known so well. */
+static const char *text_within(const Hw__Trend *t)
+{
+        const Hw__Note *notes[] = { t->note_before, t->note_after };
+
+        for (size_t i = 0; i < ARRAY_SIZE(notes); i++)
+                if (text_of(notes[i]) && notes[i]->has_time_ns && t->has_onset_error_ns &&
+                    sub_abs(notes[i]->time_ns, t->onset_ns) <= t->onset_error_ns)
+                        return text_of(notes[i]);
+        return NULL;
+}
+
+void run_facts_set_verdict(struct run_facts *f, const Hw__Trend *t)
+{
+        const char *before = text_of(t->note_before), *after = text_of(t->note_after), *within = text_within(t);
+        char began[HW_NUMBER_MAX], error[HW_NUMBER_MAX], onset[96 + 2 * HW_NUMBER_MAX] = "";
+
+        if (t->has_onset_ns)
+                snprintf(onset, sizeof(onset), "; growth began %s into the run%s%s",
+                         hw_duration_text(began, sizeof(began), (double)t->onset_ns),
+                         t->has_onset_error_ns ? ", give or take " : "",
+                         t->has_onset_error_ns ? hw_duration_text(error, sizeof(error), (double)t->onset_error_ns)
+                                               : "");
+        if (within) {
+                snprintf(f->verdict, sizeof(f->verdict), "%s%s; \"%s\" falls within it", t->sentence, onset, within);
+                return;
+        }
+        snprintf(f->verdict, sizeof(f->verdict), "%s%s%s%s%s%s%s%s", t->sentence, onset, before ? ", after \"" : "",
+                 before ? before : "", before ? "\"" : "", after ? ", before \"" : "", after ? after : "",
+                 after ? "\"" : "");
 }
 
 bool run_end_is_settled(const struct run_facts *facts, bool program_lives)

@@ -638,6 +638,36 @@ static void where_decides_whose_verdict_is_shown(void **state)
 
 /* -------------------------------------------------------------------- ends */
 
+/* A band that is new has no verdict yet: while it gained most it is named, not one that was there from the start. */
+static void a_new_band_is_named_before_its_verdict(void **state)
+{
+        struct made m;
+        struct answers a;
+        Hw__GrowingBand new = HW__GROWING_BAND__INIT, *news[] = { &new };
+
+        (void)state;
+        leak_live(&m);
+        rise(&m);
+        m.growing.has_gained_bytes = 1;
+        m.growing.gained_bytes = (double)(2 * MIB);
+        new.has_band = new.has_bytes = new.has_gained_bytes = 1;
+        new.band = 2;
+        new.label = (char *)"ARR_WORDS";
+        new.bytes = 94 * MIB;
+        new.gained_bytes = (double)(94 * MIB);
+        m.early.bands = news;
+        m.early.n_bands = 1;
+        a = asked(&m);
+        says(&a, QUESTION_GROWS, "ARR_WORDS with 94.0 MiB, +94.0 MiB since it began");
+        m.growth.n_bands = 0; /* no band is judged to grow */
+        a = asked(&m);
+        says(&a, QUESTION_GROWS, "ARR_WORDS with 94.0 MiB, +94.0 MiB since it began");
+        m.growth.n_bands = 1;
+        m.growing.gained_bytes = (double)(80 * MIB); /* its verdict tells as much */
+        a = asked(&m);
+        says(&a, QUESTION_GROWS, "Main.CartItem with 40.0 MiB");
+}
+
 /* A program that is killed at once ends at no time of its run. */
 static void an_end_before_any_event_has_no_time(void **state)
 {
@@ -1406,6 +1436,7 @@ int main(void)
                 cmocka_unit_test(a_running_program_is_not_told_a_longer_step),
                 cmocka_unit_test(an_address_is_called_one),
                 cmocka_unit_test(where_decides_whose_verdict_is_shown),
+                cmocka_unit_test(a_new_band_is_named_before_its_verdict),
                 cmocka_unit_test(an_end_before_any_event_has_no_time),
                 cmocka_unit_test(an_exhausted_heap_may_be_half_of_its_limit),
                 cmocka_unit_test(how_it_ended_comes_first),

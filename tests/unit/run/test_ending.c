@@ -29,10 +29,40 @@ static void test_only_what_is_on_its_way_is_waited_for(void **state)
         assert_true(is_settled((struct run_facts){ .target = true, .runs = 1 }, true));
 }
 
+/* The deploy that growth is seen to begin with is named as on every other face. */
+static void test_a_note_within_the_onset_is_named_so(void **state)
+{
+        struct run_facts facts = { .target = true };
+        Hw__Trend trend = HW__TREND__INIT;
+        Hw__Note ready = HW__NOTE__INIT, deploy = HW__NOTE__INIT;
+
+        (void)state;
+        trend.sentence = (char *)"grew";
+        trend.has_onset_ns = 1;
+        trend.onset_ns = 56500000000;
+        trend.note_before = &ready;
+        trend.note_after = &deploy;
+        ready.text = (char *)"service ready";
+        deploy.text = (char *)"deploy";
+        ready.has_time_ns = deploy.has_time_ns = 1;
+        ready.time_ns = 10000000;
+        deploy.time_ns = 60000000000;
+        run_facts_set_verdict(&facts, &trend);
+        assert_string_equal(facts.verdict,
+                            "grew; growth began 56.5 s into the run, after \"service ready\", before \"deploy\"");
+        trend.has_onset_error_ns = 1;
+        trend.onset_error_ns = 4380000000;
+        run_facts_set_verdict(&facts, &trend);
+        assert_string_equal(facts.verdict,
+                            "grew; growth began 56.5 s into the run, give or take 4.38 s; "
+                            "\"deploy\" falls within it");
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(test_only_what_is_on_its_way_is_waited_for),
+                cmocka_unit_test(test_a_note_within_the_onset_is_named_so),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
