@@ -24,6 +24,7 @@ struct words {
 };
 
 #define TENSE(w, now, then) ((w)->over ? (then) : (now))
+#define CARRIED_LEAST       0.25 /* of the growth, by the bands that are judged: with less none is named */
 
 __attribute__((format(printf, 2, 3))) static void append_text(struct words *w, const char *format, ...)
 {
@@ -177,6 +178,16 @@ static void append_growing(struct words *w, const struct growth *g, const struct
                 append_text(w, ", since ");
                 append_moment(w, s->trend.onset_ns, g->start_wall_ns);
         }
+}
+
+/* Bands that carry little of the growth say nothing about it: the one that carries most is not judged yet. */
+static bool bands_carry(const struct growth *g)
+{
+        double sum = 0;
+
+        for (uint32_t i = 0; i < g->n_bands; i++)
+                sum += g->bands[i].slope;
+        return !g->live.trend.has_slope || sum >= CARRIED_LEAST * g->live.trend.slope;
 }
 
 static void append_bands(struct words *w, const struct growth *g, const struct bands *bands)
@@ -337,7 +348,8 @@ char *sentence_growth(char *out, size_t size, const struct growth *g, const stru
                 append_text(&w, TENSE(&w, "the program retains more and more data: live data grows",
                                       "the program retained more and more data: live data grew"));
                 append_growing(&w, g, &g->live);
-                append_bands(&w, g, bands);
+                if (bands_carry(g))
+                        append_bands(&w, g, bands);
                 break;
         case GROWTH_RETENTION:
                 append_retention(&w, g);

@@ -198,7 +198,6 @@ static bool stood_as(const struct early_rise *rise, const struct rise_line *line
         const uint64_t near_ns = (line->to_ns - line->began_by_ns) / STOOD_PART;
 
         return rise->has_onset && line->began_by_ns >= nanoseconds_of(rise->onset.from_s) &&
-               line->began_after_ns <= nanoseconds_of(rise->onset.to_s) + near_ns &&
                line->to_ns <= nanoseconds_of(rise->ended_s) + near_ns;
 }
 

@@ -1190,6 +1190,19 @@ static void test_a_run_ended_with_a_rise(void **state)
         assert_int_equal(early.as_of_ns, 59 * SECOND);
         rig_close(&r);
 
+        open_scaled(&r, 60 * SECOND); /* longer than what the line is fitted to */
+        for (uint64_t s = 1; s <= 1200; s++) {
+                live(&r, s * SECOND, s == 1200 ? 3 * MIB : 4 * MIB + (s > 60 ? (s - 60) * (80 << 10) : 0));
+                block(&r, 0, s * SECOND, s * SECOND);
+                if (s == 1199)
+                        assert_true(tracker_early(r.t, &before) && before.rising);
+        }
+        end(&r);
+        assert_true(tracker_early(r.t, &early) && early.rising && early.ended);
+        assert_true(early.onset_from_ns == before.onset_from_ns && early.onset_to_ns == before.onset_to_ns);
+        assert_true(early.onset_from_ns <= 60 * SECOND && early.onset_to_ns >= 60 * SECOND);
+        rig_close(&r);
+
         open_scaled(&r, 60 * SECOND);
         for (uint64_t s = 1; s <= 60; s++)
                 live(&r, s * SECOND, 4 * MIB);
