@@ -138,11 +138,12 @@ static bool no_user_events(const struct model *m)
         return !on && !m->notes.total;
 }
 
+/* A heap profile is the remedy, so with one there is nothing to advise: its censuses are as often as they may be. */
 static bool few_major(const struct model *m)
 {
         uint64_t last = m->heap.live_time_ns == UNKNOWN_U64 ? m->clock.first_ns : m->heap.live_time_ns;
 
-        return m->gc.collections && sub_sat(m->clock.newest_ns, last) > OLD_LIVE_NS;
+        return m->gc.collections && !m->census.count && sub_sat(m->clock.newest_ns, last) > OLD_LIVE_NS;
 }
 
 static const struct {

@@ -782,6 +782,10 @@ static void test_advice_that_needs_time(void **unused)
         stats(0, 901 * SECOND, 0, 1, 1, 1);
         ev(&f, HW_GC_END, 0, 901 * SECOND, "");
         assert_true(advised(HW_ADVICE_FEW_MAJOR));
+        ev(&f, HW_HEAP_PROF_SAMPLE_BEGIN, NONE, 901 * SECOND, "8", U(0));
+        ev(&f, HW_HEAP_PROF_SAMPLE_STRING, NONE, 901 * SECOND, "18z", U(0), U(9), "x");
+        ev(&f, HW_HEAP_PROF_SAMPLE_END, NONE, 901 * SECOND, "8", U(0));
+        assert_false(advised(HW_ADVICE_FEW_MAJOR)); /* what it advises is done */
         ev(&f, HW_HEAP_LIVE, 0, 902 * SECOND, "48", U(0), U(1));
         assert_false(advised(HW_ADVICE_FEW_MAJOR));
         ARGS("api", "+RTS", "-l", "--eventlog-flush-interval=900");
