@@ -595,6 +595,24 @@ static void one_leak_is_one_alert(void **state)
         assert_true(shows(c, "2 alerts"));
 }
 
+/* Of a program that was killed before anything was read of it no start is known: the alert has a time of day. */
+static void an_alert_without_a_run_has_a_time(void **state)
+{
+        struct world *w = *state;
+        Hw__Alert alert = HW__ALERT__INIT, *list[] = { &alert };
+
+        alert.rule = (char *)"crashed";
+        alert.has_state = alert.has_fired_ns = alert.has_fired_wall_ns = 1;
+        alert.state = HW__ALERT__STATE__STATE_FIRING;
+        alert.fired_ns = SECOND;
+        alert.fired_wall_ns = 1700000000 * SECOND;
+        send_alerts(w, list, 1);
+        press(w->console, '8');
+        assert_true(row_shows(w->console, "crashed", "22:13:20"));
+        press(w->console, 'c'); /* the other clock */
+        assert_true(row_shows(w->console, "crashed", "1.00 s"));
+}
+
 /* A time of days ago shows its day, and is not wider for it. */
 static void moments_of_other_days(void **state)
 {
@@ -1115,6 +1133,7 @@ int main(void)
                 cmocka_unit_test_setup_teardown(the_worst_target_stands_first, setup, teardown),
                 cmocka_unit_test_setup_teardown(the_overview_answers, setup, teardown),
                 cmocka_unit_test_setup_teardown(one_leak_is_one_alert, setup, teardown),
+                cmocka_unit_test_setup_teardown(an_alert_without_a_run_has_a_time, setup, teardown),
                 cmocka_unit_test(moments_of_other_days),
                 cmocka_unit_test(a_slope_has_its_sign),
                 cmocka_unit_test(numbers_fit_their_columns),

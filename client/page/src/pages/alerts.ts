@@ -12,21 +12,21 @@ import { count, UNKNOWN } from "../units.ts";
 import { field, toggle } from "../widgets/controls.ts";
 import { Facts, pill, twoLines } from "../widgets/facts.ts";
 import { Table } from "../widgets/table.ts";
-import { alertTime, searching, when, whenNumber } from "./common.ts";
+import { alertTime, alertWhen, searching, whenNumber } from "./common.ts";
 import { alertControl } from "./control.ts";
 
 interface Row { t: Target; a: Alert; head: Alert | undefined; parts: Alert[]; key: string }
 // When an alert came into a state.
-function entered(t: Target, a: Alert, state: string | undefined): number | undefined {
-    if (state === "STATE_RESOLVED" && a.resolvedNs !== undefined) return alertTime(t, a.resolvedNs, a.resolvedWallNs);
-    if (state !== "STATE_PENDING" && a.firedNs !== undefined) return alertTime(t, a.firedNs, a.firedWallNs);
-    return alertTime(t, a.sinceNs, a.sinceWallNs);
+function entered(a: Alert, state: string | undefined): [U64 | undefined, U64 | undefined] {
+    if (state === "STATE_RESOLVED" && a.resolvedNs !== undefined) return [a.resolvedNs, a.resolvedWallNs];
+    if (state !== "STATE_PENDING" && a.firedNs !== undefined) return [a.firedNs, a.firedWallNs];
+    return [a.sinceNs, a.sinceWallNs];
 }
 
 interface Change { t: Target; c: AlertChange; i: number }
 
-const since = ({ t, a }: Row): number | undefined => entered(t, a, "STATE_FIRING");
-const changed = ({ t, c }: Change): number | undefined => entered(t, c.alert, c.to) ?? c.t;
+const since = ({ t, a }: Row): number | undefined => alertTime(t, ...entered(a, "STATE_FIRING"));
+const changed = ({ t, c }: Change): number | undefined => alertTime(t, ...entered(c.alert, c.to)) ?? c.t;
 // Its own band, or those of its parts.
 const bands = (r: Row): string => r.a.bandLabel ?? r.parts.map((p) => p.bandLabel ?? p.rule ?? "").join(", ");
 const word = (s: string | undefined) => alertState(s);
@@ -57,14 +57,15 @@ export function alerts(app: App): Page {
             { id: "severity", title: "Severity", width: "90px", left: true, wide: true, value: (r) => severity(r.a), draw: (c, r) => setLabel(c, severity(r.a)) },
             { id: "value", title: "Value", width: "110px", value: (r) => r.a.valueText, by: (r) => r.a.value, text: (r) => visible(r.a.valueText ?? UNKNOWN) },
             { id: "threshold", title: "Threshold", width: "120px", wide: true, value: (r) => r.a.thresholdText, text: (r) => visible(r.a.thresholdText ?? UNKNOWN) },
-            { id: "since", title: "Fired", width: "110px", left: true, wide: true, value: (r) => when(app, r.t, since(r)), by: (r) => whenNumber(app, r.t, since(r)), text: (r) => when(app, r.t, since(r)) },
+            { id: "since", title: "Fired", width: "110px", left: true, wide: true, value: (r) => alertWhen(app, r.t, ...entered(r.a, "STATE_FIRING")), by: (r) => whenNumber(app, r.t, since(r)),
+                text: (r) => alertWhen(app, r.t, ...entered(r.a, "STATE_FIRING")) },
             { id: "sentence", title: "Evidence", width: "minmax(240px, 2.6fr)", left: true, wide: true, value: (r) => r.a.sentence, draw: (c, r) => setLabel(c, r.a.sentence ?? UNKNOWN) },
         ] });
     const change = alertControl(app), facts = new Facts(), name = h("h3", {}), sentence = h("p", { class: "sentence" });
     const opened = h("section", { class: "card", "aria-label": "The opened alert" }, h("div", { class: "tablehead" }, name, h("span", { class: "tools" },
         h("button", { class: "quiet", onclick: () => toBand() }, "show in heap"), h("button", { class: "quiet", "aria-label": "Close", onclick: () => route.set({ alert: undefined }) }, "×"))), sentence, facts.root, change.root);
     const log = new Table<Change>({ id: "alert-history", title: "Changes since this page was opened", route, sort: "-time", key: (c) => String(c.i), height: 300, rowHeight: 36, empty: "Nothing yet.", columns: [
-        { id: "time", title: "Time", width: "92px", left: true, value: (x) => when(app, x.t, changed(x)), by: (x) => whenNumber(app, x.t, changed(x)) },
+        { id: "time", title: "Time", width: "92px", left: true, value: (x) => alertWhen(app, x.t, ...entered(x.c.alert, x.c.to), x.c.t), by: (x) => whenNumber(app, x.t, changed(x)) },
         { id: "target", title: "Target", width: "minmax(110px, 1fr)", left: true, wide: true, value: (x) => x.t.key, draw: (c, x) => setLabel(c, x.t.key) },
         { id: "rule", title: "Rule", width: "minmax(100px, 2fr)", left: true, value: (x) => [x.c.alert.rule, x.c.alert.bandLabel].filter(Boolean).join(" · "),
             draw: (c, x) => twoLines(c, [x.c.alert.rule, x.c.alert.bandLabel].filter(Boolean).join(" · "), x.t.key) },
@@ -95,7 +96,7 @@ export function alerts(app: App): Page {
         setText(name, visible(a.rule ?? UNKNOWN));
         setText(sentence, unbroken(visible(a.sentence ?? "")));
         change.show(t, a);
-        const at = (ns: U64 | undefined, wall: U64 | undefined) => when(app, t, alertTime(t, ns, wall));
+        const at = (ns: U64 | undefined, wall: U64 | undefined) => alertWhen(app, t, ns, wall);
         facts.show([
             { name: "expression", value: a.expr ?? UNKNOWN, text: true }, { name: "value", value: a.unknown ? "no data now" : visible(a.valueText ?? UNKNOWN) },
             { name: "pending since", value: at(a.sinceNs, a.sinceWallNs) }, { name: "fired", value: at(a.firedNs, a.firedWallNs) }, { name: "resolved", value: at(a.resolvedNs, a.resolvedWallNs) },

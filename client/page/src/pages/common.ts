@@ -40,6 +40,12 @@ export function alertTime(t: Target, ns: U64 | undefined, wallNs: U64 | undefine
     return wall !== undefined && t.start !== undefined && ns !== undefined ? wall - t.start : seconds(ns);
 }
 
+// The same in words. Of a run that no event is known of, the time of day is all there is. `seen`: without the alert's own, when it was seen.
+export function alertWhen(app: App, t: Target, ns: U64 | undefined, wallNs: U64 | undefined, seen?: number): string {
+    const wall = seconds(wallNs);
+    return app.clock === "clock" && t.start === undefined && wall !== undefined ? clock(wall, 0, 1) : when(app, t, alertTime(t, ns, wallNs) ?? seen);
+}
+
 // What the daemon says of a time in the run, in the clock of the page.
 export function inClock(app: App, t: Target, sentence: string | undefined): string | undefined {
     const since = t.answers?.answers?.find((a) => a.key === "since")?.timeNs;
