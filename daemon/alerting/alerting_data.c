@@ -318,10 +318,11 @@ static struct time_range before(uint64_t time_ns, uint64_t span_ns)
 /* Pauses that ended in the range, in ns; unknown before the first and in a run younger than RECENT_NS. */
 static double pauses_in(const struct alerting *a, struct time_range range)
 {
+        const struct gc *gc = model_gc(a->model);
         uint64_t began = model_first_time_ns(a->model);
         struct trend_cell b;
 
-        if (!model_gc(a->model)->collections || began == UNKNOWN_U64 || sub_sat(range.to_ns, began) < RECENT_NS)
+        if (!gc->collections || gc->counted || began == UNKNOWN_U64 || sub_sat(range.to_ns, began) < RECENT_NS)
                 return UNKNOWN;
         if (!history_span(model_series(a->model, SERIES_GC_PAUSE), range, &b))
                 return 0;

@@ -9,6 +9,9 @@
  * collection is passed on at its GC_END; when that is missing, at the next
  * event that shows that it is over, without a pause. Generations are made
  * (zeroed) when they are first seen.
+ *
+ * Of a program that is watched from outside the runtime's own counters are
+ * known instead: how often each generation was collected, no single pause.
  */
 #include "daemon/model/gc_private.h"
 #include "daemon/model/heap_private.h"
@@ -180,20 +183,25 @@ void gc_close(struct model *m)
                 abandon(m, &m->caps[i]);
 }
 
+/* An event of a collection. NULL: its capability is beyond the limit, or collections are counted from outside. */
+static struct cap_state *see_capability(struct model *m, const struct hw_event *e)
+{
+        m->gc_state.seen |= !m->gc.counted;
+        return m->gc.counted ? NULL : sched_cap_state(m, e->cap);
+}
+
 void gc_request(struct model *m, const struct hw_event *e)
 {
-        struct cap_state *cap = sched_cap_state(m, e->cap);
+        struct cap_state *cap = see_capability(m, e);
 
-        m->gc_state.seen = true;
         if (cap)
                 cap->gc_request_ns = e->time_ns;
 }
 
 void gc_start(struct model *m, const struct hw_event *e)
 {
-        struct cap_state *cap = sched_cap_state(m, e->cap);
+        struct cap_state *cap = see_capability(m, e);
 
-        m->gc_state.seen = true;
         if (!cap)
                 return;
         abandon(m, cap);
@@ -202,9 +210,8 @@ void gc_start(struct model *m, const struct hw_event *e)
 
 void gc_stats(struct model *m, const struct hw_event *e)
 {
-        struct cap_state *cap = sched_cap_state(m, e->cap);
+        struct cap_state *cap = see_capability(m, e);
 
-        m->gc_state.seen = true;
         if (!cap) { /* a collection that nobody leads: lost, but not silently */
                 m->gc.unmatched++;
                 m->changes |= MODEL_GC;
@@ -234,9 +241,8 @@ void gc_stats(struct model *m, const struct hw_event *e)
 
 void gc_end(struct model *m, const struct hw_event *e)
 {
-        struct cap_state *cap = sched_cap_state(m, e->cap);
+        struct cap_state *cap = see_capability(m, e);
 
-        m->gc_state.seen = true;
         if (!cap)
                 return;
         bool matched = cap->gc_start_ns != UNKNOWN_U64 && e->time_ns >= cap->gc_start_ns;
@@ -255,6 +261,57 @@ void gc_end(struct model *m, const struct hw_event *e)
         finish(m, cap);
 }
 
+static double share_of(double part_ns, uint64_t from_ns, uint64_t to_ns)
+{
+        if (to_ns <= from_ns)
+                return -1;
+        double share = part_ns / (double)(to_ns - from_ns);
+        return share > 1 ? 1 : share;
+}
+
+/* False: this log has the collections themselves. */
+static bool begin_counting(struct model *m)
+{
+        struct gc *gc = &m->gc;
+
+        if (m->gc_state.seen)
+                return false;
+        if (!gc->counted)
+                gc->copied_bytes = gc->pause_total_ns = gc->sync_total_ns = gc->census_pause_ns = UNKNOWN_U64;
+        gc->counted = true;
+        m->changes |= MODEL_GC;
+        return true;
+}
+
+void gc_count_generation(struct model *m, const struct hw_event *e)
+{
+        struct gc *gc = &m->gc;
+
+        if (!begin_counting(m))
+                return;
+        struct generation *g = generation_of(gc, hw_event_u16(e, 4));
+        g->count = hw_event_u64(e, 8);
+        g->parallel_count = hw_event_u64(e, 16);
+        gc->collections = 0;
+        for (uint32_t i = 0; i < gc->n_generations; i++)
+                gc->collections += gc->generations[i].count;
+        if (m->run.generations != hw_event_u16(e, 6))
+                m->changes |= MODEL_RUN;
+        m->run.generations = hw_event_u16(e, 6);
+}
+
+/* Times are since the process began, and so is their share. */
+void gc_count_all(struct model *m, const struct hw_event *e)
+{
+        struct gc *gc = &m->gc;
+
+        if (!begin_counting(m))
+                return;
+        gc->copied_bytes = hw_event_u64(e, 4);
+        gc->pause_total_ns = hw_event_u64(e, 12);
+        gc->share_run = gc->pause_total_ns == UNKNOWN_U64 ? -1 : share_of((double)gc->pause_total_ns, 0, e->time_ns);
+}
+
 void gc_census(struct model *m, uint64_t time_ns)
 {
         uint64_t pause_ns = gc_censuses_census(&m->gc_state.censuses, time_ns);
@@ -263,14 +320,6 @@ void gc_census(struct model *m, uint64_t time_ns)
                 return;
         m->gc.census_pause_ns += pause_ns;
         m->changes |= MODEL_GC;
-}
-
-static double share_of(double part_ns, uint64_t from_ns, uint64_t to_ns)
-{
-        if (to_ns <= from_ns)
-                return -1;
-        double share = part_ns / (double)(to_ns - from_ns);
-        return share > 1 ? 1 : share;
 }
 
 bool gc_refresh(struct model *m, uint64_t now_ns)

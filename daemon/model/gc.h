@@ -34,7 +34,7 @@ struct collection {
 
 struct generation {
         uint64_t count;
-        uint64_t parallel_count;
+        uint64_t parallel_count; /* UNKNOWN_U64 */
         uint64_t pause_total_ns;
         uint64_t pause_max_ns;
         struct histogram pauses;
@@ -69,6 +69,7 @@ struct nonmoving {
 struct gc {
         struct generation *generations; /* GC_MAX_GENERATIONS */
         uint32_t n_generations;         /* highest seen + 1 */
+        bool counted; /* by the runtime's own counters, from outside: no collection is timed, sums may be UNKNOWN_U64 */
         uint64_t collections;
         uint64_t copied_bytes;
         uint64_t major_copied_bytes;              /* by the newest major collection; UNKNOWN_U64 before it */

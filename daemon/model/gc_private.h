@@ -56,6 +56,8 @@ void gc_request(struct model *m, const struct hw_event *e);
 void gc_start(struct model *m, const struct hw_event *e);
 void gc_end(struct model *m, const struct hw_event *e);
 void gc_stats(struct model *m, const struct hw_event *e);
+void gc_count_generation(struct model *m, const struct hw_event *e);
+void gc_count_all(struct model *m, const struct hw_event *e);
 void gc_census(struct model *m, uint64_t time_ns); /* a heap census begins */
 
 /* gc_census.c */

@@ -5,8 +5,9 @@
  * of its value, and an older value only counts for the maximum and the series.
  *
  * Allocation is counted per capability (the capset in the event is the same for
- * all). The rate is the sum of every capability's own rate, each from its own
- * points: a late block then delays its own part and distorts nothing else.
+ * all), or, by an event outside of capabilities, as a whole. The rate is the sum
+ * of every capability's own rate, each from its own points: a late block then
+ * delays its own part and distorts nothing else.
  */
 #include "daemon/model/heap_private.h"
 
@@ -21,9 +22,17 @@
 #define RATE_SPAN_NS      (10 * NS_PER_S)
 #define SIZE_FACTOR_LEAST (UINT64_C(64) << 20) /* bytes needed */
 
+void heap_clear_allocation(struct allocation *a)
+{
+        *a = (struct allocation){ .known = false };
+        for (unsigned i = 0; i < ALLOCATION_SLOTS; i++)
+                a->newest[i].time_ns = UNKNOWN_U64;
+}
+
 void heap_clear(struct model *m)
 {
         m->heap_state = (struct heap_state){ 0 };
+        heap_clear_allocation(&m->heap_state.allocation);
         m->heap = (struct heap){
                 .live_bytes = UNKNOWN_U64,
                 .live_time_ns = UNKNOWN_U64,
@@ -74,21 +83,22 @@ static bool newer(uint64_t kept, uint64_t *kept_ns, uint64_t time_ns)
 
 void heap_allocated(struct model *m, const struct hw_event *e)
 {
-        struct cap_state *state = sched_cap_state(m, e->cap);
-        uint64_t bytes = hw_event_u64(e, 4);
+        struct cap_state *cap = e->cap == HW_CAP_NONE ? NULL : sched_cap_state(m, e->cap);
+        struct allocation *a = cap ? &cap->allocation : &m->heap_state.allocation;
+        struct allocation_point point = { e->time_ns, hw_event_u64(e, 4) };
 
-        if (!state)
+        if (!cap && (e->cap != HW_CAP_NONE || m->sched.n_caps > 0)) /* a log has either */
                 return;
-        struct sched_cap *cap = &m->sched.caps[e->cap];
         if (m->heap.allocated_bytes == UNKNOWN_U64)
                 m->heap.allocated_bytes = 0;
-        m->heap.allocated_bytes += bytes - cap->allocated_bytes; /* modulo 2^64: correct also when it falls */
-        cap->allocated_bytes = bytes;
-        struct allocation_point point = { e->time_ns, bytes };
-        if (!state->allocated_known)
-                state->allocation_first = point;
-        state->allocated_known = true;
-        state->allocation[e->time_ns / NS_PER_S % ALLOCATION_SLOTS] = point;
+        m->heap.allocated_bytes += point.bytes - a->bytes; /* modulo 2^64: correct also when it falls */
+        a->bytes = point.bytes;
+        if (cap)
+                m->sched.caps[e->cap].allocated_bytes = point.bytes;
+        if (!a->known)
+                a->first = point;
+        a->known = true;
+        a->newest[e->time_ns / NS_PER_S % ALLOCATION_SLOTS] = point;
         m->changes |= MODEL_HEAP;
 }
 
@@ -162,14 +172,14 @@ void heap_mem_return(struct model *m, const struct hw_event *e)
         m->changes |= MODEL_HEAP;
 }
 
-/* One capability's bytes per second, from its newest point at least 10 s old, else its oldest; < 0: unknown. */
-static double cap_rate(const struct cap_state *cap, uint64_t allocated, uint64_t now_ns)
+/* Bytes per second, from the newest point at least 10 s old, else the oldest; < 0: unknown. */
+static double rate_of(const struct allocation *a, uint64_t now_ns)
 {
-        const struct allocation_point *base = &cap->allocation_first;
+        const struct allocation_point *base = &a->first;
         uint64_t from = sub_sat(now_ns, RATE_SPAN_NS), newest = 0;
 
         for (unsigned i = 0; i < ALLOCATION_SLOTS; i++) {
-                const struct allocation_point *p = &cap->allocation[i];
+                const struct allocation_point *p = &a->newest[i];
                 if (p->time_ns == UNKNOWN_U64 || p->time_ns > now_ns)
                         continue;
                 if (p->time_ns > newest)
@@ -182,17 +192,18 @@ static double cap_rate(const struct cap_state *cap, uint64_t allocated, uint64_t
                 return 0;
         if (base->time_ns == newest)
                 return -1;
-        return (double)sub_sat(allocated, base->bytes) / ((double)(now_ns - base->time_ns) / 1e9);
+        return (double)sub_sat(a->bytes, base->bytes) / ((double)(now_ns - base->time_ns) / 1e9);
 }
 
 bool heap_refresh(struct model *m, uint64_t now_ns)
 {
-        double sum = -1, before = m->heap.allocation_rate_bps;
+        const struct allocation *whole = &m->heap_state.allocation;
+        double sum = whole->known ? rate_of(whole, now_ns) : -1, before = m->heap.allocation_rate_bps;
 
         for (uint32_t i = 0; i < m->sched.n_caps; i++) {
-                if (!m->caps[i].allocated_known)
+                if (!m->caps[i].allocation.known)
                         continue;
-                double rate = cap_rate(&m->caps[i], m->sched.caps[i].allocated_bytes, now_ns);
+                double rate = rate_of(&m->caps[i].allocation, now_ns);
                 if (rate >= 0)
                         sum = sum < 0 ? rate : sum + rate;
         }

@@ -7,14 +7,17 @@
 
 #include "heapwatch/eventlog.h"
 #include "daemon/model/heap.h"
+#include "daemon/model/sched_private.h"
 
 struct model;
 
 struct heap_state {
         uint64_t size_time_ns, blocks_time_ns, return_time_ns; /* of the values in struct heap */
+        struct allocation allocation; /* of the program as a whole, where that is what is known */
 };
 
 void heap_clear(struct model *m);
+void heap_clear_allocation(struct allocation *a);
 
 void heap_allocated(struct model *m, const struct hw_event *e);
 void heap_size(struct model *m, const struct hw_event *e);

@@ -63,6 +63,9 @@ static handler *const handlers[HW_KNOWN_IDS] = {
         [HW_GC_END] = gc_end,
         [HW_GC_STATS_GHC] = gc_stats,
 
+        [HW_OUTSIDE_GENERATION] = gc_count_generation,
+        [HW_OUTSIDE_COLLECTIONS] = gc_count_all,
+
         [HW_CONC_MARK_BEGIN] = nonmoving_mark_begin,
         [HW_CONC_MARK_END] = nonmoving_mark_end,
         [HW_CONC_SYNC_BEGIN] = nonmoving_sync_begin,

@@ -113,8 +113,7 @@ static void begin_cap(struct model *m, uint32_t cap)
                 .gc_start_ns = UNKNOWN_U64,
                 .gc_request_ns = UNKNOWN_U64,
         };
-        for (unsigned i = 0; i < ALLOCATION_SLOTS; i++)
-                state->allocation[i].time_ns = UNKNOWN_U64;
+        heap_clear_allocation(&state->allocation);
 }
 
 struct cap_state *sched_cap_state(struct model *m, uint32_t cap)

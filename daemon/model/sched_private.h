@@ -17,16 +17,22 @@ struct allocation_point {
         uint64_t bytes;
 };
 
+/* What one capability has allocated; or all, of a program that is watched from outside. */
+struct allocation {
+        bool known;
+        uint64_t bytes;
+        struct allocation_point first;
+        struct allocation_point newest[ALLOCATION_SLOTS]; /* of each second, at second % slots */
+};
+
 struct cap_state {
         uint64_t block_end_ns; /* newest flush; UNKNOWN_U64 */
         uint64_t blocks;
-        uint64_t gc_start_ns;   /* UNKNOWN_U64 while not collecting */
-        uint64_t gc_request_ns; /* UNKNOWN_U64 */
-        bool leads;             /* GC_STATS_GHC was seen, GC_END not yet */
-        bool allocated_known;
+        uint64_t gc_start_ns;         /* UNKNOWN_U64 while not collecting */
+        uint64_t gc_request_ns;       /* UNKNOWN_U64 */
+        bool leads;                   /* GC_STATS_GHC was seen, GC_END not yet */
         struct collection collection; /* the current one, while it leads */
-        struct allocation_point allocation_first;
-        struct allocation_point allocation[ALLOCATION_SLOTS]; /* newest of each second, at second % slots */
+        struct allocation allocation;
 };
 
 /* The state of a capability, made when it is new; NULL when its number is LIMIT_CAPS or more, or out of memory. */

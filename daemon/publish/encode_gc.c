@@ -30,7 +30,7 @@ static Hw__Generation *encode_generation(struct encoder *e, uint32_t number, con
         hw__generation__init(out);
         PUT(out, generation, number);
         PUT(out, count, g->count);
-        PUT(out, parallel_count, g->parallel_count);
+        PUT_U64(out, parallel_count, g->parallel_count);
         if (g->pauses.count == 0)
                 return out;
         PUT(out, pause_total_ns, g->pause_total_ns);
@@ -120,18 +120,21 @@ Hw__Gc *encode_gc(struct encoder *e, const struct gc *gc)
         hw__gc__init(out);
         if (!put_generations(e, out, gc) || !put_last(e, out, gc))
                 return NULL;
-        PUT(out, copied_bytes, gc->copied_bytes);
+        PUT_U64(out, copied_bytes, gc->copied_bytes);
         PUT_U64(out, max_slop_bytes, gc->max_slop_bytes);
         PUT_U64(out, slop_bytes, gc->slop_bytes);
         PUT_U64(out, fragmentation_bytes, gc->fragmentation_bytes);
-        PUT(out, pause_total_ns, gc->pause_total_ns);
-        PUT(out, sync_total_ns, gc->sync_total_ns);
-        PUT(out, census_pause_ns, gc->census_pause_ns);
+        PUT_U64(out, pause_total_ns, gc->pause_total_ns);
+        PUT_U64(out, sync_total_ns, gc->sync_total_ns);
+        PUT_U64(out, census_pause_ns, gc->census_pause_ns);
         PUT_DOUBLE(out, gc_share, gc->share);
         PUT_DOUBLE(out, gc_share_run, gc->share_run);
         if (gc->parallel_copied_bytes)
                 PUT(out, parallel_balance, (double)gc->parallel_balanced_bytes / (double)gc->parallel_copied_bytes);
-        PUT(out, unmatched, gc->unmatched);
+        if (gc->counted)
+                PUT(out, counted, true);
+        else
+                PUT(out, unmatched, gc->unmatched);
         if (gc->nonmoving.seen)
                 out->nonmoving = encode_nonmoving(e, &gc->nonmoving);
         return out;

@@ -285,6 +285,9 @@ enum hw_event_id {
         HW_TICKY_COUNTER_DEF = 210,
         HW_TICKY_COUNTER_SAMPLE = 211,
         HW_TICKY_COUNTER_BEGIN_SAMPLE = 212,
+        /* of no runtime system: of a program that is watched from outside, by heapwatch */
+        HW_OUTSIDE_GENERATION = 250,
+        HW_OUTSIDE_COLLECTIONS = 251,
         HW_KNOWN_IDS = 256 /* every known id is below */
 };
 

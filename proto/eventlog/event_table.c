@@ -199,6 +199,11 @@ static const struct hw_event_info table[HW_KNOWN_IDS] = {
         [HW_TICKY_COUNTER_SAMPLE] = {"TICKY_COUNTER_SAMPLE", 32, 4, {
                 U64("counter"), U64("entries"), U64("allocs"), U64("allocated")}},
         [HW_TICKY_COUNTER_BEGIN_SAMPLE] = EMPTY("TICKY_COUNTER_BEGIN_SAMPLE"),
+        [HW_OUTSIDE_GENERATION] = {"OUTSIDE_GENERATION", 24, 5, {
+                U32("capset"), U16("generation"), U16("generations"), U64("collections"),
+                U64("parallel_collections")}},
+        [HW_OUTSIDE_COLLECTIONS] = {"OUTSIDE_COLLECTIONS", 20, 3, {
+                U32("capset"), U64("copied_bytes"), U64("collecting_ns")}},
 };
 /* clang-format on */
 

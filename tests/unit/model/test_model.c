@@ -371,6 +371,56 @@ static void test_heap(void **unused)
         assert_int_equal(h->allocated_bytes, 45000000);
 }
 
+/* Of a program that is watched from outside: sums by the runtime's own counters, and no single collection. */
+static void test_counted_from_outside(void **unused)
+{
+        const struct gc *gc = model_gc(f.m);
+        const struct heap *h = model_heap(f.m);
+
+        (void)unused;
+        ev(&f, HW_OUTSIDE_GENERATION, NONE, 40 * SECOND, "42288", U(0), U(0), U(3), U(500), U(20));
+        ev(&f, HW_OUTSIDE_GENERATION, NONE, 40 * SECOND, "42288", U(0), U(2), U(3), U(7), UNKNOWN_U64);
+        ev(&f, HW_OUTSIDE_COLLECTIONS, NONE, 40 * SECOND, "488", U(0), U(4096), UNKNOWN_U64);
+        model_collect_changes(f.m);
+        assert_true(gc->counted && gc->collections == 507 && gc->n_generations == 3);
+        assert_true(gc->generations[0].count == 500 && gc->generations[0].parallel_count == 20);
+        assert_true(gc->generations[2].count == 7 && gc->generations[2].parallel_count == UNKNOWN_U64);
+        assert_int_equal(model_run(f.m)->generations, 3);
+        assert_int_equal(gc->copied_bytes, 4096);
+        assert_true(gc->pause_total_ns == UNKNOWN_U64 && gc->sync_total_ns == UNKNOWN_U64);
+        assert_true(gc->share < 0 && gc->share_run < 0);
+        assert_int_equal(f.n_collections, 0);
+        assert_int_equal(f.n_samples[SERIES_GC_PAUSE], 0);
+        /* the runtime keeps times: their sum is known, and that alone */
+        ev(&f, HW_OUTSIDE_GENERATION, NONE, 80 * SECOND, "42288", U(0), U(0), U(3), U(900), U(20));
+        ev(&f, HW_OUTSIDE_COLLECTIONS, NONE, 80 * SECOND, "488", U(0), U(8192), U(8 * SECOND));
+        model_collect_changes(f.m);
+        assert_true(gc->collections == 907 && gc->pause_total_ns == 8 * SECOND && gc->share < 0);
+        assert_true(gc->share_run > 0.0999 && gc->share_run < 0.1001);
+        assert_int_equal(gc->generations[0].pauses.count, 0);
+        /* allocation as a whole has a rate, too */
+        ev(&f, HW_HEAP_ALLOCATED, NONE, 80 * SECOND, "48", U(0), U(1000000000));
+        ev(&f, HW_HEAP_ALLOCATED, NONE, 90 * SECOND, "48", U(0), U(1020000000));
+        model_collect_changes(f.m);
+        assert_int_equal(h->allocated_bytes, 1020000000);
+        assert_true(h->allocation_rate_bps > 1999999 && h->allocation_rate_bps < 2000001);
+        /* what a runtime's own log would say is of another log */
+        ev(&f, HW_GC_START, 0, 91 * SECOND, "");
+        stats(0, 91 * SECOND, 0, 1000, 10, 1);
+        ev(&f, HW_GC_END, 0, 92 * SECOND, "");
+        assert_true(gc->collections == 907 && f.n_collections == 0);
+}
+
+static void test_no_counts_in_a_log_of_the_runtime(void **unused)
+{
+        (void)unused;
+        ev(&f, HW_GC_START, 0, 1000, "");
+        ev(&f, HW_OUTSIDE_GENERATION, NONE, 1100, "42288", U(0), U(0), U(2), U(500), U(20));
+        ev(&f, HW_OUTSIDE_COLLECTIONS, NONE, 1100, "488", U(0), U(4096), U(77));
+        assert_true(!model_gc(f.m)->counted && model_gc(f.m)->pause_total_ns == 0);
+        assert_int_equal(model_gc(f.m)->n_generations, 0);
+}
+
 static void test_process(void **unused)
 {
         struct process_sample s;
@@ -883,6 +933,8 @@ int main(void)
                 TEST(a_log_without_capabilities),
                 TEST(times_outside_their_block),
                 TEST(collections),
+                TEST(counted_from_outside),
+                TEST(no_counts_in_a_log_of_the_runtime),
                 TEST(collections_without_their_pair),
                 TEST(last_pauses),
                 TEST(shares),

@@ -67,7 +67,7 @@ export interface Gc {
     generations?: Generation[]; copiedBytes?: U64; maxSlopBytes?: U64; slopBytes?: U64; fragmentationBytes?: U64;
     pauseTotalNs?: U64; syncTotalNs?: U64; gcShare?: number; gcShareRun?: number; parallelBalance?: number;
     unmatched?: U64; nonmoving?: Nonmoving; collections?: Collection[]; collectionsDropped?: U64; censusPauseNs?: U64;
-    last?: Collection[];
+    last?: Collection[]; counted?: boolean;
 }
 export interface Generation {
     generation?: number; count?: U64; parallelCount?: U64; pauseTotalNs?: U64; pauseMaxNs?: U64; pauseP50Ns?: U64;
