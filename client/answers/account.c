@@ -5,6 +5,7 @@
 
 #include "client/answers/census.h"
 #include "client/answers/evidence.h"
+#include "client/state/facts.h"
 #include "proto/base/ckd.h"
 #include "proto/wire/resident_parts.h"
 #include "heapwatch/text.h"
@@ -255,7 +256,11 @@ static void add_pauses(struct account *a, const struct world_target *t)
         const Hw__Gc *gc = t->gc;
         char share[HW_NUMBER_MAX];
 
-        if (!gc || (!gc->has_gc_share && !gc->n_last))
+        if (gc && gc->counted && gc->n_generations)
+                append_text(row(a, "collected", ANSWER_DIM)->text, "%s times, %s",
+                            hw_count_text(share, sizeof(share), (uint64_t)facts_get(t, FACT_COLLECTIONS)),
+                            world_untimed(t));
+        if (!gc || (!gc->has_gc_share && !gc->has_gc_share_run && !gc->n_last))
                 return;
         struct target_answer *r = row(a, "pauses", ANSWER_DIM);
         if (gc->has_gc_share)

@@ -126,8 +126,12 @@ static double count_of(const struct point *x)
         return (double)x->cell.n;
 }
 
-static void fill_allocated(struct flow *f, const struct past *p)
+static void fill_allocated(struct run_meter *m, const struct past *p)
 {
+        struct flow *f = &m->flows[FLOW_ALLOCATED];
+
+        if (p->n > 0)
+                m->before.total = p->points[0].cell.min;
         for (size_t i = 1; i < p->n; i++) {
                 const struct point *a = &p->points[i - 1], *b = &p->points[i];
                 double per_ns = b->cell.last_ns > a->cell.last_ns
@@ -162,7 +166,7 @@ static void fill(struct run_meter *m, Hw__Series series, const struct past *p)
                 fill_flow(&m->flows[FLOW_COPIED], p, sum_of);
                 break;
         default:
-                fill_allocated(&m->flows[FLOW_ALLOCATED], p);
+                fill_allocated(m, p);
         }
 }
 
@@ -220,7 +224,7 @@ static void set_collections(struct run_meter *m, const Hw__Gc *gc)
         }
         set_total(&m->flows[FLOW_COLLECTIONS], true, count);
         set_total(&m->flows[FLOW_COPIED], gc->has_copied_bytes, (double)gc->copied_bytes);
-        set_total(&m->flows[FLOW_GC], gc->has_pause_total_ns, (double)gc->pause_total_ns);
+        set_total(&m->flows[FLOW_GC], gc->has_pause_total_ns && !gc->counted, (double)gc->pause_total_ns);
         m->gauges[GAUGE_PAUSE].samples.n = m->n_pauses;
         m->gauges[GAUGE_PAUSE].samples.max = longest;
 }
@@ -245,6 +249,9 @@ static void set_exact(struct run_meter *m, const struct world_target *t)
         }
         if (t->gc)
                 set_collections(m, t->gc);
+        /* the runtime's own counters are of its whole life, and only a part of that may have been seen */
+        if (t->gc && t->gc->counted)
+                m->flows[FLOW_ALLOCATED].total -= m->before.total;
 }
 
 /* ------------------------------------------------------------------------------ all */

@@ -89,6 +89,8 @@ void put_pauses(struct metric_out *out, const struct metric_scope *s)
                                            .count = g->has_count ? (double)g->count : NAN };
                 char generation[NUMBER_BYTES];
 
+                if (gc->counted) /* its collections are no pauses that are known */
+                        continue;
                 metric_put_points(out, &p, LABELS({ "generation", number(generation, g->generation) }));
         }
 }

@@ -121,6 +121,9 @@ const struct world_daemon *world_daemon(const struct world *world, size_t daemon
 /* Whether its program is read from outside: what the runtime's own log would tell is not known. */
 bool world_from_outside(const struct world_target *t);
 
+/* Why its pauses are not known though its collections are; NULL: each collection is known. */
+const char *world_untimed(const struct world_target *t);
+
 /* Its process, which runs on its daemon's machine. False with a sentence. */
 bool world_process(const struct world_target *t, pid_t *ret, struct error *error);
 

@@ -55,6 +55,11 @@ bool world_from_outside(const struct world_target *t)
         return t->target && t->target->uri && !strncmp(t->target->uri, "outside:", strlen("outside:"));
 }
 
+const char *world_untimed(const struct world_target *t)
+{
+        return t->gc && t->gc->counted ? "counted from outside, not timed: pauses are not known" : NULL;
+}
+
 bool world_process(const struct world_target *t, pid_t *ret, struct error *error)
 {
         const Hw__Run *run = t->target ? t->target->run_info : NULL;

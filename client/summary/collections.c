@@ -40,7 +40,7 @@ static void print_generation(FILE *to, const Hw__Generation *g)
 
         (void)fprintf(to, "  Gen %2" PRIu32 " %9s colls, %7s par  ", g->generation,
                       hw_count_text(count, sizeof(count), g->count),
-                      hw_count_text(parallel, sizeof(parallel), g->parallel_count));
+                      g->has_parallel_count ? hw_count_text(parallel, sizeof(parallel), g->parallel_count) : "-");
         print_pause(to, n > 0, (double)g->pause_total_ns);
         print_pause(to, n > 0, n ? (double)g->pause_total_ns / (double)n : 0);
         print_pause(to, n > 0, (double)g->pause_p50_ns);
@@ -79,6 +79,11 @@ void collections_text(FILE *to, const struct summary *s)
                       "max pause");
         for (size_t i = 0; i < gc->n_generations; i++)
                 print_generation(to, gc->generations[i]);
+        if (world_untimed(s->t))
+                (void)fprintf(to, "  Collections are %s\n", world_untimed(s->t));
+        if (gc->counted && gc->has_pause_total_ns)
+                (void)fprintf(to, "  All of them took %s since the program began, by the runtime's own sum\n",
+                              hw_duration_text(text, sizeof(text), (double)gc->pause_total_ns));
         if (gc->nonmoving)
                 print_nonmoving(to, gc->nonmoving);
         if (gc->has_parallel_balance)
@@ -101,7 +106,7 @@ static void json_generation(struct json_out *j, const Hw__Generation *g)
         json_open(j, '{');
         json_known_u64(j, "generation", true, g->generation);
         json_known_u64(j, "collections", true, g->count);
-        json_known_u64(j, "parallel", true, g->parallel_count);
+        json_known_u64(j, "parallel", g->has_parallel_count, g->parallel_count);
         json_known_u64(j, "pauseTotalNs", n > 0, g->pause_total_ns);
         json_known_u64(j, "pauseAverageNs", n > 0, n ? g->pause_total_ns / n : 0);
         json_known_u64(j, "pauseMedianNs", n > 0, g->pause_p50_ns);
@@ -125,6 +130,10 @@ void collections_json(struct json_out *j, const struct summary *s)
 {
         const Hw__Gc *gc = s->t->gc;
 
+        if (gc->counted) {
+                json_member_bool(j, "counted", true);
+                facts_print(j, "pauseTotalNs", s->t, FACT_GC_PAUSES);
+        }
         json_member_open(j, "generations", '[');
         for (size_t i = 0; i < gc->n_generations; i++)
                 json_generation(j, gc->generations[i]);

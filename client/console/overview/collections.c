@@ -63,10 +63,18 @@ static void draw_generation(struct canvas *c, struct area area, int row, const H
 
 static void draw_share(struct canvas *c, struct area area, const struct world_target *t, bool over)
 {
-        char now[SHORT_TEXT], run[SHORT_TEXT], title[2 * SHORT_TEXT + 64];
+        char now[SHORT_TEXT], run[SHORT_TEXT], title[2 * SHORT_TEXT + 96];
+        const char *untimed = world_untimed(t);
 
-        (void)snprintf(title, sizeof(title), "%s of %s last 10 s · %s of the run", fact_text(now, t, FACT_GC_SHARE),
-                       over ? "its" : "the", fact_text(run, t, FACT_GC_SHARE_RUN));
+        if (!untimed)
+                (void)snprintf(title, sizeof(title), "%s of %s last 10 s · %s of the run",
+                               fact_text(now, t, FACT_GC_SHARE), over ? "its" : "the",
+                               fact_text(run, t, FACT_GC_SHARE_RUN));
+        else if (t->gc->has_gc_share_run)
+                (void)snprintf(title, sizeof(title), "%s of the run · %s", fact_text(run, t, FACT_GC_SHARE_RUN),
+                               untimed);
+        else
+                (void)snprintf(title, sizeof(title), "%s", untimed);
         draw_title(c, area, 0, "Collections", title);
 }
 
@@ -74,8 +82,6 @@ void draw_gc(struct canvas *c, struct area area, const struct scene *s, const st
 {
         const char *none = scene_process_only(t) ? UNKNOWN_TEXT
                                    "  not known: the program has no log, its process alone is watched"
-                           : world_from_outside(t) ? UNKNOWN_TEXT
-                                   "  not known: the program is watched from outside, its collections are not timed"
                            : scene_over(s, t) ? UNKNOWN_TEXT "  no collection was seen"
                                               : UNKNOWN_TEXT "  no collection seen yet";
 

@@ -110,8 +110,6 @@ static const char *why_empty(const struct scene *s)
 {
         if (s->target && scene_process_only(s->target))
                 return UNKNOWN_TEXT "  not known: the program has no log, its process alone is watched";
-        if (s->target && world_from_outside(s->target))
-                return UNKNOWN_TEXT "  not known: the program is watched from outside, its collections are not timed";
         return UNKNOWN_TEXT "  no collection seen yet";
 }
 
@@ -176,7 +174,10 @@ static bool chart(struct console *c, struct chart *chart)
         const struct scene *s = &c->scene;
 
         timeline_begin(c, chart, "Pauses of collections", UNIT_NS);
-        chart_line(chart, "pause", scene_series(s, s->target, HW__SERIES__SERIES_GC_PAUSE), SPARK_EVENTS, TINT_LINE_2);
+        chart_line(chart,
+                   s->target && world_untimed(s->target) ? "pauses are not known: collections are counted from outside"
+                                                         : "pause",
+                   scene_series(s, s->target, HW__SERIES__SERIES_GC_PAUSE), SPARK_EVENTS, TINT_LINE_2);
         chart->ticks = scene_series(s, s->target, HW__SERIES__SERIES_LIVE);
         return true;
 }

@@ -69,8 +69,9 @@ export function gc(app: App): Page {
             number(t, NUMBERS.UNNEEDED, "fragmentation"), number(t, NUMBERS.GC_BALANCE, "parallel balance"),
             number(t, NUMBERS.MEGABLOCKS_RETURNED, "megablocks returned, last major"),
         ]);
-        pauses.show({ ...pausePoints(t, inside, range), ...base }, "No collection in this range.");
-        time.show({ ...shareOfTime(t, range), ...base, markers: [] }, "No collection in this range.");
+        const none = g?.counted ? "Not known: collections are counted from outside, not timed." : "No collection in this range.";
+        pauses.show({ ...pausePoints(t, inside, range), ...base }, none);
+        time.show({ ...shareOfTime(t, range), ...base, markers: [] }, none);
         const c = points(t, "copied", range), copies = c.t.length ? c : collected(inside, (x) => x.copied);
         copied.show({ x: copies.t, lines: copies.t.length ? [line("copied", "copied", bandColor("calm", 0, 1), copies.v, { gaps: copies.gaps })] : [], ...base }, "Not known for this range.");
         lost.show({ ...two(t, inside, range), ...base }, "Not known for this range.");
@@ -80,6 +81,7 @@ export function gc(app: App): Page {
         balance.root.hidden = !b.t.length;
         table.show(g?.generations ?? []);
         histogram.show((g?.generations ?? []).map((x, i) => group(x, i)));
+        histogram.root.hidden = !!g?.counted;
         const n = g?.nonmoving;
         more.hidden = !n;
         nonmoving.show([
