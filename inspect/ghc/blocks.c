@@ -210,6 +210,7 @@ enum {
         AT_WEAK_POINTERS = 112,
         AT_TO = 120,
         AT_COLLECTIONS = 128,
+        AT_PARALLEL_COLLECTIONS = 132,
         FROM_END_OLD_BLOCKS = 80,
         FROM_END_OLD_THREADS = 16,
 };
@@ -264,7 +265,7 @@ bool generations_read(struct generations *g, const struct program *p)
         for (unsigned i = 0; i < g->n; i++) {
                 struct heap_generation *to = &g->items[i];
                 uint8_t bytes[STRUCT_MOST];
-                const unsigned n = g->struct_bytes ? g->struct_bytes : AT_COLLECTIONS + 4u;
+                const unsigned n = g->struct_bytes ? g->struct_bytes : AT_PARALLEL_COLLECTIONS + 4u;
 
                 if (!memory_read(p->memory, to->at, bytes, n))
                         return false;
@@ -282,6 +283,7 @@ bool generations_read(struct generations *g, const struct program *p)
                         .threads = u64_at(bytes, AT_THREADS),
                         .weak_pointers = u64_at(bytes, AT_WEAK_POINTERS),
                         .collections = u32_at(bytes, AT_COLLECTIONS),
+                        .parallel_collections = u32_at(bytes, AT_PARALLEL_COLLECTIONS),
                 };
                 if (g->struct_bytes) {
                         to->old_threads = u64_at(bytes, g->struct_bytes - FROM_END_OLD_THREADS);
@@ -297,4 +299,13 @@ bool generations_collecting(const struct generations *g)
                 if (g->items[i].collecting)
                         return true;
         return false;
+}
+
+uint64_t generations_collections(const struct generations *g)
+{
+        uint64_t n = 0;
+
+        for (unsigned i = 0; i < g->n; i++)
+                n += g->items[i].collections;
+        return n;
 }

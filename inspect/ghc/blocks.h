@@ -48,6 +48,7 @@ struct heap_generation {
         uint64_t threads;
         uint64_t weak_pointers;
         uint32_t collections;
+        uint32_t parallel_collections; /* of these */
         uint64_t old_threads; /* which a collection has not come to yet; 0 where the struct's size is not known */
         bool collecting;
 };
@@ -72,5 +73,8 @@ uint64_t blocks_megablocks(const struct program *p, bool *ret_nonmoving);
 
 /* A collection is under way: closures are moving. */
 bool generations_collecting(const struct generations *g);
+
+/* How often all of them together were collected. */
+uint64_t generations_collections(const struct generations *g);
 
 #endif

@@ -103,7 +103,8 @@ static bool judge(struct live_data *l, const struct generations *g, uint64_t *re
                 *ret_bytes = live_data_held_bytes(g);
                 return true;
         }
-        if (g->n == 1 || !by_max_blocks(l, oldest, &words))
+        /* what has been promoted to a generation between the two is not live data of that collection either */
+        if (g->n != 2 || !by_max_blocks(l, oldest, &words))
                 return false;
         *ret_bytes = live_data_held_bytes(g) - words_of(oldest) * 8 + words * 8;
         return true;

@@ -29,12 +29,15 @@ static const struct {
         { HW_OSPROCESS_PID, 8 },
         { HW_OSPROCESS_PPID, 8 },
         { HW_WALL_CLOCK_TIME, 16 },
+        { HW_HEAP_ALLOCATED, 12 },
         { HW_HEAP_SIZE, 12 },
         { HW_HEAP_LIVE, 12 },
         { HW_HEAP_PROF_BEGIN, WRITER_VARIABLE },
         { HW_HEAP_PROF_SAMPLE_BEGIN, 8 },
         { HW_HEAP_PROF_SAMPLE_STRING, WRITER_VARIABLE },
         { HW_HEAP_PROF_SAMPLE_END, 8 },
+        { HW_OUTSIDE_GENERATION, 24 },
+        { HW_OUTSIDE_COLLECTIONS, 20 },
 };
 
 static struct {
@@ -149,6 +152,25 @@ void log_live(uint64_t bytes)
 void log_heap_size(uint64_t bytes)
 {
         put(HW_HEAP_SIZE, bytes, 8);
+}
+
+void log_allocated(uint64_t bytes)
+{
+        put(HW_HEAP_ALLOCATED, bytes, 8);
+}
+
+void log_generation(unsigned number, unsigned generations, uint64_t collections, uint64_t parallel)
+{
+        put(HW_OUTSIDE_GENERATION, number, 2);
+        writer_number(&l.writer, generations, 2);
+        writer_number(&l.writer, collections, 8);
+        writer_number(&l.writer, parallel, 8);
+}
+
+void log_collections(uint64_t copied_bytes, uint64_t collecting_ns)
+{
+        put(HW_OUTSIDE_COLLECTIONS, copied_bytes, 8);
+        writer_number(&l.writer, collecting_ns, 8);
 }
 
 void log_message(const char *text)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * log.h - an eventlog of what was read from outside, as a runtime would write it, on a descriptor: who the process is,
- * live data, heap size, censuses. What is not known is not in it: no collections with their pauses, no threads.
+ * live data, heap size, allocation, censuses, and how often was collected, in events of heapwatch's own. What is not
+ * known is not in it: no single collections with their pauses, no threads.
  *
  * Its time 0 is the start of the process, as in a log of the runtime's own, so that a reader that lost the stream knows
  * that it goes on. It has no end marker, which would say that the program has ended well.
@@ -22,6 +23,11 @@ bool log_begin(int fd, pid_t pid, struct error *error);
 void log_live(uint64_t bytes);
 void log_heap_size(uint64_t bytes);
 void log_message(const char *text);
+
+/* Sums since the process began; UINT64_MAX: not known. */
+void log_allocated(uint64_t bytes);
+void log_generation(unsigned number, unsigned generations, uint64_t collections, uint64_t parallel);
+void log_collections(uint64_t copied_bytes, uint64_t collecting_ns);
 
 /* False: it is too large for one block. */
 bool log_census(const struct heap_bands *bands);

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN - three readings, each with a pace of its own. The generations are some hundred bytes: they are read often,
- * because live data are known only right after a major collection. The size of the heap takes a read of each megablock,
- * a census all of its memory: after each follows a rest that keeps its share of a processor small.
+ * DESIGN - three readings, each with a pace of its own. The generations and the runtime's counters are some hundred
+ * bytes: they are read often, because live data are known only right after a major collection. The size of the heap
+ * takes a read of each megablock, a census all of its memory: after each follows a rest that keeps its share of a
+ * processor small.
+ *
+ * Where the runtime's counters are found, they have the live data of a major collection exactly: of the newest of all
+ * collections, or what the sum of all major ones has grown by, where there was one.
  *
  * A census is of the time between two major collections, in which closures of the oldest generation stay where they
  * are. Minor collections may come meanwhile: what they promote is not in it, and of the youngest closures, which they
@@ -20,6 +24,7 @@
 #include "inspect/ghc/bands.h"
 #include "inspect/ghc/live_data.h"
 #include "inspect/ghc/snapshot.h"
+#include "inspect/ghc/rts_counters.h"
 #include "inspect/process/available.h"
 #include "inspect/process/live.h"
 #include "inspect/show/heap.h"
@@ -31,7 +36,8 @@
 #define IDLE_AFTER_NS   UINT64_C(1000000000)
 #define UNREADABLE_MOST 50 /* readings in turn: then it is another program */
 #define SIZE_LEAST_NS   UINT64_C(1000000000)
-#define SIZE_PARTS      500u /* a reading of the size has one part in so many of the time */
+#define SIZE_PARTS      500u                /* a reading of the size has one part in so many of the time */
+#define COUNTS_NS       UINT64_C(250000000) /* between two that are written */
 #define CENSUS_LEAST_NS UINT64_C(1000000000)
 #define CENSUS_PARTS    50u
 #define CENSUS_QUARTERS 5u                    /* memory that a byte of heap needs */
@@ -44,6 +50,13 @@ struct watching {
         pid_t pid;
         uint64_t memory_bytes;
         struct live_data live;
+        struct rts_counters_search search;
+        struct rts_counters counters; /* the newest that were known */
+        uint32_t counters_major;      /* major collections that they are of */
+        bool has_counters, is_live_exact;
+        struct generations counted; /* between two collections, when they were read last */
+        uint64_t counts_due_ns;
+        bool has_new_counts, has_new_counters;
         unsigned unreadable;
         uint64_t collections, collected_ns; /* how many there were, and when that last changed */
         uint64_t size_bytes;                /* of the heap, when it was last read */
@@ -64,13 +77,9 @@ static uint64_t rest_ns(uint64_t began_cpu_ns, unsigned parts, uint64_t least_ns
         return ns > least_ns ? ns : least_ns;
 }
 
-static uint64_t count_collections(const struct generations *g)
+static uint32_t major_collections(const struct generations *g)
 {
-        uint64_t n = 0;
-
-        for (unsigned i = 0; i < g->n; i++)
-                n += g->items[i].collections;
-        return n;
+        return g->items[g->n - 1].collections;
 }
 
 /* ------------------------------------------------------------------- size and live data */
@@ -91,6 +100,62 @@ static void read_size(struct watching *w, uint64_t now_ns)
         w->size_due_ns = now_ns + rest_ns(began, SIZE_PARTS, SIZE_LEAST_NS);
 }
 
+static void write_live(struct watching *w, uint64_t now_ns, uint64_t bytes)
+{
+        if (bytes > w->size_bytes)
+                read_size(w, now_ns); /* the one that is known is from before it grew */
+        log_live(bytes);
+}
+
+/* What the newest major collection has left. The sum may not have it yet: then it is not known. */
+static bool is_live_known(const struct watching *w, const struct rts_counters *now, uint32_t major, uint64_t *ret_bytes)
+{
+        const uint64_t grown = now->live_sum_bytes - w->counters.live_sum_bytes;
+        const uint32_t n = major - w->counters_major;
+
+        *ret_bytes = now->newest_is_major ? now->newest_live_bytes : grown;
+        return n == 1 ? grown == *ret_bytes : now->newest_is_major && grown > *ret_bytes;
+}
+
+static void read_counters(struct watching *w, uint64_t now_ns)
+{
+        const struct generations *g = &w->ghc->generations;
+        const uint32_t major = major_collections(g);
+        struct rts_counters now;
+        uint64_t bytes;
+
+        if (!rts_counters_read(&w->search, w->ghc->program, g, &now))
+                return;
+        if (major != w->counters_major || !w->has_counters) {
+                w->is_live_exact = is_live_known(w, &now, major, &bytes);
+                if (w->is_live_exact)
+                        write_live(w, now_ns, bytes);
+        }
+        w->has_new_counters |= !w->has_counters || now.allocated_bytes != w->counters.allocated_bytes;
+        w->has_new_counts |= w->has_new_counters;
+        w->counters = now;
+        w->counters_major = major;
+        w->has_counters = true;
+}
+
+/* The runtime's counters as they were read last. */
+static void write_counts(struct watching *w, uint64_t now_ns)
+{
+        const struct generations *g = &w->counted;
+
+        for (unsigned i = 0; i < g->n; i++) {
+                const struct heap_generation *of = &g->items[i];
+                const bool known = of->parallel_collections <= of->collections;
+                log_generation(i, g->n, of->collections, known ? of->parallel_collections : RTS_COUNTER_UNKNOWN);
+        }
+        if (w->has_new_counters) {
+                log_collections(w->counters.copied_bytes, w->counters.collecting_ns);
+                log_allocated(w->counters.allocated_bytes);
+        }
+        w->has_new_counts = w->has_new_counters = false;
+        w->counts_due_ns = now_ns + COUNTS_NS;
+}
+
 /* False: they cannot be read any more. */
 static bool read_generations(struct watching *w, uint64_t now_ns)
 {
@@ -103,25 +168,21 @@ static bool read_generations(struct watching *w, uint64_t now_ns)
                 return w->unreadable < UNREADABLE_MOST;
         }
         w->unreadable = 0;
-        if (count_collections(g) != w->collections) {
-                w->collections = count_collections(g);
+        w->counted = *g;
+        w->has_new_counts |= !w->live.begun;
+        if (generations_collections(g) != w->collections) {
+                w->collections = generations_collections(g);
                 w->collected_ns = now_ns;
+                w->has_new_counts = true;
         }
+        read_counters(w, now_ns);
         /* the non-moving collector has sizes of its own, which it computes while the program runs */
-        if (live_data_update(&w->live, g, &bytes) && !w->is_nonmoving) {
-                if (bytes > w->size_bytes)
-                        read_size(w, now_ns); /* the one that is known is from before it grew */
-                log_live(bytes);
-        }
+        if (live_data_update(&w->live, g, &bytes) && !w->is_nonmoving && !w->is_live_exact)
+                write_live(w, now_ns, bytes);
         return true;
 }
 
 /* ----------------------------------------------------------------------------- censuses */
-
-static uint32_t major_collections(const struct generations *g)
-{
-        return g->items[g->n - 1].collections;
-}
 
 /* Closures of the oldest generation are moving. */
 static bool is_in_major(const struct generations *g)
@@ -176,7 +237,7 @@ static void count(struct watching *w, const struct heap_snapshot *n)
         if (is_understood(&c, &unused) && generations_read(&after, w->ghc->program) &&
             fits(&c, &n->generations, &after) && heap_bands_of(&b, &c, w->ghc, true) && log_send() && log_census(&b)) {
                 w->has_census = true;
-                w->census_collections = count_collections(&n->generations);
+                w->census_collections = generations_collections(&n->generations);
         }
         heap_bands_done(&b);
         heap_census_done(&c);
@@ -218,13 +279,19 @@ static bool wait_ms(int process, int fd, int ms)
 
 static bool watch_process(struct watching *w, int process, int fd, struct error *error)
 {
-        for (;;) {
-                const uint64_t now_ns = clock_mono_ns();
+        uint64_t now_ns;
+        bool good = true;
+
+        do {
+                now_ns = clock_mono_ns();
                 if (!read_generations(w, now_ns)) {
                         /* it may just be ending */
-                        return !wait_ms(process, fd, 0) ||
+                        good = !wait_ms(process, fd, 0) ||
                                error_set(error, "the heap of process %ld cannot be read any more", (long)w->pid);
+                        break;
                 }
+                if (w->has_new_counts && now_ns >= w->counts_due_ns)
+                        write_counts(w, now_ns);
                 if (now_ns >= w->size_due_ns)
                         read_size(w, now_ns);
                 /* without a collection in between it would be the same once more */
@@ -232,9 +299,11 @@ static bool watch_process(struct watching *w, int process, int fd, struct error 
                         read_census(w, now_ns);
                 if (!log_send())
                         return true;
-                if (!wait_ms(process, fd, now_ns - w->collected_ns < IDLE_AFTER_NS ? BUSY_MS : IDLE_MS))
-                        return true;
-        }
+        } while (wait_ms(process, fd, now_ns - w->collected_ns < IDLE_AFTER_NS ? BUSY_MS : IDLE_MS));
+        if (w->has_new_counts)
+                write_counts(w, now_ns);
+        (void)log_send();
+        return good;
 }
 
 bool watch(int fd, pid_t pid, struct ghc *g, uint64_t memory_bytes, struct error *error)

@@ -13,17 +13,22 @@ PROGRAM_ARGS, PROGRAM_ENV = 30, 31
 BLOCK_MARKER, CAPSET_CREATE, WALL_CLOCK_TIME, HEAP_ALLOCATED, HEAP_SIZE, HEAP_LIVE, HEAP_INFO = 18, 25, 43, 49, 50, 51, 52
 USER_MARKER = 58
 PROFILE_BEGIN, SAMPLE_BEGIN, SAMPLE_ROW, SAMPLE_END = 160, 162, 164, 165
+OUTSIDE_GENERATION, OUTSIDE_COLLECTIONS = 250, 251
+NO_CAPABILITY = 0xFFFF
 VARIABLE = 0xFFFF
-SIZES = {PROGRAM_ARGS: VARIABLE, PROGRAM_ENV: VARIABLE, USER_MARKER: VARIABLE, PROFILE_BEGIN: VARIABLE, SAMPLE_BEGIN: 8, SAMPLE_ROW: VARIABLE, SAMPLE_END: 8, BLOCK_MARKER: 14, CAPSET_CREATE: 6, WALL_CLOCK_TIME: 16, HEAP_ALLOCATED: 12, HEAP_SIZE: 12, HEAP_LIVE: 12, HEAP_INFO: 38}
+SIZES = {PROGRAM_ARGS: VARIABLE, PROGRAM_ENV: VARIABLE, USER_MARKER: VARIABLE, PROFILE_BEGIN: VARIABLE, SAMPLE_BEGIN: 8, SAMPLE_ROW: VARIABLE, SAMPLE_END: 8, BLOCK_MARKER: 14, CAPSET_CREATE: 6, WALL_CLOCK_TIME: 16, HEAP_ALLOCATED: 12, HEAP_SIZE: 12, HEAP_LIVE: 12, HEAP_INFO: 38,
+         OUTSIDE_GENERATION: 24, OUTSIDE_COLLECTIONS: 20}
 
 
 class LiveLog:
-    def __init__(self, path, start_wall_ns=None, known_length=True):
+    def __init__(self, path, start_wall_ns=None, known_length=True, capability=0):
         """
         `start_wall_ns`: Unix time of event time 0; now, if not given. `known_length` False: an event outside blocks
         keeps readers from walking the file to its end first, so a finished log is judged in steps of a minute.
+        `capability`: whose blocks these are; NO_CAPABILITY: as of a program that is watched from outside.
         """
         self.path = path
+        self.capability = capability
         self.began = time.monotonic_ns()
         wall = start_wall_ns or time.time_ns()
         clock = self._event(WALL_CLOCK_TIME, struct.pack(">IQI", 0, wall // 10**9, wall % 10**9), at_ns=1)
@@ -51,7 +56,7 @@ class LiveLog:
 
     def _block(self, events, at_ns):
         size = 10 + SIZES[BLOCK_MARKER] + len(events)
-        marker = struct.pack(">IQH", size, at_ns, 0)
+        marker = struct.pack(">IQH", size, at_ns, self.capability)
         return self._event(BLOCK_MARKER, marker, at_ns) + events
 
     def now(self):
@@ -72,6 +77,16 @@ class LiveLog:
         """So much has been allocated since the program's start."""
         at = self.now() if at_ns is None else at_ns
         self._append(self._block(self._event(HEAP_ALLOCATED, struct.pack(">IQ", 0, n_bytes), at), at))
+
+    def counted(self, collections, allocated, collecting_ns, at_ns):
+        """As of a program that is watched from outside: how often each generation was collected, and sums. None: not known."""
+        unknown = (1 << 64) - 1
+        events = b"".join(self._event(OUTSIDE_GENERATION, struct.pack(">IHHQQ", 0, i, len(collections), n, 0), at_ns)
+                          for i, n in enumerate(collections))
+        events += self._event(OUTSIDE_COLLECTIONS, struct.pack(">IQQ", 0, unknown, unknown if collecting_ns is None else collecting_ns), at_ns)
+        events += self._event(HEAP_ALLOCATED, struct.pack(">IQ", 0, allocated), at_ns)
+        events += self._event(HEAP_SIZE, struct.pack(">IQ", 0, 8 << 20), at_ns)
+        self._append(self._block(events, at_ns))
 
     def census(self, rows, at_ns=None):
         """A heap profile sample by closure type: {label: bytes}."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A stripped program watched from outside: live data, heap size and bands are read from its memory while it runs."""
+"""A stripped program watched from outside: live data, heap size, allocation, numbers of collections and bands are read from its memory."""
 import json
 import os
 import pathlib
@@ -9,6 +9,7 @@ import subprocess
 
 import pytest
 
+from live_log import NO_CAPABILITY, LiveLog
 from harness import CLIENT, DEADLINE_S, LONG, Daemon, Programs, client, pb, require_tracing, running, wait_for
 
 MIB = 1 << 20
@@ -127,6 +128,69 @@ def test_live_data_are_those_of_the_runtimes_own_log(directory, stripped):
                     found.setdefault(name, {})[h.live_bytes] = h.live_time_ns if h.HasField("live_time_ns") else 0
             return any(abs(a - b) < 0.01 * a + 64 * 1024 for a in found.get("own", ()) for b in found.get("x", ()) if a > 2 * MIB)
         wait_for(agree, "both to agree")
+
+
+def states_of(log):
+    """Of the runtime's own log: how often each generation had been collected after each collection; all that was allocated, and live."""
+    events = sorted((json.loads(line) for line in client("events", log, "--format", "json", "--kind", "GC_STATS_GHC,HEAP_ALLOCATED,HEAP_LIVE").stdout
+                     .splitlines()), key=lambda e: int(e["timeNs"]))
+    counts, states, allocated, live = {}, set(), {}, set()
+    for e in events:
+        fields = e["fields"]
+        if e["name"] == "GC_STATS_GHC":
+            counts[fields["generation"]] = counts.get(fields["generation"], 0) + 1
+            states.add(tuple(sorted(counts.items())))
+        elif e["name"] == "HEAP_ALLOCATED":
+            allocated[int(fields["allocated_bytes"])] = True
+        else:
+            live.add(int(fields["live_bytes"]))
+    return states, allocated, live
+
+
+COUNTED = "counted from outside, not timed: pauses are not known"
+WAYS = [("threaded", ()), ("plain", ("-xn",)), ("threaded", ("-xn",)), ("plain", ("-c",)), ("plain", ("-G3",)), ("plain", ())]
+
+
+@pytest.mark.parametrize("build,options", WAYS if LONG else WAYS[:2])
+def test_collections_and_allocation_are_those_of_the_runtimes_own_log(directory, stripped, build, options):
+    own = directory / "own.eventlog"
+    with Daemon(directory) as daemon, \
+            running(stripped(build), "0", "more", *OFTEN, *options, "-l", f"-ol{own}", stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as program:
+        done = client("add", "--connect", daemon.publish, f"x=outside:{program.pid}")
+        assert done.returncode == 0, done.stderr
+
+        def known():
+            found = daemon.snapshot("x")
+            gc, h = found.get("gc"), heap(daemon, "x")
+            return gc and h and h.allocated_bytes and h.live_bytes and sum(g.count for g in gc[0].gc.generations) > 100 and (gc[0].gc, h)
+        gc, h = wait_for(known, "counts")
+        assert gc.counted and gc.pause_total_ns and gc.copied_bytes and not gc.HasField("gc_share") and not gc.HasField("sync_total_ns")
+        assert not any(g.HasField("pause_total_ns") or g.HasField("pause_p99_ns") for g in gc.generations), gc
+        assert COUNTED in heapwatch(daemon, "top", "--once", "x").stdout
+        program.stdin.close()
+        program.wait(DEADLINE_S)
+    states, allocated, live = states_of(own)
+    assert tuple((g.generation, g.count) for g in gc.generations if g.count) in states, (gc, sorted(states)[-1])
+    assert h.allocated_bytes in allocated and h.live_bytes in live, (h, list(allocated)[-3:])
+
+
+def test_what_is_counted_is_not_called_timed(directory):
+    """A finished log of a program that was watched from outside, and whose runtime kept no times."""
+    log = LiveLog(directory / "x.eventlog", capability=NO_CAPABILITY)
+    for s in range(1, 41):
+        log.counted([100 * s, s], 1000000 * s, None, s * 10**9)
+    rules = directory / "rules.yaml"
+    rules.write_text("groups:\n- name: test\n  rules:\n" + "".join(f"  - {{alert: {name}, expr: '{expr}'}}\n" for name, expr in (
+        ("share", "gc_share >= 0"), ("pauses", "count(gc_pause, 10s) >= 0"), ("allocates", "allocation_rate > 900kB/s"))))
+    fired = client("alerts", "--rules", rules, log.path).stdout.decode()
+    assert " allocates " in fired and " share " not in fired and " pauses " not in fired, fired
+    text = client("summary", log.path).stdout.decode()
+    assert "4,000 colls" in text and COUNTED in text and "All of them took" not in text, text
+    summary = json.loads(client("summary", log.path, "--format", "json").stdout.decode().splitlines()[0])
+    assert '"counted":true' in json.dumps(summary, separators=(",", ":")) and "pauseTotalNs" not in json.dumps(summary), summary
+    metrics = client("convert", log.path, "--to", "openmetrics").stdout.decode()
+    assert 'heapwatch_gc_collections_total{target="x",generation="0"} 4000' in metrics and "gc_pause" not in metrics.replace("# ", ""), metrics
+    assert f"4,040 times, {COUNTED}" in client("post-mortem", log.path).stdout.decode()
 
 
 def test_an_inspector_that_is_killed_is_started_again(directory, stripped):

@@ -166,6 +166,26 @@ static void test_the_last_part_of_a_collection(void **unused)
         assert_int_equal(bytes, 8 * 500 * WORDS);
 }
 
+/* What minor collections have put into the middle one since cannot be told from what was left in it. */
+static void test_three_generations(void **unused)
+{
+        struct state s = { .g = { .n = 3 } };
+        uint64_t bytes;
+
+        (void)unused;
+        (void)read_it(&s, &bytes);
+        for (int promotes = 0; promotes < 2; promotes++) {
+                s.g.items[2].collections++;
+                s.g.items[2].n_words = 700 * WORDS;
+                s.g.items[2].max_blocks = 1400;
+                s.g.items[0].collections += (uint32_t)promotes;
+                s.g.items[1].n_words = (uint64_t)promotes * 300 * WORDS;
+                (void)read_it(&s, &bytes);
+                assert_int_equal(read_it(&s, &bytes), !promotes);
+                assert_int_equal(bytes, promotes ? 0 : 8 * 700 * WORDS);
+        }
+}
+
 static void test_one_generation(void **unused)
 {
         struct state s = { .g = { .n = 1 } };
@@ -191,6 +211,7 @@ int main(void)
                 cmocka_unit_test(test_a_small_heap_says_nothing),
                 cmocka_unit_test(test_collections_that_follow_each_other),
                 cmocka_unit_test(test_the_last_part_of_a_collection),
+                cmocka_unit_test(test_three_generations),
                 cmocka_unit_test(test_one_generation),
         };
 

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * rts_counters.h - what the runtime counts of its collections, found in its memory: the variable behind `+RTS -s`
+ * (rts/Stats.c), which it keeps up to date at the end of each collection. Times in it are kept with -T, -s, -S, -l, a
+ * heap profile or a hook alone; else they are 0, and not known.
+ *
+ * A stripped program does not tell where it is. So what is there must agree with the generations' own counters and
+ * with itself, at one place alone, and must still do so after further collections: else nothing is known.
+ */
+#ifndef HW_INSPECT_GHC_RTS_COUNTERS_H
+#define HW_INSPECT_GHC_RTS_COUNTERS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "inspect/ghc/blocks.h"
+
+#define RTS_COUNTERS_PLACES 64u
+#define RTS_COUNTER_UNKNOWN UINT64_MAX
+
+struct rts_counters {
+        uint64_t allocated_bytes, copied_bytes; /* up to the newest collection */
+        uint64_t collecting_ns;                 /* of all collections; RTS_COUNTER_UNKNOWN */
+        uint64_t live_sum_bytes;                /* of all major collections */
+        uint64_t newest_live_bytes;             /* after the newest collection */
+        bool newest_is_major;
+};
+
+struct rts_counters_search {
+        uint64_t places[RTS_COUNTERS_PLACES];
+        unsigned n;
+        unsigned proofs; /* numbers of collections at which all of them fitted, after the first */
+        unsigned searches;
+        uint64_t searched;    /* number of collections at the last search */
+        uint64_t collections; /* at the newest proof */
+        unsigned misfits;     /* readings in turn of which none fitted */
+        bool has_name, is_found;
+};
+
+/*
+ * Of generations that were just read. False: not known, or not at this moment, in which a collection ends.
+ */
+bool rts_counters_read(struct rts_counters_search *s, const struct program *p, const struct generations *g,
+                       struct rts_counters *ret);
+
+#endif
