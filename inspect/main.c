@@ -30,6 +30,7 @@
 #include "inspect/watch/watch.h"
 #include "proto/base/array.h"
 #include "proto/base/error.h"
+#include "proto/base/permission.h"
 #include "proto/base/sibling.h"
 #include "proto/cli/command.h"
 #include "proto/cli/help.h"
@@ -420,6 +421,8 @@ static int run(void *filled)
         set_limits(w);
         const int status =
                 w->request.core ? inspect_core(&w->request, v, &error) : inspect_process(&w->request, v, &error);
+        if (status == INSPECT_REFUSED)
+                permission_refused(w->request.pid, &error);
         if (status != EXIT_OK)
                 (void)fprintf(stderr, "%s\n", error.text[0] ? error.text : "out of memory");
         return status;

@@ -2,7 +2,7 @@
 /* heapwatch ps - the GHC-compiled programs of this machine, and which can be attached to. */
 #include <stdio.h>
 
-#include "client/program/permission.h"
+#include "proto/base/permission.h"
 #include "client/attach/processes.h"
 #include "client/cli/command.h"
 #include "client/cli/options.h"

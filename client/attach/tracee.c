@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "client/program/permission.h"
+#include "proto/base/permission.h"
 #include "proto/base/array.h"
 #include "proto/base/clock.h"
 

@@ -152,8 +152,6 @@ static enum inspector_end end_of(const struct child *c, int status, bool late, s
 
         if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
                 return INSPECTOR_GOOD;
-        if (WIFEXITED(status) && WEXITSTATUS(status) == INSPECT_REFUSED)
-                return INSPECTOR_REFUSED;
         (void)hw_terminal_text(said, sizeof(said), c->said);
         if (WIFSIGNALED(status) && (WTERMSIG(status) == SIGXCPU || late))
                 (void)error_set(error, "the inspection needed more time than it may (--time): %s",
@@ -166,7 +164,7 @@ static enum inspector_end end_of(const struct child *c, int status, bool late, s
                                 WTERMSIG(status));
         else
                 (void)error_set(error, "%s", said[0] ? said : "the inspection failed without saying why");
-        return INSPECTOR_FAILED;
+        return WIFEXITED(status) && WEXITSTATUS(status) == INSPECT_REFUSED ? INSPECTOR_REFUSED : INSPECTOR_FAILED;
 }
 
 enum inspector_end inspector_run(const struct inspection *i, struct error *error)

@@ -15,8 +15,8 @@
 
 enum inspector_end {
         INSPECTOR_GOOD,
-        INSPECTOR_REFUSED, /* the kernel does not let it read or stop the process */
-        INSPECTOR_FAILED   /* there is a sentence */
+        INSPECTOR_REFUSED, /* the kernel does not let it read or stop the process: with a sentence */
+        INSPECTOR_FAILED,  /* with a sentence, too */
 };
 
 enum inspector_stop { INSPECTOR_STOP_NOT, INSPECTOR_STOP_FINISH, INSPECTOR_STOP_NOW };

@@ -80,8 +80,6 @@ static void *run(void *ctx)
                                                                            .to = p->output,
                                                                            .stop = &p->stop },
                                                      &p->error);
-        if (end == INSPECTOR_REFUSED)
-                p->what.explain(p->what.pid, &p->error);
         if (p->n_bytes > p->what.most_bytes)
                 (void)error_set(&p->error, "the inspection printed more than %zu bytes; what it reads may be damaged",
                                 p->what.most_bytes);

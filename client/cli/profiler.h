@@ -23,8 +23,7 @@ struct profiler;
 struct profiler_options {
         pid_t pid;
         uint64_t for_ns;
-        size_t most_bytes;                               /* of one profile */
-        void (*explain)(pid_t pid, struct error *error); /* the sentence, where the kernel refuses it */
+        size_t most_bytes; /* of one profile */
 };
 
 /* Starts. NULL with a sentence. */

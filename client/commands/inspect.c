@@ -12,7 +12,6 @@
 #include "client/cli/signals.h"
 #include "client/cli/inspector.h"
 #include "client/commands/inspect_subject.h"
-#include "client/program/permission.h"
 #include "heapwatch/text.h"
 
 #define ARGUMENTS_MOST 32
@@ -139,8 +138,6 @@ static int run(void *filled)
                                                           .may_finish = r->for_ns > 0,
                                                           .to = stdout },
                                     &error);
-                if (end == INSPECTOR_REFUSED)
-                        permission_refused(s.pid, &error);
         }
         if (end != INSPECTOR_GOOD)
                 command_error(r->command, "%s", error.text);

@@ -9,7 +9,6 @@
 #include "client/cli/endpoints.h"
 #include "client/cli/profiler.h"
 #include "client/console/console.h"
-#include "client/program/permission.h"
 #include "heapwatch/text.h"
 #include "proto/base/clock.h"
 
@@ -44,9 +43,7 @@ void console_profile_destroy(struct console *c)
 
 static struct console_profile *start(const struct world_target *t, const char *endpoint, struct error *error)
 {
-        struct profiler_options o = { .for_ns = PROFILER_DEFAULT_NS,
-                                      .most_bytes = CPU_TREE_BYTES,
-                                      .explain = permission_refused };
+        struct profiler_options o = { .for_ns = PROFILER_DEFAULT_NS, .most_bytes = CPU_TREE_BYTES };
         struct console_profile *p;
 
         if (!endpoint_is_here(endpoint, error) || !world_process(t, &o.pid, error))

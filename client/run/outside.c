@@ -6,7 +6,6 @@
 #include <time.h>
 
 #include "client/cli/inspector.h"
-#include "client/program/permission.h"
 #include "proto/base/clock.h"
 
 #define MOST_NS     UINT64_C(5000000000)
@@ -32,9 +31,7 @@ bool outside_try(pid_t pid, bool is_new, struct error *error)
         /* at first it may still be the one that starts the program */
         while ((end = try_once(pid, error)) == INSPECTOR_FAILED && clock_mono_ns() < until_ns && kill(pid, 0) == 0)
                 (void)nanosleep(&pause, NULL);
-        if (end == INSPECTOR_REFUSED)
-                permission_refused(pid, error);
-        else if (end == INSPECTOR_FAILED && !error->text[0])
+        if (end == INSPECTOR_FAILED && !error->text[0])
                 (void)error_set(error, "its heap was not found within some seconds");
         return end == INSPECTOR_GOOD;
 }

@@ -10,7 +10,6 @@
 #include "client/cli/profiler.h"
 #include "client/feed/feed.h"
 #include "client/http/answer.h"
-#include "client/program/permission.h"
 #include "client/state/cpu_tree.h"
 #include "client/state/world.h"
 #include "proto/base/clock.h"
@@ -116,8 +115,7 @@ bool cpu_profiles_start(struct cpu_profiles *p, size_t daemon, const char *targe
                 return error_set(error, "a profile of %s is being taken", target);
         if (!item && !(item = find_room(p)))
                 return error_set(error, "%d profiles are being taken; try again when one is done", RUNNING_MOST);
-        if (!(profiler = profiler_new(&(struct profiler_options){ pid, for_ns, CPU_TREE_BYTES, permission_refused },
-                                      error)))
+        if (!(profiler = profiler_new(&(struct profiler_options){ pid, for_ns, CPU_TREE_BYTES }, error)))
                 return false;
         empty(item);
         *item = (struct profile){ .daemon = daemon,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* permission.h - whether this machine lets us trace and read another process, which attaching and inspecting need. */
-#ifndef HW_CLIENT_PROGRAM_PERMISSION_H
-#define HW_CLIENT_PROGRAM_PERMISSION_H
+#ifndef HW_PROTO_BASE_PERMISSION_H
+#define HW_PROTO_BASE_PERMISSION_H
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -13,6 +13,11 @@
  * `capable`: with CAP_SYS_PTRACE.
  */
 const char *permission_missing(int scope, bool capable);
+
+#define PERMISSION_SCOPE "/proc/sys/kernel/yama/ptrace_scope"
+
+/* What is in such a file; 0 without one: the kernel has no yama. */
+int permission_scope(const char *path);
 
 /* The same, as it is here and now. A process may still allow it for itself with prctl(PR_SET_PTRACER). */
 const char *permission_missing_here(void);

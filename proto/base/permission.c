@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "client/program/permission.h"
+#include "proto/base/permission.h"
 
 #include <linux/capability.h>
 #include <stdio.h>
@@ -7,7 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#define NEEDED ": attaching needs root or CAP_SYS_PTRACE (in a container --cap-add SYS_PTRACE), or 0 there"
+#define NEEDED                                                                                                         \
+        ": attaching and inspecting need root or CAP_SYS_PTRACE (in a container --cap-add SYS_PTRACE), or "            \
+        "`sysctl kernel.yama.ptrace_scope=0`"
 
 const char *permission_missing(int scope, bool capable)
 {
@@ -18,9 +20,9 @@ const char *permission_missing(int scope, bool capable)
         return scope == 1 ? "kernel.yama.ptrace_scope is 1" NEEDED : "kernel.yama.ptrace_scope is 2" NEEDED;
 }
 
-static int read_scope(void)
+int permission_scope(const char *path)
 {
-        FILE *f = fopen("/proc/sys/kernel/yama/ptrace_scope", "re");
+        FILE *f = fopen(path, "re");
         int scope;
 
         if (!f || fscanf(f, "%d", &scope) != 1)
@@ -45,7 +47,7 @@ static bool is_capable(void)
 
 const char *permission_missing_here(void)
 {
-        return permission_missing(read_scope(), is_capable());
+        return permission_missing(permission_scope(PERMISSION_SCOPE), is_capable());
 }
 
 /* The nth number behind a key of /proc/PID/status; -1: not known. */
