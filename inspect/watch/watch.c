@@ -53,7 +53,7 @@ struct watching {
         struct rts_counters_search search;
         struct rts_counters counters; /* the newest that were known */
         uint32_t counters_major;      /* major collections that they are of */
-        bool has_counters, is_live_exact;
+        bool has_counters;
         struct generations counted; /* between two collections, when they were read last */
         uint64_t counts_due_ns;
         bool has_new_counts, has_new_counters;
@@ -126,11 +126,10 @@ static void read_counters(struct watching *w, uint64_t now_ns)
 
         if (!rts_counters_read(&w->search, w->ghc->program, g, &now))
                 return;
-        if (major != w->counters_major || !w->has_counters) {
-                w->is_live_exact = is_live_known(w, &now, major, &bytes);
-                if (w->is_live_exact)
-                        write_live(w, now_ns, bytes);
-        }
+        /* once for each collection, also for one from before they were known */
+        const bool is_new = w->has_counters ? major != w->counters_major : w->live.known == 0;
+        if (is_new && is_live_known(w, &now, major, &bytes))
+                write_live(w, now_ns, bytes);
         w->has_new_counters |= !w->has_counters || now.allocated_bytes != w->counters.allocated_bytes;
         w->has_new_counts |= w->has_new_counters;
         w->counters = now;
@@ -177,7 +176,7 @@ static bool read_generations(struct watching *w, uint64_t now_ns)
         }
         read_counters(w, now_ns);
         /* the non-moving collector has sizes of its own, which it computes while the program runs */
-        if (live_data_update(&w->live, g, &bytes) && !w->is_nonmoving && !w->is_live_exact)
+        if (live_data_update(&w->live, g, &bytes) && !w->is_nonmoving && !w->search.is_found)
                 write_live(w, now_ns, bytes);
         return true;
 }
