@@ -88,13 +88,13 @@ static struct value verdict(const struct scene *s, const void *row)
         return answered_word(s, target(row));
 }
 
-/* "steady so far" in the width of "steady": its colour tells it from a verdict. */
+/* "steady so far" in the width of "steady", told from a verdict as a provisional growth is, without colours, too. */
 static char *verdict_text(char *out, size_t size, const struct scene *s, const void *row)
 {
         const struct value v = verdict(s, row);
 
         if (v.is == VALUE_TEXT && !strcmp(v.text, STEADY_SO_FAR)) {
-                (void)snprintf(out, size, "steady");
+                (void)snprintf(out, size, "~steady");
                 return out;
         }
         return value_show(out, size, UNIT_TEXT, v);
@@ -238,7 +238,7 @@ const struct column target_columns[] = {
         { .title = "target", .name = "target", .help = "name of the monitored program", .width = -12, .value = name },
         { .title = "verdict", .name = "word", .width = -7, .value = verdict, .order = gravity,
           .text = verdict_text, .tint = verdict_colour,
-          .help = "steady (dim: so far, without a verdict yet), rising, growing or leak, wherever it grows; how it "
+          .help = "steady (~ so far, without a verdict yet), rising, growing or leak, wherever it grows; how it "
                   "ended, if badly. The worst comes first: dead, running out of memory, leak, growing, rising; ended "
                   "ones last" },
         { .title = "live", .fact = FACT_LIVE, .width = 8 },

@@ -425,6 +425,20 @@ static void send_trend(struct world *w, const char *name, Hw__Verdict verdict, d
         assert_int_equal(apply_made(w->world, 0, &u), 0);
 }
 
+/* So many major collections, without a rise. */
+static void send_flat(struct world *w, const char *name, uint64_t n)
+{
+        Hw__Update u = update_of(name, 1, 10 * SECOND);
+        Hw__Heap heap = HW__HEAP__INIT;
+
+        heap.has_live_bytes = heap.has_live_samples = 1;
+        heap.live_bytes = MIB;
+        heap.live_samples = n;
+        u.body_case = HW__UPDATE__BODY_HEAP;
+        u.heap = &heap;
+        assert_int_equal(apply_made(w->world, 0, &u), 0);
+}
+
 static void the_worst_target_stands_first(void **state)
 {
         struct world *w = *state;
@@ -451,6 +465,9 @@ static void the_worst_target_stands_first(void **state)
         assert_true(row_shows(c, "api-1", "~+2.00 KiB/s")); /* provisional */
         assert_false(row_shows(c, "f-either", "KiB/s"));    /* -1 to 3 KiB/s */
         assert_true(row_shows(c, "api-1", "unknown"));
+        assert_true(row_shows(c, "b-steady", " steady "));
+        send_flat(w, "f-either", 9);
+        assert_true(row_shows(c, "f-either", " ~steady ")); /* so far: told from a verdict without its colour */
         press(c, 'r');
         assert_true(shows(c, "verdict↑"));
         assert_true(place_of(c, "b-steady") < place_of(c, "c-leaks"));
