@@ -84,7 +84,10 @@ static void append_steady_so_far(struct target_answer *a, const struct evidence 
         const struct world_target *t = e->t;
 
         if (e->trend->verdict) {
-                append_text(a->text, "No lasting growth of live data so far; whether other memory grows shows later");
+                append_text(a->text, "No lasting growth of %s so far; whether %s", series_words(e->series),
+                            e->series == HW__SERIES__SERIES_LIVE
+                                    ? "other memory grows shows later"
+                                    : "live data grows shows after a few major collections");
                 return;
         }
         append_text(a->text, "No clear rise of %s ", series_words(e->series));

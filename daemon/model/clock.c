@@ -21,11 +21,7 @@ void clock_clear(struct clock *c)
         *c = (struct clock){ .first_ns = UINT64_MAX, .global_end_ns = UNKNOWN_U64 };
 }
 
-/*
- * Of a program that is watched from outside there is one buffer and no capability; in all other logs the size of the
- * heap is in a capability's.
- */
-static bool is_from_outside(const struct model *m)
+bool clock_is_from_outside(const struct model *m)
 {
         return m->sched.n_caps == 0 && m->heap.heap_size_bytes != UNKNOWN_U64;
 }
@@ -36,7 +32,7 @@ static bool all_buffers_seen(const struct model *m)
         uint32_t seen = 0;
 
         if (m->sched.n_caps == 0)
-                return is_from_outside(m);
+                return clock_is_from_outside(m);
         for (uint32_t i = 0; i < m->sched.n_caps; i++)
                 seen += m->caps[i].block_end_ns != UNKNOWN_U64;
         return seen > 0 && seen >= m->run.capabilities;
@@ -150,8 +146,6 @@ void clock_block(struct model *m, const struct hw_event *e)
                 *newest_end = end;
         if (state && ++state->blocks > c->blocks)
                 c->blocks = state->blocks;
-        if (cap == HW_CAP_NONE && is_from_outside(m))
-                c->blocks++;
         if (end > c->newest_ns)
                 c->newest_ns = end;
         update_sure(c);

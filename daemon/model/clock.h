@@ -17,12 +17,18 @@ struct clock {
         uint64_t block_begin_ns, block_span_ns; /* times that its events can have */
         uint64_t global_end_ns;                 /* newest end_time of the buffer without a capability; UNKNOWN_U64 */
         uint64_t watermark_ns;                  /* all earlier events have arrived; 0: not known */
-        uint64_t blocks;                        /* most block markers of any one capability, or of the one buffer */
+        uint64_t blocks;                        /* most block markers of any one capability */
         uint64_t anomalies;
         uint64_t sure_begin_ns, sure_width_ns; /* see clock_sure */
 };
 
 void clock_clear(struct clock *c);
+
+/*
+ * Of a program that is watched from outside there is one buffer and no capability; in all other logs the size of the
+ * heap is in a capability's.
+ */
+bool clock_is_from_outside(const struct model *m);
 
 /* BLOCK_MARKER */
 void clock_block(struct model *m, const struct hw_event *e);

@@ -634,6 +634,14 @@ static void where_decides_whose_verdict_is_shown(void **state)
         a = asked(&m);
         assert_string_equal(a.word, "steady so far");
         says(&a, QUESTION_WRONG, "No lasting growth of live data so far; whether other memory grows shows later");
+        m.t.trends[HW__SERIES__SERIES_LIVE] = NULL; /* attached to lately: no major collection since */
+        verdict_of(&m.foreign, HW__VERDICT__VERDICT_STEADY, 0);
+        m.foreign.series = HW__SERIES__SERIES_HEAP_SIZE;
+        m.t.trends[HW__SERIES__SERIES_HEAP_SIZE] = &m.foreign;
+        a = asked(&m);
+        assert_string_equal(a.word, "steady so far");
+        says(&a, QUESTION_WRONG,
+             "No lasting growth of the heap so far; whether live data grows shows after a few major collections");
 }
 
 /* -------------------------------------------------------------------- ends */
