@@ -34,9 +34,10 @@ static const struct term terms[] = {
 
 /* ------------------------------------------------------------------- list */
 
-/* `paused`: nothing is recorded for now. */
+/* `paused`: nothing is recorded for now, and what this loses is written once it resumes. */
 static void print_row(const struct recorded_run *r, bool paused)
 {
+        const bool loses = paused && r->live;
         char begin[HW_NUMBER_MAX], length[HW_NUMBER_MAX], size[HW_NUMBER_MAX], lost[HW_NUMBER_MAX];
         char detail[2 * RUN_END_DETAIL_BYTES];
         const bool known = r->end.state != RUN_END_UNKNOWN;
@@ -45,7 +46,9 @@ static void print_row(const struct recorded_run *r, bool paused)
         (void)printf("%-20s  %-24s  %10s  %10s  %10s  %s%s%s%s%s\n", r->target, r->name,
                      hw_duration_text(length, sizeof(length), (double)sub_sat(r->end_ns, r->begin_ns)),
                      hw_bytes_text(size, sizeof(size), (double)r->bytes),
-                     r->lost_bytes ? hw_bytes_text(lost, sizeof(lost), (double)r->lost_bytes) : "-",
+                     r->lost_bytes ? hw_bytes_text(lost, sizeof(lost), (double)r->lost_bytes)
+                     : loses       ? "unknown"
+                                   : "-",
                      r->live ? paused ? "paused" : "being recorded"
                              : hw_time_text(begin, sizeof(begin), r->end_wall_ns ? r->end_wall_ns : r->begin_wall_ns),
                      known ? ", " : "", run_end_name(r->end.state), r->end.detail[0] ? ": " : "", detail);
