@@ -386,6 +386,11 @@ void compose(struct json_out *j, const struct report *r)
         json_key(j, "meta");
         put_meta(&w); /* after the history: it says what was thinned */
         put_diff(j, r);
+        if (r->profiles) {
+                json_line(j);
+                json_key(j, "profiles");
+                report_profiles_put(j, r->profiles);
+        }
         json_close(j, '}');
         json_newline(j);
         free(w.tallies);

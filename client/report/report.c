@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "client/cli/absent.h"
 #include "client/cli/command.h"
@@ -28,6 +29,7 @@
 #include "client/report/page.h"
 #include "client/report/pair.h"
 #include "client/report/plot.h"
+#include "client/report/profiles.h"
 #include "client/state/recall.h"
 #include "client/state/world.h"
 #include "heapwatch/text.h"
@@ -96,8 +98,10 @@ struct reporter {
         uint32_t bands;                /* NOT_GIVEN: as the format has it */
         const char *sort;              /* NULL: by size */
         struct report_options options; /* of a page */
-        struct plot_options plot;      /* of a picture */
-        uint32_t width, height, run;   /* of a picture; 0: not given */
+        uint64_t profile_ns;           /* page: of the profiles that are taken; 0: none */
+        struct report_profiles profiles;
+        struct plot_options plot;    /* of a picture */
+        uint32_t width, height, run; /* of a picture; 0: not given */
         const char *save_order;
         struct feed *feed;
         struct world *world;
@@ -165,6 +169,8 @@ static const struct option options[] = {
         OPTION_NAME("format", 0, "FORMAT", struct reporter, format, nth_format,
                     "where no ending says so: html (default), json (the page's data alone, docs/WEB.md), svg, png, "
                     "pdf, eps, ps"),
+        OPTION_DURATION("profile", 0, struct reporter, profile_ns, PROFILER_LEAST_NS, PROFILER_MOST_NS,
+                        "page of targets: also take a profile of their CPU time for so long"),
         OPTION_FLAG("force", 'f', struct reporter, force,
                     "overwrite a file of that name that is not a report of heapwatch"),
         OPTION_NUMBER(
@@ -244,6 +250,7 @@ static int choose_format(struct reporter *r)
 static const char *option_of_page(const struct reporter *r)
 {
         return r->options.reverse        ? "--reverse"
+               : r->profile_ns           ? "--profile"
                : r->options.include.n    ? "--include"
                : r->options.exclude.n    ? "--exclude"
                : r->options.trace_events ? "--include-trace-events"
@@ -303,6 +310,9 @@ static int check_page(struct reporter *r)
         if (option_of_picture(r))
                 return command_usage_error(&command_report, "%s belongs to a picture: -o FILE.svg",
                                            option_of_picture(r));
+        if (r->profile_ns && (r->from.files.n || r->from.targets.n > REPORT_PROFILES))
+                return command_usage_error(&command_report, "--profile is of targets that run, of at most %u",
+                                           REPORT_PROFILES);
         r->options.bands = r->bands == NOT_GIVEN ? PAGE_BANDS : r->bands;
         r->options.sort = r->sort ? r->sort : nth_order(0);
         if (strcmp(r->format, "html") != 0 || page_size())
@@ -385,6 +395,21 @@ static void warn(const struct reporter *r)
 
 /* ------------------------------------------------------------------- writing */
 
+/* The report is written also without those that failed. */
+static void add_profiles(struct reporter *r)
+{
+        char time[HW_NUMBER_MAX];
+
+        if (isatty(STDERR_FILENO))
+                (void)fprintf(stderr, "taking samples for %s; Ctrl-C ends it before\n",
+                              hw_duration_text(time, sizeof(time), (double)r->profile_ns));
+        report_profiles_sample(&r->profiles, r->world, r->feed, r->profile_ns);
+        for (size_t i = 0; i < r->profiles.n; i++)
+                if (!r->profiles.items[i].tree.n_sentences)
+                        command_error(&command_report, "%s: no profile: %s", r->profiles.items[i].target->name,
+                                      r->profiles.items[i].error.text);
+}
+
 static int write_page(const struct reporter *r, FILE *to)
 {
         bool watched = r->from.targets.n > 0;
@@ -396,7 +421,11 @@ static int write_page(const struct reporter *r, FILE *to)
                                       .targets = watched ? r->from.targets.items : NULL,
                                       .put_notes = watched ? NULL : report_notes_put,
                                       .ctx = r->notes };
-        struct report report = { .options = &r->options, .state = &state, .pair = r->pair, .watched = watched };
+        struct report report = { .options = &r->options,
+                                 .state = &state,
+                                 .pair = r->pair,
+                                 .profiles = r->profile_ns ? &r->profiles : NULL,
+                                 .watched = watched };
         struct document d;
         int status = -ENOMEM;
 
@@ -555,6 +584,7 @@ static void finish(struct reporter *r)
         feed_close(&r->feed);
         report_notes_destroy(&r->notes);
         pair_destroy(&r->pair);
+        report_profiles_done(&r->profiles);
         if (r->data)
                 plot_data_done(r->data);
         free(r->data);
@@ -572,8 +602,11 @@ static int report(struct reporter *r)
                 r->feed = selection_open(&r->from, NULL, 0, &error);
                 if (!r->feed)
                         command_error(&command_report, "%s", error.text);
-                else if (read_all(r))
+                else if (read_all(r)) {
+                        if (r->profile_ns)
+                                add_profiles(r);
                         status = deliver(r);
+                }
         }
         finish(r);
         return status;
@@ -610,6 +643,7 @@ const struct command command_report = {
                         "heapwatch report run.eventlog",
                         "heapwatch report before.eventlog after.eventlog -o compare.html",
                         "heapwatch report api -o api-now.html",
+                        "heapwatch report api --profile 10s",
                         "heapwatch report run.eventlog -o run.svg",
                         "heapwatch report run.hp -o run.pdf --theme print --bands 10 --threshold 2",
                         "heapwatch report before.eventlog -o before.png --save-order b.aux",

@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "client/api/cpu_json.h"
 #include "client/api/state_json.h"
 #include "client/cli/endpoints.h"
 #include "client/cli/profiler.h"
 #include "client/feed/feed.h"
 #include "client/http/answer.h"
-#include "client/state/cpu_tree.h"
 #include "client/state/world.h"
 #include "proto/base/clock.h"
 #include "proto/base/json_out.h"
@@ -140,25 +140,6 @@ bool cpu_profiles_finish(struct cpu_profiles *p, size_t daemon, const char *targ
 
 /* ---------------------------------------------------------------------- the answer */
 
-static void write_tree(struct json_out *j, const struct cpu_tree *t)
-{
-        json_member_open(j, "sentences", '[');
-        for (size_t i = 0; i < t->n_sentences; i++)
-                json_text(j, t->sentences[i]);
-        json_close(j, ']');
-        json_member_u64(j, "totalNs", t->total_ns);
-        json_member_open(j, "rows", '[');
-        for (size_t i = 0; i < t->n; i++) {
-                json_open(j, '[');
-                json_u64(j, t->nodes[i].parent);
-                json_u64(j, t->nodes[i].self_ns);
-                json_u64(j, t->nodes[i].total_ns);
-                json_text(j, t->nodes[i].name);
-                json_close(j, ']');
-        }
-        json_close(j, ']');
-}
-
 static void write_profile(struct json_out *j, const struct profile *item)
 {
         const char *state = !item ? "none" : item->profiler ? "running" : item->tree.n_sentences ? "done" : "failed";
@@ -175,7 +156,7 @@ static void write_profile(struct json_out *j, const struct profile *item)
         else if (item && !item->tree.n_sentences)
                 json_member_text(j, "error", item->error.text);
         if (item && item->tree.n_sentences)
-                write_tree(j, &item->tree);
+                cpu_json_members(j, &item->tree);
         json_close(j, '}');
 }
 

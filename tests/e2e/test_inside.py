@@ -441,6 +441,38 @@ def test_profile_of_what_waits_or_ends(directory):
     assert json.loads((directory / "x.speedscope.json").read_text())["profiles"][0]["unit"] == "nanoseconds"
 
 
+def test_a_report_has_the_profile_that_is_taken_for_it(directory, browser):     # noqa: F811
+    require_tracing()
+    program = started(programs["threaded"], "spin")
+    try:
+        with Daemon(directory, f"spin=pid:{program.pid}", f"no=pid:{os.getpid()}") as daemon:
+            def report(*words):
+                return client("report", "--connect", daemon.publish, *words)
+            for t in ("spin", "no"):
+                daemon.wait_state(t, "RUNNING")
+            done = report("spin", "no", "--profile", "1s", "-o", directory / "r.html")
+            assert done.returncode == 0 and b"no: no profile: " in done.stderr and b"no heap of GHC's runtime" in done.stderr, done
+            refused = report("spin", "--profile", "1s", "-o", directory / "r.svg")
+            assert refused.returncode == 2
+            plain = json.loads(report("spin", "--format", "json", "-o", "-").stdout)
+            assert "profiles" not in plain
+    finally:
+        program.kill()
+        program.wait()
+    text = (directory / "r.html").read_text()
+    data = json.loads(text.split('id="data">', 1)[1].split("</script>", 1)[0])
+    spin, no = sorted(data["profiles"], key=lambda p: p["state"])
+    assert spin["target"] == "spin" and spin["state"] == "done" and no["target"] == "no" and no["state"] == "failed" and "rows" not in no
+    assert sum(r[1] for r in spin["rows"] if r[3] in ("Main.spin", "Main.$wspin")) > 0.8 * spin["totalNs"] > 0, spin["rows"]
+    with browser.tab() as tab:
+        tab.go(f"file://{directory}/r.html#/profile?target=spin").until("heapwatch.settled && heapwatch.chart('cpu')?.root?.value")
+        assert tab.js("heapwatch.chart('cpu').root.value") == spin["totalNs"]
+        assert max(tab.table("functions")["rows"], key=lambda r: r["self"])["name"] in ("Main.spin", "Main.$wspin")
+        tab.go(f"file://{directory}/r.html#/profile?target=no").until("document.querySelector('main').innerText.includes('No profile: ')")
+        assert tab.axe() == [] and tab.diagnostics() == []
+        tab.go(f"file://{directory}/r.html#/profile?target=spin").until("heapwatch.settled && heapwatch.chart('cpu')?.root?.value")
+
+
 def test_refused_with_the_reason(directory, threaded):
     for what, words in (("no-such-program", "no GHC-compiled program no-such-program runs here"),
                         (2 ** 30, "there is no process"), ("/bin/sh", "it is not a core file"),

@@ -226,7 +226,8 @@ def test_what_cannot_be_done(tmp_path):
                              ([LEAKY, "--y-axis", "high"], "512M"), ([LEAKY, "--format", "json", "-o", "/nonexistent/x"], "No such file")):
         done = client("report", *arguments)
         assert done.returncode == 2 and words in done.stderr.decode(), (arguments, done.stderr)
-    for arguments, words in (([LEAKY, "api"], "api is not a file"), (["api", "--limit", "1GiB"], "--limit belongs to files")):
+    for arguments, words in (([LEAKY, "api"], "api is not a file"), (["api", "--limit", "1GiB"], "--limit belongs to files"),
+                             ([LEAKY, "--profile", "5s"], "--profile is of targets that run")):
         done = client("report", *arguments)
         assert done.returncode == 2 and words in done.stderr.decode(), (arguments, done.stderr)
     (tmp_path / "junk.eventlog").write_bytes(b"this is no eventlog\n" * 50)

@@ -5,7 +5,7 @@
 import type { Archives } from "./api/archives.ts";
 import type { Comparisons } from "./api/comparisons.ts";
 import type { Histories } from "./api/histories.ts";
-import type { Profiles } from "./api/profiles.ts";
+import type { ProfilesOf } from "./api/profiles.ts";
 import { resolve, formatFixed, type Span } from "./range.ts";
 import type { Route } from "./route.ts";
 import type { Target } from "./state/target.ts";
@@ -19,7 +19,7 @@ export class App {
     histories: Histories | undefined; // live only
     archives: Archives | undefined; // live only
     comparisons: Comparisons | undefined; // of a server; a report has its own
-    profiles: Profiles | undefined; // live only
+    profiles: ProfilesOf | undefined; // of a server; a report may have some
     private home: string | undefined;
     private frozen = new Map<string, number>(); // while paused: newest event time by target
 

@@ -7,7 +7,7 @@ import "./style.css";
 import { Archives } from "./api/archives.ts";
 import { Comparisons } from "./api/comparisons.ts";
 import { Histories } from "./api/histories.ts";
-import { Profiles } from "./api/profiles.ts";
+import { KeptProfiles, Profiles } from "./api/profiles.ts";
 import { Live } from "./api/live.ts";
 import { embedded, load } from "./api/report.ts";
 import { App } from "./app.ts";
@@ -31,6 +31,7 @@ function start(): Live | undefined {
         app.meta = data.meta;
         app.options = data.meta.options ?? {};
         load(view, data);
+        if (data.profiles) app.profiles = new KeptProfiles(view, data.profiles);
         return undefined;
     }
     app.histories = new Histories(view, changed);

@@ -306,6 +306,6 @@ export class Shell {
     }
 
     private async save(): Promise<void> {
-        saveBlob("heapwatch-report.html", await standalone(this.app.view));
+        saveBlob("heapwatch-report.html", await standalone(this.app.view, this.app.profiles));
     }
 }

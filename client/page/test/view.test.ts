@@ -2,6 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { join, parseBaseline, sideOf } from "../src/state/compare.ts";
+import { exported } from "../src/api/report.ts";
+import { KeptProfiles } from "../src/api/profiles.ts";
 import { centres, ticksIn, tree } from "../src/state/ticks.ts";
 import { Target } from "../src/state/target.ts";
 import { View } from "../src/state/view.ts";
@@ -30,6 +32,19 @@ test("a newer run clears what belonged to the run before; an older one is ignore
     assert.equal(t.state?.state, "STATE_RUNNING");
     apply(v, { run: 1, heap: { liveBytes: "7" } });
     assert.equal(t.heap, undefined);
+});
+
+test("a saved page has the profile that it knows, and finds it again", () => {
+    const v = new View(), rows: [number, number, number, string][] = [[0, 5, 5, "Main.spin"]];
+    apply(v, { heap: {} });
+    v.apply([{ daemon: 0, update: { target: "other", run: 1, heap: {} } }]);
+    const t = v.targets.get("t")!, profile = { state: "done" as const, run: 1, totalNs: 5, rows };
+    const page = { of: () => undefined, renew: () => {}, idle: true, error: undefined, known: (key: string) => (key === t.key ? profile : undefined) };
+    const saved = exported(v, page).profiles!;
+    assert.deepEqual(saved, [{ ...profile, daemon: 0, target: "t" }]);
+    const kept = new KeptProfiles(v, saved);
+    assert.deepEqual([kept.of("t")?.rows, kept.known("t")?.rows, kept.of("other"), kept.of("none")], [rows, rows, undefined, undefined]);
+    assert.equal(exported(v).profiles, undefined);
 });
 
 test("what a message's run decides: the table that the C has, too", () => {

@@ -1,14 +1,43 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * profiles.ts - requests the last profile of CPU time that the server has taken of the shown target (docs/WEB.md, "Profiles"), and
- * again while one is being taken.
+ * again while one is being taken. A report has those that were taken for it.
  */
 import type { CpuProfile } from "../state/cpu.ts";
+import type { ReportData } from "../state/wire.ts";
+import type { View } from "../state/view.ts";
 import { wireKey } from "./questions.ts";
 
 const RUNNING_MS = 1000, OTHERWISE_MS = 10000; // another page may have one taken
 
-export class Profiles {
+export interface ProfilesOf {
+    of(key: string): CpuProfile | undefined;
+    renew(): void;
+    known(key: string): CpuProfile | undefined; // without a request
+    readonly idle: boolean;
+    readonly error: string | undefined;
+}
+
+// Those of a report.
+export class KeptProfiles implements ProfilesOf {
+    readonly idle = true;
+    readonly error = undefined;
+
+    constructor(private view: View, private all: NonNullable<ReportData["profiles"]>) {}
+
+    of(key: string): CpuProfile | undefined {
+        const t = this.view.targets.get(key);
+        return t && this.all.find((p) => p.target === t.name && (p.daemon ?? 0) === t.daemon);
+    }
+
+    known(key: string): CpuProfile | undefined {
+        return this.of(key);
+    }
+
+    renew(): void {}
+}
+
+export class Profiles implements ProfilesOf {
     private key = "";
     private answered = 0; // ms
     private busy = false;
@@ -34,6 +63,10 @@ export class Profiles {
     renew(): void {
         this.answered = -Infinity;
         if (this.profile?.state === "done") this.profile = undefined;
+    }
+
+    known(key: string): CpuProfile | undefined {
+        return key === this.key && this.profile?.state === "done" ? this.profile : undefined;
     }
 
     get idle(): boolean {

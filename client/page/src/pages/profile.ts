@@ -70,13 +70,15 @@ class CpuSection {
     }
 
     show(t: Target, term: string, keep: (s: string) => boolean): void {
-        this.root.hidden = !this.app.profiles || this.app.finished;
+        const kept = !!this.app.meta, p = kept || !this.app.finished ? this.app.profiles?.of(t.key) : undefined;
+        this.root.hidden = kept ? !p : !this.app.profiles || this.app.finished;
         if (this.root.hidden) return;
-        const p = this.app.profiles!.of(t.key), rows = p?.rows ?? [];
+        const rows = p?.rows ?? [];
         this.control.update(t, p);
         this.way.update();
         this.way.root.hidden = this.thread.hidden = this.flame.root.hidden = this.table.root.hidden = !rows.length;
         setText(this.message, this.words(t, p).split("\n").map(visible).join("\n"));
+        this.command.hidden = kept;
         setText(this.command, visible(`In a terminal, and for files: heapwatch profile ${t.name}`));
         if (!rows.length) return;
         if (this.of !== p) {

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "client/api/cpu_json.h"
+
+void cpu_json_members(struct json_out *j, const struct cpu_tree *t)
+{
+        json_member_open(j, "sentences", '[');
+        for (size_t i = 0; i < t->n_sentences; i++)
+                json_text(j, t->sentences[i]);
+        json_close(j, ']');
+        json_member_u64(j, "totalNs", t->total_ns);
+        json_member_open(j, "rows", '[');
+        for (size_t i = 0; i < t->n; i++) {
+                json_open(j, '[');
+                json_u64(j, t->nodes[i].parent);
+                json_u64(j, t->nodes[i].self_ns);
+                json_u64(j, t->nodes[i].total_ns);
+                json_text(j, t->nodes[i].name);
+                json_close(j, ']');
+        }
+        json_close(j, ']');
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* profiles.h - profiles of CPU time for a report, taken of its targets while it is made. */
+#ifndef HW_CLIENT_REPORT_PROFILES_H
+#define HW_CLIENT_REPORT_PROFILES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "client/cli/profiler.h"
+#include "client/state/cpu_tree.h"
+#include "client/state/world.h"
+#include "proto/base/json_out.h"
+
+#define REPORT_PROFILES 4u
+
+struct feed;
+
+struct report_profile {
+        const struct world_target *target; /* borrowed */
+        uint64_t begin_wall_ns, for_ns;
+        struct profiler *profiler; /* NULL: done */
+        struct cpu_tree tree;      /* n_sentences 0: it failed */
+        struct error error;
+};
+
+struct report_profiles {
+        struct report_profile items[REPORT_PROFILES];
+        size_t n;
+};
+
+/* Of the first REPORT_PROFILES targets, all at once. Returns when all are done; one that failed has a sentence. */
+void report_profiles_sample(struct report_profiles *ret, const struct world *world, const struct feed *feed,
+                            uint64_t for_ns);
+void report_profiles_done(struct report_profiles *p);
+
+/* A list of objects. */
+void report_profiles_put(struct json_out *j, const struct report_profiles *p);
+
+#endif
