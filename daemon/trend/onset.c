@@ -64,8 +64,8 @@ struct point {
 };
 
 /*
- * The finest buckets that the ladder has of every time since minute `from`, newest first, but for the run's first: in it
- * the program is loaded, and its floor is from before that. Returns how many.
+ * The finest buckets that the ladder has of every time since minute `from`, newest first, but for the run's first: in
+ * it the program is loaded, and its floor is from before that. Returns how many.
  */
 static unsigned gather(const struct ladder *l, uint64_t from, struct point out[POINTS])
 {
