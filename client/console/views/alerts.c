@@ -162,7 +162,10 @@ static struct value threshold(const struct scene *s, const void *row)
         return value_text(alert(row)->threshold_text);
 }
 
-/* A moment of an alert, which may be of a run before this one: then event time 0 was at another time of day. */
+/*
+ * A moment of an alert, which may be of a run before this one: then event time 0 was at another time of day. Of a run
+ * that no event is known of, the time of day is all there is.
+ */
 static struct value moment(const struct scene *s, const void *row, bool has_ns, uint64_t ns, bool has_wall,
                            uint64_t wall_ns)
 {
@@ -171,7 +174,7 @@ static struct value moment(const struct scene *s, const void *row, bool has_ns, 
 
         struct value v = value_when(s, t, has_ns, ns);
 
-        if (has_wall && v.start_wall_ns)
+        if (has_wall && !s->run_time)
                 v.start_wall_ns = wall_ns - ns;
         else if (has_wall && run && run->has_start_wall_ns && wall_ns < run->start_wall_ns)
                 return value_text("before");

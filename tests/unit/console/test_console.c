@@ -548,9 +548,9 @@ static void the_overview_answers(void **state)
         assert_true(shows(c, "how far the stream is behind the program's clock"));
 }
 
-static void send_alerts(struct world *w, Hw__Alert **list, size_t n)
+static void send_alerts_of(struct world *w, const char *name, Hw__Alert **list, size_t n)
 {
-        Hw__Update u = update_of("api-1", 1, 10 * SECOND);
+        Hw__Update u = update_of(name, 1, 10 * SECOND);
         Hw__Alerts alerts = HW__ALERTS__INIT;
 
         alerts.n_alerts = n;
@@ -558,6 +558,11 @@ static void send_alerts(struct world *w, Hw__Alert **list, size_t n)
         u.body_case = HW__UPDATE__BODY_ALERTS;
         u.alerts = &alerts;
         assert_int_equal(apply_made(w->world, 0, &u), 0);
+}
+
+static void send_alerts(struct world *w, Hw__Alert **list, size_t n)
+{
+        send_alerts_of(w, "api-1", list, n);
 }
 
 /* One leak is one alert wherever alerts are counted; severity decides their order and colour. */
@@ -617,13 +622,20 @@ static void an_alert_without_a_run_has_a_time(void **state)
 {
         struct world *w = *state;
         Hw__Alert alert = HW__ALERT__INIT, *list[] = { &alert };
+        Hw__Update u = update_of("b-killed", 1, 0);
+        Hw__Target t = HW__TARGET__INIT;
 
+        t.has_state = 1;
+        t.state = HW__TARGET__STATE__STATE_CRASHED;
+        u.body_case = HW__UPDATE__BODY_TARGET_STATE;
+        u.target_state = &t;
+        assert_int_equal(apply_made(w->world, 0, &u), 0);
         alert.rule = (char *)"crashed";
         alert.has_state = alert.has_fired_ns = alert.has_fired_wall_ns = 1;
         alert.state = HW__ALERT__STATE__STATE_FIRING;
         alert.fired_ns = SECOND;
         alert.fired_wall_ns = 1700000000 * SECOND;
-        send_alerts(w, list, 1);
+        send_alerts_of(w, "b-killed", list, 1);
         press(w->console, '8');
         assert_true(row_shows(w->console, "crashed", "22:13:20"));
         press(w->console, 'c'); /* the other clock */
