@@ -14,7 +14,7 @@
 #include "proto/base/rate.h"
 
 #define GAINED_LEAST 1048576.0 /* a band that gained less carries no growth */
-#define TELLS_MORE   2         /* times the gain of the first band that is judged to grow */
+#define TELLS_MORE   2         /* times as fast as the first band that is judged to grow */
 #define SEEN_LEAST   0.25      /* of a rise, by its last census: less does not show what it is made of */
 
 /* ------------------------------------------------------------------- words */
@@ -407,7 +407,9 @@ static const Hw__EarlyWarning *find_risen(const struct evidence *e, const Hw__Gr
                 return NULL;
         if (!e->grows || !growth || !growth->n_bands)
                 return risen;
-        return risen->bands[0]->gained_bytes > TELLS_MORE * growth->bands[0]->gained_bytes ? risen : NULL;
+        const double age_s = (double)sub_sat(e->t->event_time_ns, onset_middle(risen)) / (double)NS_PER_S;
+        const bool more = risen->bands[0]->gained_bytes > TELLS_MORE * growth->bands[0]->slope * age_s;
+        return more && risen->bands[0]->band != growth->bands[0]->band ? risen : NULL;
 }
 
 static void find_growth(struct evidence *e)

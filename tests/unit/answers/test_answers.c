@@ -656,8 +656,6 @@ static void a_new_band_is_named_before_its_verdict(void **state)
         (void)state;
         leak_live(&m);
         rise(&m);
-        m.growing.has_gained_bytes = 1;
-        m.growing.gained_bytes = (double)(2 * MIB);
         new.has_band = new.has_bytes = new.has_gained_bytes = 1;
         new.band = 2;
         new.label = (char *)"ARR_WORDS";
@@ -671,7 +669,7 @@ static void a_new_band_is_named_before_its_verdict(void **state)
         a = asked(&m);
         says(&a, QUESTION_GROWS, "ARR_WORDS with 94.0 MiB, +94.0 MiB since it began");
         m.growth.n_bands = 1;
-        m.growing.gained_bytes = (double)(80 * MIB); /* its verdict tells as much */
+        m.growing.slope = 8 * MIB; /* for 10 s: its verdict tells as much */
         a = asked(&m);
         says(&a, QUESTION_GROWS, "Main.CartItem with 40.0 MiB");
 }
