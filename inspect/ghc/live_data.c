@@ -97,9 +97,11 @@ static bool judge(struct live_data *l, const struct generations *g, uint64_t *re
         const struct heap_generation *oldest = &g->items[g->n - 1];
         uint64_t words;
 
+        /* of one generation, that it is being collected cannot be seen, and it is all but empty then */
+        if (g->n == 1)
+                return false;
         if (l->is_clean) {
-                if (g->n > 1)
-                        learn_factor(l, oldest);
+                learn_factor(l, oldest);
                 *ret_bytes = live_data_held_bytes(g);
                 return true;
         }

@@ -197,8 +197,8 @@ static void test_one_generation(void **unused)
         s.g.items[0].n_words = 12345;
         s.g.items[0].n_compact_blocks = 2;
         (void)read_it(&s, &bytes);
-        assert_true(read_it(&s, &bytes));
-        assert_int_equal(bytes, 8 * (12345 + 2 * WORDS));
+        assert_false(read_it(&s, &bytes)); /* the next collection may have begun, and have emptied it */
+        assert_int_equal(s.live.unknown, 1);
 }
 
 int main(void)
