@@ -10,6 +10,7 @@ import subprocess
 import pytest
 
 from live_log import NO_CAPABILITY, LiveLog
+from test_web_page import browser     # noqa: F401: a fixture
 from harness import CLIENT, DEADLINE_S, LONG, Daemon, Programs, client, pb, require_tracing, running, wait_for
 
 MIB = 1 << 20
@@ -174,7 +175,7 @@ def test_collections_and_allocation_are_those_of_the_runtimes_own_log(directory,
     assert h.allocated_bytes in allocated and h.live_bytes in live, (h, list(allocated)[-3:])
 
 
-def test_what_is_counted_is_not_called_timed(directory):
+def test_what_is_counted_is_not_called_timed(directory, browser):     # noqa: F811
     """A finished log of a program that was watched from outside, and whose runtime kept no times."""
     log = LiveLog(directory / "x.eventlog", capability=NO_CAPABILITY)
     for s in range(1, 41):
@@ -191,6 +192,12 @@ def test_what_is_counted_is_not_called_timed(directory):
     metrics = client("convert", log.path, "--to", "openmetrics").stdout.decode()
     assert 'heapwatch_gc_collections_total{target="x",generation="0"} 4000' in metrics and "gc_pause" not in metrics.replace("# ", ""), metrics
     assert f"4,040 times, {COUNTED}" in client("post-mortem", log.path).stdout.decode()
+    assert "not known: collections are counted" in client("top", "--once", "--view", "gc", log.path).stdout.decode()
+    assert client("report", log.path, "-o", directory / "r.html").returncode == 0
+    with browser.tab() as tab:
+        tab.go(f"file://{directory}/r.html#/gc?target=x").until("heapwatch.settled && heapwatch.table('generations')?.rows?.length === 2")
+        assert tab.js("document.querySelector('main').innerText").count("Not known: collections are counted from outside, not timed.") == 2
+        assert [r["count"] for r in tab.table("generations")["rows"]] == [4000, 40] and tab.axe() == [] and tab.diagnostics() == []
 
 
 def test_an_inspector_that_is_killed_is_started_again(directory, stripped):
