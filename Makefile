@@ -49,7 +49,7 @@ DAEMON_ROOMS := $(addprefix daemon/, buffer loop source image model trend rules 
 CLIENT_ROOMS := $(addprefix client/, cli feed history state program alerts answers \
                 console/draw console/table console/scene console/overview console/views console \
                 metrics page api http web archive diff run attach commands convert report summary notify export)
-INSPECT_ROOMS := $(addprefix inspect/, memory ghc process show watch)
+INSPECT_ROOMS := $(addprefix inspect/, memory graph ghc process show watch)
 
 define read_room
 sources :=
@@ -77,6 +77,7 @@ PKGS_CLIENT := libevent yaml-0.1 ncursesw libpcre2-8 jansson libcurl zlib libzst
 PKG_CFLAGS  := $(shell $(PKG_CONFIG) --cflags $(PKGS_LIB) $(PKGS_DAEMON) $(PKGS_CLIENT) 2>/dev/null)
 LIBS_LIB     = $(shell $(PKG_CONFIG) --libs $(PKGS_LIB))
 LIBS_DAEMON  = $(shell $(PKG_CONFIG) --libs $(PKGS_DAEMON))
+LIBS_INSPECT = $(shell $(PKG_CONFIG) --libs libzstd)
 LIBS_CLIENT  = $(shell $(PKG_CONFIG) --libs $(PKGS_CLIENT))
 
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wformat=2 -Wvla -Wundef \
@@ -249,10 +250,10 @@ $(O)/heapwatch: $(OBJ)/client/main.o $(CLIENT_OBJ) $(O)/libdaemon.a $(O)/libinte
 	$(call SAY,LD,$@)
 	$(Q)$(CC) -o $@ $(filter-out %.map,$^) $(CFLAGS) $(LDFLAGS) $(HW_LDFLAGS) $(LIBS_CLIENT) $(LIBS_LIB)
 
-# What reads other programs' memory links nothing but the C library and what is needed to print.
+# What reads other programs' memory links nothing but the C library, what is needed to print, and zstd for graphs in files.
 $(O)/heapwatch-inspect: $(OBJ)/inspect/main.o $(INSPECT_OBJ) $(call objects,$(SRC.proto/cli)) $(O)/libinternal.a
 	$(call SAY,LD,$@)
-	$(Q)$(CC) -o $@ $(filter-out %.map,$^) $(CFLAGS) $(LDFLAGS) $(HW_LDFLAGS)
+	$(Q)$(CC) -o $@ $(filter-out %.map,$^) $(CFLAGS) $(LDFLAGS) $(HW_LDFLAGS) $(LIBS_INSPECT)
 
 # A name of ours must not take the place of a library's (libkrb5, below ZeroMQ, has a profile_init too).
 $(PROGRAMS): HW_LDFLAGS += -Wl,--version-script=scripts/program.map

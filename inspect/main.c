@@ -15,11 +15,15 @@
 #include <unistd.h>
 
 #include "heapwatch/text.h"
+#include "inspect/ghc/reach.h"
 #include "inspect/ghc/threads.h"
 #include "inspect/process/available.h"
 #include "inspect/process/core.h"
 #include "inspect/process/live.h"
 #include "inspect/process/stop.h"
+#include "inspect/show/graph.h"
+#include "inspect/show/graph_file.h"
+#include "inspect/show/head.h"
 #include "inspect/show/heap.h"
 #include "inspect/show/profile.h"
 #include "inspect/show/profile_file.h"
@@ -203,7 +207,7 @@ static bool prepare(const struct inspect_subject *s, struct heap_snapshot *n, un
 static int copy_heap(struct inspect_subject *s, struct heap_snapshot *n, bool with_written, struct error *error)
 {
         bool stops = s->pid && !s->request->core && !s->request->no_stop;
-        const unsigned quarters = with_written ? 10 : 5;
+        const unsigned quarters = with_written ? REACH_QUARTERS : 5;
         struct error why = { "" };
         enum stopped stopped;
         bool is_refused = false;
@@ -244,7 +248,7 @@ static int copy_heap(struct inspect_subject *s, struct heap_snapshot *n, bool wi
         return EXIT_USAGE;
 }
 
-static int heap(struct inspect_subject *s, struct error *error)
+static int census(struct inspect_subject *s, struct error *error)
 {
         struct heap_snapshot n;
         int status = copy_heap(s, &n, false, error);
@@ -256,17 +260,73 @@ static int heap(struct inspect_subject *s, struct error *error)
         return status;
 }
 
-static int why(struct inspect_subject *s, struct error *error)
+static bool make_graph(struct heap_graph *g, const struct inspect_subject *s, const struct heap_snapshot *n,
+                       struct error *error)
+{
+        struct heap_census c = { .n = 0 };
+        bool good;
+
+        heap_census_count(&c, n);
+        good = is_understood(&c, error) && ((heap_graph_reserve(g, c.total_objects) && reach_all(g, n, NULL)) ||
+                                            error_set(error, "out of memory; --memory gives it more"));
+        heap_census_done(&c);
+        head_origin(&g->origin, s);
+        return good;
+}
+
+/* Of a process or a core file. heap_graph_done() in any case. */
+static int read_graph(struct heap_graph *g, struct inspect_subject *s, struct error *error)
 {
         struct heap_snapshot n;
         int status = copy_heap(s, &n, true, error);
 
+        heap_graph_init(g);
         if (status != EXIT_OK)
                 return status;
         (void)setpriority(PRIO_PROCESS, 0, BACKGROUND_NICE); /* the program runs, and may need the processor */
-        status = show_why(s, &n, error) ? EXIT_OK : EXIT_USAGE;
+        status = make_graph(g, s, &n, error) ? EXIT_OK : EXIT_USAGE;
         snapshot_done(&n);
         return status;
+}
+
+static bool heap_of_graph(const struct graph_subject *s, struct error *error)
+{
+        const struct inspect_request *r = s->request;
+        struct heap_graph since;
+        bool good = true;
+
+        if (r->since)
+                good = graph_file_read(&since, r->since, r->memory_bytes / 2, error);
+        good = good && show_graph(s, r->since ? &since : NULL, error) &&
+               (!r->output || graph_file_write(r->output, s->graph, error));
+        if (r->since)
+                heap_graph_done(&since);
+        return good;
+}
+
+static int with_graph(struct inspect_subject *s, bool (*answer)(const struct graph_subject *s, struct error *error),
+                      struct error *error)
+{
+        struct heap_graph g;
+        const struct graph_subject of = { s->request, &g, s };
+        int status = read_graph(&g, s, error);
+
+        if (status == EXIT_OK && !answer(&of, error))
+                status = EXIT_USAGE;
+        heap_graph_done(&g);
+        return status;
+}
+
+static int heap(struct inspect_subject *s, struct error *error)
+{
+        const struct inspect_request *r = s->request;
+
+        return r->retained || r->output || r->since ? with_graph(s, heap_of_graph, error) : census(s, error);
+}
+
+static int why(struct inspect_subject *s, struct error *error)
+{
+        return with_graph(s, show_why, error);
 }
 
 /* With `--once` it only finds out whether it can be watched. */
@@ -318,12 +378,13 @@ static const struct verb {
         const char *name;
         int (*process)(struct inspect_subject *s, struct error *error);
         int (*core)(struct inspect_subject *s, struct error *error);
+        bool (*graph)(const struct graph_subject *s, struct error *error); /* NULL: it needs the program */
 } verbs[] = {
-        { "threads", threads_of_process, threads_of_core },
-        { "heap", heap, heap },
-        { "why", why, why },
-        { "profile", profile_of_process, profile_of_core },
-        { "watch", watch_process, watch_core },
+        { "threads", threads_of_process, threads_of_core, NULL },
+        { "heap", heap, heap, heap_of_graph },
+        { "why", why, why, show_why },
+        { "profile", profile_of_process, profile_of_core, NULL },
+        { "watch", watch_process, watch_core, NULL },
 };
 
 /* ------------------------------------------------------------------------- subjects */
@@ -384,6 +445,21 @@ static int inspect_process(const struct inspect_request *r, const struct verb *v
         return status;
 }
 
+static int inspect_graph(const struct inspect_request *r, const struct verb *v, struct error *error)
+{
+        struct heap_graph g;
+        const struct graph_subject s = { r, &g, NULL };
+
+        if (!v->graph) {
+                (void)error_set(error, "%.300s is of who holds what in a heap: `heapwatch heap` and `why` read it",
+                                r->core);
+                return EXIT_USAGE;
+        }
+        const bool good = graph_file_read(&g, r->core, r->memory_bytes / 2, error) && v->graph(&s, error);
+        heap_graph_done(&g);
+        return good ? EXIT_OK : EXIT_USAGE;
+}
+
 /* ---------------------------------------------------------------------------- main */
 
 static void set_limits(const struct words *w)
@@ -405,6 +481,11 @@ static void set_limits(const struct words *w)
 #endif
 }
 
+static bool check_output(const struct inspect_request *r, const struct verb *v, struct error *error)
+{
+        return !r->output || !v->graph || graph_file_check(r->output, error);
+}
+
 static int run(void *filled)
 {
         struct words *w = filled;
@@ -415,12 +496,14 @@ static int run(void *filled)
                 if (!strcmp(verbs[i].name, w->what))
                         v = &verbs[i];
         if (!v || !!w->pid == !!w->request.core)
-                return command_usage_error(&command, "expected a verb, and --pid or --core");
+                return command_usage_error(&command, "expected a verb, and --pid or --file");
         w->request.pid = (pid_t)w->pid;
         w->request.to = stdout;
         set_limits(w);
-        const int status =
-                w->request.core ? inspect_core(&w->request, v, &error) : inspect_process(&w->request, v, &error);
+        const int status = !check_output(&w->request, v, &error) ? EXIT_USAGE
+                           : !w->request.core                    ? inspect_process(&w->request, v, &error)
+                           : graph_file_is(w->request.core)      ? inspect_graph(&w->request, v, &error)
+                                                                 : inspect_core(&w->request, v, &error);
         if (status == INSPECT_REFUSED)
                 permission_refused(w->request.pid, &error);
         if (status != EXIT_OK)
@@ -433,7 +516,10 @@ static const char *const groupings[] = { "name", "type", NULL };
 static const struct option options[] = {
         OPERAND_TEXT("threads|heap|why|profile|watch", struct words, what, COMPLETE_NOTHING, NULL),
         OPTION_NUMBER("pid", 0, uint64_t, struct words, pid, 1, INT32_MAX, "a process of this machine"),
-        OPTION_TEXT("core", 0, "FILE", struct words, request.core, COMPLETE_FILE, "a core file"),
+        OPTION_TEXT("file", 0, "FILE", struct words, request.core, COMPLETE_FILE,
+                    "a core file, or a graph that heap has written"),
+        OPTION_TEXT("since", 0, "FILE", struct words, request.since, COMPLETE_FILE, "of heap: an older graph"),
+        OPTION_FLAG("retained", 0, struct words, request.retained, "of heap: what would go with each type"),
         OPTION_JSON(struct words, request.json, "text (default), or one object"),
         OPTION_FLAG("all", 'a', struct words, request.all, "one by one"),
         OPTION_FLAG("brief", 0, struct words, request.brief, "of why: one sentence"),
@@ -450,7 +536,7 @@ static const struct option options[] = {
                         "of profile: how long samples are taken"),
         OPTION_NUMBER("hz", 0, unsigned, struct words, request.hz, 1, 1000, "of profile: samples a second"),
         OPTION_TEXT("output", 0, "FILE", struct words, request.output, COMPLETE_FILE,
-                    "of profile: also write it; the suffix is the format"),
+                    "of profile and heap: also write it; the suffix is the format"),
         OPTION_DURATION("max-pause", 0, struct words, request.max_pause_ns, 1000000, UINT64_C(60000000000),
                         "how long the program may be stopped"),
         OPTION_BYTES("memory", 0, struct words, request.memory_bytes, 64 << 20, "address space that may be needed"),
@@ -463,7 +549,7 @@ static const struct command command = {
         .program = "heapwatch-inspect",
         .summary = "reads the memory of a GHC-compiled program from outside; `heapwatch threads` starts it",
         .usage = (const char *const[]){ "threads|heap|why|profile --pid N|--core FILE [OPTION]...",
-                                        "watch --pid N [OPTION]...", NULL },
+                                        "heap|why --graph FILE [OPTION]...", "watch --pid N [OPTION]...", NULL },
         .options = options,
         .size = sizeof(struct words),
         .defaults = &(const struct words){ .request = { .frames = 12,

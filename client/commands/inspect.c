@@ -26,7 +26,8 @@ struct request {
         bool json, brief, all, no_stop, by_type, by_thread;
         uint64_t frames, top, max_pause_ns, memory_bytes, time_ns;
         uint64_t for_ns, hz; /* 0: not of this command */
-        const char *output;
+        const char *output, *since;
+        bool retained;
 };
 
 #define OPERAND_SUBJECT OPERAND_TEXT("TARGET|PID|CORE", struct request, what, COMPLETE_TARGET_OR_FILE, NULL)
@@ -77,7 +78,7 @@ static void fill(struct arguments *a, const struct request *r, const struct insp
         add(a, "heapwatch-inspect");
         add(a, r->command->name);
         if (s->core) {
-                add(a, "--core");
+                add(a, "--file");
                 add(a, s->core);
         } else {
                 add_number(a, "--pid", (uint64_t)s->pid, "");
@@ -108,6 +109,12 @@ static void fill(struct arguments *a, const struct request *r, const struct insp
                 add(a, "--output");
                 add(a, r->output);
         }
+        if (r->since) {
+                add(a, "--since");
+                add(a, r->since);
+        }
+        if (r->retained)
+                add(a, "--retained");
         add_number(a, "--max-pause", r->max_pause_ns / 1000000, "ms");
         add_number(a, "--memory", r->memory_bytes, "");
         add_number(a, "--time", r->time_ns / 1000000, "ms");
@@ -180,8 +187,16 @@ const struct command command_threads = {
         COMMAND_OF(command_threads, 25),
 };
 
+#define OPERAND_SUBJECT_OR_GRAPH                                                                                       \
+        OPERAND_TEXT("TARGET|PID|CORE|GRAPH", struct request, what, COMPLETE_TARGET_OR_FILE, NULL)
+
 static const struct option options_of_heap[] = {
-        OPERAND_SUBJECT,
+        OPERAND_SUBJECT_OR_GRAPH,
+        OPTION_FLAG("retained", 'r', struct request, retained, "sort by what would go with each type, and show roots"),
+        OPTION_TEXT("since", 0, "GRAPH", struct request, since, COMPLETE_FILE,
+                    "show what each type has gained since this file was written"),
+        OPTION_TEXT("output", 'o', "FILE", struct request, output, COMPLETE_FILE,
+                    "also write who holds what, as FILE.heapgraph, or .heapsnapshot for Chromium's developer tools"),
         OPTION_JSON(struct request, json, "text (default), or one object with all bands"),
         OPTION_CHOICE("by", 0, "name|type", bool, struct request, by_type, groupings,
                       "functions and thunks by name (default), or as -hT has them"),
@@ -193,18 +208,26 @@ static const struct option options_of_heap[] = {
 const struct command command_heap = {
         .name = "heap",
         .summary = "what is in the heap of a running program, by type",
-        .usage = (const char *const[]){ "TARGET|PID|CORE [OPTION]...", NULL },
+        .usage = (const char *const[]){ "TARGET|PID|CORE|GRAPH [OPTION]...", NULL },
         .about = "Takes a census of the heap of a program that was not prepared for it: bytes and closures of each "
                  "type, the largest first, with the full names of constructors also where the program is stripped; "
                  "and what pinned blocks hold. TARGET is the name of a GHC-compiled program that runs here, or of "
                  "a target of your daemon; CORE the core file of one that crashed.\n\n"
+                 "With --retained, --since or --output it also finds out who holds what: RETAINS is what would go "
+                 "with all closures of a type, UNREACHED what no root holds. GRAPH is a file that --output has "
+                 "written; `heapwatch why` reads it, too.\n\n"
                  "The program is stopped while its heap is copied, some 100 ms for 100 MB, or not at all with "
-                 "--no-stop; the inspection needs as much memory as the heap. No contents are shown. "
-                 "docs/INSIDE.md says what is needed and how true it is.",
+                 "--no-stop; the inspection needs as much memory as the heap, and three times as much to "
+                 "find out who holds what. No contents are shown or written. docs/INSIDE.md says what is needed and "
+                 "how true it is.",
         .options = options_of_heap,
         .examples =
                 (const char *const[]){
                         "heapwatch heap my-server",
+                        "heapwatch heap my-server --retained",
+                        "heapwatch heap my-server -o monday.heapgraph",
+                        "heapwatch heap my-server --since monday.heapgraph",
+                        "heapwatch heap my-server -o my-server.heapsnapshot",
                         "heapwatch heap 4711 --no-stop --top 50",
                         "heapwatch heap core.4711 --by type",
                         "heapwatch heap my-server --format json | jq '.bands[0]'",
@@ -214,7 +237,7 @@ const struct command command_heap = {
 };
 
 static const struct option options_of_why[] = {
-        OPERAND_SUBJECT,
+        OPERAND_SUBJECT_OR_GRAPH,
         OPERAND(OPTION_IS_TEXT, "BAND", const char *, 0, 1, struct request, band, COMPLETE_NOTHING, NULL),
         OPTION_JSON(struct request, json, "text (default), or one object"),
         OPTION_FLAG("brief", 0, struct request, brief, "one sentence: the largest holder, its share, its path"),
@@ -226,16 +249,16 @@ static const struct option options_of_why[] = {
 const struct command command_why = {
         .name = "why",
         .summary = "what keeps a type of a program's heap alive",
-        .usage = (const char *const[]){ "TARGET|PID|CORE [BAND] [OPTION]...", NULL },
+        .usage = (const char *const[]){ "TARGET|PID|CORE|GRAPH [BAND] [OPTION]...", NULL },
         .about = "Shows why closures of a type are kept: the shortest paths from them to the roots, as paths of "
                  "types, with the share of the type that is kept on each; the roots, which are top-level values "
-                 "(CAFs) by name, threads, stable and weak pointers; and for the largest roots what nothing else "
+                 "(CAFs) by name, threads and stable pointers; and for the largest roots what nothing else "
                  "holds, and how much would go with each. BAND is a type as `heapwatch heap` has it, or a part of "
                  "its name; the default is what grows most where the daemon knows that, else the largest. TARGET "
                  "is the name of a target of your daemon, or of a GHC-compiled program that runs here; CORE the core "
-                 "file of one that crashed.\n\n"
+                 "file of one that crashed; GRAPH a file that `heapwatch heap -o FILE.heapgraph` has written.\n\n"
                  "The program is stopped while its heap is copied, as by `heapwatch heap`; the inspection needs "
-                 "two and a half times as much memory as the heap. docs/INSIDE.md says what is needed and how true "
+                 "three times as much memory as the heap. docs/INSIDE.md says what is needed and how true "
                  "it is.",
         .options = options_of_why,
         .examples =
@@ -244,6 +267,7 @@ const struct command command_why = {
                         "heapwatch why my-server Session",
                         "heapwatch why my-server --brief --max-pause 50ms",
                         "heapwatch why core.4711 ByteArray#",
+                        "heapwatch why monday.heapgraph Session",
                         NULL,
                 },
         COMMAND_OF(command_why, 10),

@@ -483,7 +483,7 @@ void snapshot_done(struct heap_snapshot *s)
                 const uint8_t *bytes = s->megablocks[i].bytes;
                 if (!s->reserve || bytes < s->reserve || bytes >= s->reserve + s->n_reserve * MEGABLOCK_BYTES)
                         free(s->megablocks[i].bytes);
-                free(s->megablocks[i].marks);
+                free(s->megablocks[i].numbers);
         }
         for (size_t i = 0; i < s->n_written; i++)
                 free(s->written[i].bytes);

@@ -32,7 +32,7 @@ struct megablock {
         uint64_t at;
         uint8_t *bytes;
         uint32_t groups[MEGABLOCK_BLOCKS]; /* of each block: index in snapshot.groups, plus 1; 0: none */
-        uint64_t *marks;                   /* a bit for each word, of who goes through the heap; NULL: none is set */
+        uint32_t *numbers;                 /* for each 16 bytes, of who goes through the heap; NULL: all 0 */
 };
 
 struct written {

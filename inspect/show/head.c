@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "inspect/show/head.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "heapwatch/text.h"
+#include "proto/base/clock.h"
+#include "proto/base/text_out.h"
 
 static const char *program_name(const struct inspect_subject *s)
 {
@@ -12,36 +15,96 @@ static const char *program_name(const struct inspect_subject *s)
         return name ? name + 1 : path ? path : "?";
 }
 
+void head_origin(struct graph_origin *ret, const struct inspect_subject *s)
+{
+        *ret = (struct graph_origin){
+                .pid = (uint32_t)s->pid,
+                .taken_unix_s = clock_wall_ns() / 1000000000u,
+                .stopped_ns = s->stopped_ns,
+                .profiled = s->ghc->profiled,
+                .symbols = s->program->has_symbols,
+                .complete = !s->late && !s->torn && !s->missing,
+        };
+        (void)text_join(ret->program, sizeof(ret->program), program_name(s), NULL);
+        (void)text_join(ret->layout, sizeof(ret->layout), s->ghc->thread.releases, NULL);
+        (void)text_join(ret->from, sizeof(ret->from),
+                        s->request->core ? "core"
+                        : s->stopped_ns  ? "stopped"
+                                         : "running",
+                        NULL);
+}
+
+/* Without a line feed. */
+static void print_origin(FILE *to, const struct graph_origin *o, const char *what)
+{
+        const bool core = !strcmp(o->from, "core");
+        char name[256], layout[128], time[HW_NUMBER_MAX];
+
+        (void)hw_terminal_text(name, sizeof(name), o->program);
+        (void)hw_terminal_text(layout, sizeof(layout), o->layout);
+        (void)fprintf(to, "%s", name);
+        if (core)
+                (void)fprintf(to, " (core file%s", o->pid ? "" : ")");
+        if (o->pid)
+                (void)fprintf(to, "%sprocess %" PRIu32 ")", core ? " of " : " (", o->pid);
+        (void)fprintf(to, ": %s; laid out as by GHC %s%s%s", what, layout, o->profiled ? ", profiled" : "",
+                      o->symbols ? "" : ", stripped");
+        if (o->stopped_ns)
+                (void)fprintf(to, "; stopped for %s", hw_duration_text(time, sizeof(time), (double)o->stopped_ns));
+}
+
+static void origin_json(struct json_out *j, const struct graph_origin *o)
+{
+        json_member_text(j, "program", o->program);
+        if (o->pid)
+                json_member_u64(j, "pid", o->pid);
+        json_member_text(j, "from", o->from);
+        json_member_text(j, "layout", o->layout);
+        json_member_bool(j, "profiled", o->profiled);
+        json_member_bool(j, "symbols", o->symbols);
+        if (o->stopped_ns)
+                json_member_seconds(j, "stopped_s", o->stopped_ns);
+        json_member_bool(j, "complete", o->complete);
+}
+
 void head_text(const struct inspect_subject *s, const char *what)
 {
-        char name[256], time[HW_NUMBER_MAX];
+        struct graph_origin o;
 
-        (void)hw_terminal_text(name, sizeof(name), program_name(s));
-        (void)fprintf(s->request->to, "%s", name);
-        if (s->request->core)
-                (void)fprintf(s->request->to, " (core file%s", s->pid ? "" : ")");
-        if (s->pid)
-                (void)fprintf(s->request->to, "%sprocess %ld)", s->request->core ? " of " : " (", (long)s->pid);
-        (void)fprintf(s->request->to, ": %s; laid out as by GHC %s%s%s", what, s->ghc->thread.releases,
-                      s->ghc->profiled ? ", profiled" : "", s->program->has_symbols ? "" : ", stripped");
-        if (s->stopped_ns)
-                (void)fprintf(s->request->to, "; stopped for %s",
-                              hw_duration_text(time, sizeof(time), (double)s->stopped_ns));
+        head_origin(&o, s);
+        print_origin(s->request->to, &o, what);
         (void)fputc('\n', s->request->to);
 }
 
 void head_json(struct json_out *j, const struct inspect_subject *s)
 {
-        json_member_text(j, "program", program_name(s));
-        if (s->pid)
-                json_member_u64(j, "pid", (uint64_t)s->pid);
-        json_member_text(j, "from", s->request->core ? "core" : s->stopped_ns ? "stopped" : "running");
-        json_member_text(j, "layout", s->ghc->thread.releases);
-        json_member_bool(j, "profiled", s->ghc->profiled);
-        json_member_bool(j, "symbols", s->program->has_symbols);
-        if (s->stopped_ns)
-                json_member_seconds(j, "stopped_s", s->stopped_ns);
-        json_member_bool(j, "complete", !s->late && !s->torn && !s->missing);
+        struct graph_origin o;
+
+        head_origin(&o, s);
+        origin_json(j, &o);
+}
+
+void head_of_graph(const struct graph_subject *s, const char *what)
+{
+        const struct graph_origin *o = &s->graph->origin;
+        FILE *to = s->request->to;
+        char time[HW_NUMBER_MAX];
+
+        print_origin(to, o, what);
+        if (s->inspected) {
+                (void)fputc('\n', to);
+                head_cautions(s->inspected);
+                return;
+        }
+        (void)fprintf(to, "; taken %s\n", hw_time_text(time, sizeof(time), o->taken_unix_s * 1000000000u));
+        if (!o->complete)
+                (void)fputs("incomplete: part of the heap could not be read when this was taken\n", to);
+}
+
+void head_json_of_graph(struct json_out *j, const struct graph_subject *s)
+{
+        origin_json(j, &s->graph->origin);
+        json_member_u64(j, "taken_unix_s", s->graph->origin.taken_unix_s);
 }
 
 void head_cautions(const struct inspect_subject *s)

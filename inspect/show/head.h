@@ -15,4 +15,11 @@ void head_json(struct json_out *j, const struct inspect_subject *s);
 /* What may be wrong with the result, a line each; nothing when all is well. */
 void head_cautions(const struct inspect_subject *s);
 
+/* What is kept of that in a graph. */
+void head_origin(struct graph_origin *ret, const struct inspect_subject *s);
+
+/* The same two of a graph, with its cautions; one from a file has when it was made. */
+void head_of_graph(const struct graph_subject *s, const char *what);
+void head_json_of_graph(struct json_out *j, const struct graph_subject *s);
+
 #endif

@@ -3,12 +3,10 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "inspect/ghc/names.h"
-#include "proto/base/array.h"
+#include "inspect/show/out_file.h"
 #include "proto/base/document.h"
 #include "proto/base/json_out.h"
 #include "proto/base/whole_file.h"
@@ -119,47 +117,18 @@ bool profile_write_speedscope(FILE *to, const struct cpu_profile *p, const char 
 
 /* --------------------------------------------------------------------------- formats */
 
-static const struct format {
-        const char *suffix;
-        bool (*write)(FILE *to, const struct cpu_profile *p, const char *program);
-} formats[] = {
-        { ".collapsed", profile_write_collapsed },
-        { ".speedscope.json", profile_write_speedscope },
-        { ".svg", profile_write_svg },
-        { ".pb.gz", profile_write_pprof },
+static const char *const suffixes[] = { ".collapsed", ".speedscope.json", ".svg", ".pb.gz", NULL };
+
+static bool (*const writers[])(FILE *to, const struct cpu_profile *p, const char *program) = {
+        profile_write_collapsed,
+        profile_write_speedscope,
+        profile_write_svg,
+        profile_write_pprof,
 };
-
-static const struct format *format_of(const char *path)
-{
-        const size_t n = strlen(path);
-
-        for (size_t i = 0; i < ARRAY_SIZE(formats); i++) {
-                const size_t end = strlen(formats[i].suffix);
-                if (n > end && !strcmp(path + n - end, formats[i].suffix))
-                        return &formats[i];
-        }
-        return NULL;
-}
-
-/* Whether a file can be made there; later it would be too late to say so. */
-static bool is_writable(const char *path)
-{
-        const char *end = strrchr(path, '/');
-        char *directory = end ? strndup(path, (size_t)(end - path) + 1) : strdup(".");
-        const bool good = directory && access(directory, W_OK) == 0;
-
-        free(directory);
-        return good;
-}
 
 bool profile_file_check(const char *path, struct error *error)
 {
-        if (format_of(path) && !is_writable(path))
-                return error_set(error, "%.500s: cannot be written: %s", path, strerror(errno));
-        return format_of(path) ||
-               error_set(error,
-                         "-o %.500s: expected a file that ends with .collapsed, .speedscope.json, .svg or .pb.gz",
-                         path);
+        return out_file_check(path, suffixes, error);
 }
 
 bool profile_file_write(const char *path, const struct cpu_profile *p, const char *program, struct error *error)
@@ -168,7 +137,7 @@ bool profile_file_write(const char *path, const struct cpu_profile *p, const cha
         struct document d;
 
         document_open(&d);
-        const bool written = d.to && format_of(path)->write(d.to, p, name ? name + 1 : program);
+        const bool written = d.to && writers[out_file_suffix(path, suffixes)](d.to, p, name ? name + 1 : program);
         int r = !document_close(&d) || !written ? -ENOMEM : whole_file_write(path, d.text, d.size);
         document_done(&d);
         return r == 0 || error_set(error, "%.500s: cannot be written: %s", path, strerror(-r));

@@ -9,10 +9,11 @@
 #include <sys/types.h>
 
 #include "inspect/ghc/layout.h"
+#include "inspect/graph/graph.h"
 
 struct inspect_request {
-        pid_t pid;        /* 0: a core file */
-        const char *core; /* its path */
+        pid_t pid;        /* 0: a core file, or a graph */
+        const char *core; /* the path of one of these two; NULL: none */
         const char *band; /* of `why`; NULL: the largest */
         bool json, all, no_stop, once;
         bool brief;            /* of `why`: one sentence, without a head */
@@ -25,7 +26,9 @@ struct inspect_request {
         uint64_t memory_bytes; /* that the inspection may need */
         uint64_t for_ns;       /* of `profile` */
         unsigned hz;           /* samples a second */
-        const char *output;    /* a file for the profile; its suffix is the format; NULL: none */
+        const char *output;    /* a file for the profile, or the graph; its suffix is the format; NULL: none */
+        const char *since;     /* of `heap`: a graph to compare with */
+        bool retained;         /* of `heap`: by what would go with each type */
         FILE *to;
 };
 
@@ -39,6 +42,13 @@ struct inspect_subject {
         bool late;           /* it ran again before all was read */
         bool torn;           /* collections happened while it was read without stopping it */
         uint64_t missing;    /* bytes that are not in the core file */
+};
+
+/* A graph of what was inspected. */
+struct graph_subject {
+        const struct inspect_request *request;
+        const struct heap_graph *graph;
+        const struct inspect_subject *inspected; /* NULL: it is from a file */
 };
 
 #endif

@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "heapwatch/text.h"
-#include "inspect/ghc/bands.h"
 #include "inspect/ghc/names.h"
+#include "inspect/graph/paths.h"
+#include "inspect/show/graph_groups.h"
 #include "inspect/show/head.h"
-#include "inspect/show/heap.h"
 #include "proto/base/array.h"
 #include "proto/base/json_out.h"
 #include "proto/base/text_out.h"
@@ -31,16 +31,12 @@ struct holding {
 };
 
 struct question {
-        const struct inspect_subject *subject;
-        const struct heap_snapshot *snapshot;
-        struct retainers retainers;
-        const char *band; /* its name */
-        bool by_type;     /* the name is that of a heap profile by closure type: "THUNK_1_0" */
-        bool *wanted;     /* by closure_table.id */
-        uint32_t n_wanted;
-        uint64_t bytes, closures;        /* of the band, also what is young */
-        uint64_t dead_bytes;             /* of these, that were not reached; */
-        uint64_t pinned_bytes;           /* of those, in pinned blocks that stay for what was reached in them */
+        const struct graph_subject *subject;
+        const struct heap_graph *graph;
+        struct graph_groups groups;
+        struct type_paths types;
+        uint32_t band;                   /* its group */
+        const char *name;                /* of the band */
         uint64_t all_bytes, all_reached; /* of everything */
         struct holding *paths, *roots;   /* the largest first */
         size_t n_paths, n_roots;
@@ -66,101 +62,57 @@ static bool is_of_thread(const char *name)
         return !strncmp(name, "STACK", 5) || !strncmp(name, "TSO", 3);
 }
 
-static const char *choose(const struct heap_bands *b, const char *typed)
+static uint64_t bytes_of(const struct graph_group *g)
 {
-        const char *best = NULL;
-        unsigned best_match = 0;
+        return g->bytes + g->unreached_bytes;
+}
 
-        for (size_t i = 0; i < b->n; i++) {
-                const unsigned m = typed ? match(b->items[i].name, typed) : !is_of_thread(b->items[i].name);
-                if (m > best_match) {
-                        best = b->items[i].name;
-                        best_match = m;
+/* The largest of those that answer best. False: none does. */
+static bool choose(struct question *q, const char *typed)
+{
+        unsigned best = 0;
+
+        for (uint32_t i = 0; i < q->groups.n; i++) {
+                const struct graph_group *g = &q->groups.items[i];
+                const unsigned m = g->class != GROUP_CLOSURES || !bytes_of(g) ? 0
+                                   : typed                                    ? match(g->name, typed)
+                                                                              : !is_of_thread(g->name);
+                if (m > best || (m && m == best && bytes_of(g) > bytes_of(&q->groups.items[q->band]))) {
+                        best = m;
+                        q->band = i;
+                        q->name = g->name;
                 }
         }
-        return best;
+        return best > 0;
 }
 
-/* Which tables are of the band; more may be read later, and these are not. */
-static bool want(struct question *q)
+static bool is_wanted(const struct question *q, uint32_t node)
 {
-        const struct info_tables *t = &q->snapshot->ghc->tables;
-        char name[PROGRAM_NAME_BYTES + 64];
-
-        q->n_wanted = info_tables_count(t) + 1;
-        if (!(q->wanted = calloc(q->n_wanted, sizeof(*q->wanted))))
-                return false;
-        for (uint32_t id = 1; id < q->n_wanted; id++) {
-                const struct closure_table *c = info_tables_nth(t, id);
-                if (c->type == 0)
-                        continue;
-                closure_name(q->snapshot->ghc->program, c, q->by_type, name, sizeof(name));
-                q->wanted[id] = !strcmp(name, q->band);
-        }
-        return true;
+        return q->groups.of_type[q->graph->type[node]] == q->band;
 }
 
-static bool is_wanted(const struct question *q, const struct closure_table *t)
+static const struct graph_group *band_of(const struct question *q)
 {
-        return t->id < q->n_wanted && q->wanted[t->id];
+        return &q->groups.items[q->band];
 }
 
-/* ----------------------------------------------------------------------- the search */
+/* ---------------------------------------------------------------------------- sums */
 
-static void see_closure(void *ctx, const struct closure_table *t, uint64_t at, uint64_t bytes)
+static void sum_all(struct question *q)
 {
-        struct question *q = ctx;
-        const bool reached = retainers_is_reached(&q->retainers, at);
-
-        q->all_bytes += bytes;
-        q->all_reached += reached ? bytes : 0;
-        if (!is_wanted(q, t))
-                return;
-        q->bytes += bytes;
-        q->closures++;
-        q->dead_bytes += reached ? 0 : bytes;
-}
-
-static void see_all(struct question *q)
-{
-        uint64_t unused = 0;
-
-        for (size_t i = 0; i < q->snapshot->n_groups; i++) {
-                const struct heap_group *g = &q->snapshot->groups[i];
-                const uint64_t reached = q->all_reached, dead = q->dead_bytes;
-                if (g->kind == GROUP_OTHER)
-                        continue;
-                (void)group_each(q->snapshot, g, see_closure, q, &unused);
-                if (g->flags & BLOCK_PINNED && q->all_reached > reached)
-                        q->pinned_bytes += q->dead_bytes - dead;
+        for (uint32_t i = 0; i < q->groups.n; i++) {
+                q->all_reached += q->groups.items[i].bytes;
+                q->all_bytes += bytes_of(&q->groups.items[i]);
         }
 }
 
-static uint64_t bytes_of(const struct heap_snapshot *s, const struct closure_table *t, uint64_t at)
+static void sum_paths(const struct question *q, struct holding *by_path)
 {
-        const struct heap_group *g = snapshot_group(s, at);
-
-        return g ? closure_bytes(s, t, at, g->start + (uint64_t)g->blocks * BLOCK_BYTES) : 0;
-}
-
-/* What was reached of the band and of everything. */
-static void sum(const struct question *q, struct holding *by_path, uint64_t *ret_band, uint64_t *ret_all)
-{
-        *ret_band = *ret_all = 0;
-        for (size_t i = 0; i < q->retainers.n_reached; i++) {
-                const struct reached *c = &q->retainers.reached[i];
-                const struct closure_table *t =
-                        info_tables_find(&q->snapshot->ghc->tables, snapshot_word(q->snapshot, c->at));
-                const uint64_t bytes = t ? bytes_of(q->snapshot, t, c->at) : 0;
-                *ret_all += bytes;
-                if (!t || !is_wanted(q, t))
-                        continue;
-                *ret_band += bytes;
-                if (by_path) {
-                        by_path[c->path].bytes += bytes;
-                        by_path[c->path].closures++;
+        for (uint32_t i = 0; i < q->graph->n_nodes; i++)
+                if (is_wanted(q, i)) {
+                        by_path[q->types.of_node[i]].bytes += heap_graph_bytes(q->graph, i);
+                        by_path[q->types.of_node[i]].closures++;
                 }
-        }
 }
 
 static int by_bytes(const void *a, const void *b)
@@ -195,13 +147,13 @@ static bool is_same_path(const struct type_path *paths, uint32_t a, uint32_t b)
 }
 
 /* Of the largest; the small ones do not matter. */
-static size_t merge_paths(const struct retainers *r, struct holding *h, size_t n)
+static size_t merge_paths(const struct type_paths *t, struct holding *h, size_t n)
 {
         size_t kept = 0;
 
         for (size_t i = 0; i < n; i++) {
                 size_t k = 0;
-                while (k < kept && k < MERGED_PATHS && !is_same_path(r->paths, h[k].path, h[i].path))
+                while (k < kept && k < MERGED_PATHS && !is_same_path(t->items, h[k].path, h[i].path))
                         k++;
                 if (k < kept && k < MERGED_PATHS) {
                         h[k].bytes += h[i].bytes;
@@ -216,9 +168,9 @@ static size_t merge_paths(const struct retainers *r, struct holding *h, size_t n
 }
 
 /* By path; then by the root of each. */
-static bool fold(struct question *q, uint64_t *ret_band, uint64_t *ret_all)
+static bool fold(struct question *q)
 {
-        const uint32_t n = q->retainers.n_paths + 1;
+        const uint32_t n = q->types.n + 1;
 
         q->paths = calloc(n, sizeof(*q->paths));
         q->roots = calloc(n, sizeof(*q->roots));
@@ -226,46 +178,53 @@ static bool fold(struct question *q, uint64_t *ret_band, uint64_t *ret_all)
                 return false;
         for (uint32_t i = 0; i < n; i++)
                 q->paths[i].path = q->roots[i].path = i;
-        sum(q, q->paths, ret_band, ret_all);
-        for (uint32_t i = 1; i < q->retainers.n_paths; i++) {
-                struct holding *root = &q->roots[retainers_root_of(&q->retainers, i)];
+        sum_paths(q, q->paths);
+        q->paths[0] = (struct holding){ .path = 0 }; /* no path leads to these: a damaged file has such */
+        for (uint32_t i = 1; i < q->types.n; i++) {
+                struct holding *root = &q->roots[type_paths_root(&q->types, i)];
                 root->bytes += q->paths[i].bytes;
                 root->closures += q->paths[i].closures;
         }
-        q->n_paths = merge_paths(&q->retainers, q->paths, keep_some(q->paths, n));
+        q->n_paths = merge_paths(&q->types, q->paths, keep_some(q->paths, n));
         q->n_roots = keep_some(q->roots, n);
         return true;
 }
 
-/* For the largest roots once more without each: what is not reached then, only it holds. */
-static bool try_without(struct question *q, uint64_t band, uint64_t all)
+/* For the largest roots, what is not reached without each, of what is reached for certain: only it holds that. */
+static bool try_without(struct question *q)
 {
-        const struct type_path *paths = q->retainers.paths;
+        const uint32_t n = q->graph->n_nodes;
+        bool *with = malloc(n + 1), *without = malloc(n + 1);
+        bool good = with && without && graph_reach_without(q->graph, NULL, with);
 
-        for (size_t i = 0; i < q->n_roots && i < ROOTS_TRIED && q->roots[i].bytes >= band / SHARE_TRIED; i++) {
-                const char *name = paths[q->roots[i].path].name;
-                uint64_t band_left, all_left;
-                if (!retainers_find_without(&q->retainers, name))
-                        return false;
-                paths = q->retainers.paths;
-                sum(q, NULL, &band_left, &all_left);
-                q->roots[i].only_bytes = band > band_left ? band - band_left : 0;
-                q->roots[i].with_bytes = all > all_left ? all - all_left : 0;
-                q->roots[i].tried = true;
+        for (size_t i = 0; good && i < q->n_roots && i < ROOTS_TRIED; i++) {
+                struct holding *r = &q->roots[i];
+                if (r->bytes < band_of(q)->bytes / SHARE_TRIED)
+                        break;
+                good = graph_reach_without(q->graph, q->types.items[r->path].name, without);
+                for (uint32_t k = 0; good && k < n; k++) {
+                        const uint64_t bytes = with[k] && !without[k] ? heap_graph_bytes(q->graph, k) : 0;
+                        r->with_bytes += bytes;
+                        r->only_bytes += is_wanted(q, k) ? bytes : 0;
+                }
+                r->tried = good;
         }
-        return true;
+        free(with);
+        free(without);
+        return good;
 }
 
 /* --------------------------------------------------------------------------- output */
 
-/* Roots of one name are one: threads of one kind, stable pointers, weak pointers. */
+/* Roots of one name are one: threads of one kind, stable pointers. */
 static uint64_t count_roots(const struct question *q, const char *name)
 {
         uint64_t n = 0;
 
-        for (size_t i = 0; i < q->retainers.n_roots; i++)
-                n += q->retainers.roots[i].name == name; /* interned */
-        return n ? n : q->retainers.live_weak_pointers;
+        for (uint32_t i = 0; i < q->graph->n_types; i++)
+                if (q->graph->types[i].name == name && graph_is_root(q->graph->types[i].kind))
+                        n += q->graph->types[i].roots;
+        return n;
 }
 
 struct holder {
@@ -281,9 +240,9 @@ static struct holder holder_of(const struct question *q, const struct holding *h
         } counted[] = {
                 { "thread", "threads" },
                 { "stable pointer", "stable pointers" },
-                { "weak pointer whose key is", "weak pointers whose keys are" },
+                { "weak pointer whose key does", "weak pointers whose keys do" },
         };
-        const char *name = q->retainers.paths[h->path].name;
+        const char *name = q->types.items[h->path].name;
         struct holder ret = { .several = !strncmp(name, "registers", 9) };
         char n[HW_NUMBER_MAX], text[2 * PROGRAM_NAME_BYTES];
 
@@ -303,26 +262,32 @@ static struct holder holder_of(const struct question *q, const struct holding *h
 }
 
 /* The types from the closure's holder to the root. Returns how many. */
-static size_t names_of(const struct retainers *r, uint32_t path, const struct type_path *ret[PATH_NAMES])
+static size_t names_of(const struct type_paths *t, uint32_t path, const struct type_path *ret[PATH_NAMES])
 {
         size_t n = 0;
         /* the first is the closure itself, unless it is held by others of its type */
-        for (uint32_t p = r->paths[path].plus || !r->paths[path].up ? path : r->paths[path].up; p && n < PATH_NAMES;
-             p = r->paths[p].up)
-                ret[n++] = &r->paths[p];
+        for (uint32_t p = t->items[path].plus || !t->items[path].up ? path : t->items[path].up; p && n < PATH_NAMES;
+             p = t->items[p].up)
+                ret[n++] = &t->items[p];
         return n;
+}
+
+/* The last one is the root, and may have anything in its name. */
+static const char *shown_name(const struct type_path *const *names, size_t i, size_t n)
+{
+        return i + 1 < n ? name_without_package(names[i]->name) : names[i]->name;
 }
 
 static void print_path(const struct question *q, const struct holding *h, uint64_t band)
 {
         const struct type_path *names[PATH_NAMES];
-        const size_t n = names_of(&q->retainers, h->path, names);
+        const size_t n = names_of(&q->types, h->path, names);
         char share[HW_NUMBER_MAX], text[2 * PROGRAM_NAME_BYTES];
         FILE *to = q->subject->request->to;
 
         (void)fprintf(to, "  %7s", hw_share_text(share, sizeof(share), (double)h->bytes / (double)band));
         for (size_t i = 0; i < n; i++) {
-                (void)hw_terminal_text(text, sizeof(text), names[i]->name);
+                (void)hw_terminal_text(text, sizeof(text), shown_name(names, i, n));
                 (void)fprintf(to, " <- %s%s", text, names[i]->plus ? "+" : "");
         }
         (void)fputc('\n', to);
@@ -349,19 +314,20 @@ static void print_text(const struct question *q, uint64_t band)
         FILE *to = q->subject->request->to;
         const size_t top = q->subject->request->top;
 
-        (void)hw_terminal_text(name, sizeof(name), name_without_package(q->band));
+        (void)hw_terminal_text(name, sizeof(name), name_without_package(q->name));
         (void)snprintf(what, sizeof(what), "why %.400s is kept: %s closures, %s", name,
-                       hw_count_text(n, sizeof(n), q->closures), hw_bytes_text(bytes, sizeof(bytes), (double)q->bytes));
-        head_text(q->subject, what);
-        head_cautions(q->subject);
-        if (q->pinned_bytes)
+                       hw_count_text(n, sizeof(n), (band_of(q)->closures + band_of(q)->unreached_closures)),
+                       hw_bytes_text(bytes, sizeof(bytes), (double)bytes_of(band_of(q))));
+        head_of_graph(q->subject, what);
+        if (band_of(q)->pinned_bytes)
                 (void)fprintf(to, "%s of it are dead and stay: in pinned blocks that what is alive in them keeps\n",
-                              hw_bytes_text(bytes, sizeof(bytes), (double)q->pinned_bytes));
-        if (q->dead_bytes > q->pinned_bytes)
+                              hw_bytes_text(bytes, sizeof(bytes), (double)band_of(q)->pinned_bytes));
+        if (band_of(q)->unreached_bytes > band_of(q)->pinned_bytes)
                 (void)fprintf(to,
                               "%s of it are held by no root that was found: garbage until the next major collection, "
                               "most likely\n",
-                              hw_bytes_text(bytes, sizeof(bytes), (double)(q->dead_bytes - q->pinned_bytes)));
+                              hw_bytes_text(bytes, sizeof(bytes),
+                                            (double)(band_of(q)->unreached_bytes - band_of(q)->pinned_bytes)));
         (void)fputs("\nshortest paths\n", to);
         for (size_t i = 0; i < q->n_paths && i < top; i++)
                 print_path(q, &q->paths[i], band);
@@ -381,9 +347,9 @@ static void append_brief_path(const struct question *q, uint32_t root, struct te
         char text[2 * PROGRAM_NAME_BYTES];
         size_t i = 0, n;
 
-        while (i < q->n_paths && retainers_root_of(&q->retainers, q->paths[i].path) != root)
+        while (i < q->n_paths && type_paths_root(&q->types, q->paths[i].path) != root)
                 i++;
-        n = i < q->n_paths ? names_of(&q->retainers, q->paths[i].path, names) : 0;
+        n = i < q->n_paths ? names_of(&q->types, q->paths[i].path, names) : 0;
         for (i = 0; i + 1 < n; i++) {
                 if (i == BRIEF_NAMES) {
                         text_put(out, " <- ...");
@@ -401,13 +367,13 @@ static void print_brief(const struct question *q, uint64_t band)
 {
         char band_name[2 * PROGRAM_NAME_BYTES], share[HW_NUMBER_MAX], bytes[HW_NUMBER_MAX], path[1024];
         struct holder holder;
-        const uint64_t garbage = q->dead_bytes - q->pinned_bytes;
+        const uint64_t garbage = band_of(q)->unreached_bytes - band_of(q)->pinned_bytes;
         const struct holding *first = q->roots, *second = q->n_roots > 1 ? &q->roots[1] : NULL;
         FILE *to = q->subject->request->to;
         struct text_out out;
 
-        (void)hw_terminal_text(band_name, sizeof(band_name), name_without_package(q->band));
-        (void)hw_bytes_text(bytes, sizeof(bytes), (double)(q->n_roots ? band : q->bytes));
+        (void)hw_terminal_text(band_name, sizeof(band_name), name_without_package(q->name));
+        (void)hw_bytes_text(bytes, sizeof(bytes), (double)(q->n_roots ? band : bytes_of(band_of(q))));
         if (q->n_roots == 0) {
                 (void)fprintf(to,
                               "nothing that was found keeps %s (%s): garbage until the next major collection, most "
@@ -428,10 +394,10 @@ static void print_brief(const struct question *q, uint64_t band)
                 (void)fprintf(to, "; %s %s %s", holder.text, holder.several ? "keep" : "keeps",
                               hw_share_text(share, sizeof(share), (double)second->bytes / (double)band));
         }
-        if (q->pinned_bytes && q->pinned_bytes >= q->bytes / BRIEF_SHARE)
+        if (band_of(q)->pinned_bytes && band_of(q)->pinned_bytes >= bytes_of(band_of(q)) / BRIEF_SHARE)
                 (void)fprintf(to, "; %s more are dead, in pinned blocks that what is alive in them keeps",
-                              hw_bytes_text(bytes, sizeof(bytes), (double)q->pinned_bytes));
-        if (garbage && garbage >= q->bytes / BRIEF_SHARE)
+                              hw_bytes_text(bytes, sizeof(bytes), (double)band_of(q)->pinned_bytes));
+        if (garbage && garbage >= bytes_of(band_of(q)) / BRIEF_SHARE)
                 (void)fprintf(to, "; %s more are garbage until the next major collection, most likely",
                               hw_bytes_text(bytes, sizeof(bytes), (double)garbage));
         (void)fputc('\n', to);
@@ -440,7 +406,7 @@ static void print_brief(const struct question *q, uint64_t band)
 static void json_path(struct json_out *j, const struct question *q, const struct holding *h)
 {
         const struct type_path *names[PATH_NAMES];
-        const size_t n = names_of(&q->retainers, h->path, names);
+        const size_t n = names_of(&q->types, h->path, names);
 
         json_line(j);
         json_open(j, '{');
@@ -449,7 +415,7 @@ static void json_path(struct json_out *j, const struct question *q, const struct
         json_member_open(j, "path", '[');
         for (size_t i = 0; i < n; i++) {
                 json_open(j, '{');
-                json_member_text(j, "type", names[i]->name);
+                json_member_text(j, "type", shown_name(names, i, n));
                 json_member_bool(j, "several", names[i]->plus != 0);
                 json_close(j, '}');
         }
@@ -461,7 +427,7 @@ static void json_root(struct json_out *j, const struct question *q, const struct
 {
         json_line(j);
         json_open(j, '{');
-        json_member_text(j, "name", q->retainers.paths[h->path].name);
+        json_member_text(j, "name", q->types.items[h->path].name);
         json_member_u64(j, "bytes", h->bytes);
         json_member_u64(j, "closures", h->closures);
         json_known_u64(j, "only_bytes", h->tried, h->only_bytes);
@@ -474,16 +440,16 @@ static void print_json(const struct question *q)
         struct json_out j = { .to = q->subject->request->to };
 
         json_open(&j, '{');
-        head_json(&j, q->subject);
-        json_member_text(&j, "band", q->band);
-        json_member_u64(&j, "bytes", q->bytes);
-        json_member_u64(&j, "closures", q->closures);
-        json_member_u64(&j, "unreached_bytes", q->dead_bytes);
-        json_member_u64(&j, "unreached_pinned_bytes", q->pinned_bytes);
+        head_json_of_graph(&j, q->subject);
+        json_member_text(&j, "band", q->name);
+        json_member_u64(&j, "bytes", bytes_of(band_of(q)));
+        json_member_u64(&j, "closures", (band_of(q)->closures + band_of(q)->unreached_closures));
+        json_member_u64(&j, "unreached_bytes", band_of(q)->unreached_bytes);
+        json_member_u64(&j, "unreached_pinned_bytes", band_of(q)->pinned_bytes);
         json_member_u64(&j, "heap_bytes", q->all_bytes);
         json_member_u64(&j, "heap_reached_bytes", q->all_reached);
-        json_member_u64(&j, "live_cafs", q->retainers.live_cafs);
-        json_member_u64(&j, "dead_cafs", q->retainers.dead_cafs);
+        json_member_u64(&j, "live_cafs", q->graph->live_cafs);
+        json_member_u64(&j, "dead_cafs", q->graph->dead_cafs);
         json_member_open(&j, "paths", '[');
         for (size_t i = 0; i < q->n_paths && i < q->subject->request->top; i++)
                 json_path(&j, q, &q->paths[i]);
@@ -498,48 +464,36 @@ static void print_json(const struct question *q)
 
 static bool answer(struct question *q, struct error *error)
 {
-        uint64_t band, all;
-        bool good = want(q) && retainers_find(&q->retainers, q->snapshot);
-
-        if (good) {
-                see_all(q);
-                good = fold(q, &band, &all) && try_without(q, band, all);
-        }
-        if (!good)
+        sum_all(q);
+        if (!type_paths_find(&q->types, q->graph) || !fold(q) || !try_without(q))
                 return error_set(error, "out of memory; --memory gives it more");
+        const uint64_t band = band_of(q)->bytes ? band_of(q)->bytes : 1;
         if (q->subject->request->json)
                 print_json(q);
         else if (q->subject->request->brief)
-                print_brief(q, band ? band : 1);
+                print_brief(q, band);
         else
-                print_text(q, band ? band : 1);
+                print_text(q, band);
         return true;
 }
 
-bool show_why(const struct inspect_subject *s, const struct heap_snapshot *snapshot, struct error *error)
+bool show_why(const struct graph_subject *s, struct error *error)
 {
-        struct question q = { .subject = s, .snapshot = snapshot };
-        struct heap_census c = { .n = 0 };
-        struct heap_bands b = { NULL, 0 };
-        bool good;
+        struct question q = { .subject = s, .graph = s->graph };
+        bool good = true, found = false;
 
-        heap_census_count(&c, snapshot);
-        good = is_understood(&c, error);
-        for (int tries = 0; good && !q.band && tries < 2; tries++) { /* functions and thunks by name, then by type */
-                heap_bands_done(&b);
-                q.by_type = tries > 0;
-                good = heap_bands_of(&b, &c, snapshot->ghc, q.by_type) || error_set(error, "out of memory");
-                q.band = good ? choose(&b, s->request->band) : NULL;
+        for (int tries = 0; good && !found && tries < 2; tries++) { /* functions and thunks by name, then by type */
+                graph_groups_done(&q.groups);
+                good = graph_groups_find(&q.groups, s->graph, tries > 0) || error_set(error, "out of memory");
+                found = good && choose(&q, s->request->band);
         }
-        if (good && !q.band)
+        if (good && !found)
                 good = error_set(error, "no type of its heap has %.200s in its name; `heapwatch heap` lists them",
                                  s->request->band ? s->request->band : "anything");
         good = good && answer(&q, error);
-        retainers_done(&q.retainers);
-        free(q.wanted);
+        type_paths_done(&q.types);
+        graph_groups_done(&q.groups);
         free(q.paths);
         free(q.roots);
-        heap_bands_done(&b);
-        heap_census_done(&c);
         return good;
 }

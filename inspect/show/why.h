@@ -3,10 +3,9 @@
 #ifndef HW_INSPECT_SHOW_WHY_H
 #define HW_INSPECT_SHOW_WHY_H
 
-#include "inspect/ghc/retainers.h"
 #include "inspect/show/request.h"
 
 /* Of the band that the request names, or of the largest. False with a sentence. */
-bool show_why(const struct inspect_subject *s, const struct heap_snapshot *snapshot, struct error *error);
+bool show_why(const struct graph_subject *s, struct error *error);
 
 #endif

@@ -265,6 +265,74 @@ def test_why(threaded):
     assert done.returncode == 2 and b"no type of its heap has NoSuchType in its name" in done.stderr, done.stderr
 
 
+def check_heapsnapshot(path, held):
+    """As its readers walk it: seven numbers a node, three an edge; all of it is reached from the first node."""
+    found = json.loads(path.read_text())
+    meta, strings = found["snapshot"], found["strings"]
+    width = len(meta["meta"]["node_fields"])
+    nodes = [found["nodes"][i:i + width] for i in range(0, len(found["nodes"]), width)]
+    edges = [found["edges"][i:i + 3] for i in range(0, len(found["edges"]), 3)]
+    assert len(nodes) == meta["node_count"] and len(edges) == meta["edge_count"] == sum(n[4] for n in nodes)
+    assert sum(n[3] for n in nodes) == held["reached_bytes"]
+    for band in held["bands"]:
+        of_band = [n[3] for n in nodes if strings[n[1]] == band["name"].split(":", 1)[-1]]
+        assert band["name"] != "main:Main.Session" or (len(of_band), sum(of_band)) == (band["closures"], band["bytes"])
+    reached, first, at = {0}, [0], 0
+    for n in nodes:
+        first.append(first[-1] + n[4])
+    todo = [0]
+    while todo:
+        at = todo.pop()
+        for _, _, to in edges[first[at]:first[at + 1]]:
+            assert to % width == 0
+            if to // width not in reached:
+                reached.add(to // width)
+                todo.append(to // width)
+    assert len(reached) == len(nodes)
+
+
+def test_who_holds_what_in_a_file(directory, threaded):
+    """What is retained; kept, read back, asked why, compared; and for another viewer."""
+    graph, snapshot = directory / "monday.heapgraph", directory / "heap.heapsnapshot"
+    held = inspect("heap", threaded.pid, "-o", graph)
+    why = inspect("why", threaded.pid, "Session")
+    by_name = {b["name"]: b for b in held["bands"]}
+    root = next(r for r in held["roots"] if r["name"] == "CAF Main.sessions")
+    assert by_name["main:Main.Session"]["closures"] == 3000
+    assert root["retained_bytes"] == why["roots"][0]["with_bytes"] > by_name["main:Main.Session"]["retained_bytes"] > why["bytes"]
+    assert held["reached_bytes"] == sum(b["bytes"] - b["unreached_bytes"] for b in held["bands"])
+
+    again = inspect("heap", graph)
+    assert {k: again[k] for k in ("bands", "roots", "bytes", "pid", "layout")} == {k: held[k] for k in ("bands", "roots", "bytes", "pid", "layout")}
+    from_file = inspect("why", graph, "Session")
+    assert {k: from_file[k] for k in ("paths", "roots", "bytes", "band")} == {k: why[k] for k in ("paths", "roots", "bytes", "band")}
+    check_heapsnapshot(snapshot, inspect("heap", graph, "-o", snapshot))
+    since = client("heap", graph, "--since", graph).stdout.decode()
+    assert re.search(r"^since \S+: \+0 B$", since, re.M) and "another run" not in since, since
+
+    program = started(programs["threaded"])
+    try:
+        client("heap", program.pid, "-o", graph)
+        program.stdin.write(b"more\n")
+        program.stdin.flush()
+        assert program.stdout.readline() == b"more\n"
+        grown = inspect("heap", program.pid, "--since", graph)
+        sessions = next(b for b in grown["bands"] if b["name"] == "main:Main.Session")
+        assert (sessions["closures_then"], sessions["closures"] - sessions["unreached_bytes"] // 32) == (3000, 6000)
+        other = client("heap", threaded.pid, "--since", graph).stdout.decode()
+        assert f", of another run: inside-threaded, process {program.pid}" in other, other
+    finally:
+        program.kill()
+        program.wait()
+
+    damaged = directory / "damaged.heapgraph"
+    damaged.write_bytes(graph.read_bytes()[:-9])
+    for args, words in ((("heap", damaged), "it is damaged, or cut off"), (("threads", graph), "is of who holds what in a heap"),
+                        (("heap", threaded.pid, "-o", directory / "x.json"), "expected a file that ends with .heapgraph or .heapsnapshot")):
+        done = client(*args)
+        assert done.returncode == 2 and words in done.stderr.decode() and not done.stdout, done.stderr
+
+
 @pytest.mark.parametrize("build", ["plain", "profiled"])
 def test_why_of_other_builds(build):
     require_tracing()

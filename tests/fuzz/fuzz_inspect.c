@@ -1,15 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * fuzz_inspect.c - libFuzzer target: byte 0 is what the rest is. 0 to 3: changes of the memory of a made-up program of
- * that release, before and after it is recognised; 4: an ELF file that is the program's own. What must hold: no read
- * outside, no endless loop.
+ * that release, before and after it is recognised; 4: an ELF file that is the program's own; 8: a graph, which is
+ * compressed first. What must hold: no read outside, no endless loop.
  */
 #include <stdint.h>
 #include <stdio.h>
+#include <zstd.h>
 
 #include "inspect/ghc/live_data.h"
 #include "inspect/ghc/names.h"
+#include "inspect/ghc/reach.h"
 #include "inspect/ghc/threads.h"
+#include "inspect/graph/file.h"
+#include "inspect/show/graph.h"
+#include "inspect/show/graph_file.h"
+#include "inspect/show/head.h"
 #include "inspect/show/heap.h"
 #include "inspect/show/profile.h"
 #include "inspect/show/profile_file.h"
@@ -80,9 +86,21 @@ static struct draft *made_up(uint8_t release)
         return d;
 }
 
+static void graph(const struct graph_subject *s)
+{
+        size_t size;
+        struct error error;
+
+        (void)show_graph(s, s->graph, &error);
+        (void)show_why(s, &error);
+        graph_write_heapsnapshot(nowhere, s->graph);
+        free(graph_file_encode(s->graph, &size));
+}
+
 static void heap(struct program *p, struct ghc *g, const struct inspect_request *request)
 {
         struct heap_snapshot s;
+        struct heap_graph held;
         struct error error;
 
         if (!snapshot_prepare(&s, g, UINT64_C(1) << 30, 5, &error))
@@ -90,7 +108,12 @@ static void heap(struct program *p, struct ghc *g, const struct inspect_request 
         if (snapshot_copy(&s, true, fuzz_never, NULL, &error) && snapshot_index(&s)) {
                 const struct inspect_subject subject = { .request = request, .program = p, .ghc = g };
                 (void)show_heap(&subject, &s, &error);
-                (void)show_why(&subject, &s, &error);
+                heap_graph_init(&held);
+                if (reach_all(&held, &s, NULL)) {
+                        head_origin(&held.origin, &subject);
+                        graph(&(struct graph_subject){ request, &held, &subject });
+                }
+                heap_graph_done(&held);
         }
         snapshot_done(&s);
 }
@@ -222,6 +245,25 @@ static void load(const uint8_t *data, size_t size)
         memory_forget(&o.memory);
 }
 
+static void read_graph(const uint8_t *data, size_t size)
+{
+        static const char magic[] = "heapwatch graph\n";
+        const struct inspect_request request = { .top = 100, .to = nowhere };
+        const size_t room = ZSTD_compressBound(size), head = GRAPH_FILE_MAGIC_BYTES;
+        uint8_t *bytes = malloc(head + room);
+        struct heap_graph g;
+        struct error error;
+
+        if (!bytes)
+                abort();
+        memcpy(bytes, magic, head);
+        const size_t n = ZSTD_compress(bytes + head, room, data, size, 1);
+        if (graph_file_decode(&g, bytes, head + n, UINT64_C(1) << 26, &error))
+                graph(&(struct graph_subject){ &request, &g, NULL });
+        heap_graph_done(&g);
+        free(bytes);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -230,6 +272,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                 return 0;
         if (!nowhere && !(nowhere = fopen("/dev/null", "w")))
                 abort();
+        if (data[0] & 8) {
+                read_graph(data + 1, size - 1);
+                return 0;
+        }
         if (data[0] & 4) {
                 load(data + 1, size - 1);
                 return 0;

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: BSD-3-Clause
 -- | A heap and threads that are known: 40 threads in waitForReply, one 20,000 calls deep, one in STM, one in a delay;
 -- 3,000 sessions in a map that a top-level IORef holds, each with two items; 500 orders that one thread holds. Says
--- "ready" when all is there.
+-- "ready" when all is there, and has 3,000 sessions more for each line that it reads.
 -- usage: Inside [busy|spin]   until standard input ends, one more thread computes: busy allocates, spin is one function
 module Main (main, sessions, waitForReply, descend, holdOrders, spin, spinAgain) where
 
@@ -66,6 +66,15 @@ spinAgain r n = do
 named :: String -> IO () -> IO ()
 named name io = forkIO io >>= \t -> labelThread t name
 
+-- | For each line of standard input, 3,000 sessions more.
+serve :: Int -> IO ()
+serve n = isEOF >>= \end -> unless end $ do
+  _ <- getLine
+  fillSessions (n + 3000)
+  performMajorGC
+  putStrLn "more" >> hFlush stdout
+  serve (n + 3000)
+
 main :: IO ()
 main = do
   args <- getArgs
@@ -87,5 +96,5 @@ main = do
   threadDelay 200000
   performMajorGC
   putStrLn "ready" >> hFlush stdout
-  getContents >>= evaluate . length >>= print
+  serve 3000
   countSessions >>= print

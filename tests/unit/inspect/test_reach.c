@@ -7,7 +7,8 @@
 
 #include <cmocka.h>
 
-#include "inspect/ghc/retainers.h"
+#include "inspect/ghc/reach.h"
+#include "inspect/graph/paths.h"
 #include "proto/base/text_out.h"
 #include "tests/unit/inspect/draft.h"
 
@@ -20,7 +21,10 @@ static bool never(void *ctx)
 struct found {
         struct ghc ghc;
         struct heap_snapshot snapshot;
-        struct retainers retainers;
+        struct heap_graph graph;
+        uint64_t *places;
+        struct type_paths paths;
+        bool *left; /* what is reached without some root */
 };
 
 static void find(struct found *f, struct draft *d)
@@ -33,35 +37,64 @@ static void find(struct found *f, struct draft *d)
             !snapshot_copy(&f->snapshot, true, never, NULL, &error))
                 fail_msg("%s", error.text);
         assert_true(snapshot_index(&f->snapshot));
-        assert_true(retainers_find(&f->retainers, &f->snapshot));
+        heap_graph_init(&f->graph);
+        assert_true(reach_all(&f->graph, &f->snapshot, &f->places));
+        assert_true(type_paths_find(&f->paths, &f->graph));
+        f->left = malloc(f->graph.n_nodes);
+        assert_non_null(f->left);
 }
 
 static void done(struct found *f, struct draft *d)
 {
-        retainers_done(&f->retainers);
+        free(f->left);
+        free(f->places);
+        type_paths_done(&f->paths);
+        heap_graph_done(&f->graph);
         snapshot_done(&f->snapshot);
         ghc_done(&f->ghc);
         draft_destroy(d);
+}
+
+/* Of the closure at an address; UINT32_MAX: it was not reached. */
+static uint32_t node_at(const struct found *f, uint64_t at)
+{
+        uint32_t i = 0;
+
+        while (i < f->graph.n_nodes && f->places[i] != at)
+                i++;
+        return i < f->graph.n_nodes ? i : UINT32_MAX;
 }
 
 /* "(:)+ <- Box <- CAF Main.cache" of what was reached at an address; "": it was not. */
 static const char *path_to(const struct found *f, uint64_t at)
 {
         static char text[1024];
-        const struct retainers *r = &f->retainers;
+        const uint32_t node = node_at(f, at);
         struct text_out out;
 
         text_out_init(&out, text, sizeof(text));
-        for (size_t i = 0; i < r->n_reached; i++) {
-                if (r->reached[i].at != at)
-                        continue;
-                for (uint32_t p = r->reached[i].path; p; p = r->paths[p].up) {
-                        text_put(&out, text[0] ? " <- " : "");
-                        text_put(&out, r->paths[p].name);
-                        text_put(&out, r->paths[p].plus ? "+" : "");
-                }
+        for (uint32_t p = node == UINT32_MAX ? 0 : f->paths.of_node[node]; p; p = f->paths.items[p].up) {
+                text_put(&out, text[0] ? " <- " : "");
+                text_put(&out, f->paths.items[p].name);
+                text_put(&out, f->paths.items[p].plus ? "+" : "");
         }
         return text;
+}
+
+static bool is_left_without(const struct found *f, uint64_t at, const char *root)
+{
+        assert_true(graph_reach_without(&f->graph, root, f->left));
+        return f->left[node_at(f, at)];
+}
+
+/* Closures of a type that no root holds. */
+static uint64_t unreached(const struct found *f, const char *name)
+{
+        uint64_t n = 0;
+
+        for (uint32_t i = 0; i < f->graph.n_types; i++)
+                n += strcmp(f->graph.types[i].name, name) ? 0 : f->graph.types[i].unreached_closures;
+        return n;
 }
 
 struct types {
@@ -110,12 +143,12 @@ static void test_cafs(void **state)
         draft_symbol(d, caf, 32, "Main_cache_closure");
         (void)draft_thread(d, 1, 8, (uint64_t[]){ t.frame, 0 }, 2);
         find(&f, d);
-        assert_int_equal(f.retainers.live_cafs, 1);
-        assert_int_equal(f.retainers.dead_cafs, 1);
-        assert_string_equal(path_to(&f, last), "M.Cons+ <- CAF Main.cache");
+        assert_int_equal(f.graph.live_cafs, 1);
+        assert_int_equal(f.graph.dead_cafs, 1);
+        assert_string_equal(path_to(&f, last), "p:M.Cons+ <- CAF Main.cache");
         assert_string_equal(path_to(&f, lost), "");
-        assert_true(retainers_find_without(&f.retainers, "CAF Main.cache"));
-        assert_string_equal(path_to(&f, last), "");
+        assert_int_equal(unreached(&f, "p:M.Cons"), 3);
+        assert_false(is_left_without(&f, last, "CAF Main.cache"));
         done(&f, d);
 }
 
@@ -137,12 +170,11 @@ static void test_threads(void **state)
         (void)draft_thread(d, 1, 8, (uint64_t[]){ t.frame, box, bits, number, shared }, 5);
         (void)draft_thread(d, 1, 8, (uint64_t[]){ other, shared }, 2);
         find(&f, d);
-        assert_string_equal(path_to(&f, box), "M.Box <- frame of Main.serve <- thread in Main.serve");
-        assert_true(retainers_is_reached(&f.retainers, shared));
-        assert_false(retainers_is_reached(&f.retainers, number));
-        assert_true(retainers_find_without(&f.retainers, "thread in Main.serve"));
-        assert_false(retainers_is_reached(&f.retainers, box));
-        assert_string_equal(path_to(&f, shared), "M.Box <- frame of Main.watch <- thread in Main.watch");
+        assert_string_equal(path_to(&f, box), "p:M.Box <- frame of Main.serve <- thread in Main.serve");
+        assert_int_equal(node_at(&f, number), UINT32_MAX);
+        assert_false(is_left_without(&f, box, "thread in Main.serve"));
+        assert_true(is_left_without(&f, shared, "thread in Main.serve"));
+        assert_true(is_left_without(&f, box, "another"));
         done(&f, d);
 }
 
@@ -172,10 +204,9 @@ static void test_folds_weak_and_c(void **state)
         (void)draft_thread(d, 1, next, NULL, 0);
         find(&f, d);
         assert_true(strlen(path_to(&f, deepest)) < 60);
-        assert_string_equal(path_to(&f, value), "M.Box <- weak pointer whose key is alive");
-        assert_false(retainers_is_reached(&f.retainers, unkeyed));
-        assert_int_equal(f.retainers.live_weak_pointers, 1);
-        assert_string_equal(path_to(&f, in_c), "M.Box <- C memory, which may be a stable pointer");
+        assert_string_equal(path_to(&f, value), "p:M.Box <- weak pointer <- p:M.Box <- thread in 0x400110");
+        assert_int_equal(node_at(&f, unkeyed), UINT32_MAX);
+        assert_string_equal(path_to(&f, in_c), "p:M.Box <- C memory, which may be a stable pointer");
         done(&f, d);
 }
 
@@ -195,7 +226,7 @@ static void test_running_in_c(void **state)
         draft_u64(d, DRAFT_C + 0x8040, top);
         assert_true(program_add_registers(&d->program, (struct registers){ .tid = 1, .sp = DRAFT_C + 0x8000 }));
         find(&f, d);
-        assert_true(retainers_is_reached(&f.retainers, box));
+        assert_int_not_equal(node_at(&f, box), UINT32_MAX);
         assert_true(strstr(path_to(&f, box), "thread") != NULL);
         done(&f, d);
 }

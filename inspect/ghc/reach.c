@@ -1,0 +1,626 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DESIGN - two searches, breadth first. The first goes from threads and stable pointers through everything, also the
+ * closures that do not move and the lists of these that code refers to (SRT): so it finds the CAFs that are alive, as
+ * the collector does. The second begins with these CAFs, so that what a top-level value holds is said to be held by it,
+ * leaves other closures that do not move alone, and makes the graph: a closure becomes a node when it is first reached,
+ * and its edges are added when its turn comes, which is in the order of nodes.
+ *
+ * `numbers` has the node of a closure for each 16 bytes of the heap: no closure is smaller.
+ */
+#include "inspect/ghc/reach.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "inspect/ghc/census.h"
+#include "inspect/ghc/closure.h"
+#include "inspect/ghc/roots.h"
+#include "inspect/ghc/threads.h"
+#include "proto/base/array.h"
+#include "proto/base/hash.h"
+
+#define STATICS_MOST ((size_t)1 << 24)
+#define BITMAP_MOST  (UINT64_C(1) << 20) /* words of a frame or of arguments */
+#define WEAK_MOST    (UINT64_C(1) << 22)
+
+/* What a node stands for; closures have their address, which is a multiple of 8. */
+#define PLACE_FRAME 1u /* of a frame, its address with this */
+#define PLACE_ROOT  2u /* of roots, the index of the first, times 8, with this */
+#define PLACE_WEAK  4u /* of a weak pointer, as what its key holds, its address with this */
+
+struct weak {
+        uint64_t key, at;
+};
+
+struct search {
+        const struct heap_snapshot *s;
+        struct ghc *g;
+        struct heap_graph *graph;
+        struct graph_types types;
+        struct heap_roots roots;
+        uint64_t *places; /* of what was reached, in that order: of nodes, in the second search */
+        size_t n_places, places_capacity;
+        size_t done;       /* of these, that were gone through */
+        struct weak *weak; /* by key */
+        size_t n_weak, weak_capacity;
+        uint32_t *root_next;  /* of each root, the next one of its name, plus 1 */
+        bool through_statics; /* the first search */
+        uint64_t *statics;    /* closures that do not move and were reached: a hash table */
+        size_t n_statics, static_places;
+        uint64_t *pending_statics; /* those that are not gone through yet */
+        size_t n_pending, pending_capacity;
+};
+
+/* ------------------------------------------------------------------ what was reached */
+
+/* Where the number of a closure's node is, plus 1; NULL: it is not in the heap, or out of memory. */
+static uint32_t *number_of(struct search *c, uint64_t at)
+{
+        struct megablock *m = snapshot_megablock(c->s, at);
+
+        if (m && !m->numbers && !(m->numbers = calloc(MEGABLOCK_BYTES / 16, sizeof(*m->numbers))))
+                c->graph->out_of_memory = true;
+        return m && m->numbers ? &m->numbers[at % MEGABLOCK_BYTES / 16] : NULL;
+}
+
+static bool is_reached(struct search *c, uint64_t at)
+{
+        const struct megablock *m = snapshot_megablock(c->s, at);
+        const uint32_t number = m && m->numbers ? m->numbers[at % MEGABLOCK_BYTES / 16] : 0;
+
+        return number && c->places[number - 1] == at;
+}
+
+static void clear_numbers(const struct heap_snapshot *s)
+{
+        for (size_t i = 0; i < s->n_megablocks; i++) {
+                free(s->megablocks[i].numbers);
+                s->megablocks[i].numbers = NULL;
+        }
+}
+
+/* The number of what is at a place; in the second search that of a new node. */
+static uint32_t add_place(struct search *c, uint64_t place, uint32_t type, uint64_t bytes)
+{
+        if (c->n_places >= UINT32_MAX - 1 || !ARRAY_RESERVE(c->places, c->places_capacity, c->n_places + 1) ||
+            (!c->through_statics && heap_graph_add(c->graph, type, bytes) == UINT32_MAX)) {
+                c->graph->out_of_memory = true;
+                return UINT32_MAX;
+        }
+        c->places[c->n_places] = place;
+        return (uint32_t)c->n_places++;
+}
+
+static uint64_t bytes_of(const struct heap_snapshot *s, const struct closure_table *t, uint64_t at)
+{
+        const struct heap_group *g = snapshot_group(s, at);
+
+        return g ? closure_bytes(s, t, at, g->start + (uint64_t)g->blocks * BLOCK_BYTES) : 0;
+}
+
+static uint32_t add_closure(struct search *c, const struct closure_table *t, uint64_t at)
+{
+        return c->through_statics ? add_place(c, at, 0, 0)
+                                  : add_place(c, at, graph_type_of_closure(&c->types, t), bytes_of(c->s, t, at));
+}
+
+/* Adds one to the set. False: it is in it already, or there is no memory. */
+static bool add_static(struct search *c, uint64_t at)
+{
+        if (2 * (c->n_statics + 1) > c->static_places) {
+                const size_t n = c->static_places ? 2 * c->static_places : 4096;
+                uint64_t *places = n <= STATICS_MOST ? calloc(n, sizeof(*places)) : NULL;
+                if (!places) {
+                        c->graph->out_of_memory = true;
+                        return false;
+                }
+                for (size_t i = 0; i < c->static_places; i++) {
+                        size_t k = (size_t)hash_u64(c->statics[i], 0) & (n - 1);
+                        while (c->statics[i] && places[k])
+                                k = (k + 1) & (n - 1);
+                        if (c->statics[i])
+                                places[k] = c->statics[i];
+                }
+                free(c->statics);
+                c->statics = places;
+                c->static_places = n;
+        }
+        size_t k = (size_t)hash_u64(at, 0) & (c->static_places - 1);
+        for (; c->statics[k]; k = (k + 1) & (c->static_places - 1))
+                if (c->statics[k] == at)
+                        return false;
+        c->statics[k] = at;
+        c->n_statics++;
+        return true;
+}
+
+static bool has_static(const void *ctx, uint64_t at)
+{
+        const struct search *c = ctx;
+
+        for (size_t k = c->static_places ? (size_t)hash_u64(at, 0) & (c->static_places - 1) : 0;
+             c->static_places && c->statics[k]; k = (k + 1) & (c->static_places - 1))
+                if (c->statics[k] == at)
+                        return true;
+        return false;
+}
+
+/* ------------------------------------------------------------------------- following */
+
+static void follow_static(struct search *c, uint64_t at)
+{
+        if (!c->through_statics || !at || !heap_is_static(c->s, at) || !add_static(c, at))
+                return;
+        if (ARRAY_RESERVE(c->pending_statics, c->pending_capacity, c->n_pending + 1))
+                c->pending_statics[c->n_pending++] = at;
+        else
+                c->graph->out_of_memory = true;
+}
+
+/* A pointer: what it points to is reached. Anything else is passed over. */
+static void follow(struct search *c, uint64_t pointer)
+{
+        const uint64_t at = pointer & ~UINT64_C(7);
+        uint32_t *number;
+
+        if (!snapshot_megablock(c->s, at)) {
+                follow_static(c, at);
+                return;
+        }
+        const struct closure_table *t = info_tables_find(&c->g->tables, snapshot_word(c->s, at));
+        if (!t || closure_is_frame(t->type) || !(number = number_of(c, at)) || c->graph->out_of_memory)
+                return;
+        if (!*number)
+                *number = add_closure(c, t, at) + 1;
+        else if (c->places[*number - 1] != at)
+                return; /* two within 16 bytes: at least one of them is none */
+        if (!c->through_statics && !c->graph->out_of_memory)
+                heap_graph_add_edge(c->graph, *number - 1);
+}
+
+static void follow_words(struct search *c, uint64_t at, uint64_t n)
+{
+        for (uint64_t i = 0; i < n; i++)
+                follow(c, snapshot_word(c->s, at + 8 * i));
+}
+
+/* Closures that the code refers to. */
+static void follow_code(struct search *c, const struct closure_table *t)
+{
+        if (c->through_statics && t->srt)
+                follow(c, t->at + (uint64_t)(int64_t)t->srt);
+}
+
+/* A bit that is set: no pointer. */
+static void follow_large_bitmap(struct search *c, const struct closure_table *t, uint64_t at, uint64_t n)
+{
+        const uint64_t bitmap = t->at + (uint64_t)(int64_t)(int32_t)(uint32_t)t->layout + 8;
+        uint64_t bits = 0;
+
+        for (uint64_t i = 0; i < n; i++) {
+                if (i % 64 == 0 && !memory_read_kept(c->g->program->memory, bitmap + i / 8, &bits, sizeof(bits)))
+                        return;
+                if (!(bits >> (i % 64) & 1))
+                        follow(c, snapshot_word(c->s, at + 8 * i));
+        }
+}
+
+static void follow_frame(struct search *c, const struct closure_table *t, uint64_t at, size_t size)
+{
+        switch (t->type) {
+        case RET_BIG:
+                follow_large_bitmap(c, t, at + 8, size - 1);
+                break;
+        case RET_FUN:
+                follow_words(c, at + 16, size - 2);
+                break;
+        case RET_BCO:
+                follow_words(c, at + 8, size - 1);
+                break;
+        default:
+                for (size_t i = 0; i + 1 < size; i++)
+                        if (!(t->layout >> (6 + i) & 1))
+                                follow(c, snapshot_word(c->s, at + 8 + 8 * i));
+                break;
+        }
+        if (t->type == RET_SMALL || t->type == RET_BIG)
+                follow_code(c, t);
+}
+
+/* The words of the frame at `at`, of which at most `most` are there; 0: it is none that is understood. */
+static size_t frame_at(const struct search *c, uint64_t at, uint64_t most, const struct closure_table **ret)
+{
+        const uint64_t words[2] = { snapshot_word(c->s, at), snapshot_word(c->s, at + 8) };
+
+        return frame_words(c->g, words, (size_t)most, ret);
+}
+
+/* What the frames from `at` to `end` hold. Those with a name become nodes. */
+static void follow_frames(struct search *c, uint64_t at, uint64_t end)
+{
+        while (at < end && !c->graph->out_of_memory) {
+                const struct closure_table *t;
+                const size_t size = frame_at(c, at, (end - at) / 8, &t);
+                const uint32_t type = size && !c->through_statics ? graph_type_of_frame(&c->types, t) : GRAPH_TYPE_NONE;
+
+                if (size == 0) /* an argument on top of a stack that runs, or what is not understood */
+                        follow(c, snapshot_word(c->s, at));
+                else if (type == GRAPH_TYPE_NONE)
+                        follow_frame(c, t, at, size);
+                else if (add_place(c, at | PLACE_FRAME, type, 0) != UINT32_MAX)
+                        heap_graph_add_edge(c->graph, (uint32_t)c->n_places - 1);
+                at += size ? 8 * size : 8;
+        }
+}
+
+static void follow_stack(struct search *c, uint64_t at)
+{
+        const uint64_t base = at + c->g->shift, begin = base + STACK_WORDS;
+        const uint64_t end = begin + 8 * (uint64_t)(uint32_t)snapshot_word(c->s, base + STACK_SIZE);
+        uint64_t pointer = snapshot_word(c->s, base + STACK_POINTER);
+
+        for (size_t i = 0; i < c->roots.n_running; i++)
+                if (c->roots.running[i].stack == at)
+                        pointer = c->roots.running[i].pointer;
+        if (pointer >= begin && pointer <= end && !(pointer & 7) && end - begin <= (UINT64_C(1) << 30))
+                follow_frames(c, pointer, end);
+}
+
+/* Not the next thread of the list, nor the capability. */
+static void follow_thread(struct search *c, uint64_t at)
+{
+        const struct thread_layout *l = &c->g->thread;
+        const uint16_t fields[] = { THREAD_STACK,      l->block_info,     l->blocked_exceptions,
+                                    l->blocking_queue, l->capability + 8, l->label ? l->label : l->blocking_queue };
+
+        for (size_t i = 0; i < ARRAY_SIZE(fields); i++)
+                follow(c, snapshot_word(c->s, at + c->g->shift + fields[i]));
+}
+
+static uint64_t bounded(uint64_t n)
+{
+        return n < BITMAP_MOST ? n : BITMAP_MOST;
+}
+
+/* What a closure of the heap holds. A weak pointer holds nothing: its key does. */
+static void go_through(struct search *c, uint64_t at, const struct closure_table *t)
+{
+        const uint64_t h = 8 * (uint64_t)c->g->header_words, payload = at + h, thunk = payload + 8;
+
+        switch (t->type) {
+        case ARR_WORDS:
+        case WEAK:
+        case COMPACT_NFDATA:
+                return;
+        case TSO:
+                follow_thread(c, at);
+                return;
+        case STACK:
+                follow_stack(c, at);
+                return;
+        case IND:
+        case BLACKHOLE:
+        case BLOCKING_QUEUE:
+                follow_words(c, payload, t->type == BLOCKING_QUEUE ? 4 : 1);
+                return;
+        case THUNK_SELECTOR:
+                follow(c, snapshot_word(c->s, thunk));
+                return;
+        case AP:
+                follow_words(c, thunk + 8, 1 + bounded(snapshot_word(c->s, thunk) >> 32));
+                return;
+        case PAP:
+                follow_words(c, payload + 8, 1 + bounded(snapshot_word(c->s, payload) >> 32));
+                return;
+        case AP_STACK:
+                follow(c, snapshot_word(c->s, thunk + 8));
+                follow_frames(c, thunk + 16, thunk + 16 + 8 * bounded(snapshot_word(c->s, thunk)));
+                return;
+        case CONTINUATION:
+                follow_frames(c, payload + 24, payload + 24 + 8 * bounded(snapshot_word(c->s, payload + 16)));
+                return;
+        case BCO:
+                follow_words(c, payload, 3);
+                return;
+        case TREC_CHUNK:
+                follow(c, snapshot_word(c->s, payload));
+                /* those that are used; others have what was there before */
+                for (uint64_t i = 0; i < TREC_ENTRIES && i < snapshot_word(c->s, payload + 8); i++)
+                        follow_words(c, payload + 16 + 8 * i * c->g->trec_entry_words, 3);
+                return;
+        default:
+                break;
+        }
+        if (t->type >= MUT_ARR_PTRS_CLEAN && t->type <= MUT_ARR_PTRS_FROZEN_CLEAN)
+                follow_words(c, payload + 16,
+                             snapshot_word(c->s, payload) < (UINT64_C(1) << 40) ? snapshot_word(c->s, payload) : 0);
+        else if (t->type >= SMALL_MUT_ARR_PTRS_CLEAN && t->type <= SMALL_MUT_ARR_PTRS_FROZEN_CLEAN)
+                follow_words(c, payload + 8, bounded(snapshot_word(c->s, payload)));
+        else
+                follow_words(c, closure_is_thunk(t->type) ? thunk : payload, t->pointers);
+        if (closure_is_function(t->type) || closure_is_thunk(t->type))
+                follow_code(c, t);
+}
+
+static uint64_t static_word(const struct search *c, uint64_t at)
+{
+        uint64_t value;
+
+        return snapshot_read(c->s, at, &value) ? value : 0;
+}
+
+/* A closure that does not move: it may hold others, and its code may refer to others. */
+static void go_through_static(struct search *c, uint64_t at)
+{
+        const struct closure_table *t = info_tables_find(&c->g->tables, static_word(c, at));
+        const uint64_t payload = at + 8 * (uint64_t)c->g->header_words;
+
+        if (!t || t->type == CONSTR_NOCAF)
+                return;
+        if (t->type == IND_STATIC)
+                follow(c, static_word(c, payload));
+        else if (t->type == THUNK_STATIC)
+                follow_code(c, t);
+        else if (t->type == FUN_STATIC || closure_is_constructor(t->type)) {
+                for (uint32_t i = 0; i < t->pointers; i++)
+                        follow(c, static_word(c, payload + 8 * (uint64_t)i));
+                if (t->type == FUN_STATIC)
+                        follow_code(c, t);
+        }
+}
+
+/* --------------------------------------------------------------------- weak pointers */
+
+/*
+ * A weak pointer whose key is alive holds its value and its finalizers, whoever knows of the weak pointer: so they are
+ * held by the key. The keys that do not move are always alive.
+ */
+static int by_key(const void *a, const void *b)
+{
+        const struct weak *x = a, *y = b;
+
+        return x->key != y->key ? (x->key < y->key ? -1 : 1) : (x->at > y->at) - (x->at < y->at);
+}
+
+static void add_weak(struct search *c, uint64_t at)
+{
+        const uint64_t key = snapshot_word(c->s, at + 8 * ((uint64_t)c->g->header_words + 1)) & ~UINT64_C(7);
+
+        if (!snapshot_megablock(c->s, key))
+                heap_roots_add_weak(&c->roots, at);
+        else if (ARRAY_RESERVE(c->weak, c->weak_capacity, c->n_weak + 1))
+                c->weak[c->n_weak++] = (struct weak){ key, at };
+        else
+                c->graph->out_of_memory = true;
+}
+
+static void find_weak_pointers(struct search *c)
+{
+        for (unsigned i = 0; i < c->s->generations.n; i++) {
+                uint64_t at = c->s->generations.items[i].weak_pointers;
+                for (uint64_t n = 0; at && n < WEAK_MOST && !c->graph->out_of_memory; n++) {
+                        const struct closure_table *t = info_tables_find(&c->g->tables, snapshot_word(c->s, at));
+                        if (!t || t->type != WEAK)
+                                break;
+                        add_weak(c, at);
+                        at = snapshot_word(c->s, at + 8 * ((uint64_t)c->g->header_words + 4));
+                }
+        }
+        if (c->n_weak)
+                qsort(c->weak, c->n_weak, sizeof(*c->weak), by_key);
+}
+
+/* With the weak pointer itself, and C's finalizers. */
+static void follow_weak_pointer(struct search *c, uint64_t at)
+{
+        const uint64_t payload = at + 8 * (uint64_t)c->g->header_words;
+
+        follow(c, at);
+        follow(c, snapshot_word(c->s, payload));
+        follow_words(c, payload + 16, 2);
+}
+
+/* The weak pointers that have this key. */
+static void follow_weak_pointers_of(struct search *c, uint64_t key)
+{
+        size_t low = 0, high = c->n_weak;
+
+        while (low < high) {
+                const size_t middle = (low + high) / 2;
+                if (c->weak[middle].key < key)
+                        low = middle + 1;
+                else
+                        high = middle;
+        }
+        for (; low < c->n_weak && c->weak[low].key == key && !c->graph->out_of_memory; low++)
+                if (c->through_statics)
+                        follow_weak_pointer(c, c->weak[low].at);
+                else if (add_place(c, c->weak[low].at | PLACE_WEAK,
+                                   heap_graph_type(c->graph, GRAPH_FRAME, "weak pointer", "weak pointer"),
+                                   0) != UINT32_MAX)
+                        heap_graph_add_edge(c->graph, (uint32_t)c->n_places - 1);
+}
+
+/* ----------------------------------------------------------------------- one by one */
+
+static void follow_root(struct search *c, const struct root *root)
+{
+        const struct closure_table *t = info_tables_find(&c->g->tables, snapshot_word(c->s, root->closure));
+
+        if (t && t->type == WEAK && root->is_weak)
+                follow_weak_pointer(c, root->closure);
+        else
+                follow(c, root->closure);
+}
+
+/* The next one of what was reached. */
+static void go_through_next(struct search *c)
+{
+        const uint64_t place = c->places[c->done++], at = place & ~UINT64_C(7);
+        const struct closure_table *t;
+
+        if (!c->through_statics)
+                heap_graph_open_next(c->graph);
+        if (place & PLACE_ROOT) {
+                for (uint64_t i = at / 8 + 1; i; i = c->root_next[i - 1])
+                        follow_root(c, &c->roots.items[i - 1]);
+        } else if (place & PLACE_WEAK) {
+                follow_weak_pointer(c, at);
+        } else if (place & PLACE_FRAME) {
+                const size_t size = frame_at(c, at, BITMAP_MOST, &t);
+                if (size)
+                        follow_frame(c, t, at, size);
+        } else if ((t = info_tables_find(&c->g->tables, snapshot_word(c->s, at))) != NULL) {
+                go_through(c, at, t);
+                follow_weak_pointers_of(c, at);
+        }
+}
+
+static void continue_search(struct search *c)
+{
+        while ((c->done < c->n_places || c->n_pending > 0) && !c->graph->out_of_memory) {
+                if (c->n_pending > 0)
+                        go_through_static(c, c->pending_statics[--c->n_pending]);
+                else
+                        go_through_next(c);
+        }
+}
+
+/* ---------------------------------------------------------------------- the searches */
+
+/* A node for each name; with the next root of each one's name. CAFs, from `first_caf` on, come first. */
+static bool add_roots(struct search *c, size_t first_caf)
+{
+        const size_t n = c->roots.n;
+        uint32_t *last = calloc((size_t)c->graph->n_types + 1, sizeof(*last)); /* of each type, plus 1 */
+
+        free(c->root_next);
+        c->root_next = calloc(n + 1, sizeof(*c->root_next));
+        for (size_t i = 0; last && c->root_next && i < n && !c->graph->out_of_memory; i++) {
+                const size_t k = (first_caf + i) % n;
+                const uint32_t type = c->roots.items[k].type;
+                if (last[type])
+                        c->root_next[last[type] - 1] = (uint32_t)k + 1;
+                else
+                        (void)add_place(c, (uint64_t)k * 8 | PLACE_ROOT, type, 0);
+                last[type] = (uint32_t)k + 1;
+        }
+        c->graph->out_of_memory |= !last || !c->root_next;
+        free(last);
+        return !c->graph->out_of_memory;
+}
+
+/* The closures that C has: what looks like a pointer to one. Statics of Haskell are not among these words. */
+static void follow_c_memory(struct search *c)
+{
+        if (!c->through_statics) {
+                (void)add_place(c, PLACE_ROOT,
+                                heap_graph_type(c->graph, GRAPH_DOUBTFUL_ROOT,
+                                                "C memory, which may be a stable pointer", "root"),
+                                0);
+                heap_graph_open_next(c->graph);
+                c->done++;
+        }
+        for (size_t i = 0; i < c->s->n_written; i++) {
+                const struct written *w = &c->s->written[i];
+                for (uint64_t at = w->start; at + 8 <= w->end; at += 8) {
+                        uint64_t value;
+                        memcpy(&value, w->bytes + (at - w->start), sizeof(value));
+                        if (snapshot_megablock(c->s, value) && !heap_is_static(c->s, at))
+                                follow(c, value);
+                }
+        }
+}
+
+static bool search(struct search *c, size_t first_caf)
+{
+        clear_numbers(c->s);
+        c->n_places = c->done = 0;
+        if (!add_roots(c, first_caf))
+                return false;
+        continue_search(c);
+        follow_c_memory(c);
+        continue_search(c);
+        return !c->graph->out_of_memory;
+}
+
+/* ---------------------------------------------------------------- what was not reached */
+
+struct unreached {
+        struct search *search;
+        uint64_t bytes, reached; /* of a group */
+};
+
+static void count_unreached(void *ctx, const struct closure_table *table, uint64_t at, uint64_t bytes)
+{
+        struct unreached *u = ctx;
+
+        if (is_reached(u->search, at)) {
+                u->reached += bytes;
+                return;
+        }
+        struct graph_type *t = &u->search->graph->types[graph_type_of_closure(&u->search->types, table)];
+        t->unreached_bytes += bytes;
+        t->unreached_closures++;
+        u->bytes += bytes;
+}
+
+static void count_pinned(void *ctx, const struct closure_table *table, uint64_t at, uint64_t bytes)
+{
+        const struct unreached *u = ctx;
+
+        if (!is_reached(u->search, at))
+                u->search->graph->types[graph_type_of_closure(&u->search->types, table)].pinned_bytes += bytes;
+}
+
+static void count_all_unreached(struct search *c)
+{
+        uint64_t unused = 0;
+
+        for (size_t i = 0; i < c->s->n_groups && !c->graph->out_of_memory; i++) {
+                struct unreached u = { .search = c };
+                if (c->s->groups[i].kind == GROUP_OTHER)
+                        continue;
+                (void)group_each(c->s, &c->s->groups[i], count_unreached, &u, &unused);
+                if (c->s->groups[i].flags & BLOCK_PINNED && u.reached && u.bytes)
+                        (void)group_each(c->s, &c->s->groups[i], count_pinned, &u, &unused);
+        }
+}
+
+/* --------------------------------------------------------------------------- the whole */
+
+bool reach_all(struct heap_graph *g, const struct heap_snapshot *s, uint64_t **ret_places)
+{
+        struct search c = { .s = s, .g = s->ghc, .graph = g, .through_statics = true };
+        bool good;
+
+        c.types = (struct graph_types){ .program = s->ghc->program, .graph = g };
+        c.roots = (struct heap_roots){ .snapshot = s, .types = &c.types };
+        g->out_of_memory |= g->type_capacity && !ARRAY_RESERVE(c.places, c.places_capacity, g->type_capacity);
+        heap_roots_add(&c.roots);
+        find_weak_pointers(&c);
+        good = !g->out_of_memory && search(&c, 0);
+        if (good) {
+                const size_t first_caf = c.roots.n;
+                heap_roots_add_cafs(&c.roots, has_static, &c);
+                c.through_statics = false;
+                good = search(&c, first_caf < c.roots.n ? first_caf : 0);
+        }
+        if (good)
+                count_all_unreached(&c);
+        heap_graph_finish(g);
+        clear_numbers(s);
+        if (ret_places) {
+                *ret_places = c.places;
+                c.places = NULL;
+        }
+        free(c.places);
+        free(c.root_next);
+        free(c.statics);
+        free(c.pending_statics);
+        free(c.weak);
+        free(c.roots.items);
+        graph_types_done(&c.types);
+        return good && !g->out_of_memory;
+}

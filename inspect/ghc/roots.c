@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "inspect/ghc/roots.h"
+
+#include <string.h>
+
+#include "inspect/ghc/closure.h"
+#include "inspect/ghc/names.h"
+#include "inspect/ghc/threads.h"
+#include "proto/base/array.h"
+#include "proto/base/text_out.h"
+
+#define STABLE_MOST   (UINT64_C(1) << 24)
+#define NAMED_FRAMES  8u /* from the top, of which one names a thread */
+#define C_STACK_BYTES 65536u
+
+static void add_root(struct heap_roots *r, enum graph_kind kind, const char *name, uint64_t closure)
+{
+        struct heap_graph *g = r->types->graph;
+        const uint32_t type = heap_graph_type(g, kind, name, "root");
+
+        if (g->out_of_memory || !ARRAY_RESERVE(r->items, r->capacity, r->n + 1)) {
+                g->out_of_memory = true;
+                return;
+        }
+        r->items[r->n++] = (struct root){ closure, type, false };
+        g->types[type].roots++;
+}
+
+bool heap_is_static(const struct heap_snapshot *s, uint64_t at)
+{
+        const struct program *p = s->ghc->program;
+
+        for (size_t i = 0; i < p->n_data; i++)
+                if (at >= p->data[i].start && at < p->data[i].end)
+                        return true;
+        return false;
+}
+
+/* The topmost function of the program in its stack. */
+static const char *thread_place(struct heap_roots *r, uint64_t tso)
+{
+        const struct heap_snapshot *s = r->snapshot;
+        const uint64_t base = (snapshot_word(s, tso + s->ghc->shift + THREAD_STACK) & ~UINT64_C(7)) + s->ghc->shift;
+        const uint64_t end = base + STACK_WORDS + 8 * (uint64_t)(uint32_t)snapshot_word(s, base + STACK_SIZE);
+        uint64_t at = snapshot_word(s, base + STACK_POINTER);
+
+        for (unsigned n = 0; n < NAMED_FRAMES && at >= base + STACK_WORDS && at < end; n++) {
+                const uint64_t words[2] = { snapshot_word(s, at), snapshot_word(s, at + 8) };
+                const struct closure_table *t;
+                const size_t size = frame_words(s->ghc, words, (size_t)((end - at) / 8), &t);
+                if (size == 0)
+                        break;
+                const uint32_t type = graph_type_of_frame(r->types, t);
+                if (type != GRAPH_TYPE_NONE)
+                        return r->types->graph->types[type].name;
+                at += 8 * size;
+        }
+        return "";
+}
+
+/* The stack pointer of a thread that runs: in Sp, or where C that it called has saved that: innermost on its stack. */
+static uint64_t find_pointer(const struct heap_snapshot *s, uint64_t begin, uint64_t end)
+{
+        const struct program *p = s->ghc->program;
+        uint64_t word;
+
+        for (size_t i = 0; i < p->n_registers; i++)
+                if (p->registers[i].hs_sp >= begin && p->registers[i].hs_sp < end)
+                        return p->registers[i].hs_sp;
+        for (size_t i = 0; i < p->n_registers; i++) {
+                const uint64_t from = p->registers[i].sp & ~UINT64_C(7);
+                for (uint64_t at = from; at - from < C_STACK_BYTES && snapshot_read(s, at, &word); at += 8)
+                        if (word >= begin && word < end && !(word & 7))
+                                return word;
+        }
+        return 0;
+}
+
+static void see_running(struct heap_roots *r, uint64_t tso)
+{
+        const struct heap_snapshot *s = r->snapshot;
+        const uint64_t capability = snapshot_word(s, tso + s->ghc->shift + s->ghc->thread.capability);
+        const uint64_t stack = snapshot_word(s, tso + s->ghc->shift + THREAD_STACK) & ~UINT64_C(7);
+        const uint64_t base = stack + s->ghc->shift, begin = base + STACK_WORDS;
+        const uint64_t end = begin + 8 * (uint64_t)(uint32_t)snapshot_word(s, base + STACK_SIZE);
+        uint64_t current, pointer;
+
+        if (r->n_running == RUNNING_MOST || !snapshot_read(s, capability + CAPABILITY_CURRENT_THREAD, &current) ||
+            current != tso || !(pointer = find_pointer(s, begin, end)))
+                return;
+        r->running[r->n_running++] = (struct running_stack){ stack, pointer };
+}
+
+/* By its label without its number, and where it is: threads of one kind are one root. */
+static bool add_thread(void *ctx, uint64_t tso)
+{
+        struct heap_roots *r = ctx;
+        const struct heap_snapshot *s = r->snapshot;
+        const struct ghc *g = s->ghc;
+        const uint16_t next = (uint16_t)snapshot_word(s, tso + g->shift + THREAD_WHAT_NEXT);
+        const uint64_t label = g->thread.label ? snapshot_word(s, tso + g->shift + g->thread.label) & ~UINT64_C(7) : 0;
+        const uint64_t n = label ? snapshot_word(s, label + 8 * (uint64_t)g->header_words) : 0;
+        const char *place = thread_place(r, tso);
+        char text[PROGRAM_NAME_BYTES + 96];
+        struct text_out out;
+
+        if (next == 3 || next == 4)
+                return true; /* it has ended */
+        see_running(r, tso);
+        text_out_init(&out, text, sizeof(text));
+        text_put(&out, "thread");
+        for (uint64_t i = 0; i < n && i < THREAD_LABEL_BYTES; i++) {
+                const uint64_t at = label + 8 * ((uint64_t)g->header_words + 1) + i;
+                const char byte = (char)(snapshot_word(s, at & ~UINT64_C(7)) >> (at % 8 * 8));
+                if (i == 0)
+                        text_put(&out, " ");
+                if ((unsigned char)byte >= ' ' && (byte < '0' || byte > '9'))
+                        text_put_n(&out, &byte, 1);
+        }
+        if (place[0]) {
+                text_put(&out, " in ");
+                text_put(&out, strstr(place, " of ") ? strstr(place, " of ") + 4 : strstr(place, " in ") + 4);
+        }
+        add_root(r, GRAPH_THREAD_ROOT, text, tso);
+        return true;
+}
+
+static void add_registers(struct heap_roots *r)
+{
+        const struct program *p = r->snapshot->ghc->program;
+
+        for (size_t i = 0; i < p->n_registers; i++)
+                for (size_t k = 0; k < p->registers[i].n_all; k++)
+                        if (snapshot_megablock(r->snapshot, p->registers[i].all[k]))
+                                add_root(r, GRAPH_ROOT, "registers of a thread that runs", p->registers[i].all[k]);
+}
+
+/* The runtime's table of them; free entries lead into the table itself. */
+static void add_stable_pointers(struct heap_roots *r)
+{
+        const struct heap_snapshot *s = r->snapshot;
+        const uint64_t table_at = program_variable(s->ghc->program, "stable_ptr_table");
+        const uint64_t size_at = program_variable(s->ghc->program, "SPT_size");
+        uint64_t table, size, entry;
+
+        if (!table_at || !size_at || !snapshot_read(s, table_at & ~UINT64_C(7), &table) ||
+            !snapshot_read(s, size_at & ~UINT64_C(7), &size))
+                return;
+        size = size_at & 4 ? size >> 32 : (uint32_t)size;
+        for (uint64_t i = 0; i < size && i < STABLE_MOST; i++)
+                if (snapshot_read(s, table + 8 * i, &entry) &&
+                    (snapshot_megablock(s, entry & ~UINT64_C(7)) || heap_is_static(s, entry & ~UINT64_C(7))))
+                        add_root(r, GRAPH_ROOT, "stable pointer", entry);
+}
+
+/* Its own symbol, or the module of the code that computed it, which it keeps behind its value. */
+static void name_caf(const struct heap_snapshot *s, uint64_t at, char *text, size_t size)
+{
+        char name[PROGRAM_NAME_BYTES], code[PROGRAM_NAME_BYTES];
+        const enum name_kind kind = name_of_static(s->ghc->program, at, name, sizeof(name));
+        uint64_t saved = 0;
+
+        (void)snapshot_read(s, at + 8 * ((uint64_t)s->ghc->header_words + 2), &saved);
+        if (kind == NAME_EXACT)
+                (void)text_join(text, size, "CAF ", name_without_package(name), NULL);
+        else if (program_is_code(s->ghc->program, saved) &&
+                 name_of_code(s->ghc->program, saved, code, sizeof(code)) != NAME_NONE)
+                (void)text_join(text, size, "a CAF in ", name_without_package(code), " (", name, ")", NULL);
+        else
+                (void)text_join(text, size, "CAF ", name, NULL);
+}
+
+void heap_roots_add_cafs(struct heap_roots *r, bool (*is_alive)(const void *ctx, uint64_t at), const void *ctx)
+{
+        const struct heap_snapshot *s = r->snapshot;
+        const uint64_t h = 8 * (uint64_t)s->ghc->header_words;
+        struct heap_graph *g = r->types->graph;
+        char text[2 * PROGRAM_NAME_BYTES + 16];
+
+        for (size_t i = 0; i < s->ghc->program->n_data; i++) {
+                const struct range *d = &s->ghc->program->data[i];
+                for (uint64_t at = (d->start + 7) & ~UINT64_C(7); at + h + 24 <= d->end; at += 8) {
+                        uint64_t first, value;
+                        const struct closure_table *t;
+                        if (!snapshot_read(s, at, &first) || !(t = info_tables_find(&s->ghc->tables, first)) ||
+                            t->type != IND_STATIC || !snapshot_read(s, at + h, &value) ||
+                            !snapshot_megablock(s, value & ~UINT64_C(7)))
+                                continue;
+                        if (!is_alive(ctx, at)) {
+                                g->dead_cafs++;
+                                continue;
+                        }
+                        g->live_cafs++;
+                        name_caf(s, at, text, sizeof(text));
+                        add_root(r, GRAPH_ROOT, text, value);
+                }
+        }
+}
+
+void heap_roots_add_weak(struct heap_roots *r, uint64_t weak)
+{
+        const size_t n = r->n;
+
+        add_root(r, GRAPH_ROOT, "weak pointer whose key does not move", weak);
+        if (r->n > n)
+                r->items[n].is_weak = true;
+}
+
+void heap_roots_add(struct heap_roots *r)
+{
+        add_stable_pointers(r);
+        snapshot_each_thread(r->snapshot, add_thread, r);
+        add_registers(r);
+}

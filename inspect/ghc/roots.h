@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* roots.h - what a collection begins with, by name: roots of one name are one node of the graph. */
+#ifndef HW_INSPECT_GHC_ROOTS_H
+#define HW_INSPECT_GHC_ROOTS_H
+
+#include "inspect/ghc/graph_types.h"
+#include "inspect/ghc/snapshot.h"
+
+struct root {
+        uint64_t closure;
+        uint32_t type; /* of the graph */
+        bool is_weak;  /* the closure is a weak pointer, and what that holds is meant */
+};
+
+/* A stack that is in use, so that its pointer is not in it. */
+struct running_stack {
+        uint64_t stack, pointer;
+};
+
+#define RUNNING_MOST 256u
+
+struct heap_roots {
+        const struct heap_snapshot *snapshot; /* borrowed */
+        struct graph_types *types;            /* borrowed */
+        struct root *items;
+        size_t n, capacity;
+        struct running_stack running[RUNNING_MOST];
+        size_t n_running;
+};
+
+/* Threads, registers and stable pointers. */
+void heap_roots_add(struct heap_roots *r);
+
+/* A weak pointer whose key does not move, and so is always alive. */
+void heap_roots_add_weak(struct heap_roots *r, uint64_t weak);
+
+/* Whether the address is in the program's data, where closures are that do not move. */
+bool heap_is_static(const struct heap_snapshot *s, uint64_t at);
+
+/* And static indirections into the heap. `is_alive`: the search from the other roots has come to it. */
+void heap_roots_add_cafs(struct heap_roots *r, bool (*is_alive)(const void *ctx, uint64_t at), const void *ctx);
+
+#endif

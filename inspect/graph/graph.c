@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "inspect/graph/graph.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "proto/base/array.h"
+#include "proto/base/hash.h"
+
+#define NAMES_BYTES ((size_t)64 << 20)
+#define TYPES_MOST  (UINT32_C(1) << 22)
+
+void heap_graph_init(struct heap_graph *g)
+{
+        *g = (struct heap_graph){ .n_nodes = 0 };
+        strings_init(&g->names, NAMES_BYTES);
+}
+
+void heap_graph_done(struct heap_graph *g)
+{
+        strings_done(&g->names);
+        free(g->types);
+        free(g->type_places);
+        free(g->type);
+        free(g->words);
+        free(g->first_edge);
+        free(g->edges);
+        *g = (struct heap_graph){ .n_nodes = 0 };
+}
+
+/* ---------------------------------------------------------------------------- types */
+
+static const char *intern(struct heap_graph *g, const char *text)
+{
+        const char *interned = strings_intern(&g->names, text, strlen(text));
+
+        g->out_of_memory |= !interned;
+        return interned ? interned : "?";
+}
+
+static uint32_t type_place(const struct heap_graph *g, enum graph_kind kind, const char *name, const char *by_type)
+{
+        const uint64_t both = hash_u64((uint64_t)(uintptr_t)by_type, kind);
+        uint32_t place = (uint32_t)hash_u64((uint64_t)(uintptr_t)name, both) & (g->n_type_places - 1);
+
+        for (; g->type_places[place]; place = (place + 1) & (g->n_type_places - 1)) {
+                const struct graph_type *t = &g->types[g->type_places[place] - 1];
+                if (t->name == name && t->by_type == by_type && t->kind == kind)
+                        break;
+        }
+        return place;
+}
+
+static bool make_type_room(struct heap_graph *g)
+{
+        const uint32_t n = g->n_type_places ? 2 * g->n_type_places : 1024;
+        uint32_t *places;
+
+        if (!ARRAY_RESERVE(g->types, g->types_capacity, g->n_types + 1))
+                return false;
+        if (2 * (g->n_types + 1) < g->n_type_places)
+                return true;
+        if (g->n_types >= TYPES_MOST || !(places = calloc(n, sizeof(*places))))
+                return false;
+        free(g->type_places);
+        g->type_places = places;
+        g->n_type_places = n;
+        for (uint32_t i = 0; i < g->n_types; i++)
+                g->type_places[type_place(g, g->types[i].kind, g->types[i].name, g->types[i].by_type)] = i + 1;
+        return true;
+}
+
+uint32_t heap_graph_type(struct heap_graph *g, enum graph_kind kind, const char *name, const char *by_type)
+{
+        const char *interned = intern(g, name), *interned_by_type = intern(g, by_type);
+
+        if (!make_type_room(g)) {
+                g->out_of_memory = true;
+                return 0;
+        }
+        const uint32_t place = type_place(g, kind, interned, interned_by_type);
+        if (!g->type_places[place]) {
+                g->types[g->n_types++] =
+                        (struct graph_type){ .name = interned, .by_type = interned_by_type, .kind = (uint8_t)kind };
+                g->type_places[place] = g->n_types;
+        }
+        return g->type_places[place] - 1;
+}
+
+/* ------------------------------------------------------------------ nodes and edges */
+
+bool heap_graph_reserve(struct heap_graph *g, uint64_t nodes)
+{
+        const size_t n = nodes < UINT32_MAX - 1 ? (size_t)nodes + 1 : UINT32_MAX;
+
+        g->out_of_memory |= !ARRAY_RESERVE(g->type, g->type_capacity, n) ||
+                            !ARRAY_RESERVE(g->words, g->words_capacity, n) ||
+                            !ARRAY_RESERVE(g->first_edge, g->first_capacity, n);
+        return !g->out_of_memory;
+}
+
+uint32_t heap_graph_add(struct heap_graph *g, uint32_t type, uint64_t bytes)
+{
+        if (g->n_nodes == UINT32_MAX - 1 || !ARRAY_RESERVE(g->type, g->type_capacity, (size_t)g->n_nodes + 1) ||
+            !ARRAY_RESERVE(g->words, g->words_capacity, (size_t)g->n_nodes + 1)) {
+                g->out_of_memory = true;
+                return UINT32_MAX;
+        }
+        g->type[g->n_nodes] = type;
+        g->words[g->n_nodes] = bytes / 8 < UINT32_MAX ? (uint32_t)(bytes / 8) : UINT32_MAX;
+        return g->n_nodes++;
+}
+
+void heap_graph_open_next(struct heap_graph *g)
+{
+        if (!ARRAY_RESERVE(g->first_edge, g->first_capacity, (size_t)g->n_closed + 1))
+                g->out_of_memory = true;
+        else
+                g->first_edge[g->n_closed++] = g->n_edges;
+}
+
+void heap_graph_add_edge(struct heap_graph *g, uint32_t to)
+{
+        if (g->n_edges == UINT32_MAX || !ARRAY_RESERVE(g->edges, g->edges_capacity, (size_t)g->n_edges + 1))
+                g->out_of_memory = true;
+        else
+                g->edges[g->n_edges++] = to;
+}
+
+void heap_graph_finish(struct heap_graph *g)
+{
+        while (g->n_closed <= g->n_nodes && !g->out_of_memory)
+                heap_graph_open_next(g);
+        uint32_t *edges = g->n_edges ? realloc(g->edges, g->n_edges * sizeof(*edges)) : NULL;
+        if (edges) {
+                g->edges = edges;
+                g->edges_capacity = g->n_edges;
+        }
+}

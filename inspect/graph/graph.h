@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * graph.h - who holds what: the closures that are alive, a node each, with their types and sizes, and the pointers from
+ * one to the other. No contents, and no addresses.
+ *
+ * Nodes are numbered as a search from the roots, breadth first, came to them, roots first: the edge that comes first in
+ * that order, of all that lead to a node, is the end of a shortest path to it. What is not closures but holds some is a
+ * node, too, of no bytes: a root (all of one name are one node), and a frame of a stack.
+ */
+#ifndef HW_INSPECT_GRAPH_GRAPH_H
+#define HW_INSPECT_GRAPH_GRAPH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "proto/base/strings.h"
+
+enum graph_kind {
+        GRAPH_CLOSURE,
+        GRAPH_PASSAGE, /* a closure that is no step of a path: an indirection */
+        GRAPH_THREAD,
+        GRAPH_STACK,
+        GRAPH_FRAME,
+        GRAPH_ROOT,
+        GRAPH_THREAD_ROOT,   /* each node that it leads to is a thread */
+        GRAPH_DOUBTFUL_ROOT, /* which holds what only seems to be a pointer: never a reason that something stays */
+        GRAPH_KINDS
+};
+
+struct graph_type {
+        const char *name;    /* interned; of a constructor with its package */
+        const char *by_type; /* as a heap profile by closure type has it; interned */
+        uint8_t kind;        /* enum graph_kind */
+        uint32_t roots;      /* that have this name */
+        uint64_t unreached_bytes, unreached_closures;
+        uint64_t pinned_bytes; /* of what is unreached, in pinned blocks in which something is reached */
+};
+
+/* Of what program, and how it was read. */
+struct graph_origin {
+        char program[256], layout[64], from[16]; /* "stopped", "running", "core" */
+        uint32_t pid;                            /* 0: not known */
+        uint64_t taken_unix_s, stopped_ns;
+        bool profiled, symbols, complete;
+};
+
+struct heap_graph {
+        struct graph_origin origin;
+        struct strings names;
+        struct graph_type *types;
+        uint32_t n_types, types_capacity;
+        uint32_t *type_places; /* of types: a hash table of their numbers, plus 1 */
+        uint32_t n_type_places;
+        uint32_t *type;  /* of each node */
+        uint32_t *words; /* of 8 bytes, of each node; at most UINT32_MAX */
+        uint32_t n_nodes, type_capacity, words_capacity;
+        uint32_t *first_edge; /* of each node whose edges are known: they reach up to those of the next one */
+        uint32_t n_closed, first_capacity;
+        uint32_t *edges; /* numbers of nodes */
+        uint32_t n_edges, edges_capacity;
+        uint64_t live_cafs, dead_cafs;
+        bool out_of_memory;
+};
+
+void heap_graph_init(struct heap_graph *g);
+void heap_graph_done(struct heap_graph *g);
+
+/* Room for so many nodes, and no more. False, and `out_of_memory`: there is none. */
+bool heap_graph_reserve(struct heap_graph *g, uint64_t nodes);
+
+/* The number of the type, which is added if it is new. On failure 0, and `out_of_memory`. */
+uint32_t heap_graph_type(struct heap_graph *g, enum graph_kind kind, const char *name, const char *by_type);
+
+/* The number of a new node. On failure UINT32_MAX, and `out_of_memory`. */
+uint32_t heap_graph_add(struct heap_graph *g, uint32_t type, uint64_t bytes);
+
+/* The edges that are added from now on are those of the next node, in the order of their numbers. */
+void heap_graph_open_next(struct heap_graph *g);
+void heap_graph_add_edge(struct heap_graph *g, uint32_t to);
+
+/* When the edges of all nodes are known: closes the last one, and keeps no more memory than needed. */
+void heap_graph_finish(struct heap_graph *g);
+
+static inline uint64_t heap_graph_bytes(const struct heap_graph *g, uint32_t node)
+{
+        return UINT64_C(8) * g->words[node];
+}
+
+static inline const struct graph_type *heap_graph_type_of(const struct heap_graph *g, uint32_t node)
+{
+        return &g->types[g->type[node]];
+}
+
+static inline bool graph_is_root(unsigned kind)
+{
+        return kind >= GRAPH_ROOT;
+}
+
+/* A closure, which has bytes. */
+static inline bool graph_is_closure(unsigned kind)
+{
+        return kind < GRAPH_FRAME;
+}
+
+#endif

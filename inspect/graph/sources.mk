@@ -1,0 +1,1 @@
+sources := graph.c paths.c dominators.c file.c

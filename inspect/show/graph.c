@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "inspect/show/graph.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "heapwatch/text.h"
+#include "inspect/ghc/names.h"
+#include "inspect/graph/dominators.h"
+#include "inspect/show/graph_groups.h"
+#include "inspect/show/head.h"
+#include "proto/base/json_out.h"
+#include "proto/base/text_out.h"
+
+#define ROOTS_SHOWN 8
+#define NAME_BYTES  1024
+
+/* A group, and the group of its name in the older graph. */
+struct row {
+        const struct graph_group *now, *then; /* one of them may be NULL */
+};
+
+struct view {
+        const struct graph_subject *subject;
+        struct graph_groups now, then;
+        const struct heap_graph *since; /* NULL: there is none */
+        struct row *rows;
+        size_t n;
+        uint64_t bytes, closures, reached_bytes; /* of all closures */
+        uint64_t then_bytes;
+};
+
+static uint64_t bytes_of(const struct graph_group *g)
+{
+        return g ? g->bytes + g->unreached_bytes : 0;
+}
+
+static uint64_t closures_of(const struct graph_group *g)
+{
+        return g ? g->closures + g->unreached_closures : 0;
+}
+
+static int64_t gain_of(const struct row *r)
+{
+        return (int64_t)(bytes_of(r->now) - bytes_of(r->then));
+}
+
+/* --------------------------------------------------------------------------- rows */
+
+static int by_retained(const void *a, const void *b)
+{
+        const struct graph_group *x = ((const struct row *)a)->now, *y = ((const struct row *)b)->now;
+
+        if (x->retained_bytes != y->retained_bytes)
+                return x->retained_bytes > y->retained_bytes ? -1 : 1;
+        if (bytes_of(x) != bytes_of(y))
+                return bytes_of(x) > bytes_of(y) ? -1 : 1;
+        return strcmp(x->name, y->name);
+}
+
+static int by_gain(const void *a, const void *b)
+{
+        const struct row *x = a, *y = b;
+
+        if (gain_of(x) != gain_of(y))
+                return gain_of(x) > gain_of(y) ? -1 : 1;
+        return strcmp((x->now ? x->now : x->then)->name, (y->now ? y->now : y->then)->name);
+}
+
+/* Groups are in the order of their classes and names. */
+static int compare(const struct graph_group *a, const struct graph_group *b)
+{
+        return a->class != b->class ? a->class - b->class
+                                    : strcmp(name_without_package(a->name), name_without_package(b->name));
+}
+
+static void add_row(struct view *v, const struct graph_group *now, const struct graph_group *then)
+{
+        const struct graph_group *g = now ? now : then;
+
+        if (g->class == GROUP_CLOSURES && (bytes_of(now) || bytes_of(then)))
+                v->rows[v->n++] = (struct row){ now, then };
+}
+
+static bool make_rows(struct view *v)
+{
+        uint32_t k = 0;
+
+        if (!(v->rows = calloc((size_t)v->now.n + v->then.n + 1, sizeof(*v->rows))))
+                return false;
+        for (uint32_t i = 0; i < v->now.n; i++) {
+                const struct graph_group *now = &v->now.items[i];
+                for (; k < v->then.n && compare(&v->then.items[k], now) < 0; k++)
+                        add_row(v, NULL, &v->then.items[k]);
+                const bool same = k < v->then.n && compare(&v->then.items[k], now) == 0;
+                add_row(v, now, same ? &v->then.items[k++] : NULL);
+        }
+        for (; k < v->then.n; k++)
+                add_row(v, NULL, &v->then.items[k]);
+        for (size_t i = 0; i < v->n; i++) {
+                v->bytes += bytes_of(v->rows[i].now);
+                v->closures += closures_of(v->rows[i].now);
+                v->reached_bytes += v->rows[i].now ? v->rows[i].now->bytes : 0;
+                v->then_bytes += bytes_of(v->rows[i].then);
+        }
+        if (v->n)
+                qsort(v->rows, v->n, sizeof(*v->rows), v->since ? by_gain : by_retained);
+        return true;
+}
+
+static bool make_view(struct view *v, const struct heap_graph *since, struct error *error)
+{
+        const struct inspect_request *r = v->subject->request;
+        struct retained retained = { NULL, NULL };
+        bool good = graph_groups_find(&v->now, v->subject->graph, r->by_type) &&
+                    (!since || graph_groups_find(&v->then, since, r->by_type)) &&
+                    retained_find(&retained, v->subject->graph, v->now.of_type, v->now.n);
+
+        v->since = since;
+        for (uint32_t i = 0; good && i < v->now.n; i++)
+                v->now.items[i].retained_bytes = retained.of_group[i];
+        retained_done(&retained);
+        return (good && make_rows(v)) || error_set(error, "out of memory; --memory gives it more");
+}
+
+/* --------------------------------------------------------------------------- output */
+
+static void print_name(FILE *to, const char *name)
+{
+        char text[NAME_BYTES];
+
+        (void)hw_terminal_text(text, sizeof(text), name);
+        (void)fprintf(to, "  %s\n", text);
+}
+
+static void print_signed_bytes(FILE *to, int width, int64_t bytes)
+{
+        char text[HW_NUMBER_MAX], sign[HW_NUMBER_MAX + 1];
+
+        (void)hw_bytes_text(text, sizeof(text), (double)(bytes < 0 ? 0 - (uint64_t)bytes : (uint64_t)bytes));
+        (void)text_join(sign, sizeof(sign), bytes < 0 ? "-" : "+", text, NULL);
+        (void)fprintf(to, "%*s", width, sign);
+}
+
+static void print_row(const struct view *v, const struct row *r)
+{
+        FILE *to = v->subject->request->to;
+        char retained[HW_NUMBER_MAX], bytes[HW_NUMBER_MAX], n[HW_NUMBER_MAX], garbage[HW_NUMBER_MAX];
+        const struct graph_group *g = r->now;
+        const int64_t closures = (int64_t)(closures_of(r->now) - closures_of(r->then));
+
+        if (v->since) {
+                print_signed_bytes(to, 11, gain_of(r));
+                (void)fprintf(to, "  %+12" PRId64, closures);
+        }
+        (void)fprintf(to, "  %10s  %10s  %14s  %10s",
+                      hw_bytes_text(retained, sizeof(retained), g ? (double)g->retained_bytes : 0),
+                      hw_bytes_text(bytes, sizeof(bytes), (double)bytes_of(g)),
+                      hw_count_text(n, sizeof(n), closures_of(g)),
+                      hw_bytes_text(garbage, sizeof(garbage), g ? (double)g->unreached_bytes : 0));
+        print_name(to, name_without_package((g ? g : r->then)->name));
+}
+
+static int roots_by_retained(const void *a, const void *b)
+{
+        const struct graph_group *x = *(const struct graph_group *const *)a, *y = *(const struct graph_group *const *)b;
+
+        if (x->retained_bytes != y->retained_bytes)
+                return x->retained_bytes > y->retained_bytes ? -1 : 1;
+        return strcmp(x->name, y->name);
+}
+
+/* The roots, those with which most would go first. Returns how many. */
+static uint32_t sort_roots(const struct view *v, const struct graph_group **ret)
+{
+        uint32_t n = 0;
+
+        for (uint32_t i = 0; i < v->now.n; i++)
+                if (v->now.items[i].class == GROUP_ROOTS && v->now.items[i].retained_bytes)
+                        ret[n++] = &v->now.items[i];
+        if (n)
+                qsort(ret, n, sizeof(*ret), roots_by_retained);
+        return n;
+}
+
+/* What it is compared with. */
+static void print_then(const struct view *v)
+{
+        const struct graph_origin *then = &v->since->origin, *now = &v->subject->graph->origin;
+        FILE *to = v->subject->request->to;
+        char name[NAME_BYTES], time[HW_NUMBER_MAX];
+
+        (void)hw_terminal_text(name, sizeof(name), then->program);
+        (void)fprintf(to, "since %s: ", hw_time_text(time, sizeof(time), then->taken_unix_s * 1000000000u));
+        print_signed_bytes(to, 0, (int64_t)(v->bytes - v->then_bytes));
+        if (then->pid != now->pid || strcmp(then->program, now->program) != 0)
+                (void)fprintf(to, ", of another run: %s, process %" PRIu32, name, then->pid);
+        (void)fputc('\n', to);
+}
+
+static void print_text(const struct view *v, const struct graph_group *const *roots, uint32_t n_roots)
+{
+        const struct inspect_request *r = v->subject->request;
+        char what[160], bytes[HW_NUMBER_MAX], n[HW_NUMBER_MAX];
+        size_t shown = 0;
+
+        (void)snprintf(what, sizeof(what), "%s in %s closures", hw_bytes_text(bytes, sizeof(bytes), (double)v->bytes),
+                       hw_count_text(n, sizeof(n), v->closures));
+        head_of_graph(v->subject, what);
+        if (v->since)
+                print_then(v);
+        (void)fputc('\n', r->to);
+        if (v->since)
+                (void)fprintf(r->to, "%11s  %12s", "GAINED", "+CLOSURES");
+        (void)fprintf(r->to, "  %10s  %10s  %14s  %10s  TYPE\n", "RETAINS", "BYTES", "CLOSURES", "UNREACHED");
+        for (size_t i = 0; i < v->n && shown < r->top; i++)
+                if (!v->since || gain_of(&v->rows[i]) != 0) {
+                        print_row(v, &v->rows[i]);
+                        shown++;
+                }
+        if (!v->since && v->n > shown)
+                (void)fprintf(r->to, "  ... %zu further types\n", v->n - shown);
+        (void)fputs("\nroots, by what would go with each\n", r->to);
+        for (uint32_t i = 0; i < n_roots && i < ROOTS_SHOWN; i++) {
+                (void)fprintf(r->to, "  %10s", hw_bytes_text(bytes, sizeof(bytes), (double)roots[i]->retained_bytes));
+                if (roots[i]->roots > 1)
+                        (void)fprintf(r->to, "  %s of", hw_count_text(n, sizeof(n), roots[i]->roots));
+                print_name(r->to, roots[i]->name);
+        }
+        (void)fprintf(r->to, "\nreached from the roots: %s of the heap\n",
+                      hw_share_text(n, sizeof(n), v->bytes ? (double)v->reached_bytes / (double)v->bytes : 0));
+}
+
+static void json_row(struct json_out *j, const struct view *v, const struct row *r)
+{
+        const struct graph_group *g = r->now;
+
+        json_line(j);
+        json_open(j, '{');
+        json_member_text(j, "name", (g ? g : r->then)->name);
+        json_member_u64(j, "retained_bytes", g ? g->retained_bytes : 0);
+        json_member_u64(j, "bytes", bytes_of(g));
+        json_member_u64(j, "closures", closures_of(g));
+        json_member_u64(j, "unreached_bytes", g ? g->unreached_bytes : 0);
+        if (v->since) {
+                json_member_u64(j, "bytes_then", bytes_of(r->then));
+                json_member_u64(j, "closures_then", closures_of(r->then));
+        }
+        json_close(j, '}');
+}
+
+static void print_json(const struct view *v, const struct graph_group *const *roots, uint32_t n_roots)
+{
+        struct json_out j = { .to = v->subject->request->to };
+
+        json_open(&j, '{');
+        head_json_of_graph(&j, v->subject);
+        json_member_u64(&j, "bytes", v->bytes);
+        json_member_u64(&j, "closures", v->closures);
+        json_member_u64(&j, "reached_bytes", v->reached_bytes);
+        if (v->since)
+                json_member_u64(&j, "bytes_then", v->then_bytes);
+        json_member_open(&j, "bands", '[');
+        for (size_t i = 0; i < v->n; i++)
+                json_row(&j, v, &v->rows[i]);
+        json_close(&j, ']');
+        json_member_open(&j, "roots", '[');
+        for (uint32_t i = 0; i < n_roots; i++) {
+                json_line(&j);
+                json_open(&j, '{');
+                json_member_text(&j, "name", roots[i]->name);
+                json_member_u64(&j, "roots", roots[i]->roots);
+                json_member_u64(&j, "retained_bytes", roots[i]->retained_bytes);
+                json_close(&j, '}');
+        }
+        json_close(&j, ']');
+        json_close(&j, '}');
+        json_newline(&j);
+}
+
+bool show_graph(const struct graph_subject *s, const struct heap_graph *since, struct error *error)
+{
+        struct view v = { .subject = s };
+        const struct graph_group **roots = NULL;
+        bool good = make_view(&v, since, error);
+
+        if (good && !(roots = calloc((size_t)v.now.n + 1, sizeof(*roots))))
+                good = error_set(error, "out of memory; --memory gives it more");
+        if (good) {
+                const uint32_t n = sort_roots(&v, roots);
+                (s->request->json ? print_json : print_text)(&v, roots, n);
+        }
+        free(roots);
+        free(v.rows);
+        graph_groups_done(&v.now);
+        graph_groups_done(&v.then);
+        return good;
+}

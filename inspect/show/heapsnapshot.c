@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DESIGN - the format is one of arrays of numbers: seven of a node, three of an edge, with names as indexes into an
+ * array of texts. The first node is the root of all. Closures are its "object", for only these are listed by name.
+ */
+#include "inspect/show/graph_file.h"
+
+#include "inspect/ghc/names.h"
+#include "proto/base/array.h"
+#include "proto/base/json_out.h"
+
+#define NODE_FIELDS 7u
+
+enum node_type { NODE_OBJECT = 3, NODE_SYNTHETIC = 9 };
+enum edge_type { EDGE_ELEMENT = 1 };
+
+static const char meta[] =
+        "{\"node_fields\":[\"type\",\"name\",\"id\",\"self_size\",\"edge_count\",\"trace_node_id\",\"detachedness\"],"
+        "\"node_types\":[[\"hidden\",\"array\",\"string\",\"object\",\"code\",\"closure\",\"regexp\",\"number\","
+        "\"native\","
+        "\"synthetic\",\"concatenated string\",\"sliced "
+        "string\",\"symbol\",\"bigint\"],\"string\",\"number\",\"number\","
+        "\"number\",\"number\",\"number\"],"
+        "\"edge_fields\":[\"type\",\"name_or_index\",\"to_node\"],"
+        "\"edge_types\":[[\"context\",\"element\",\"property\",\"internal\",\"hidden\",\"shortcut\",\"weak\"],"
+        "\"string_or_number\",\"node\"],"
+        "\"trace_function_info_fields\":[],\"trace_node_fields\":[],\"sample_fields\":[],\"location_fields\":[]}";
+
+static void put_numbers(struct json_out *j, const uint64_t *numbers, size_t n)
+{
+        for (size_t i = 0; i < n; i++)
+                json_u64(j, numbers[i]);
+}
+
+/* A graph's node is one more here; texts are the types' names, after the root's. */
+static void put_nodes(struct json_out *j, const struct heap_graph *g, uint32_t roots)
+{
+        const uint64_t root[NODE_FIELDS] = { NODE_SYNTHETIC, 0, 1, 0, roots, 0, 0 };
+
+        put_numbers(j, root, NODE_FIELDS);
+        for (uint32_t i = 0; i < g->n_nodes; i++) {
+                const uint64_t node[NODE_FIELDS] = { NODE_OBJECT,
+                                                     UINT64_C(1) + g->type[i],
+                                                     UINT64_C(2) * i + 3,
+                                                     heap_graph_bytes(g, i),
+                                                     g->first_edge[i + 1] - g->first_edge[i],
+                                                     0,
+                                                     0 };
+                put_numbers(j, node, NODE_FIELDS);
+        }
+}
+
+static void put_edge(struct json_out *j, uint64_t index, uint32_t node)
+{
+        const uint64_t edge[] = { EDGE_ELEMENT, index, NODE_FIELDS * (UINT64_C(1) + node) };
+
+        put_numbers(j, edge, 3);
+}
+
+static void put_edges(struct json_out *j, const struct heap_graph *g)
+{
+        uint64_t index = 0;
+
+        for (uint32_t i = 0; i < g->n_nodes; i++)
+                if (graph_is_root(heap_graph_type_of(g, i)->kind))
+                        put_edge(j, index++, i);
+        for (uint32_t i = 0; i < g->n_nodes; i++)
+                for (uint32_t e = g->first_edge[i]; e < g->first_edge[i + 1]; e++)
+                        put_edge(j, e - g->first_edge[i], g->edges[e]);
+}
+
+void graph_write_heapsnapshot(FILE *to, const struct heap_graph *g)
+{
+        static const char *const empty[] = { "trace_function_infos", "trace_tree", "samples", "locations" };
+        struct json_out j = { .to = to };
+        uint32_t roots = 0;
+
+        for (uint32_t i = 0; i < g->n_nodes; i++)
+                roots += graph_is_root(heap_graph_type_of(g, i)->kind);
+        json_open(&j, '{');
+        json_member_open(&j, "snapshot", '{');
+        json_key(&j, "meta");
+        json_raw(&j, meta);
+        json_member_u64(&j, "node_count", UINT64_C(1) + g->n_nodes);
+        json_member_u64(&j, "edge_count", (uint64_t)roots + g->n_edges);
+        json_member_u64(&j, "trace_function_count", 0);
+        json_close(&j, '}');
+        json_member_open(&j, "nodes", '[');
+        put_nodes(&j, g, roots);
+        json_close(&j, ']');
+        json_member_open(&j, "edges", '[');
+        put_edges(&j, g);
+        json_close(&j, ']');
+        for (size_t i = 0; i < ARRAY_SIZE(empty); i++) {
+                json_member_open(&j, empty[i], '[');
+                json_close(&j, ']');
+        }
+        json_member_open(&j, "strings", '[');
+        json_text(&j, g->origin.program);
+        for (uint32_t i = 0; i < g->n_types; i++)
+                json_text(&j, name_without_package(g->types[i].name));
+        json_close(&j, ']');
+        json_close(&j, '}');
+        json_newline(&j);
+}

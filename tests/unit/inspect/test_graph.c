@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Graphs of who holds what: what is retained, against its definition; and as bytes, whole and damaged. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "inspect/graph/dominators.h"
+#include "inspect/graph/file.h"
+#include "inspect/graph/paths.h"
+#include "proto/base/hash.h"
+
+#define NODES_MOST 40u
+#define TYPES      5u
+
+/* A graph to be made: `to` of each node, as bits. The first `roots` are roots, the last of these a doubtful one. */
+struct plan {
+        uint32_t n, roots;
+        uint64_t to[NODES_MOST];
+        uint64_t bytes[NODES_MOST];
+        uint32_t type[NODES_MOST];
+};
+
+/* What is reached is numbered as it must be: breadth first. `place`: of each node of the plan, UINT32_MAX: none. */
+static void make(struct heap_graph *g, const struct plan *p, uint32_t *place)
+{
+        static const char *const names[TYPES] = { "A", "B", "C", "D", "E" };
+        uint32_t order[NODES_MOST], n = p->roots;
+
+        heap_graph_init(g);
+        for (uint32_t i = 0; i < TYPES; i++)
+                assert_int_equal(heap_graph_type(g, GRAPH_CLOSURE, names[i], "CONSTR"), i);
+        const uint32_t root = heap_graph_type(g, GRAPH_ROOT, "CAF", "root");
+        const uint32_t doubtful = heap_graph_type(g, GRAPH_DOUBTFUL_ROOT, "C memory", "root");
+        for (uint32_t i = 0; i < p->n; i++)
+                place[i] = i < p->roots ? i : UINT32_MAX;
+        for (uint32_t i = 0; i < p->roots; i++) {
+                order[i] = i;
+                assert_int_equal(heap_graph_add(g, i + 1 < p->roots ? root : doubtful, 0), i);
+        }
+        for (uint32_t i = 0; i < n; i++) {
+                heap_graph_open_next(g);
+                for (uint32_t k = 0; k < p->n; k++) {
+                        if (!(p->to[order[i]] >> k & 1))
+                                continue;
+                        if (place[k] == UINT32_MAX) {
+                                place[k] = heap_graph_add(g, p->type[k], p->bytes[k]);
+                                order[n++] = k;
+                        }
+                        heap_graph_add_edge(g, place[k]);
+                }
+        }
+        heap_graph_finish(g);
+        assert_false(g->out_of_memory);
+}
+
+/* Random, but the same each time. Closures lead to closures, roots too. */
+static struct plan plan_of(uint64_t seed)
+{
+        struct plan p = { .n = 8 + (uint32_t)(hash_u64(seed, 1) % (NODES_MOST - 8)), .roots = 3 };
+        const uint64_t sparse = 1 + hash_u64(seed, 2) % 4;
+
+        for (uint32_t i = 0; i < p.n; i++) {
+                p.bytes[i] = i < p.roots ? 0 : 8 * (1 + hash_u64(seed, 100 + i) % 9);
+                p.type[i] = (uint32_t)(hash_u64(seed, 200 + i) % TYPES);
+                for (uint32_t k = p.roots; k < p.n; k++)
+                        if (hash_u64(seed, 1000 + 64 * i + k) % p.n < sparse)
+                                p.to[i] |= UINT64_C(1) << k;
+        }
+        return p;
+}
+
+/* Reached from certain roots, or else from the doubtful one, when `gone` nodes are not there. */
+static uint64_t reach(const struct plan *p, uint64_t gone, bool doubtful)
+{
+        uint64_t reached = (doubtful ? UINT64_C(1) << (p->roots - 1) : (UINT64_C(1) << (p->roots - 1)) - 1) & ~gone;
+
+        for (uint64_t before = 0; before != reached;) {
+                before = reached;
+                for (uint32_t i = 0; i < p->n; i++)
+                        if (reached >> i & 1)
+                                reached |= p->to[i] & ~gone;
+        }
+        return reached;
+}
+
+static uint64_t bytes_in(const struct plan *p, uint64_t nodes)
+{
+        uint64_t bytes = 0;
+
+        for (uint32_t i = 0; i < p->n; i++)
+                bytes += nodes >> i & 1 ? p->bytes[i] : 0;
+        return bytes;
+}
+
+/* What goes with a node: of what is certain, by certain paths; of what is doubtful, by doubtful ones alone. */
+static uint64_t bytes_with(const struct plan *p, uint64_t gone)
+{
+        const uint64_t certain = reach(p, 0, false), doubtful = reach(p, certain, true);
+
+        return bytes_in(p, (certain & ~reach(p, gone, false)) | (doubtful & ~reach(p, gone | certain, true)));
+}
+
+static void test_retained(void **state)
+{
+        static const uint32_t alone[] = { 0, 1, 2, 3, 4, 5, 6 };
+
+        (void)state;
+        for (uint64_t seed = 0; seed < 3000; seed++) {
+                const struct plan p = plan_of(seed);
+                uint32_t place[NODES_MOST];
+                struct heap_graph g;
+                struct retained r;
+
+                make(&g, &p, place);
+                assert_true(retained_find(&r, &g, alone, 7));
+                for (uint32_t i = 0; i < p.n; i++)
+                        if (place[i] != UINT32_MAX)
+                                assert_int_equal(r.of_node[place[i]], bytes_with(&p, UINT64_C(1) << i));
+                for (uint32_t t = 0; t < TYPES; t++) {
+                        /* each goes with one that has none of its type above it: those that no other one dominates */
+                        uint64_t expected = 0;
+                        for (uint32_t i = p.roots; i < p.n; i++) {
+                                bool below = p.type[i] != t || place[i] == UINT32_MAX;
+                                for (uint32_t k = p.roots; k < p.n && !below; k++)
+                                        below = k != i && p.type[k] == t && place[k] != UINT32_MAX &&
+                                                bytes_with(&p, UINT64_C(1) << k) ==
+                                                        bytes_with(&p, UINT64_C(1) << k | UINT64_C(1) << i);
+                                expected += below ? 0 : bytes_with(&p, UINT64_C(1) << i);
+                        }
+                        assert_int_equal(r.of_group[t], expected);
+                }
+                retained_done(&r);
+                heap_graph_done(&g);
+        }
+}
+
+/* A list of a million cells, and as many that one array holds: no recursion, no quadratic time. */
+static void test_large(void **state)
+{
+        enum { CELLS = 1000000 };
+        static const uint32_t groups[] = { 0, 1, 2 };
+        struct heap_graph g;
+        struct retained r;
+
+        (void)state;
+        heap_graph_init(&g);
+        const uint32_t root = heap_graph_type(&g, GRAPH_ROOT, "CAF", "root");
+        const uint32_t array = heap_graph_type(&g, GRAPH_CLOSURE, "Array", "MUT_ARR_PTRS");
+        const uint32_t cell = heap_graph_type(&g, GRAPH_CLOSURE, "(:)", "CONSTR");
+        (void)heap_graph_add(&g, root, 0);
+        (void)heap_graph_add(&g, array, 8);
+        for (uint32_t i = 0; i < 2 * CELLS; i++)
+                (void)heap_graph_add(&g, cell, 24);
+        heap_graph_open_next(&g);
+        heap_graph_add_edge(&g, 1);
+        heap_graph_open_next(&g);
+        for (uint32_t i = 0; i < CELLS; i++)
+                heap_graph_add_edge(&g, 2 + i);
+        heap_graph_add_edge(&g, 2 + CELLS);
+        for (uint32_t i = 0; i < 2 * CELLS; i++) {
+                heap_graph_open_next(&g);
+                if (i >= CELLS && i + 1 < 2 * CELLS)
+                        heap_graph_add_edge(&g, 2 + i + 1);
+        }
+        heap_graph_finish(&g);
+        assert_false(g.out_of_memory);
+        assert_true(retained_find(&r, &g, groups, 3));
+        assert_int_equal(r.of_node[0], UINT64_C(48) * CELLS + 8);
+        assert_int_equal(r.of_node[2], 24);
+        assert_int_equal(r.of_node[2 + CELLS], UINT64_C(24) * CELLS);
+        assert_int_equal(r.of_group[cell], UINT64_C(48) * CELLS);
+        retained_done(&r);
+        heap_graph_done(&g);
+}
+
+/* ---------------------------------------------------------------------------- files */
+
+static void assert_same(const struct heap_graph *a, const struct heap_graph *b)
+{
+        assert_int_equal(a->n_nodes, b->n_nodes);
+        assert_int_equal(a->n_edges, b->n_edges);
+        assert_int_equal(a->n_types, b->n_types);
+        assert_memory_equal(a->type, b->type, a->n_nodes * sizeof(*a->type));
+        assert_memory_equal(a->words, b->words, a->n_nodes * sizeof(*a->words));
+        assert_memory_equal(a->first_edge, b->first_edge, (a->n_nodes + 1) * sizeof(*a->first_edge));
+        assert_memory_equal(a->edges, b->edges, a->n_edges * sizeof(*a->edges));
+        for (uint32_t i = 0; i < a->n_types; i++) {
+                assert_string_equal(a->types[i].name, b->types[i].name);
+                assert_string_equal(a->types[i].by_type, b->types[i].by_type);
+                assert_int_equal(a->types[i].kind, b->types[i].kind);
+                assert_int_equal(a->types[i].roots, b->types[i].roots);
+                assert_int_equal(a->types[i].unreached_bytes, b->types[i].unreached_bytes);
+                assert_int_equal(a->types[i].unreached_closures, b->types[i].unreached_closures);
+                assert_int_equal(a->types[i].pinned_bytes, b->types[i].pinned_bytes);
+        }
+        assert_memory_equal(&a->origin, &b->origin, sizeof(a->origin));
+}
+
+static uint8_t *bytes_of(struct heap_graph *g, uint64_t seed, size_t *ret_size)
+{
+        const struct plan p = plan_of(seed);
+        uint32_t place[NODES_MOST];
+
+        make(g, &p, place);
+        (void)snprintf(g->origin.program, sizeof(g->origin.program), "shop");
+        (void)snprintf(g->origin.from, sizeof(g->origin.from), "core");
+        g->origin.pid = 4711;
+        g->origin.taken_unix_s = 1790000000;
+        g->origin.symbols = g->origin.complete = true;
+        g->types[1] =
+                (struct graph_type){ g->types[1].name, g->types[1].by_type, GRAPH_CLOSURE, 0, 1u << 20, 70, 4096 };
+        g->types[TYPES].roots = 2;
+        uint8_t *bytes = graph_file_encode(g, ret_size);
+        assert_non_null(bytes);
+        return bytes;
+}
+
+static void test_file(void **state)
+{
+        (void)state;
+        for (uint64_t seed = 0; seed < 200; seed++) {
+                struct heap_graph g, read;
+                struct error error = { "" };
+                size_t size;
+                uint8_t *bytes = bytes_of(&g, seed, &size);
+
+                assert_true(graph_file_is_one(bytes));
+                if (!graph_file_decode(&read, bytes, size, UINT64_C(1) << 30, &error))
+                        fail_msg("%s", error.text);
+                assert_same(&g, &read);
+                heap_graph_done(&read);
+                heap_graph_done(&g);
+                free(bytes);
+        }
+}
+
+/* Each byte changed, and each length: refused with a sentence, or read as a graph that can be used. */
+static void test_damaged(void **state)
+{
+        struct heap_graph g, read;
+        size_t size;
+        uint8_t *bytes = bytes_of(&g, 3, &size);
+        unsigned refused = 0;
+
+        (void)state;
+        for (size_t i = 0; i < 2 * size; i++) {
+                const size_t n = i < size ? size : i - size;
+                uint8_t *exact = malloc(n + 1);
+                struct error error = { "" };
+                struct type_paths paths;
+
+                assert_non_null(exact);
+                memcpy(exact, bytes, n);
+                if (i < size)
+                        exact[i] ^= 0x15;
+                if (graph_file_decode(&read, exact, n, UINT64_C(1) << 30, &error)) {
+                        assert_true(type_paths_find(&paths, &read));
+                        type_paths_done(&paths);
+                } else {
+                        assert_true(error.text[0] != '\0');
+                        refused++;
+                }
+                heap_graph_done(&read);
+                free(exact);
+        }
+        assert_true(refused > size);
+        struct error error = { "" };
+        assert_false(graph_file_decode(&read, bytes, size, 64, &error));
+        assert_non_null(strstr(error.text, "--memory"));
+        heap_graph_done(&read);
+        heap_graph_done(&g);
+        free(bytes);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(test_retained),
+                cmocka_unit_test(test_large),
+                cmocka_unit_test(test_file),
+                cmocka_unit_test(test_damaged),
+        };
+
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
