@@ -3,7 +3,8 @@
 that a user has; what was read when it was made is in expected.json.
 
 What is written by hand (settings, rules, keys) a release takes over from the one before, and adds what it has that is new.
-Nothing in them is of the machine that made them but how much memory it has.
+Nothing in them is of the machine that made them but how much memory it has. To make all again before a release is published,
+delete what is not written by hand.
 """
 import contextlib
 import gzip
@@ -14,7 +15,7 @@ import sqlite3
 import subprocess
 import urllib.parse
 
-from harness import DAEMON, DEADLINE_S, LOGS, ROOT, Daemon, client, wait_for
+from harness import DAEMON, DEADLINE_S, LOGS, ROOT, Daemon, client, compile_haskell, running, wait_for
 from test_resume import SECOND, Hour
 
 RELEASES = ROOT / "tests" / "data" / "releases"
@@ -143,6 +144,21 @@ def make_checkpoint(sample, directory):
     (sample / "after-checkpoint.gz").write_bytes(gzip.compress(b"".join(pieces[cut:]), 9, mtime=0))
 
 
+def read_graph(sample, directory):
+    graph = sample / "api.heapgraph"
+    heap, why = (json.loads(client(*command, "--format", "json").stdout) for command in (("heap", graph), ("why", graph, "Session")))
+    bands = {band["name"]: picked(band, "bytes", "closures", "retained_bytes") for band in heap["bands"] if band["name"].startswith("main:")}
+    return {"bands": bands, **picked(heap, "program", "pid", "layout", "bytes", "closures", "reached_bytes", "complete"), "roots": heap["roots"][:5],
+            "why": picked(why, "band", "bytes", "closures"), "paths": why["paths"][:3], "why roots": why["roots"][:3]}
+
+
+def make_graph(sample, directory):
+    program = compile_haskell("inside", "Inside", "-rtsopts")
+    with running(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout.readline() == b"ready\n"
+        assert client("heap", process.pid, "-o", sample / "api.heapgraph").returncode == 0
+
+
 def read_settings(sample, directory):
     done = subprocess.run([DAEMON, "--config", sample / "heapwatchd.yaml", "--print-config"], capture_output=True, text=True, timeout=DEADLINE_S)
     assert done.returncode == 0, done.stderr
@@ -173,7 +189,7 @@ def read_keys(sample, directory):
 
 # name: what reads it, and what makes it; or, of what is written by hand, where it is.
 SAMPLES = {"recording": (read_recording, make_recording), "archive": (read_archive, make_archive),
-           "checkpoint": (read_checkpoint, make_checkpoint), "settings": (read_settings, "heapwatchd.yaml"),
+           "checkpoint": (read_checkpoint, make_checkpoint), "graph": (read_graph, make_graph), "settings": (read_settings, "heapwatchd.yaml"),
            "rules": (read_rules, "rules.yaml"), "keys": (read_keys, "keys")}
 
 
@@ -206,4 +222,4 @@ def make_samples(version, directory):
         (directory / name / "read").mkdir(mode=0o700)
         expected[name] = read_sample(sample, name, directory / name / "read")
     (sample / "expected.json").write_text(json.dumps(expected, indent=1) + "\n")
-    shutil.copytree(sample, RELEASES / version)
+    shutil.copytree(sample, RELEASES / version, dirs_exist_ok=True)

@@ -105,7 +105,7 @@ def test_what_is_promised_is_there():
 @pytest.mark.parametrize("name", SAMPLES)
 @pytest.mark.parametrize("version", sorted({VERSION, *(p.name for p in RELEASES.glob("*"))}))
 def test_files_of_releases_are_read(version, name, directory):
-    if not (RELEASES / version).exists() and os.environ.get("HEAPWATCH_PROMISE") == "1":
+    if not (RELEASES / version / "expected.json").exists() and os.environ.get("HEAPWATCH_PROMISE") == "1":
         (directory / "made").mkdir(mode=0o700)
         make_samples(version, directory / "made")
     expected = json.loads((RELEASES / version / "expected.json").read_text())[name]
