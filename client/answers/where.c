@@ -316,6 +316,8 @@ void answer_grows(struct target_answer *a, const struct evidence *e)
                 append_growing_band(a, e);
         } else if (e->process_only) {
                 append_text(a->text, "Not known: the program has no log, its process alone is watched");
+        } else if (!profiled && e->over && !t->event_time_ns) {
+                append_text(a->text, "Not known: nothing was read of it");
         } else if (!profiled && keeps_events(e)) {
                 append_text(a->text, "Not known yet: the program keeps its events in its buffer");
         } else if (!profiled && awaits_census(e)) {

@@ -679,6 +679,7 @@ static void an_end_before_any_event_has_no_time(void **state)
 {
         struct made m;
         struct account account;
+        struct answers a;
 
         (void)state;
         begin(&m);
@@ -688,6 +689,10 @@ static void an_end_before_any_event_has_no_time(void **state)
         assert_string_equal(account.rows[0].says.text, "ended badly: killed by signal 9 (SIGKILL), at ");
         assert_true(account.rows[0].says.has_time);
         m.t.event_time_ns = 0;
+        m.t.census = NULL;
+        m.t.n_bands = 0;
+        a = asked(&m);
+        says(&a, QUESTION_GROWS, "Not known: nothing was read of it");
         account_of(&account, &m.t, true);
         assert_string_equal(account.rows[0].says.text,
                             "ended badly: killed by signal 9 (SIGKILL), before anything was read of it");
