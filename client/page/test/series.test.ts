@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { formatFixed, parseFixed, resolve } from "../src/range.ts";
-import { join, moments, peaks, Series, sums, window } from "../src/state/series.ts";
+import { bridge, join, moments, peaks, Series, sums, window } from "../src/state/series.ts";
 
 const item = (times: number[], last: number[], more: object = {}) => ({ target: "t", times, last, ...more });
 const column = (s: Series, name: "t" | "v" | "from" | "count" | "mean") => [...s[name].subarray(0, s.n)];
@@ -151,4 +151,12 @@ test("what was gained since a moment needs a sample by then and one after it", (
     assert.equal(s.gained(3.9), -5);
     assert.equal(s.gained(4), undefined);
     assert.equal(new Series().gained(1), undefined);
+});
+
+test("layers have no hole where one series has more points of a bin than another", () => {
+    assert.deepEqual(bridge([0, 1, 2, 3, 4], [null, 4, null, 8, null]), [4, 4, 6, 8, 8]);
+    assert.deepEqual(bridge([0, 1, 3], [2, null, 8]), [2, 4, 8]); // by time
+    assert.deepEqual(bridge([0, 1, 2, 3, 4, 5], [1, null, null, null, null, 1]), [1, null, null, null, null, 1]); // not known for longer
+    assert.deepEqual(bridge([0, 1], [null, null]), [null, null]);
+    assert.deepEqual(bridge([], []), []);
 });

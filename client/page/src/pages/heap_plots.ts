@@ -8,7 +8,7 @@ import type { App } from "../app.ts";
 import { parseFixed, type Span } from "../range.ts";
 import type { PastBands } from "../state/archive.ts";
 import { censusWindow, distinct, rank, type Ranked, type Sort } from "../state/rank.ts";
-import { join, type Series } from "../state/series.ts";
+import { bridge, join, type Series } from "../state/series.ts";
 import type { Band, Target } from "../state/target.ts";
 import { bandColor, css, type Scheme } from "../theme.ts";
 import { bytes, signedBytes } from "../units.ts";
@@ -147,11 +147,11 @@ export function heapLines(t: Target, r: Span): { x: number[]; lines: Line[] } {
 const NAMES = ["live data", "slop and copy reserve", "kept by the runtime", "given back", "files", "foreign"];
 const COLOURS = ["--c-live", "--c-reserve", "--c-kept", "--c-given", "--c-files", "--c-foreign"];
 
-// The parts of RSS, stacked; what is not known of it is the top layer. Parts are sampled together, so that they have common times.
+// The parts of RSS, stacked; what is not known of it is the top layer. Parts are sampled together.
 export function residentLines(t: Target, r: Span): { x: number[]; lines: Line[] } {
     const cuts = [...PARTS, "rss"].map((name) => points(t, name, r)), { x, ys } = join(cuts);
     const known = x.map((_, i) => PARTS.some((_, k) => ys[k]![i] !== null)), times = x.filter((_, i) => known[i]);
-    const at = (k: number) => ys[k]!.filter((_, i) => known[i]), rss = at(PARTS.length);
+    const at = (k: number) => bridge(times, ys[k]!.filter((_, i) => known[i])), rss = at(PARTS.length);
     const lines = PARTS.map((id, k) => line(id, NAMES[k]!, css(COLOURS[k]!), at(k), { gaps: cuts[k]!.gaps }));
     const rest = rss.map((all, i) => (all === null ? 0 : Math.max(0, lines.reduce((left, l) => left - (l.values[i] ?? 0), all))));
     const shown = lines.filter((l) => l.values.some((v) => v !== null));

@@ -229,6 +229,26 @@ export function join(all: Points[]): { x: number[]; ys: (number | null)[][] } {
     return { x, ys };
 }
 
+const POINTS_OF_A_BIN = 3; // at most: least, most, last
+
+// Series that are sampled together have different points where they are kept in bins: one that stands still has a single one. What is
+// null between points for no longer than a bin lies on the line between them; a layer that is missing there would be drawn as 0.
+export function bridge(x: number[], values: (number | null)[]): (number | null)[] {
+    const out = [...values];
+    for (let i = 0; i < out.length; i++) {
+        if (out[i] !== null) continue;
+        let end = i;
+        while (end < out.length && out[end] === null) end++;
+        const before = i > 0 ? out[i - 1]! : out[end], after = end < out.length ? out[end]! : before;
+        if (before !== undefined && before !== null && end - i <= POINTS_OF_A_BIN) {
+            const from = i > 0 ? x[i - 1]! : x[end]!, span = (end < out.length ? x[end]! : from) - from;
+            for (let k = i; k < end; k++) out[k] = span > 0 ? before + ((after as number) - before) * ((x[k]! - from) / span) : before;
+        }
+        i = end;
+    }
+    return out;
+}
+
 // When there were samples from one time up to another, as densely everywhere as where the points are widest: marks that begin to be
 // denser where this page was opened would look like an event.
 export function moments(s: Series, from: number, to: number): number[] {
