@@ -767,6 +767,7 @@ def test_all_faces_agree_on_the_age_of_old_censuses(directory, stale):
 PARTS = {"live data": ("liveBytes", "live_resident"), "slop and copy reserve": ("reserveBytes", "reserve"),
          "kept by the runtime": ("keptBytes", "kept"), "given back": ("givenBackBytes", "given_back"),
          "files": ("filesBytes", "files"), "foreign": ("foreignBytes", "foreign")}
+ASKED = ("kept by the runtime", "given back", "foreign")    # beside the page's picture of them
 RESIDENT_RULES = {"groups": [{"name": "g", "rules": [{"alert": name, "expr": expr} for name, expr in (
     ("much-given-back", "given_back > 40MiB"), ("much-foreign", "foreign > 40MiB"), ("much-counts", "need > 40MiB"),
     ("much-resident", "rss > 40MiB"))]}]}
@@ -807,6 +808,11 @@ def of_resident(env, daemon, web, tab, target):
     if tab:
         chart = tab.go(f"{web.url}#/heap?target={target}&range=all").chart("resident")
         exact("page", {s["label"]: float(s["values"][-1]) for s in chart["series"]})
+        for question, value in tab.js("[...document.querySelectorAll('.question h4')].map(h => [h.firstChild.data, h.lastChild.innerText])"):
+            name = question.removeprefix("Is it ").removesuffix("?")
+            if name in ASKED:
+                assert value != "–", question
+                faces.setdefault("page questions", Facts()).say("part", name, *read(" ".join(value.split())))
     for face, text in (("trend", printed("trend", target)), ("top overview", printed("top", "--once", target)),
                        ("post-mortem", printed("post-mortem", target))):
         for name, value in parts_in(text).items():
@@ -844,7 +850,8 @@ def test_all_faces_agree_on_resident_memory(programs, tmp_path):
         faces, wire = of_resident(env, daemon, web, tab, "t")
         wrong, said = contradictions(faces)
         assert not wrong, "\n".join(wrong)
-        assert all(len(said["part", name]) == len(faces) for name in PARTS) and len(faces) >= 10
+        assert all(len(said["part", name]) + ("page questions" in faces and name not in ASKED) == len(faces) for name in PARTS)
+        assert len(faces) >= 10
         assert sum(int(wire[field]) for field, _ in PARTS.values()) == int(wire["rssBytes"]) and "unknownBytes" not in wire
 
         # And so says the kernel.

@@ -46,7 +46,7 @@ const OF_PAGE: Record<string, Words> = {
         ...BANDS, "Live data, blocks, heap and process": `Four curves, one above the other: ${SIZES["Live data"]} Blocks in use: what the collector has handed out. ` +
             `${SIZES["Heap size"]} ${SIZES["RSS"]}`,
         "Is it live data?": "The program's own data, and its share of the blocks.", "Is it fragmentation?": "Heap beyond what the collector's own sizing would hold for the live data.",
-        "Is it kept by the runtime?": "Held by the runtime, but not in use.",
+        "Is it kept by the runtime?": "Heap beyond the runtime's need; where that is not known, what is held and not in use.",
         "Is it given back?": "Freed by the runtime with MADV_FREE: resident until the kernel needs it. Nothing to do.", "Is it foreign?": "Resident memory of malloc, C code, FFI and stacks.",
         "What resident memory is made of": "RSS in six parts that add up to it: live data; slop and copy reserve, which the runtime needs besides; kept by the runtime, " +
             "heap beyond its need; given back, which the kernel takes when it needs memory; files, of the binary and libraries; foreign, the rest: malloc, C code, stacks.",

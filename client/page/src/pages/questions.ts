@@ -64,11 +64,11 @@ const less = (a: number | undefined, b: number | undefined) => (known(a) && know
 function answers(t: Target, r: Span): Answer[] {
     const hp = t.heap, live = num(hp?.liveBytes), blocks = num(hp?.blocksSizeBytes), heap = num(hp?.heapSizeBytes);
     const rss = num(hp?.process?.rssBytes) ?? t.series.get("rss")?.newest, top = rss ?? heap;
-    const given = num(hp?.resident?.givenBackBytes), foreign = num(hp?.resident?.foreignBytes);
+    const kept = num(hp?.resident?.keptBytes), given = num(hp?.resident?.givenBackBytes), foreign = num(hp?.resident?.foreignBytes);
     return [
         { value: live, of: top, text: liveText(t, r, live, blocks, heap) },
         { value: num(hp?.unneededBytes), of: top, text: fragmentText(t) },
-        { value: less(heap, blocks), of: top, text: returnText(t, heap, blocks) },
+        { value: kept ?? less(heap, blocks), of: top, text: keptText(t, known(kept), known(heap) && known(blocks)) },
         { value: given, of: top, text: known(given) ? "Freed by the runtime and still resident: the kernel takes it when it needs memory." : unknownPart(t) },
         { value: foreign, of: top, text: known(foreign) ? `${ratio(foreign, rss)} of the ${bytes(rss)} in memory: malloc, C code, FFI, stacks.` : unknownPart(t) },
     ];
@@ -94,9 +94,10 @@ function fragmentText(t: Target): string {
         `${visible(t.heap.sizing)}.`;
 }
 
-function returnText(t: Target, heap: number | undefined, blocks: number | undefined): string {
-    if (!known(heap) || !known(blocks)) return "Needs the heap size and the size of the blocks in use.";
+// As in the picture of RSS beside it, where that is known; else what is in no use at all, which has the room to copy to, too.
+function keptText(t: Target, isPart: boolean, blocks: boolean): string {
+    if (!isPart && !blocks) return "Needs the heap size and the size of the blocks in use.";
     const held = t.heap?.megablocksHeld, needed = t.heap?.megablocksNeeded, returned = t.heap?.megablocksReturned;
     const mega = known(held) && known(needed) ? ` At the last major collection ${held} megablocks were held, ${needed} needed, ${returned ?? UNKNOWN} returned.` : "";
-    return `Held by the runtime but not in use.${mega}`;
+    return `${isPart ? "Heap beyond what the runtime needs for the live data." : "Held by the runtime but not in use."}${mega}`;
 }
