@@ -20,7 +20,6 @@
 enum event_number {
         EVENT_GC_BEGIN = 9,
         EVENT_GC_END = 10,
-        EVENT_BLOCK = 18,
         EVENT_THREAD_LABEL = 44,
         EVENT_HEAP_LIVE = 51,
         EVENT_GC_STATS = 53,
@@ -235,11 +234,11 @@ void preamble_add(struct preamble *p, const uint8_t *bytes, size_t size)
                         continue;
                 }
                 size_t n = event_bytes(p, bytes + at, size - at, type);
-                if (n == 0 || (type == EVENT_BLOCK && n != BLOCK_MARKER_BYTES)) {
+                if (n == 0 || (type == BLOCK_MARKER && n != BLOCK_MARKER_BYTES)) {
                         p->not_understood++;
                         return;
                 }
-                if (type == EVENT_BLOCK)
+                if (type == BLOCK_MARKER)
                         add_block(p, bytes + at, &capability);
                 else
                         add_event(p, type, capability, bytes + at, n);
@@ -276,15 +275,6 @@ bool preamble_has_unnamed(struct preamble *p)
 
 /* ------------------------------------------------------------------ for readers */
 
-static void put_block(uint8_t *at, uint16_t capability, size_t events, uint64_t begin_ns, uint64_t end_ns)
-{
-        put_be(at, EVENT_BLOCK, 2);
-        put_be(at + 2, begin_ns, 8);
-        put_be(at + 10, BLOCK_MARKER_BYTES + events, 4);
-        put_be(at + 14, end_ns, 8);
-        put_be(at + 22, capability, 2);
-}
-
 struct chunk *preamble_chunk(const struct preamble *p)
 {
         size_t size = p->header_size + p->count * BLOCK_MARKER_BYTES + p->bytes;
@@ -298,8 +288,8 @@ struct chunk *preamble_chunk(const struct preamble *p)
         at += p->header_size;
         for (unsigned i = 0; i < p->count; i++) {
                 const struct definitions *d = &p->lists[i];
-                put_block(at, d->capability == LABELS_OF ? NO_CAPABILITY : d->capability, d->size, d->first_ns,
-                          d->last_ns);
+                put_block_marker(at, d->capability == LABELS_OF ? NO_CAPABILITY : d->capability, d->size, d->first_ns,
+                                 d->last_ns);
                 at += BLOCK_MARKER_BYTES;
                 if (d->size > 0)
                         memcpy(at, d->bytes, d->size);
@@ -310,7 +300,7 @@ struct chunk *preamble_chunk(const struct preamble *p)
 
 static void put_message(uint8_t *at, uint64_t begin_ns, uint64_t end_ns, const char *text, size_t size)
 {
-        put_block(at, MESSAGES_OF, 12 + size, begin_ns, end_ns);
+        put_block_marker(at, MESSAGES_OF, 12 + size, begin_ns, end_ns);
         at += BLOCK_MARKER_BYTES;
         put_be(at, EVENT_MESSAGE, 2);
         put_be(at + 2, begin_ns, 8);

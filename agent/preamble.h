@@ -19,14 +19,13 @@
 #include "agent/queue.h"
 #include "agent/table_names.h"
 
-#define BLOCK_MARKER_BYTES 24
-#define EVENT_MESSAGE      16u
-#define NO_CAPABILITY      0xffffu
+#define EVENT_MESSAGE 16u
+#define NO_CAPABILITY 0xffffu
 /*
  * Whose events our messages are, as far as a reader can see: a buffer that every log goes on to flush. A reader waits
  * for the next block of each buffer that it has seen one of, and a log of ours has none without a capability.
  */
-#define MESSAGES_OF        0u
+#define MESSAGES_OF   0u
 
 struct definitions {
         uint8_t *bytes;

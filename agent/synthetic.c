@@ -21,7 +21,6 @@
 #include "proto/base/array.h"
 
 #define BUFFER_BYTES 65536
-#define BLOCK_BYTES  24
 #define LINE_BYTES   4096 /* of the profile's text: a longer line is cut */
 #define VARIABLE     0xffff
 #define MAIN_SET     0 /* the capability set of the process */
@@ -30,7 +29,6 @@ enum event_number {
         GC_BEGIN = 9,
         GC_END = 10,
         MESSAGE = 16,
-        BLOCK = 18,
         RTS_IDENTIFIER = 29,
         ARGUMENTS = 30,
         PROCESS = 32,
@@ -52,7 +50,7 @@ static const struct {
         uint16_t number, size;
 } declared[] = {
         { GC_BEGIN, 0 },       { GC_END, 0 },           { MESSAGE, VARIABLE },
-        { BLOCK, 14 },         { ARGUMENTS, VARIABLE }, { RTS_IDENTIFIER, VARIABLE },
+        { BLOCK_MARKER, 14 },  { ARGUMENTS, VARIABLE }, { RTS_IDENTIFIER, VARIABLE },
         { PROCESS, 8 },        { PARENT, 8 },           { WALL_CLOCK, 16 },
         { CAPABILITY, 2 },     { ALLOCATED, 12 },       { HEAP_SIZE, 12 },
         { LIVE, 12 },          { HEAP_INFO, 38 },       { GC_STATISTICS, 58 },
@@ -63,7 +61,7 @@ static const struct {
 static struct {
         pthread_mutex_t lock;
         bool runs, child;
-        uint8_t block[BUFFER_BYTES]; /* the first BLOCK_BYTES are for its marker */
+        uint8_t block[BUFFER_BYTES]; /* the first BLOCK_MARKER_BYTES are for its marker */
         size_t size;                 /* of events after that */
         int64_t zero_ns;             /* time 0 of the log */
         uint32_t capabilities;       /* that are in the log */
@@ -82,28 +80,19 @@ static uint64_t now(void)
 
 /* ------------------------------------------------------------------- events */
 
-static void put_marker(uint8_t *at, uint64_t first_ns, uint64_t end_ns, size_t events, uint32_t capability)
-{
-        put_be(at, BLOCK, 2);
-        put_be(at + 2, first_ns, 8);
-        put_be(at + 10, events + BLOCK_BYTES, 4);
-        put_be(at + 14, end_ns, 8);
-        put_be(at + 22, capability, 2);
-}
-
 /* With an empty block of each other capability: a reader waits for what may still come of one that is silent. */
 static void send_block(void)
 {
         const uint64_t end_ns = now();
-        uint8_t empty[BLOCK_BYTES];
+        uint8_t empty[BLOCK_MARKER_BYTES];
 
         if (y.size == 0)
                 return;
-        put_marker(y.block, y.first_ns, end_ns, y.size, 0);
-        (void)writer_write(y.block, y.size + BLOCK_BYTES);
+        put_block_marker(y.block, 0, y.size, y.first_ns, end_ns);
+        (void)writer_write(y.block, y.size + BLOCK_MARKER_BYTES);
         y.size = 0;
         for (uint32_t i = 1; i < y.capabilities; i++) {
-                put_marker(empty, end_ns, end_ns, 0, i);
+                put_block_marker(empty, (uint16_t)i, 0, end_ns, end_ns);
                 (void)writer_write(empty, sizeof(empty));
         }
 }
@@ -114,11 +103,11 @@ static uint8_t *event(uint16_t number, uint64_t at_ns, size_t n, bool variable)
         size_t whole = 10 + (variable ? 2u : 0u) + n;
         uint8_t *at;
 
-        if (BLOCK_BYTES + y.size + whole > sizeof(y.block))
+        if (BLOCK_MARKER_BYTES + y.size + whole > sizeof(y.block))
                 send_block();
         if (y.size == 0 || at_ns < y.first_ns)
                 y.first_ns = at_ns;
-        at = y.block + BLOCK_BYTES + y.size;
+        at = y.block + BLOCK_MARKER_BYTES + y.size;
         y.size += whole;
         put_be(at, number, 2);
         put_be(at + 2, at_ns, 8);

@@ -93,7 +93,7 @@ void collections_text(FILE *to, const struct summary *s)
                 (void)fprintf(to, "%s  Waiting for capabilities to stop: %s\n", gc->has_parallel_balance ? "" : "\n",
                               hw_duration_text(text, sizeof(text), (double)gc->sync_total_ns));
         if (gc->unmatched)
-                (void)fprintf(to, "  %s starts or ends of collections without their counterpart\n",
+                (void)fprintf(to, "  Collections without a start or an end: %s\n",
                               hw_count_text(text, sizeof(text), gc->unmatched));
 }
 
