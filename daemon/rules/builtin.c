@@ -111,13 +111,13 @@ const char *const builtin_rules[] = {
         GROUP("program")
         RULE "crashed\n"
         LINE "expr: crashed\n"
-        LINE "until: not crashed and increase(crashes, 15m) < 1\n"
+        LINE "until: failed or not crashed and increase(crashes, 15m) < 1\n"
         LINE "labels: {severity: critical}\n"
         NOTES "'{{target}} crashed: {{reason}}'\n"
 
         RULE "failed\n"
         LINE "expr: failed\n"
-        LINE "until: not failed and increase(failures, 15m) < 1\n"
+        LINE "until: crashed or not failed and increase(failures, 15m) < 1\n"
         LINE "labels: {severity: warning}\n"
         NOTES "'{{target}} failed: {{reason}}'\n"
 

@@ -308,6 +308,32 @@ static void a_crash_that_was_a_failure_is_withdrawn(void **state)
         assert_string_equal(alert_of("failed")->sentence, "t failed: ended with status 1; its log has no end marker");
 }
 
+/* A loop of crashes whose ends alternate: a name shows its newest end alone. */
+static void the_newest_end_replaces_the_one_before(void **state)
+{
+        static const struct {
+                enum alerting_end end;
+                const char *why, *fires, *over;
+        } ends[] = {
+                { ALERTING_FAILED, "ended with status 3", "failed", "crashed" },
+                { ALERTING_CRASHED, "killed by signal 9 (SIGKILL)", "crashed", "failed" },
+                { ALERTING_FAILED, "ended with status 4", "failed", "crashed" },
+                { ALERTING_CRASHED, "killed by signal 11 (SIGSEGV)", "crashed", "failed" },
+        };
+
+        (void)state;
+        assert_int_equal(state_of("failed", 10), ALERT_INACTIVE);
+        for (uint32_t i = 0; i < 4; i++) {
+                alerting_end_run(alerting, ends[i].end, ends[i].why);
+                assert_int_equal(state_of(ends[i].fires, 20 + 10 * i), ALERT_FIRING);
+                assert_int_equal(state_of(ends[i].over, 20 + 10 * i), i ? ALERT_RESOLVED : ALERT_INACTIVE);
+                assert_non_null(strstr(alert_of(ends[i].fires)->sentence, ends[i].why));
+                alerting_begin_run(alerting, 2 + i);
+                assert_int_equal(state_of(ends[i].fires, 25 + 10 * i), ALERT_FIRING);
+                assert_int_equal(state_of(ends[i].over, 25 + 10 * i), i ? ALERT_RESOLVED : ALERT_INACTIVE);
+        }
+}
+
 /* Its log does not say yet what its Unix time is, nor does that of a run that has ended. */
 static void what_a_start_fires_has_a_time_of_day(void **state)
 {
@@ -339,6 +365,7 @@ int main(void)
                 TEST(a_crash_keeps_its_words),
                 TEST(what_a_start_fires_has_a_time_of_day),
                 TEST(a_crash_that_was_a_failure_is_withdrawn),
+                TEST(the_newest_end_replaces_the_one_before),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
