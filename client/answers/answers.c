@@ -264,6 +264,7 @@ static bool may_be_cause(const Hw__Note *note, uint64_t onset_ns)
 
 static void find_numbers(struct answers *a, const struct evidence *e)
 {
+        const Hw__EarlyWarning *rise = e->rise ? e->rise : e->early;
         const Hw__Note *note = note_near(e);
 
         a->verdict = e->verdict;
@@ -271,14 +272,15 @@ static void find_numbers(struct answers *a, const struct evidence *e)
                 a->has_slope = true;
                 a->slope = e->trend->slope;
         }
-        if (e->early && e->early->has_rate) {
+        a->ended_rising = e->rise;
+        if (rise && rise->has_rate) {
                 a->has_slope = true;
-                a->slope = e->early->rate;
+                a->slope = rise->rate;
         }
-        if (e->early && e->early->has_onset_from_ns && e->early->has_onset_to_ns) {
+        if (rise && rise->has_onset_from_ns && rise->has_onset_to_ns) {
                 a->has_onset = true;
-                a->onset_is_latest = onset_is_latest(e->early);
-                a->onset_ns = onset_moment(e->early);
+                a->onset_is_latest = onset_is_latest(rise);
+                a->onset_ns = onset_moment(rise);
         }
         if (e->grows && e->trend->has_onset_ns) {
                 a->has_onset = true;
@@ -293,7 +295,7 @@ static void find_numbers(struct answers *a, const struct evidence *e)
         }
         if (note && may_be_cause(note, e->rise ? onset_middle(e->rise) : e->trend->onset_ns))
                 (void)hw_utf8_clean(a->note, sizeof(a->note), note->text, strlen(note->text));
-        if (e->foreign || early_is_foreign(e->early)) {
+        if (e->foreign || early_is_foreign(rise)) {
                 (void)snprintf(a->culprit_text, sizeof(a->culprit_text), "foreign");
         } else if (e->growing && e->growing->label) {
                 a->culprit = e->growing->band;
@@ -358,7 +360,7 @@ char *answer_whole(char *out, size_t size, const struct target_answer *a, const 
 
 bool answers_grow(const struct answers *a)
 {
-        return a->has_slope && (a->verdict >= HW__VERDICT__VERDICT_GROWING || a->has_onset);
+        return a->has_slope && (a->verdict >= HW__VERDICT__VERDICT_GROWING || (a->has_onset && !a->ended_rising));
 }
 
 char *answers_headline(char *out, size_t size, const struct answers *a, const char *onset)

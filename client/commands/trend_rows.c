@@ -447,10 +447,22 @@ static int compare_lines(const void *left, const void *right)
         return order ? order : name_order(a->t->name, b->t->name, false);
 }
 
+/* Of a run that ended in a rise: its sentence says how long that lasted, not since when. */
+static void append_onset(char *text, size_t size, const struct line *l)
+{
+        const struct answers *a = &l->answers;
+        const size_t n = strlen(text);
+        char moment[ANSWER_MOMENT];
+
+        if (a->ended_rising && a->has_onset)
+                (void)snprintf(text + n, size - n, "; the rise began %s%s", a->onset_is_latest ? "before " : "at ",
+                               answer_moment(moment, l->t, a->onset_ns));
+}
+
 static void print_line(FILE *to, const struct line *l, int name_columns, int word_columns)
 {
         const struct answers *a = &l->answers;
-        char text[2 * ANSWER_TEXT + ANSWER_MOMENT], moment[ANSWER_MOMENT], safe[2048];
+        char text[3 * ANSWER_TEXT + ANSWER_MOMENT], moment[ANSWER_MOMENT], safe[2048];
         const char *rest = text;
 
         if (answers_grow(a)) {
@@ -460,6 +472,7 @@ static void print_line(FILE *to, const struct line *l, int name_columns, int wor
                 const struct target_answer *wrong = &a->answer[QUESTION_WRONG];
 
                 (void)answer_whole(text, sizeof(text), wrong, answer_moment(moment, l->t, wrong->time_ns));
+                append_onset(text, sizeof(text), l);
         }
         (void)hw_terminal_text(safe, sizeof(safe), l->t->name);
         fprintf(to, "%s%*s  %-*s  ", safe, name_columns - text_columns(safe), "", word_columns, a->word);

@@ -721,6 +721,8 @@ def test_all_faces_agree_during_a_loop_of_crashes(directory, tmp_path):
     assert said["status"].count(f"({END})") == 4
     lines = [line.split()[:2] for line in said["trend"].splitlines()]
     assert sorted(name for name, word in lines if word == "crashed") == [f"loop~{n}" for n in range(1, 5)]
+    for line in said["trend"].splitlines():
+        assert ("; the rise began at " in line) == (line.split()[1] == "crashed"), line
     for face, text in ends.items():
         assert END in " ".join(text.split()), (face, text)
         assert " ago" not in " ".join(line for line in text.splitlines() if "RSS " in line), (face, text)

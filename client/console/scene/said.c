@@ -97,8 +97,8 @@ struct value answered_slope(const struct scene *s, const struct world_target *t)
         const struct answers *a = scene_brief(s, t);
         const Hw__Trend *trend = target_trend(t);
 
-        if (answers_grow(a))
-                return value_number(true, a->slope);
+        if (answers_grow(a) || a->ended_rising)
+                return value_number(a->has_slope, a->slope);
         return live_in_doubt(a, t) && !is_either_sign(trend) ? trend_slope(trend) : value_number(false, 0);
 }
 

@@ -841,6 +841,8 @@ static void a_rise_into_the_limit_is_told_without_a_verdict(void **state)
         says(&a, QUESTION_GROWS, "Most likely Main.CartItem with 40.0 MiB");
         says(&a, QUESTION_WHERE, "In live data");
         says(&a, QUESTION_UNTIL, "a higher one only delays the end");
+        assert_true(a.has_onset && a.onset_ns == 9 * MINUTE + SECOND && a.has_slope && a.slope == 10 * MIB);
+        assert_true(a.ended_rising && !answers_grow(&a)); /* how it ended comes first */
 
         /* what the bands had gained is as sure after the end as before it */
         m.growings[0] = &m.growing;
