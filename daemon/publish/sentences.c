@@ -459,6 +459,9 @@ char *sentence_early(char *out, size_t size, const struct tracked_early *r)
                 append_bytes(&w, (double)r->limit.bytes);
                 append_text(&w, TENSE(&w, ") allows", ") allowed"));
         }
+        if (limited && r->held_back)
+                append_text(&w, TENSE(&w, "; half of it is held back by the runtime, to copy live data in a collection",
+                                      "; half of it was held back by the runtime, to copy live data in a collection"));
         return out;
 }
 

@@ -16,8 +16,10 @@
 #include "proto/base/limits.h"
 #include "proto/base/time.h"
 
-#define COMPACT_THRESHOLD 0.3  /* of -M: what the old generation may copy, at most (-c N) */
-#define COPIED_TO_COMPACT 0.6  /* share of live data: with less, half of -M is met before the threshold */
+#define COMPACT_THRESHOLD 0.3 /* of -M: what the old generation may copy, at most (-c N) */
+#define COPIED_TO_COMPACT 0.6 /* share of live data: with less, half of -M is met before the threshold */
+#define HELD_BACK_FROM    0.4 /* share of -M: near the half that the collector leaves to live data */
+#define HELD_BACK_TO      0.6
 #define LINE_POINTS       384u /* cells of any level of a series' pyramid */
 #define ONSET_STEPS       2u   /* that a verdict's onset may be off */
 #define EARLY_PART        0.01 /* of what all bands gained: a band with less is not named */
@@ -39,6 +41,12 @@ static struct memory_limit process_limit(const struct tracker *t)
         return tracker_least_of_process(t, (struct memory_limit){ t->config.given_limit_bytes, LIMIT_SOURCE_GIVEN });
 }
 
+/* Large objects are not copied: while they are most of the live data nothing is compacted in place. */
+static bool copies_all(const struct tracker *t, const struct sizing *s)
+{
+        return s->collector == SIZING_COPYING && t->early_copied_share < COPIED_TO_COMPACT;
+}
+
 /*
  * Most live data that -M allows. The old generation is compacted in place once what it would have to copy is 30 % of
  * -M; until then a major collection needs its live data twice. Large objects are never copied and do not count, so a
@@ -52,8 +60,7 @@ static double most_live(const struct tracker *t)
 
         if (most == UNKNOWN_U64)
                 return NAN; /* no -M, or a collector that is not modelled */
-        bool compacts = s.collector == SIZING_COMPACTING || !(t->early_copied_share < COPIED_TO_COMPACT);
-        return compacts || t->early.live.rise.last > half ? (double)most : half;
+        return !copies_all(t, &s) || t->early.live.rise.last > half ? (double)most : half;
 }
 
 /* Only while the collector surely copies: compacted data do not count as copied. */
@@ -128,6 +135,16 @@ static struct memory_limit limit_met(const struct tracker *t, const struct early
         return process_limit(t);
 }
 
+/* Whether a limit may be met though it seems to have room for as much again. */
+static bool is_held_back(const struct tracker *t, const struct early_series *s)
+{
+        const struct sizing sizing = sizing_of(model_run(t->model), model_heap(t->model));
+        const uint64_t most = sizing_most_live(&sizing);
+
+        return limit_met(t, s).source == LIMIT_SOURCE_MAX_HEAP && most != UNKNOWN_U64 && copies_all(t, &sizing) &&
+               s->rise.last > HELD_BACK_FROM * (double)sizing.most && s->rise.last < HELD_BACK_TO * (double)sizing.most;
+}
+
 /* Of a process without a log no heap is known, so what is "off" it is all of its resident memory. */
 static enum series_id series_of(const struct tracker *t, const struct early_series *s)
 {
@@ -147,6 +164,7 @@ static void set_standing(const struct tracker *t, const struct early_series *s, 
         ret->rising = s->rise.rising;
         ret->runs_out = s->out.warned;
         ret->limit = limit_met(t, s);
+        ret->held_back = is_held_back(t, s);
         ret->level_bytes = s->rise.last;
         ret->soonest_s = s->out.soonest_s;
         ret->latest_s = s->out.latest_s;

@@ -286,6 +286,41 @@ static void scales(void **state)
              "growth that lasts 3m 00s without slowing down is called a leak");
 }
 
+/* A rise to half of -M, where the other half is no room for it. */
+static void rises(void **state)
+{
+        struct tracked_early r = {
+                .series = SERIES_LIVE,
+                .rising = true,
+                .runs_out = true,
+                .level_bytes = 196 * MIB,
+                .base_bytes = 4 * MIB,
+                .rate = 10 * MIB,
+                .rate_low = 10 * MIB,
+                .rate_high = 10 * MIB,
+                .onset_from_ns = 10 * SECOND,
+                .onset_to_ns = 10 * SECOND,
+                .as_of_ns = 29 * SECOND,
+                .limit = { 400 * (uint64_t)MIB, LIMIT_SOURCE_MAX_HEAP },
+                .soonest_s = 1,
+                .latest_s = 1,
+        };
+
+        (void)state;
+        says(sentence_early(out, sizeof(out), &r),
+             "live data has risen for 19.0 s, from 4.00 MiB to 196 MiB, by 10.0 MiB/s; not confirmed yet; if it "
+             "continues, it meets the heap limit of -M (400 MiB) in 1.00 s");
+        r.held_back = true;
+        says(sentence_early(out, sizeof(out), &r),
+             "live data has risen for 19.0 s, from 4.00 MiB to 196 MiB, by 10.0 MiB/s; not confirmed yet; if it "
+             "continues, it meets the heap limit of -M (400 MiB) in 1.00 s; half of it is held back by the runtime, to "
+             "copy "
+             "live data in a collection");
+        r.limit.bytes = UNKNOWN_U64;
+        says(sentence_early(out, sizeof(out), &r),
+             "live data has risen for 19.0 s, from 4.00 MiB to 196 MiB, by 10.0 MiB/s; not confirmed yet");
+}
+
 /* However little room there is, the text ends inside of it. */
 static void cut(void **state)
 {
@@ -309,7 +344,7 @@ int main(void)
                 cmocka_unit_test(verdicts), cmocka_unit_test(what_is_missing),
                 cmocka_unit_test(places),   cmocka_unit_test(bands_that_grow),
                 cmocka_unit_test(limits),   cmocka_unit_test(scales),
-                cmocka_unit_test(cut),
+                cmocka_unit_test(cut),      cmocka_unit_test(rises),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1103,6 +1103,41 @@ static void test_a_shared_group_is_not_judged(void **state)
         }
 }
 
+/*
+ * Large objects are not copied, so nothing is compacted in place and half of -M is all that live data get: said while
+ * they are near it, and not where the collector copies so much that it compacts.
+ */
+static void test_a_heap_limit_that_is_met_at_half(void **state)
+{
+        static struct rig r;
+        struct tracked_early early;
+
+        (void)state;
+        for (uint64_t large = 0; large < 2; large++) {
+                unsigned held_back = 0;
+
+                open_scaled(&r, 60 * SECOND);
+                ev(&r.f, HW_HEAP_INFO_GHC, NONE, 1, "428888", U(0), U(2), U(400 * MIB), U(4 * MIB), U(MIB), U(4096));
+                for (uint64_t s = 1; s < 40; s++) {
+                        const uint64_t bytes = (s < 10 ? 4 : 4 + (s - 10) * 10) * MIB;
+
+                        ev(&r.f, HW_GC_START, 0, s * SECOND - 300, "");
+                        ev(&r.f, HW_GC_STATS_GHC, 0, s * SECOND - 200, "428884888", U(0), U(1),
+                           large ? bytes / 10 : bytes / 10 * 9, U(0), U(0), U(1), U(0), U(0), U(0));
+                        ev(&r.f, HW_GC_END, 0, s * SECOND - 100, "");
+                        live(&r, s * SECOND, bytes);
+                        block(&r, 0, s * SECOND, s * SECOND);
+                        if (!tracker_early(r.t, &early) || !early.held_back)
+                                continue;
+                        held_back++;
+                        assert_int_equal(early.limit.source, LIMIT_SOURCE_MAX_HEAP);
+                        assert_true(bytes > 160 * MIB && bytes < 240 * MIB);
+                }
+                assert_int_equal(held_back > 3, large);
+                rig_close(&r);
+        }
+}
+
 /* Of one that has a first census long before: gains count from the last census before the rise, not from the first. */
 static void test_bands_of_a_rise(void **state)
 {
@@ -1248,6 +1283,7 @@ int main(void)
                 cmocka_unit_test(test_when_a_rise_is_judged),
                 cmocka_unit_test(test_steady_that_rises_says_so),
                 cmocka_unit_test(test_growth_of_rare_samples),
+                cmocka_unit_test(test_a_heap_limit_that_is_met_at_half),
                 cmocka_unit_test(test_bands_of_a_rise),
                 cmocka_unit_test(test_a_run_ended_with_a_rise),
         };
