@@ -5,7 +5,7 @@
  * They do when the lowest live data of each of the last few spans of time are above the highest of the span before,
  * and all together by a twentieth; and when they are above all that has ever been by half, for where they rise fast
  * the collections that tell become rare. Between two of these what is promoted out of the nursery tells: when that,
- * less what was usually garbage by the next collection, makes them an eighth more within 20 s (what rises more slowly,
+ * less what was usually garbage by the next collection, makes them a tenth more within 40 s (what rises more slowly,
  * collections show, and a server promotes more when it has more to do). What goes up and down does not rise; how long
  * it has lasted, and whether it is a leak, is the daemon's to say. Pure.
  */
@@ -20,8 +20,8 @@
 #define RISE_LEAST          1.05
 #define RISE_RECORD         1.5
 #define RISE_NEXT           2.5 /* gaps: an even rise doubles the heap, and so is collected, in twice the gap before */
-#define RISE_PROMOTED       0.125 /* of live data */
-#define RISE_PROMOTED_NS    INT64_C(20000000000)
+#define RISE_PROMOTED       0.1 /* of live data */
+#define RISE_PROMOTED_NS    INT64_C(40000000000)
 #define RISE_PROMOTED_LEAST (UINT64_C(1) << 20) /* bytes */
 #define RISE_USUAL_NS       INT64_C(5000000000) /* after so long what was usual before does not count */
 

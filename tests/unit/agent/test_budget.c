@@ -207,9 +207,9 @@ static void test_what_is_promoted_tells_between_collections(void **state)
 {
         (void)state;
         assert_true(promoting(10, 5, 6));  /* all of it stays */
-        assert_false(promoting(10, 5, 5)); /* an eighth of 450 MiB is not there yet */
+        assert_false(promoting(10, 5, 4)); /* a tenth of 450 MiB is not there yet */
         assert_true(promoting(2, 5, 9));
-        assert_false(promoting(2, 50, 80)); /* of 1030 MiB: slower than an eighth in 20 s */
+        assert_false(promoting(1, 50, 80)); /* of 550 MiB: slower than a tenth in 40 s */
         assert_false(promoting(0, 5, 100)); /* requests that outlive the nursery */
 
         struct rise r = { 0 };
