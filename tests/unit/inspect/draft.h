@@ -218,7 +218,8 @@ static uint64_t draft_thread(struct draft *d, unsigned why, uint64_t waits_for, 
         if (h + 2 + room + n + 1 > 64)
                 abort();
         words[h] = room + n + 1;
-        memcpy(words + h + 2 + room, frames, n * 8);
+        for (size_t i = 0; i < n; i++)
+                words[h + 2 + room + i] = frames[i];
         words[h + 2 + room + n] = d->stop_table;
         const uint64_t stack = draft_object(d, 1, words, h + 2 + room + n + 1);
         draft_u64(d, stack + shift + 16, stack + 8 * (h + 2 + room));
