@@ -288,9 +288,11 @@ void alerting_damage(struct alerting *a, uint64_t lost_bytes)
         alerting_sample_target(a);
 }
 
-void alerting_recording(struct alerting *a, const char *why)
+void alerting_recording(struct alerting *a, const char *why, bool first, uint64_t others)
 {
         snprintf(a->pause, sizeof(a->pause), "%s", why);
+        a->pause_first = first;
+        a->pause_others = others;
 }
 
 void alerting_heartbeat(struct alerting *a, uint64_t wall_ns, uint64_t lag_ns)

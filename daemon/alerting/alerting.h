@@ -101,8 +101,11 @@ void alerting_bytes(struct alerting *a, uint64_t wall_ns);
 
 void alerting_damage(struct alerting *a, uint64_t lost_bytes);
 
-/* Live: why recording is paused; "": it is not. Judged with the next heartbeat. */
-void alerting_recording(struct alerting *a, const char *why);
+/*
+ * Live: why recording is paused; "": it is not. `first`: of all targets of which it is, this one says so, with the
+ * number of the others. Judged with the next heartbeat.
+ */
+void alerting_recording(struct alerting *a, const char *why, bool first, uint64_t others);
 
 /* Live: judges the rules of the target, refreshes texts and publishes all alerts. `lag_ns` may be UNKNOWN_U64. */
 void alerting_heartbeat(struct alerting *a, uint64_t wall_ns, uint64_t lag_ns);

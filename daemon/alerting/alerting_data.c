@@ -192,6 +192,8 @@ static double data_fact(void *ctx, enum rule_series id, const struct rule_moment
                 return a->run > 0 ? model_run(a->model)->process_only : UNKNOWN;
         case RULE_RECORDING_PAUSED:
                 return a->live ? a->pause[0] != '\0' : UNKNOWN;
+        case RULE_RECORDING_PAUSED_FIRST:
+                return a->live ? a->pause_first : UNKNOWN;
         case RULE_STREAM_LAG:
                 return a->in_run ? seconds(a->lag_ns) : UNKNOWN;
         case RULE_STREAM_GAP:

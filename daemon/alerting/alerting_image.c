@@ -53,6 +53,7 @@ void alerting_image(struct image *im, struct alerting *a)
                 a->crash_words[sizeof(a->crash_words) - 1] = '\0';
                 a->failure_words[sizeof(a->failure_words) - 1] = '\0';
                 a->pause[0] = '\0';
+                a->pause_first = false;
         }
         image_gauges(im, a, fresh.gauges);
         alerts_image(im, a->alerts);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* DESIGN: texts that explain an alert: sentences of trends, why a stream is silent or a recording paused, notes. */
+#include <inttypes.h>
 #include <stdio.h>
 
 #include "daemon/alerting/internal.h"
@@ -55,6 +56,15 @@ static void explain_stall(const struct alerting *a, char *out, size_t size)
                          flusher == FLUSHED_BY_AGENT ? ", or stopped" : "");
 }
 
+static void explain_pause(const struct alerting *a, char *out, size_t size)
+{
+        if (a->pause_others == 0)
+                snprintf(out, size, "%s", a->pause);
+        else
+                snprintf(out, size, "%s; so it is with %" PRIu64 " other %s", a->pause, a->pause_others,
+                         a->pause_others == 1 ? "target" : "targets");
+}
+
 void alerting_words(void *ctx, enum rule_words what, struct rule_subject s, char out[RULE_WORDS_MAX])
 {
         struct alerting *a = ctx;
@@ -85,7 +95,9 @@ void alerting_words(void *ctx, enum rule_words what, struct rule_subject s, char
                 sentence_sizing(out, RULE_WORDS_MAX, model_run(a->model), model_heap(a->model));
                 break;
         case WORDS_REASON:
-                if (s.id == RULE_RECORDING_PAUSED)
+                if (s.id == RULE_RECORDING_PAUSED_FIRST)
+                        explain_pause(a, out, RULE_WORDS_MAX);
+                else if (s.id == RULE_RECORDING_PAUSED)
                         snprintf(out, RULE_WORDS_MAX, "%s", a->pause);
                 else if (s.id == RULE_CRASHED || s.id == RULE_FAILED)
                         snprintf(out, RULE_WORDS_MAX, "%s", s.id == RULE_CRASHED ? a->crash_words : a->failure_words);

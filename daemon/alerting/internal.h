@@ -36,6 +36,8 @@ struct alerting {
         char crash_words[RULE_WORDS_MAX];   /* how the last one that crashed did: its alert outlives the next start */
         char failure_words[RULE_WORDS_MAX]; /* likewise, of the last one that failed */
         char pause[256];                    /* why recording is paused; "": it is not */
+        bool pause_first;                   /* of all targets whose recording is paused, this one says so */
+        uint64_t pause_others;              /* how many these are without it */
         uint64_t restarts, crashes, failures, lost_bytes;
         uint64_t last_bytes_wall_ns, gap_ns, lag_ns, heartbeat_wall_ns; /* UNKNOWN_U64; gap 0 at first */
         uint64_t cpu_at_bytes_ns; /* of the process, when bytes last came; UNKNOWN_U64 */

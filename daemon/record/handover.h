@@ -13,6 +13,7 @@
 #include "heapwatch/eventlog.h"
 
 struct recorder;
+struct recording;
 
 /* A run, shared by both threads; the last one to release it frees it. */
 struct shared_run;
@@ -38,6 +39,10 @@ struct jobs *recorder_jobs(struct recorder *r);
 
 /* To be called every second. */
 void recorder_tick(struct recorder *r);
+
+/* Reading thread: recording of a target was paused or not, and is now. Of those that are, one is the first. */
+void recorder_count_pause(struct recorder *r, const struct recording *of, bool was, bool now);
+bool recorder_first_paused(const struct recorder *r, const struct recording *of, size_t *ret_all);
 
 /* The queue has refused events. */
 void recorder_full(struct recorder *r);

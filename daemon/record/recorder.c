@@ -52,6 +52,10 @@ struct recorder {
         struct jobs jobs;
         struct pause pause;
 
+        /* used by the reading thread only */
+        const struct recording *first_paused; /* of those that are; never read through */
+        size_t n_paused;                      /* recordings */
+
         pthread_mutex_t lock; /* guards what follows */
         uint64_t disk_bytes;
 
@@ -408,6 +412,22 @@ void recorder_tick(struct recorder *r)
         const size_t waiting = jobs_tick(&r->jobs, &done);
 
         pause_update(&r->pause, waiting, done, clock_mono_ns());
+}
+
+void recorder_count_pause(struct recorder *r, const struct recording *of, bool was, bool now)
+{
+        r->n_paused += now;
+        r->n_paused -= was;
+        if (now && !r->first_paused)
+                r->first_paused = of;
+        else if (!now && r->first_paused == of)
+                r->first_paused = NULL;
+}
+
+bool recorder_first_paused(const struct recorder *r, const struct recording *of, size_t *ret_all)
+{
+        *ret_all = r->n_paused;
+        return r->first_paused == of;
 }
 
 void recorder_full(struct recorder *r)

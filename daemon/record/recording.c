@@ -29,6 +29,7 @@ struct recording {
         uint64_t begin_ns;              /* by which the recording of the previous run is named; 0: none */
         struct run_end end;             /* of the current run, to be written when that is over; UNKNOWN: nothing is */
         bool losing;                    /* the queue was full */
+        bool paused;                    /* as counted by the recorder */
         uint64_t bytes;                 /* of eventlog, of the run */
         uint64_t lost_bytes;            /* refused by the queue since it last accepted something */
         uint32_t lost_pieces;           /* how often that began */
@@ -231,12 +232,21 @@ void recording_events(struct recording *r, const struct hw_eventlog *log, const 
 
 /* ------------------------------------------------------------------- whole */
 
+static void count_pause(struct recording *r, bool paused)
+{
+        recorder_count_pause(r->recorder, r, r->paused, paused);
+        r->paused = paused;
+}
+
 void recording_tick(struct recording *r)
 {
+        char why[PAUSE_DETAIL_BYTES];
+
         if (r->run && r->losing)
                 recorder_full(r->recorder);
         if (r->run)
                 recorder_tick(r->recorder);
+        count_pause(r, r->run && recorder_is_paused(r->recorder, why));
 }
 
 void recording_resume(struct recording *r, const struct hw_eventlog *log, bool same_stream, uint64_t wall_ns)
@@ -331,6 +341,7 @@ void recording_state(struct recording *r, struct recording_state *ret)
                 .recording = r->run != NULL, .bytes = r->bytes, .lost_bytes = r->all_lost, .lost_frames = r->all_times
         };
         recorder_state(r->recorder, r->run ? r->run : r->ended, ret);
+        ret->first_paused = recorder_first_paused(r->recorder, r, &ret->paused_runs);
         ret->bytes += r->before.bytes;
         ret->lost_bytes += r->before.lost_bytes;
         ret->lost_frames += r->before.lost_frames;
@@ -375,6 +386,7 @@ void recording_destroy(struct recording **rp)
         if (!r)
                 return;
         recording_end(r, false);
+        count_pause(r, false);
         recorder_run_release(r->ended);
         free(r);
 }

@@ -138,7 +138,7 @@ const char *const builtin_rules[] = {
         NOTES "'{{value}} of the log of {{target}} were damaged and skipped'\n"
 
         RULE "recording-paused\n"
-        LINE "expr: recording_paused\n"
+        LINE "expr: recording_paused_first\n"
         LINE "for: 15s\n"
         LINE "labels: {severity: warning}\n"
         NOTES "'{{target}} is watched but not recorded, or not all of it: {{reason}}'\n",

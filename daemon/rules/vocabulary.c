@@ -99,6 +99,8 @@ static const struct series_word series_words[] = {
         { "gc_events_missing", RULE_GC_EVENTS_MISSING, BOOLEAN, 0, "collections are not in the log" },
         { "process_only", RULE_PROCESS_ONLY, BOOLEAN, 0, "its process alone is watched" },
         { "recording_paused", RULE_RECORDING_PAUSED, BOOLEAN, T, "its recording is paused" },
+        { "recording_paused_first", RULE_RECORDING_PAUSED_FIRST, BOOLEAN, T,
+          "its recording is paused, the first to be" },
         { "time_to_limit", RULE_TIME_TO_LIMIT, SECONDS, 0, "the time to the limit, at the earliest" },
         { "time_to_limit_late", RULE_TIME_TO_LIMIT_LATE, SECONDS, 0, "the time to the limit, at the latest" },
         { "runs_out", RULE_RUNS_OUT, BOOLEAN, 0, "memory runs out" },

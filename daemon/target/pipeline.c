@@ -22,6 +22,7 @@
 #include "daemon/target/pipeline_internal.h"
 #include "daemon/target/rebuild.h"
 #include "proto/base/agent_peer.h"
+#include "proto/base/ckd.h"
 #include "proto/base/clock.h"
 #include "proto/base/error.h"
 #include "heapwatch/text.h"
@@ -246,7 +247,8 @@ static void tick_recording(struct pipeline *p)
         recording_tick(p->recording);
         recording_state(p->recording, &state);
         if (p->alerting)
-                alerting_recording(p->alerting, state.paused ? state.detail : "");
+                alerting_recording(p->alerting, state.paused ? state.detail : "", state.paused && state.first_paused,
+                                   sub_sat(state.paused_runs, 1));
 }
 
 static void beat(struct pipeline *p, uint64_t wall_ns)

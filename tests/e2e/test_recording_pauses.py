@@ -18,12 +18,13 @@ NOISE = random.Random(15)       # what does not compress
 class Program:
     """A log that grows by `write`, and the daemon that watches and records it."""
 
-    def __init__(self, directory, record, free="1MiB"):
+    def __init__(self, directory, record, free="1MiB", others=()):
         self.directory, self.second = pathlib.Path(directory), 0
         rules, config = self.directory / "rules.yaml", self.directory / "c.yaml"
         rules.write_text(RULES)
         config.write_text(f"record: {{directory: {record}, free: {free}}}\n")
-        self.daemon = Daemon(directory, f"t={self.directory}/t.eventlog", args=["--config", config, "--rules", rules])
+        sources = [f"{name}={self.directory}/{name}.eventlog" for name in ("t", *others)]
+        self.daemon = Daemon(directory, *sources, args=["--config", config, "--rules", rules])
         self.daemon.start()
         self.log = LiveLog(self.directory / "t.eventlog")
 
@@ -45,8 +46,8 @@ class Program:
         wait_for(now, "a pause", poll_s=0.2)
         return self.recording().detail
 
-    def alert(self):
-        for update in self.daemon.snapshot("t").get("alerts", []):
+    def alert(self, target="t"):
+        for update in self.daemon.snapshot(target).get("alerts", []):
             for a in update.alerts.alerts:
                 if a.rule == "recording-paused":
                     return a
@@ -133,6 +134,25 @@ def test_floor_of_free_space(directory, disk):
     program.says_so("less than 5.00 MiB")
     filler.unlink()
     program.resumes()
+
+
+def test_one_alert_for_all_targets(directory, disk):
+    """Three targets, one disk: one of them says so and how many others there are; each says it of itself in its state."""
+    (disk / "filler").write_bytes(bytes(4 << 20))
+    names = ("t", "u", "v")
+    program = Program(directory, disk / "kept", "5MiB", others=names[1:])
+    for name in names[1:]:
+        LiveLog(program.directory / f"{name}.eventlog").live(1 << 20, SECOND)
+    program.paused()
+    wait_for(lambda: all((h := program.daemon.health(n)) and h.recording.paused for n in names), "all of them paused")
+
+    def told():
+        firing = [a for n in names if (a := program.alert(n)) and a.state == pb.Alert.STATE_FIRING]
+        return len(firing) == 1 and "so it is with 2 other targets" in firing[0].sentence
+
+    wait_for(told, "one alert")
+    listed = client("alerts", env={"HEAPWATCH_DIR": str(directory)}).stdout.decode()
+    assert listed.count("recording-paused") == 1, listed
 
 
 def test_a_disk_that_others_fill_costs_no_recording(directory, disk):

@@ -334,6 +334,29 @@ static void the_newest_end_replaces_the_one_before(void **state)
         }
 }
 
+/* A full disk concerns all targets of the daemon: one of them says so for all. */
+static void a_pause_of_recording_is_told_once(void **state)
+{
+        static const char why[] = "No space left on device";
+
+        (void)state;
+        alerting_recording(alerting, why, false, 9);
+        for (uint64_t s = 0; s < 60; s++)
+                assert_int_equal(state_of("recording-paused", s), ALERT_INACTIVE);
+        alerting_recording(alerting, why, true, 9);
+        assert_int_equal(state_of("recording-paused", 60), ALERT_PENDING);
+        assert_int_equal(state_of("recording-paused", 76), ALERT_FIRING);
+        assert_string_equal(alert_of("recording-paused")->sentence,
+                            "t is watched but not recorded, or not all of it: No space left on device; so it is with 9 "
+                            "other targets");
+        alerting_recording(alerting, why, true, 0);
+        assert_int_equal(state_of("recording-paused", 77), ALERT_FIRING);
+        assert_string_equal(alert_of("recording-paused")->sentence,
+                            "t is watched but not recorded, or not all of it: No space left on device");
+        alerting_recording(alerting, "", false, 0);
+        assert_int_equal(state_of("recording-paused", 78), ALERT_RESOLVED);
+}
+
 /* Its log does not say yet what its Unix time is, nor does that of a run that has ended. */
 static void what_a_start_fires_has_a_time_of_day(void **state)
 {
@@ -366,6 +389,7 @@ int main(void)
                 TEST(what_a_start_fires_has_a_time_of_day),
                 TEST(a_crash_that_was_a_failure_is_withdrawn),
                 TEST(the_newest_end_replaces_the_one_before),
+                TEST(a_pause_of_recording_is_told_once),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

@@ -389,6 +389,41 @@ static void test_pinned_segments_stay(void **state)
         assert_int_equal(access(pin.path, F_OK), -1);
 }
 
+/* Of the recordings that a full disk pauses one is the first, until it is over. */
+static void test_the_first_of_those_paused(void **state)
+{
+        struct rlimit old, small = { .rlim_cur = 20000 };
+        struct recording_state first, other;
+
+        (void)state;
+        empty_root();
+        signal(SIGXFSZ, SIG_IGN);
+        getrlimit(RLIMIT_FSIZE, &old);
+        small.rlim_max = old.rlim_max;
+        struct recorder *r = open_recorder((struct budget){ 0 });
+        struct playing t = { .recording = recording_new(r, "a"), .wall_ns = START_NS, .in_small_frames = true };
+        struct playing u = { .recording = recording_new(r, "b"), .wall_ns = START_NS, .in_small_frames = true };
+        struct bytes b = load_run("leaky-hi-ghc9103");
+        assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+        (void)content_placed(b.p, b.size, 4096, on_events, &t, on_piece);
+        (void)content_placed(b.p, b.size, 4096, on_events, &u, on_piece);
+        wait_written(r, recording_seal(u.recording));
+        recording_tick(t.recording);
+        recording_tick(u.recording);
+        recording_state(t.recording, &first);
+        recording_state(u.recording, &other);
+        assert_true(first.paused && first.first_paused && first.paused_runs == 2);
+        assert_true(other.paused && !other.first_paused && other.paused_runs == 2);
+        recording_destroy(&t.recording);
+        recording_tick(u.recording);
+        recording_state(u.recording, &other);
+        assert_true(other.paused && other.first_paused && other.paused_runs == 1);
+        assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
+        recording_destroy(&u.recording);
+        recorder_destroy(&r);
+        free(b.p);
+}
+
 /* A file that may not grow plays a full disk. */
 static void test_full_disk(void **state)
 {
@@ -867,6 +902,7 @@ int main(void)
                 cmocka_unit_test(test_a_full_disk_removes_nothing),
                 cmocka_unit_test(test_pinned_segments_stay),
                 cmocka_unit_test(test_full_disk),
+                cmocka_unit_test(test_the_first_of_those_paused),
                 cmocka_unit_test(test_a_disk_that_hangs),
                 cmocka_unit_test(test_all_is_lost),
                 cmocka_unit_test(test_definitions_of_a_damaged_frame),
