@@ -246,11 +246,13 @@ def test_what_yama_forbids_is_said_with_its_setting(directory, scope):
     (directory / "kernel/yama").mkdir(parents=True)
     (directory / "kernel/yama/ptrace_scope").write_text(scope + "\n")
     as_nobody = ("setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups")
+    for name in ("heapwatch", "heapwatch-inspect"):     # where it can read them
+        shutil.copy(pathlib.Path(CLIENT).with_name(name), directory / name)
     with running(*as_nobody, "/usr/bin/python3", "-c", undumpable, stdout=subprocess.PIPE) as program:
         assert program.stdout.readline()
         for verb in (["threads"], ["heap"], ["why"], ["profile", "--for", "1s"]):
             done = subprocess.run(["unshare", "--mount", "sh", "-c", f'mount --bind {directory}/kernel /proc/sys/kernel && exec "$@"', "sh",
-                                   *as_nobody, CLIENT, verb[0], str(program.pid), *verb[1:]],
+                                   *as_nobody, directory / "heapwatch", verb[0], str(program.pid), *verb[1:]],
                                   env={**os.environ, "HEAPWATCH_DIR": "/nonexistent"}, capture_output=True, text=True, timeout=DEADLINE_S)
             assert done.returncode == 2 and f"kernel.yama.ptrace_scope is {scope}: " in done.stderr, (verb, done)
             assert len(done.stderr.splitlines()) == 1 and ("CAP_SYS_PTRACE" in done.stderr or scope == "3"), done
