@@ -47,6 +47,19 @@ def long_cases(*cases):
     return [pytest.param(*case, marks=pytest.mark.long) for case in cases] if LONG else []
 
 
+def without_page():
+    """Why there is no page to test, or None."""
+    page = BUILD / "page" / "out" / "page.html"
+    return None if page.exists() and page.stat().st_size else "heapwatch was built without its page"
+
+
+def require_page():
+    """Skips the test where npm was not to be had when heapwatch was built."""
+    import pytest       # which measurements, that use the rest, do without
+    if without_page():
+        pytest.skip(without_page())
+
+
 def require(what, *command):
     """Skips the test, with the reason, where this command fails: only trying it shows what an environment forbids."""
     import pytest       # which measurements, that use the rest, do without

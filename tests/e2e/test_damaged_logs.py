@@ -8,7 +8,7 @@ import struct
 
 import pytest
 
-from harness import LONG, LOGS, client
+from harness import LONG, LOGS, client, without_page
 
 LOG = (LOGS / "leaky-hT-ghc902" / "run.eventlog").read_bytes()
 HEADER = LOG.index(b"hdredatb") + 8
@@ -94,7 +94,7 @@ BOMBS = {"behind a log that has ended": gzip.compress(LOG) + 48 * ZEROS,
 
 
 READERS = [("check",), ("summary",), ("trend",), ("alerts",), ("top", "--once"), ("convert", "--to", "csv", "--output", "/dev/null"),
-           ("report", "--output", "/dev/null")]
+           ("report", "--output", "/dev/null", *(["--format", "json"] if without_page() else []))]
 
 
 @pytest.mark.long

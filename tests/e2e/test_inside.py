@@ -13,7 +13,7 @@ import time
 
 import pytest
 
-from harness import CLIENT, DEADLINE_S, LONG, Daemon, Programs, client, require_tracing, wait_for
+from harness import CLIENT, DEADLINE_S, LONG, Daemon, Programs, client, require_page, require_tracing, wait_for
 from terminal import top
 from test_web import Web
 from test_web_page import browser     # noqa: F401: a fixture
@@ -510,6 +510,7 @@ def test_profile_of_what_waits_or_ends(directory):
 
 
 def test_a_report_has_the_profile_that_is_taken_for_it(directory, browser):     # noqa: F811
+    require_page()
     require_tracing()
     program = started(programs["threaded"], "spin")
     try:

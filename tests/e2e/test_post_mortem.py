@@ -9,8 +9,7 @@ import urllib.request
 
 import pytest
 
-from harness import CLIENT, DEADLINE_S, Daemon, client, pb, private_directory, wait_for
-from test_web_page import without_page
+from harness import CLIENT, DEADLINE_S, Daemon, client, pb, private_directory, wait_for, without_page
 from web_browser import Browser, Web
 
 pytestmark = pytest.mark.xdist_group("post_mortem")      # its tests share what runs

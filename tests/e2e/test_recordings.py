@@ -10,7 +10,7 @@ import subprocess
 
 import pytest
 
-from harness import CLIENT, LOGS, LONG, MAY_CLOSE_OUTPUT, ROOT, Daemon, client, compile_haskell, pb, wait_for
+from harness import CLIENT, LOGS, LONG, MAY_CLOSE_OUTPUT, ROOT, Daemon, client, compile_haskell, pb, require_page, wait_for
 from live_log import LiveLog
 
 SEED = 20261122
@@ -53,6 +53,7 @@ def record(directory):
 
 
 def test_a_recording_outlives_daemon_and_file(directory, record):
+    require_page()
     log = pathlib.Path(directory) / "api.eventlog"
     shutil.copy(LOGS / "leaky-hi-ghc9103" / "run.eventlog", log)
     daemon = Daemon(directory, f"api={log}", args=["--record", record]).start()
@@ -212,6 +213,7 @@ def state(directory, monkeypatch):
 
 
 def test_an_alert_keeps_a_bundle_of_what_was_recorded(directory, record, state):
+    require_page()
     directory = pathlib.Path(directory)
     rules = directory / "rules.yaml"
     rules.write_text("groups:\n  - name: g\n    rules:\n      - alert: big\n        expr: live > 30MiB\n"
@@ -246,6 +248,7 @@ def test_an_alert_keeps_a_bundle_of_what_was_recorded(directory, record, state):
 
 
 def test_a_crash_keeps_a_bundle_by_itself(directory, record, state):
+    require_page()
     log = LiveLog(pathlib.Path(directory) / "t.eventlog")
     for _ in range(50):
         log.live(10 << 20)

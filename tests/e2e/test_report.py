@@ -14,7 +14,7 @@ import termios
 import numpy
 import pytest
 
-from harness import CLIENT, DEADLINE_S, LOGS, Daemon, client, piped, private_directory, wait_for
+from harness import CLIENT, DEADLINE_S, LOGS, Daemon, client, piped, private_directory, require_page, wait_for
 
 LEAKY = LOGS / "leaky-hT-ghc9103" / "run.eventlog"
 HC = LOGS / "cc-hc-ghc9103" / "run.eventlog"
@@ -195,6 +195,7 @@ def test_a_large_log_is_thinned_and_says_so(tmp_path):
 @pytest.mark.parametrize("log", [LEAKY, HC])
 def test_of_a_target_it_has_what_its_daemon_remembers(directory, log):
     """The state is that of the log's report; each point of a band and of live data is a sample of the log."""
+    require_page()
     of_log = data(log)
     with Daemon(directory, f"a={log}") as d:
         d.wait_state("a", "ENDED")

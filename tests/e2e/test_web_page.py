@@ -15,19 +15,13 @@ import xml.etree.ElementTree as tree
 import pytest
 
 from fake_daemon import MIB, FakeDaemon, leaky
-from harness import BUILD, LOGS, LONG, VALGRIND, Daemon, client, long_cases, pb, piped, private_directory, wait_for
+from harness import BUILD, LOGS, LONG, VALGRIND, Daemon, client, long_cases, pb, piped, private_directory, wait_for, without_page
 from live_log import LiveLog
 from web_browser import Browser, Web
 
 PAGES = ["target", "overview", "heap", "detail", "gc", "profile", "threads", "notes", "alerts", "stream", "compare"]
 FILES = {"info": "leaky-hi-ghc9103", "cost": "cc-hc-ghc9103", "time": "cc-p-ghc9103", "ticky": "ticky-ghc9103",
          "parallel": "parallel-full-ghc9103", "nonmoving": "nonmoving-census-ghc9103"}
-
-
-def without_page():
-    """Why there is no page to test, or None."""
-    page = BUILD / "page" / "out" / "page.html"
-    return None if page.exists() and page.stat().st_size else "heapwatch was built without its page"
 
 
 pytestmark = [pytest.mark.skipif(without_page() is not None, reason=str(without_page())),

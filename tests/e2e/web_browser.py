@@ -11,7 +11,7 @@ import pathlib
 import shutil
 import subprocess
 
-from harness import BUILD, CLIENT, DEADLINE_S, ROOT, wait_for
+from harness import BUILD, CLIENT, DEADLINE_S, ROOT, require_page, wait_for
 
 SOURCE = ROOT / "tests" / "e2e" / "browser"
 
@@ -130,6 +130,7 @@ class Web:
         self.args = [*([] if token else ["--no-token"]), *map(str, args)]
 
     def __enter__(self):
+        require_page()
         self.process = subprocess.Popen([CLIENT, "web", "--listen", "127.0.0.1:0", *self.args], text=True,
                                         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         line = wait_for(self.process.stdout.readline, "the server's address")
