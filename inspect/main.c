@@ -293,14 +293,12 @@ static bool heap_of_graph(const struct graph_subject *s, struct error *error)
 {
         const struct inspect_request *r = s->request;
         struct heap_graph since;
-        bool good = true;
 
-        if (r->since)
-                good = graph_file_read(&since, r->since, r->memory_bytes / 2, error);
-        good = good && show_graph(s, r->since ? &since : NULL, error) &&
-               (!r->output || graph_file_write(r->output, s->graph, error));
-        if (r->since)
-                heap_graph_done(&since);
+        heap_graph_init(&since);
+        const bool good = (!r->since || graph_file_read(&since, r->since, r->memory_bytes / 2, error)) &&
+                          show_graph(s, r->since ? &since : NULL, error) &&
+                          (!r->output || graph_file_write(r->output, s->graph, error));
+        heap_graph_done(&since);
         return good;
 }
 

@@ -77,9 +77,9 @@ static void fill(struct arguments *a, const struct request *r, const struct insp
 {
         add(a, "heapwatch-inspect");
         add(a, r->command->name);
-        if (s->core) {
+        if (s->file) {
                 add(a, "--file");
-                add(a, s->core);
+                add(a, s->file);
         } else {
                 add_number(a, "--pid", (uint64_t)s->pid, "");
         }

@@ -72,13 +72,13 @@ static bool find_own_target(struct inspectee *ret, const char *name)
 
 bool subject_find(struct inspectee *ret, const char *text, const char *endpoint, struct error *error)
 {
-        *ret = (struct inspectee){ .core = NULL };
+        *ret = (struct inspectee){ .file = NULL };
         if (endpoint && !endpoint_is_here(endpoint, error))
                 return false;
         if (endpoint)
                 return find_target(ret, text, endpoint, error);
         if (locate_is_log(text)) {
-                ret->core = text;
+                ret->file = text;
                 return access(text, R_OK) == 0 || error_set(error, "%s: %s", text, strerror(errno));
         }
         return (strspn(text, "0123456789") != strlen(text) && find_own_target(ret, text)) ||

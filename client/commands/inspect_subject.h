@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* subject.h - what TARGET|PID|CORE means: a process of this machine, or a core file. */
+/* subject.h - what TARGET|PID|CORE|GRAPH means: a process of this machine, or a file. */
 #ifndef HW_CLIENT_COMMANDS_INSPECT_SUBJECT_H
 #define HW_CLIENT_COMMANDS_INSPECT_SUBJECT_H
 
@@ -9,14 +9,14 @@
 #include "proto/base/error.h"
 
 struct inspectee {
-        pid_t pid;        /* 0: a core file */
-        const char *core; /* borrowed from the text */
+        pid_t pid;        /* 0: a file */
+        const char *file; /* a core file, or a graph of `heapwatch heap -o`; borrowed from the text */
         char band[160];   /* of a target, the type that grows most; "": not known */
         bool foreign;     /* of a target, memory outside its heap grows */
 };
 
 /*
- * A number is a process; a path, or a file here that is no program, a core file; a name a target of your daemon, or a
+ * A number is a process; a path, or a file here that is no program, such a file; a name a target of your daemon, or a
  * GHC-compiled program that runs here once. With an endpoint it is a target of that daemon. False with a sentence.
  */
 bool subject_find(struct inspectee *ret, const char *text, const char *endpoint, struct error *error);

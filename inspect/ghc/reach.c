@@ -92,6 +92,15 @@ static uint32_t add_place(struct search *c, uint64_t place, uint32_t type, uint6
         return (uint32_t)c->n_places++;
 }
 
+/* What is no closure, and is held by the node whose edges are being added. */
+static void add_held(struct search *c, uint64_t place, uint32_t type)
+{
+        const uint32_t node = add_place(c, place, type, 0);
+
+        if (node != UINT32_MAX)
+                heap_graph_add_edge(c->graph, node);
+}
+
 static uint64_t bytes_of(const struct heap_snapshot *s, const struct closure_table *t, uint64_t at)
 {
         const struct heap_group *g = snapshot_group(s, at);
@@ -248,8 +257,8 @@ static void follow_frames(struct search *c, uint64_t at, uint64_t end)
                         follow(c, snapshot_word(c->s, at));
                 else if (type == GRAPH_TYPE_NONE)
                         follow_frame(c, t, at, size);
-                else if (add_place(c, at | PLACE_FRAME, type, 0) != UINT32_MAX)
-                        heap_graph_add_edge(c->graph, (uint32_t)c->n_places - 1);
+                else
+                        add_held(c, at | PLACE_FRAME, type);
                 at += size ? 8 * size : 8;
         }
 }
@@ -436,19 +445,16 @@ static void follow_weak_pointers_of(struct search *c, uint64_t key)
         for (; low < c->n_weak && c->weak[low].key == key && !c->graph->out_of_memory; low++)
                 if (c->through_statics)
                         follow_weak_pointer(c, c->weak[low].at);
-                else if (add_place(c, c->weak[low].at | PLACE_WEAK,
-                                   heap_graph_type(c->graph, GRAPH_FRAME, "weak pointer", "weak pointer"),
-                                   0) != UINT32_MAX)
-                        heap_graph_add_edge(c->graph, (uint32_t)c->n_places - 1);
+                else
+                        add_held(c, c->weak[low].at | PLACE_WEAK,
+                                 heap_graph_type(c->graph, GRAPH_FRAME, "weak pointer", "weak pointer"));
 }
 
 /* ----------------------------------------------------------------------- one by one */
 
 static void follow_root(struct search *c, const struct root *root)
 {
-        const struct closure_table *t = info_tables_find(&c->g->tables, snapshot_word(c->s, root->closure));
-
-        if (t && t->type == WEAK && root->is_weak)
+        if (root->is_weak)
                 follow_weak_pointer(c, root->closure);
         else
                 follow(c, root->closure);

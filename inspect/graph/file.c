@@ -33,12 +33,16 @@ struct bytes_out {
         bool failed;
 };
 
+static bool make_room(struct bytes_out *o, size_t n)
+{
+        o->failed = o->failed || !ARRAY_RESERVE(o->bytes, o->capacity, o->n + n);
+        return !o->failed;
+}
+
 static void put_number(struct bytes_out *o, uint64_t v)
 {
-        if (!ARRAY_RESERVE(o->bytes, o->capacity, o->n + NUMBER_BYTES)) {
-                o->failed = true;
+        if (!make_room(o, NUMBER_BYTES))
                 return;
-        }
         for (; v >= 0x80; v >>= 7)
                 o->bytes[o->n++] = (uint8_t)(v | 0x80);
         o->bytes[o->n++] = (uint8_t)v;
@@ -49,10 +53,8 @@ static void put_text(struct bytes_out *o, const char *text)
         const size_t all = strlen(text), n = all < TEXT_MOST ? all : TEXT_MOST;
 
         put_number(o, n);
-        if (o->failed || !ARRAY_RESERVE(o->bytes, o->capacity, o->n + n)) {
-                o->failed = true;
+        if (!make_room(o, n))
                 return;
-        }
         memcpy(o->bytes + o->n, text, n);
         o->n += n;
 }

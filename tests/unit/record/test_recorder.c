@@ -389,22 +389,30 @@ static void test_pinned_segments_stay(void **state)
         assert_int_equal(access(pin.path, F_OK), -1);
 }
 
+/* A file that may not grow beyond this plays a full disk. Returns what was the limit. */
+static struct rlimit limit_files(rlim_t bytes)
+{
+        struct rlimit old, small = { .rlim_cur = bytes };
+
+        signal(SIGXFSZ, SIG_IGN);
+        assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
+        small.rlim_max = old.rlim_max;
+        assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+        return old;
+}
+
 /* Of the recordings that a full disk pauses one is the first, until it is over. */
 static void test_the_first_of_those_paused(void **state)
 {
-        struct rlimit old, small = { .rlim_cur = 20000 };
         struct recording_state first, other;
 
         (void)state;
         empty_root();
-        signal(SIGXFSZ, SIG_IGN);
-        getrlimit(RLIMIT_FSIZE, &old);
-        small.rlim_max = old.rlim_max;
         struct recorder *r = open_recorder((struct budget){ 0 });
         struct playing t = { .recording = recording_new(r, "a"), .wall_ns = START_NS, .in_small_frames = true };
         struct playing u = { .recording = recording_new(r, "b"), .wall_ns = START_NS, .in_small_frames = true };
         struct bytes b = load_run("leaky-hi-ghc9103");
-        assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+        const struct rlimit old = limit_files(20000);
         (void)content_placed(b.p, b.size, 4096, on_events, &t, on_piece);
         (void)content_placed(b.p, b.size, 4096, on_events, &u, on_piece);
         wait_written(r, recording_seal(u.recording));
@@ -424,21 +432,16 @@ static void test_the_first_of_those_paused(void **state)
         free(b.p);
 }
 
-/* A file that may not grow plays a full disk. */
 static void test_full_disk(void **state)
 {
-        struct rlimit old, small = { .rlim_cur = 20000 };
         struct recording_state s;
 
         (void)state;
         empty_root();
-        signal(SIGXFSZ, SIG_IGN);
-        getrlimit(RLIMIT_FSIZE, &old);
-        small.rlim_max = old.rlim_max;
         struct recorder *r = open_recorder((struct budget){ 0 });
         struct playing t = { .recording = recording_new(r, "a"), .wall_ns = START_NS, .in_small_frames = true };
         struct bytes b = load_run("leaky-hi-ghc9103");
-        assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+        const struct rlimit old = limit_files(20000);
         (void)content_placed(b.p, b.size, 4096, on_events, &t, on_piece);
         wait_written(r, recording_seal(t.recording));
         assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
@@ -544,15 +547,11 @@ static void test_a_disk_that_hangs(void **state)
 /* A disk that has taken nothing: not more is lost than there was. */
 static void test_all_is_lost(void **state)
 {
-        struct rlimit old, none = { .rlim_cur = 0 };
         struct recording_state s;
 
         (void)state;
         empty_root();
-        signal(SIGXFSZ, SIG_IGN);
-        getrlimit(RLIMIT_FSIZE, &old);
-        none.rlim_max = old.rlim_max;
-        assert_int_equal(setrlimit(RLIMIT_FSIZE, &none), 0);
+        const struct rlimit old = limit_files(0);
         struct recorder *r = open_recorder((struct budget){ 0 });
         struct playing t = { .recording = recording_new(r, "a"), .wall_ns = START_NS, .in_small_frames = true };
         struct bytes b = many_blocks(1u << 20);
