@@ -465,6 +465,8 @@ enum trend_push_status trend_push_many(struct trend *t, uint64_t time_ns, uint64
         m->sum += sum;
         m->n += n;
         t->samples += n;
+        if (minute == t->first_minute + t->ladder.minutes && verdict_release(&t->verdict, least, t->ladder.minutes))
+                place_onset(t);
         return TREND_PUSH_OK;
 }
 

@@ -8,8 +8,9 @@
  *      unknown/steady ──some window grows for 4 min────▶ growing
  *      any            ──some window leaks for 16 min───▶ leak
  *      growing        ──15 min after the last growth,
- *                       or at once when half of the
- *                       rise has been given back───────▶ steady
+ *                       or when half of the rise has
+ *                       been given back for 4 min, or
+ *                       at once when most of it was────▶ steady
  *      leak           ──no window holds for 30 min─────▶ as if judged from the start
  *      growing/leak   ──no new high for longer than the
  *                       window that showed it──────────▶ as if judged from the start
@@ -26,6 +27,7 @@
 #define LEAK_STAYS    30u /* minutes after the last evidence */
 #define GROWING_STAYS 15u
 #define RISE_MIDDLE   9    /* points back from the end of the line */
+#define BELOW_MIDDLE  0.25 /* of the rise: a floor so far below its middle has given it back */
 #define NEW_HIGH      0.25 /* of the rise: what is higher by less is no new high, but may be noise */
 
 #define RELEASE_SHARE  0.05                 /* of the peak: a smaller fall lets no rise go ... */
@@ -63,6 +65,37 @@ static bool lasts(uint64_t start, uint64_t minute, uint64_t least)
 bool verdict_fell(const struct verdict *v, const struct ladder *l)
 {
         return ladder_kept(l, 1) > 0 && ladder_floor(l, 1, 0) < v->rise_middle;
+}
+
+/* A fall from the peak that may let a rise go: smaller ones are noise. */
+static bool is_fall(double peak, double floor)
+{
+        return peak - floor > fmax(RELEASE_SHARE * peak, RELEASE_BYTES);
+}
+
+static bool gives_back(double middle, double rise, double floor)
+{
+        return floor < middle - BELOW_MIDDLE * rise && is_fall(middle + rise / 2, floor);
+}
+
+static bool growth_is_given_back(const struct verdict *v, double floor)
+{
+        return v->now == TREND_GROWING && gives_back(v->rise_middle, v->rise, floor);
+}
+
+static void leave_growth(struct verdict *v, uint64_t minute)
+{
+        v->now = TREND_STEADY;
+        v->since = minute;
+        v->grows_since = v->last_grew = VERDICT_NEVER;
+}
+
+bool verdict_release(struct verdict *v, double value, uint64_t minute)
+{
+        if (!growth_is_given_back(v, value))
+                return false;
+        leave_growth(v, minute);
+        return true;
 }
 
 static bool growing_stays(const struct verdict *v, const struct ladder *l, uint64_t minute)
@@ -162,7 +195,7 @@ static void note_release(struct verdict *v, double floor, uint64_t minute)
                 v->peak_at = minute;
                 return;
         }
-        const bool released = fall >= rise / 2 && fall > fmax(RELEASE_SHARE * v->peak, RELEASE_BYTES);
+        const bool released = fall >= rise / 2 && is_fall(v->peak, floor);
         if (!released && floor >= v->trough)
                 return;
         if (released && rise >= RELEASED_SHARE * v->peak && v->peak_at - v->trough_at > v->longest_released)
@@ -180,9 +213,13 @@ static bool outlasts_released(const struct verdict *v, const struct verdict_sign
 bool verdict_step(struct verdict *v, const struct verdict_signs *all, const struct ladder *l, uint64_t minute)
 {
         struct verdict_signs judged = *all, *signs = &judged;
+        const enum trend_verdict before = v->now;
+        const bool given_back = gives_back(signs->rise_middle, signs->rise, signs->floor); /* of what still grows */
 
+        if (!signs->leaks && growth_is_given_back(v, signs->floor))
+                leave_growth(v, minute);
         note_release(v, signs->floor, minute);
-        signs->grows = signs->grows && (signs->leaks || outlasts_released(v, signs));
+        signs->grows = signs->grows && (signs->leaks || (!given_back && outlasts_released(v, signs)));
         since(&v->leaks_since, signs->leaks, minute);
         since(&v->grows_since, signs->grows, minute);
         if (signs->grows) {
@@ -198,14 +235,13 @@ bool verdict_step(struct verdict *v, const struct verdict_signs *all, const stru
                 v->last_held = minute;
 
         enum trend_verdict next = decide(v, signs, l, minute);
-        bool changed = next != v->now;
-        if (changed) {
+        if (next != v->now) {
                 v->now = next;
                 v->since = minute;
         }
         if (next < TREND_GROWING && !signs->grows)
                 forget_rise(v);
-        return changed;
+        return next != before;
 }
 
 uint64_t verdict_growing_in(const struct verdict *v, uint64_t minute)

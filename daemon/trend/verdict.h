@@ -63,6 +63,12 @@ struct verdict_signs verdict_signs(const struct windows *w);
 /* Takes in the signs after minute number `minute` (from 1). True when the verdict changed. */
 bool verdict_step(struct verdict *v, const struct verdict_signs *signs, const struct ladder *l, uint64_t minute);
 
+/*
+ * A sample of the minute that follows `minute`, the newest closed one: where it is so low that most of a rise has been
+ * given back, `growing` is left at once, for the floor of that minute cannot be above it. True: the verdict changed.
+ */
+bool verdict_release(struct verdict *v, double value, uint64_t minute);
+
 /* Half of the newest growth's rise has been given back. */
 bool verdict_fell(const struct verdict *v, const struct ladder *l);
 

@@ -125,6 +125,7 @@ static bool take_sample(struct detector *d, const char *time, const char *bytes)
         while (trend_step(&d->trend, trend_watermark(&d->trend, time_ns)))
                 answer_if_due(d, time_ns);
         (void)trend_push(&d->trend, time_ns, (double)value); /* late ones are counted there */
+        answer_if_due(d, time_ns);
         return true;
 }
 

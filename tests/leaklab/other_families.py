@@ -148,6 +148,29 @@ def nightly_batch(r):
     return flat_of(r, d, b, lambda s: b + height * np.clip(since(s) / t, 0, 1) * (since(s) < t), hi=.02)
 
 
+def one_big_job(r):
+    """One job that grows for 7 min to 4 h, to 1.5 to 11 times the size, and then frees everything."""
+    b, d = size(r), hours(r, 4, 8, 12)
+    begins, t, height = r.uniform(.05, .6) * d, logu(r, .03, .35) * d, b * logu(r, .5, 10)
+    since = lambda s: np.asarray(s) - begins
+    return flat_of(r, d, b, lambda s: b + height * np.clip(since(s) / t, 0, 1) * (since(s) < t))
+
+
+def batches(r):
+    """Jobs of 5 min to 8 h at random times, each grows and then frees everything; sizes vary by half."""
+    b, d = size(r), hours(r, 8, 12, 24, 48)
+    mean, gap, height = logu(r, 300, d / 6), logu(r, 300, d / 6), b * logu(r, .3, 6)
+    jobs, begins = [], r.exponential(gap)
+    while begins < d:
+        jobs.append((begins, mean * r.lognormal(0, .4), height * r.lognormal(0, .4)))
+        begins += jobs[-1][1] + r.exponential(gap)
+
+    def floor(s):
+        since = lambda begins: np.asarray(s) - begins
+        return b + sum(h * np.clip(since(begins) / t, 0, 1) * (since(begins) < t) for begins, t, h in jobs)
+    return flat_of(r, d, b, floor, hi=.04)
+
+
 def cache_by_size(r):
     """Fills to 5 to 500 times the size in 5 to 100 min, then stops; samples at distances in proportion to the size."""
     b, d = logu(r, 5e6, 50e6), hours(r, 8, 12, 24)
@@ -191,7 +214,7 @@ def few_wave(r):
     return flat_of(r, d, b, floor, t=clock(r, d, r.uniform(300, 1200)))
 
 
-OK = [cache, loads_its_data, other_collector_flat, by_day_flat, three_an_hour_flat, nightly_batch,
+OK = [cache, loads_its_data, other_collector_flat, by_day_flat, three_an_hour_flat, nightly_batch, one_big_job, batches,
       cache_by_size, warmup_by_size, saw_by_size, few_walk, few_wave]
 LEAK = [random_steps, daily_wave, below_noise, three_an_hour, by_day, other_collector, megablocks, each_request,
         fast_by_size, fast_with_load]

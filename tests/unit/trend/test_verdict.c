@@ -9,6 +9,8 @@
 
 #include "daemon/trend/verdict.h"
 
+#define MIB 1048576.0
+
 static struct verdict v;
 static struct windows w;
 static struct ladder l;
@@ -166,6 +168,56 @@ static void leaves_when_taken_back(void **state)
         steps(1, TREND_STEADY);
 }
 
+/* A step whose minute has this floor, in MiB. */
+static enum trend_verdict step_at(double floor)
+{
+        struct verdict_signs signs = verdict_signs(&w);
+
+        signs.floor = floor * MIB;
+        (void)verdict_step(&v, &signs, &l, ++now);
+        return v.now;
+}
+
+/* Up to growth that ended at 1000 MiB, with 10 a point: its middle is 910, and a quarter of 180 below that 865. */
+static void begin_growth(unsigned window, uint32_t passed)
+{
+        begin();
+        windows_put(&w, window,
+                    &(struct window_result){
+                            .slope = 10 * MIB, .end = 1000 * MIB, .passed = (uint16_t)passed, .filled = 18 });
+        while (step_at(1000) != TREND_GROWING)
+                assert_true(now < 10);
+}
+
+static void leaves_at_once_when_most_is_given_back(void **state)
+{
+        (void)state;
+        begin_growth(0, TESTS_GROWS);
+        assert_false(verdict_release(&v, 866 * MIB, now)); /* noise may be that low */
+        assert_false(verdict_release(&v, NAN, now));
+        assert_int_equal(v.now, TREND_GROWING);
+        assert_true(verdict_release(&v, 864 * MIB, now));
+        assert_int_equal(v.now, TREND_STEADY);
+        assert_int_equal(v.since, now);
+        assert_false(verdict_release(&v, 100 * MIB, now));
+
+        /* The window does not see it at once: such a floor is no evidence of growth all the same. */
+        for (unsigned i = 0; i < 10; i++)
+                assert_int_equal(step_at(100), TREND_STEADY);
+}
+
+/* Where the sample came while older minutes were open, the minute's floor decides in the same way. */
+static void leaves_when_the_floor_has_given_back(void **state)
+{
+        (void)state;
+        begin_growth(0, TESTS_GROWS);
+        assert_int_equal(step_at(866), TREND_GROWING);
+        assert_int_equal(step_at(NAN), TREND_GROWING);
+        assert_int_equal(step_at(864), TREND_STEADY);
+        begin_growth(8, TESTS_GROWS | TESTS_LEAKS | TESTS_HOLDS);
+        assert_int_equal(step_at(100), TREND_GROWING); /* evidence of a leak is not undone by a minute */
+}
+
 static void leak_after_sixteen(void **state)
 {
         (void)state;
@@ -240,6 +292,8 @@ int main(void)
                 cmocka_unit_test(any_window_will_do),
                 cmocka_unit_test(growing_stays_fifteen),
                 cmocka_unit_test(leaves_when_taken_back),
+                cmocka_unit_test(leaves_at_once_when_most_is_given_back),
+                cmocka_unit_test(leaves_when_the_floor_has_given_back),
                 cmocka_unit_test(leak_after_sixteen),
                 cmocka_unit_test(leak_stays_while_held),
                 cmocka_unit_test(after_leak),
