@@ -207,11 +207,14 @@ static void on_exec_done(void *ctx, const struct exec_result *result)
 
         if (!strncmp(output, "heapwatch why: ", 15)) /* the result says what it is of */
                 output += 15;
+        const bool is_dumped = result->ok && step_of(j)->kind == ACTION_DUMP;
         size_t line = strcspn(output, "\n");
+        for (; is_dumped && output[line] && output[line + 1]; line = strcspn(output, "\n"))
+                output += line + 1; /* the bundle's path is printed last, after what could not be in it */
         j->exec = NULL;
         if (step_of(j)->kind == ACTION_WHY)
                 j->executor->whys--;
-        if (line > 0 && (step_of(j)->kind == ACTION_WHY || (result->ok && step_of(j)->kind == ACTION_DUMP)))
+        if (line > 0 && (is_dumped || step_of(j)->kind == ACTION_WHY))
                 snprintf(detail, sizeof(detail), "%.*s", (int)line, output);
         else if (line > 0)
                 snprintf(detail, sizeof(detail), "%s; it said: %.*s", result->detail, (int)(line < 160 ? line : 160),

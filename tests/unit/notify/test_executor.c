@@ -337,30 +337,47 @@ static void nothing_is_sent_again_while_held(void **state)
 }
 
 /* A bundle that its limits forbid is neither done nor failed. The command is the one beside this program. */
-static void what_a_command_leaves_out_is_not_done(void **state)
+/* What is reported of a dump by a command that is `script`. */
+static struct action_report dumped_by(const char *script)
 {
         char program[512], file[1024];
         const ssize_t n = readlink("/proc/self/exe", program, sizeof(program) - 1);
         struct action_plan *plan = action_plan_new();
 
-        (void)state;
         assert_true(n > 0);
         program[n] = '\0';
         *strrchr(program, '/') = '\0';
         snprintf(file, sizeof(file), "%s/heapwatch", program);
         FILE *f = fopen(file, "w");
         assert_non_null(f);
-        fputs("#!/bin/sh\necho 'not done: it is too soon'\n", f);
+        fprintf(f, "#!/bin/sh\n%s\n", script);
         fclose(f);
         assert_int_equal(chmod(file, 0700), 0);
         add(plan, (struct action_step){ .kind = ACTION_DUMP, .firing_only = true });
         submit(FIRING, 1, plan);
         run_until(base, &seen.n, 1);
         unlink(file);
-        assert_string_equal(seen.reports[0].detail, "not done: it is too soon");
-        assert_int_equal(seen.reports[0].outcome, OUTCOME_SKIPPED);
-        assert_int_equal(seen.reports[0].attempts, 0);
         action_plan_unref(&plan);
+        return seen.reports[0];
+}
+
+static void what_a_command_leaves_out_is_not_done(void **state)
+{
+        const struct action_report r = dumped_by("echo 'not done: it is too soon'");
+
+        (void)state;
+        assert_string_equal(r.detail, "not done: it is too soon");
+        assert_int_equal(r.outcome, OUTCOME_SKIPPED);
+        assert_int_equal(r.attempts, 0);
+}
+
+static void a_dump_is_reported_by_its_path(void **state)
+{
+        const struct action_report r = dumped_by("echo 'no report.html: heapwatch report failed' >&2; echo /bundles/1");
+
+        (void)state;
+        assert_string_equal(r.detail, "/bundles/1");
+        assert_int_equal(r.outcome, OUTCOME_DONE);
 }
 
 static void it_can_end_in_the_middle_of_everything(void **state)
@@ -450,6 +467,7 @@ int main(void)
                 cmocka_unit_test_setup_teardown(an_alert_is_resolved_on_silence_and_told_again, set_up, tear_down),
                 cmocka_unit_test_setup_teardown(nothing_is_sent_again_while_held, set_up, tear_down),
                 cmocka_unit_test_setup_teardown(what_a_command_leaves_out_is_not_done, set_up, tear_down),
+                cmocka_unit_test_setup_teardown(a_dump_is_reported_by_its_path, set_up, tear_down),
                 cmocka_unit_test_setup_teardown(it_can_end_in_the_middle_of_everything, set_up, tear_down),
                 cmocka_unit_test(plans_refuse_mistakes),
         };
