@@ -571,6 +571,7 @@ install: all
 	  sed -e 's|@PREFIX@|$(PREFIX)|' scripts/install/$$unit.service.in > $(DESTDIR)$(UNITDIR)/$$unit.service || exit 1; done
 	for unit in heapwatchd heapwatch-run@; do \
 	  sed -e 's|@PREFIX@|$(PREFIX)|' scripts/install/$$unit.user.service.in > $(DESTDIR)$(USERUNITDIR)/$$unit.service || exit 1; done
+	install -m 644 scripts/install/heapwatchd.user.socket $(DESTDIR)$(USERUNITDIR)/heapwatchd.socket
 	$(O)/heapwatch completion bash > $(DEST)/share/bash-completion/completions/heapwatch
 	ln -sf heapwatch $(DEST)/share/bash-completion/completions/heapwatchd
 	$(O)/heapwatch completion zsh > $(DESTDIR)$(ZSHDIR)/_heapwatch

@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #include "daemon/log.h"
+#include "daemon/loop/descriptors.h"
 
-#define FIRST_FD  3 /* SD_LISTEN_FDS_START */
 #define SETTLED_S UINT64_C(10)
 
 struct kept {
@@ -151,14 +151,15 @@ static void next_name(const char **names, char out[KEEPER_NAME_MAX])
 
 static void restore_descriptors(struct fd_store *s)
 {
-        const char *pid = getenv("LISTEN_PID"), *count = getenv("LISTEN_FDS"), *names = getenv("LISTEN_FDNAMES");
-        const bool ours = pid && strtoull(pid, NULL, 10) == (unsigned long long)getpid();
-        const unsigned long n = ours && count ? strtoul(count, NULL, 10) : 0;
+        const char *names = getenv("LISTEN_FDNAMES");
+        const unsigned n = descriptors_passed();
         char name[KEEPER_NAME_MAX];
 
-        for (unsigned long i = 0; i < n && i < FD_STORE_MAX; i++) {
-                const int fd = FIRST_FD + (int)i;
+        for (unsigned i = 0; i < n; i++) {
+                const int fd = DESCRIPTORS_PASSED_FIRST + (int)i;
                 next_name(&names, name);
+                if (descriptors_is_listener(fd)) /* of a socket unit: the transport has those that it listens at */
+                        continue;
                 if (fcntl(fd, F_SETFD, FD_CLOEXEC) != 0)
                         break;
                 struct kept *k = find(s, name) ? NULL : add(s, name);

@@ -15,12 +15,15 @@
 #include <fcntl.h>
 #include <stdatomic.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "daemon/log.h"
 #include "proto/base/clock.h"
+
+#define PASSED_MAX 4096u /* more than a manager's store holds, with some sockets */
 
 static atomic_ulong n_refused;
 static int spare = -1;
@@ -70,6 +73,25 @@ size_t descriptors_left(size_t promised)
                 base = open;
         const size_t used = open > base + promised ? open : base + promised;
         return limit > used ? limit - used : 0;
+}
+
+/* ------------------------------------------------------------------- passed */
+
+unsigned descriptors_passed(void)
+{
+        const char *pid = getenv("LISTEN_PID"), *count = getenv("LISTEN_FDS");
+        const bool ours = pid && strtoull(pid, NULL, 10) == (unsigned long long)getpid();
+        const unsigned long n = ours && count ? strtoul(count, NULL, 10) : 0;
+
+        return n < PASSED_MAX ? (unsigned)n : PASSED_MAX;
+}
+
+bool descriptors_is_listener(int fd)
+{
+        int yes = 0;
+        socklen_t size = sizeof(yes);
+
+        return getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &yes, &size) == 0 && yes;
 }
 
 /* -------------------------------------------------------------- connections */

@@ -9,11 +9,20 @@
 #ifndef HW_DAEMON_LOOP_DESCRIPTORS_H
 #define HW_DAEMON_LOOP_DESCRIPTORS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #define DESCRIPTORS_RESERVE 64u
 #define DESCRIPTORS_KEPT    16u
 #define DESCRIPTORS_MIN     64u /* with a lower limit no client is let in */
+
+#define DESCRIPTORS_PASSED_FIRST 3 /* SD_LISTEN_FDS_START */
+
+/* How many the service manager has passed, from DESCRIPTORS_PASSED_FIRST on: sd_listen_fds(3). */
+unsigned descriptors_passed(void);
+
+/* Whether it is a socket that listens. */
+bool descriptors_is_listener(int fd);
 
 /* The soft limit; SIZE_MAX: none. */
 size_t descriptors_limit(void);

@@ -116,7 +116,7 @@ static bool listen_at(struct bus *bus, enum front_door door, struct endpoint *en
 {
         if (endpoint_prepare(endpoint, text, error))
                 return false;
-        const int listener = endpoint_listen(endpoint->address, error);
+        const int listener = endpoint->passed >= 0 ? endpoint->passed : endpoint_listen(endpoint->address, error);
         endpoint_bound(endpoint, listener >= 0);
         return listener >= 0 && (front_listen(bus->front, door, listener, false) || error_set(error, "out of memory"));
 }

@@ -11,6 +11,7 @@
  * makes check and bind one step.
  */
 #include "daemon/transport/endpoint.h"
+#include "daemon/loop/descriptors.h"
 #include "proto/base/error.h"
 #include "proto/base/private_directory.h"
 #include "proto/base/unix_socket.h"
@@ -124,6 +125,23 @@ static int clear_stale(const char *path, struct error *error)
         return 0;
 }
 
+/* The socket with which the service manager listens at that path. A descriptor, or -1: there is none. */
+static int passed_listener(const char *path)
+{
+        const unsigned n = descriptors_passed();
+
+        for (unsigned i = 0; i < n; i++) {
+                const int fd = DESCRIPTORS_PASSED_FIRST + (int)i;
+                struct sockaddr_un a = { .sun_family = AF_UNSPEC };
+                socklen_t size = sizeof(a) - 1;
+                if (descriptors_is_listener(fd) && getsockname(fd, (struct sockaddr *)&a, &size) == 0 &&
+                    a.sun_family == AF_UNIX && !strcmp(a.sun_path, path) && fcntl(fd, F_SETFD, FD_CLOEXEC) == 0 &&
+                    fcntl(fd, F_SETFL, O_NONBLOCK) == 0)
+                        return fd;
+        }
+        return -1;
+}
+
 static int prepare_ipc(struct endpoint *e, const char *text, struct error *error)
 {
         const char *path = text + strlen("ipc://"), *slash = strrchr(path, '/');
@@ -140,7 +158,7 @@ static int prepare_ipc(struct endpoint *e, const char *text, struct error *error
         if (fd < 0)
                 return fd;
         int r = lock_directory(fd, directory, error);
-        if (r == 0)
+        if (r == 0 && (e->passed = passed_listener(path)) < 0)
                 r = clear_stale(path, error);
         if (r) {
                 close(fd);
@@ -156,7 +174,7 @@ static int prepare_ipc(struct endpoint *e, const char *text, struct error *error
 
 int endpoint_prepare(struct endpoint *e, const char *text, struct error *error)
 {
-        *e = (struct endpoint){ .directory = -1 };
+        *e = (struct endpoint){ .directory = -1, .passed = -1 };
         if (!strncmp(text, "ipc://", 6))
                 return prepare_ipc(e, text, error);
         if (!strncmp(text, "tcp://", 6))
@@ -247,7 +265,7 @@ void endpoint_bound(struct endpoint *e, bool success)
 
         if (e->directory < 0)
                 return;
-        if (success && lstat(e->path, &st) == 0 && S_ISSOCK(st.st_mode)) {
+        if (success && e->passed < 0 && lstat(e->path, &st) == 0 && S_ISSOCK(st.st_mode)) {
                 e->device = st.st_dev;
                 e->inode = st.st_ino;
         }

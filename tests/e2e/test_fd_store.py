@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A daemon is started again without the program that writes to its FIFO noticing: somebody keeps the FIFO open."""
+import contextlib
 import os
 import pathlib
+import select
 import signal
 import socket
 import subprocess
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -21,7 +24,7 @@ class Manager:
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         self.socket.bind(str(directory / "notify"))
         self.socket.setblocking(False)
-        self.kept = {}
+        self.kept, self.listeners = {}, []
 
     def hears(self):
         """Takes the datagrams that are there."""
@@ -39,14 +42,23 @@ class Manager:
             else:
                 assert not fds
 
+    def listens(self, *paths):
+        """At the addresses of a socket unit, in a directory of the user's own."""
+        for path in paths:
+            listener = socket.socket(socket.AF_UNIX)
+            listener.bind(str(path))
+            listener.listen()
+            self.listeners.append(listener)
+
     def starts(self, daemon, monkeypatch):
-        """As systemd does: the descriptors are 3, 4 ..., LISTEN_PID is the daemon's."""
+        """As systemd does: the descriptors are 3, 4 ..., those of a socket unit first, LISTEN_PID is the daemon's."""
         script = daemon.directory / "start"
-        passed = list(self.kept.values())
+        names = ["heapwatchd.socket"] * len(self.listeners) + list(self.kept)
+        passed = [listener.fileno() for listener in self.listeners] + list(self.kept.values())
         script.write_text("#!/bin/bash\n" + "".join(f"exec {40 + i}<&{fd}\n" for i, fd in enumerate(passed)) +
                           "".join(f"exec {fd}<&-\n" for fd in passed) +
                           "".join(f"exec {3 + i}<&{40 + i} {40 + i}<&-\n" for i in range(len(passed))) +
-                          f"export LISTEN_PID=$$ LISTEN_FDS={len(passed)} LISTEN_FDNAMES={':'.join(self.kept)}\n"
+                          f"export LISTEN_PID=$$ LISTEN_FDS={len(passed)} LISTEN_FDNAMES={':'.join(names)}\n"
                           f"exec {harness.BUILD}/heapwatchd \"$@\"\n")
         script.chmod(0o755)
         popen = subprocess.Popen
@@ -59,6 +71,8 @@ class Manager:
     def close(self):
         for fd in self.kept.values():
             os.close(fd)
+        for listener in self.listeners:
+            listener.close()
         self.socket.close()
 
 
@@ -199,3 +213,30 @@ def test_what_no_source_has_is_given_up(directory, monkeypatch):
         os.open(directory / "old", os.O_WRONLY | os.O_NONBLOCK)     # ENXIO: nobody reads it
     d.stop()
     manager.close()
+
+
+def test_the_sockets_of_a_unit(directory, monkeypatch):
+    """Whoever connects before the daemon is there is answered when it is; its sockets outlive it, and the next one has them."""
+    directory = pathlib.Path(directory)
+    manager = Manager(directory)
+    manager.listens(directory / "publish", directory / "request")
+    d = Daemon(directory)
+    with contextlib.closing(manager), ThreadPoolExecutor() as threads:
+        for _ in range(2):
+            asking = threads.submit(d.ask, pb.Request(status=pb.StatusRequest()))
+            wait_for(lambda: select.select(manager.listeners, [], [], 0)[0], "a client that connects")
+            manager.starts(d, monkeypatch)
+            assert asking.result()[0].status.daemon.pid == d.process.pid
+            d.stop()
+            assert sorted(p.name for p in directory.iterdir() if p.is_socket()) == ["notify", "publish", "request"]
+
+
+def test_a_socket_at_another_place_is_not_taken(directory, monkeypatch):
+    directory = pathlib.Path(directory)
+    manager = Manager(directory)
+    manager.listens(directory / "other")
+    with contextlib.closing(manager):
+        d = Daemon(directory)
+        manager.starts(d, monkeypatch)
+        assert d.status()
+        d.stop()

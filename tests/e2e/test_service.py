@@ -272,11 +272,12 @@ def user_unit(name, directory):
 
 
 @pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="needs systemd-analyze, of Debian's systemd")
-@pytest.mark.parametrize("name", ["heapwatchd", "heapwatch-run@"])
+@pytest.mark.parametrize("name", ["heapwatchd", "heapwatch-run@", "heapwatchd.socket"])
 def test_units_of_users_have_no_mistakes(directory, name):
     for each in ("heapwatchd", "heapwatch-run@"):
         (directory / f"{each}.service").write_text(user_unit(each, directory))
-    path = directory / f"{name.replace('@', '@api')}.service"
+    shutil.copy(ROOT / "scripts" / "install" / "heapwatchd.user.socket", directory / "heapwatchd.socket")
+    path = directory / (f"{name.replace('@', '@api')}.service" if "." not in name else name)
     done = subprocess.run(["systemd-analyze", "--user", "verify", "--man=no", path], capture_output=True, text=True, timeout=DEADLINE_S,
                           env={**os.environ, "XDG_RUNTIME_DIR": str(directory)})
     assert name not in done.stderr, done.stderr
