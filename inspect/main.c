@@ -227,8 +227,10 @@ static int copy_heap(struct inspect_subject *s, struct heap_snapshot *n, bool wi
                         snapshot_done(n);
                         return EXIT_USAGE;
                 }
-                if (copy_moment(s, n, stops, with_written, error))
+                if (copy_moment(s, n, stops, with_written, error)) {
+                        s->copied = n->heap_bytes;
                         return EXIT_OK;
+                }
                 if (stops && n->expired) { /* the machine was too busy for that */
                         why = *error;
                         stops = false;
@@ -520,7 +522,8 @@ static const struct option options[] = {
         OPTION_FLAG("retained", 0, struct words, request.retained, "of heap: what would go with each type"),
         OPTION_JSON(struct words, request.json, "text (default), or one object"),
         OPTION_FLAG("all", 'a', struct words, request.all, "one by one"),
-        OPTION_FLAG("brief", 0, struct words, request.brief, "of why: one sentence"),
+        OPTION_FLAG("brief", 0, struct words, request.brief,
+                    "of why: one sentence; of threads: few members of a group"),
         OPTION_FLAG("no-stop", 0, struct words, request.no_stop, "read the program while it runs"),
         OPTION_FLAG("by-thread", 0, struct words, request.by_thread, "of profile: stacks begin with their thread"),
         OPTION_FLAG("rows", 0, struct words, request.rows,

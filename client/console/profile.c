@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "client/cli/endpoints.h"
-#include "client/cli/profiler.h"
+#include "client/cli/inspecting.h"
 #include "client/console/console.h"
 #include "heapwatch/text.h"
 #include "proto/base/clock.h"
@@ -17,9 +17,9 @@ struct console_profile {
         size_t daemon;
         uint32_t run;
         uint64_t begin_ns;
-        struct profiler *profiler; /* NULL: done */
-        struct cpu_tree tree;      /* by thread; n_sentences 0: there is none */
-        struct cpu_tree merged;    /* of all threads together */
+        struct inspecting *profiler; /* NULL: done */
+        struct cpu_tree tree;        /* by thread; n_sentences 0: there is none */
+        struct cpu_tree merged;      /* of all threads together */
         bool by_thread;
         bool hidden; /* cost centres are shown */
 };
@@ -33,7 +33,7 @@ void console_profile_destroy(struct console *c)
 {
         if (!c->profile)
                 return;
-        profiler_destroy(&c->profile->profiler);
+        inspecting_destroy(&c->profile->profiler);
         cpu_tree_done(&c->profile->merged);
         cpu_tree_done(&c->profile->tree);
         free(c->profile);
@@ -43,7 +43,7 @@ void console_profile_destroy(struct console *c)
 
 static struct console_profile *start(const struct world_target *t, const char *endpoint, struct error *error)
 {
-        struct profiler_options o = { .for_ns = PROFILER_DEFAULT_NS, .most_bytes = CPU_TREE_BYTES };
+        struct inspecting_options o = { .for_ns = PROFILE_DEFAULT_NS, .most_bytes = CPU_TREE_BYTES };
         struct console_profile *p;
 
         if (!endpoint_is_here(endpoint, error) || !world_process(t, &o.pid, error))
@@ -54,7 +54,7 @@ static struct console_profile *start(const struct world_target *t, const char *e
         }
         *p = (struct console_profile){ .daemon = t->daemon, .run = t->run, .begin_ns = clock_mono_ns() };
         (void)snprintf(p->target, sizeof(p->target), "%s", t->name);
-        if (!(p->profiler = profiler_new(&o, error))) {
+        if (!(p->profiler = inspecting_new(&o, error))) {
                 free(p);
                 return NULL;
         }
@@ -69,7 +69,7 @@ void console_profile_key(struct console *c)
 
         console_show(c, &view_profile);
         if (c->profile && c->profile->profiler) {
-                profiler_finish(c->profile->profiler);
+                inspecting_finish(c->profile->profiler);
                 return;
         }
         if (!t) {
@@ -100,8 +100,8 @@ bool console_profile_toggle(struct console *c, int key)
 bool console_profile_poll(struct console *c)
 {
         struct console_profile *p = c->profile;
-        const bool is_done = p && p->profiler && profiler_is_done(p->profiler);
-        char *text = p && p->profiler ? profiler_detach_text(p->profiler) : NULL;
+        const bool is_done = p && p->profiler && inspecting_is_done(p->profiler);
+        char *text = p && p->profiler ? inspecting_detach_text(p->profiler) : NULL;
         struct error error;
 
         if (text) {
@@ -113,9 +113,9 @@ bool console_profile_poll(struct console *c)
                 console_notify(c, true, "no profile: %s", error.text);
         if (!is_done)
                 return text != NULL;
-        if (!profiler_is_good(p->profiler, &error))
+        if (!inspecting_is_good(p->profiler, &error))
                 console_notify(c, true, "no profile: %s", error.text);
-        profiler_destroy(&p->profiler);
+        inspecting_destroy(&p->profiler);
         return true;
 }
 
@@ -139,8 +139,8 @@ char *console_profile_text(const struct console *c, char *out, size_t size)
                 ns = clock_mono_ns() - p->begin_ns;
                 (void)snprintf(out, size, "taking samples of %s: %s of %s; P ends it", p->target,
                                hw_duration_text(passed, sizeof(passed),
-                                                (double)(ns < PROFILER_DEFAULT_NS ? ns : PROFILER_DEFAULT_NS)),
-                               hw_duration_text(all, sizeof(all), (double)PROFILER_DEFAULT_NS));
+                                                (double)(ns < PROFILE_DEFAULT_NS ? ns : PROFILE_DEFAULT_NS)),
+                               hw_duration_text(all, sizeof(all), (double)PROFILE_DEFAULT_NS));
         }
         return out;
 }

@@ -12,11 +12,11 @@
 
 static void begin(struct report_profile *p, const struct feed *feed)
 {
-        struct profiler_options what = { .for_ns = p->for_ns, .most_bytes = CPU_TREE_BYTES };
+        struct inspecting_options what = { .for_ns = p->for_ns, .most_bytes = CPU_TREE_BYTES };
 
         if (endpoint_is_here(feed_endpoint(feed, p->target->daemon), &p->error) &&
             world_process(p->target, &what.pid, &p->error))
-                p->profiler = profiler_new(&what, &p->error);
+                p->profiler = inspecting_new(&what, &p->error);
 }
 
 static void end(struct report_profile *p)
@@ -24,11 +24,11 @@ static void end(struct report_profile *p)
         static const struct timespec pause = { .tv_nsec = PAUSE_NS };
         char *text;
 
-        while (p->profiler && !profiler_is_done(p->profiler))
+        while (p->profiler && !inspecting_is_done(p->profiler))
                 (void)nanosleep(&pause, NULL);
-        if (p->profiler && profiler_is_good(p->profiler, &p->error) && (text = profiler_detach_text(p->profiler)))
+        if (p->profiler && inspecting_is_good(p->profiler, &p->error) && (text = inspecting_detach_text(p->profiler)))
                 (void)cpu_tree_read(&p->tree, text, &p->error);
-        profiler_destroy(&p->profiler);
+        inspecting_destroy(&p->profiler);
 }
 
 void report_profiles_sample(struct report_profiles *ret, const struct world *world, const struct feed *feed,

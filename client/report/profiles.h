@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "client/cli/profiler.h"
+#include "client/cli/inspecting.h"
 #include "client/state/cpu_tree.h"
 #include "client/state/world.h"
 #include "proto/base/json_out.h"
@@ -18,8 +18,8 @@ struct feed;
 struct report_profile {
         const struct world_target *target; /* borrowed */
         uint64_t begin_wall_ns, for_ns;
-        struct profiler *profiler; /* NULL: done */
-        struct cpu_tree tree;      /* n_sentences 0: it failed */
+        struct inspecting *profiler; /* NULL: done */
+        struct cpu_tree tree;        /* n_sentences 0: it failed */
         struct error error;
 };
 

@@ -169,7 +169,7 @@ static const struct option options[] = {
         OPTION_NAME("format", 0, "FORMAT", struct reporter, format, nth_format,
                     "where no ending says so: html (default), json (the page's data alone, docs/WEB.md), svg, png, "
                     "pdf, eps, ps"),
-        OPTION_DURATION("profile", 0, struct reporter, profile_ns, PROFILER_LEAST_NS, PROFILER_MOST_NS,
+        OPTION_DURATION("profile", 0, struct reporter, profile_ns, PROFILE_LEAST_NS, PROFILE_MOST_NS,
                         "page of targets: also take a profile of their CPU time for so long"),
         OPTION_FLAG("force", 'f', struct reporter, force,
                     "overwrite a file of that name that is not a report of heapwatch"),

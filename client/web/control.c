@@ -15,11 +15,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/cli/profiler.h"
 #include "client/cli/report.h"
 #include "client/program/agent_census.h"
 #include "client/state/world.h"
-#include "client/web/cpu_profiles.h"
+#include "client/web/inspections.h"
 #include "client/web/worker.h"
 #include "proto/wire/json.h"
 #include "client/http/answer.h"
@@ -161,33 +160,59 @@ static void queue_census(const struct performed *about, const struct control_par
         worker_queue(parts->census_worker, c ? &c->job : NULL, about->req);
 }
 
-/* A profile of the target's process by this server, which is on its machine; /api/profile has it. */
-static void control_profile(const struct performed *about, const struct control_parts *parts, size_t daemon,
-                            const struct evkeyvalq *form)
+/* What has begun is shown by an address of its own. */
+static void answer_started(const struct performed *about, bool good, const struct error *error)
 {
-        const char *target = field(form, "target"), *length = field(form, "for");
-        const bool is_stop = !strcmp(about->action, "stop-profile");
-        uint64_t for_ns = PROFILER_DEFAULT_NS;
         struct document d;
-        struct error error;
 
-        if (!target || (length && (!hw_parse_duration(length, &for_ns) || for_ns < PROFILER_LEAST_NS ||
-                                   for_ns > PROFILER_MOST_NS))) {
-                answer_error(about->req, 400, "%s: expected target%s", about->action,
-                             is_stop ? "" : ", and optionally for, 1s to 60s");
-                return;
-        }
-        const bool good = is_stop ? cpu_profiles_finish(parts->profiles, daemon, target, &error)
-                                  : cpu_profiles_start(parts->profiles, daemon, target, for_ns, &error);
         audit(about, good ? "done" : "refused");
         if (!good) {
-                answer_error(about->req, 409, "%s", error.text);
+                answer_error(about->req, 409, "%s", error->text);
                 return;
         }
         document_open(&d);
         if (d.to)
                 (void)fputs("{}", d.to);
         answer_document(about->req, &d);
+}
+
+/* A profile of the target's process by this server, which is on its machine; /api/profile has it. */
+static void control_profile(const struct performed *about, const struct control_parts *parts, size_t daemon,
+                            const struct evkeyvalq *form)
+{
+        const char *target = field(form, "target"), *length = field(form, "for");
+        const bool is_stop = !strcmp(about->action, "stop-profile");
+        uint64_t for_ns = PROFILE_DEFAULT_NS;
+        struct error error;
+
+        if (!target || (length && (!hw_parse_duration(length, &for_ns) || for_ns < PROFILE_LEAST_NS ||
+                                   for_ns > PROFILE_MOST_NS))) {
+                answer_error(about->req, 400, "%s: expected target%s", about->action,
+                             is_stop ? "" : ", and optionally for, 1s to 60s");
+                return;
+        }
+        answer_started(
+                about,
+                is_stop ? inspections_finish(parts->inspections, daemon, target, &error)
+                        : inspections_start(parts->inspections, INSPECTING_PROFILE, daemon, target, for_ns, &error),
+                &error);
+}
+
+/* The memory of the target's process is read: its heap, with or without who holds what, or its threads. */
+static void control_inspection(const struct performed *about, const struct control_parts *parts, size_t daemon,
+                               const struct evkeyvalq *form)
+{
+        const char *target = field(form, "target"), *retained = field(form, "retained");
+        const enum inspecting_what what = !strcmp(about->action, "threads")    ? INSPECTING_THREADS
+                                          : retained && !strcmp(retained, "1") ? INSPECTING_HELD
+                                                                               : INSPECTING_HEAP;
+        struct error error;
+
+        if (!target || (retained && strcmp(retained, "0") && strcmp(retained, "1")))
+                answer_error(about->req, 400, "%s: expected target%s", about->action,
+                             what == INSPECTING_THREADS ? "" : ", and optionally retained, 0 or 1");
+        else
+                answer_started(about, inspections_start(parts->inspections, what, daemon, target, 0, &error), &error);
 }
 
 /* `what`, `make`: a request to the daemon; else it is this server that does it. */
@@ -209,6 +234,8 @@ static const struct {
         { "census", "target", HW__REQUEST__WHAT__NOT_SET, ROLE_CONTROL, "target", NULL, queue_census },
         { "profile", "target", HW__REQUEST__WHAT__NOT_SET, ROLE_CONTROL, "target", NULL, control_profile },
         { "stop-profile", "target", HW__REQUEST__WHAT__NOT_SET, ROLE_CONTROL, "target", NULL, control_profile },
+        { "heap", "target", HW__REQUEST__WHAT__NOT_SET, ROLE_CONTROL, "target", NULL, control_inspection },
+        { "threads", "target", HW__REQUEST__WHAT__NOT_SET, ROLE_CONTROL, "target", NULL, control_inspection },
 };
 
 static void send_request(const struct performed *about, struct hw_requester *requester, size_t daemon,
@@ -261,7 +288,8 @@ static void perform(struct evhttp_request *req, const struct control_parts *part
                 return;
         }
         answer_error(req, 400,
-                     "unknown action; expected add, remove, silence, unsilence, census, profile or stop-profile");
+                     "unknown action; expected add, remove, silence, unsilence, census, profile, stop-profile, heap or "
+                     "threads");
 }
 
 static char *body_text(struct evhttp_request *req)

@@ -10,7 +10,7 @@
 #include "client/http/guard.h"
 #include "heapwatch/requester.h"
 
-struct cpu_profiles;
+struct inspections;
 struct worker;
 struct world;
 
@@ -20,7 +20,7 @@ struct control_parts {
         size_t n_daemons;
         const struct world *world;    /* where targets are read from */
         struct worker *census_worker; /* a program may take seconds to come to its census */
-        struct cpu_profiles *profiles;
+        struct inspections *inspections;
 };
 
 /*

@@ -19,7 +19,7 @@
 #include "client/http/answer.h"
 #include "client/page/assets.h"
 #include "client/web/control.h"
-#include "client/web/cpu_profiles.h"
+#include "client/web/inspections.h"
 #include "client/http/limits.h"
 #include "client/metrics/text.h"
 #include "proto/base/error.h"
@@ -138,7 +138,11 @@ static void dispatch(struct server *s, struct evhttp_request *req, const char *p
         else if (!strcmp(path, "/api/diff"))
                 api_diff_answer(&s->parts.diff, req, query);
         else if (!strcmp(path, "/api/profile"))
-                cpu_profiles_answer(s->parts.control.profiles, req, query);
+                inspections_answer(s->parts.control.inspections, INSPECTING_PROFILE, req, query);
+        else if (!strcmp(path, "/api/heap"))
+                inspections_answer(s->parts.control.inspections, INSPECTING_HEAP, req, query);
+        else if (!strcmp(path, "/api/threads"))
+                inspections_answer(s->parts.control.inspections, INSPECTING_THREADS, req, query);
         else if (!strcmp(path, "/api/targets"))
                 get_targets(s, req);
         else if (!strcmp(path, "/metrics"))

@@ -20,7 +20,7 @@
 #include "client/cli/signals.h"
 #include "client/feed/selection.h"
 #include "client/page/assets.h"
-#include "client/web/cpu_profiles.h"
+#include "client/web/inspections.h"
 #include "client/web/server.h"
 #include "proto/base/clock.h"
 #include "proto/base/error.h"
@@ -53,7 +53,7 @@ struct web {
         char archive_path[PATH_MAX];                 /* "": files, or no home for one */
         struct worker *archive_worker, *diff_worker; /* a comparison does not wait for the archive */
         struct worker *census_worker;                /* nor does anything for a program that comes to no census */
-        struct cpu_profiles *profiles;
+        struct inspections *inspections;
         struct server *server;
         char address[32]; /* of --port */
         int status;
@@ -84,9 +84,10 @@ static const struct option options[] = {
         OPTION_RULES(struct web, from.judging),
         OPTIONS_OF_TREND(struct web, from.judging),
         OPTION_FLAG("allow-control", 0, struct web, options.allow_control,
-                    "let /api/control add and remove targets, silence alerts, and take censuses and profiles, each "
-                    "token by "
-                    "its role; by default the page is read-only. Each such request is a line on standard error, with "
+                    "let /api/control add and remove targets, silence alerts, take censuses and profiles, and read "
+                    "heaps and "
+                    "threads, each token by its role; by default the page is read-only. Each such request is a line on "
+                    "standard error, with "
                     "the token's name"),
         OPTIONS_END,
 };
@@ -331,8 +332,8 @@ static bool open_memory(struct web *w)
                 .requester = w->requester,
         };
         w->api_history = api_history_new(&p);
-        w->profiles = cpu_profiles_new(w->world, w->feed);
-        return w->world && w->streams && w->api_history && w->profiles;
+        w->inspections = inspections_new(w->world, w->feed);
+        return w->world && w->streams && w->api_history && w->inspections;
 }
 
 /* The one that was named must be there; the user's own may come later. */
@@ -382,7 +383,7 @@ static bool open_server(struct web *w)
                 .archive = { *w->archive_path ? w->archive_path : NULL, w->feed, w->archive_worker },
                 .diff = { &command_web, w->world, w->feed, &w->from.files, &w->logs, w->diff_worker },
                 .connections = w->connections,
-                .control = { w->requester, feed_daemons(w->feed), w->world, w->census_worker, w->profiles },
+                .control = { w->requester, feed_daemons(w->feed), w->world, w->census_worker, w->inspections },
         };
         struct error error;
 
@@ -415,7 +416,7 @@ static void close_all(struct web *w)
         worker_destroy(&w->diff_worker);
         worker_destroy(&w->census_worker);
         server_destroy(&w->server);
-        cpu_profiles_destroy(&w->profiles);
+        inspections_destroy(&w->inspections);
         connections_destroy(&w->connections);
         api_history_destroy(&w->api_history);
         free_event(w->readable);

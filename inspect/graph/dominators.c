@@ -224,8 +224,10 @@ bool retained_find(struct retained *r, const struct heap_graph *g, const uint32_
         uint32_t *above = calloc((size_t)n_groups + 1, sizeof(*above));
         bool good = allocate(&t) && above;
 
-        r->of_node = calloc((size_t)g->n_nodes + 1, sizeof(*r->of_node));
-        r->of_group = calloc((size_t)n_groups + 1, sizeof(*r->of_group));
+        *r = (struct retained){
+                .of_node = calloc((size_t)g->n_nodes + 1, sizeof(*r->of_node)),
+                .of_group = calloc((size_t)n_groups + 1, sizeof(*r->of_group)),
+        };
         good = good && r->of_node && r->of_group;
         if (good) {
                 turn_edges(&t, number_all(&t));
@@ -233,6 +235,10 @@ bool retained_find(struct retained *r, const struct heap_graph *g, const uint32_
                 add_up(&t, r->of_node);
                 link_children(&t);
                 add_up_groups(&t, group, r, above);
+                r->node = t.node;
+                r->dominator = t.dominator;
+                r->n = t.n;
+                t.node = t.dominator = NULL;
         }
         release(&t);
         free(above);
@@ -243,5 +249,7 @@ void retained_done(struct retained *r)
 {
         free(r->of_node);
         free(r->of_group);
-        *r = (struct retained){ NULL, NULL };
+        free(r->node);
+        free(r->dominator);
+        *r = (struct retained){ .n = 0 };
 }

@@ -14,6 +14,9 @@ struct retained {
         uint64_t *of_node; /* bytes that go with each node; 0: no root leads to it */
         uint64_t
                 *of_group; /* that go with all nodes of a group of types: what is below another one of it counts once */
+        /* the tree: at each place from 1 to n - 1 a node that is reached, and the place of its dominator, which is
+           lower; 0: several roots hold it, or it is one */
+        uint32_t *node, *dominator, n;
 };
 
 /* `group` has that of each type, below `n_groups`. False: out of memory. retained_done() in any case. */

@@ -63,8 +63,13 @@ static bool is_root(const struct type_paths *p, uint32_t path)
         return p->items[path].up == 0;
 }
 
-/* A type below a path. One, two or three types that come again and again are there once. */
-static uint32_t path_below(struct type_paths *p, uint32_t path, const char *name)
+uint32_t type_paths_add_root(struct type_paths *p, const char *name)
+{
+        return path_of(p, name, 0, 0);
+}
+
+/* One, two or three types that come again and again are there once. */
+uint32_t type_paths_add(struct type_paths *p, uint32_t path, const char *name)
 {
         uint32_t again = path;
 
@@ -76,7 +81,7 @@ static uint32_t path_below(struct type_paths *p, uint32_t path, const char *name
                         b = b ? p->items[b].up : 0;
                 }
                 if (repeats)
-                        return p->items[again].plus ? again : path_of(p, name, p->items[again].up, 1);
+                        return p->is_plain || p->items[again].plus ? again : path_of(p, name, p->items[again].up, 1);
                 again = p->items[again].up;
         }
         return p->items[path].depth >= DEPTH_MOST ? path : path_of(p, name, path, 0);
@@ -86,7 +91,7 @@ static uint32_t path_to(struct type_paths *p, const struct graph_type *t, uint32
 {
         const bool is_step = t->kind == GRAPH_CLOSURE || t->kind == GRAPH_FRAME;
 
-        return is_step && from ? path_below(p, from, t->name) : from;
+        return is_step && from ? type_paths_add(p, from, t->name) : from;
 }
 
 bool type_paths_find(struct type_paths *p, const struct heap_graph *g)
@@ -96,7 +101,7 @@ bool type_paths_find(struct type_paths *p, const struct heap_graph *g)
                 return false;
         for (uint32_t i = 0; i < g->n_nodes; i++)
                 if (graph_is_root(heap_graph_type_of(g, i)->kind) &&
-                    !(p->of_node[i] = path_of(p, heap_graph_type_of(g, i)->name, 0, 0)))
+                    !(p->of_node[i] = type_paths_add_root(p, heap_graph_type_of(g, i)->name)))
                         return false;
         for (uint32_t i = 0; i < g->n_nodes; i++)
                 for (uint32_t e = g->first_edge[i]; e < g->first_edge[i + 1]; e++) {

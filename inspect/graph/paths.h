@@ -18,11 +18,18 @@ struct type_paths {
         uint32_t *places;
         uint32_t n_places;
         uint32_t *of_node; /* 0: no path leads to it */
+        bool is_plain;     /* what repeats is the first of its kind, in place of one with a plus beside that */
 };
 
 /* False: out of memory. type_paths_done() in any case. */
 bool type_paths_find(struct type_paths *p, const struct heap_graph *g);
 void type_paths_done(struct type_paths *p);
+
+/* The path of a root. 0: out of memory. */
+uint32_t type_paths_add_root(struct type_paths *p, const char *name);
+
+/* A type below a path; that path itself where there are too many, or it is too deep. Names are compared as pointers. */
+uint32_t type_paths_add(struct type_paths *p, uint32_t path, const char *name);
 
 /* The path's root. */
 uint32_t type_paths_root(const struct type_paths *p, uint32_t path);

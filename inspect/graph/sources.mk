@@ -1,1 +1,1 @@
-sources := graph.c paths.c dominators.c file.c
+sources := graph.c paths.c dominators.c fold.c file.c

@@ -7,14 +7,17 @@
 
 #include "heapwatch/text.h"
 #include "inspect/ghc/names.h"
-#include "inspect/graph/dominators.h"
+#include "inspect/graph/fold.h"
 #include "inspect/show/graph_groups.h"
 #include "inspect/show/head.h"
+#include "inspect/show/why.h"
 #include "proto/base/json_out.h"
 #include "proto/base/text_out.h"
 
 #define ROOTS_SHOWN 8
 #define NAME_BYTES  1024
+#define TREE_MOST   2000u /* types in the tree of who holds what */
+#define WHY_MOST    16u   /* types whose paths are told: so many of those that retain most, and of the largest */
 
 /* A group, and the group of its name in the older graph. */
 struct row {
@@ -24,6 +27,7 @@ struct row {
 struct view {
         const struct graph_subject *subject;
         struct graph_groups now, then;
+        struct folded tree;             /* of JSON */
         const struct heap_graph *since; /* NULL: there is none */
         struct row *rows;
         size_t n;
@@ -48,15 +52,22 @@ static int64_t gain_of(const struct row *r)
 
 /* --------------------------------------------------------------------------- rows */
 
+static int by_bytes(const void *a, const void *b)
+{
+        const struct graph_group *x = ((const struct row *)a)->now, *y = ((const struct row *)b)->now;
+
+        if (bytes_of(x) != bytes_of(y))
+                return bytes_of(x) > bytes_of(y) ? -1 : 1;
+        return strcmp(x->name, y->name);
+}
+
 static int by_retained(const void *a, const void *b)
 {
         const struct graph_group *x = ((const struct row *)a)->now, *y = ((const struct row *)b)->now;
 
         if (x->retained_bytes != y->retained_bytes)
                 return x->retained_bytes > y->retained_bytes ? -1 : 1;
-        if (bytes_of(x) != bytes_of(y))
-                return bytes_of(x) > bytes_of(y) ? -1 : 1;
-        return strcmp(x->name, y->name);
+        return by_bytes(a, b);
 }
 
 static int by_gain(const void *a, const void *b)
@@ -109,13 +120,25 @@ static bool make_rows(struct view *v)
         return true;
 }
 
+static bool make_tree(struct view *v, const struct retained *retained)
+{
+        const char **names = calloc((size_t)v->now.n + 1, sizeof(*names));
+
+        for (uint32_t i = 0; names && i < v->now.n; i++)
+                names[i] = v->now.items[i].name;
+        const bool good = names && folded_find(&v->tree, v->subject->graph, retained, v->now.of_type, names, TREE_MOST);
+        free(names);
+        return good;
+}
+
 static bool make_view(struct view *v, const struct heap_graph *since, struct error *error)
 {
         const struct inspect_request *r = v->subject->request;
-        struct retained retained = { NULL, NULL };
+        struct retained retained = { .n = 0 };
         bool good = graph_groups_find(&v->now, v->subject->graph, r->by_type) &&
                     (!since || graph_groups_find(&v->then, since, r->by_type)) &&
-                    retained_find(&retained, v->subject->graph, v->now.of_type, v->now.n);
+                    retained_find(&retained, v->subject->graph, v->now.of_type, v->now.n) &&
+                    (!r->json || since || make_tree(v, &retained));
 
         v->since = since;
         for (uint32_t i = 0; good && i < v->now.n; i++)
@@ -199,15 +222,24 @@ static void print_then(const struct view *v)
         (void)fputc('\n', to);
 }
 
+#define WHAT_BYTES 160
+
+static const char *what_text(char what[WHAT_BYTES], const struct view *v)
+{
+        char bytes[HW_NUMBER_MAX], n[HW_NUMBER_MAX];
+
+        (void)snprintf(what, WHAT_BYTES, "%s in %s closures", hw_bytes_text(bytes, sizeof(bytes), (double)v->bytes),
+                       hw_count_text(n, sizeof(n), v->closures));
+        return what;
+}
+
 static void print_text(const struct view *v, const struct graph_group *const *roots, uint32_t n_roots)
 {
         const struct inspect_request *r = v->subject->request;
-        char what[160], bytes[HW_NUMBER_MAX], n[HW_NUMBER_MAX];
+        char what[WHAT_BYTES], bytes[HW_NUMBER_MAX], n[HW_NUMBER_MAX];
         size_t shown = 0;
 
-        (void)snprintf(what, sizeof(what), "%s in %s closures", hw_bytes_text(bytes, sizeof(bytes), (double)v->bytes),
-                       hw_count_text(n, sizeof(n), v->closures));
-        head_of_graph(v->subject, what);
+        head_of_graph(v->subject, what_text(what, v));
         if (v->since)
                 print_then(v);
         (void)fputc('\n', r->to);
@@ -250,12 +282,71 @@ static void json_row(struct json_out *j, const struct view *v, const struct row 
         json_close(j, '}');
 }
 
-static void print_json(const struct view *v, const struct graph_group *const *roots, uint32_t n_roots)
+static void json_roots(struct json_out *j, const struct graph_group *const *roots, uint32_t n)
+{
+        json_member_open(j, "roots", '[');
+        for (uint32_t i = 0; i < n; i++) {
+                json_line(j);
+                json_open(j, '{');
+                json_member_text(j, "name", roots[i]->name);
+                json_member_u64(j, "roots", roots[i]->roots);
+                json_member_u64(j, "retained_bytes", roots[i]->retained_bytes);
+                json_close(j, '}');
+        }
+        json_close(j, ']');
+}
+
+static void json_tree(struct json_out *j, const struct folded *tree)
+{
+        json_member_open(j, "tree", '[');
+        for (uint32_t i = 0; i < tree->n; i++) {
+                const struct folded_type *t = &tree->items[i];
+                json_line(j);
+                json_open(j, '{');
+                json_known_text(j, "name", t->name);
+                json_known_u64(j, "up", i > 0, t->up);
+                if (t->is_root)
+                        json_member_bool(j, "root", true);
+                json_member_u64(j, "retained_bytes", t->bytes);
+                json_member_u64(j, "bytes", t->own_bytes);
+                json_member_u64(j, "closures", t->closures);
+                json_known_u64(j, "other_types", t->rest > 0, t->rest);
+                json_known_u64(j, "other_bytes", t->rest > 0, t->rest_bytes);
+                json_close(j, '}');
+        }
+        json_close(j, ']');
+}
+
+/* Why these are kept: the types that retain most, and the largest. */
+static bool json_why(struct json_out *j, struct view *v)
+{
+        const size_t n = v->n < WHY_MOST ? v->n : WHY_MOST;
+        const struct graph_group *of[2 * WHY_MOST];
+        size_t n_of = 0;
+
+        for (unsigned largest = 0; largest < 2; largest++) {
+                if (v->n)
+                        qsort(v->rows, v->n, sizeof(*v->rows), largest ? by_bytes : by_retained);
+                for (size_t i = 0; i < n; i++) {
+                        const struct graph_group *g = v->rows[i].now;
+                        size_t k = 0;
+                        while (k < n_of && of[k] != g)
+                                k++;
+                        if (k == n_of)
+                                of[n_of++] = g;
+                }
+        }
+        return why_json(j, v->subject->graph, &v->now, of, n_of);
+}
+
+static bool print_json(struct view *v, const struct graph_group *const *roots, uint32_t n_roots)
 {
         struct json_out j = { .to = v->subject->request->to };
+        char what[WHAT_BYTES];
 
         json_open(&j, '{');
         head_json_of_graph(&j, v->subject);
+        head_sentences_json_of_graph(&j, v->subject, what_text(what, v));
         json_member_u64(&j, "bytes", v->bytes);
         json_member_u64(&j, "closures", v->closures);
         json_member_u64(&j, "reached_bytes", v->reached_bytes);
@@ -265,18 +356,13 @@ static void print_json(const struct view *v, const struct graph_group *const *ro
         for (size_t i = 0; i < v->n; i++)
                 json_row(&j, v, &v->rows[i]);
         json_close(&j, ']');
-        json_member_open(&j, "roots", '[');
-        for (uint32_t i = 0; i < n_roots; i++) {
-                json_line(&j);
-                json_open(&j, '{');
-                json_member_text(&j, "name", roots[i]->name);
-                json_member_u64(&j, "roots", roots[i]->roots);
-                json_member_u64(&j, "retained_bytes", roots[i]->retained_bytes);
-                json_close(&j, '}');
-        }
-        json_close(&j, ']');
+        json_roots(&j, roots, n_roots);
+        if (!v->since)
+                json_tree(&j, &v->tree);
+        const bool good = v->since || json_why(&j, v);
         json_close(&j, '}');
         json_newline(&j);
+        return good;
 }
 
 bool show_graph(const struct graph_subject *s, const struct heap_graph *since, struct error *error)
@@ -289,10 +375,14 @@ bool show_graph(const struct graph_subject *s, const struct heap_graph *since, s
                 good = error_set(error, "out of memory; --memory gives it more");
         if (good) {
                 const uint32_t n = sort_roots(&v, roots);
-                (s->request->json ? print_json : print_text)(&v, roots, n);
+                if (!s->request->json)
+                        print_text(&v, roots, n);
+                else if (!print_json(&v, roots, n))
+                        good = error_set(error, "out of memory; --memory gives it more");
         }
         free(roots);
         free(v.rows);
+        folded_done(&v.tree);
         graph_groups_done(&v.now);
         graph_groups_done(&v.then);
         return good;

@@ -6,6 +6,7 @@
 
 #include "heapwatch/text.h"
 #include "proto/base/clock.h"
+#include "proto/base/document.h"
 #include "proto/base/text_out.h"
 
 static const char *program_name(const struct inspect_subject *s)
@@ -67,13 +68,22 @@ static void origin_json(struct json_out *j, const struct graph_origin *o)
         json_member_bool(j, "complete", o->complete);
 }
 
+static void end_origin(const struct inspect_subject *s)
+{
+        char bytes[HW_NUMBER_MAX];
+
+        if (s->copied)
+                (void)fprintf(s->request->to, "; %s copied", hw_bytes_text(bytes, sizeof(bytes), (double)s->copied));
+        (void)fputc('\n', s->request->to);
+}
+
 void head_text(const struct inspect_subject *s, const char *what)
 {
         struct graph_origin o;
 
         head_origin(&o, s);
         print_origin(s->request->to, &o, what);
-        (void)fputc('\n', s->request->to);
+        end_origin(s);
 }
 
 void head_json(struct json_out *j, const struct inspect_subject *s)
@@ -92,7 +102,7 @@ void head_of_graph(const struct graph_subject *s, const char *what)
 
         print_origin(to, o, what);
         if (s->inspected) {
-                (void)fputc('\n', to);
+                end_origin(s->inspected);
                 head_cautions(s->inspected);
                 return;
         }
@@ -126,4 +136,54 @@ void head_cautions(const struct inspect_subject *s)
                 (void)hw_terminal_text(text, sizeof(text), s->program->no_symbols.text);
                 (void)fprintf(s->request->to, "without the names of %s\n", text);
         }
+}
+
+/* --------------------------------------------------------------------- the same as JSON */
+
+static void lines_json(struct json_out *j, struct document *d)
+{
+        json_member_open(j, "sentences", '[');
+        if (document_close(d))
+                for (char *line = d->text, *end; (end = strchr(line, '\n')); line = end + 1) {
+                        *end = '\0';
+                        json_text(j, line);
+                }
+        json_close(j, ']');
+        document_done(d);
+}
+
+void head_sentences_json(struct json_out *j, const struct inspect_subject *s, const char *what)
+{
+        struct inspect_request request = *s->request;
+        struct inspect_subject into = *s;
+        struct document d;
+
+        document_open(&d);
+        request.to = d.to;
+        into.request = &request;
+        if (d.to) {
+                head_text(&into, what);
+                head_cautions(&into);
+        }
+        lines_json(j, &d);
+}
+
+void head_sentences_json_of_graph(struct json_out *j, const struct graph_subject *s, const char *what)
+{
+        struct inspect_request request = *s->request;
+        struct graph_subject into = *s;
+        struct inspect_subject inspected;
+        struct document d;
+
+        document_open(&d);
+        request.to = d.to;
+        into.request = &request;
+        if (s->inspected) {
+                inspected = *s->inspected;
+                inspected.request = &request;
+                into.inspected = &inspected;
+        }
+        if (d.to)
+                head_of_graph(&into, what);
+        lines_json(j, &d);
 }

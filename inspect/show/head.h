@@ -12,14 +12,18 @@ void head_text(const struct inspect_subject *s, const char *what);
 /* Members of an open object. */
 void head_json(struct json_out *j, const struct inspect_subject *s);
 
+/* The line of head_text() and those of head_cautions(), as a list of texts: a member of an open object. */
+void head_sentences_json(struct json_out *j, const struct inspect_subject *s, const char *what);
+
 /* What may be wrong with the result, a line each; nothing when all is well. */
 void head_cautions(const struct inspect_subject *s);
 
 /* What is kept of that in a graph. */
 void head_origin(struct graph_origin *ret, const struct inspect_subject *s);
 
-/* The same two of a graph, with its cautions; one from a file has when it was made. */
+/* The same of a graph, with its cautions; one from a file has when it was made. */
 void head_of_graph(const struct graph_subject *s, const char *what);
 void head_json_of_graph(struct json_out *j, const struct graph_subject *s);
+void head_sentences_json_of_graph(struct json_out *j, const struct graph_subject *s, const char *what);
 
 #endif

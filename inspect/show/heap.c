@@ -52,16 +52,25 @@ static void print_rest(FILE *to, const struct heap_census *c)
                 print_bytes(to, "not understood: ", c->unknown_bytes, "");
 }
 
+#define WHAT_BYTES 160
+
+static const char *what_text(char what[WHAT_BYTES], const struct heap_census *c, const struct heap_bands *b)
+{
+        char bytes[HW_NUMBER_MAX], n[HW_NUMBER_MAX], types[HW_NUMBER_MAX];
+
+        (void)snprintf(what, WHAT_BYTES, "%s in %s closures of %s types",
+                       hw_bytes_text(bytes, sizeof(bytes), (double)c->total_bytes),
+                       hw_count_text(n, sizeof(n), c->total_objects), hw_count_text(types, sizeof(types), b->n));
+        return what;
+}
+
 static void print_text(const struct inspect_subject *s, const struct heap_census *c, const struct heap_bands *b)
 {
         FILE *to = s->request->to;
-        char what[160], a[HW_NUMBER_MAX], n[HW_NUMBER_MAX], m[HW_NUMBER_MAX], name[2 * PROGRAM_NAME_BYTES];
+        char what[WHAT_BYTES], a[HW_NUMBER_MAX], n[HW_NUMBER_MAX], m[HW_NUMBER_MAX], name[2 * PROGRAM_NAME_BYTES];
         uint64_t rest_bytes = 0, rest_objects = 0;
 
-        (void)snprintf(what, sizeof(what), "%s in %s closures of %s types",
-                       hw_bytes_text(a, sizeof(a), (double)c->total_bytes),
-                       hw_count_text(n, sizeof(n), c->total_objects), hw_count_text(m, sizeof(m), b->n));
-        head_text(s, what);
+        head_text(s, what_text(what, c, b));
         head_cautions(s);
         (void)fprintf(to, "\n%10s  %7s  %14s  TYPE\n", "BYTES", "SHARE", "CLOSURES");
         for (size_t i = 0; i < b->n; i++) {
@@ -86,9 +95,11 @@ static void print_text(const struct inspect_subject *s, const struct heap_census
 static void print_json(const struct inspect_subject *s, const struct heap_census *c, const struct heap_bands *b)
 {
         struct json_out j = { .to = s->request->to };
+        char what[WHAT_BYTES];
 
         json_open(&j, '{');
         head_json(&j, s);
+        head_sentences_json(&j, s, what_text(what, c, b));
         json_member_u64(&j, "bytes", c->total_bytes);
         json_member_u64(&j, "closures", c->total_objects);
         json_member_u64(&j, "young_bytes", c->young_bytes);

@@ -16,7 +16,7 @@ struct inspect_request {
         const char *core; /* the path of one of these two; NULL: none */
         const char *band; /* of `why`; NULL: the largest */
         bool json, all, no_stop, once;
-        bool brief;            /* of `why`: one sentence, without a head */
+        bool brief;            /* of `why`: one sentence, without a head; of `threads`: few members of a group */
         bool by_thread;        /* of `profile`: stacks begin with their thread */
         bool rows;             /* of `profile`: the tree for programs, in place of the tables */
         bool by_type;          /* bands as a heap profile by closure type has them */
@@ -42,6 +42,7 @@ struct inspect_subject {
         bool late;           /* it ran again before all was read */
         bool torn;           /* collections happened while it was read without stopping it */
         uint64_t missing;    /* bytes that are not in the core file */
+        uint64_t copied;     /* bytes of its heap */
 };
 
 /* A graph of what was inspected. */

@@ -10,7 +10,8 @@
 #include "inspect/show/head.h"
 #include "proto/base/json_out.h"
 
-#define NAMED_MOST 6u /* threads whose labels or numbers are shown of a group, in text */
+#define NAMED_MOST 6u /* threads whose labels or numbers are shown of a group, in text and in brief */
+#define WHAT_BYTES 128
 
 /* ------------------------------------------------------------------------- groups */
 
@@ -202,17 +203,24 @@ static void print_group(const struct inspect_subject *s, const struct group *g)
         print_frames(s, g->first);
 }
 
-static void print_text(const struct inspect_subject *s, const struct threads *t, const struct group *groups, size_t n)
+static const char *what_text(char what[WHAT_BYTES], const struct inspect_subject *s, const struct threads *t, size_t n)
 {
-        char what[128], a[HW_NUMBER_MAX], b[HW_NUMBER_MAX];
+        char a[HW_NUMBER_MAX], b[HW_NUMBER_MAX];
 
-        (void)snprintf(what, sizeof(what), "%s %s%s%s%s", hw_count_text(a, sizeof(a), t->n),
+        (void)snprintf(what, WHAT_BYTES, "%s %s%s%s%s", hw_count_text(a, sizeof(a), t->n),
                        t->n == 1 ? "thread" : "threads", s->request->all ? "" : " in ",
                        s->request->all ? "" : hw_count_text(b, sizeof(b), n),
                        s->request->all ? ""
                        : n == 1        ? " group"
                                        : " groups");
-        head_text(s, what);
+        return what;
+}
+
+static void print_text(const struct inspect_subject *s, const struct threads *t, const struct group *groups, size_t n)
+{
+        char what[WHAT_BYTES];
+
+        head_text(s, what_text(what, s, t, n));
         head_cautions(s);
         if (t->list_cut && !s->late)
                 (void)fputs("incomplete: a list of threads ended as no list does\n", s->request->to);
@@ -276,27 +284,43 @@ static void thread_json(struct json_out *j, const struct haskell_thread *h)
         json_close(j, '}');
 }
 
+static void group_json(struct json_out *j, const struct inspect_subject *s, const struct group *g)
+{
+        const struct extent e = extent_of(g);
+
+        json_line(j);
+        json_open(j, '{');
+        json_member_u64(j, "threads", g->n);
+        json_member_text(j, "state", thread_state_word(g->first->state));
+        json_member_text(j, "state_text", thread_state_text(g->first->state));
+        if (waits_for_closure(g->first->state) && g->n > 1)
+                json_member_bool(j, "same_cause", e.same_cause);
+        json_member_u64(j, "least_stack_bytes", e.least_words * 8);
+        json_member_u64(j, "most_stack_bytes", e.most_words * 8);
+        json_member_u64(j, "stack_frames", e.most_frames);
+        json_member_bool(j, "stack_whole", e.whole && !e.stale);
+        json_known_u64(j, "allocated_bytes", e.allocated > 0, e.allocated);
+        frames_json(j, s, g->first);
+        json_member_open(j, "members", '[');
+        for (size_t k = 0; k < g->n && (!s->request->brief || k < NAMED_MOST); k++)
+                thread_json(j, &g->first[k]);
+        json_close(j, ']');
+        json_close(j, '}');
+}
+
 static void print_json(const struct inspect_subject *s, const struct threads *t, const struct group *groups, size_t n)
 {
         struct json_out j = { .to = s->request->to };
+        char what[WHAT_BYTES];
 
         json_open(&j, '{');
         head_json(&j, s);
+        head_sentences_json(&j, s, what_text(what, s, t, n));
         json_member_u64(&j, "threads", t->n);
         json_member_bool(&j, "list_complete", !t->list_cut && !t->out_of_time && !t->out_of_memory);
         json_member_open(&j, "groups", '[');
-        for (size_t i = 0; i < n; i++) {
-                json_line(&j);
-                json_open(&j, '{');
-                json_member_u64(&j, "threads", groups[i].n);
-                json_member_text(&j, "state", thread_state_word(groups[i].first->state));
-                frames_json(&j, s, groups[i].first);
-                json_member_open(&j, "members", '[');
-                for (size_t k = 0; k < groups[i].n; k++)
-                        thread_json(&j, &groups[i].first[k]);
-                json_close(&j, ']');
-                json_close(&j, '}');
-        }
+        for (size_t i = 0; i < n; i++)
+                group_json(&j, s, &groups[i]);
         json_close(&j, ']');
         json_close(&j, '}');
         json_newline(&j);

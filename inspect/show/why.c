@@ -7,10 +7,8 @@
 #include "heapwatch/text.h"
 #include "inspect/ghc/names.h"
 #include "inspect/graph/paths.h"
-#include "inspect/show/graph_groups.h"
 #include "inspect/show/head.h"
 #include "proto/base/array.h"
-#include "proto/base/json_out.h"
 #include "proto/base/text_out.h"
 
 #define ROOTS_TRIED  3  /* of which it is found out what goes with them */
@@ -18,6 +16,7 @@
 #define ROOTS_SHOWN  8
 #define PATH_NAMES   40
 #define MERGED_PATHS 64
+#define PATHS_TOLD   12 /* of each of several types */
 #define BRIEF_NAMES  6  /* of a path in one sentence */
 #define BRIEF_SHARE  10 /* one part in so many of the band is worth a word */
 
@@ -423,6 +422,14 @@ static void json_path(struct json_out *j, const struct question *q, const struct
         json_close(j, '}');
 }
 
+static void json_paths(struct json_out *j, const struct question *q, size_t most)
+{
+        json_member_open(j, "paths", '[');
+        for (size_t i = 0; i < q->n_paths && i < most; i++)
+                json_path(j, q, &q->paths[i]);
+        json_close(j, ']');
+}
+
 static void json_root(struct json_out *j, const struct question *q, const struct holding *h)
 {
         json_line(j);
@@ -450,10 +457,7 @@ static void print_json(const struct question *q)
         json_member_u64(&j, "heap_reached_bytes", q->all_reached);
         json_member_u64(&j, "live_cafs", q->graph->live_cafs);
         json_member_u64(&j, "dead_cafs", q->graph->dead_cafs);
-        json_member_open(&j, "paths", '[');
-        for (size_t i = 0; i < q->n_paths && i < q->subject->request->top; i++)
-                json_path(&j, q, &q->paths[i]);
-        json_close(&j, ']');
+        json_paths(&j, q, q->subject->request->top);
         json_member_open(&j, "roots", '[');
         for (size_t i = 0; i < q->n_roots; i++)
                 json_root(&j, q, &q->roots[i]);
@@ -495,5 +499,32 @@ bool show_why(const struct graph_subject *s, struct error *error)
         graph_groups_done(&q.groups);
         free(q.paths);
         free(q.roots);
+        return good;
+}
+
+bool why_json(struct json_out *j, const struct heap_graph *g, const struct graph_groups *groups,
+              const struct graph_group *const *of, size_t n)
+{
+        struct question q = { .graph = g, .groups = *groups };
+        bool good = type_paths_find(&q.types, g);
+
+        json_member_open(j, "why", '[');
+        for (size_t i = 0; good && i < n; i++) {
+                q.band = (uint32_t)(of[i] - groups->items);
+                good = fold(&q);
+                json_line(j);
+                json_open(j, '{');
+                json_member_text(j, "name", of[i]->name);
+                json_member_u64(j, "reached_bytes", of[i]->bytes);
+                if (good)
+                        json_paths(j, &q, PATHS_TOLD);
+                json_member_u64(j, "further_paths", q.n_paths > PATHS_TOLD ? q.n_paths - PATHS_TOLD : 0);
+                json_close(j, '}');
+                free(q.paths);
+                free(q.roots);
+                q.paths = q.roots = NULL;
+        }
+        json_close(j, ']');
+        type_paths_done(&q.types);
         return good;
 }

@@ -71,6 +71,10 @@ def test_threads_in_groups(threaded):
     assert names[0] == "stg_block_takemvar" and any("waitForReply" in n or n == "Main" for n in names), names
     deep = next(g for g in found["groups"] if g["members"][0]["stack_frames"] > 20000)
     assert any("descend" in f["name"] for f in deep["frames"])
+    assert waiting["state_text"] == "blocked on an MVar" and waiting["same_cause"] and " in " in found["sentences"][0]
+    assert (waiting["least_stack_bytes"], waiting["most_stack_bytes"]) == (min(m["stack_bytes"] for m in waiting["members"]),
+                                                                           max(m["stack_bytes"] for m in waiting["members"]))
+    assert waiting["allocated_bytes"] == sum(m["allocated_bytes"] for m in waiting["members"])
 
 
 def test_threads_one_by_one_and_as_text(threaded):
@@ -291,6 +295,28 @@ def check_heapsnapshot(path, held):
     assert len(reached) == len(nodes)
 
 
+def check_tree(held):
+    """Of who holds what: sums add up, from the root down to the items; what a type retains in it is what the table says."""
+    tree, retained = held["tree"], {}
+    assert tree[0]["retained_bytes"] == held["reached_bytes"] and "name" not in tree[0]
+    for i, t in enumerate(tree):
+        below = [u for u in tree[1:] if u["up"] == i]
+        assert t["retained_bytes"] == t["bytes"] + sum(u["retained_bytes"] for u in below) + t.get("other_bytes", 0)
+    for t in tree[1:]:
+        above = []
+        while t is not tree[0]:
+            above.append(t)
+            t = tree[t["up"]]
+        if above[0]["name"] not in [u["name"] for u in above[1:]]:
+            retained[above[0]["name"]] = retained.get(above[0]["name"], 0) + above[0]["retained_bytes"]
+        if above[0]["name"] == "main:Main.Item":
+            assert [u["name"].split(":")[-1] for u in above] == ["Main.Item", "Main.Session", "Data.Map.Internal.Bin", "MUT_VAR (IORef, STRef)",
+                                                                "GHC.STRef.STRef", "CAF Main.sessions"] and above[-1]["root"]
+            assert (above[0]["closures"], above[1]["closures"]) == (6000, 3000)
+    assert not any("other_types" in t for t in tree), "there are few types"
+    assert all(retained[b["name"]] == b["retained_bytes"] for b in held["bands"] if b["retained_bytes"])
+
+
 def test_who_holds_what_in_a_file(directory, threaded):
     """What is retained; kept, read back, asked why, compared; and for another viewer."""
     graph, snapshot = directory / "monday.heapgraph", directory / "heap.heapsnapshot"
@@ -301,6 +327,9 @@ def test_who_holds_what_in_a_file(directory, threaded):
     assert by_name["main:Main.Session"]["closures"] == 3000
     assert root["retained_bytes"] == why["roots"][0]["with_bytes"] > by_name["main:Main.Session"]["retained_bytes"] > why["bytes"]
     assert held["reached_bytes"] == sum(b["bytes"] - b["unreached_bytes"] for b in held["bands"])
+    check_tree(held)
+    [told] = [w["paths"] for w in held["why"] if w["name"] == "main:Main.Session"]
+    assert told == why["paths"] and re.search(r"; stopped for .*; [\d.]+ MiB copied$", held["sentences"][0]), held["sentences"]
 
     again = inspect("heap", graph)
     assert {k: again[k] for k in ("bands", "roots", "bytes", "pid", "layout")} == {k: held[k] for k in ("bands", "roots", "bytes", "pid", "layout")}
@@ -479,6 +508,42 @@ def test_profile_by_page_and_console(directory):
                 t.wait("no time profile")
                 t.keys("x")
                 t.wait("\u25b8 all")
+    finally:
+        program.kill()
+        program.wait()
+
+
+def test_heap_and_threads_by_the_server(directory):
+    """What the page gets is what the commands print, to the object; one heap at a time; what cannot be is said."""
+    require_tracing()
+    program = started(programs["threaded"])
+    form = {"X-Heapwatch": "control", "Content-Type": "application/x-www-form-urlencoded"}
+    try:
+        with Daemon(directory, f"shop=pid:{program.pid}", f"no=pid:{os.getpid()}") as daemon, \
+                Web("--connect", daemon.publish, "--allow-control") as web:
+            def request(body):
+                return web.ask("/api/control", method="POST", body=f"action={body}", headers=form)[0]
+
+            def result(kind, target="shop"):
+                return wait_for(lambda: (lambda p: p["state"] != "running" and p)(web.json(f"/api/{kind}?target={target}")), "the answer")
+            assert result("heap") == result("threads") == {"state": "none"}
+            wait_for(lambda: request("heap&target=shop&retained=1") == 200, "the program, as the daemon has it")
+            held = result("heap")
+            assert held["state"] == "done" and held["run"] == 1 and int(held["beginWallNs"]) > 0
+            own = inspect("heap", program.pid, "--retained")
+            for rows, mine in ((held["result"]["why"], own["why"]), (held["result"]["roots"], own["roots"])):     # what C memory holds comes and goes
+                assert [r for r in rows if "Main." in r["name"]] == [r for r in mine if "Main." in r["name"]] != []
+            check_tree(held["result"])
+            assert request("heap&target=shop") == 200 and "tree" not in (census := result("heap")["result"])
+            check_heap({**census, "extra": 0})
+            assert request("threads&target=shop") == 200
+            groups = check_threads(result("threads")["result"])
+            assert len(groups["members"]) == 6 and groups["threads"] == 40
+            wait_for(lambda: request("heap&target=no") == 200, "the other process, as the daemon has it")
+            refused = result("heap", "no")
+            assert refused["state"] == "failed" and "no heap of GHC's runtime" in refused["error"] and "result" not in refused
+            for bad, status in (("heap", 400), ("threads", 400), ("heap&target=shop&retained=yes", 400), ("heap&target=nobody", 409)):
+                assert request(bad) == status, bad
     finally:
         program.kill()
         program.wait()

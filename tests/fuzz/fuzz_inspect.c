@@ -92,6 +92,7 @@ static void graph(const struct graph_subject *s)
         struct error error;
 
         (void)show_graph(s, s->graph, &error);
+        (void)show_graph(s, NULL, &error);
         (void)show_why(s, &error);
         graph_write_heapsnapshot(nowhere, s->graph);
         free(graph_file_encode(s->graph, &size));

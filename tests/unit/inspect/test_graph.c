@@ -12,6 +12,7 @@
 
 #include "inspect/graph/dominators.h"
 #include "inspect/graph/file.h"
+#include "inspect/graph/fold.h"
 #include "inspect/graph/paths.h"
 #include "proto/base/hash.h"
 
@@ -106,10 +107,13 @@ static uint64_t bytes_with(const struct plan *p, uint64_t gone)
         return bytes_in(p, (certain & ~reach(p, gone, false)) | (doubtful & ~reach(p, gone | certain, true)));
 }
 
+#define ALL_GROUPS (TYPES + 2)
+
+static const uint32_t each_alone[ALL_GROUPS] = { 0, 1, 2, 3, 4, 5, 6 };
+static const char *const group_names[ALL_GROUPS] = { "A", "B", "C", "D", "E", "R", "S" };
+
 static void test_retained(void **state)
 {
-        static const uint32_t alone[] = { 0, 1, 2, 3, 4, 5, 6 };
-
         (void)state;
         for (uint64_t seed = 0; seed < 3000; seed++) {
                 const struct plan p = plan_of(seed);
@@ -118,7 +122,7 @@ static void test_retained(void **state)
                 struct retained r;
 
                 make(&g, &p, place);
-                assert_true(retained_find(&r, &g, alone, 7));
+                assert_true(retained_find(&r, &g, each_alone, ALL_GROUPS));
                 for (uint32_t i = 0; i < p.n; i++)
                         if (place[i] != UINT32_MAX)
                                 assert_int_equal(r.of_node[place[i]], bytes_with(&p, UINT64_C(1) << i));
@@ -140,13 +144,203 @@ static void test_retained(void **state)
         }
 }
 
+/* ------------------------------------------------------------------------ by type */
+
+/* Types from the top, a letter each. */
+struct expected {
+        char path[NODES_MOST + 1];
+        uint64_t own, closures;
+};
+
+/* Where one, two or three types that are last come again, the path ends at the first of these. */
+static void append_type(char *path, char type)
+{
+        const size_t n = strlen(path);
+
+        for (size_t period = 1; period <= 3 && period <= n; period++) {
+                bool again = path[n - period] == type;
+                for (size_t k = 1; again && k < period; k++)
+                        again = n >= period + k && path[n - k] == path[n - period - k];
+                if (again) {
+                        path[n - period + 1] = '\0';
+                        return;
+                }
+        }
+        path[n] = type;
+        path[n + 1] = '\0';
+}
+
+/* Without which it is not reached, by certain roots or by the doubtful one; itself included. */
+static uint64_t dominators_of(const struct plan *p, uint32_t node)
+{
+        const uint64_t certain = reach(p, 0, false);
+        const bool is_certain = certain >> node & 1;
+        uint64_t ret = 0;
+
+        for (uint32_t i = 0; i < p->n; i++) {
+                const uint64_t gone = UINT64_C(1) << i | (is_certain ? 0 : certain);
+                if (!(reach(p, gone, !is_certain) >> node & 1))
+                        ret |= UINT64_C(1) << i;
+        }
+        return ret;
+}
+
+static char letter_of(const struct plan *p, uint32_t node)
+{
+        return *group_names[node + 1 < p->roots ? TYPES : node < p->roots ? TYPES + 1 : p->type[node]];
+}
+
+/* The dominators of a node are one below the other: the one with the fewest of its own is the first. */
+static void path_of(const struct plan *p, const uint64_t *dominators, uint32_t node, char *ret)
+{
+        ret[0] = '\0';
+        for (int n = 1; n <= __builtin_popcountll(dominators[node]); n++)
+                for (uint32_t i = 0; i < p->n; i++)
+                        if (dominators[node] >> i & 1 && __builtin_popcountll(dominators[i]) == n)
+                                append_type(ret, letter_of(p, i));
+}
+
+static size_t expect(const struct plan *p, const uint32_t *place, struct expected *ret)
+{
+        uint64_t dominators[NODES_MOST];
+        char path[NODES_MOST + 1];
+        size_t n = 0;
+
+        for (uint32_t i = 0; i < p->n; i++)
+                dominators[i] = dominators_of(p, i);
+        for (uint32_t i = 0; i < p->n; i++) {
+                size_t k = 0;
+                if (place[i] == UINT32_MAX)
+                        continue;
+                path_of(p, dominators, i, path);
+                while (k < n && strcmp(ret[k].path, path) != 0)
+                        k++;
+                if (k == n) {
+                        ret[n] = (struct expected){ .own = 0 };
+                        memcpy(ret[n++].path, path, sizeof(path));
+                }
+                ret[k].own += p->bytes[i];
+                ret[k].closures += i >= p->roots;
+        }
+        return n;
+}
+
+static uint64_t bytes_below(const struct expected *e, size_t n, const char *path)
+{
+        uint64_t bytes = 0;
+
+        for (size_t i = 0; i < n; i++)
+                bytes += strncmp(e[i].path, path, strlen(path)) == 0 ? e[i].own : 0;
+        return bytes;
+}
+
+static void text_of(const struct folded *f, uint32_t at, char *ret)
+{
+        const size_t n = (ret[0] = '\0', at ? (text_of(f, f->items[at].up, ret), strlen(ret)) : 0);
+
+        if (at) {
+                ret[n] = *f->items[at].name;
+                ret[n + 1] = '\0';
+        }
+}
+
+/* All of them, and each as it is expected. */
+static void check_folded(const struct folded *f, const struct expected *e, size_t n)
+{
+        size_t with_bytes = 0;
+
+        for (size_t i = 0; i < n; i++)
+                with_bytes += bytes_below(e, n, e[i].path) > 0;
+        assert_int_equal(f->n, with_bytes + 1);
+        assert_null(f->items[0].name);
+        assert_int_equal(f->items[0].bytes, bytes_below(e, n, ""));
+        for (uint32_t i = 1; i < f->n; i++) {
+                char path[NODES_MOST + 1];
+                size_t k = 0;
+
+                text_of(f, i, path);
+                while (k < n && strcmp(e[k].path, path) != 0)
+                        k++;
+                assert_true(k < n);
+                assert_int_equal(f->items[i].own_bytes, e[k].own);
+                assert_int_equal(f->items[i].closures, e[k].closures);
+                assert_int_equal(f->items[i].bytes, bytes_below(e, n, path));
+                assert_int_equal(f->items[i].is_root, *f->items[i].name >= 'R');
+                assert_int_equal(f->items[i].rest, 0);
+        }
+}
+
+/* The largest; what holds them; and what is left out is counted. */
+static void check_few(const struct folded *few, const struct folded *all, uint32_t most)
+{
+        uint64_t least = UINT64_MAX, held[NODES_MOST + 2] = { 0 };
+        uint32_t larger = 0;
+
+        assert_int_equal(few->n, all->n < most ? all->n : most);
+        for (uint32_t i = few->n - 1; i > 0; i--) {
+                assert_true(few->items[i].up < i);
+                held[few->items[i].up] += few->items[i].bytes;
+                least = few->items[i].bytes < least ? few->items[i].bytes : least;
+        }
+        for (uint32_t i = 1; i < all->n; i++)
+                larger += all->items[i].bytes > least;
+        assert_true(larger < most);
+        for (uint32_t i = 0; i < few->n; i++) {
+                const struct folded_type *t = &few->items[i];
+                assert_int_equal(t->bytes, t->own_bytes + held[i] + t->rest_bytes);
+                assert_int_equal(t->rest > 0, t->rest_bytes > 0);
+        }
+}
+
+/* What all closures of a type retain is what those of the tree hold that have none of it above them. */
+static void check_types(const struct folded *f, const struct retained *r)
+{
+        uint64_t sums[TYPES] = { 0 };
+
+        for (uint32_t i = 1; i < f->n; i++) {
+                bool is_below = false;
+                for (uint32_t up = f->items[i].up; up; up = f->items[up].up)
+                        is_below |= f->items[up].name == f->items[i].name;
+                for (uint32_t t = 0; t < TYPES; t++)
+                        sums[t] += f->items[i].name == group_names[t] && !is_below ? f->items[i].bytes : 0;
+        }
+        assert_memory_equal(sums, r->of_group, sizeof(sums));
+}
+
+static void test_folded(void **state)
+{
+        (void)state;
+        for (uint64_t seed = 0; seed < 3000; seed++) {
+                const struct plan p = plan_of(seed);
+                struct expected e[NODES_MOST];
+                uint32_t place[NODES_MOST];
+                struct heap_graph g;
+                struct retained r;
+                struct folded all, few;
+
+                make(&g, &p, place);
+                assert_true(retained_find(&r, &g, each_alone, ALL_GROUPS));
+                assert_true(folded_find(&all, &g, &r, each_alone, group_names, UINT32_MAX));
+                check_folded(&all, e, expect(&p, place, e));
+                check_types(&all, &r);
+                assert_true(folded_find(&few, &g, &r, each_alone, group_names, 4));
+                check_few(&few, &all, 4);
+                folded_done(&few);
+                folded_done(&all);
+                retained_done(&r);
+                heap_graph_done(&g);
+        }
+}
+
 /* A list of a million cells, and as many that one array holds: no recursion, no quadratic time. */
 static void test_large(void **state)
 {
         enum { CELLS = 1000000 };
         static const uint32_t groups[] = { 0, 1, 2 };
+        static const char *const names[] = { "CAF", "Array", "(:)" };
         struct heap_graph g;
         struct retained r;
+        struct folded f;
 
         (void)state;
         heap_graph_init(&g);
@@ -175,6 +369,11 @@ static void test_large(void **state)
         assert_int_equal(r.of_node[2], 24);
         assert_int_equal(r.of_node[2 + CELLS], UINT64_C(24) * CELLS);
         assert_int_equal(r.of_group[cell], UINT64_C(48) * CELLS);
+        assert_true(folded_find(&f, &g, &r, groups, names, 100));
+        assert_int_equal(f.n, 4); /* the whole, the root, the array, the cells */
+        assert_int_equal(f.items[3].bytes, UINT64_C(48) * CELLS);
+        assert_int_equal(f.items[3].closures, 2 * CELLS);
+        folded_done(&f);
         retained_done(&r);
         heap_graph_done(&g);
 }
@@ -281,10 +480,8 @@ static void test_damaged(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_retained),
-                cmocka_unit_test(test_large),
-                cmocka_unit_test(test_file),
-                cmocka_unit_test(test_damaged),
+                cmocka_unit_test(test_retained), cmocka_unit_test(test_folded),  cmocka_unit_test(test_large),
+                cmocka_unit_test(test_file),     cmocka_unit_test(test_damaged),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

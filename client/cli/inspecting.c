@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "client/cli/profiler.h"
+#include "client/cli/inspecting.h"
 
 #include <inttypes.h>
+#include <jansson.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -13,16 +14,17 @@
 #include "proto/base/thread.h"
 
 #define SPARE_NS UINT64_C(30000000000) /* beside the samples: symbols are read, and the machine may be busy */
+#define TIME_NS  UINT64_C(60000000000) /* CPU time that heapwatch-inspect may need */
 #define NUMBER   32
 
-struct profiler {
+struct inspecting {
         pthread_t thread;
-        struct profiler_options what;
+        struct inspecting_options what;
         atomic_int stop; /* enum inspector_stop */
         FILE *output;
-        struct document text; /* what it has printed of the next profile */
+        struct document text; /* what it has printed of the next one */
         size_t n_bytes;
-        unsigned n_empty; /* lines of that, the second of which ends it */
+        unsigned n_empty; /* lines of that, the second of which ends a profile */
         bool is_in_line;
         pthread_mutex_t lock;
         char *newest; /* under the lock */
@@ -31,8 +33,8 @@ struct profiler {
         atomic_bool done; /* after these */
 };
 
-/* A whole profile is there for who asks; the one before was not asked for. */
-static bool hand_over(struct profiler *p)
+/* A whole text is there for who asks; the one before was not asked for. */
+static bool hand_over(struct inspecting *p)
 {
         if (!document_close(&p->text))
                 return false;
@@ -49,7 +51,7 @@ static bool hand_over(struct profiler *p)
 /* Output of the inspection. What would be too much ends it. */
 static ssize_t write_output(void *ctx, const char *bytes, size_t n)
 {
-        struct profiler *p = ctx;
+        struct inspecting *p = ctx;
 
         for (size_t i = 0; i < n; i++) {
                 if (!p->text.to)
@@ -57,7 +59,8 @@ static ssize_t write_output(void *ctx, const char *bytes, size_t n)
                 (void)putc(bytes[i], p->text.to);
                 p->n_empty += bytes[i] == '\n' && !p->is_in_line;
                 p->is_in_line = bytes[i] != '\n';
-                if ((p->n_empty == 2 && !hand_over(p)) || ++p->n_bytes > p->what.most_bytes) {
+                const bool is_whole = p->n_empty == 2 && p->what.what == INSPECTING_PROFILE;
+                if ((is_whole && !hand_over(p)) || ++p->n_bytes > p->what.most_bytes) {
                         atomic_store(&p->stop, INSPECTOR_STOP_NOW);
                         return 0;
                 }
@@ -65,21 +68,67 @@ static ssize_t write_output(void *ctx, const char *bytes, size_t n)
         return (ssize_t)n;
 }
 
-static void *run(void *ctx)
+static enum inspector_end sample_time(struct inspecting *p)
 {
-        struct profiler *p = ctx;
         char pid[NUMBER], time[NUMBER];
         const char *arguments[] = { "heapwatch-inspect", "profile", "--pid",       pid,      "--for", time,
                                     "--max-pause",       "5ms",     "--by-thread", "--rows", NULL };
 
         (void)snprintf(pid, sizeof(pid), "%ld", (long)p->what.pid);
         (void)snprintf(time, sizeof(time), "%" PRIu64 "ms", p->what.for_ns / 1000000);
-        const enum inspector_end end = inspector_run(&(struct inspection){ .arguments = arguments,
-                                                                           .most_ns = p->what.for_ns + SPARE_NS,
-                                                                           .may_finish = true,
-                                                                           .to = p->output,
-                                                                           .stop = &p->stop },
-                                                     &p->error);
+        return inspector_run(&(struct inspection){ .arguments = arguments,
+                                                   .most_ns = p->what.for_ns + SPARE_NS,
+                                                   .may_finish = true,
+                                                   .to = p->output,
+                                                   .stop = &p->stop },
+                             &p->error);
+}
+
+/* What it has printed is of another program's memory: it is one object of JSON, or nothing. */
+static bool hand_over_object(struct inspecting *p)
+{
+        json_error_t why;
+        json_t *root;
+        bool good;
+
+        if (!p->text.to || fflush(p->text.to) != 0)
+                return error_set(&p->error, "out of memory");
+        root = json_loadb(p->text.text, p->text.size, JSON_REJECT_DUPLICATES, &why);
+        good = json_is_object(root);
+        json_decref(root);
+        if (!good)
+                return error_set(&p->error, "what the inspection printed is damaged: no object of JSON");
+        return hand_over(p) || error_set(&p->error, "out of memory");
+}
+
+static enum inspector_end read_memory(struct inspecting *p)
+{
+        const bool is_threads = p->what.what == INSPECTING_THREADS, is_held = p->what.what == INSPECTING_HELD;
+        char pid[NUMBER];
+        const char *arguments[] = { "heapwatch-inspect",
+                                    is_threads ? "threads" : "heap",
+                                    "--pid",
+                                    pid,
+                                    "--format",
+                                    "json",
+                                    is_threads ? "--brief"
+                                    : is_held  ? "--retained"
+                                               : NULL,
+                                    NULL };
+
+        (void)snprintf(pid, sizeof(pid), "%ld", (long)p->what.pid);
+        const enum inspector_end end = inspector_run(
+                &(struct inspection){
+                        .arguments = arguments, .most_ns = TIME_NS + SPARE_NS, .to = p->output, .stop = &p->stop },
+                &p->error);
+        return end == INSPECTOR_GOOD && !hand_over_object(p) ? INSPECTOR_FAILED : end;
+}
+
+static void *run(void *ctx)
+{
+        struct inspecting *p = ctx;
+        const enum inspector_end end = p->what.what == INSPECTING_PROFILE ? sample_time(p) : read_memory(p);
+
         if (p->n_bytes > p->what.most_bytes)
                 (void)error_set(&p->error, "the inspection printed more than %zu bytes; what it reads may be damaged",
                                 p->what.most_bytes);
@@ -88,7 +137,7 @@ static void *run(void *ctx)
         return NULL;
 }
 
-static void release(struct profiler *p)
+static void release(struct inspecting *p)
 {
         if (p->output)
                 (void)fclose(p->output);
@@ -98,9 +147,9 @@ static void release(struct profiler *p)
         free(p);
 }
 
-struct profiler *profiler_new(const struct profiler_options *what, struct error *error)
+struct inspecting *inspecting_new(const struct inspecting_options *what, struct error *error)
 {
-        struct profiler *p = calloc(1, sizeof(*p));
+        struct inspecting *p = calloc(1, sizeof(*p));
         int failed = 0;
 
         (void)error_set(error, "out of memory");
@@ -120,17 +169,17 @@ struct profiler *profiler_new(const struct profiler_options *what, struct error 
         return NULL;
 }
 
-bool profiler_is_done(struct profiler *p)
+bool inspecting_is_done(struct inspecting *p)
 {
         return atomic_load(&p->done);
 }
 
-void profiler_finish(struct profiler *p)
+void inspecting_finish(struct inspecting *p)
 {
         atomic_store(&p->stop, INSPECTOR_STOP_FINISH);
 }
 
-char *profiler_detach_text(struct profiler *p)
+char *inspecting_detach_text(struct inspecting *p)
 {
         (void)pthread_mutex_lock(&p->lock);
         char *text = p->newest;
@@ -139,16 +188,16 @@ char *profiler_detach_text(struct profiler *p)
         return text;
 }
 
-bool profiler_is_good(const struct profiler *p, struct error *error)
+bool inspecting_is_good(const struct inspecting *p, struct error *error)
 {
         if (!p->good)
                 *error = p->error;
         return p->good;
 }
 
-void profiler_destroy(struct profiler **ref)
+void inspecting_destroy(struct inspecting **ref)
 {
-        struct profiler *p = *ref;
+        struct inspecting *p = *ref;
 
         *ref = NULL;
         if (!p)
