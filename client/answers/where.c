@@ -615,7 +615,9 @@ static void append_early_limit(struct target_answer *a, const struct evidence *e
         }
         append_text(a->text, ": %s (", limit_words(early->has_limit_source, early->limit_source));
         append_bytes(a->text, early->limit_bytes);
-        append_text(a->text, ")");
+        append_text(a->text, early->has_held_back && early->held_back
+                                     ? ", half of it held back by the runtime, to copy live data)"
+                                     : ")");
         if (e->t->trend_state->has_limit_bytes && e->t->trend_state->limit_bytes == early->limit_bytes)
                 append_used(a, e);
 }

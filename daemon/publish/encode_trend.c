@@ -314,6 +314,8 @@ Hw__EarlyWarning *encode_early(struct encoder *e, const struct tracker *t, const
                 PUT(out, soonest_ns, (uint64_t)(r->soonest_s * 1e9));
         if (isfinite(r->latest_s))
                 PUT(out, latest_ns, (uint64_t)(r->latest_s * 1e9));
+        if (r->held_back)
+                PUT(out, held_back, true);
         PUT(out, as_of_ns, r->as_of_ns);
         out->sentence = encoder_copy(e, sentence_early(sentence, sizeof(sentence), r));
         return out;

@@ -483,6 +483,10 @@ static void the_nearer_limit_is_shown(void **state)
         assert_string_equal(a.word, "leak");
         assert_true(a.limit_ns == 30 * SECOND);
         says(&a, QUESTION_UNTIL, "If it continues, in 20.0 s to 40.0 s");
+        assert_null(strstr(a.answer[QUESTION_UNTIL].text, "held back"));
+        m.early.has_held_back = m.early.held_back = 1;
+        a = asked(&m);
+        says(&a, QUESTION_UNTIL, "(400 MiB, half of it held back by the runtime, to copy live data)");
         m.limit.mid_ns = 10 * SECOND;
         a = asked(&m);
         assert_true(a.limit_ns == 10 * SECOND);

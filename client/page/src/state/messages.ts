@@ -191,7 +191,7 @@ export interface EarlyWarning {
     series?: string; rising?: boolean; runsOut?: boolean; levelBytes?: number; baseBytes?: number; rate?: number;
     rateLow?: number; rateHigh?: number; onsetFromNs?: U64; onsetToNs?: U64; sinceStart?: boolean; limitBytes?: U64;
     limitSource?: string; soonestNs?: U64; latestNs?: U64; asOfNs?: U64; sentence?: string; noteBefore?: Note;
-    noteAfter?: Note; bands?: GrowingBand[]; explainedShare?: number; censusTimeNs?: U64;
+    noteAfter?: Note; bands?: GrowingBand[]; explainedShare?: number; censusTimeNs?: U64; heldBack?: boolean;
 }
 export interface Alerts {
     alerts?: Alert[]; leftOut?: U64; rulesGeneration?: U64;
