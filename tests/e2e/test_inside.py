@@ -13,7 +13,7 @@ import time
 
 import pytest
 
-from harness import CLIENT, DEADLINE_S, LONG, Daemon, Programs, client, require_page, require_tracing, wait_for
+from harness import CLIENT, DEADLINE_S, LONG, Daemon, Programs, client, long_cases, require_page, require_tracing, wait_for
 from terminal import top
 from test_web import Web
 from test_web_page import browser     # noqa: F401: a fixture
@@ -655,6 +655,73 @@ def test_profile_on_the_page(directory, browser):     # noqa: F811
                     assert tab.js("document.querySelector('select[aria-label=Thread]').options.length") >= 2
                     assert tab.js("document.scrollingElement.scrollWidth - innerWidth") <= 0
                     assert tab.axe() == [] and tab.diagnostics() == []
+    finally:
+        program.kill()
+        program.wait()
+
+
+SHOWN = "heapwatch.settled && document.querySelector('.treemap').offsetParent && heapwatch.chart('held')"
+
+
+@pytest.mark.parametrize("theme, width", [("dark", 390), *long_cases(("light", 1440))])
+def test_heap_on_the_page(directory, browser, theme, width):     # noqa: F811
+    """A click, then who holds what with the command's numbers: keys walk in it, tables say it in words, a type says why it is kept."""
+    require_tracing()
+    program = started(programs["threaded"])
+    try:
+        with Daemon(directory, f"shop=pid:{program.pid}") as daemon, BrowsedWeb("--connect", daemon.publish, "--allow-control") as web, \
+                browser.tab(theme=theme, width=width) as tab:
+            tab.go(web.url).until("heapwatch.settled")
+            tab.go(f"{web.url.split('?')[0]}#/holders?target=shop")
+            tab.until("[...document.querySelectorAll('button')].some(b => b.textContent === 'Read the heap' && b.offsetParent)")
+            tab.click(selector="text=Read the heap")
+            tab.until(SHOWN)
+            own = inspect("heap", program.pid, "--retained")
+            said = {b["name"].split(":", 1)[-1]: b for b in own["bands"] if b["name"].startswith("main:")}
+            types = {r["name"]: r for r in tab.table("types")["rows"]}
+            assert said and {n: (types[n]["bytes"], types[n]["closures"], types[n]["retained"]) for n in said} == {
+                n: (b["bytes"], b["closures"], b["retained_bytes"]) for n, b in said.items()}
+            sessions = next(r["retained_bytes"] for r in own["roots"] if r["name"] == "CAF Main.sessions")
+            assert next(r["bytes"] for r in tab.table("held")["rows"] if r["name"] == "CAF Main.sessions") == sessions
+            assert next(b["bytes"] for b in tab.js("heapwatch.chart('held').boxes") if b["name"] == "CAF Main.sessions") == sessions
+            assert "; stopped for " in tab.js("document.querySelector('[role=status].lines').innerText")
+
+            tab.focus(selector=".treemap")
+            tab.press(key="ArrowDown")
+            for _ in range(20):
+                if tab.js("heapwatch.chart('held').near") == "CAF Main.sessions":
+                    break
+                tab.press(key="ArrowRight")
+            tab.press(key="ArrowDown")
+            assert tab.js("heapwatch.chart('held').near") == "GHC.STRef.STRef"
+            tab.press(key="Enter")
+            tab.until("heapwatch.chart('held').at.length === 3")
+            assert tab.js("heapwatch.chart('held').at") == ["the heap", "CAF Main.sessions", "GHC.STRef.STRef"]
+            assert {r["name"]: r["bytes"] for r in tab.table("held")["rows"]} == {"MUT_VAR (IORef, STRef)": sessions - 16, "(itself)": 16}
+            tab.press(key="Escape")
+            tab.until("heapwatch.chart('held').at.length === 2")
+            names = [b["name"] for b in tab.js("heapwatch.chart('held').boxes")]
+            assert names[:1] == ["CAF Main.sessions"] and "Data.Map.Internal.Bin" in names and "TSO (thread)" not in names
+
+            tab.fill(selector="input[name=qh]", text="Session")
+            tab.click(selector="[data-table=types] .tbody [role=row] >> text=Main.Session")
+            tab.until("document.querySelector('.holders')?.innerText.includes('← CAF Main.sessions')")
+            assert re.search(r"100\.0 %, 93\.8.KiB ← Data\.Map\.Internal\.Bin\+ ← MUT_VAR .* ← CAF Main\.sessions", tab.js("document.querySelector('.holders').innerText"))
+            assert tab.js("document.scrollingElement.scrollWidth - innerWidth") <= 0
+            tab.js("document.activeElement.blur()")
+            tab.press(key="?")
+            names = "[...document.querySelectorAll('main .thead .sort, main figcaption h3')].filter((e) => e.offsetParent !== null).map((e) => e.firstChild.textContent.trim())"
+            explained = tab.until("document.querySelector('dialog').open && [...document.querySelectorAll('dialog dt')].map((e) => e.innerText)")
+            assert set(tab.js(names)) - set(explained) == set()
+            tab.press(key="Escape")
+            name, svg = tab.save_file("button[aria-label='Save Who holds what as SVG']")
+            assert name == "heapwatch-held.svg" and b"CAF Main.sessions" in svg
+            assert tab.axe() == [] and tab.diagnostics() == []
+            name, page = tab.save_file("text=Save report") if width > 1000 else (None, None)
+            if name:
+                (directory / "saved.html").write_bytes(page)
+                tab.go(f"file://{directory}/saved.html#/holders?target=shop").until(SHOWN)
+                assert next(r["bytes"] for r in tab.table("held")["rows"] if r["name"] == "CAF Main.sessions") == sessions
     finally:
         program.kill()
         program.wait()

@@ -19,7 +19,7 @@ from harness import BUILD, LOGS, LONG, VALGRIND, Daemon, client, long_cases, pb,
 from live_log import LiveLog
 from web_browser import Browser, Web
 
-PAGES = ["target", "overview", "heap", "detail", "gc", "profile", "threads", "notes", "alerts", "stream", "compare"]
+PAGES = ["target", "overview", "heap", "detail", "gc", "profile", "holders", "threads", "notes", "alerts", "stream", "compare"]
 FILES = {"info": "leaky-hi-ghc9103", "cost": "cc-hc-ghc9103", "time": "cc-p-ghc9103", "ticky": "ticky-ghc9103",
          "parallel": "parallel-full-ghc9103", "nonmoving": "nonmoving-census-ghc9103"}
 

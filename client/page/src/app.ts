@@ -5,9 +5,11 @@
 import type { Archives } from "./api/archives.ts";
 import type { Comparisons } from "./api/comparisons.ts";
 import type { Histories } from "./api/histories.ts";
-import type { ProfilesOf } from "./api/profiles.ts";
+import type { InspectionsOf } from "./api/inspections.ts";
 import { resolve, formatFixed, type Span } from "./range.ts";
 import type { Route } from "./route.ts";
+import type { CpuProfile } from "./state/cpu.ts";
+import type { HeapRead } from "./state/held.ts";
 import type { Target } from "./state/target.ts";
 import type { View } from "./state/view.ts";
 import type { Options, ReportMeta } from "./state/wire.ts";
@@ -19,7 +21,8 @@ export class App {
     histories: Histories | undefined; // live only
     archives: Archives | undefined; // live only
     comparisons: Comparisons | undefined; // of a server; a report has its own
-    profiles: ProfilesOf | undefined; // of a server; a report may have some
+    profiles: InspectionsOf<CpuProfile> | undefined; // of a server; a report may have some
+    heaps: InspectionsOf<HeapRead> | undefined; // the same
     private home: string | undefined;
     private frozen = new Map<string, number>(); // while paused: newest event time by target
 

@@ -84,6 +84,15 @@ const OF_PAGE: Record<string, Words> = {
         "Counter": "A ticky counter: a closure's code.", "Entries": "How often it was entered.", "Allocated by": "Bytes that its code allocated.", "Allocated of": "Bytes of closures of this kind.",
         "Arity": "Arguments.", "Arguments": "Their kinds, as the runtime writes them.",
     },
+    holders: {
+        "Who holds what": "What lies in a rectangle is held by it alone and would go with it; areas are bytes. At the top are roots (top-level values, threads, stable pointers), and types that several roots hold. Types that repeat, as in a list, are one. " +
+            "With the keyboard: arrows move, Enter opens, Escape goes back up.",
+        "Held": "A type that what is opened above alone holds, or a root; itself: its own closures.", "Bytes": "Of the closures of the type, reached or not; in what is held: with all that it alone holds.", "Share": "Of what is opened.",
+        "Own": "Of its own closures there.", "Closures": "Their number.", "Type": "A constructor by its full name, a function or thunk by its symbol, all else by the runtime's type of closure.",
+        "Of the heap": "Share of all bytes.", "Retains": "What would go with all closures of the type, by the tree of dominators; what lies below another one of the type counts once.",
+        "Unreached": "That no root holds: garbage until the next major collection, or in a pinned block that something else keeps.", "Root": "A top-level value (CAF) by its name, threads of one kind, stable and weak pointers, what C memory seems to hold.",
+        "Number": "Of roots with this name.", "Would go": "With all of them.",
+    },
     threads: {
         "threads created": "forkIO and the runtime's own, since the run began.", "finished": "Of these.", "alive": "The difference.", "moved between capabilities": "Migrations.", "woken": "From another capability.",
         "Capability": "One of +RTS -N.", "Use since the run began": "Haskell, collections; the rest is idle or waiting.", "Haskell": "Of the time since the run began.", "GC": "Of the same.",

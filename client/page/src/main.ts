@@ -7,7 +7,7 @@ import "./style.css";
 import { Archives } from "./api/archives.ts";
 import { Comparisons } from "./api/comparisons.ts";
 import { Histories } from "./api/histories.ts";
-import { KeptProfiles, Profiles } from "./api/profiles.ts";
+import { Inspections, KeptInspections } from "./api/inspections.ts";
 import { Live } from "./api/live.ts";
 import { embedded, load } from "./api/report.ts";
 import { App } from "./app.ts";
@@ -31,13 +31,15 @@ function start(): Live | undefined {
         app.meta = data.meta;
         app.options = data.meta.options ?? {};
         load(view, data);
-        if (data.profiles) app.profiles = new KeptProfiles(view, data.profiles);
+        if (data.profiles) app.profiles = new KeptInspections(view, data.profiles);
+        if (data.heaps) app.heaps = new KeptInspections(view, data.heaps);
         return undefined;
     }
     app.histories = new Histories(view, changed);
     app.archives = new Archives(view, changed);
     app.comparisons = new Comparisons(changed);
-    app.profiles = new Profiles(changed);
+    app.profiles = new Inspections("profile", changed);
+    app.heaps = new Inspections("heap", changed);
     return new Live(view, () => (app.histories?.heard(), changed()), () => app.histories?.renew());
 }
 

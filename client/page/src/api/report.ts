@@ -6,7 +6,8 @@ import { expand } from "./grids.ts";
 import { TOTAL } from "./questions.ts";
 import type { Target } from "../state/target.ts";
 import type { View } from "../state/view.ts";
-import type { ProfilesOf } from "./profiles.ts";
+import type { App } from "../app.ts";
+import type { InspectionsOf } from "./inspections.ts";
 import type { HistoryItem, ReportData, Tagged, Update } from "../state/wire.ts";
 
 export function embedded(): ReportData | undefined {
@@ -64,12 +65,15 @@ function known(times: number[], v: ArrayLike<number>): { times: number[]; last: 
 }
 
 // Everything that the page knows, as a report's data.
-export function exported(view: View, profiles?: ProfilesOf): ReportData {
+export function exported(view: View, app: Partial<Pick<App, "profiles" | "heaps">> = {}): ReportData {
     const targets = view.sorted();
-    const kept = targets.flatMap((t) => {
-        const p = profiles?.known(t.key);
-        return p ? [{ ...p, daemon: t.daemon, target: t.name }] : [];
-    });
+    const kept = <T>(all: InspectionsOf<T> | undefined) => {
+        const found = targets.flatMap((t) => {
+            const p = all?.known(t.key);
+            return p ? [{ ...p, daemon: t.daemon, target: t.name }] : [];
+        });
+        return found.length ? found : undefined;
+    };
     return {
         diff: view.diff,
         meta: { version: view.server.version, madeWallNs: String(Date.now()) + "000000", options: {},
@@ -82,7 +86,8 @@ export function exported(view: View, profiles?: ProfilesOf): ReportData {
             answers: targets.flatMap((t) => t.answers ?? []),
         },
         history: { items: targets.flatMap(historyOf) },
-        profiles: kept.length ? kept : undefined,
+        profiles: kept(app.profiles),
+        heaps: kept(app.heaps),
     };
 }
 
@@ -98,10 +103,10 @@ async function hash(s: string): Promise<string> {
 }
 
 // The whole page with its data in one file that needs no server. The data have every `<` escaped.
-export async function standalone(view: View, profiles?: ProfilesOf): Promise<Blob> {
+export async function standalone(app: App): Promise<Blob> {
     const style = text("style");
     const script = text("#script"), flame = text("#flame");
-    const data = JSON.stringify(exported(view, profiles)).replace(/</g, "\\u003c");
+    const data = JSON.stringify(exported(app.view, app)).replace(/</g, "\\u003c");
     const policy = globalThis.crypto?.subtle
         ? `<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src ${await hash(script)} ${await hash(flame)}; ` +
           `style-src ${await hash(style)}; img-src data: blob:">\n` : "";

@@ -8,6 +8,7 @@ import { compare } from "./compare.ts";
 import { detail } from "./detail.ts";
 import { gc } from "./gc.ts";
 import { heap } from "./heap.ts";
+import { holders } from "./holders.ts";
 import { notes } from "./notes.ts";
 import { overview } from "./overview.ts";
 import { profile } from "./profile.ts";
@@ -22,6 +23,7 @@ export const pages: { name: string; title: string; make: (app: App) => Page }[] 
     { name: "detail", title: "Detail", make: detail },
     { name: "gc", title: "GC", make: gc },
     { name: "profile", title: "Profile", make: profile },
+    { name: "holders", title: "Holders", make: holders },
     { name: "threads", title: "Threads", make: threads },
     { name: "notes", title: "Notes", make: notes },
     { name: "alerts", title: "Alerts", make: alerts },

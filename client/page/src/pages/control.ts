@@ -132,6 +132,28 @@ export function profileControl(app: App): { root: HTMLElement; update: (t: Targe
     return { root, update };
 }
 
+// The heap of the target's program, read by the server on its machine.
+export function heapControl(app: App): { root: HTMLElement; update: (t: Target | undefined, running: boolean) => void } {
+    const actions = new Actions();
+    const what = h("select", { "aria-label": "What is read" }, h("option", { value: "1" }, "with who holds what"), h("option", { value: "0" }, "types alone"));
+    const now = actions.button("Read the heap", async () => {
+        await control({ action: "heap", target: t!.name, retained: what.value, daemon: t!.daemon });
+        app.heaps?.renew();
+        app.route.set({ held: undefined, why: undefined });
+        return "";
+    });
+    const root = h("span", { class: "controls" }, what, now, actions.root);
+    let t: Target | undefined;
+
+    function update(target: Target | undefined, running: boolean): void {
+        if (t?.key !== target?.key) actions.say("", false);
+        t = target;
+        root.hidden = !app.view.server.control || t?.state?.state !== "STATE_RUNNING";
+        what.hidden = now.hidden = running;
+    }
+    return { root, update };
+}
+
 // Silencing the rule of an alert for its target, or ending the silence that covers it.
 export function alertControl(app: App): { root: HTMLElement; show: (t: Target, a: Alert) => void } {
     const actions = new Actions(), why = text("why", "Why", "for your colleagues");

@@ -3,18 +3,17 @@
  * cpu.ts - a profile of CPU time as trees for the flame graph, from callers to callees and the other way round, and as a table of functions.
  */
 import type { Frame } from "../widgets/flame.ts";
+import type { Inspection } from "../api/inspections.ts";
 import type { U64 } from "./wire.ts";
 
 // The number of the caller's row from 1, 0: none; ns in it, and with what it calls; the function.
 export type CpuRow = [parent: number, self: number, total: number, name: string];
 
-export interface CpuProfile {
-    state: "none" | "running" | "done" | "failed";
+export interface CpuProfile extends Inspection {
     run?: number;
     beginWallNs?: U64;
     forNs?: number;
     elapsedNs?: number; // running
-    error?: string; // failed
     sentences?: string[]; // done, or running for a second: how it was taken, and how much of the truth it has
     totalNs?: number;
     rows?: CpuRow[];

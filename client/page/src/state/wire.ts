@@ -3,6 +3,7 @@
  * wire.ts - the envelope around messages (docs/WEB.md). Those are JSON in proto3's mapping: 64-bit integers are strings, absent is unknown.
  */
 import type { CpuProfile } from "./cpu.ts";
+import type { HeapRead } from "./held.ts";
 import type { Update } from "./messages.ts";
 
 export type * from "./messages.ts";
@@ -65,4 +66,8 @@ export interface Change { new: number | null; baseline: number | null; change: n
 export interface Quantity extends Change { name: string; title: string; unit: string }
 export interface Diff { quantities: Quantity[]; notes: string[] }
 
-export interface ReportData { diff?: Diff; meta: ReportMeta; state: StateMessage; history: { items: HistoryItem[]; grids?: number[][]; gridEnds?: number[][] }; profiles?: (CpuProfile & { daemon?: number; target: string })[] }
+type Kept<T> = (T & { daemon?: number; target: string })[];
+export interface ReportData {
+    diff?: Diff; meta: ReportMeta; state: StateMessage; history: { items: HistoryItem[]; grids?: number[][]; gridEnds?: number[][] };
+    profiles?: Kept<CpuProfile>; heaps?: Kept<HeapRead>;
+}

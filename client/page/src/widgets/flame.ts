@@ -192,7 +192,7 @@ function path(d: Node | undefined): string[] {
 }
 
 // Light enough for dark text, in both themes.
-function tint(color: string): string {
+export function tint(color: string): string {
     const part = (k: number) => Math.round(parseInt(color.slice(k, k + 2), 16) * 0.55 + 255 * 0.45).toString(16).padStart(2, "0");
     return `#${part(1)}${part(3)}${part(5)}`;
 }

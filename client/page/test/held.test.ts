@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { heapOf, holdersOf, nameOf, plainName, trail } from "../src/state/held.ts";
+import { squares } from "../src/widgets/squares.ts";
+
+const step = (type: string, several = false) => ({ type, several });
+
+test("rectangles have the areas of their values, fill their place and do not overlap", () => {
+    let seed = 7;
+    const random = () => (seed = (seed * 48271) % 2147483647) / 2147483647;
+    for (let n = 1; n < 60; n++) {
+        const values = Array.from({ length: n }, () => Math.exp(8 * random())).sort((a, b) => b - a), total = values.reduce((s, v) => s + v, 0);
+        const into = { x: 5, y: 7, w: 20 + 900 * random(), h: 20 + 500 * random() }, all = squares(values, into);
+        assert.equal(all.length, n);
+        all.forEach((b, i) => {
+            assert.ok(Math.abs((b.w * b.h) / (into.w * into.h) - values[i]! / total) < 1e-9);
+            assert.ok(b.x >= into.x - 1e-6 && b.y >= into.y - 1e-6 && b.x + b.w <= into.x + into.w + 1e-6 && b.y + b.h <= into.y + into.h + 1e-6);
+            for (const c of all.slice(0, i)) {
+                const x = Math.min(b.x + b.w, c.x + c.w) - Math.max(b.x, c.x), y = Math.min(b.y + b.h, c.y + c.h) - Math.max(b.y, c.y);
+                assert.ok(x < 1e-6 || y < 1e-6, "no two overlap");
+            }
+        });
+    }
+    assert.deepEqual(squares([], { x: 0, y: 0, w: 9, h: 9 }), []);
+    assert.ok(squares([0, 0], { x: 0, y: 0, w: 9, h: 9 }).every((b) => b.w * b.h === 0));
+    assert.ok(squares([4, 0], { x: 0, y: 0, w: 9, h: 9 })[1]!.w * squares([4, 0], { x: 0, y: 0, w: 9, h: 9 })[1]!.h === 0);
+});
+
+test("a heap as the inspection prints it; what does not fit is left out", () => {
+    const tree = [{ retained_bytes: 90, bytes: 0 }, { name: "CAF Main.x:Y", up: 0, root: true, retained_bytes: 30, bytes: 0 },
+        { name: "base:GHC.Maybe.Just", up: 0, retained_bytes: 60, bytes: 20, closures: 2, other_types: 3, other_bytes: 40 }];
+    const heap = heapOf({ sentences: ["a"], bytes: 100, reached_bytes: 90, bands: [{ name: "base:GHC.Maybe.Just", bytes: 20, closures: 2, retained_bytes: 60 }], tree });
+    assert.deepEqual(heap.tree!.children.map((c) => [nameOf(c), c.bytes, c.rest]), [["GHC.Maybe.Just", 60, 40], ["CAF Main.x:Y", 30, 0]], "the largest first");
+    assert.deepEqual(trail(heap.places[2]!).map((c) => c.place), [0, 2]);
+    assert.equal(heap.types[0]!.unreached, undefined);
+    for (const wrong of [undefined, null, 7, "x", [], { tree: 7, bands: [null, 7], sentences: 7, why: [{}] }, { tree: [null, { up: 9 }, { up: 0 }] }, { tree: [{}, { up: -1 }, { up: "x" }] }]) {
+        const read = heapOf(wrong);
+        assert.equal(read.bytes, 0);
+        assert.ok((read.tree?.children.length ?? 0) === 0);
+    }
+    assert.equal(heapOf({ bytes: -1, closures: Infinity }).bytes, 0);
+    assert.deepEqual(["a:B.C", "ghc-prim:GHC.Types.:", ":|", "MVAR", "(a:B)"].map(plainName), ["B.C", "GHC.Types.:", ":|", "MVAR", "B)"]);
+});
+
+test("paths that begin alike are one tree", () => {
+    const paths = [{ bytes: 60, closures: 6, path: [step("p-1:Data.Map.Bin", true), step("MUT_VAR"), step("CAF Main.sessions")] },
+        { bytes: 30, closures: 3, path: [step("p-1:Data.Map.Bin", true), step("thread in a:Main")] }, { bytes: 10, closures: 1, path: [step("thread")] }];
+    assert.deepEqual(holdersOf(paths), [
+        { name: "Data.Map.Bin+", bytes: 90, holders: [{ name: "MUT_VAR ← CAF Main.sessions", bytes: 60, holders: [] }, { name: "thread in a:Main", bytes: 30, holders: [] }] },
+        { name: "thread", bytes: 10, holders: [] }]);
+    assert.deepEqual(holdersOf([]), []);
+});
