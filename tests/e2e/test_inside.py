@@ -725,3 +725,36 @@ def test_heap_on_the_page(directory, browser, theme, width):     # noqa: F811
     finally:
         program.kill()
         program.wait()
+
+
+@pytest.mark.parametrize("theme, width", [("light", 1440), *long_cases(("dark", 390))])
+def test_threads_on_the_page(directory, browser, theme, width):     # noqa: F811
+    """A click, then the groups with the command's numbers; a group shows its stack; a saved page keeps them."""
+    require_tracing()
+    program = started(programs["threaded"])
+    try:
+        with Daemon(directory, f"shop=pid:{program.pid}") as daemon, BrowsedWeb("--connect", daemon.publish, "--allow-control") as web, \
+                browser.tab(theme=theme, width=width) as tab:
+            tab.go(web.url).until("heapwatch.settled")
+            tab.go(f"{web.url.split('?')[0]}#/threads?target=shop")
+            tab.until("[...document.querySelectorAll('button')].some(b => b.textContent === 'Read the threads' && b.offsetParent)")
+            tab.click(selector="text=Read the threads")
+            rows = {r["threads"]: r for r in tab.table("groups")["rows"]}
+            waiting = inspect("threads", program.pid)["groups"][0]
+            assert waiting["threads"] == 40 and rows[40]["state"] == "blocked on an MVar, all on the same one" and "Main" in rows[40]["place"]
+            assert (rows[40]["stack"], rows[40]["allocated"]) == (waiting["most_stack_bytes"], waiting["allocated_bytes"])
+            stack = "document.querySelector('section[aria-label=Stack]').innerText"
+            said = tab.js(stack)
+            assert "40 threads blocked on an MVar" in said and f"stack {waiting['most_stack_bytes']} B" in said and "stg_block_takemvar" in said and ", …" in said
+            tab.click(selector="[data-table=groups] .tbody [role=row] >> text=descend")
+            tab.until(f"{stack}.includes('descend') && /… 19,9\\d\\d more/.test({stack})")
+            assert "; stopped for " in tab.js("document.querySelector('[role=status].lines').innerText")
+            assert tab.js("document.scrollingElement.scrollWidth - innerWidth") <= 0
+            assert tab.axe() == [] and tab.diagnostics() == []
+            if width > 1000:
+                (directory / "saved.html").write_bytes(tab.save_file("text=Save report")[1])
+                tab.go(f"file://{directory}/saved.html#/threads?target=shop")
+                assert {r["threads"] for r in tab.table("groups")["rows"]} == set(rows)
+    finally:
+        program.kill()
+        program.wait()

@@ -9,6 +9,7 @@ import type { InspectionsOf } from "./api/inspections.ts";
 import { resolve, formatFixed, type Span } from "./range.ts";
 import type { Route } from "./route.ts";
 import type { CpuProfile } from "./state/cpu.ts";
+import type { ThreadsRead } from "./state/groups.ts";
 import type { HeapRead } from "./state/held.ts";
 import type { Target } from "./state/target.ts";
 import type { View } from "./state/view.ts";
@@ -23,6 +24,7 @@ export class App {
     comparisons: Comparisons | undefined; // of a server; a report has its own
     profiles: InspectionsOf<CpuProfile> | undefined; // of a server; a report may have some
     heaps: InspectionsOf<HeapRead> | undefined; // the same
+    threads: InspectionsOf<ThreadsRead> | undefined; // the same
     private home: string | undefined;
     private frozen = new Map<string, number>(); // while paused: newest event time by target
 

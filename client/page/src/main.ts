@@ -33,6 +33,7 @@ function start(): Live | undefined {
         load(view, data);
         if (data.profiles) app.profiles = new KeptInspections(view, data.profiles);
         if (data.heaps) app.heaps = new KeptInspections(view, data.heaps);
+        if (data.threads) app.threads = new KeptInspections(view, data.threads);
         return undefined;
     }
     app.histories = new Histories(view, changed);
@@ -40,6 +41,7 @@ function start(): Live | undefined {
     app.comparisons = new Comparisons(changed);
     app.profiles = new Inspections("profile", changed);
     app.heaps = new Inspections("heap", changed);
+    app.threads = new Inspections("threads", changed);
     return new Live(view, () => (app.histories?.heard(), changed()), () => app.histories?.renew());
 }
 

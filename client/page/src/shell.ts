@@ -113,7 +113,7 @@ export class Shell {
     // Everything requested has come and is drawn.
     get settled(): boolean {
         const { live, app } = this, known = !live || (app.view.server.live === false ? !!live.ended : live.connected);
-        return this.address === location.hash && !this.pending && known && (app.histories?.idle ?? true) && (app.archives?.idle ?? true) && (app.comparisons?.idle ?? true) && (app.profiles?.idle ?? true) && (app.heaps?.idle ?? true);
+        return this.address === location.hash && !this.pending && known && (app.histories?.idle ?? true) && (app.archives?.idle ?? true) && (app.comparisons?.idle ?? true) && (app.profiles?.idle ?? true) && (app.heaps?.idle ?? true) && (app.threads?.idle ?? true);
     }
 
     // While paused the page keeps what it had: only the frame is updated.

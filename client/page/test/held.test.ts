@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { groupsOf } from "../src/state/groups.ts";
 import { heapOf, holdersOf, nameOf, plainName, trail } from "../src/state/held.ts";
 import { squares } from "../src/widgets/squares.ts";
 
@@ -50,4 +51,15 @@ test("paths that begin alike are one tree", () => {
         { name: "Data.Map.Bin+", bytes: 90, holders: [{ name: "MUT_VAR ← CAF Main.sessions", bytes: 60, holders: [] }, { name: "thread in a:Main", bytes: 30, holders: [] }] },
         { name: "thread", bytes: 10, holders: [] }]);
     assert.deepEqual(holdersOf([]), []);
+});
+
+test("threads in groups as the inspection prints them; what does not fit is left out", () => {
+    const group = { threads: 40, state_text: "blocked on an MVar", same_cause: true, least_stack_bytes: 64, most_stack_bytes: 128, stack_frames: 9, stack_whole: true,
+        frames: [{ name: "stg_block_takemvar", by: "symbol" }, { name: "main:Main", by: "module" }], members: [{ id: 5, label: "worker" }, { id: 6 }] };
+    const found = groupsOf({ sentences: ["a"], threads: 41, complete: true, list_complete: true, groups: [group, { threads: 1, same_cause: false }] });
+    assert.ok(found.complete);
+    assert.deepEqual(found.groups[0], { number: 0, threads: 40, state: "blocked on an MVar, all on the same one", place: "Main (a local function)",
+        frames: ["stg_block_takemvar", "Main (a local function)"], allFrames: 9, leastStack: 64, mostStack: 128, whole: true, allocated: undefined, members: ["5 worker", "6"] });
+    assert.equal(found.groups[1]!.place, "");
+    for (const wrong of [undefined, 7, { groups: 7 }, { groups: [null] }, { sentences: [7] }]) assert.ok(!groupsOf(wrong).complete);
 });

@@ -65,7 +65,7 @@ function known(times: number[], v: ArrayLike<number>): { times: number[]; last: 
 }
 
 // Everything that the page knows, as a report's data.
-export function exported(view: View, app: Partial<Pick<App, "profiles" | "heaps">> = {}): ReportData {
+export function exported(view: View, app: Partial<Pick<App, "profiles" | "heaps" | "threads">> = {}): ReportData {
     const targets = view.sorted();
     const kept = <T>(all: InspectionsOf<T> | undefined) => {
         const found = targets.flatMap((t) => {
@@ -88,6 +88,7 @@ export function exported(view: View, app: Partial<Pick<App, "profiles" | "heaps"
         history: { items: targets.flatMap(historyOf) },
         profiles: kept(app.profiles),
         heaps: kept(app.heaps),
+        threads: kept(app.threads),
     };
 }
 

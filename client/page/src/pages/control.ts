@@ -154,6 +154,26 @@ export function heapControl(app: App): { root: HTMLElement; update: (t: Target |
     return { root, update };
 }
 
+// What the threads of the target's program do and wait for, read likewise.
+export function threadsControl(app: App): { root: HTMLElement; update: (t: Target | undefined, running: boolean) => void } {
+    const actions = new Actions();
+    const now = actions.button("Read the threads", async () => {
+        await control({ action: "threads", target: t!.name, daemon: t!.daemon });
+        app.threads?.renew();
+        return "";
+    });
+    const root = h("span", { class: "controls" }, now, actions.root);
+    let t: Target | undefined;
+
+    function update(target: Target | undefined, running: boolean): void {
+        if (t?.key !== target?.key) actions.say("", false);
+        t = target;
+        root.hidden = !app.view.server.control || t?.state?.state !== "STATE_RUNNING";
+        now.hidden = running;
+    }
+    return { root, update };
+}
+
 // Silencing the rule of an alert for its target, or ending the silence that covers it.
 export function alertControl(app: App): { root: HTMLElement; show: (t: Target, a: Alert) => void } {
     const actions = new Actions(), why = text("why", "Why", "for your colleagues");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * threads.ts - the scheduler: threads created and finished, why they stop, how each capability is used, sparks, labels of threads.
+ * threads.ts - what threads wait for, on request (groups.ts); the scheduler: threads created and finished, why they stop, how each capability is used, sparks, labels of threads.
  */
 import type { App, Page } from "../app.ts";
 import { h, setAttr, setLabel } from "../dom.ts";
@@ -11,6 +11,7 @@ import { count, duration, share, UNKNOWN } from "../units.ts";
 import { Facts, number } from "../widgets/facts.ts";
 import { type Column, Table } from "../widgets/table.ts";
 import { title, when } from "./common.ts";
+import { GroupSection } from "./groups.ts";
 
 interface Stop { reason?: string; count?: string | number; all: number }
 interface Use extends Capability { elapsed: number }
@@ -42,7 +43,7 @@ function drawUse(cell: HTMLElement, u: Use): void {
 }
 
 export function threads(app: App): Page {
-    const heading = title("Threads"), figures = new Facts("figures"), sparks = new Facts();
+    const heading = title("Threads"), groups = new GroupSection(app), figures = new Facts("figures"), sparks = new Facts();
     const stops = new Table<Stop>({ id: "stops", title: "Stops", columns: STOPS, key: (s) => s.reason ?? "", route: app.route, sort: "-count",
         empty: "No scheduler events: +RTS -l or -ls adds them." });
     const uses = new Table<Use>({ id: "capabilities", title: "Capabilities", columns: USES, key: (c) => String(c.number), route: app.route, sort: "number", rowHeight: 34,
@@ -53,13 +54,14 @@ export function threads(app: App): Page {
             { id: "thread", title: "Thread", width: "90px", value: (n) => n.thread, text: (n) => count(n.thread) },
             { id: "text", title: "Label", width: "minmax(100px, 1fr)", left: true, value: (n) => n.text, draw: (c, n) => setLabel(c, n.text ?? UNKNOWN) },
         ] });
-    const root = h("div", { class: "stack" }, h("div", { class: "pagehead" }, heading.root), h("section", { class: "card", "aria-label": "Threads" }, figures.root), uses.root,
+    const root = h("div", { class: "stack" }, h("div", { class: "pagehead" }, heading.root), groups.root, h("section", { class: "card", "aria-label": "Threads" }, figures.root), uses.root,
         h("div", { class: "columns" }, stops.root, h("section", { class: "card" }, h("div", { class: "tablehead" }, h("h3", {}, "Sparks")), sparks.root), labels.root));
 
     function update(): void {
         const t = app.target();
         heading.set(t);
         if (!t) return;
+        groups.show(t);
         const s = t.sched, made = NUMBERS.THREADS_CREATED.get(t), done = NUMBERS.THREADS_FINISHED.get(t);
         figures.show([
             number(t, NUMBERS.THREADS_CREATED, "threads created"), number(t, NUMBERS.THREADS_FINISHED, "finished"),
@@ -76,5 +78,5 @@ export function threads(app: App): Page {
         ]);
         labels.show(t.notes.filter((n) => n.what === "WHAT_THREAD_LABEL"));
     }
-    return { root, update, done: () => [stops, uses, labels].forEach((w) => w.done()) };
+    return { root, update, done: () => [groups, stops, uses, labels].forEach((w) => w.done()) };
 }

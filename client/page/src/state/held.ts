@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * held.ts - what heapwatch-inspect has found in a heap: types, the tree of who holds what, and why types are kept. It comes from
- * another program's memory, so what does not fit is left out here.
+ * another program's memory, so what does not fit is left out here (fields.ts).
  */
 import type { Inspection } from "../api/inspections.ts";
+import { amount, type Fields, fields, list, maybe, text, texts } from "./fields.ts";
 import type { U64 } from "./wire.ts";
 
 export interface HeapRead extends Inspection {
@@ -72,14 +73,6 @@ export interface Heap {
     why: Why[];
 }
 
-type Fields = Record<string, unknown>;
-
-const fields = (x: unknown): Fields => (typeof x === "object" && x !== null ? (x as Fields) : {});
-const list = (x: unknown): Fields[] => (Array.isArray(x) ? x.map(fields) : []);
-const amount = (x: unknown): number => (typeof x === "number" && x >= 0 && Number.isFinite(x) ? x : 0);
-const maybe = (x: unknown): number | undefined => (typeof x === "number" ? amount(x) : undefined);
-const text = (x: unknown): string => (typeof x === "string" ? x : "");
-
 // Each below one that came before.
 function treeOf(rows: Fields[]): Held[] {
     const places: Held[] = [];
@@ -102,7 +95,7 @@ function pathOf(r: Fields): HeldPath {
 export function heapOf(result: unknown): Heap {
     const r = fields(result), total = amount(r["bytes"]), places = treeOf(list(r["tree"]));
     return {
-        sentences: Array.isArray(r["sentences"]) ? r["sentences"].map(text) : [],
+        sentences: texts(r["sentences"]),
         bytes: total,
         closures: amount(r["closures"]),
         reached: maybe(r["reached_bytes"]),

@@ -3,6 +3,7 @@
  * wire.ts - the envelope around messages (docs/WEB.md). Those are JSON in proto3's mapping: 64-bit integers are strings, absent is unknown.
  */
 import type { CpuProfile } from "./cpu.ts";
+import type { ThreadsRead } from "./groups.ts";
 import type { HeapRead } from "./held.ts";
 import type { Update } from "./messages.ts";
 
@@ -69,5 +70,5 @@ export interface Diff { quantities: Quantity[]; notes: string[] }
 type Kept<T> = (T & { daemon?: number; target: string })[];
 export interface ReportData {
     diff?: Diff; meta: ReportMeta; state: StateMessage; history: { items: HistoryItem[]; grids?: number[][]; gridEnds?: number[][] };
-    profiles?: Kept<CpuProfile>; heaps?: Kept<HeapRead>;
+    profiles?: Kept<CpuProfile>; heaps?: Kept<HeapRead>; threads?: Kept<ThreadsRead>;
 }

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * groups.ts - the threads of a program as heapwatch-inspect has found them: those with the same state and stack are one group. What does not
+ * fit is left out here (fields.ts).
+ */
+import type { Inspection } from "../api/inspections.ts";
+import { amount, type Fields, fields, list, maybe, text, texts } from "./fields.ts";
+import { plainName } from "./held.ts";
+import type { U64 } from "./wire.ts";
+
+export interface ThreadsRead extends Inspection {
+    run?: number;
+    beginWallNs?: U64;
+    elapsedNs?: number; // running
+    result?: unknown; // what `heapwatch threads --format json` prints; groupsOf() reads it
+}
+
+export interface ThreadGroup {
+    number: number; // in the order of the inspection, the largest first
+    threads: number;
+    state: string; // what they do or wait for
+    place: string; // the innermost function that is none of the runtime's
+    frames: string[]; // innermost first
+    allFrames: number; // of the deepest of them, also those that are not there
+    leastStack: number; // bytes
+    mostStack: number;
+    whole: boolean; // stacks were walked to their bottom
+    allocated?: number; // bytes, of all together; not every build counts them
+    members: string[]; // numbers and labels, of some
+}
+
+export interface ThreadGroups {
+    sentences: string[];
+    threads: number;
+    complete: boolean;
+    groups: ThreadGroup[];
+}
+
+function frameName(f: Fields): string {
+    return `${plainName(text(f["name"]))}${f["by"] === "module" ? " (a local function)" : ""}`;
+}
+
+function groupOf(g: Fields, number: number): ThreadGroup {
+    const frames = list(g["frames"]).map(frameName), same = g["same_cause"], members = list(g["members"]);
+    const cause = same === true ? ", all on the same one" : same === false ? ", on different ones" : "";
+    return { number, threads: amount(g["threads"]), state: `${text(g["state_text"])}${cause}`, place: frames.find((f) => !f.startsWith("stg_")) ?? frames[0] ?? "", frames, allFrames: amount(g["stack_frames"]),
+        leastStack: amount(g["least_stack_bytes"]), mostStack: amount(g["most_stack_bytes"]), whole: g["stack_whole"] === true, allocated: maybe(g["allocated_bytes"]),
+        members: members.map((m) => `${amount(m["id"])}${text(m["label"]) && ` ${text(m["label"])}`}`) };
+}
+
+export function groupsOf(result: unknown): ThreadGroups {
+    const r = fields(result);
+    return { sentences: texts(r["sentences"]), threads: amount(r["threads"]), complete: r["complete"] === true && r["list_complete"] === true, groups: list(r["groups"]).map(groupOf) };
+}
