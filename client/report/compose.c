@@ -351,6 +351,15 @@ static void put_meta(const struct writer *w)
 }
 
 /* Of two logs, what `heapwatch diff` says about them. */
+static void put_inspected(struct json_out *j, const char *key, const struct report_inspected *inspected)
+{
+        if (!inspected)
+                return;
+        json_line(j);
+        json_key(j, key);
+        report_inspected_put(j, inspected);
+}
+
 static void put_diff(struct json_out *j, const struct report *r)
 {
         struct document d;
@@ -391,6 +400,8 @@ void compose(struct json_out *j, const struct report *r)
                 json_key(j, "profiles");
                 report_profiles_put(j, r->profiles);
         }
+        put_inspected(j, "heaps", r->heaps);
+        put_inspected(j, "threads", r->threads);
         json_close(j, '}');
         json_newline(j);
         free(w.tallies);

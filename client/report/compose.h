@@ -10,6 +10,7 @@
 
 #include "client/cli/options.h"
 #include "client/api/state_json.h"
+#include "client/report/inspected.h"
 #include "client/report/profiles.h"
 
 struct report_options {
@@ -24,9 +25,10 @@ struct report_options {
 struct report {
         const struct report_options *options;
         const struct state_source *state;
-        const struct pair *pair;                /* two logs to compare; NULL: there are not exactly two */
-        const struct report_profiles *profiles; /* NULL: none were wished */
-        bool watched;                           /* targets of a daemon: what it remembers of them was recalled */
+        const struct pair *pair;                        /* two logs to compare; NULL: there are not exactly two */
+        const struct report_profiles *profiles;         /* NULL: none were wished */
+        const struct report_inspected *heaps, *threads; /* the same */
+        bool watched; /* targets of a daemon: what it remembers of them was recalled */
 };
 
 void compose(struct json_out *j, const struct report *r);

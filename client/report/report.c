@@ -29,6 +29,7 @@
 #include "client/report/page.h"
 #include "client/report/pair.h"
 #include "client/report/plot.h"
+#include "client/report/inspected.h"
 #include "client/report/profiles.h"
 #include "client/state/recall.h"
 #include "client/state/world.h"
@@ -100,6 +101,8 @@ struct reporter {
         struct report_options options; /* of a page */
         uint64_t profile_ns;           /* page: of the profiles that are taken; 0: none */
         struct report_profiles profiles;
+        bool with_heap, with_threads; /* page: that are read */
+        struct report_inspected heaps, threads;
         struct plot_options plot;    /* of a picture */
         uint32_t width, height, run; /* of a picture; 0: not given */
         const char *save_order;
@@ -171,6 +174,9 @@ static const struct option options[] = {
                     "pdf, eps, ps"),
         OPTION_DURATION("profile", 0, struct reporter, profile_ns, PROFILE_LEAST_NS, PROFILE_MOST_NS,
                         "page of targets: also take a profile of their CPU time for so long"),
+        OPTION_FLAG("heap", 0, struct reporter, with_heap, "page of targets: also read their heaps: who holds what"),
+        OPTION_FLAG("threads", 0, struct reporter, with_threads,
+                    "page of targets: also read what their threads wait for"),
         OPTION_FLAG("force", 'f', struct reporter, force,
                     "overwrite a file of that name that is not a report of heapwatch"),
         OPTION_NUMBER(
@@ -246,11 +252,17 @@ static int choose_format(struct reporter *r)
         return 0;
 }
 
+/* The first given option that inspects a program; NULL: none. */
+static const char *option_of_targets(const struct reporter *r)
+{
+        return r->profile_ns ? "--profile" : r->with_heap ? "--heap" : r->with_threads ? "--threads" : NULL;
+}
+
 /* The first given option that only a page has, or only a picture; NULL: none. */
 static const char *option_of_page(const struct reporter *r)
 {
         return r->options.reverse        ? "--reverse"
-               : r->profile_ns           ? "--profile"
+               : option_of_targets(r)    ? option_of_targets(r)
                : r->options.include.n    ? "--include"
                : r->options.exclude.n    ? "--exclude"
                : r->options.trace_events ? "--include-trace-events"
@@ -310,9 +322,9 @@ static int check_page(struct reporter *r)
         if (option_of_picture(r))
                 return command_usage_error(&command_report, "%s belongs to a picture: -o FILE.svg",
                                            option_of_picture(r));
-        if (r->profile_ns && (r->from.files.n || r->from.targets.n > REPORT_PROFILES))
-                return command_usage_error(&command_report, "--profile is of targets that run, of at most %u",
-                                           REPORT_PROFILES);
+        if (option_of_targets(r) && (r->from.files.n || r->from.targets.n > REPORT_PROFILES))
+                return command_usage_error(&command_report, "%s is of targets that run, of at most %u",
+                                           option_of_targets(r), REPORT_PROFILES);
         r->options.bands = r->bands == NOT_GIVEN ? PAGE_BANDS : r->bands;
         r->options.sort = r->sort ? r->sort : nth_order(0);
         if (strcmp(r->format, "html") != 0 || page_size())
@@ -410,6 +422,15 @@ static void add_profiles(struct reporter *r)
                                       r->profiles.items[i].error.text);
 }
 
+static void add_inspected(struct reporter *r, struct report_inspected *to, enum inspecting_what what, const char *name)
+{
+        report_inspect(to, r->world, r->feed, what);
+        for (size_t i = 0; i < to->n; i++)
+                if (!to->items[i].json)
+                        command_error(&command_report, "%s: no %s: %s", to->items[i].target->name, name,
+                                      to->items[i].error.text);
+}
+
 static int write_page(const struct reporter *r, FILE *to)
 {
         bool watched = r->from.targets.n > 0;
@@ -425,6 +446,8 @@ static int write_page(const struct reporter *r, FILE *to)
                                  .state = &state,
                                  .pair = r->pair,
                                  .profiles = r->profile_ns ? &r->profiles : NULL,
+                                 .heaps = r->with_heap ? &r->heaps : NULL,
+                                 .threads = r->with_threads ? &r->threads : NULL,
                                  .watched = watched };
         struct document d;
         int status = -ENOMEM;
@@ -585,6 +608,8 @@ static void finish(struct reporter *r)
         report_notes_destroy(&r->notes);
         pair_destroy(&r->pair);
         report_profiles_done(&r->profiles);
+        report_inspected_done(&r->heaps);
+        report_inspected_done(&r->threads);
         if (r->data)
                 plot_data_done(r->data);
         free(r->data);
@@ -605,6 +630,10 @@ static int report(struct reporter *r)
                 else if (read_all(r)) {
                         if (r->profile_ns)
                                 add_profiles(r);
+                        if (r->with_heap)
+                                add_inspected(r, &r->heaps, INSPECTING_HELD, "heap");
+                        if (r->with_threads)
+                                add_inspected(r, &r->threads, INSPECTING_THREADS, "threads");
                         status = deliver(r);
                 }
         }
@@ -643,7 +672,7 @@ const struct command command_report = {
                         "heapwatch report run.eventlog",
                         "heapwatch report before.eventlog after.eventlog -o compare.html",
                         "heapwatch report api -o api-now.html",
-                        "heapwatch report api --profile 10s",
+                        "heapwatch report api --profile 10s --heap --threads",
                         "heapwatch report run.eventlog -o run.svg",
                         "heapwatch report run.hp -o run.pdf --theme print --bands 10 --threshold 2",
                         "heapwatch report before.eventlog -o before.png --save-order b.aux",

@@ -1,1 +1,1 @@
-sources := notes.c pair.c profiles.c compose.c page.c plot_gather.c plot_choose.c theme.c plot_draw.c plot_write.c report.c
+sources := notes.c pair.c profiles.c inspected.c compose.c page.c plot_gather.c plot_choose.c theme.c plot_draw.c plot_write.c report.c

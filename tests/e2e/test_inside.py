@@ -20,6 +20,7 @@ from test_web_page import browser     # noqa: F401: a fixture
 from web_browser import Web as BrowsedWeb
 
 pytestmark = pytest.mark.xdist_group("inside")
+SHOWN = "heapwatch.settled && document.querySelector('.treemap').offsetParent && heapwatch.chart('held')"      # who holds what
 programs = Programs({
     "plain": ("inside", "Inside", "-rtsopts"),
     "threaded": ("inside-threaded", "Inside", "-threaded", "-rtsopts"),
@@ -584,12 +585,13 @@ def test_a_report_has_the_profile_that_is_taken_for_it(directory, browser):     
                 return client("report", "--connect", daemon.publish, *words)
             for t in ("spin", "no"):
                 daemon.wait_state(t, "RUNNING")
-            done = report("spin", "no", "--profile", "1s", "-o", directory / "r.html")
-            assert done.returncode == 0 and b"no: no profile: " in done.stderr and b"no heap of GHC's runtime" in done.stderr, done
+            done = report("spin", "no", "--profile", "1s", "--heap", "--threads", "-o", directory / "r.html")
+            assert done.returncode == 0 and b"no heap of GHC's runtime" in done.stderr, done
+            assert all(f"no: no {what}: ".encode() in done.stderr for what in ("profile", "heap", "threads")), done
             refused = report("spin", "--profile", "1s", "-o", directory / "r.svg")
             assert refused.returncode == 2
             plain = json.loads(report("spin", "--format", "json", "-o", "-").stdout)
-            assert "profiles" not in plain
+            assert not {"profiles", "heaps", "threads"} & set(plain)
     finally:
         program.kill()
         program.wait()
@@ -598,7 +600,14 @@ def test_a_report_has_the_profile_that_is_taken_for_it(directory, browser):     
     spin, no = sorted(data["profiles"], key=lambda p: p["state"])
     assert spin["target"] == "spin" and spin["state"] == "done" and no["target"] == "no" and no["state"] == "failed" and "rows" not in no
     assert sum(r[1] for r in spin["rows"] if r[3] in ("Main.spin", "Main.$wspin")) > 0.8 * spin["totalNs"] > 0, spin["rows"]
+    heap, = (x["result"] for x in data["heaps"] if x["target"] == "spin")
+    check_tree(heap)
+    assert [(x["target"], x["state"]) for x in sorted(data["threads"], key=lambda x: x["state"])] == [("spin", "done"), ("no", "failed")]
     with browser.tab() as tab:
+        tab.go(f"file://{directory}/r.html#/holders?target=spin").until(SHOWN)
+        assert tab.js("heapwatch.chart('held').boxes")[0]["bytes"] == heap["reached_bytes"]
+        tab.go(f"file://{directory}/r.html#/threads?target=spin")
+        assert 40 in [r["threads"] for r in tab.table("groups")["rows"]]
         tab.go(f"file://{directory}/r.html#/profile?target=spin").until("heapwatch.settled && heapwatch.chart('cpu')?.root?.value")
         assert tab.js("heapwatch.chart('cpu').root.value") == spin["totalNs"]
         assert max(tab.table("functions")["rows"], key=lambda r: r["self"])["name"] in ("Main.spin", "Main.$wspin")
@@ -658,9 +667,6 @@ def test_profile_on_the_page(directory, browser):     # noqa: F811
     finally:
         program.kill()
         program.wait()
-
-
-SHOWN = "heapwatch.settled && document.querySelector('.treemap').offsetParent && heapwatch.chart('held')"
 
 
 @pytest.mark.parametrize("theme, width", [("dark", 390), *long_cases(("light", 1440))])
