@@ -210,7 +210,7 @@ $(O)/libheapwatch.so: $(LIB_OBJ) scripts/libheapwatch.map
 	$(call SAY,LD,$@)
 	$(Q)$(CC) -shared -Wl,-soname,libheapwatch.so.$(SOVERSION) -Wl,--version-script=scripts/libheapwatch.map -o $@ $(LIB_OBJ) $(CFLAGS) $(LDFLAGS) $(HW_LDFLAGS) $(LIBS_LIB)
 
-# The agent is loaded into other programs: libc alone, no sanitizer, and only these visible names: two of its own, and
+# The agent is loaded into other programs: libc alone, no sanitizer, and only these visible names: three of its own, and
 # those of libc that it interposes.
 AGENT_CFLAGS := -std=c11 -D_GNU_SOURCE -fPIC -fvisibility=hidden $(WARNINGS) $(HARDEN) -I.
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * agent.h - what libheapwatch-agent exports: a function for `heapwatch attach`
- * and one for the program. Everything else is done by loading or linking it.
+ * agent.h - what libheapwatch-agent exports: a function for `heapwatch attach`,
+ * one for the program, and a name. Everything else is done by loading or linking it.
  */
 #ifndef HW_AGENT_AGENT_H
 #define HW_AGENT_AGENT_H
@@ -23,5 +23,8 @@ AGENT_EXPORT int heapwatch_agent_attach(const char *settings, char *answer, size
  * profile runs. Any thread; returns at once.
  */
 AGENT_EXPORT void heapwatch_agent_census(void);
+
+/* Censuses that are read from outside may be given to it (given.h): whoever reads the program sees that by the name. */
+AGENT_EXPORT extern const unsigned heapwatch_agent_accepts_censuses;
 
 #endif

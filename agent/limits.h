@@ -14,6 +14,7 @@
 #define AGENT_READERS           4            /* at once: a further one is refused */
 #define AGENT_READER_CHUNKS     4096         /* pieces that wait for one reader: as AGENT_QUEUE_BYTES */
 #define AGENT_REQUEST_BYTES     256          /* a request's line: a longer one ends the connection */
+#define AGENT_GIVEN_BYTES       (1u << 20)   /* of a census that was read from outside: with more the connection ends */
 #define AGENT_REQUESTS          8            /* waiting to be done: a further one is answered with "busy" */
 #define AGENT_MESSAGE_BYTES     512          /* of an answer or a notice in the stream: it is cut */
 #define AGENT_EVENT_TYPES       1024 /* a header that declares higher numbers is passed on, but not understood */

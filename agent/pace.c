@@ -98,6 +98,7 @@ static void census_if_due(int64_t now)
         struct server_facts facts = server_facts();
 
         budget_learn(&p.timetable.budget, now, &facts.census);
+        timetable_given(&p.timetable, now, facts.censuses_given);
         if (!logging_runs())
                 return;
         if (timetable_census(&p.timetable, now)) {

@@ -23,8 +23,6 @@ enum event_number {
         EVENT_THREAD_LABEL = 44,
         EVENT_HEAP_LIVE = 51,
         EVENT_GC_STATS = 53,
-        EVENT_CENSUS = 162,
-        EVENT_BAND = 164,
         EVENT_INFO_TABLE = 169,
         EVENT_END = 0xffff,
 };
@@ -189,6 +187,12 @@ static size_t event_bytes(const struct preamble *p, const uint8_t *event, size_t
         return n <= left ? n : 0;
 }
 
+static void begin_census(struct preamble *p, uint64_t at_ns)
+{
+        p->in_census = true;
+        meter_census(&p->meter, at_ns);
+}
+
 static void add_event(struct preamble *p, unsigned type, uint16_t capability, const uint8_t *event, size_t size)
 {
         uint64_t at_ns = get_be(event + 2, 8);
@@ -199,8 +203,10 @@ static void add_event(struct preamble *p, unsigned type, uint16_t capability, co
                 meter_gc_begin(&p->meter, capability, at_ns);
         else if (type == EVENT_GC_END)
                 meter_gc_end(&p->meter, capability, at_ns);
+        else if (type == EVENT_CENSUS_END)
+                p->in_census = false;
         else if (type == EVENT_CENSUS)
-                meter_census(&p->meter, at_ns);
+                begin_census(p, at_ns);
         else if (type == EVENT_BAND && size > 21)
                 table_names_see(&p->tables, (const char *)event + 21, size - 21);
         else if (type == EVENT_GC_STATS && size >= 24)
@@ -244,6 +250,12 @@ void preamble_add(struct preamble *p, const uint8_t *bytes, size_t size)
                         add_event(p, type, capability, bytes + at, n);
                 at += n;
         }
+}
+
+bool preamble_allows_census(const struct preamble *p)
+{
+        return p->header && !p->ended && !p->in_census && p->event_size[EVENT_CENSUS] == 8 &&
+               p->event_size[EVENT_BAND] == VARIABLE && p->event_size[EVENT_CENSUS_END] == 8;
 }
 
 /* ----------------------------------------------------------------- info tables */

@@ -19,13 +19,16 @@
 #include "agent/queue.h"
 #include "agent/table_names.h"
 
-#define EVENT_MESSAGE 16u
-#define NO_CAPABILITY 0xffffu
+#define EVENT_MESSAGE    16u
+#define EVENT_CENSUS     162u
+#define EVENT_BAND       164u
+#define EVENT_CENSUS_END 165u
+#define NO_CAPABILITY    0xffffu
 /*
  * Whose events our messages are, as far as a reader can see: a buffer that every log goes on to flush. A reader waits
  * for the next block of each buffer that it has seen one of, and a log of ours has none without a capability.
  */
-#define MESSAGES_OF   0u
+#define MESSAGES_OF      0u
 
 struct definitions {
         uint8_t *bytes;
@@ -46,6 +49,7 @@ struct preamble {
         uint64_t now_ns;           /* newest time of the log */
         uint64_t message_ns;       /* end of the newest block of MESSAGES_OF */
         bool ended;                /* the end mark was seen */
+        bool in_census;            /* one has begun and is not over */
         bool tables_left_out;      /* of the definitions left out some are of info tables */
         struct table_names tables;
         struct meter meter;
@@ -62,6 +66,9 @@ void preamble_add(struct preamble *p, const uint8_t *bytes, size_t size);
  * does describe are not pending any more.
  */
 bool preamble_has_unnamed(struct preamble *p);
+
+/* Whether a census that was read from outside can be written now, between two blocks: none of the log's own is open. */
+bool preamble_allows_census(const struct preamble *p);
 
 /* Header and definitions as valid blocks; NULL when there is no header or out of memory. */
 struct chunk *preamble_chunk(const struct preamble *p);

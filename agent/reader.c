@@ -39,6 +39,7 @@ void reader_end(struct reader *r)
         while (r->count > 0)
                 ring_drop_first(r);
         descriptor_close(&r->socket);
+        given_forget(&r->given);
         *r = (struct reader){ .socket = { .fd = -1 } };
 }
 
@@ -75,25 +76,63 @@ bool reader_give(struct reader *r, struct chunk *c, const struct preamble *p)
         return false;
 }
 
+/* What has come in whole lines, and behind one that gives a census, its bytes. False: the connection ends. */
+static bool process_lines(struct reader *r)
+{
+        enum given_line is = GIVEN_OTHER;
+        size_t at = 0;
+        char *end;
+
+        while (is == GIVEN_OTHER && (end = memchr(r->line + at, '\n', r->line_size - at)) != NULL) {
+                *end = '\0';
+                is = given_begin(&r->given, r->line + at);
+                if (is == GIVEN_OTHER) {
+                        r->asks = true;
+                        control_post(r->line + at);
+                }
+                at = (size_t)(end + 1 - r->line);
+        }
+        r->line_size -= at;
+        memmove(r->line, r->line + at, r->line_size);
+        return is != GIVEN_BAD;
+}
+
+/* Bytes of a census that came together with its line. */
+static void move_to_given(struct reader *r)
+{
+        const size_t n = r->line_size < r->given.left ? r->line_size : r->given.left;
+
+        memcpy(given_place(&r->given), r->line, n);
+        r->line_size -= n;
+        memmove(r->line, r->line + n, r->line_size);
+        given_add(&r->given, n);
+}
+
+static bool process(struct reader *r, size_t n)
+{
+        if (r->given.left > 0) {
+                given_add(&r->given, n);
+                return true;
+        }
+        r->line_size += n;
+        do {
+                if (!process_lines(r))
+                        return false;
+                if (r->given.left > 0)
+                        move_to_given(r);
+        } while (r->line_size > 0 && r->given.left == 0 && memchr(r->line, '\n', r->line_size));
+        return r->line_size < sizeof(r->line) - 1;
+}
+
 bool reader_receive_requests(struct reader *r)
 {
         for (unsigned turn = 0; turn < REQUEST_TURNS; turn++) {
-                ssize_t n =
-                        recv(r->socket.fd, r->line + r->line_size, sizeof(r->line) - 1 - r->line_size, MSG_DONTWAIT);
+                const bool gives = r->given.left > 0;
+                ssize_t n = recv(r->socket.fd, gives ? (char *)given_place(&r->given) : r->line + r->line_size,
+                                 gives ? r->given.left : sizeof(r->line) - 1 - r->line_size, MSG_DONTWAIT);
                 if (n < 0)
                         return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
-                if (n == 0)
-                        return false;
-                r->line_size += (size_t)n;
-                char *end;
-                while ((end = memchr(r->line, '\n', r->line_size)) != NULL) {
-                        *end = '\0';
-                        r->asks = true;
-                        control_post(r->line);
-                        r->line_size -= (size_t)(end + 1 - r->line);
-                        memmove(r->line, end + 1, r->line_size);
-                }
-                if (r->line_size >= sizeof(r->line) - 1)
+                if (n == 0 || !process(r, (size_t)n))
                         return false;
         }
         return true;

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "agent/descriptor.h"
+#include "agent/given.h"
 #include "agent/limits.h"
 #include "agent/preamble.h"
 #include "agent/queue.h"
@@ -32,6 +33,7 @@ struct reader {
         uint64_t lost_blocks, lost_bytes;
         char line[AGENT_REQUEST_BYTES]; /* of a request that is not whole */
         size_t line_size;
+        struct given given; /* a census that is being received */
 };
 
 /* A place for one that has not come; `definitions` (or NULL) is the first it will get, and stays the caller's. */

@@ -26,15 +26,15 @@ static void format_status(struct errand *e, const struct timetable *s, const cha
 
         error_set(&e->reason,
                   "ghc=%s threaded=%d log=%s classes=%s heap=%c interval=%.3f census_every=%.3f pause_ms=%.3f "
-                  "budget=%.3f max_pause_ms=%.3f rising=%d flush=%.3f censuses=%llu taken=%llu readers=%llu "
+                  "budget=%.3f max_pause_ms=%.3f rising=%d flush=%.3f censuses=%llu taken=%llu given=%llu readers=%llu "
                   "left_out=%llu definitions_left_out=%llu",
                   version[0] ? version : "?", runtime_kind.threaded, kind_of_log(), logging_classes(),
                   profile ? profile : '-', (double)s->interval_ns / 1e9,
                   (double)timetable_census_every(s, thread_now_ns()) / 1e9, (double)f.census.pause_ns / 1e6,
                   s->budget.share * 100, (double)s->budget.longest_ns / 1e6, budget_rising(&s->budget, thread_now_ns()),
                   (double)s->flush_ns / 1e9, (unsigned long long)s->censuses, (unsigned long long)f.censuses_taken,
-                  (unsigned long long)f.readers, (unsigned long long)f.left_out_bytes,
-                  (unsigned long long)f.definitions_left_out);
+                  (unsigned long long)f.censuses_given, (unsigned long long)f.readers,
+                  (unsigned long long)f.left_out_bytes, (unsigned long long)f.definitions_left_out);
 }
 
 bool requests_forbid_census(const struct census_budget *b, struct error *ret)

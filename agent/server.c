@@ -14,7 +14,9 @@
 #include <unistd.h>
 
 #include "agent/control.h"
+#include "agent/given.h"
 #include "agent/listener.h"
+#include "agent/logging.h"
 #include "agent/preamble.h"
 #include "agent/queue.h"
 #include "agent/reader.h"
@@ -50,8 +52,8 @@ static struct {
         int64_t open_at_cpu_ns; /* after how much processor time of the process */
         uint64_t losses_reported;
         bool unnamed_reported; /* that info tables have no names */
-        _Atomic uint64_t pause_ns, known, live_bytes, promoted_bytes, promoted_before_bytes, lives, taken, reader_count,
-                left_out, definitions_left_out, not_understood;
+        _Atomic uint64_t pause_ns, known, live_bytes, promoted_bytes, promoted_before_bytes, lives, taken, given,
+                reader_count, left_out, definitions_left_out, not_understood;
 } s = { .listener = { .socket.fd = -1, .lock.fd = -1 }, .descriptors = PTHREAD_MUTEX_INITIALIZER };
 
 bool server_prepare(const struct agent_settings *settings, struct error *error)
@@ -187,6 +189,22 @@ static void name_tables(uint64_t at_ns)
         server_notify("info tables without a name are shown by their address: %s", error.text);
 }
 
+/* One that was read from outside. It is not of the program's own: neither its pause nor its names are counted. */
+static void give_census(void)
+{
+        struct chunk *c = NULL;
+
+        if (logging_profile() != 'T')
+                given_refuse("there is no heap profile by closure type");
+        else if (preamble_allows_census(&s.preamble))
+                c = given_make_block(s.preamble.message_ns);
+        if (!c)
+                return;
+        give_all(c);
+        chunk_release(c);
+        s.given++;
+}
+
 static void queue_chunks(struct chunk *list)
 {
         while (list) {
@@ -205,6 +223,7 @@ static void queue_chunks(struct chunk *list)
                 chunk_release(c);
         }
         report_queue_losses();
+        give_census();
         publish_facts();
 }
 
@@ -381,6 +400,7 @@ void server_fork_child(void)
         pthread_mutex_init(&s.descriptors, NULL);
         s.running = s.came = s.filtered = s.unnamed_reported = false;
         table_names_fork_child();
+        given_fork_child();
         descriptor_close(&s.listener.socket);
         for (unsigned i = 0; i < AGENT_READERS; i++) {
                 descriptor_close(&s.readers[i].socket);
@@ -393,7 +413,7 @@ void server_fork_child(void)
         s.known = 0;
         s.live_bytes = s.promoted_bytes = s.promoted_before_bytes = 0;
         s.lives = 0;
-        s.taken = 0;
+        s.taken = s.given = 0;
         s.reader_count = 0;
         s.left_out = 0;
 }
@@ -409,6 +429,7 @@ struct server_facts server_facts(void)
         return (struct server_facts){
                 .census = census,
                 .censuses_taken = s.taken,
+                .censuses_given = s.given,
                 .readers = s.reader_count,
                 .left_out_bytes = s.left_out,
                 .definitions_left_out = s.definitions_left_out,

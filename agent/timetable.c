@@ -45,7 +45,18 @@ static int64_t census_at(const struct timetable *s, int64_t now)
 {
         int64_t at = longer(s->next_census_ns, now + budget_wait(&s->budget, now));
 
-        return s->censuses > 0 ? longer(at, s->last_census_ns + budget_spacing(&s->budget, now)) : at;
+        if (s->censuses > 0)
+                at = longer(at, s->last_census_ns + budget_spacing(&s->budget, now));
+        if (s->given > 0)
+                at = longer(at, s->given_ns + timetable_census_every(s, now));
+        return at;
+}
+
+void timetable_given(struct timetable *s, int64_t now, uint64_t given)
+{
+        if (given > s->given)
+                s->given_ns = now;
+        s->given = given;
 }
 
 bool timetable_census_forbidden(const struct timetable *s, int64_t now)

@@ -16,6 +16,8 @@ struct timetable {
         struct census_budget budget;
         char profile;      /* the kind of heap profile that censuses are wanted for; 0: none */
         uint64_t censuses; /* requested */
+        uint64_t given;    /* read from outside, by another process */
+        int64_t given_ns;  /* the newest of these; once there is one */
 };
 
 void timetable_set_flush(struct timetable *s, int64_t now, int64_t flush_ns);
@@ -36,6 +38,12 @@ bool timetable_census_forbidden(const struct timetable *s, int64_t now);
 
 /* One that was not due was requested. */
 void timetable_spend_census(struct timetable *s, int64_t now);
+
+/*
+ * So many censuses were read from outside so far. The next one of the program's own is due as long after the newest of
+ * them as it is, in the long run, after one of its own: never, while they come that often.
+ */
+void timetable_given(struct timetable *s, int64_t now, uint64_t given);
 
 /* How long until something is due. */
 int64_t timetable_until_due(const struct timetable *s, int64_t now);

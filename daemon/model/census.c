@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "proto/base/agent_socket.h"
 #include "proto/base/ckd.h"
 #include "daemon/model/state.h"
 
@@ -90,11 +91,13 @@ static void begin(struct model *m, uint64_t time_ns)
         c->is_open = true;
 }
 
+/* For one that was read from outside no collection was made, whatever other one it may seem to be in. */
 void census_begin(struct model *m, const struct hw_event *e)
 {
         begin(m, e->time_ns);
         m->run.no_census[0] = '\0';
-        gc_census(m, e->time_ns);
+        if (hw_event_u64(e, 0) != AGENT_OUTSIDE_CENSUS)
+                gc_census(m, e->time_ns);
 }
 
 /* Biographies are written at exit; the payload has the time of the sample. */

@@ -155,6 +155,8 @@ UNWATCHED bool startEventLogging(const struct event_log_writer *w)
                 "etb\0\0\x13\xff\xff\0\0\0\0\0\0\0\0ete\0"
                 "etb\0\0\x2d\0\x02\0\0\0\0\0\0\0\0ete\0"
                 "etb\0\0\xa2\0\x08\0\0\0\0\0\0\0\0ete\0"
+                "etb\0\0\xa4\xff\xff\0\0\0\0\0\0\0\0ete\0"
+                "etb\0\0\xa5\0\x08\0\0\0\0\0\0\0\0ete\0"
                 "hetehdredatb";
 
         event_log_writer = w;
@@ -241,6 +243,7 @@ UNWATCHED static void collect(void)
                 performHeapProfile = 0;
                 put_be(be, number++, 8);
                 post(162, be, 8, false);
+                post(165, be, 8, false);
         }
         post(10, NULL, 0, false);
         if (rtsConfig.word[CONFIG_GC_DONE_HOOK])
@@ -356,6 +359,41 @@ static void ask(struct reading *r, unsigned id, const char *request, const char 
         MUST(read_until(r, text));
 }
 
+/* A census that was read from outside; its events, or other bytes. */
+static void give(struct reading *r, unsigned id, const void *bytes, size_t n)
+{
+        char line[64];
+        const int size = snprintf(line, sizeof(line), "%u given %zu\n", id, n);
+
+        MUST(send(r->fd, line, (size_t)size, MSG_NOSIGNAL) == size);
+        MUST(send(r->fd, bytes, n, MSG_NOSIGNAL) == (ssize_t)n);
+}
+
+static const uint8_t outside[] =
+        "\0\xa2"
+        "\0\0\0\0\0\0\0\0"
+        "\0\0\0\0\0\0\0\0"
+        "\0\xa4"
+        "\0\0\0\0\0\0\0\0"
+        "\0\x14"
+        "\0"
+        "\0\0\0\0\0\0\0\x7b"
+        "Given.Band\0"
+        "\0\xa5"
+        "\0\0\0\0\0\0\0\0"
+        "\0\0\0\0\0\0\0";
+
+/* It is in the log, of the time of its block, with the number that tells it from the runtime's. */
+static void check_given(const struct reading *r)
+{
+        const uint8_t *name = memmem(r->bytes, r->size, "Given.Band", 11),
+                      *marker = name - 21 - 18 - BLOCK_MARKER_BYTES;
+
+        MUST(get_be(marker, 2) == BLOCK_MARKER && get_be(marker + 10, 4) == BLOCK_MARKER_BYTES + sizeof(outside));
+        MUST(get_be(marker + 2, 8) > 0 && get_be(marker + 2, 8) == get_be(marker + BLOCK_MARKER_BYTES + 2, 8));
+        MUST(get_be(marker + BLOCK_MARKER_BYTES + 10, 8) == AGENT_OUTSIDE_CENSUS && get_be(name - 8, 8) == 123);
+}
+
 static void leave(struct reading *r)
 {
         close(r->fd);
@@ -414,12 +452,21 @@ UNWATCHED static void program(void)
         ask(&first, 2, "interval 0.05", "ok");
         ask(&first, 3, "flush 0.01", "ok");
         ask(&first, 4, "budget 50", "ok");
+        give(&first, 20, outside, sizeof(outside));
+        MUST(read_until(&first, "Given.Band"));
+        check_given(&first);
+        ask(&first, 21, "status", "ok");
+        MUST(read_until(&first, " given=1 "));
+        give(&first, 22, "hello", 5);
+        MUST(read_until(&first, AGENT_SAYS "answer 22 no what was given is not one census: byte 0 of 5"));
         ask(&first, 15, "max-pause 0.000000001", "ok"); /* the stand-in makes a census in 300 ns */
         ask(&first, 16, "census", "no ");               /* that long, or unknown as long as no census was measured */
         ask(&first, 17, "max-pause 0", "ok");
         ask(&first, 5, "classes gus", "ok");
         ask(&first, 6, "heap none", "ok");
         ask(&first, 7, "census", "no there is no heap profile");
+        give(&first, 23, outside, sizeof(outside));
+        MUST(read_until(&first, AGENT_SAYS "answer 23 no there is no heap profile by closure type"));
         ask(&first, 8, "heap T", "ok");
         for (unsigned i = 0; i < 5; i++) {
                 other = join();

@@ -54,11 +54,50 @@ static void test_censuses_are_for_a_profile(void **state)
         assert_false(timetable_census(&s, 100 * S));
 }
 
+/* While they come as often as its own would, none is due; when they stop, it goes on by itself. */
+static void test_censuses_from_outside_put_it_off(void **state)
+{
+        const struct census_facts taken = { .known = 1, .pause_ns = 10000000, .lives = 1, .live_bytes = 20 << 20 };
+        struct timetable s = default_one();
+        int64_t now = 0;
+
+        (void)state;
+        timetable_set_profile(&s, 0, 'T');
+        assert_true(timetable_census(&s, S / 5));
+        budget_learn(&s.budget, S, &taken); /* 10 ms: one each 20 s */
+        for (uint64_t given = 1; given <= 100; given++) {
+                now += 19 * S;
+                timetable_given(&s, now, given);
+                timetable_given(&s, now + S, given); /* the same */
+                assert_false(timetable_census(&s, now + 19 * S));
+        }
+        assert_int_equal(s.censuses, 1);
+        assert_false(timetable_census(&s, now + 20 * S - 1));
+        assert_true(timetable_census(&s, now + 20 * S));
+}
+
+/* A first look at a program that has just begun is not needed any more, however long it would pause the program. */
+static void test_one_from_outside_is_a_look(void **state)
+{
+        struct timetable s = default_one();
+        const struct census_facts large = { .lives = 1, .live_bytes = UINT64_C(500) << 20 };
+
+        (void)state;
+        timetable_set_profile(&s, 0, 'T');
+        assert_true(timetable_census(&s, S / 5));
+        timetable_given(&s, S, 1);
+        budget_learn(&s.budget, 2 * S, &large);
+        assert_false(timetable_census(&s, 400 * S));
+        assert_true(timetable_census(&s, 600 * S)); /* a quarter of a second is within the budget again */
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(test_flushes),
                 cmocka_unit_test(test_censuses_are_for_a_profile),
+                cmocka_unit_test(test_censuses_from_outside_put_it_off),
+                cmocka_unit_test(test_one_from_outside_is_a_look),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,6 +2,7 @@
 /* Censuses, bands and their names, from synthetic events. */
 #include "daemon/model/bands_private.h"
 #include "daemon/model/limits.h"
+#include "proto/base/agent_socket.h"
 #include "proto/base/limits.h"
 #include "tests/unit/model/events.h"
 
@@ -105,6 +106,27 @@ static void test_rows_and_bands(void **unused)
         model_begin_run(f.m, 2);
         assert_int_equal(bands_count(model_bands(f.m)), 0);
         assert_int_equal(model_census(f.m)->number, 0);
+}
+
+/* One that was read from outside costs no pause, also where its time is within a collection's. */
+static void test_a_census_from_outside_costs_no_pause(void **unused)
+{
+        static const uint64_t numbers[] = { AGENT_OUTSIDE_CENSUS, 0 };
+
+        (void)unused;
+        ev(&f, HW_HEAP_INFO_GHC, NONE, 1, "428888", U(0), U(2), U(0), U(4194304), U(1048576), U(4096));
+        profile_begin(BREAKDOWN_CLOSURE_TYPE);
+        for (uint64_t i = 0; i < 2; i++) {
+                const uint64_t from = (i + 1) * SECOND;
+                ev(&f, HW_GC_START, 0, from, "");
+                ev(&f, HW_HEAP_PROF_SAMPLE_BEGIN, NONE, from + 10, "8", numbers[i]);
+                row("FUN", 100 + i);
+                end(from + 10);
+                ev(&f, HW_GC_STATS_GHC, 0, from + 20, "42888488", U(0), U(1), U(500), U(30), U(40), U(1), U(0), U(500));
+                ev(&f, HW_GC_END, 0, from + 20, "");
+                assert_true(model_census(f.m)->number == i + 1 && model_census(f.m)->total_bytes == 100 + i);
+                assert_int_equal(model_gc(f.m)->census_pause_ns, 20 * i);
+        }
 }
 
 static void test_unfinished(void **unused)
@@ -720,6 +742,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(test_##name, open_feed, close_feed)
         const struct CMUnitTest tests[] = {
                 TEST(rows_and_bands),
+                TEST(a_census_from_outside_costs_no_pause),
                 TEST(unfinished),
                 TEST(without_end_events),
                 TEST(biography),

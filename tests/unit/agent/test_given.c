@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A census that another process gives: it is written when the log has come further; anything else is refused. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "agent/bytes.h"
+#include "agent/given.h"
+#include "agent/limits.h"
+#include "agent/preamble.h"
+#include "proto/base/agent_socket.h"
+
+#define MOST 4096
+
+struct census {
+        uint8_t bytes[MOST];
+        size_t n;
+};
+
+static uint8_t *event(struct census *c, unsigned type, size_t payload)
+{
+        uint8_t *at = c->bytes + c->n;
+
+        put_be(at, type, 2);
+        put_be(at + 2, 7, 8);
+        memset(at + 10, 0, payload);
+        c->n += 10 + payload;
+        return at + 10;
+}
+
+static void band(struct census *c, const char *name, uint64_t bytes)
+{
+        const size_t n = 9 + strlen(name) + 1;
+        uint8_t *at = event(c, EVENT_BAND, 2 + n);
+
+        put_be(at, n, 2);
+        put_be(at + 3, bytes, 8);
+        memcpy(at + 11, name, strlen(name));
+}
+
+static struct census some_census(void)
+{
+        struct census c = { .n = 0 };
+
+        event(&c, EVENT_CENSUS, 8);
+        band(&c, "Main.Record", 1000);
+        band(&c, "ARR_WORDS", 10);
+        event(&c, EVENT_CENSUS_END, 8);
+        return c;
+}
+
+static bool is_one(const struct census *c)
+{
+        struct error error = { "" };
+        uint8_t *exact = malloc(c->n ? c->n : 1); /* valgrind sees what is read behind it */
+
+        memcpy(exact, c->bytes, c->n);
+        const bool good = given_check(exact, c->n, &error);
+        free(exact);
+        assert_true(good == !error.text[0]);
+        return good;
+}
+
+static void test_one_census_is_one(void **state)
+{
+        struct census c = some_census();
+
+        (void)state;
+        assert_true(is_one(&c));
+        c.n = 0;
+        event(&c, EVENT_CENSUS, 8);
+        event(&c, EVENT_CENSUS_END, 8);
+        assert_true(is_one(&c));
+}
+
+static void test_cut_anywhere_it_is_none(void **state)
+{
+        struct census c = some_census();
+
+        (void)state;
+        while (c.n-- > 0)
+                assert_false(is_one(&c));
+}
+
+static void test_nothing_else_comes_into_the_log(void **state)
+{
+        struct census c = some_census();
+        const size_t n = c.n;
+
+        (void)state;
+        event(&c, EVENT_CENSUS, 8); /* a second one */
+        event(&c, EVENT_CENSUS_END, 8);
+        assert_false(is_one(&c));
+        c = some_census();
+        put_be(c.bytes + n - 18, 10, 2); /* the end of a collection */
+        assert_false(is_one(&c));
+        c = some_census();
+        put_be(c.bytes, EVENT_BAND, 2); /* it does not begin */
+        assert_false(is_one(&c));
+        c = some_census();
+        put_be(c.bytes + 18 + 10, 0xffff, 2); /* longer than all of it */
+        assert_false(is_one(&c));
+        put_be(c.bytes + 18 + 10, 9, 2); /* without a name */
+        assert_false(is_one(&c));
+        c = some_census();
+        c.bytes[18 + 12] = 1; /* of another profile */
+        assert_false(is_one(&c));
+        c = some_census();
+        c.bytes[18 + 12 + 9 + 4] = '\0'; /* a name within the name */
+        assert_false(is_one(&c));
+        c = some_census();
+        for (size_t i = 0; i < n; i++) { /* whatever it is, it is read within its bounds */
+                c.bytes[i] ^= 0xff;
+                (void)is_one(&c);
+                c.bytes[i] ^= 0xff;
+        }
+}
+
+static struct given begun(const char *line)
+{
+        struct given g = { 0 };
+
+        assert_int_equal(given_begin(&g, line), GIVEN_BEGUN);
+        return g;
+}
+
+static void test_lines(void **state)
+{
+        struct given g = { 0 };
+        char line[64];
+
+        (void)state;
+        assert_int_equal(given_begin(&g, "7 census"), GIVEN_OTHER);
+        assert_int_equal(given_begin(&g, "7 givens 5"), GIVEN_OTHER);
+        assert_int_equal(given_begin(&g, "given 5"), GIVEN_OTHER);
+        assert_int_equal(given_begin(&g, "7 given 0"), GIVEN_BAD);
+        assert_int_equal(given_begin(&g, "7 given -5"), GIVEN_BAD);
+        assert_int_equal(given_begin(&g, "7 given 5 5"), GIVEN_BAD);
+        (void)snprintf(line, sizeof(line), "7 given %u", AGENT_GIVEN_BYTES + 1);
+        assert_int_equal(given_begin(&g, line), GIVEN_BAD);
+        g = begun("7 given 5");
+        assert_int_equal(g.left, 5);
+        given_forget(&g);
+        assert_null(g.chunk);
+}
+
+static void give_all(const struct census *c)
+{
+        char line[64];
+
+        (void)snprintf(line, sizeof(line), "7 given %zu", c->n);
+        struct given g = begun(line);
+        for (size_t i = 0; i < c->n; i++) { /* byte by byte */
+                *given_place(&g) = c->bytes[i];
+                given_add(&g, 1);
+        }
+        assert_true(g.left == 0 && !g.chunk);
+}
+
+static void test_it_is_written_when_the_log_has_come_further(void **state)
+{
+        struct census c = some_census();
+
+        (void)state;
+        assert_null(given_make_block(100));
+        give_all(&c);
+        assert_null(given_make_block(500));
+        assert_null(given_make_block(500));
+        struct chunk *chunk = given_make_block(600);
+        assert_non_null(chunk);
+        assert_int_equal(chunk->size, BLOCK_MARKER_BYTES + c.n);
+        assert_int_equal(get_be(chunk->bytes, 2), BLOCK_MARKER);
+        assert_int_equal(get_be(chunk->bytes + 2, 8), 600);
+        assert_int_equal(get_be(chunk->bytes + 10, 4), chunk->size);
+        const uint8_t *at = chunk->bytes + BLOCK_MARKER_BYTES;
+        assert_true(get_be(at + 2, 8) == 600 && get_be(at + 10, 8) == AGENT_OUTSIDE_CENSUS);
+        assert_true(get_be(at + 18, 2) == EVENT_BAND && get_be(at + 20, 8) == 600 && get_be(at + 31, 8) == 1000);
+        assert_string_equal((const char *)at + 39, "Main.Record");
+        chunk_release(chunk);
+        assert_null(given_make_block(700)); /* once */
+}
+
+static void test_the_newest_one_waits(void **state)
+{
+        struct census older = some_census(), newer = some_census();
+
+        (void)state;
+        put_be(newer.bytes + 31, 2000, 8);
+        give_all(&older);
+        assert_null(given_make_block(500));
+        give_all(&newer);
+        assert_null(given_make_block(600));
+        struct chunk *chunk = given_make_block(700);
+        assert_int_equal(get_be(chunk->bytes + BLOCK_MARKER_BYTES + 31, 8), 2000);
+        chunk_release(chunk);
+        assert_null(given_make_block(800));
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(test_one_census_is_one),
+                cmocka_unit_test(test_cut_anywhere_it_is_none),
+                cmocka_unit_test(test_nothing_else_comes_into_the_log),
+                cmocka_unit_test(test_lines),
+                cmocka_unit_test(test_it_is_written_when_the_log_has_come_further),
+                cmocka_unit_test(test_the_newest_one_waits),
+        };
+
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
