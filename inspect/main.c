@@ -334,7 +334,12 @@ static int watch_process(struct inspect_subject *s, struct error *error)
 {
         const struct inspect_request *r = s->request;
 
-        return r->once || watch(STDOUT_FILENO, s->pid, s->ghc, r->memory_bytes, error) ? EXIT_OK : EXIT_USAGE;
+        if (r->once)
+                return EXIT_OK;
+        if (!r->for_agent)
+                return watch(STDOUT_FILENO, s->pid, s->ghc, r->memory_bytes, error) ? EXIT_OK : EXIT_USAGE;
+        (void)setpriority(PRIO_PROCESS, 0, BACKGROUND_NICE); /* the program runs, and may need the processor */
+        return watch_for_agent(STDOUT_FILENO, s->pid, s->ghc, r->memory_bytes, error) ? EXIT_OK : EXIT_USAGE;
 }
 
 static int watch_core(struct inspect_subject *s, struct error *error)
@@ -529,6 +534,8 @@ static const struct option options[] = {
         OPTION_FLAG("rows", 0, struct words, request.rows,
                     "of profile: the tree as rows, each second, for other programs"),
         OPTION_FLAG("once", 0, struct words, request.once, "of watch: only find out whether it can be watched"),
+        OPTION_FLAG("for-agent", 0, struct words, request.for_agent,
+                    "of watch: only censuses, given to the agent in the program, on whose socket standard output is"),
         OPTION_NUMBER("frames", 0, unsigned, struct words, request.frames, 0, THREAD_FRAMES, "frames of each stack"),
         OPTION_TEXT("band", 0, "NAME", struct words, request.band, COMPLETE_NOTHING, "of why: the type in question"),
         OPTION_CHOICE("by", 0, "name|type", bool, struct words, request.by_type, groupings, "what a band is"),

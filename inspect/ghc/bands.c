@@ -111,6 +111,15 @@ bool heap_bands_of(struct heap_bands *ret, const struct heap_census *c, const st
         return good;
 }
 
+void heap_bands_pinned_as_runtime(struct heap_bands *b, const struct heap_census *c, const struct ghc *g)
+{
+        const uint64_t bytes = g->thread.label ? c->pinned_first_bytes : c->pinned_blocks * BLOCK_BYTES;
+
+        for (size_t i = 0; i < b->n; i++)
+                if (!strcmp(b->items[i].name, closure_type_name(ARR_WORDS)) && b->items[i].bytes >= c->pinned_bytes)
+                        b->items[i].bytes += bytes - c->pinned_bytes;
+}
+
 void heap_bands_done(struct heap_bands *b)
 {
         for (size_t i = 0; i < b->n; i++)

@@ -23,6 +23,12 @@ void closure_name(const struct program *p, const struct closure_table *t, bool b
 
 /* False: out of memory. */
 bool heap_bands_of(struct heap_bands *ret, const struct heap_census *c, const struct ghc *g, bool by_type);
+/*
+ * Pinned arrays, by type, as the runtime's own census has them: whole blocks up to 9.4, later the first array of each
+ * group of blocks. So that a band does not change with who makes the census.
+ */
+void heap_bands_pinned_as_runtime(struct heap_bands *b, const struct heap_census *c, const struct ghc *g);
+
 void heap_bands_done(struct heap_bands *b);
 
 #endif

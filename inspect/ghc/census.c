@@ -242,6 +242,9 @@ static void count(void *ctx, const struct closure_table *t, uint64_t at, uint64_
                 c->out_of_memory = true;
                 return;
         }
+        if (c->is_first)
+                c->pinned_first_bytes += bytes;
+        c->is_first = false;
         c->bytes[t->id] += bytes;
         c->objects[t->id]++;
         c->total_bytes += bytes;
@@ -258,6 +261,7 @@ void heap_census_count(struct heap_census *c, const struct heap_snapshot *s)
                         c->young_bytes += g->end - g->start;
                 if (g->kind == GROUP_YOUNG || g->kind == GROUP_OTHER)
                         continue;
+                c->is_first = g->flags & BLOCK_PINNED;
                 c->unknown_bytes += group_each(s, g, count, c, &c->unused_bytes);
                 if (g->flags & BLOCK_PINNED) {
                         c->pinned_blocks += g->blocks;

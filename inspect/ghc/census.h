@@ -16,8 +16,10 @@ struct heap_census {
         uint64_t unknown_bytes;               /* not understood */
         uint64_t young_bytes;                 /* in nurseries, not in the census */
         uint64_t pinned_blocks, pinned_bytes; /* blocks of 4 KiB, and bytes of arrays in them */
+        uint64_t pinned_first_bytes;          /* of these, of the first array of each group of blocks */
         uint64_t large_objects;
         uint64_t compact_bytes;
+        bool is_first; /* the next closure is the first one of a pinned group */
         bool out_of_memory;
 };
 

@@ -18,6 +18,7 @@ struct inspect_request {
         bool json, all, no_stop, once;
         bool brief;            /* of `why`: one sentence, without a head; of `threads`: few members of a group */
         bool by_thread;        /* of `profile`: stacks begin with their thread */
+        bool for_agent;        /* of `watch`: only censuses, to the agent in the program */
         bool rows;             /* of `profile`: the tree for programs, in place of the tables */
         bool by_type;          /* bands as a heap profile by closure type has them */
         unsigned frames;       /* shown of a stack */

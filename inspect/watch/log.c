@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -71,14 +72,19 @@ static size_t read_arguments(pid_t pid, char *ret, size_t size)
 
 /* ------------------------------------------------------------------------------ events */
 
-static struct eventlog_writer *begin_event(uint16_t number)
+static void open_block(void)
 {
         const uint64_t at = now();
 
         if (!l.open)
                 writer_block_begin(&l.writer, at, at, NO_CAPABILITY);
         l.open = true;
-        writer_event(&l.writer, number, at);
+}
+
+static struct eventlog_writer *begin_event(uint16_t number)
+{
+        open_block();
+        writer_event(&l.writer, number, now());
         return &l.writer;
 }
 
@@ -182,44 +188,87 @@ void log_message(const char *text)
         writer_length_end(w, length, 0);
 }
 
-bool log_census(const struct heap_bands *bands)
+static bool has_room(const struct heap_bands *bands)
 {
-        const size_t before = l.writer.n;
-        struct eventlog_writer *w;
+        return bands->n <= (WRITER_BYTES - l.writer.n) / BAND_BYTES;
+}
 
-        if (bands->n > (WRITER_BYTES - before) / BAND_BYTES)
-                return false;
-        writer_number(begin_event(HW_HEAP_PROF_SAMPLE_BEGIN), l.n_censuses, 8);
+static void put_census(const struct heap_bands *bands, uint64_t at)
+{
+        struct eventlog_writer *w = &l.writer;
+
+        writer_event(w, HW_HEAP_PROF_SAMPLE_BEGIN, at);
+        writer_number(w, l.n_censuses, 8);
         for (size_t i = 0; i < bands->n; i++) {
-                w = begin_event(HW_HEAP_PROF_SAMPLE_STRING);
+                writer_event(w, HW_HEAP_PROF_SAMPLE_STRING, at);
                 const size_t length = writer_length_begin(w);
                 writer_number(w, 0, 1);
                 writer_number(w, bands->items[i].bytes, 8);
                 writer_string(w, bands->items[i].name);
                 writer_length_end(w, length, 0);
         }
-        writer_number(begin_event(HW_HEAP_PROF_SAMPLE_END), l.n_censuses++, 8);
+        writer_event(w, HW_HEAP_PROF_SAMPLE_END, at);
+        writer_number(w, l.n_censuses++, 8);
+}
+
+bool log_census(const struct heap_bands *bands)
+{
+        if (!has_room(bands))
+                return false;
+        open_block();
+        put_census(bands, now());
         return true;
+}
+
+/* A socket that others use, too, does not block: what it has no room for waits, until nobody needs it any more. */
+static bool wait_for_room(int fd)
+{
+        struct pollfd fds[] = { { fd, POLLOUT, 0 }, { STDIN_FILENO, 0, 0 } };
+
+        return (poll(fds, 2, -1) > 0 && !fds[1].revents) || errno == EINTR;
+}
+
+static bool write_all(int fd, const void *bytes, size_t size)
+{
+        const uint8_t *at = bytes;
+
+        while (size > 0) {
+                const ssize_t n = write(fd, at, size);
+                if (n < 0 && (errno == EINTR || (errno == EAGAIN && wait_for_room(fd))))
+                        continue;
+                if (n <= 0)
+                        return false;
+                at += n;
+                size -= (size_t)n;
+        }
+        return true;
+}
+
+bool log_give(int fd, const struct heap_bands *bands)
+{
+        struct eventlog_writer *w = &l.writer;
+        char line[64];
+
+        w->n = 0;
+        if (!has_room(bands))
+                return true;
+        put_census(bands, 0);
+        const int n = snprintf(line, sizeof(line), "0 given %zu\n", w->n);
+        const bool good = write_all(fd, line, (size_t)n) && write_all(fd, w->data, w->n);
+        w->n = 0;
+        return good;
 }
 
 bool log_send(void)
 {
         struct eventlog_writer *w = &l.writer;
-        size_t sent = 0;
 
         if (l.open) {
                 writer_block_until(w, now());
                 writer_block_end(w);
         }
         l.open = false;
-        while (sent < w->n) {
-                const ssize_t n = write(l.fd, w->data + sent, w->n - sent);
-                if (n < 0 && errno == EINTR)
-                        continue;
-                if (n <= 0)
-                        return false;
-                sent += (size_t)n;
-        }
+        const bool good = write_all(l.fd, w->data, w->n);
         w->n = 0;
-        return true;
+        return good;
 }

@@ -11,6 +11,10 @@
  * A census is of the time between two major collections, in which closures of the oldest generation stay where they
  * are. Minor collections may come meanwhile: what they promote is not in it, and of the youngest closures, which they
  * move, some may be missing. It is checked against the generations' own sizes; one that does not fit is no census.
+ *
+ * For the agent a census is of the moment after a major collection, as those are that the runtime makes: what minor
+ * collections promote later on may be garbage by then. So it begins at the first reading that shows that the
+ * collection is over. While none is due nothing is read.
  */
 #include "inspect/watch/watch.h"
 
@@ -29,6 +33,7 @@
 #include "inspect/process/live.h"
 #include "inspect/show/heap.h"
 #include "inspect/watch/log.h"
+#include "proto/base/agent_socket.h"
 #include "proto/base/clock.h"
 
 #define BUSY_MS         20  /* between two readings of the generations while it collects */
@@ -63,6 +68,9 @@ struct watching {
         uint64_t size_due_ns, census_due_ns;
         uint64_t census_collections; /* how many there were before the newest census */
         bool has_census, is_nonmoving, is_too_large;
+        int agent_fd;        /* -1: it is not for an agent */
+        bool is_after_major; /* the newest reading is the first one after a major collection */
+        bool is_agent_gone;
 };
 
 static uint64_t cpu_ns(void)
@@ -155,29 +163,42 @@ static void write_counts(struct watching *w, uint64_t now_ns)
         w->counts_due_ns = now_ns + COUNTS_NS;
 }
 
+/* What the log has of the collections. */
+static void log_reading(struct watching *w, uint64_t now_ns)
+{
+        uint64_t bytes;
+
+        w->counted = w->ghc->generations;
+        read_counters(w, now_ns);
+        /* the non-moving collector has sizes of its own, which it computes while the program runs */
+        if (live_data_update(&w->live, &w->ghc->generations, &bytes) && !w->is_nonmoving && !w->search.is_found)
+                write_live(w, now_ns, bytes);
+}
+
 /* False: they cannot be read any more. */
 static bool read_generations(struct watching *w, uint64_t now_ns)
 {
         struct generations *g = &w->ghc->generations;
+        uint64_t unused;
         bool readable;
-        uint64_t bytes;
 
         if (!live_data_read(g, w->ghc->program, &readable)) {
                 w->unreadable = readable ? 0 : w->unreadable + 1;
                 return w->unreadable < UNREADABLE_MOST;
         }
+        const bool was_pending = w->live.pending;
         w->unreadable = 0;
-        w->counted = *g;
         w->has_new_counts |= !w->live.begun;
         if (generations_collections(g) != w->collections) {
                 w->collections = generations_collections(g);
                 w->collected_ns = now_ns;
                 w->has_new_counts = true;
         }
-        read_counters(w, now_ns);
-        /* the non-moving collector has sizes of its own, which it computes while the program runs */
-        if (live_data_update(&w->live, g, &bytes) && !w->is_nonmoving && !w->search.is_found)
-                write_live(w, now_ns, bytes);
+        if (w->agent_fd < 0)
+                log_reading(w, now_ns);
+        else
+                (void)live_data_update(&w->live, g, &unused);
+        w->is_after_major = was_pending && !w->live.pending;
         return true;
 }
 
@@ -225,6 +246,15 @@ static bool fits(const struct heap_census *c, const struct generations *before, 
                counted <= most + most / MISFIT_PARTS + MISFIT_BYTES;
 }
 
+static bool put_census(struct watching *w, struct heap_bands *b, const struct heap_census *c)
+{
+        if (w->agent_fd < 0)
+                return log_send() && log_census(b);
+        heap_bands_pinned_as_runtime(b, c, w->ghc);
+        w->is_agent_gone = !log_give(w->agent_fd, b);
+        return !w->is_agent_gone;
+}
+
 static void count(struct watching *w, const struct heap_snapshot *n)
 {
         struct heap_census c = { .n = 0 };
@@ -234,7 +264,7 @@ static void count(struct watching *w, const struct heap_snapshot *n)
 
         heap_census_count(&c, n);
         if (is_understood(&c, &unused) && generations_read(&after, w->ghc->program) &&
-            fits(&c, &n->generations, &after) && heap_bands_of(&b, &c, w->ghc, true) && log_send() && log_census(&b)) {
+            fits(&c, &n->generations, &after) && heap_bands_of(&b, &c, w->ghc, true) && put_census(w, &b, &c)) {
                 w->has_census = true;
                 w->census_collections = generations_collections(&n->generations);
         }
@@ -253,7 +283,7 @@ static void read_census(struct watching *w, uint64_t now_ns)
         const uint64_t available = available_bytes();
         if (!snapshot_prepare(&n, w->ghc, available < w->memory_bytes ? available : w->memory_bytes, CENSUS_QUARTERS,
                               &error)) {
-                if (!w->is_too_large)
+                if (!w->is_too_large && w->agent_fd < 0)
                         log_message(error.text);
                 w->is_too_large = true;
                 w->census_due_ns = now_ns + LATER_NS;
@@ -271,9 +301,21 @@ static void read_census(struct watching *w, uint64_t now_ns)
 /* False: it has ended, or nobody reads. */
 static bool wait_ms(int process, int fd, int ms)
 {
-        struct pollfd fds[] = { { process, POLLIN, 0 }, { fd, 0, 0 } };
+        struct pollfd fds[] = { { process, POLLIN, 0 }, { fd, 0, 0 }, { STDIN_FILENO, 0, 0 } };
 
-        return poll(fds, 2, ms) >= 0 ? !fds[0].revents && !fds[1].revents : errno == EINTR;
+        return poll(fds, 3, ms) >= 0 ? !fds[0].revents && !fds[1].revents && !fds[2].revents : errno == EINTR;
+}
+
+static int pause_ms(const struct watching *w, uint64_t now_ns)
+{
+        return now_ns - w->collected_ns < IDLE_AFTER_NS ? BUSY_MS : IDLE_MS;
+}
+
+/* It may just be ending. */
+static bool cannot_read(const struct watching *w, int process, int fd, struct error *error)
+{
+        return !wait_ms(process, fd, 0) ||
+               error_set(error, "the heap of process %ld cannot be read any more", (long)w->pid);
 }
 
 static bool watch_process(struct watching *w, int process, int fd, struct error *error)
@@ -284,9 +326,7 @@ static bool watch_process(struct watching *w, int process, int fd, struct error 
         do {
                 now_ns = clock_mono_ns();
                 if (!read_generations(w, now_ns)) {
-                        /* it may just be ending */
-                        good = !wait_ms(process, fd, 0) ||
-                               error_set(error, "the heap of process %ld cannot be read any more", (long)w->pid);
+                        good = cannot_read(w, process, fd, error);
                         break;
                 }
                 if (w->has_new_counts && now_ns >= w->counts_due_ns)
@@ -298,21 +338,64 @@ static bool watch_process(struct watching *w, int process, int fd, struct error 
                         read_census(w, now_ns);
                 if (!log_send())
                         return true;
-        } while (wait_ms(process, fd, now_ns - w->collected_ns < IDLE_AFTER_NS ? BUSY_MS : IDLE_MS));
+        } while (wait_ms(process, fd, pause_ms(w, now_ns)));
         if (w->has_new_counts)
                 write_counts(w, now_ns);
         (void)log_send();
         return good;
 }
 
-bool watch(int fd, pid_t pid, struct ghc *g, uint64_t memory_bytes, struct error *error)
+static bool make_censuses(struct watching *w, int process, struct error *error)
 {
-        struct watching w = { .ghc = g, .pid = pid, .memory_bytes = memory_bytes };
+        int ms;
+
+        do {
+                const uint64_t now_ns = clock_mono_ns();
+                ms = pause_ms(w, now_ns);
+                if (now_ns < w->census_due_ns) {
+                        w->live.begun = w->live.pending = false; /* the next reading is of another time */
+                        ms = (int)((w->census_due_ns - now_ns) / 1000000u) + 1;
+                } else if (!read_generations(w, now_ns)) {
+                        return cannot_read(w, process, w->agent_fd, error);
+                } else if (w->is_after_major) {
+                        read_census(w, now_ns);
+                        ms = 0;
+                }
+        } while (!w->is_agent_gone && wait_ms(process, w->agent_fd, ms));
+        return true;
+}
+
+static int open_process(pid_t pid, struct error *error)
+{
         const int process = (int)syscall(SYS_pidfd_open, pid, 0);
 
         if (process < 0)
-                return error_set(error, "process %ld cannot be watched: %s", (long)pid, strerror(errno));
+                (void)error_set(error, "process %ld cannot be watched: %s", (long)pid, strerror(errno));
+        return process;
+}
+
+bool watch(int fd, pid_t pid, struct ghc *g, uint64_t memory_bytes, struct error *error)
+{
+        struct watching w = { .ghc = g, .pid = pid, .memory_bytes = memory_bytes, .agent_fd = -1 };
+        const int process = open_process(pid, error);
+
+        if (process < 0)
+                return false;
         const bool good = log_begin(fd, pid, error) && watch_process(&w, process, fd, error);
+        (void)close(process);
+        return good;
+}
+
+bool watch_for_agent(int fd, pid_t pid, struct ghc *g, uint64_t memory_bytes, struct error *error)
+{
+        struct watching w = { .ghc = g, .pid = pid, .memory_bytes = memory_bytes, .agent_fd = fd };
+
+        if (!program_variable(g->program, AGENT_ACCEPTS_CENSUSES))
+                return error_set(error, "process %ld has no agent of heapwatch that accepts censuses", (long)pid);
+        const int process = open_process(pid, error);
+        if (process < 0)
+                return false;
+        const bool good = make_censuses(&w, process, error);
         (void)close(process);
         return good;
 }
