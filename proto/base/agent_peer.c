@@ -48,6 +48,9 @@ bool agent_peer_is_uri(const char *uri)
 
         if (strncmp(uri, "unix:", 5) != 0 || !slash)
                 return false;
-        return !strcmp(slash + 1, AGENT_SOCKET_OF_RUN) ||
-               (sscanf(slash, "/" AGENT_SOCKET_NAME "%n", &pid, &end) == 1 && end > 0 && !slash[end]);
+        if (!strcmp(slash + 1, AGENT_SOCKET_OF_RUN))
+                return true;
+        /* also of a process that the program has started: AGENT_SOCKET_OF_RUN and its number */
+        return (sscanf(slash, "/" AGENT_SOCKET_NAME "%n", &pid, &end) == 1 && end > 0 && !slash[end]) ||
+               (sscanf(slash, "/" AGENT_SOCKET_OF_RUN "-%ld%n", &pid, &end) == 1 && !slash[end]);
 }

@@ -17,6 +17,7 @@
 #include <cmocka.h>
 
 #include "proto/base/agent_peer.h"
+#include "proto/base/array.h"
 #include "proto/base/error.h"
 #include "proto/base/private_directory.h"
 #include "proto/base/unix_socket.h"
@@ -192,6 +193,21 @@ static void only_the_process_of_the_path_counts(void **state)
         close(fd);
 }
 
+/* Of a program, of one that `run` has started, and of what that has started. */
+static void an_agents_socket_is_known_by_its_name(void **state)
+{
+        static const char *const agents[] = { "unix:/x/agent", "unix:/x/agent-12.sock", "unix:/x/agent-12" };
+        static const char *const others[] = { "unix:/x/agents", "unix:/x/agent-",    "unix:/x/agent-12.socket",
+                                              "unix:/agent/x",  "unix:/x/agent-12x", "tcp://x/agent",
+                                              "file:/x/agent" };
+
+        (void)state;
+        for (size_t i = 0; i < ARRAY_SIZE(agents); i++)
+                assert_true(agent_peer_is_uri(agents[i]));
+        for (size_t i = 0; i < ARRAY_SIZE(others); i++)
+                assert_false(agent_peer_is_uri(others[i]));
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -203,6 +219,7 @@ int main(void)
                 cmocka_unit_test_setup_teardown(a_listener_is_found_and_missed, setup, teardown),
                 cmocka_unit_test_setup_teardown(a_file_is_not_a_socket_left_over, setup, teardown),
                 cmocka_unit_test(root_names_the_process_with_the_path),
+                cmocka_unit_test(an_agents_socket_is_known_by_its_name),
                 cmocka_unit_test_setup_teardown(only_the_process_of_the_path_counts, setup, teardown),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
