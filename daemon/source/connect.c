@@ -5,8 +5,8 @@
  * reset only when bytes came: a peer that accepts and hangs up at once is not
  * hammered.
  *
- * The sending direction is never shut down, though nothing is sent: the
- * program takes an end of file from us as a reader that left.
+ * The sending direction is never shut down, though nothing is sent by us: the
+ * program takes an end of file as a reader that left.
  */
 #include <errno.h>
 #include <event2/event.h>
@@ -19,6 +19,7 @@
 
 #include "daemon/source/address.h"
 #include "daemon/source/backoff.h"
+#include "daemon/source/census_reader.h"
 #include "daemon/source/medium.h"
 #include "proto/base/agent_peer.h"
 #include "proto/base/error.h"
@@ -30,7 +31,8 @@ struct connection {
         struct event *ready;   /* connecting: writable; connected: readable */
         int fd;                /* -1 = none */
         uint64_t bytes_before; /* source.stats.bytes when it was connected */
-        bool second;           /* localhost: which of its two addresses is next */
+        struct census_reader censuses;
+        bool second; /* localhost: which of its two addresses is next */
 };
 
 static const struct timeval at_once = { 0, 0 };
@@ -46,8 +48,9 @@ static void hang_up(struct connection *c)
         if (c->ready)
                 event_free(c->ready);
         c->ready = NULL;
+        census_reader_end(&c->censuses);
         if (c->fd >= 0)
-                (void)close(c->fd); /* nothing was sent */
+                (void)close(c->fd);
         c->fd = -1;
 }
 
@@ -140,6 +143,8 @@ static void connected(struct connection *c)
         }
         if (c->source.uri.kind == SOURCE_TCP)
                 keep_alive(c->fd);
+        else if (agent_peer_is_uri(name_of(c)))
+                census_reader_begin(&c->censuses, c->source.base, c->fd);
         c->bytes_before = c->source.stats.bytes;
         source_set_attached(&c->source, "connected to %s", name_of(c));
 }

@@ -17,16 +17,14 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "daemon/source/backoff.h"
+#include "daemon/source/inspector.h"
 #include "daemon/source/medium.h"
 #include "daemon/source/procfs.h"
-#include "heapwatch/text.h"
 #include "proto/base/sibling.h"
 
-#define SENTENCE      400
 #define REAP_MS       10
 #define REAPS_PATIENT 100 /* then it is killed: it has closed its pipe, but does not end */
 
@@ -67,19 +65,6 @@ static void close_pipes(struct outside_source *o)
         o->out = o->err = -1;
 }
 
-/* SIGKILL ends it at once: it stops no program and leaves nothing. It is not waited for longer than a moment. */
-static void end_child(struct outside_source *o)
-{
-        const struct timespec pause = { .tv_nsec = 1000000 };
-
-        if (o->child <= 0)
-                return;
-        (void)kill(o->child, SIGKILL);
-        for (int i = 0; i < 100 && waitpid(o->child, NULL, WNOHANG) == 0; i++)
-                (void)nanosleep(&pause, NULL);
-        o->child = 0;
-}
-
 /* ------------------------------------------------------------------------------ states */
 
 /* False: the program is gone, which has been reported. */
@@ -107,23 +92,12 @@ static void try_later(struct outside_source *o, enum source_state state, const c
         (void)event_add(o->timer, &pause); /* its timer slot exists: needs no memory */
 }
 
-/* What it said, as a text for a terminal; "" when it was silent. */
-static void read_sentence(const struct outside_source *o, char ret[SENTENCE])
-{
-        char text[SENTENCE];
-        const ssize_t n = o->err >= 0 ? read(o->err, text, sizeof(text) - 1) : -1;
-
-        text[n > 0 ? n : 0] = '\0';
-        text[strcspn(text, "\n")] = '\0';
-        (void)hw_terminal_text(ret, SENTENCE, text);
-}
-
 static void report_end(struct outside_source *o, int status)
 {
-        char said[SENTENCE], why[SENTENCE + 128];
+        char said[INSPECTOR_SENTENCE], why[INSPECTOR_SENTENCE + 128];
 
         o->child = 0;
-        read_sentence(o, said);
+        inspector_sentence(o->err, said);
         if (!is_there(o)) {
                 close_pipes(o);
                 return;
@@ -207,7 +181,7 @@ static bool start_child(struct outside_source *o, char *why, size_t size)
         if (o->readable && event_add(o->readable, NULL) == 0)
                 return true;
         (void)snprintf(why, size, "out of memory");
-        end_child(o);
+        inspector_end(&o->child);
         return false;
 }
 
@@ -240,7 +214,7 @@ static void outside_stop(struct source *s)
         struct outside_source *o = (struct outside_source *)s;
 
         close_pipes(o);
-        end_child(o);
+        inspector_end(&o->child);
         if (o->timer)
                 event_free(o->timer);
 }

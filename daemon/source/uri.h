@@ -46,11 +46,15 @@ struct source_uri {
         char text[SOURCE_PATH_MAX + 16]; /* canonical form, with its scheme */
 };
 
-/* How many descriptors a source of this kind has open at most: a FIFO both ends, a listener its connection, too, and
- * OUTSIDE two pipes. */
+/*
+ * How many descriptors a source of this kind has open at most: a FIFO both ends, a listener its connection, too,
+ * OUTSIDE two pipes, which UNIX has beside its connection (census_reader.h).
+ */
 static inline size_t source_descriptors(enum source_kind kind)
 {
-        return kind == SOURCE_FIFO || kind == SOURCE_OUTSIDE || kind == SOURCE_UNIX_LISTEN || kind == SOURCE_TCP_LISTEN
+        return kind == SOURCE_UNIX ? 3
+               : kind == SOURCE_FIFO || kind == SOURCE_OUTSIDE || kind == SOURCE_UNIX_LISTEN ||
+                               kind == SOURCE_TCP_LISTEN
                        ? 2
                        : 1;
 }

@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import re
+import signal
 import subprocess
 import time
 
@@ -11,7 +12,8 @@ import pytest
 
 import terminal
 import web_browser
-from harness import CLIENT, VALGRIND, Daemon, Programs, client, private_directory, running, wait_for
+from harness import CLIENT, VALGRIND, Daemon, Programs, client, piped, private_directory, require_tracing, running, wait_for
+from test_outside import inspector_of
 
 
 @pytest.fixture(scope="module")
@@ -26,10 +28,10 @@ def daemon(tmp_path):
 
 
 @contextlib.contextmanager
-def run(daemon, program, mib, *options):
-    """It keeps that much, under the name p, once all of it is there."""
+def run(daemon, program, mib, *options, rounds=()):
+    """It keeps that much, under the name p, once all of it is there; `rounds`: with major collections of its own."""
     env = {**os.environ, "HEAPWATCH_DIR": str(daemon.directory)}
-    with running(CLIENT, "run", "--no-top", "--name", "p", *options, "--", program, str(mib), env=env, stdin=subprocess.PIPE,
+    with running(CLIENT, "run", "--no-top", "--name", "p", *options, "--", program, str(mib), *rounds, env=env, stdin=subprocess.PIPE,
                  stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout.readline() == "ready\n"
         yield process
@@ -117,6 +119,53 @@ def test_max_pause_forbids_longer_censuses_and_each_face_says_so(daemon, held):
         ask(daemon, "ctl", "agent", "p", "max-pause", "10")
         wait_for(lambda: status(daemon)["taken"] > taken, "a census that is allowed again")
         wait_for(lambda: "none" not in trend(daemon), "nothing is forbidden any more")
+
+
+def bands(daemon):
+    """Of the newest census."""
+    found = daemon.snapshot("p")
+    labels = {band.id: band.label for update in found["bands"] for band in update.bands.bands}
+    census = found["census"][0].census
+    return {labels[band]: size for band, size in zip(census.band, census.bytes)}
+
+
+def test_censuses_are_read_from_outside_without_a_pause(held, tmp_path):
+    """After collections that the program makes anyway; the agent makes none meanwhile, and again when they stop."""
+    require_tracing()
+    with private_directory() as directory, Daemon(directory, args=("--record", tmp_path)) as daemon, run(daemon, held, 4, rounds=["10"]):
+        seen = []
+
+        def given_in_a_row():
+            """Four from outside, and none of the agent's between the first and the last of them."""
+            now = status(daemon)
+            if now["given"] and (not seen or seen[-1]["taken"] != now["taken"]):
+                seen.append(now)
+            return seen and now["taken"] == seen[-1]["taken"] and now["given"] >= seen[-1]["given"] + 4 and now
+
+        now = wait_for(given_in_a_row, "censuses from outside alone")
+
+        # What does not change has the same size, whoever makes the census.
+        kept, from_outside = ("Bin", "Tip", "Just", "I#"), bands(daemon)
+        assert ask(daemon, "ctl", "census", "p").startswith("census ")
+        own = wait_for(lambda: (b := bands(daemon)) and status(daemon)["taken"] > now["taken"] and b, "one of the agent's")
+        large = {label for label in own if label.rsplit(".", 1)[-1] in kept and own[label] > 100000}
+        assert len(large) >= 3 and {label: own[label] for label in large} == {label: from_outside[label] for label in large}
+
+        inspector = inspector_of(daemon.process.pid)
+        os.kill(inspector, signal.SIGSTOP)
+        taken = status(daemon)["taken"]
+        wait_for(lambda: status(daemon)["taken"] > taken, "censuses of the agent's own")
+        given = status(daemon)["given"]
+        os.kill(inspector, signal.SIGKILL)
+        wait_for(lambda: status(daemon)["given"] > given, "another one that reads from outside")
+
+        live, log = newest(daemon), tmp_path / "p.eventlog"
+
+        def recorded():
+            assert client("recording", "dump", "p", "--dir", tmp_path, "--force", "-o", log).returncode == 0
+            return next((u["census"] for u in piped(log) if u.get("census", {}).get("timeNs") == str(live.time_ns)), None)
+
+        assert wait_for(recorded, "the same census in the recording")["totalBytes"] == str(live.total_bytes)
 
 
 def test_options_of_censuses_are_checked(held):

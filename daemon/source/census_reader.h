@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * census_reader.h - censuses without a pause for a program that its agent serves: a process of its own,
+ * `heapwatch-inspect watch --for-agent`, reads the program's heap from outside after collections that were made anyway,
+ * and gives the censuses to the agent, on the same connection. The agent writes them into the program's log, so that
+ * they come to all its readers and into recordings, and makes none itself meanwhile (docs/AGENT.md).
+ *
+ * Where the kernel does not permit it, or the agent is of a release before, the agent goes on making its own.
+ */
+#ifndef HW_DAEMON_SOURCE_CENSUS_READER_H
+#define HW_DAEMON_SOURCE_CENSUS_READER_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "daemon/source/backoff.h"
+
+struct event_base;
+
+struct census_reader {
+        struct event *timer; /* NULL: it is not wanted */
+        struct backoff backoff;
+        int socket; /* borrowed: the connection to the agent */
+        int life;   /* our end of the child's standard input, which ends with us; -1: there is no child */
+        int err;    /* its standard error */
+        pid_t child, program;
+};
+
+/* Begins a moment after this, for a program that lasts. Nothing where the socket's other side is no process of ours. */
+void census_reader_begin(struct census_reader *r, struct event_base *base, int socket);
+
+/* Before the socket is closed. Also one that has not begun: all bytes 0. */
+void census_reader_end(struct census_reader *r);
+
+#endif
