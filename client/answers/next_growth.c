@@ -119,6 +119,22 @@ static bool thunks(const struct evidence *e)
                (label_has(e, "THUNK") || label_has(e, "AP_STACK") || label_has(e, "BLACKHOLE"));
 }
 
+/* Threads that wait at one place: inspect/ghc/thread_bands.h. */
+static bool waiting_threads(const struct evidence *e)
+{
+        return live_grows(e) && world_from_outside(e->t) && e->growing && e->growing->label &&
+               !strncmp(e->growing->label, "threads ", strlen("threads "));
+}
+
+static void append_waiting_threads(char *text, const struct evidence *e)
+{
+        append_text(text, "Find who should end these %.120s: ", e->growing->label);
+        if (e->over)
+                append_text(text, "they are made, and wait for what does not come");
+        else
+                append_text(text, "heapwatch threads %s counts them and shows their stacks", e->t->name);
+}
+
 static void append_place_flags(char *text, const struct evidence *e)
 {
         if (ghc(e) >= 902)
@@ -337,6 +353,7 @@ const struct advice advice_of_growth[] = {
         { "no-census", no_census, append_no_census },
         { "first-census", first_census, append_first_census },
         { "no-profile", live_without_profile, append_without_profile },
+        { "waiting-threads", waiting_threads, append_waiting_threads },
         { "thunks", thunks, append_thunks },
         { "byte-arrays", byte_arrays, append_byte_arrays },
         { "place", place_known, append_place },

@@ -104,7 +104,7 @@ bool heap_bands_of(struct heap_bands *ret, const struct heap_census *c, const st
         if (ret->n) {
                 qsort(ret->items, ret->n, sizeof(*ret->items), by_name);
                 ret->n = merge(ret->items, ret->n);
-                qsort(ret->items, ret->n, sizeof(*ret->items), by_bytes);
+                heap_bands_sort(ret);
         }
         if (!good)
                 heap_bands_done(ret);
@@ -118,6 +118,12 @@ void heap_bands_pinned_as_runtime(struct heap_bands *b, const struct heap_census
         for (size_t i = 0; i < b->n; i++)
                 if (!strcmp(b->items[i].name, closure_type_name(ARR_WORDS)) && b->items[i].bytes >= c->pinned_bytes)
                         b->items[i].bytes += bytes - c->pinned_bytes;
+}
+
+void heap_bands_sort(struct heap_bands *b)
+{
+        if (b->n)
+                qsort(b->items, b->n, sizeof(*b->items), by_bytes);
 }
 
 void heap_bands_done(struct heap_bands *b)

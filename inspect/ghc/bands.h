@@ -29,6 +29,7 @@ bool heap_bands_of(struct heap_bands *ret, const struct heap_census *c, const st
  */
 void heap_bands_pinned_as_runtime(struct heap_bands *b, const struct heap_census *c, const struct ghc *g);
 
+void heap_bands_sort(struct heap_bands *b);
 void heap_bands_done(struct heap_bands *b);
 
 #endif

@@ -236,9 +236,9 @@ static bool make_room(struct heap_census *c, uint32_t id)
 static void count(void *ctx, const struct closure_table *t, uint64_t at, uint64_t bytes)
 {
         struct heap_census *c = ctx;
+        const bool is_thread = t->type == TSO;
 
-        (void)at;
-        if (!make_room(c, t->id)) {
+        if (!make_room(c, t->id) || (is_thread && !ARRAY_RESERVE(c->threads, c->threads_capacity, c->n_threads + 1))) {
                 c->out_of_memory = true;
                 return;
         }
@@ -249,6 +249,8 @@ static void count(void *ctx, const struct closure_table *t, uint64_t at, uint64_
         c->objects[t->id]++;
         c->total_bytes += bytes;
         c->total_objects++;
+        if (is_thread)
+                c->threads[c->n_threads++] = at;
 }
 
 void heap_census_count(struct heap_census *c, const struct heap_snapshot *s)
@@ -277,5 +279,6 @@ void heap_census_done(struct heap_census *c)
 {
         free(c->bytes);
         free(c->objects);
+        free(c->threads);
         *c = (struct heap_census){ 0 };
 }

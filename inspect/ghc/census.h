@@ -18,6 +18,8 @@ struct heap_census {
         uint64_t pinned_blocks, pinned_bytes; /* blocks of 4 KiB, and bytes of arrays in them */
         uint64_t pinned_first_bytes;          /* of these, of the first array of each group of blocks */
         uint64_t large_objects;
+        uint64_t *threads; /* where the TSOs are */
+        uint32_t n_threads, threads_capacity;
         uint64_t compact_bytes;
         bool is_first; /* the next closure is the first one of a pinned group */
         bool out_of_memory;

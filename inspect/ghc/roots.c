@@ -36,26 +36,45 @@ bool heap_is_static(const struct heap_snapshot *s, uint64_t at)
         return false;
 }
 
-/* The topmost function of the program in its stack. */
-static const char *thread_place(struct heap_roots *r, uint64_t tso)
+void heap_thread_frames(const struct heap_snapshot *s, uint64_t tso, unsigned most,
+                        bool (*each)(void *ctx, const struct closure_table *t), void *ctx)
 {
-        const struct heap_snapshot *s = r->snapshot;
         const uint64_t base = (snapshot_word(s, tso + s->ghc->shift + THREAD_STACK) & ~UINT64_C(7)) + s->ghc->shift;
         const uint64_t end = base + STACK_WORDS + 8 * (uint64_t)(uint32_t)snapshot_word(s, base + STACK_SIZE);
         uint64_t at = snapshot_word(s, base + STACK_POINTER);
 
-        for (unsigned n = 0; n < NAMED_FRAMES && at >= base + STACK_WORDS && at < end; n++) {
+        for (unsigned n = 0; n < most && at >= base + STACK_WORDS && at < end; n++) {
                 const uint64_t words[2] = { snapshot_word(s, at), snapshot_word(s, at + 8) };
                 const struct closure_table *t;
                 const size_t size = frame_words(s->ghc, words, (size_t)((end - at) / 8), &t);
-                if (size == 0)
+                if (size == 0 || !each(ctx, t))
                         break;
-                const uint32_t type = graph_type_of_frame(r->types, t);
-                if (type != GRAPH_TYPE_NONE)
-                        return r->types->graph->types[type].name;
                 at += 8 * size;
         }
-        return "";
+}
+
+struct placing {
+        struct heap_roots *roots;
+        const char *place;
+};
+
+static bool see_frame(void *ctx, const struct closure_table *t)
+{
+        struct placing *p = ctx;
+        const uint32_t type = graph_type_of_frame(p->roots->types, t);
+
+        if (type != GRAPH_TYPE_NONE)
+                p->place = p->roots->types->graph->types[type].name;
+        return type == GRAPH_TYPE_NONE;
+}
+
+/* The topmost function of the program in its stack. */
+static const char *thread_place(struct heap_roots *r, uint64_t tso)
+{
+        struct placing p = { r, "" };
+
+        heap_thread_frames(r->snapshot, tso, NAMED_FRAMES, see_frame, &p);
+        return p.place;
 }
 
 /* The stack pointer of a thread that runs: in Sp, or where C that it called has saved that: innermost on its stack. */
@@ -104,8 +123,8 @@ static bool add_thread(void *ctx, uint64_t tso)
         char text[PROGRAM_NAME_BYTES + 96];
         struct text_out out;
 
-        if (next == 3 || next == 4)
-                return true; /* it has ended */
+        if (thread_has_ended(next))
+                return true;
         see_running(r, tso);
         text_out_init(&out, text, sizeof(text));
         text_put(&out, "thread");

@@ -28,6 +28,10 @@ struct heap_roots {
         size_t n_running;
 };
 
+/* Calls `each` for the frames of a thread, from the top, at most so many, until it returns false. */
+void heap_thread_frames(const struct heap_snapshot *s, uint64_t tso, unsigned most,
+                        bool (*each)(void *ctx, const struct closure_table *t), void *ctx);
+
 /* Threads, registers and stable pointers. */
 void heap_roots_add(struct heap_roots *r);
 

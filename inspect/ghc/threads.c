@@ -33,7 +33,7 @@
 /* Values of what_next and why_blocked in rts/Constants.h. */
 enum { NEXT_KILLED = 3, NEXT_COMPLETE = 4 };
 
-static enum thread_state state_of(uint32_t why_blocked)
+enum thread_state thread_state_of(uint32_t why_blocked)
 {
         static const uint8_t states[] = {
                 [0] = THREAD_RUNNABLE,  [1] = THREAD_MVAR,       [2] = THREAD_BLACK_HOLE,
@@ -45,6 +45,11 @@ static enum thread_state state_of(uint32_t why_blocked)
         };
 
         return why_blocked < ARRAY_SIZE(states) ? (enum thread_state)states[why_blocked] : THREAD_UNKNOWN;
+}
+
+bool thread_has_ended(uint16_t what_next)
+{
+        return what_next == NEXT_KILLED || what_next == NEXT_COMPLETE;
 }
 
 static const char *const states[THREAD_STATES][2] = {
@@ -316,7 +321,7 @@ static bool copy_thread(void *ctx, uint64_t tso)
                 return false;
         }
         (void)memory_read(m, at + THREAD_WHAT_NEXT, &next, sizeof(next));
-        if (next == NEXT_KILLED || next == NEXT_COMPLETE) {
+        if (thread_has_ended(next)) {
                 t->finished++;
                 return true;
         }
@@ -332,7 +337,7 @@ static bool copy_thread(void *ctx, uint64_t tso)
         *h = (struct haskell_thread){
                 .tso = tso,
                 .id = memory_u64(m, at + l->id),
-                .state = state_of(why),
+                .state = thread_state_of(why),
                 .allocated = 0 - memory_u64(m, at + l->allocation_limit), /* it counts down from 0 */
         };
         if (h->allocated > INT64_MAX)

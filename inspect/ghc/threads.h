@@ -120,6 +120,10 @@ enum activity threads_copy_running(struct threads *ret, struct ghc *g, struct ru
 
 void threads_done(struct threads *t);
 
+/* By fields of a TSO. */
+enum thread_state thread_state_of(uint32_t why_blocked);
+bool thread_has_ended(uint16_t what_next);
+
 /* "blocked on an MVar" */
 const char *thread_state_text(enum thread_state s);
 /* "mvar": for programs */

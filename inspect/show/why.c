@@ -6,6 +6,7 @@
 
 #include "heapwatch/text.h"
 #include "inspect/ghc/names.h"
+#include "inspect/ghc/thread_bands.h"
 #include "inspect/graph/paths.h"
 #include "inspect/show/head.h"
 #include "proto/base/array.h"
@@ -66,10 +67,13 @@ static uint64_t bytes_of(const struct graph_group *g)
         return g->bytes + g->unreached_bytes;
 }
 
-/* The largest of those that answer best. False: none does. */
+/* The largest of those that answer best; threads that wait at one place are kept as all are. False: none does. */
 static bool choose(struct question *q, const char *typed)
 {
         unsigned best = 0;
+
+        if (typed && !strncmp(typed, THREAD_BANDS_NAME, strlen(THREAD_BANDS_NAME)))
+                typed = "STACK";
 
         for (uint32_t i = 0; i < q->groups.n; i++) {
                 const struct graph_group *g = &q->groups.items[i];

@@ -28,6 +28,7 @@
 #include "inspect/ghc/bands.h"
 #include "inspect/ghc/live_data.h"
 #include "inspect/ghc/snapshot.h"
+#include "inspect/ghc/thread_bands.h"
 #include "inspect/ghc/rts_counters.h"
 #include "inspect/process/available.h"
 #include "inspect/process/live.h"
@@ -246,10 +247,12 @@ static bool fits(const struct heap_census *c, const struct generations *before, 
                counted <= most + most / MISFIT_PARTS + MISFIT_BYTES;
 }
 
-static bool put_census(struct watching *w, struct heap_bands *b, const struct heap_census *c)
+/* Threads have bands of their own in a log of our own; what the agent gets is as the runtime's censuses are. */
+static bool put_census(struct watching *w, struct heap_bands *b, const struct heap_census *c,
+                       const struct heap_snapshot *n)
 {
         if (w->agent_fd < 0)
-                return log_send() && log_census(b);
+                return heap_bands_split_threads(b, c, n) && log_send() && log_census(b);
         heap_bands_pinned_as_runtime(b, c, w->ghc);
         w->is_agent_gone = !log_give(w->agent_fd, b);
         return !w->is_agent_gone;
@@ -264,7 +267,7 @@ static void count(struct watching *w, const struct heap_snapshot *n)
 
         heap_census_count(&c, n);
         if (is_understood(&c, &unused) && generations_read(&after, w->ghc->program) &&
-            fits(&c, &n->generations, &after) && heap_bands_of(&b, &c, w->ghc, true) && put_census(w, &b, &c)) {
+            fits(&c, &n->generations, &after) && heap_bands_of(&b, &c, w->ghc, true) && put_census(w, &b, &c, n)) {
                 w->has_census = true;
                 w->census_collections = generations_collections(&n->generations);
         }

@@ -87,6 +87,39 @@ def test_a_leak_of_a_stripped_program_is_found(directory, stripped, build):
         assert f"process {program.pid} is gone" in t.detail and "not known" in t.detail
 
 
+def bands_of(daemon, name):
+    """Label -> bytes, in the newest census."""
+    found = daemon.snapshot(name)
+    labels = {b.id: b.label for u in found.get("bands", []) for b in u.bands.bands}
+    return {labels[band]: size for u in found.get("census", []) for band, size in zip(u.census.band, u.census.bytes)}
+
+
+def test_threads_that_wait_at_one_place_are_a_band(directory):
+    """Of the forty that wait for a reply; the others are in TSO and STACK."""
+    require_tracing()
+    with Daemon(directory) as daemon, running(programs["inside"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as program:
+        assert heapwatch(daemon, "attach", "--outside", program.pid, "--name", "x").returncode == 0
+        bands = wait_for(lambda: (lambda b: any(n.startswith("threads ") for n in b) and b)(bands_of(daemon, "x")), "a band of threads")
+        [name] = [n for n in bands if n.startswith("threads ")]
+        assert name in ("threads blocked on an MVar in Main.$wwaitForReply", "threads blocked on an MVar in Main.waitForReply")
+        members = json.loads(heapwatch(daemon, "threads", "x", "--format", "json").stdout)["groups"][0]["members"]
+        tso = bands["TSO"] // 7     # the others
+        assert len(members) == 40 and bands[name] > 40 * (tso + members[0]["stack_bytes"]) and bands["STACK"] > 300000
+        why = heapwatch(daemon, "why", "x", name, "--brief")
+        assert why.returncode == 0 and " of STACK (of a thread) (" in why.stdout, why
+
+
+def test_threads_that_nobody_ends_are_what_grows(directory):
+    require_tracing()
+    with Daemon(directory, args=("--resolution", "1s")) as daemon, \
+            running(programs["inside"], "fork", stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as program:
+        assert heapwatch(daemon, "attach", "--outside", program.pid, "--name", "x").returncode == 0
+
+        def grows():
+            return next((line for line in heapwatch(daemon, "trend", "x").stdout.splitlines() if line.startswith("  grows  threads blocked on an MVar in Main.")), None)
+        assert "waitForReply with " in wait_for(grows, "what grows", poll_s=0.2)
+
+
 def test_an_alert_finds_out_why(directory):
     """The holder is named once the alert fires, and by all faces in the same words."""
     require_tracing()

@@ -2,7 +2,8 @@
 -- | A heap and threads that are known: 40 threads in waitForReply, one 20,000 calls deep, one in STM, one in a delay;
 -- 3,000 sessions in a map that a top-level IORef holds, each with two items; 500 orders that one thread holds. Says
 -- "ready" when all is there, and has 3,000 sessions more for each line that it reads.
--- usage: Inside [busy|spin]   until standard input ends, one more thread computes: busy allocates, spin is one function
+-- usage: Inside [busy|spin|fork]   until standard input ends, one more thread computes: busy allocates, spin is one function;
+--                                  fork makes threads that nobody ends, some hundred a second
 module Main (main, sessions, waitForReply, descend, holdOrders, spin, spinAgain) where
 
 import Control.Concurrent
@@ -63,6 +64,14 @@ spinAgain r n = do
   spinAgain r (n + 1)
 {-# NOINLINE spinAgain #-}
 
+-- | Threads that wait for a reply that nobody sends.
+forkAgain :: MVar Int -> Int -> IO ()
+forkAgain reply n = do
+  threadDelay 2000
+  _ <- forkIO (void (waitForReply reply))
+  when (n `mod` 50 == 0) performMajorGC
+  forkAgain reply (n + 1)
+
 named :: String -> IO () -> IO ()
 named name io = forkIO io >>= \t -> labelThread t name
 
@@ -93,6 +102,7 @@ main = do
   count <- newIORef 0
   when (args == ["busy"]) $ named "burn" (burn count 0)
   when (args == ["spin"]) $ named "spin" (spinAgain count 0)
+  when (args == ["fork"]) $ named "fork" (forkAgain reply 1)
   threadDelay 200000
   performMajorGC
   putStrLn "ready" >> hFlush stdout

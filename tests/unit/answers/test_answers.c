@@ -966,6 +966,24 @@ static void advice_follows_the_profile(void **state)
         }
 }
 
+/* Of a program that is watched from outside, threads that wait at one place are a band. */
+static void threads_that_wait_are_counted_by_a_command(void **state)
+{
+        struct made m;
+        struct answers a;
+
+        (void)state;
+        leak_live(&m);
+        m.run.breakdown = HW__BREAKDOWN__BREAKDOWN_CLOSURE_TYPE;
+        m.growing.label = m.band.label = (char *)"threads blocked on an MVar in Main.waitForReply";
+        assert_string_equal(advice(&m), "closures");
+        m.state.uri = (char *)"outside:7@1";
+        a = asked(&m);
+        assert_string_equal(advice(&m), "waiting-threads");
+        says(&a, QUESTION_NEXT,
+             "Find who should end these threads blocked on an MVar in Main.waitForReply: heapwatch threads ");
+}
+
 static void a_cost_centre_has_its_place(void **state)
 {
         struct made m;
@@ -1460,6 +1478,7 @@ int main(void)
                 cmocka_unit_test(a_rise_into_the_limit_is_told_without_a_verdict),
                 cmocka_unit_test(a_source_that_gives_nothing),
                 cmocka_unit_test(advice_follows_the_profile),
+                cmocka_unit_test(threads_that_wait_are_counted_by_a_command),
                 cmocka_unit_test(a_cost_centre_has_its_place),
                 cmocka_unit_test(without_a_profile_the_flag_that_fits),
                 cmocka_unit_test(growth_that_is_not_sure_yet),

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "inspect/ghc/bands.h"
+#include "inspect/ghc/thread_bands.h"
 #include "proto/base/array.h"
 #include "tests/unit/inspect/draft.h"
 
@@ -233,13 +233,72 @@ static void test_damaged_links(void **state)
         done(&t, d);
 }
 
+static struct heap_band band_of(const struct heap_bands *b, const char *name)
+{
+        for (size_t i = 0; i < b->n; i++)
+                if (!strcmp(b->items[i].name, name))
+                        return b->items[i];
+        return (struct heap_band){ NULL, 0, 0 };
+}
+
+enum { ON_MVAR = 1, IN_STM = 6, MANY = 2 * (int)THREAD_BANDS_LEAST, FEW = (int)THREAD_BANDS_LEAST - 1 };
+
+/* Many that wait at two places of one function are a band, few are none; who runs or has ended is in none. */
+static void test_threads_that_wait(void **state)
+{
+        static const struct draft_layout *const layouts[] = { &draft_9_0, &draft_9_6, &draft_9_10 };
+
+        (void)state;
+        for (size_t k = 0; k < ARRAY_SIZE(layouts); k++) {
+                struct draft *d = draft_new(layouts[k]);
+                const unsigned shift = (layouts[k]->header - 1) * 8;
+                const uint64_t block = draft_table(d, RET_SMALL, 0, 0, NULL),
+                               wait = draft_table(d, RET_SMALL, 1, 0, NULL);
+                const uint64_t again = draft_table(d, RET_SMALL, 1, 0, NULL),
+                               other = draft_table(d, RET_SMALL, 0, 0, NULL);
+                struct heap_bands all, split;
+                struct taken t;
+
+                draft_symbol(d, block, 16, "stg_block_takemvar_info");
+                draft_symbol(d, wait, again - wait + 16, "Main_waitForReply_info");
+                draft_symbol(d, other, 16, "Main_serve_info");
+                for (int i = 0; i < MANY; i++)
+                        (void)draft_thread(d, ON_MVAR, 8, (uint64_t[]){ block, i % 2 ? wait : again, 8 }, 3);
+                for (int i = 0; i < FEW; i++)
+                        (void)draft_thread(d, IN_STM, 8, (uint64_t[]){ other }, 1);
+                for (int i = 0; i < MANY; i++)
+                        (void)draft_thread(d, 0, 8, (uint64_t[]){ other }, 1); /* runnable */
+                for (int i = 0; i < MANY; i++)
+                        draft_u16(d, draft_thread(d, IN_STM, 8, (uint64_t[]){ other }, 1) + shift + 32, 4); /* ended */
+                take(&t, d);
+                assert_int_equal(t.census.n_threads, 3 * MANY + FEW + 1);
+                assert_true(heap_bands_of(&all, &t.census, &t.ghc, true));
+                assert_true(heap_bands_of(&split, &t.census, &t.ghc, true));
+                assert_true(heap_bands_split_threads(&split, &t.census, &t.snapshot));
+                const struct heap_band waiting = band_of(&split, "threads blocked on an MVar in Main.waitForReply");
+                const uint64_t tso = band_of(&all, "TSO").bytes / (3 * MANY + FEW + 1);
+                assert_int_equal(waiting.objects, 2 * MANY);
+                assert_int_equal(waiting.bytes, MANY * (tso + (layouts[k]->header + 2 + 8 + 3 + 1) * 8));
+                assert_int_equal(split.n, all.n + 1);
+                assert_int_equal(band_of(&split, "TSO").objects, 2 * MANY + FEW + 1);
+                assert_int_equal(band_of(&split, "TSO").bytes, tso * (2 * MANY + FEW + 1));
+                assert_int_equal(band_of(&split, "STACK").bytes + waiting.bytes - MANY * tso,
+                                 band_of(&all, "STACK").bytes);
+                for (size_t i = 1; i < split.n; i++)
+                        assert_true(split.items[i - 1].bytes >= split.items[i].bytes);
+                heap_bands_done(&all);
+                heap_bands_done(&split);
+                done(&t, d);
+        }
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(test_sizes),         cmocka_unit_test(test_gaps_and_names),
                 cmocka_unit_test(test_blocks),        cmocka_unit_test(test_pinned_arrays_as_the_runtime_counts_them),
                 cmocka_unit_test(test_transactions),  cmocka_unit_test(test_limit),
-                cmocka_unit_test(test_damaged_links),
+                cmocka_unit_test(test_damaged_links), cmocka_unit_test(test_threads_that_wait),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
