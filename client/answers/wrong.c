@@ -122,17 +122,22 @@ static void append_may_grow(struct target_answer *a, const struct evidence *e)
         append_judged_in(a, e);
 }
 
-/* Live data are far above what they usually were: a step, a peak, or the beginning of a rise. */
+/* Live data are far above what most collections showed: a step, a peak, or the beginning of a rise. */
 static void append_climbs(struct target_answer *a, const struct evidence *e)
 {
         const struct world_target *t = e->t;
         const Hw__Trend *live = t->trends[HW__SERIES__SERIES_LIVE];
+        const Hw__WindowStatistics *run = live->windows[live->n_windows - 1];
 
         a->tone = ANSWER_WARN;
         append_text(a->text, "Not known yet: live data are at their highest, ");
         append_bytes(a->text, t->heap->live_bytes);
-        append_text(a->text, ", and were usually ");
-        append_bytes(a->text, (uint64_t)live->windows[live->n_windows - 1]->p50);
+        if (run->has_integral &&
+            run->from_ns < run->to_ns) { /* over time: collections are most frequent while little is live */
+                append_text(a->text, ", and ");
+                append_bytes(a->text, (uint64_t)(run->integral / ((double)(run->to_ns - run->from_ns) / 1e9)));
+                append_text(a->text, " on average");
+        }
         append_text(a->text, "; whether they rise shows after a few more major collections");
 }
 

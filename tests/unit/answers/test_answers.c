@@ -409,7 +409,14 @@ static void before_a_verdict_it_says_what_is_known(void **state)
         m.of_run.max = 42 * MIB;
         a = asked(&m);
         assert_string_equal(a.word, "unknown");
-        says(&a, QUESTION_WRONG, "live data are at their highest, 42.0 MiB, and were usually 3.00 MiB");
+        says(&a, QUESTION_WRONG, "live data are at their highest, 42.0 MiB; whether they rise shows");
+        m.of_run.has_integral = 1;
+        m.of_run.integral = 10.0 * 7 * MIB;
+        m.of_run.from_ns = 3 * SECOND;
+        m.of_run.to_ns = 13 * SECOND;
+        a = asked(&m);
+        says(&a, QUESTION_WRONG, "live data are at their highest, 42.0 MiB, and 7.00 MiB on average; whether");
+        m.of_run.has_integral = 0;
         m.of_run.max = 50 * MIB;
         m.trends.has_limit_bytes = 1;
         m.trends.limit_bytes = 400 * MIB;
