@@ -30,6 +30,7 @@
 #define FLAT_SHARE       0.25
 #define FLAT_AGE         0.03 /* of a rise's age: a pause that is shorter does not end it */
 #define RESUMED_SHARE    0.02 /* a rise that was let go at its height resumes with so much more of it */
+#define HEIGHT_SHARE     0.85 /* ... and one from there on is another one */
 #define QUIET_S          4.0  /* without a pass for the longest of these, a rise ends */
 #define QUIET_GAPS       3.2
 #define QUIET_AGE        0.15
@@ -40,7 +41,9 @@
 #define CURVED           1.6
 #define ABOVE_BASE_SHARE 0.01
 #define BASE_POINTS      8u
-#define BASE_POINTS_MIN  3u /* fewer are no level: the first second of a program, whose heap is filled then */
+#define BASE_POINTS_MIN  3u  /* fewer are no level: the first second of a program, whose heap is filled then */
+#define LEVEL_POINTS     2u  /* at least, above what came before them */
+#define LEVEL_STEPS      8.0 /* by so many times the distance of the highest from the lowest */
 #define RISE_POINTS      12u
 #define ONSET_ERRORS     5.0 /* to each side: the line chose its points, so it errs more than they scatter */
 #define ONSET_ERROR_AGE  0.03
@@ -181,23 +184,43 @@ struct early_base {
         unsigned n;
 };
 
+/*
+ * How many of the n newest values are a level of their own, far above all older ones: a program that has loaded its
+ * data stays where it came to, and what it came from is no level. n where there is no such step.
+ */
+static unsigned newest_level(const double *values, unsigned n, double tolerance)
+{
+        double least = values[0], most = values[0];
+
+        for (unsigned k = 1; k < n; k++) {
+                double older = -INFINITY;
+                for (unsigned i = k; i < n; i++)
+                        older = fmax(older, values[i]);
+                if (k >= LEVEL_POINTS && least - older > fmax(tolerance, LEVEL_STEPS * (most - least)))
+                        return k;
+                least = fmin(least, values[k]);
+                most = fmax(most, values[k]);
+        }
+        return n;
+}
+
 /* Of up to BASE_POINTS points before all[begin], newest first; begin + 1 < n. */
-static struct early_base base_before(const struct early_point *all, unsigned n, unsigned begin)
+static struct early_base base_before(const struct early_point *all, unsigned n, unsigned begin, double tolerance)
 {
         double values[BASE_POINTS];
         struct early_base base = { .n = n - begin - 1 < BASE_POINTS ? n - begin - 1 : BASE_POINTS };
 
         for (unsigned i = 0; i < base.n; i++)
                 values[i] = all[begin + 1 + i].value;
+        base.n = newest_level(values, base.n, tolerance);
         base.level = median_of(values, base.n);
         base.sd = scatter(all + begin + 1, base.n, 0, base.level, 0);
         return base;
 }
 
-static void set_onset(struct early_rise *e, double now_s)
+static void set_onset(struct early_rise *e, const struct early_fit *f, double now_s)
 {
         struct early_point all[LADDER_MAX], rise[RISE_POINTS];
-        const struct early_fit *f = &e->widest;
         unsigned n = collect_points(e, all), begin = 0, misses = 0;
         double tolerance = fmax(ONSET_SCATTERS * f->sd, ONSET_SHARE * f->rise);
 
@@ -211,13 +234,13 @@ static void set_onset(struct early_rise *e, double now_s)
         }
         struct early_base base = { .level = all[begin].value };
         if (begin + 1 < n) {
-                base = base_before(all, n, begin);
+                base = base_before(all, n, begin, tolerance);
                 /* The line's tolerance has reached into what was there before: the rise begins above that. */
                 while (begin > 0 && f->slope_new < CURVED * f->slope_old &&
                        all[begin - 1].t_s <= f->start_s + (f->end_s - f->start_s) / 2 &&
                        all[begin].value <= base.level + fmax(ONSET_SCATTERS * base.sd, ABOVE_BASE_SHARE * f->rise))
                         begin--;
-                base = base_before(all, n, begin);
+                base = base_before(all, n, begin, tolerance);
         }
         const struct early_point *first = &all[begin];
         unsigned n_rise = begin + 1 < RISE_POINTS ? begin + 1 : RISE_POINTS;
@@ -299,6 +322,12 @@ static bool is_standing(const struct early_rise *e)
         return e->has_onset && !fell_back(e) && e->last <= e->end + RESUMED_SHARE * (e->end - e->onset.base);
 }
 
+/* The rise that was let go at its height: what rises from there is another one. */
+static bool starts_at_its_height(const struct early_rise *e, const struct early_onset *before)
+{
+        return e->onset.base >= before->base + HEIGHT_SHARE * (e->stood - before->base);
+}
+
 static void start_rising(struct early_rise *e, double now_s)
 {
         e->rising = true;
@@ -306,8 +335,8 @@ static void start_rising(struct early_rise *e, double now_s)
                 return;
         struct early_onset before = e->onset;
         bool had_onset = e->has_onset;
-        set_onset(e, now_s);
-        if (had_onset && e->onset.from_s <= e->ended_s) {
+        set_onset(e, had_onset && e->widest.start_s < e->ended_s ? &e->shortest : &e->widest, now_s);
+        if (had_onset && e->onset.from_s <= e->ended_s && !starts_at_its_height(e, &before)) {
                 e->onset = before; /* a rise that was lost out of sight continues */
         } else {
                 e->end = e->widest.end;
@@ -348,7 +377,8 @@ static void check_end(struct early_rise *e, double now_s)
         if (fell_back(e) || is_flat(e, &e->shortest, FLAT_AGE * age_s) || now_s - e->passed_s > patience_s) {
                 e->rising = false;
                 e->ended_s = e->passed_s;
-                e->end = fmax(e->end, e->rungs[0].n ? e->rungs[0].points[e->rungs[0].n - 1].value : e->last);
+                e->stood = e->rungs[0].n ? e->rungs[0].points[e->rungs[0].n - 1].value : e->last;
+                e->end = fmax(e->end, e->stood);
                 for (unsigned k = 0; k < EARLY_RUNGS; k++) {
                         e->rungs[k].passed = 0;
                         e->rungs[k].answer.passes = false;

@@ -71,6 +71,7 @@ struct early_rise {
         struct early_fit widest, shortest; /* while rising: of the newest passes */
         double ended_s;                    /* after a rise: when a window last passed or held */
         double end;                        /* the highest end of a window of this rise */
+        double stood;                      /* after a rise: the level that it had come to */
         bool has_onset;
         struct early_onset onset; /* kept after the rise, for one that continues it */
 };

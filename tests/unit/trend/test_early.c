@@ -229,6 +229,24 @@ static void the_start_of_a_program_does_not_hide_a_rise(void **state)
         assert_true(e.onset.from_s <= 60 && 60 <= e.onset.to_s);
 }
 
+/* A program that loads its data, stays there, and then leaks: a rise of its own, although collections are few. */
+static void a_leak_does_not_begin_with_the_loading(void **state)
+{
+        static const double at[] = { 0.3, 1, 2, 3, 6, 7, 8, 9, 11, 13, 16, 20, 33, 55, 63, 73, 91, 104, 115, 136, 157 };
+        struct early_rise e;
+
+        (void)state;
+        early_rise_init(&e);
+        for (size_t i = 0; i < sizeof(at) / sizeof(at[0]); i++) {
+                early_rise_add(&e, at[i], (1.5 * fmin(at[i], 25) + 0.001 * at[i] + 0.95 * fmax(at[i] - 60, 0)) * MIB);
+                if (at[i] < 10 && at[i] > 5)
+                        assert_true(e.rising && e.onset.to_s < 2);
+        }
+        assert_true(e.rising);
+        assert_true(e.onset.from_s > 50 && e.onset.from_s <= 60 && 60 <= e.onset.to_s && e.onset.to_s < 70);
+        assert_true(fabs(e.onset.base / MIB - 37.5) < 0.1);
+}
+
 /* It is no line, and has grown by an eighth only. */
 static void a_rise_that_speeds_up_is_found(void **state)
 {
@@ -408,6 +426,7 @@ int main(void)
                 cmocka_unit_test(a_rise_that_stops_is_withdrawn),
                 cmocka_unit_test(a_rise_does_not_begin_with_the_program),
                 cmocka_unit_test(the_start_of_a_program_does_not_hide_a_rise),
+                cmocka_unit_test(a_leak_does_not_begin_with_the_loading),
                 cmocka_unit_test(a_rise_that_speeds_up_is_found),
                 cmocka_unit_test(a_spike_does_not_end_a_rise),
                 cmocka_unit_test(a_pause_does_not_end_a_long_rise),
