@@ -15,7 +15,7 @@
 #define EVENT_HEAD   10 /* number and time */
 #define CENSUS_BYTES 18 /* an event that begins or ends one */
 
-const unsigned heapwatch_agent_accepts_censuses = 1;
+_Atomic unsigned heapwatch_agent_accepts_censuses;
 
 static struct {
         struct chunk *chunk; /* NULL: none waits */
@@ -147,16 +147,18 @@ struct chunk *given_make_block(uint64_t block_ns)
         return c;
 }
 
-void given_refuse(const char *why)
+void given_accept(bool accepts)
 {
-        if (!w.chunk)
+        heapwatch_agent_accepts_censuses = accepts;
+        if (accepts || !w.chunk)
                 return;
-        refuse(w.id, why);
+        refuse(w.id, "there is no heap profile by closure type");
         chunk_release(w.chunk);
         w.chunk = NULL;
 }
 
 void given_fork_child(void)
 {
+        heapwatch_agent_accepts_censuses = 0;
         w.chunk = NULL;
 }

@@ -46,6 +46,7 @@
 #define COUNTS_NS       UINT64_C(250000000) /* between two that are written */
 #define CENSUS_LEAST_NS UINT64_C(1000000000)
 #define CENSUS_PARTS    50u
+#define GIVEN_LEAST_NS  UINT64_C(5000000000)  /* between two for an agent: all are in the program's log, and are kept */
 #define CENSUS_QUARTERS 5u                    /* memory that a byte of heap needs */
 #define LATER_NS        UINT64_C(60000000000) /* after a census for which there is not enough memory */
 #define MISFIT_BYTES    (UINT64_C(4) << 20)   /* the youngest closures, which may be counted or not */
@@ -70,6 +71,7 @@ struct watching {
         uint64_t census_collections; /* how many there were before the newest census */
         bool has_census, is_nonmoving, is_too_large;
         int agent_fd;        /* -1: it is not for an agent */
+        uint64_t accepts_at; /* where the agent says whether it accepts censuses */
         bool is_after_major; /* the newest reading is the first one after a major collection */
         bool is_agent_gone;
 };
@@ -296,7 +298,7 @@ static void read_census(struct watching *w, uint64_t now_ns)
         if (copy(w, &n, &error))
                 count(w, &n);
         snapshot_done(&n);
-        w->census_due_ns = now_ns + rest_ns(began, CENSUS_PARTS, CENSUS_LEAST_NS);
+        w->census_due_ns = now_ns + rest_ns(began, CENSUS_PARTS, w->agent_fd < 0 ? CENSUS_LEAST_NS : GIVEN_LEAST_NS);
 }
 
 /* ------------------------------------------------------------------------------ the loop */
@@ -348,6 +350,13 @@ static bool watch_process(struct watching *w, int process, int fd, struct error 
         return good;
 }
 
+static bool is_accepted(const struct watching *w)
+{
+        uint32_t accepts;
+
+        return memory_read(w->ghc->program->memory, w->accepts_at, &accepts, sizeof(accepts)) && accepts;
+}
+
 static bool make_censuses(struct watching *w, int process, struct error *error)
 {
         int ms;
@@ -355,6 +364,8 @@ static bool make_censuses(struct watching *w, int process, struct error *error)
         do {
                 const uint64_t now_ns = clock_mono_ns();
                 ms = pause_ms(w, now_ns);
+                if (now_ns >= w->census_due_ns && !is_accepted(w))
+                        w->census_due_ns = now_ns + CENSUS_LEAST_NS;
                 if (now_ns < w->census_due_ns) {
                         w->live.begun = w->live.pending = false; /* the next reading is of another time */
                         ms = (int)((w->census_due_ns - now_ns) / 1000000u) + 1;
@@ -393,7 +404,7 @@ bool watch_for_agent(int fd, pid_t pid, struct ghc *g, uint64_t memory_bytes, st
 {
         struct watching w = { .ghc = g, .pid = pid, .memory_bytes = memory_bytes, .agent_fd = fd };
 
-        if (!program_variable(g->program, AGENT_ACCEPTS_CENSUSES))
+        if (!(w.accepts_at = program_variable(g->program, AGENT_ACCEPTS_CENSUSES)))
                 return error_set(error, "process %ld has no agent of heapwatch that accepts censuses", (long)pid);
         const int process = open_process(pid, error);
         if (process < 0)

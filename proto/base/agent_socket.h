@@ -17,7 +17,7 @@
 /* How a log message begins that tells how the run ended; it is added where a log is cut from a recording. */
 #define RUN_END_MESSAGE "heapwatch end 1\n"
 
-/* The name by which whoever reads the program's memory sees that its agent accepts censuses (agent/given.h). */
+/* The variable, a u32, by which whoever reads the program sees whether its agent accepts censuses (agent/given.h). */
 #define AGENT_ACCEPTS_CENSUSES "heapwatch_agent_accepts_censuses"
 
 /* The number of a census in the log (event 162) that was read from outside: no collection was made for it. */

@@ -455,6 +455,7 @@ UNWATCHED static void program(void)
         give(&first, 20, outside, sizeof(outside));
         MUST(read_until(&first, "Given.Band"));
         check_given(&first);
+        MUST(heapwatch_agent_accepts_censuses == 1);
         ask(&first, 21, "status", "ok");
         MUST(read_until(&first, " given=1 "));
         give(&first, 22, "hello", 5);
@@ -467,6 +468,7 @@ UNWATCHED static void program(void)
         ask(&first, 7, "census", "no there is no heap profile");
         give(&first, 23, outside, sizeof(outside));
         MUST(read_until(&first, AGENT_SAYS "answer 23 no there is no heap profile by closure type"));
+        MUST(heapwatch_agent_accepts_censuses == 0);
         ask(&first, 8, "heap T", "ok");
         for (unsigned i = 0; i < 5; i++) {
                 other = join();
