@@ -132,15 +132,15 @@ def bands(daemon):
 def test_censuses_are_read_from_outside_without_a_pause(held, tmp_path):
     """After collections that the program makes anyway; the agent makes none meanwhile, and again when they stop."""
     require_tracing()
-    with private_directory() as directory, Daemon(directory, args=("--record", tmp_path)) as daemon, run(daemon, held, 4, rounds=["10"]):
+    with private_directory() as directory, Daemon(directory, args=("--record", tmp_path)) as daemon, run(daemon, held, 8, rounds=["10"]):
         seen = []
 
         def given_in_a_row():
-            """Four from outside, and none of the agent's between the first and the last of them."""
+            """Three from outside, and none of the agent's between the first and the last of them."""
             now = status(daemon)
             if now["given"] and (not seen or seen[-1]["taken"] != now["taken"]):
                 seen.append(now)
-            return seen and now["taken"] == seen[-1]["taken"] and now["given"] >= seen[-1]["given"] + 4 and now
+            return seen and now["taken"] == seen[-1]["taken"] and now["given"] >= seen[-1]["given"] + 2 and now
 
         now = wait_for(given_in_a_row, "censuses from outside alone")
 
@@ -153,6 +153,7 @@ def test_censuses_are_read_from_outside_without_a_pause(held, tmp_path):
 
         inspector = inspector_of(daemon.process.pid)
         os.kill(inspector, signal.SIGSTOP)
+        assert ask(daemon, "ctl", "agent", "p", "budget", "1") == "done\n"      # one is due soon, then
         taken = status(daemon)["taken"]
         wait_for(lambda: status(daemon)["taken"] > taken, "censuses of the agent's own")
         given = status(daemon)["given"]
@@ -166,6 +167,9 @@ def test_censuses_are_read_from_outside_without_a_pause(held, tmp_path):
             return next((u["census"] for u in piped(log) if u.get("census", {}).get("timeNs") == str(live.time_ns)), None)
 
         assert wait_for(recorded, "the same census in the recording")["totalBytes"] == str(live.total_bytes)
+        inspector = inspector_of(daemon.process.pid)
+        daemon.stop(signal.SIGKILL)
+        wait_for(lambda: not os.path.exists(f"/proc/{inspector}"), "the end of the inspector whose daemon is gone")
 
 
 def test_options_of_censuses_are_checked(held):
