@@ -100,6 +100,7 @@ void console_destroy(struct console **c)
         recall_destroy(&(*c)->scene.recall);
         (void)census_poll(*c); /* one that is done */
         console_profile_destroy(*c);
+        console_threads_destroy(*c);
         past_done(&(*c)->band_past);
         free((*c)->scene.answered);
         free(*c);
@@ -141,6 +142,7 @@ void console_prepare(struct console *c, uint64_t now_wall_ns)
                 (void)recall_collect(c->scene.recall, c->live);
         find_target(c);
         console_profile_prepare(c);
+        console_threads_prepare(c);
         c->scene.answered->t = c->scene.answered->brief = NULL;
         if (c->scene.target && !c->scene.left)
                 timeline_recall(c);
@@ -379,6 +381,8 @@ static void common_key(struct console *c, int key)
                 census_request_begin(c);
         else if (key == 'P')
                 console_profile_key(c);
+        else if (key == 'W')
+                console_threads_key(c);
         else if (key == '.' || key == ',')
                 console_step_target(c, key == '.' ? 1 : -1);
         else if (key == SCREEN_ESCAPE && c->has_cursor)

@@ -49,6 +49,12 @@ bool console_profile_poll(struct console *c);
 void console_profile_prepare(struct console *c); /* whether the scene has it */
 void console_profile_destroy(struct console *c);
 
+/* threads.c: what `W` does. Poll as above. */
+void console_threads_key(struct console *c);
+bool console_threads_poll(struct console *c);
+void console_threads_prepare(struct console *c); /* whether the scene has them */
+void console_threads_destroy(struct console *c);
+
 /* save.c: what `s` does. */
 void console_save(struct console *c);
 

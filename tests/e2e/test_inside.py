@@ -550,6 +550,29 @@ def test_heap_and_threads_by_the_server(directory):
         program.wait()
 
 
+def test_threads_by_the_console(directory):
+    """By a key from any view; with what was done to the program. What cannot be read is said."""
+    require_tracing()
+    program = started(programs["threaded"])
+    try:
+        with Daemon(directory, f"shop=pid:{program.pid}", f"no=pid:{os.getpid()}") as daemon:
+            for name in ("shop", "no"):
+                daemon.wait_state(name, "RUNNING")
+            with top(directory, "--connect", daemon.publish, "shop") as t:
+                t.wait("running")
+                t.keys("W")
+                t.wait("threads in", "; stopped for ", "blocked on an MVar, all", "waitForReply", "threads stopped because")
+                screen = t.wait_screen(lambda s: re.search(r"^ *40 +blocked on an MVar", s, re.M), "the largest group")
+                assert "reading the threads" not in screen
+            with top(directory, "--connect", daemon.publish, "no") as t:
+                t.wait("running")
+                t.keys("W")
+                t.wait("no threads: ", "no heap of GHC's runtime")
+    finally:
+        program.kill()
+        program.wait()
+
+
 def test_profile_of_what_waits_or_ends(directory):
     require_tracing()
     program = started(programs["threaded"])

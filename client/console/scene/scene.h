@@ -9,6 +9,7 @@
 #include "client/console/draw/canvas.h"
 #include "client/console/draw/text.h"
 #include "client/state/cpu_tree.h"
+#include "client/state/thread_groups.h"
 #include "client/state/recall.h"
 #include "client/state/world.h"
 
@@ -36,7 +37,8 @@ struct scene {
         struct past *band;                 /* also: what scene_band gives */
         struct answer_memo *answered;      /* also: scene_answered */
         struct scene_mark mark;
-        const struct cpu_tree *cpu; /* a profile of CPU time, shown in place of cost centres; NULL: none */
+        const struct cpu_tree *cpu;         /* a profile of CPU time, shown in place of cost centres; NULL: none */
+        const struct thread_groups *groups; /* what threads wait for, as it was read; NULL: it was not */
 };
 
 /* "running" ...; and its tint. */

@@ -85,6 +85,7 @@ struct console {
         char message[256];               /* until the next key */
         struct census_job *census;       /* census.c; NULL: none is under way */
         struct console_profile *profile; /* profile.c; NULL: none was taken */
+        struct console_threads *threads; /* threads.c; NULL: none were read */
         bool message_bad;
         size_t help_first;
         struct journal journal; /* filled by console_watch */

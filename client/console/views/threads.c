@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* views/threads.c - Haskell threads, why they stop, sparks, and how each capability is used. */
+/* views/threads.c - what threads wait for (W), why they stop, sparks, and how each capability is used. */
 #include "client/console/views/views.h"
 #include "client/console/draw/widgets.h"
 #include "proto/base/array.h"
@@ -177,6 +177,74 @@ static const struct table_class stops = {
         .text = stop_text,
 };
 
+/* ------------------------------------------------------------------ groups */
+
+static const struct thread_group *group(const void *row)
+{
+        return row;
+}
+
+#define GROUP_VALUE(function, is_known, field)                                                                         \
+        static struct value function(const struct scene *s, const void *row)                                           \
+        {                                                                                                              \
+                (void)s;                                                                                               \
+                return value_number(is_known, (double)group(row)->field);                                              \
+        }
+
+GROUP_VALUE(group_threads, true, threads)
+GROUP_VALUE(group_stack, true, most_stack_bytes)
+GROUP_VALUE(group_allocated, group(row)->has_allocated, allocated_bytes)
+
+static struct value group_state(const struct scene *s, const void *row)
+{
+        (void)s;
+        return value_text(group(row)->state);
+}
+
+static struct value group_place(const struct scene *s, const void *row)
+{
+        (void)s;
+        return value_text(group(row)->place);
+}
+
+/* clang-format off */
+static const struct column group_columns[] = {
+        { .title = "threads", .name = "threads", .unit = UNIT_COUNT, .width = 10, .value = group_threads,
+          .help = "with this state and this stack; a group that grows is threads that nobody ends" },
+        { .title = "doing", .name = "state", .width = -24, .value = group_state,
+          .help = "what each of them does, or waits for" },
+        { .title = "where", .name = "place", .width = -28, .value = group_place,
+          .help = "the innermost function on their stacks that is none of the runtime's" },
+        { .title = "stack", .name = "stack_bytes", .unit = UNIT_BYTES, .width = 10, .rank = 1, .value = group_stack,
+          .help = "in use, of the deepest of them" },
+        { .title = "allocated", .name = "allocated_bytes", .unit = UNIT_BYTES, .width = 10, .rank = 2,
+          .value = group_allocated, .help = "by all of them together, since each began" },
+};
+/* clang-format on */
+
+static void group_rows(const struct console *c, struct table *t)
+{
+        const struct thread_groups *g = c->scene.groups;
+
+        for (size_t i = 0; g && i < g->n; i++)
+                table_add(t, i, &g->items[i]);
+}
+
+static const char *group_text(const void *row)
+{
+        return group(row)->place;
+}
+
+static const struct table_class group_table = {
+        .name = "groups",
+        .empty = "",
+        .columns = group_columns,
+        .n_columns = ARRAY_SIZE(group_columns),
+        .sort = 0,
+        .rows = group_rows,
+        .text = group_text,
+};
+
 /* ----------------------------------------------------------------- figures */
 
 static struct value threads_alive(const struct scene *s, const void *row)
@@ -214,9 +282,33 @@ static int table_rows(const struct table *t)
         return 1 + (t->n ? (int)t->n : 1);
 }
 
+#define SENTENCE_TEXT 512
+
+/* What was read of the threads, in the upper two thirds at most. Returns its rows. */
+static int draw_groups(struct console *c, struct canvas *canvas, struct area area)
+{
+        struct table *t = &c->shown->tables[2];
+        const struct thread_groups *g = c->scene.groups;
+        const int most = area.height * 2 / 3;
+        char safe[SENTENCE_TEXT];
+        int rows = 0;
+
+        if (!g)
+                return 0;
+        for (size_t i = 0; i < g->n_sentences && rows < area.height / 4; i++)
+                (void)canvas_put(canvas, area, rows++, 1, area.width - 2, TINT_DIM,
+                                 safe_text(safe, sizeof(safe), g->sentences[i]));
+        struct area part = area_below(area, rows);
+        part.height = table_rows(t) < most - rows ? table_rows(t) : most - rows;
+        console_table(c, canvas, part, t);
+        return rows + part.height + 1;
+}
+
 static void draw(struct console *c, struct canvas *canvas, struct area area)
 {
         struct table *upper = &c->shown->tables[0], *lower = &c->shown->tables[1];
+
+        area = area_below(area, draw_groups(c, canvas, area));
         int numbers = figures_draw(canvas, area, 0, &c->scene, figures, FIGURES, c->scene.target);
         struct area part = area_below(area, numbers + (area.height > 20));
         int rest = part.height;
@@ -240,7 +332,7 @@ static int wanted(struct console *c, int width)
 
 /* clang-format off */
 static const struct console_key keys[] = {
-        { "tab", "other table" }, { "< >", "sort" }, { NULL, NULL },
+        { "W", "what they wait for" }, { "tab", "other table" }, { "< >", "sort" }, { NULL, NULL },
 };
 /* clang-format on */
 
@@ -250,9 +342,10 @@ const struct console_view view_threads = {
         .brief = "Thr",
         .letter = 'h',
         .about = "Haskell threads, why they stop, sparks, and how each capability is used. From scheduler events "
-                 "(+RTS -ls) and spark events (-lp).",
+                 "(+RTS -ls) and spark events (-lp). Above, after W: what they wait for and where, in groups of one "
+                 "state and one stack, which needs no events. `heapwatch threads` has their stacks.",
         .keys = keys,
-        .tables = { &capabilities, &stops },
+        .tables = { &capabilities, &stops, &group_table },
         .figures = figures,
         .n_figures = FIGURES,
         .draw = draw,

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* test_thread_groups.c - what an inspection prints of threads is groups; what does not fit is left out or refused. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "client/state/thread_groups.h"
+
+static void test_groups(void **state)
+{
+        static const char json[] =
+                "{\"sentences\": [\"x (process 7): 41 threads in 2 groups\", 7, \"incomplete: a\"], \"groups\": ["
+                "{\"threads\": 40, \"state_text\": \"blocked on an MVar\", \"same_cause\": true, "
+                "\"least_stack_bytes\": 64, \"most_stack_bytes\": 128, \"allocated_bytes\": 9, \"frames\": ["
+                "{\"name\": \"stg_block_takemvar\", \"by\": \"symbol\"}, "
+                "{\"name\": \"main-1.0:Main.Work\", \"by\": \"module\"}]},"
+                "{\"threads\": -1, \"same_cause\": false, \"frames\": [{\"name\": \"stg_x\"}]}, 7]}";
+        struct thread_groups g;
+        struct error error;
+
+        (void)state;
+        assert_true(thread_groups_read(&g, json, &error));
+        assert_int_equal(g.n_sentences, 2);
+        assert_string_equal(g.sentences[1], "incomplete: a");
+        assert_int_equal(g.n, 3);
+        assert_int_equal(g.items[0].threads, 40);
+        assert_string_equal(g.items[0].state, "blocked on an MVar, all on the same one");
+        assert_string_equal(g.items[0].place, "Main.Work (a local function)");
+        assert_int_equal(g.items[0].most_stack_bytes, 128);
+        assert_true(g.items[0].has_allocated);
+        assert_int_equal(g.items[1].threads, 0);
+        assert_string_equal(g.items[1].place, "stg_x");
+        assert_false(g.items[1].has_allocated);
+        assert_string_equal(g.items[2].state, "");
+        thread_groups_done(&g);
+}
+
+static void test_damaged(void **state)
+{
+        static const char *const texts[] = { "", "x", "[]", "{}", "{\"groups\": 7}", "{\"groups\": [", "7" };
+        struct thread_groups g;
+        struct error error;
+
+        (void)state;
+        for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+                assert_false(thread_groups_read(&g, texts[i], &error));
+                assert_string_equal(error.text, "what the inspection printed is damaged: it has no groups of threads");
+                thread_groups_done(&g);
+        }
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = { cmocka_unit_test(test_groups), cmocka_unit_test(test_damaged) };
+
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
