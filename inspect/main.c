@@ -24,6 +24,7 @@
 #include "inspect/show/graph.h"
 #include "inspect/show/graph_file.h"
 #include "inspect/show/head.h"
+#include "inspect/show/arrays.h"
 #include "inspect/show/heap.h"
 #include "inspect/show/profile.h"
 #include "inspect/show/profile_file.h"
@@ -257,7 +258,7 @@ static int census(struct inspect_subject *s, struct error *error)
 
         if (status != EXIT_OK)
                 return status;
-        status = show_heap(s, &n, error) ? EXIT_OK : EXIT_USAGE;
+        status = (s->request->arrays ? show_arrays : show_heap)(s, &n, error) ? EXIT_OK : EXIT_USAGE;
         snapshot_done(&n);
         return status;
 }
@@ -455,6 +456,11 @@ static int inspect_graph(const struct inspect_request *r, const struct verb *v, 
         struct heap_graph g;
         const struct graph_subject s = { r, &g, NULL };
 
+        if (r->arrays) {
+                (void)error_set(error, "%.300s has no contents to compare: --arrays needs the program, or a core file",
+                                r->core);
+                return EXIT_USAGE;
+        }
         if (!v->graph) {
                 (void)error_set(error, "%.300s is of who holds what in a heap: `heapwatch heap` and `why` read it",
                                 r->core);
@@ -525,6 +531,7 @@ static const struct option options[] = {
                     "a core file, or a graph that heap has written"),
         OPTION_TEXT("since", 0, "FILE", struct words, request.since, COMPLETE_FILE, "of heap: an older graph"),
         OPTION_FLAG("retained", 0, struct words, request.retained, "of heap: what would go with each type"),
+        OPTION_FLAG("arrays", 0, struct words, request.arrays, "of heap: byte arrays by size, and which are equal"),
         OPTION_JSON(struct words, request.json, "text (default), or one object"),
         OPTION_FLAG("all", 'a', struct words, request.all, "one by one"),
         OPTION_FLAG("brief", 0, struct words, request.brief,

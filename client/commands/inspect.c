@@ -27,7 +27,7 @@ struct request {
         uint64_t frames, top, max_pause_ns, memory_bytes, time_ns;
         uint64_t for_ns, hz; /* 0: not of this command */
         const char *output, *since;
-        bool retained;
+        bool retained, arrays;
 };
 
 #define OPERAND_SUBJECT OPERAND_TEXT("TARGET|PID|CORE", struct request, what, COMPLETE_TARGET_OR_FILE, NULL)
@@ -115,6 +115,8 @@ static void fill(struct arguments *a, const struct request *r, const struct insp
         }
         if (r->retained)
                 add(a, "--retained");
+        if (r->arrays)
+                add(a, "--arrays");
         add_number(a, "--max-pause", r->max_pause_ns / 1000000, "ms");
         add_number(a, "--memory", r->memory_bytes, "");
         add_number(a, "--time", r->time_ns / 1000000, "ms");
@@ -129,6 +131,10 @@ static int run(void *filled)
         enum inspector_end end = INSPECTOR_FAILED;
         char time[HW_NUMBER_MAX];
 
+        if (r->arrays && (r->retained || r->since || r->output || r->by_type))
+                return command_usage_error(r->command,
+                                           "--arrays is of arrays alone, without --retained, --since, --output and "
+                                           "--by");
         signals_catch();
         bool found = subject_find(&s, r->what, r->endpoint, &error);
         if (found && r->command == &command_why && !r->band && s.foreign)
@@ -193,6 +199,8 @@ const struct command command_threads = {
 static const struct option options_of_heap[] = {
         OPERAND_SUBJECT_OR_GRAPH,
         OPTION_FLAG("retained", 'r', struct request, retained, "sort by what would go with each type, and show roots"),
+        OPTION_FLAG("arrays", 0, struct request, arrays,
+                    "instead of types: byte arrays (ByteString, Text, unboxed arrays) by size, and how many are equal"),
         OPTION_TEXT("since", 0, "GRAPH", struct request, since, COMPLETE_FILE,
                     "show what each type has gained since this file was written"),
         OPTION_TEXT("output", 'o', "FILE", struct request, output, COMPLETE_FILE,
@@ -215,7 +223,8 @@ const struct command command_heap = {
                  "a target of your daemon; CORE the core file of one that crashed.\n\n"
                  "With --retained, --since or --output it also finds out who holds what: RETAINS is what would go "
                  "with all closures of a type, UNREACHED what no root holds. GRAPH is a file that --output has "
-                 "written; `heapwatch why` reads it, too.\n\n"
+                 "written; `heapwatch why` reads it, too. --arrays finds what is there more than once, such as equal "
+                 "strings.\n\n"
                  "The program is stopped while its heap is copied, some 100 ms for 100 MB, or not at all with "
                  "--no-stop; the inspection needs as much memory as the heap, and three times as much to "
                  "find out who holds what. No contents are shown or written. docs/INSIDE.md says what is needed and "
@@ -225,6 +234,7 @@ const struct command command_heap = {
                 (const char *const[]){
                         "heapwatch heap my-server",
                         "heapwatch heap my-server --retained",
+                        "heapwatch heap my-server --arrays",
                         "heapwatch heap my-server -o monday.heapgraph",
                         "heapwatch heap my-server --since monday.heapgraph",
                         "heapwatch heap my-server -o my-server.heapsnapshot",

@@ -24,6 +24,7 @@ SHOWN = "heapwatch.settled && document.querySelector('.treemap').offsetParent &&
 programs = Programs({
     "plain": ("inside", "Inside", "-rtsopts"),
     "threaded": ("inside-threaded", "Inside", "-threaded", "-rtsopts"),
+    "equal": ("equal", "Equal"),
     "profiled": ("inside-profiled", "Inside", "-threaded", "-prof"),
 })
 
@@ -172,6 +173,29 @@ def test_heap_to_the_object(threaded):
     found = heap(threaded.pid, "--max-pause", "1ms")
     assert found["from"] == "running", "it would be stopped for longer: it is read while it runs"
     check_heap(found)
+
+
+def test_equal_arrays(threaded, directory):
+    """How many arrays there are of each size, and how many have the contents of another one; never what these are."""
+    program = started(programs["equal"])
+    try:
+        found = inspect("heap", program.pid, "--arrays")
+        assert found["repeated_arrays"] >= 4990 and found["arrays"] >= 8000 and not found["not_compared_arrays"]
+        assert [r for r in found["repeated"] if r["bytes"] == 40] == 10 * [{"bytes": 40, "arrays": 500}]
+        assert [s["arrays"] >= n for s, n in zip(found["sizes"], (3000, 5000))] == [True, True]
+        assert found["arrays"] == sum(s["arrays"] for s in found["sizes"])
+        [band] = [b for b in inspect("heap", program.pid)["bands"] if b["name"].startswith("ARR_WORDS")]
+        assert band["closures"] == found["arrays"] and band["bytes"] > found["bytes"]
+        text = client("heap", program.pid, "--arrays").stdout.decode()
+        assert re.search(r"^ +19\.5 KiB +500  40 B$", text, re.M) and "less than 128 B" in text, text
+        graph = directory / "equal.heapgraph"
+        inspect("heap", program.pid, "-o", graph)
+    finally:
+        program.kill()
+        program.wait()
+    for args, words in (((graph, "--arrays"), "has no contents to compare"), ((threaded.pid, "--arrays", "--retained"), "--arrays is of arrays alone")):
+        done = client("heap", *args)
+        assert done.returncode == 2 and words in done.stderr.decode() and not done.stdout, done.stderr
 
 
 def test_heap_of_one_generation():

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "inspect/ghc/arrays.h"
 #include "inspect/ghc/thread_bands.h"
 #include "proto/base/array.h"
 #include "tests/unit/inspect/draft.h"
@@ -123,6 +124,51 @@ static void test_gaps_and_names(void **state)
         assert_int_equal(band(&t, "BLACKHOLE").bytes, 16);
         assert_int_equal(t.census.unused_bytes, 24 + 8);
         assert_int_equal(t.census.unknown_bytes, 8);
+        done(&t, d);
+}
+
+/* Byte arrays by size; of those with the same contents, also as part of a longer one, only the same length counts. */
+static void test_equal_arrays(void **state)
+{
+        struct draft *d = draft_new(&draft_profiled);
+        const uint64_t bytes = draft_table(d, ARR_WORDS, 0, 0, NULL), con = draft_table(d, CONSTR_0_2, 0, 2, "p:M.C");
+        const uint64_t pair[] = { bytes, 0, 0, 13, 0x0807060504030201, 0x0d0c0b0a09 };
+        const uint64_t same_but_for_its_end[] = { bytes, 0, 0, 13, 0x0807060504030201, 0xffffff0d0c0b0a09 };
+        const uint64_t shorter[] = { bytes, 0, 0, 12, 0x0807060504030201, 0x0d0c0b0a09 };
+        uint64_t large[4 + 16] = { bytes, 0, 0, 128 }, other[4 + 16];
+        struct heap_arrays a;
+        struct taken t;
+
+        (void)state;
+        memset(large + 4, 7, 128);
+        memcpy(other, large, sizeof(large));
+        other[19]++;
+        (void)draft_object(d, 1, pair, 6);
+        (void)draft_object(d, 1, large, 20);
+        (void)draft_object(d, 1, same_but_for_its_end, 6); /* what is behind its length is no part of it */
+        (void)draft_object(d, 1, shorter, 6);
+        (void)draft_object(d, 1, (uint64_t[]){ con, 0, 0, 13, 0x0807060504030201 }, 5);
+        (void)draft_object(d, 1, large, 20);
+        (void)draft_object(d, 1, other, 20);
+        (void)draft_object(d, 1, large, 20);
+        take(&t, d);
+        assert_true(heap_arrays_count(&a, &t.snapshot));
+        assert_int_equal(a.arrays, 7);
+        assert_int_equal(a.bytes, 13 + 13 + 12 + 4 * 128);
+        assert_int_equal(a.classes[0].arrays, 3);
+        assert_int_equal(a.classes[1].arrays, 0);
+        assert_int_equal(a.classes[2].arrays, 4);
+        assert_int_equal(a.classes[2].bytes, 4 * 128);
+        assert_int_equal(a.repeated, 1 + 2);
+        assert_int_equal(a.repeated_bytes, 13 + 2 * 128);
+        assert_int_equal(a.not_compared, 0);
+        heap_arrays_sort(&a);
+        assert_int_equal(a.n_contents, 2);
+        assert_int_equal(a.contents[0].arrays, 3);
+        assert_int_equal(a.contents[0].bytes, 128);
+        assert_int_equal(a.contents[1].arrays, 2);
+        assert_int_equal(a.contents[1].bytes, 13);
+        heap_arrays_done(&a);
         done(&t, d);
 }
 
@@ -295,10 +341,15 @@ static void test_threads_that_wait(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_sizes),         cmocka_unit_test(test_gaps_and_names),
-                cmocka_unit_test(test_blocks),        cmocka_unit_test(test_pinned_arrays_as_the_runtime_counts_them),
-                cmocka_unit_test(test_transactions),  cmocka_unit_test(test_limit),
-                cmocka_unit_test(test_damaged_links), cmocka_unit_test(test_threads_that_wait),
+                cmocka_unit_test(test_sizes),
+                cmocka_unit_test(test_gaps_and_names),
+                cmocka_unit_test(test_blocks),
+                cmocka_unit_test(test_pinned_arrays_as_the_runtime_counts_them),
+                cmocka_unit_test(test_transactions),
+                cmocka_unit_test(test_limit),
+                cmocka_unit_test(test_equal_arrays),
+                cmocka_unit_test(test_damaged_links),
+                cmocka_unit_test(test_threads_that_wait),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

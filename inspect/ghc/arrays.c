@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "inspect/ghc/arrays.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "inspect/ghc/census.h"
+#include "inspect/ghc/closure.h"
+#include "proto/base/array.h"
+#include "proto/base/hash.h"
+
+const uint64_t array_class_ends[ARRAY_CLASSES] = { 32, 128, 512, 2048, 8192, 65536, 1 << 20, UINT64_MAX };
+
+/* NULL: not all of it is in one megablock, or in the copy. */
+static const uint8_t *contents_at(const struct heap_snapshot *s, uint64_t at, uint64_t bytes)
+{
+        const struct megablock *m = snapshot_megablock(s, at);
+
+        return m && bytes <= MEGABLOCK_BYTES - at % MEGABLOCK_BYTES ? m->bytes + at % MEGABLOCK_BYTES : NULL;
+}
+
+static struct array_content *find(struct heap_arrays *a, uint64_t hash, const uint8_t *contents, uint64_t bytes)
+{
+        uint32_t at = idtable_start(&a->by_hash, hash), id;
+
+        while ((id = idtable_next(&a->by_hash, hash, &at))) {
+                struct array_content *c = &a->contents[id - 1];
+                if (c->hash == hash && c->bytes == bytes &&
+                    !memcmp(contents_at(a->snapshot, c->first, bytes), contents, bytes))
+                        return c;
+        }
+        return NULL;
+}
+
+static bool add(struct heap_arrays *a, uint64_t hash, uint64_t at, uint64_t bytes)
+{
+        if (!ARRAY_RESERVE(a->contents, a->contents_capacity, a->n_contents + 1) ||
+            idtable_add(&a->by_hash, hash, a->n_contents + 1) != 0)
+                return false;
+        a->contents[a->n_contents++] = (struct array_content){ hash, at, bytes, 1 };
+        return true;
+}
+
+static void compare(struct heap_arrays *a, uint64_t at, uint64_t bytes)
+{
+        const uint8_t *contents = contents_at(a->snapshot, at, bytes);
+
+        if (!contents) {
+                a->not_compared++;
+                a->not_compared_bytes += bytes;
+                return;
+        }
+        const uint64_t hash = hash_bytes(contents, bytes, a->seed);
+        struct array_content *c = find(a, hash, contents, bytes);
+        if (c) {
+                c->arrays++;
+                a->repeated++;
+                a->repeated_bytes += bytes;
+        } else if (!add(a, hash, at, bytes)) {
+                a->out_of_memory = true;
+        }
+}
+
+static void count(void *ctx, const struct closure_table *t, uint64_t at, uint64_t bytes)
+{
+        struct heap_arrays *a = ctx;
+        const unsigned header = a->snapshot->ghc->header_words;
+        unsigned class = 0;
+
+        if (t->type != ARR_WORDS || a->out_of_memory)
+                return;
+        const uint64_t n = snapshot_word(a->snapshot, at + 8 * (uint64_t)header);
+        if (n > bytes)
+                return;
+        while (n >= array_class_ends[class] && class + 1 < ARRAY_CLASSES)
+                class ++;
+        a->classes[class].arrays++;
+        a->classes[class].bytes += n;
+        a->arrays++;
+        a->bytes += n;
+        compare(a, at + 8 * ((uint64_t)header + 1), n);
+}
+
+bool heap_arrays_count(struct heap_arrays *a, const struct heap_snapshot *s)
+{
+        uint64_t unused = 0;
+
+        *a = (struct heap_arrays){ .snapshot = s, .seed = hash_seed(a) };
+        for (size_t i = 0; i < s->n_groups; i++)
+                if (s->groups[i].kind != GROUP_YOUNG && s->groups[i].kind != GROUP_OTHER)
+                        (void)group_each(s, &s->groups[i], count, a, &unused);
+        return !a->out_of_memory;
+}
+
+static int by_spare(const void *va, const void *vb)
+{
+        const uint64_t a = array_spare_bytes(va), b = array_spare_bytes(vb);
+
+        return (a < b) - (a > b);
+}
+
+void heap_arrays_sort(struct heap_arrays *a)
+{
+        uint32_t n = 0;
+
+        for (uint32_t i = 0; i < a->n_contents; i++)
+                if (a->contents[i].arrays > 1)
+                        a->contents[n++] = a->contents[i];
+        a->n_contents = n;
+        idtable_done(&a->by_hash); /* they have other places now */
+        if (n > 1)
+                qsort(a->contents, n, sizeof(*a->contents), by_spare);
+}
+
+void heap_arrays_done(struct heap_arrays *a)
+{
+        free(a->contents);
+        idtable_done(&a->by_hash);
+        a->contents = NULL;
+        a->n_contents = a->contents_capacity = 0;
+}
