@@ -58,7 +58,7 @@ void census_age_of(struct census_age *ret, const struct world_target *t, bool li
                 ret->time_ns = t->census->time_ns;
                 ret->total_bytes = t->census->total_bytes;
                 ret->stale = is_stale(t);
-                add(ret->before, "last census ");
+                add(ret->before, t->census->outside ? "last census, without a pause, " : "last census ");
                 add_size(ret, t, e.over);
         }
         if (none)

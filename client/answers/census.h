@@ -12,7 +12,10 @@
 #define CENSUS_TEXT 320
 #define CENSUS_LINE (2 * CENSUS_TEXT + 32) /* of the whole sentence */
 
-/* "last census " AGE " ago at 2.4 MiB; live data are 98 MiB now: bands are of then" */
+/*
+ * "last census " AGE " ago at 2.4 MiB; live data are 98 MiB now: bands are of then"; "last census, without a pause, "
+ * where it was read from outside.
+ */
 struct census_age {
         bool any;             /* there is something to say */
         bool has_time;        /* there is a census; else there is only `before` */

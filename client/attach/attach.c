@@ -551,7 +551,8 @@ const struct command command_attach = {
         .usage = (const char *const[]){ "PID|NAME [OPTION]...", NULL },
         .about = "Loads the agent (docs/AGENT.md) into a GHC-compiled program that runs, whatever flags it was built "
                  "and started with, and gives it to the daemon (started when none runs): collections, live data, and "
-                 "bands by closure type, from now on. Heap censuses pause it, on average for 0.05 % of the time, see "
+                 "bands by closure type, from now on. Heap censuses that are not read from outside pause it, on "
+                 "average for 0.05 % of the time, see "
                  "`heapwatch run --help`: --budget, --max-pause. One thread of the program, the runtime's ticker, is "
                  "borrowed for some milliseconds by ptrace(2); that needs a process of yours and "
                  "kernel.yama.ptrace_scope 0, "

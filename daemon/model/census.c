@@ -96,7 +96,8 @@ void census_begin(struct model *m, const struct hw_event *e)
 {
         begin(m, e->time_ns);
         m->run.no_census[0] = '\0';
-        if (hw_event_u64(e, 0) != AGENT_OUTSIDE_CENSUS)
+        m->census.open.outside = hw_event_u64(e, 0) == AGENT_OUTSIDE_CENSUS;
+        if (!m->census.open.outside)
                 gc_census(m, e->time_ns);
 }
 

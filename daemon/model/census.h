@@ -18,6 +18,7 @@ struct census {
         uint32_t n_rows;
         uint64_t rows_left_out, bytes_left_out;
         bool unfinished; /* the log ended inside it */
+        bool outside;    /* read by another process: no collection was made for it */
 };
 
 /*

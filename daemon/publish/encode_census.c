@@ -51,5 +51,7 @@ Hw__Census *encode_census(struct encoder *e, const struct census *census)
         PUT(out, rows_left_out, census->rows_left_out);
         PUT(out, bytes_left_out, census->bytes_left_out);
         PUT(out, unfinished, census->unfinished);
+        if (census->outside)
+                PUT(out, outside, true);
         return census->n_rows == 0 || put_rows(e, census, out) ? out : NULL;
 }

@@ -144,6 +144,8 @@ def test_censuses_are_read_from_outside_without_a_pause(held, tmp_path):
 
         now = wait_for(given_in_a_row, "censuses from outside alone")
 
+        assert newest(daemon).outside and trend(daemon)["sentence"].startswith("last census, without a pause, ")
+
         # What does not change has the same size, whoever makes the census.
         kept, from_outside = ("Bin", "Tip", "Just", "I#"), bands(daemon)
         assert ask(daemon, "ctl", "census", "p").startswith("census ")

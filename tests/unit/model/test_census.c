@@ -126,6 +126,7 @@ static void test_a_census_from_outside_costs_no_pause(void **unused)
                 ev(&f, HW_GC_END, 0, from + 20, "");
                 assert_true(model_census(f.m)->number == i + 1 && model_census(f.m)->total_bytes == 100 + i);
                 assert_int_equal(model_gc(f.m)->census_pause_ns, 20 * i);
+                assert_true(model_census(f.m)->outside == (i == 0));
         }
 }
 
