@@ -11,6 +11,7 @@
 #include "inspect/ghc/live_data.h"
 #include "inspect/ghc/names.h"
 #include "inspect/ghc/reach.h"
+#include "inspect/ghc/thread_bands.h"
 #include "inspect/ghc/threads.h"
 #include "inspect/graph/file.h"
 #include "inspect/show/graph.h"
@@ -98,6 +99,18 @@ static void graph(const struct graph_subject *s)
         free(graph_file_encode(s->graph, &size));
 }
 
+static void bands(const struct heap_snapshot *s)
+{
+        struct heap_census c = { .n = 0 };
+        struct heap_bands b = { NULL, 0 };
+
+        heap_census_count(&c, s);
+        if (heap_bands_of(&b, &c, s->ghc, true))
+                (void)heap_bands_split_threads(&b, &c, s);
+        heap_bands_done(&b);
+        heap_census_done(&c);
+}
+
 static void heap(struct program *p, struct ghc *g, const struct inspect_request *request)
 {
         struct heap_snapshot s;
@@ -109,6 +122,7 @@ static void heap(struct program *p, struct ghc *g, const struct inspect_request 
         if (snapshot_copy(&s, true, fuzz_never, NULL, &error) && snapshot_index(&s)) {
                 const struct inspect_subject subject = { .request = request, .program = p, .ghc = g };
                 (void)show_heap(&subject, &s, &error);
+                bands(&s);
                 heap_graph_init(&held);
                 if (reach_all(&held, &s, NULL)) {
                         head_origin(&held.origin, &subject);
