@@ -780,19 +780,21 @@ def test_heap_on_the_page(directory, browser, theme, width):     # noqa: F811
         program.wait()
 
 
-@pytest.mark.parametrize("theme, width", [("light", 1440), *long_cases(("dark", 390))])
+@pytest.mark.parametrize("theme, width", [("dark", 390), *long_cases(("light", 1440))])
 def test_threads_on_the_page(directory, browser, theme, width):     # noqa: F811
-    """A click, then the groups with the command's numbers; a group shows its stack; a saved page keeps them."""
+    """A click, then the groups with the command's numbers; a group shows its stack; a saved page keeps them. A second reading has what was gained."""
     require_tracing()
-    program = started(programs["threaded"])
+    program, forking = started(programs["threaded"]), started(programs["threaded"], "fork")
     try:
-        with Daemon(directory, f"shop=pid:{program.pid}") as daemon, BrowsedWeb("--connect", daemon.publish, "--allow-control") as web, \
+        with Daemon(directory, f"shop=pid:{program.pid}", f"fork=pid:{forking.pid}") as daemon, BrowsedWeb("--connect", daemon.publish, "--allow-control") as web, \
                 browser.tab(theme=theme, width=width) as tab:
             tab.go(web.url).until("heapwatch.settled")
             tab.go(f"{web.url.split('?')[0]}#/threads?target=shop")
             tab.until("[...document.querySelectorAll('button')].some(b => b.textContent === 'Read the threads' && b.offsetParent)")
             tab.click(selector="text=Read the threads")
-            rows = {r["threads"]: r for r in tab.table("groups")["rows"]}
+            found = tab.table("groups")
+            rows = {r["threads"]: r for r in found["rows"]}
+            assert all(r.get("gained") is None for r in found["rows"]), "unknown is not 0"
             waiting = inspect("threads", program.pid)["groups"][0]
             assert waiting["threads"] == 40 and rows[40]["state"] == "blocked on an MVar, all on the same one" and "Main" in rows[40]["place"]
             assert (rows[40]["stack"], rows[40]["allocated"]) == (waiting["most_stack_bytes"], waiting["allocated_bytes"])
@@ -808,6 +810,16 @@ def test_threads_on_the_page(directory, browser, theme, width):     # noqa: F811
                 (directory / "saved.html").write_bytes(tab.save_file("text=Save report")[1])
                 tab.go(f"file://{directory}/saved.html#/threads?target=shop")
                 assert {r["threads"] for r in tab.table("groups")["rows"]} == set(rows)
+                return
+            tab.go(f"{web.url.split('?')[0]}#/threads?target=fork")
+            for reading in range(2):
+                tab.until("[...document.querySelectorAll('button')].some(b => b.textContent === 'Read the threads' && b.offsetParent)")
+                tab.click(selector="text=Read the threads")
+                gained = f"(heapwatch.table('groups')?.rows ?? []).find(r => r.threads > 40 && /Main/.test(r.place) && {'r.gained > 0' if reading else 'true'})"
+                tab.until(f"heapwatch.settled && document.querySelector('[data-table=groups]').offsetParent && {gained}")
+            assert re.search(r"\+[\d,]+, [\d.]+/s", tab.js("document.querySelector('[data-table=groups]').innerText"))
+            assert tab.js("document.scrollingElement.scrollWidth - innerWidth") <= 0 and tab.axe() == []
     finally:
-        program.kill()
-        program.wait()
+        for p in (program, forking):
+            p.kill()
+            p.wait()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { groupsOf } from "../src/state/groups.ts";
+import { groupsOf, setGained } from "../src/state/groups.ts";
 import { heapOf, holdersOf, nameOf, plainName, trail } from "../src/state/held.ts";
 import { squares } from "../src/widgets/squares.ts";
 
@@ -59,7 +59,14 @@ test("threads in groups as the inspection prints them; what does not fit is left
     const found = groupsOf({ sentences: ["a"], threads: 41, complete: true, list_complete: true, groups: [group, { threads: 1, same_cause: false }] });
     assert.ok(found.complete);
     assert.deepEqual(found.groups[0], { number: 0, threads: 40, state: "blocked on an MVar, all on the same one", place: "Main (a local function)",
-        frames: ["stg_block_takemvar", "Main (a local function)"], allFrames: 9, leastStack: 64, mostStack: 128, whole: true, allocated: undefined, members: ["5 worker", "6"] });
+        frames: ["stg_block_takemvar", "Main (a local function)"], allFrames: 9, leastStack: 64, mostStack: 128, whole: true, allocated: undefined, members: ["5 worker", "6"], key: '["","",""]' });
     assert.equal(found.groups[1]!.place, "");
     for (const wrong of [undefined, 7, { groups: 7 }, { groups: [null] }, { sentences: [7] }]) assert.ok(!groupsOf(wrong).complete);
+});
+
+test("what groups have gained since an earlier reading", () => {
+    const read = (...groups: [threads: number, state: string, at: string][]) => groupsOf({ groups: groups.map(([threads, state, at]) => ({ threads, state, frames: [{ name: "f", at }] })) }).groups;
+    const now = read([50, "mvar", "0x1"], [3, "mvar", "0x1"], [2, "stm", "0x1"], [7, "mvar", "0x2"]);
+    setGained(now, read([40, "mvar", "0x1"], [9, "stm", "0x1"], [1, "mvar", "0x3"]));
+    assert.deepEqual(now.map((g) => g.gained), [13, 13, -7, 7]);
 });

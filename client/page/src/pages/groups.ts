@@ -4,18 +4,27 @@
  */
 import type { App } from "../app.ts";
 import { h, replace, setText, visible } from "../dom.ts";
-import { type ThreadGroup, type ThreadGroups, groupsOf, type ThreadsRead } from "../state/groups.ts";
+import { type ThreadGroup, type ThreadGroups, groupsOf, setGained, type ThreadsRead } from "../state/groups.ts";
 import type { Target } from "../state/target.ts";
-import { bytes, count, duration } from "../units.ts";
+import { seconds } from "../state/wire.ts";
+import { bytes, count, duration, UNKNOWN } from "../units.ts";
 import { twoLines } from "../widgets/facts.ts";
 import { setName } from "../widgets/name.ts";
 import { type Column, Table } from "../widgets/table.ts";
 import { threadsControl } from "./control.ts";
 
+// "+36, 3.00/s"
+function gained(g: ThreadGroup, since: number | undefined): string {
+    if (g.gained === undefined || since === undefined) return UNKNOWN;
+    return `${g.gained > 0 ? "+" : ""}${count(g.gained)}${g.gained ? `, ${count(g.gained / since)}/s` : ""}`;
+}
+
 const stackOf = (g: ThreadGroup) => `${bytes(g.leastStack)}${g.mostStack !== g.leastStack ? ` to ${bytes(g.mostStack)}` : ""}`;
 
-const GROUPS: Column<ThreadGroup>[] = [
+// `since`: seconds since the reading before; undefined: there is none.
+const columns = (since: () => number | undefined): Column<ThreadGroup>[] => [
     { id: "threads", title: "Threads", width: "80px", value: (g) => g.threads, text: (g) => count(g.threads) },
+    { id: "gained", title: "Gained", width: "90px", value: (g) => g.gained, text: (g) => gained(g, since()), hidden: () => since() === undefined },
     { id: "state", title: "Doing", width: "minmax(110px, 2fr)", left: true, value: (g) => g.state, wide: true, draw: (c, g) => setName(c, g.state) },
     { id: "place", title: "Where", width: "minmax(110px, 3fr)", left: true, value: (g) => g.place, draw: (c, g) => twoLines(c, g.place, g.state) },
     { id: "stack", title: "Stack", width: "150px", wide: true, value: (g) => g.mostStack, text: stackOf },
@@ -34,10 +43,12 @@ export class GroupSection {
     private readonly stack: HTMLElement;
     private read: ThreadsRead | undefined;
     private found: ThreadGroups | undefined; // made of it
+    private before: { of: string; at: number; groups: ThreadGroups } | undefined; // what was read last, of a run
+    private since: number | undefined; // s between that and what is shown
 
     constructor(private readonly app: App) {
         this.control = threadsControl(app);
-        this.table = new Table<ThreadGroup>({ id: "groups", title: "Threads in groups", columns: GROUPS, key: (g) => String(g.number), route: app.route, sort: "-threads", rowHeight: 40, height: 420,
+        this.table = new Table<ThreadGroup>({ id: "groups", title: "Threads in groups", columns: columns(() => this.since), key: (g) => String(g.number), route: app.route, sort: "-threads", rowHeight: 40, height: 420,
             empty: "No thread was found.", onopen: (g) => app.route.set({ group: g.number || undefined }), opened: () => app.route.get("group", "0") });
         this.stack = h("section", { class: "card", "aria-label": "Stack" }, h("div", { class: "tablehead" }, this.stackTitle), this.members, this.frames);
         this.root = h("div", { class: "stack" }, h("div", {}, h("div", { class: "controls" }, this.control.root), this.message, this.command), this.table.root, this.stack);
@@ -45,7 +56,7 @@ export class GroupSection {
 
     show(t: Target): void {
         const { app } = this, now = app.finished && !app.meta ? undefined : app.threads?.of(t.key);
-        if (this.read !== now) [this.read, this.found] = [now, now?.result === undefined ? undefined : groupsOf(now.result)];
+        if (this.read !== now) this.take(t, now);
         const found = this.found, group = found?.groups[app.route.number("group", 0, 0, 1e6)] ?? found?.groups[0];
         this.root.hidden = app.finished && !found;
         this.control.update(t, now?.state === "running");
@@ -56,6 +67,17 @@ export class GroupSection {
         this.stack.hidden = !group;
         if (found) this.table.show(found.groups, count(found.groups.length));
         if (group) this.showStack(group);
+    }
+
+    // What is new, compared with what was read before.
+    private take(t: Target, now: ThreadsRead | undefined): void {
+        this.read = now;
+        this.found = now?.result === undefined ? undefined : groupsOf(now.result);
+        const of = `${t.key} ${now?.run ?? ""}`, at = seconds(now?.beginWallNs), last = this.before?.of === of ? this.before : undefined;
+        if (!this.found || at === undefined || last?.at === at) return;
+        this.since = last && last.groups.complete ? at - last.at : undefined;
+        if (this.since !== undefined) setGained(this.found.groups, last!.groups.groups);
+        this.before = { of, at, groups: this.found };
     }
 
     private showStack(g: ThreadGroup): void {

@@ -27,6 +27,8 @@ export interface ThreadGroup {
     whole: boolean; // stacks were walked to their bottom
     allocated?: number; // bytes, of all together; not every build counts them
     members: string[]; // numbers and labels, of some
+    key: string; // what makes it this group
+    gained?: number; // threads since an earlier reading; without one not known
 }
 
 export interface ThreadGroups {
@@ -41,14 +43,27 @@ function frameName(f: Fields): string {
 }
 
 function groupOf(g: Fields, number: number): ThreadGroup {
-    const frames = list(g["frames"]).map(frameName), same = g["same_cause"], members = list(g["members"]);
+    const rows = list(g["frames"]), frames = rows.map(frameName), same = g["same_cause"], members = list(g["members"]);
     const cause = same === true ? ", all on the same one" : same === false ? ", on different ones" : "";
     return { number, threads: amount(g["threads"]), state: `${text(g["state_text"])}${cause}`, place: frames.find((f) => !f.startsWith("stg_")) ?? frames[0] ?? "", frames, allFrames: amount(g["stack_frames"]),
         leastStack: amount(g["least_stack_bytes"]), mostStack: amount(g["most_stack_bytes"]), whole: g["stack_whole"] === true, allocated: maybe(g["allocated_bytes"]),
-        members: members.map((m) => `${amount(m["id"])}${text(m["label"]) && ` ${text(m["label"])}`}`) };
+        members: members.map((m) => `${amount(m["id"])}${text(m["label"]) && ` ${text(m["label"])}`}`),
+        key: JSON.stringify([text(g["state"]), ...rows.map((f) => text(f["at"]))]) };
 }
 
 export function groupsOf(result: unknown): ThreadGroups {
     const r = fields(result);
     return { sentences: texts(r["sentences"]), threads: amount(r["threads"]), complete: r["complete"] === true && r["list_complete"] === true, groups: list(r["groups"]).map(groupOf) };
+}
+
+// What each group has gained since an earlier reading of the same run: one that was not there had no thread. Groups with one key, whose stacks
+// differ further out, are compared together.
+export function setGained(now: ThreadGroup[], before: ThreadGroup[]): void {
+    const sums = (groups: ThreadGroup[]) => {
+        const all = new Map<string, number>();
+        for (const g of groups) all.set(g.key, (all.get(g.key) ?? 0) + g.threads);
+        return all;
+    };
+    const had = sums(before), has = sums(now);
+    for (const g of now) g.gained = has.get(g.key)! - (had.get(g.key) ?? 0);
 }
