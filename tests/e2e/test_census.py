@@ -12,13 +12,17 @@ import pytest
 
 import terminal
 import web_browser
-from harness import CLIENT, VALGRIND, Daemon, Programs, client, piped, private_directory, require_tracing, running, wait_for
+from harness import CLIENT, VALGRIND, Daemon, Programs, client, long_cases, piped, private_directory, require_tracing, running, wait_for
 from test_outside import inspector_of
+
+
+programs = Programs({"threaded": ("held", "Held", "-threaded"), "threaded-log": ("held-threaded-log", "Held", "-threaded", "-eventlog"),
+                     "plain": ("held-plain", "Held"), "plain-log": ("held-plain-log", "Held", "-eventlog")})
 
 
 @pytest.fixture(scope="module")
 def held():
-    return Programs({"held": ("held", "Held", "-threaded")})["held"]
+    return programs["threaded"]
 
 
 @pytest.fixture
@@ -129,10 +133,12 @@ def bands(daemon):
     return {labels[band]: size for band, size in zip(census.band, census.bytes)}
 
 
-def test_censuses_are_read_from_outside_without_a_pause(held, tmp_path):
+@pytest.mark.parametrize("build", ["threaded", *long_cases(["threaded-log"], ["plain"], ["plain-log"])])
+def test_censuses_are_read_from_outside_without_a_pause(build, tmp_path):
     """After collections that the program makes anyway; the agent makes none meanwhile, and again when they stop."""
     require_tracing()
-    with private_directory() as directory, Daemon(directory, args=("--record", tmp_path)) as daemon, run(daemon, held, 8, rounds=["10"]):
+    with private_directory() as directory, Daemon(directory, args=("--record", tmp_path)) as daemon, \
+            run(daemon, programs[build], 8, rounds=["10"]):
         seen = []
 
         def given_in_a_row():
@@ -166,9 +172,12 @@ def test_censuses_are_read_from_outside_without_a_pause(held, tmp_path):
 
         def recorded():
             assert client("recording", "dump", "p", "--dir", tmp_path, "--force", "-o", log).returncode == 0
-            return next((u["census"] for u in piped(log) if u.get("census", {}).get("timeNs") == str(live.time_ns)), None)
+            found = (u["census"] for u in piped(log) if "census" in u)
+            return next((c for c in found if c["timeNs"] == str(live.time_ns) and not c.get("unfinished")), None)
 
         assert wait_for(recorded, "the same census in the recording")["totalBytes"] == str(live.total_bytes)
+        health = daemon.health("p")
+        assert health.lost_bytes == 0 and health.time_anomalies == 0 and health.unknown_events == 0
         inspector = inspector_of(daemon.process.pid)
         daemon.stop(signal.SIGKILL)
         wait_for(lambda: not os.path.exists(f"/proc/{inspector}"), "the end of the inspector whose daemon is gone")
