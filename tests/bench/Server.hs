@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: BSD-3-Clause
 -- | A server on a loopback socket: a thread for each connection, a table of MIB that each request looks into, renewing one
 -- entry. A request is 16 bytes, so is its answer, the same ones. Says its port when the table is there; ends with its input.
--- usage: Server MIB
+-- usage: Server MIB [SECONDS]      (a major collection so often)
 module Main (main) where
 
 import Control.Concurrent
@@ -49,7 +49,7 @@ serve table entries fd = allocaBytes size go
 
 main :: IO ()
 main = do
-  [mib] <- map read <$> getArgs
+  mib : every <- map read <$> getArgs
   let entries = mib * 10400 -- some 100 bytes each
   table <- newIORef $! M.fromDistinctAscList [(i, Just i) | i <- [1 .. entries]]
   (listener, port) <- alloca $ \p -> (,) <$> server_listen p <*> peek p
@@ -58,4 +58,5 @@ main = do
   _ <- forkIO $ forever $ do
     fd <- server_accept listener
     if fd < 0 then threadWaitRead (Fd listener) else void (forkIO (serve table entries fd))
+  forM_ every $ \s -> forkIO (forever (threadDelay (s * 1000000) >> performMajorGC))
   getContents >>= evaluate . length >>= print
