@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { groupsOf, setGained } from "../src/state/groups.ts";
-import { heapOf, holdersOf, nameOf, plainName, trail } from "../src/state/held.ts";
+import { heapOf, holdersOf, nameOf, plainName, setTypesGained, trail } from "../src/state/held.ts";
+import { Readings } from "../src/state/readings.ts";
 import { squares } from "../src/widgets/squares.ts";
 
 const step = (type: string, several = false) => ({ type, several });
@@ -69,4 +70,15 @@ test("what groups have gained since an earlier reading", () => {
     const now = read([50, "mvar", "0x1"], [3, "mvar", "0x1"], [2, "stm", "0x1"], [7, "mvar", "0x2"]);
     setGained(now, read([40, "mvar", "0x1"], [9, "stm", "0x1"], [1, "mvar", "0x3"]));
     assert.deepEqual(now.map((g) => g.gained), [13, 13, -7, 7]);
+});
+
+test("a reading is compared with the one before it of the same run", () => {
+    const types = (...all: [string, number][]) => heapOf({ bytes: 100, bands: all.map(([name, bytes]) => ({ name, bytes })) }).types;
+    const readings = new Readings<ReturnType<typeof types>>(), first = types(["A", 10], ["B", 5]), second = types(["A", 30], ["C", 4]);
+    assert.ok(readings.take("t 1", 100, first) && readings.before === undefined && readings.since === undefined);
+    assert.ok(!readings.take("t 1", 100, first) && !readings.take("t 1", undefined, second) && !readings.take("t 1", 101, undefined));
+    assert.ok(readings.take("t 1", 110, second) && readings.before === first && readings.since === 10);
+    setTypesGained(second, first);
+    assert.deepEqual(second.map((t) => t.gained), [20, 4]);
+    assert.ok(readings.take("t 2", 120, first) && readings.before === undefined && readings.since === undefined, "another run");
 });

@@ -5,6 +5,7 @@
 import type { App } from "../app.ts";
 import { h, replace, setText, visible } from "../dom.ts";
 import { type ThreadGroup, type ThreadGroups, groupsOf, setGained, type ThreadsRead } from "../state/groups.ts";
+import { Readings } from "../state/readings.ts";
 import type { Target } from "../state/target.ts";
 import { seconds } from "../state/wire.ts";
 import { bytes, count, duration, UNKNOWN } from "../units.ts";
@@ -43,12 +44,11 @@ export class GroupSection {
     private readonly stack: HTMLElement;
     private read: ThreadsRead | undefined;
     private found: ThreadGroups | undefined; // made of it
-    private before: { of: string; at: number; groups: ThreadGroups } | undefined; // what was read last, of a run
-    private since: number | undefined; // s between that and what is shown
+    private readonly readings = new Readings<ThreadGroups>();
 
     constructor(private readonly app: App) {
         this.control = threadsControl(app);
-        this.table = new Table<ThreadGroup>({ id: "groups", title: "Threads in groups", columns: columns(() => this.since), key: (g) => String(g.number), route: app.route, sort: "-threads", rowHeight: 40, height: 420,
+        this.table = new Table<ThreadGroup>({ id: "groups", title: "Threads in groups", columns: columns(() => this.readings.since), key: (g) => String(g.number), route: app.route, sort: "-threads", rowHeight: 40, height: 420,
             empty: "No thread was found.", onopen: (g) => app.route.set({ group: g.number || undefined }), opened: () => app.route.get("group", "0") });
         this.stack = h("section", { class: "card", "aria-label": "Stack" }, h("div", { class: "tablehead" }, this.stackTitle), this.members, this.frames);
         this.root = h("div", { class: "stack" }, h("div", {}, h("div", { class: "controls" }, this.control.root), this.message, this.command), this.table.root, this.stack);
@@ -73,11 +73,8 @@ export class GroupSection {
     private take(t: Target, now: ThreadsRead | undefined): void {
         this.read = now;
         this.found = now?.result === undefined ? undefined : groupsOf(now.result);
-        const of = `${t.key} ${now?.run ?? ""}`, at = seconds(now?.beginWallNs), last = this.before?.of === of ? this.before : undefined;
-        if (!this.found || at === undefined || last?.at === at) return;
-        this.since = last && last.groups.complete ? at - last.at : undefined;
-        if (this.since !== undefined) setGained(this.found.groups, last!.groups.groups);
-        this.before = { of, at, groups: this.found };
+        this.readings.take(`${t.key} ${now?.run ?? ""}`, seconds(now?.beginWallNs), this.found);
+        if (this.found?.complete && this.readings.before?.complete) setGained(this.found.groups, this.readings.before.groups);
     }
 
     private showStack(g: ThreadGroup): void {

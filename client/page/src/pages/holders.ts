@@ -4,9 +4,11 @@
  */
 import type { App, Page } from "../app.ts";
 import { h, replace, setText, visible } from "../dom.ts";
-import { type Heap, type HeapRead, type HeapRoot, type HeapType, type Held, heapOf, type Holder, holdersOf, nameOf, plainName, trail, type Why } from "../state/held.ts";
+import { type Heap, type HeapRead, type HeapRoot, type HeapType, type Held, heapOf, type Holder, holdersOf, nameOf, plainName, setTypesGained, trail, type Why } from "../state/held.ts";
+import { Readings } from "../state/readings.ts";
 import type { Target } from "../state/target.ts";
-import { bytes, count, duration, share } from "../units.ts";
+import { seconds } from "../state/wire.ts";
+import { bytes, count, duration, share, signedBytes } from "../units.ts";
 import { field } from "../widgets/controls.ts";
 import { setName } from "../widgets/name.ts";
 import { type Column, Table } from "../widgets/table.ts";
@@ -24,10 +26,12 @@ const HELD: Column<Part>[] = [
     { id: "closures", title: "Closures", width: "100px", wide: true, value: (p) => p.closures, text: (p) => count(p.closures) },
 ];
 
-const typeColumns = (retained: () => boolean): Column<HeapType>[] => [
+// `since`: seconds since the reading before; undefined: there is none.
+const typeColumns = (retained: () => boolean, since: () => number | undefined): Column<HeapType>[] => [
     { id: "name", title: "Type", width: "minmax(130px, 3fr)", left: true, value: (t) => plainName(t.name), draw: (c, t) => setName(c, plainName(t.name)) },
     { id: "retained", title: "Retains", width: "90px", value: (t) => t.retained, text: (t) => bytes(t.retained), hidden: () => !retained() },
     { id: "bytes", title: "Bytes", width: "90px", value: (t) => t.bytes, text: (t) => bytes(t.bytes) },
+    { id: "gained", title: "Gained", width: "90px", value: (t) => t.gained, text: (t) => signedBytes(t.gained), hidden: () => since() === undefined },
     { id: "share", title: "Of the heap", width: "90px", wide: true, value: (t) => t.bytes / t.total, text: (t) => share(t.bytes / t.total) },
     { id: "closures", title: "Closures", width: "100px", wide: true, value: (t) => t.closures, text: (t) => count(t.closures) },
     { id: "unreached", title: "Unreached", width: "90px", wide: true, value: (t) => t.unreached, text: (t) => bytes(t.unreached), hidden: () => !retained() },
@@ -59,12 +63,13 @@ export function holders(app: App): Page {
     const map = new Treemap("held", "Who holds what", (to) => open(to));
     const held = new Table<Part>({ id: "held", title: "What it holds", columns: HELD, key: (p) => p.name, route, sort: "-bytes", height: 330, empty: "Nothing.",
         onopen: (p) => p.place !== undefined && open(found?.places[p.place]) });
-    const types = new Table<HeapType>({ id: "types", title: "Types in the heap", columns: typeColumns(() => !!found?.tree), key: (t) => t.name, route, sort: "-bytes", height: 420,
+    const types = new Table<HeapType>({ id: "types", title: "Types in the heap", columns: typeColumns(() => !!found?.tree, () => readings.since), key: (t) => t.name, route, sort: "-bytes", height: 420,
         empty: "No type matches.", onopen: (t) => found?.tree && route.set({ why: t.name }), opened: () => route.get("why") });
     const roots = new Table<HeapRoot>({ id: "roots", title: "Roots, by what would go with each", columns: ROOTS, key: (r) => r.name, route, sort: "-retained", height: 420, empty: "No root matches." });
     const whyTitle = h("h3", { class: "label" }), whyList = h("div", {}), why = h("section", { class: "card", "aria-label": "Why it is kept" }, h("div", { class: "tablehead" }, whyTitle), whyList);
     const root = h("div", { class: "stack" }, h("div", { class: "pagehead" }, heading.root, h("span", { class: "spacer" }), filter.root),
         h("div", {}, h("div", { class: "controls" }, control.root), message, command), path, map.root, held.root, types.root, why, roots.root);
+    const readings = new Readings<Heap>();
     let read: HeapRead | undefined, found: Heap | undefined, asked: string | undefined; // what is shown, what is made of it, of which type it is told why it is kept
 
     const open = (to: Held | undefined) => route.set({ held: to?.place || undefined, why: found?.why.some((w) => w.name === to?.name) ? to!.name : undefined });
@@ -88,7 +93,11 @@ export function holders(app: App): Page {
         filter.update();
         if (!t) return;
         const now = app.finished && !app.meta ? undefined : app.heaps?.of(t.key);
-        if (read !== now) [read, found, asked] = [now, now?.result === undefined ? undefined : heapOf(now.result), undefined];
+        if (read !== now) {
+            [read, found, asked] = [now, now?.result === undefined ? undefined : heapOf(now.result), undefined];
+            readings.take(`${t.key} ${now?.run ?? ""} ${found?.tree ? "held" : "types"}`, seconds(now?.beginWallNs), found); // a census has no closures that do not move
+            if (found?.complete && readings.before?.complete) setTypesGained(found.types, readings.before.types);
+        }
         control.update(t, read?.state === "running");
         setText(message, words(t, read).split("\n").map(visible).join("\n"));
         command.hidden = app.finished;
@@ -96,7 +105,7 @@ export function holders(app: App): Page {
         const keep = searching(app, "qh", filter.root), tree = found?.tree, at = found?.places[route.number("held", 0, 0, 1e6)] ?? tree;
         filter.root.hidden = types.root.hidden = !found;
         path.hidden = map.root.hidden = held.root.hidden = roots.root.hidden = !at;
-        if (found) types.show(found.types.filter((x) => keep(x.name)), count(found.types.length));
+        if (found) types.show(found.types.filter((x) => keep(x.name)), `${count(found.types.length)}${readings.since === undefined ? "" : `; gained in ${duration(readings.since * 1e9)}`}`);
         why.hidden = !found?.tree;
         if (!found || !at) return;
         showTrail(at);

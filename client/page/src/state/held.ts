@@ -21,6 +21,7 @@ export interface HeapType {
     retained?: number; // without who holds what: not known
     unreached?: number;
     total: number; // bytes of the heap
+    gained?: number; // bytes since an earlier reading; without one not known
 }
 
 export interface HeapRoot {
@@ -63,6 +64,7 @@ export interface Why {
 
 export interface Heap {
     sentences: string[];
+    complete: boolean;
     bytes: number;
     closures: number;
     reached?: number;
@@ -96,6 +98,7 @@ export function heapOf(result: unknown): Heap {
     const r = fields(result), total = amount(r["bytes"]), places = treeOf(list(r["tree"]));
     return {
         sentences: texts(r["sentences"]),
+        complete: r["complete"] === true,
         bytes: total,
         closures: amount(r["closures"]),
         reached: maybe(r["reached_bytes"]),
@@ -150,4 +153,10 @@ export function holdersOf(paths: HeldPath[]): Holder[] {
         return { name, bytes: h.bytes, holders: holders.map(join).sort((a, b) => b.bytes - a.bytes) };
     };
     return root.holders.map(join).sort((a, b) => b.bytes - a.bytes);
+}
+
+// What each type has gained since an earlier reading of the same run; what was not there had no bytes.
+export function setTypesGained(now: HeapType[], before: HeapType[]): void {
+    const had = new Map(before.map((t) => [t.name, t.bytes]));
+    for (const t of now) t.gained = t.bytes - (had.get(t.name) ?? 0);
 }
