@@ -43,7 +43,7 @@
 #define BASE_POINTS      8u
 #define BASE_POINTS_MIN  3u  /* fewer are no level: the first second of a program, whose heap is filled then */
 #define LEVEL_POINTS     2u  /* at least, above what came before them */
-#define LEVEL_STEPS      8.0 /* by so many times the distance of the highest from the lowest */
+#define LEVEL_BEND       6.0 /* it came there so many times as fast as it moves there */
 #define RISE_POINTS      12u
 #define ONSET_ERRORS     5.0 /* to each side: the line chose its points, so it errs more than they scatter */
 #define ONSET_ERROR_AGE  0.03
@@ -184,45 +184,50 @@ struct early_base {
         unsigned n;
 };
 
-/*
- * How many of the n newest values are a level of their own, far above all older ones: a program that has loaded its
- * data stays where it came to, and what it came from is no level. n where there is no such step.
- */
-static unsigned newest_level(const double *values, unsigned n, double tolerance)
+/* Whether the k newest of n points are a level: far above all older ones, and come to much faster than it moves. */
+static bool is_level(const struct early_point *p, unsigned k, unsigned n, double step)
 {
-        double least = values[0], most = values[0];
+        double least = INFINITY, most = -INFINITY, older = -INFINITY;
 
-        for (unsigned k = 1; k < n; k++) {
-                double older = -INFINITY;
-                for (unsigned i = k; i < n; i++)
-                        older = fmax(older, values[i]);
-                if (k >= LEVEL_POINTS && least - older > fmax(tolerance, LEVEL_STEPS * (most - least)))
-                        return k;
-                least = fmin(least, values[k]);
-                most = fmax(most, values[k]);
+        for (unsigned i = 0; i < k; i++) {
+                least = fmin(least, p[i].value);
+                most = fmax(most, p[i].value);
         }
+        for (unsigned i = k; i < n; i++)
+                older = fmax(older, p[i].value);
+        return least - older > step &&
+               (least - older) / (p[k - 1].t_s - p[k].t_s) > LEVEL_BEND * (most - least) / (p[0].t_s - p[k - 1].t_s);
+}
+
+/* Of the n newest points those that are a level: a program that has loaded its data stays where it came to. Else n. */
+static unsigned newest_level(const struct early_point *p, unsigned n, double step)
+{
+        for (unsigned k = LEVEL_POINTS; k < n; k++)
+                if (is_level(p, k, n, step))
+                        return k;
         return n;
 }
 
 /* Of up to BASE_POINTS points before all[begin], newest first; begin + 1 < n. */
-static struct early_base base_before(const struct early_point *all, unsigned n, unsigned begin, double tolerance)
+static struct early_base base_before(const struct early_point *all, unsigned n, unsigned begin, double level_step)
 {
         double values[BASE_POINTS];
         struct early_base base = { .n = n - begin - 1 < BASE_POINTS ? n - begin - 1 : BASE_POINTS };
 
         for (unsigned i = 0; i < base.n; i++)
                 values[i] = all[begin + 1 + i].value;
-        base.n = newest_level(values, base.n, tolerance);
+        base.n = newest_level(all + begin + 1, base.n, level_step);
         base.level = median_of(values, base.n);
         base.sd = scatter(all + begin + 1, base.n, 0, base.level, 0);
         return base;
 }
 
-static void set_onset(struct early_rise *e, const struct early_fit *f, double now_s)
+static void set_onset(struct early_rise *e, const struct early_fit *f, bool after_another, double now_s)
 {
         struct early_point all[LADDER_MAX], rise[RISE_POINTS];
         unsigned n = collect_points(e, all), begin = 0, misses = 0;
         double tolerance = fmax(ONSET_SCATTERS * f->sd, ONSET_SHARE * f->rise);
+        const double level_step = after_another ? tolerance : INFINITY;
 
         while (begin + 1 < n && all[begin + 1].t_s >= (f->start_s + f->end_s) / 2)
                 begin++;
@@ -234,13 +239,13 @@ static void set_onset(struct early_rise *e, const struct early_fit *f, double no
         }
         struct early_base base = { .level = all[begin].value };
         if (begin + 1 < n) {
-                base = base_before(all, n, begin, tolerance);
+                base = base_before(all, n, begin, level_step);
                 /* The line's tolerance has reached into what was there before: the rise begins above that. */
                 while (begin > 0 && f->slope_new < CURVED * f->slope_old &&
                        all[begin - 1].t_s <= f->start_s + (f->end_s - f->start_s) / 2 &&
                        all[begin].value <= base.level + fmax(ONSET_SCATTERS * base.sd, ABOVE_BASE_SHARE * f->rise))
                         begin--;
-                base = base_before(all, n, begin, tolerance);
+                base = base_before(all, n, begin, level_step);
         }
         const struct early_point *first = &all[begin];
         unsigned n_rise = begin + 1 < RISE_POINTS ? begin + 1 : RISE_POINTS;
@@ -335,7 +340,7 @@ static void start_rising(struct early_rise *e, double now_s)
                 return;
         struct early_onset before = e->onset;
         bool had_onset = e->has_onset;
-        set_onset(e, had_onset && e->widest.start_s < e->ended_s ? &e->shortest : &e->widest, now_s);
+        set_onset(e, had_onset && e->widest.start_s < e->ended_s ? &e->shortest : &e->widest, had_onset, now_s);
         if (had_onset && e->onset.from_s <= e->ended_s && !starts_at_its_height(e, &before)) {
                 e->onset = before; /* a rise that was lost out of sight continues */
         } else {
