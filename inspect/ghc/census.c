@@ -196,6 +196,7 @@ uint64_t group_each(const struct heap_snapshot *s, const struct heap_group *g,
         switch (g->kind) {
         case GROUP_SMALL:
         case GROUP_YOUNG:
+        case GROUP_NURSERY:
                 walk_small(&w, g);
                 break;
         case GROUP_LARGE:
@@ -233,11 +234,29 @@ static bool make_room(struct heap_census *c, uint32_t id)
         return true;
 }
 
+struct counting {
+        struct heap_census *census;
+        is_left_fn *is_left; /* NULL: all are */
+        void *ctx;
+        bool any; /* is left in this group */
+};
+
+static void find_left(void *ctx, const struct closure_table *t, uint64_t at, uint64_t bytes)
+{
+        struct counting *n = ctx;
+
+        (void)bytes;
+        n->any = n->any || n->is_left(n->ctx, t, at);
+}
+
 static void count(void *ctx, const struct closure_table *t, uint64_t at, uint64_t bytes)
 {
-        struct heap_census *c = ctx;
+        const struct counting *n = ctx;
+        struct heap_census *c = n->census;
         const bool is_thread = t->type == TSO;
 
+        if (n->is_left && !n->is_left(n->ctx, t, at))
+                return;
         if (!make_room(c, t->id) || (is_thread && !ARRAY_RESERVE(c->threads, c->threads_capacity, c->n_threads + 1))) {
                 c->out_of_memory = true;
                 return;
@@ -253,18 +272,28 @@ static void count(void *ctx, const struct closure_table *t, uint64_t at, uint64_
                 c->threads[c->n_threads++] = at;
 }
 
-void heap_census_count(struct heap_census *c, const struct heap_snapshot *s)
+void heap_census_count_left(struct heap_census *c, const struct heap_snapshot *s, is_left_fn *is_left, void *ctx)
 {
         for (size_t i = 0; i < s->n_groups; i++) {
+                struct counting n = { c, is_left, ctx, false };
+                uint64_t unused = 0;
                 const struct heap_group *g = &s->groups[i];
                 const uint64_t before = c->total_bytes;
 
                 if (g->kind == GROUP_YOUNG)
                         c->young_bytes += g->end - g->start;
-                if (g->kind == GROUP_YOUNG || g->kind == GROUP_OTHER)
+                if (g->kind == GROUP_OTHER || (!is_left && (g->kind == GROUP_YOUNG || g->kind == GROUP_NURSERY)))
                         continue;
+                if (is_left && (g->flags & BLOCK_PINNED)) {
+                        (void)group_each(s, g, find_left, &n, &unused);
+                        if (!n.any)
+                                continue;
+                        n.is_left = NULL;
+                        unused = 0;
+                }
                 c->is_first = g->flags & BLOCK_PINNED;
-                c->unknown_bytes += group_each(s, g, count, c, &c->unused_bytes);
+                c->unknown_bytes += group_each(s, g, count, &n, &unused);
+                c->unused_bytes += n.is_left ? 0 : unused;
                 if (g->flags & BLOCK_PINNED) {
                         c->pinned_blocks += g->blocks;
                         c->pinned_bytes += c->total_bytes - before;
@@ -273,6 +302,11 @@ void heap_census_count(struct heap_census *c, const struct heap_snapshot *s)
                 if (g->kind == GROUP_COMPACT)
                         c->compact_bytes += c->total_bytes - before;
         }
+}
+
+void heap_census_count(struct heap_census *c, const struct heap_snapshot *s)
+{
+        heap_census_count_left(c, s, NULL, NULL);
 }
 
 void heap_census_done(struct heap_census *c)

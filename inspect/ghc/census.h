@@ -25,6 +25,9 @@ struct heap_census {
         bool out_of_memory;
 };
 
+/* Whether a collection would leave this closure. */
+typedef bool is_left_fn(void *ctx, const struct closure_table *t, uint64_t at);
+
 /* Bytes of the closure at `at`, which has this table and ends before `end`; 0: that cannot be one of the heap. */
 uint64_t closure_bytes(const struct heap_snapshot *s, const struct closure_table *t, uint64_t at, uint64_t end);
 
@@ -37,6 +40,9 @@ uint64_t group_each(const struct heap_snapshot *s, const struct heap_group *g,
                     uint64_t *ret_unused);
 
 void heap_census_count(struct heap_census *c, const struct heap_snapshot *s);
+
+/* Of those that are left, and of all in a pinned block in which one is: it stays as a whole. */
+void heap_census_count_left(struct heap_census *c, const struct heap_snapshot *s, is_left_fn *is_left, void *ctx);
 void heap_census_done(struct heap_census *c);
 
 #endif

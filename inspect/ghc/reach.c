@@ -270,7 +270,7 @@ static void follow_stack(struct search *c, uint64_t at)
         uint64_t pointer = snapshot_word(c->s, base + STACK_POINTER);
 
         for (size_t i = 0; i < c->roots.n_running; i++)
-                if (c->roots.running[i].stack == at)
+                if (c->roots.running[i].stack == at && c->roots.running[i].pointer)
                         pointer = c->roots.running[i].pointer;
         if (pointer >= begin && pointer <= end && !(pointer & 7) && end - begin <= (UINT64_C(1) << 30))
                 follow_frames(c, pointer, end);
@@ -539,13 +539,20 @@ static void follow_c_memory(struct search *c)
         }
 }
 
-static bool search(struct search *c, size_t first_caf)
+static bool search_from_roots(struct search *c, size_t first_caf)
 {
         clear_numbers(c->s);
         c->n_places = c->done = 0;
         if (!add_roots(c, first_caf))
                 return false;
         continue_search(c);
+        return !c->graph->out_of_memory;
+}
+
+static bool search(struct search *c, size_t first_caf)
+{
+        if (!search_from_roots(c, first_caf))
+                return false;
         follow_c_memory(c);
         continue_search(c);
         return !c->graph->out_of_memory;
@@ -596,13 +603,31 @@ static void count_all_unreached(struct search *c)
 
 /* --------------------------------------------------------------------------- the whole */
 
+static void begin(struct search *c, struct heap_graph *g, const struct heap_snapshot *s)
+{
+        *c = (struct search){ .s = s, .g = s->ghc, .graph = g, .through_statics = true };
+        c->types = (struct graph_types){ .program = s->ghc->program, .graph = g };
+        c->roots = (struct heap_roots){ .snapshot = s, .types = &c->types };
+}
+
+static void done(struct search *c)
+{
+        clear_numbers(c->s);
+        free(c->places);
+        free(c->root_next);
+        free(c->statics);
+        free(c->pending_statics);
+        free(c->weak);
+        free(c->roots.items);
+        graph_types_done(&c->types);
+}
+
 bool reach_all(struct heap_graph *g, const struct heap_snapshot *s, uint64_t **ret_places)
 {
-        struct search c = { .s = s, .g = s->ghc, .graph = g, .through_statics = true };
+        struct search c;
         bool good;
 
-        c.types = (struct graph_types){ .program = s->ghc->program, .graph = g };
-        c.roots = (struct heap_roots){ .snapshot = s, .types = &c.types };
+        begin(&c, g, s);
         g->out_of_memory |= g->type_capacity && !ARRAY_RESERVE(c.places, c.places_capacity, g->type_capacity);
         heap_roots_add(&c.roots);
         find_weak_pointers(&c);
@@ -616,17 +641,79 @@ bool reach_all(struct heap_graph *g, const struct heap_snapshot *s, uint64_t **r
         if (good)
                 count_all_unreached(&c);
         heap_graph_finish(g);
-        clear_numbers(s);
         if (ret_places) {
                 *ret_places = c.places;
                 c.places = NULL;
         }
-        free(c.places);
-        free(c.root_next);
-        free(c.statics);
-        free(c.pending_statics);
-        free(c.weak);
-        free(c.roots.items);
-        graph_types_done(&c.types);
+        done(&c);
         return good && !g->out_of_memory;
+}
+
+/* A collection removes indirections, but for a value that is being computed. */
+static bool is_left(void *ctx, const struct closure_table *t, uint64_t at)
+{
+        struct search *c = ctx;
+
+        if (!is_reached(c, at) || t->type == IND)
+                return false;
+        if (t->type != BLACKHOLE)
+                return true;
+        const uint64_t value = snapshot_word(c->s, at + 8 * (uint64_t)c->g->header_words);
+        const struct closure_table *of = value & 7 ? NULL : info_tables_find(&c->g->tables, snapshot_word(c->s, value));
+        return of && (of->type == TSO || of->type == BLOCKING_QUEUE);
+}
+
+/* What may be a pointer, or the code of a frame. */
+static void follow_doubtful(struct search *c, uint64_t word)
+{
+        const struct closure_table *t = info_tables_find(&c->g->tables, word);
+
+        if (t && closure_is_frame(t->type))
+                follow_code(c, t);
+        else
+                follow(c, word);
+}
+
+static void search_from_doubtful(struct search *c)
+{
+        for (size_t i = 0; i < c->roots.n_running; i++) {
+                const uint64_t base = c->roots.running[i].stack + c->g->shift;
+                const uint64_t n = (uint32_t)snapshot_word(c->s, base + STACK_SIZE);
+                for (uint64_t k = 0; k < n && snapshot_megablock(c->s, base + STACK_WORDS + 8 * k); k++)
+                        follow_doubtful(c, snapshot_word(c->s, base + STACK_WORDS + 8 * k));
+        }
+        for (size_t i = 0; i < c->s->n_changed; i++)
+                follow_doubtful(c, c->s->changed[i]);
+        if (!c->roots.has_stable_pointers)
+                follow_c_memory(c);
+        continue_search(c);
+}
+
+static uint64_t left_bytes(struct heap_census *c, struct search *of)
+{
+        heap_census_count_left(c, of->s, is_left, of);
+        of->graph->out_of_memory |= c->out_of_memory;
+        return c->total_bytes + c->unused_bytes;
+}
+
+bool reach_census(struct heap_census *ret, const struct heap_snapshot *s, uint64_t *ret_most)
+{
+        struct heap_census most = { .n = 0 };
+        struct heap_graph g;
+        struct search c;
+
+        heap_graph_init(&g);
+        begin(&c, &g, s);
+        heap_roots_add(&c.roots);
+        find_weak_pointers(&c);
+        if (!g.out_of_memory && search_from_roots(&c, 0)) {
+                (void)left_bytes(ret, &c);
+                search_from_doubtful(&c);
+                *ret_most = left_bytes(&most, &c);
+        }
+        const bool good = !g.out_of_memory;
+        done(&c);
+        heap_census_done(&most);
+        heap_graph_done(&g);
+        return good;
 }

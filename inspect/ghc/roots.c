@@ -102,12 +102,12 @@ static void see_running(struct heap_roots *r, uint64_t tso)
         const uint64_t stack = snapshot_word(s, tso + s->ghc->shift + THREAD_STACK) & ~UINT64_C(7);
         const uint64_t base = stack + s->ghc->shift, begin = base + STACK_WORDS;
         const uint64_t end = begin + 8 * (uint64_t)(uint32_t)snapshot_word(s, base + STACK_SIZE);
-        uint64_t current, pointer;
+        uint64_t current;
 
         if (r->n_running == RUNNING_MOST || !snapshot_read(s, capability + CAPABILITY_CURRENT_THREAD, &current) ||
-            current != tso || !(pointer = find_pointer(s, begin, end)))
+            current != tso)
                 return;
-        r->running[r->n_running++] = (struct running_stack){ stack, pointer };
+        r->running[r->n_running++] = (struct running_stack){ stack, find_pointer(s, begin, end) };
 }
 
 /* By its label without its number, and where it is: threads of one kind are one root. */
@@ -165,6 +165,7 @@ static void add_stable_pointers(struct heap_roots *r)
         if (!table_at || !size_at || !snapshot_read(s, table_at & ~UINT64_C(7), &table) ||
             !snapshot_read(s, size_at & ~UINT64_C(7), &size))
                 return;
+        r->has_stable_pointers = true;
         size = size_at & 4 ? size >> 32 : (uint32_t)size;
         for (uint64_t i = 0; i < size && i < STABLE_MOST; i++)
                 if (snapshot_read(s, table + 8 * i, &entry) &&

@@ -12,7 +12,7 @@ struct root {
         bool is_weak;  /* the closure is a weak pointer, and what that holds is meant */
 };
 
-/* A stack that is in use, so that its pointer is not in it. */
+/* A stack that is in use, so that its pointer is not in it; 0: it is not known. */
 struct running_stack {
         uint64_t stack, pointer;
 };
@@ -26,6 +26,7 @@ struct heap_roots {
         size_t n, capacity;
         struct running_stack running[RUNNING_MOST];
         size_t n_running;
+        bool has_stable_pointers; /* the runtime's table of them was found */
 };
 
 /* Calls `each` for the frames of a thread, from the top, at most so many, until it returns false. */

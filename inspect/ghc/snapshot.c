@@ -18,6 +18,8 @@
 #define DESCRIPTOR_AREA   (MEGABLOCK_BLOCKS * DESCRIPTOR_BYTES)
 #define CAPABILITIES_MOST 256u
 #define THREADS_MOST      (UINT64_C(1) << 24)
+#define CHANGED_MOST      (UINT64_C(1) << 22) /* words */
+#define REREAD_BYTES      65536u
 
 static uint64_t word_in(const struct megablock *m, size_t at)
 {
@@ -224,11 +226,15 @@ static bool copy_written(struct heap_snapshot *s)
                 const struct mapping *m = &p->mappings[i];
                 const uint64_t n = m->end - m->start;
                 uint8_t *bytes;
-                if (!m->writable || !m->readable || (m->start < high && m->end > s->low) || total + n > WRITTEN_MOST)
+                if (!m->writable || !m->readable || (m->start < high && m->end > s->low))
+                        continue;
+                s->is_partial |= total + n > WRITTEN_MOST;
+                if (total + n > WRITTEN_MOST)
                         continue;
                 if (!ARRAY_RESERVE(s->written, s->written_capacity, s->n_written + 1) || !(bytes = malloc((size_t)n)))
                         return false;
                 if (!memory_read(p->memory, m->start, bytes, (size_t)n)) {
+                        s->is_partial = true;
                         free(bytes);
                         continue;
                 }
@@ -416,7 +422,8 @@ static bool see_capability(void *ctx, uint64_t tso)
 
 /*
  * Large objects and segments of the non-moving collector are on lists of its own: known by their flags. The block that
- * each collecting thread copies into is on no list: known by its flag and by a closure at its beginning.
+ * each collecting thread copies into is on no list: known by its flag and by a closure at its beginning; a block of a
+ * nursery that no capability has at the moment (-n) has no flag.
  */
 static void mark_rest(struct heap_snapshot *s)
 {
@@ -433,6 +440,9 @@ static void mark_rest(struct heap_snapshot *s)
                 else if ((g->flags & BLOCK_EVACUATED) && !(g->flags & (BLOCK_LARGE | BLOCK_PINNED)) &&
                          g->end > g->start && info_tables_find(&s->ghc->tables, snapshot_word(s, g->start)))
                         g->kind = GROUP_SMALL;
+                else if (!g->flags && g->blocks == 1 && g->end > g->start &&
+                         info_tables_find(&s->ghc->tables, snapshot_word(s, g->start)))
+                        g->kind = GROUP_NURSERY;
         }
 }
 
@@ -451,6 +461,104 @@ bool snapshot_index(struct heap_snapshot *s)
         for (size_t i = 0; i < c.n; i++)
                 mark_nursery(s, c.items[i]);
         mark_rest(s);
+        return true;
+}
+
+/* ---------------------------------------------------------------- the second reading */
+
+static bool keep_changed(struct heap_snapshot *s, const uint8_t *before, const uint8_t *now, size_t n)
+{
+        for (size_t at = 0; at < n; at += sizeof(uint64_t)) {
+                if (memcmp(before + at, now + at, sizeof(uint64_t)) == 0)
+                        continue;
+                if (s->n_changed == CHANGED_MOST || !ARRAY_RESERVE(s->changed, s->changed_capacity, s->n_changed + 1))
+                        return false;
+                memcpy(&s->changed[s->n_changed++], before + at, sizeof(uint64_t));
+        }
+        return true;
+}
+
+static bool reread(struct heap_snapshot *s, uint64_t at, uint8_t *bytes, size_t n, bool keeps)
+{
+        static uint8_t now[REREAD_BYTES];
+
+        for (size_t done = 0; done < n; done += sizeof(now)) {
+                const size_t k = n - done < sizeof(now) ? n - done : sizeof(now);
+                if (!memory_read(s->ghc->program->memory, at + done, now, k) ||
+                    (keeps && !keep_changed(s, bytes + done, now, k)))
+                        return false;
+                memcpy(bytes + done, now, k);
+        }
+        return true;
+}
+
+/* EMPTY: without closures at the first reading, whatever was there before. */
+enum use { OLD, YOUNG, EMPTY };
+
+static enum use use_of(const struct heap_snapshot *s, const struct megablock *m, size_t block)
+{
+        const struct heap_group *g = m->groups[block] ? &s->groups[m->groups[block] - 1] : NULL;
+
+        if (!g || g->kind == GROUP_OTHER)
+                return EMPTY;
+        return g->kind != GROUP_YOUNG && g->kind != GROUP_NURSERY ? OLD
+               : m->at + block * BLOCK_BYTES < g->end             ? YOUNG
+                                                                  : EMPTY;
+}
+
+struct rereading {
+        bool with_old; /* else what is young, and what is empty */
+        bool keeps;    /* what has changed */
+};
+
+/* Neighbours of one use at once. */
+static bool reread_megablock(struct heap_snapshot *s, const struct megablock *m, const struct rereading *r)
+{
+        for (size_t from = 0, to; from < MEGABLOCK_BLOCKS; from = to) {
+                const enum use use = use_of(s, m, from);
+                for (to = from + 1; to < MEGABLOCK_BLOCKS && use_of(s, m, to) == use;)
+                        to++;
+                if ((r->with_old || use != OLD) && !reread(s, m->at + from * BLOCK_BYTES, m->bytes + from * BLOCK_BYTES,
+                                                           (to - from) * BLOCK_BYTES, r->keeps && use != EMPTY))
+                        return false;
+        }
+        return true;
+}
+
+static bool reread_heap(struct heap_snapshot *s, struct rereading r, bool (*expired)(void *ctx), void *ctx)
+{
+        for (size_t i = 0; i < s->n_megablocks; i++)
+                if (!reread_megablock(s, &s->megablocks[i], &r) || expired(ctx))
+                        return false;
+        return true;
+}
+
+static bool reread_written(struct heap_snapshot *s)
+{
+        for (size_t i = 0; i < s->n_written; i++)
+                if (!reread(s, s->written[i].start, s->written[i].bytes,
+                            (size_t)(s->written[i].end - s->written[i].start), true))
+                        return false;
+        return true;
+}
+
+static void forget_groups(struct heap_snapshot *s)
+{
+        for (size_t i = 0; i < s->n_megablocks; i++)
+                memset(s->megablocks[i].groups, 0, sizeof(s->megablocks[i].groups));
+        s->n_groups = 0;
+        s->lost_links = 0;
+}
+
+/* First what is young as it was at the end of the first reading: until which block nurseries are used is of then. */
+bool snapshot_reread(struct heap_snapshot *s, bool (*expired)(void *ctx), void *ctx)
+{
+        const struct rereading first = { false, false }, all = { true, true }, last = { false, true };
+
+        if (s->is_partial || !snapshot_index(s) || !reread_heap(s, first, expired, ctx) ||
+            !reread_heap(s, all, expired, ctx) || !reread_written(s) || !reread_heap(s, last, expired, ctx))
+                return false;
+        forget_groups(s);
         return true;
 }
 
@@ -477,8 +585,10 @@ bool snapshot_read(const struct heap_snapshot *s, uint64_t at, uint64_t *ret)
         return true;
 }
 
-void snapshot_done(struct heap_snapshot *s)
+void snapshot_clear(struct heap_snapshot *s)
 {
+        const struct heap_snapshot before = *s;
+
         for (size_t i = 0; i < s->n_megablocks; i++) {
                 const uint8_t *bytes = s->megablocks[i].bytes;
                 if (!s->reserve || bytes < s->reserve || bytes >= s->reserve + s->n_reserve * MEGABLOCK_BYTES)
@@ -491,6 +601,17 @@ void snapshot_done(struct heap_snapshot *s)
         free(s->places);
         free(s->groups);
         free(s->written);
+        free(s->changed);
+        *s = (struct heap_snapshot){ .ghc = before.ghc,
+                                     .reserve = before.reserve,
+                                     .n_reserve = before.n_reserve,
+                                     .heap_bytes = before.heap_bytes,
+                                     .most_bytes = before.most_bytes };
+}
+
+void snapshot_done(struct heap_snapshot *s)
+{
+        snapshot_clear(s);
         free(s->reserve);
         *s = (struct heap_snapshot){ .ghc = s->ghc };
 }

@@ -18,7 +18,8 @@ enum group_kind {
         GROUP_LARGE,   /* one closure */
         GROUP_COMPACT, /* a part of a compact region */
         GROUP_NONMOVING,
-        GROUP_YOUNG, /* in a nursery: allocated since the last collection */
+        GROUP_YOUNG,   /* in a nursery: allocated since the last collection */
+        GROUP_NURSERY, /* in one that no capability has at the moment (-n): since the last collection, or before it */
 };
 
 struct heap_group {
@@ -51,6 +52,9 @@ struct heap_snapshot {
         size_t n_groups, groups_capacity;
         struct written *written; /* by address */
         size_t n_written, written_capacity;
+        bool is_partial;   /* not all that was written elsewhere could be copied */
+        uint64_t *changed; /* what words had that were another at the second reading */
+        size_t n_changed, changed_capacity;
         struct generations generations; /* of that moment */
         uint8_t *reserve;               /* memory for megablocks, touched before the program is stopped */
         size_t n_reserve, used_reserve; /* megablocks */
@@ -72,8 +76,19 @@ bool snapshot_prepare(struct heap_snapshot *s, struct ghc *g, uint64_t most_byte
 bool snapshot_copy(struct heap_snapshot *s, bool with_written, bool (*expired)(void *ctx), void *ctx,
                    struct error *error);
 
+/*
+ * Then, of a program that runs: reads all of it again, and keeps what the words had that have changed. What the program
+ * has moved from one place to another meanwhile was in one of them at one of the two readings. The youngest closures
+ * come last, so that what the others lead to is there. False: it is not to be read any more, too much has changed,
+ * there is no memory, or `expired` says so.
+ */
+bool snapshot_reread(struct heap_snapshot *s, bool (*expired)(void *ctx), void *ctx);
+
 /* Afterwards: what each group is. False: out of memory. */
 bool snapshot_index(struct heap_snapshot *s);
+
+/* As after snapshot_prepare(): to copy once more. */
+void snapshot_clear(struct heap_snapshot *s);
 void snapshot_done(struct heap_snapshot *s);
 
 /* Calls `each` for the threads of all generations until it returns false. */

@@ -55,6 +55,7 @@ struct draft {
         uint64_t threads, end_of_queue; /* of the oldest generation */
         uint64_t tso_table, stack_table, stop_table;
         uint64_t next_id;
+        void *ctx; /* of the test */
 };
 
 static uint8_t *draft_at(struct draft *d, uint64_t at, size_t n)

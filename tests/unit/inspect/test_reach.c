@@ -231,6 +231,246 @@ static void test_running_in_c(void **state)
         done(&f, d);
 }
 
+/* ------------------------------------------------------------- of a program that runs */
+
+struct counted {
+        struct ghc ghc;
+        struct heap_snapshot snapshot;
+        struct heap_census census;
+        uint64_t least, most; /* bytes */
+};
+
+/* Between both readings the program does something. */
+static void count(struct counted *n, struct draft *d, void (*run)(struct draft *d, void *ctx), void *ctx)
+{
+        struct error error = { "" };
+
+        *n = (struct counted){ .census = { .n = 0 } };
+        draft_finish(d);
+        if (!ghc_find(&n->ghc, &d->program, &error) ||
+            !snapshot_prepare(&n->snapshot, &n->ghc, UINT64_C(4) << 30, 8, &error) ||
+            !snapshot_copy(&n->snapshot, true, never, NULL, &error))
+                fail_msg("%s", error.text);
+        if (run)
+                run(d, ctx);
+        assert_true(snapshot_reread(&n->snapshot, never, NULL));
+        assert_true(snapshot_index(&n->snapshot));
+        assert_true(reach_census(&n->census, &n->snapshot, &n->most));
+        n->least = n->census.total_bytes + n->census.unused_bytes;
+}
+
+static void counted_done(struct counted *n, struct draft *d)
+{
+        heap_census_done(&n->census);
+        snapshot_done(&n->snapshot);
+        ghc_done(&n->ghc);
+        draft_destroy(d);
+}
+
+/* Closures of the type with this info table. */
+static uint64_t closures(struct counted *n, uint64_t table)
+{
+        const struct closure_table *t = info_tables_find(&n->ghc.tables, table);
+
+        return t && t->id < n->census.n ? n->census.objects[t->id] : 0;
+}
+
+/* Garbage and indirections do not count, a pinned block does as a whole when an array in it is reached. */
+static void test_what_a_collection_would_leave(void **state)
+{
+        struct draft *d = draft_new(&draft_9_0);
+        const struct types t = types_of(d);
+        const uint64_t ind = draft_table(d, IND, 1, 0, NULL), bytes = draft_table(d, ARR_WORDS, 0, 0, NULL);
+        const uint64_t owned = draft_table(d, BLACKHOLE, 1, 0, NULL), pair = draft_table(d, CONSTR, 2, 0, "p:M.Pair");
+        const unsigned kept = draft_group(d, 1, BLOCK_PINNED | BLOCK_LARGE, 1);
+        const unsigned lost = draft_group(d, 1, BLOCK_PINNED | BLOCK_LARGE, 1);
+        uint64_t last;
+        struct counted n;
+
+        (void)state;
+        const uint64_t array = draft_append(d, kept, (uint64_t[]){ bytes, 8, 0 }, 3);
+        (void)draft_append(d, kept, (uint64_t[]){ bytes, 8, 0 }, 3);
+        (void)draft_append(d, lost, (uint64_t[]){ bytes, 8, 0 }, 3);
+        const uint64_t box = draft_object(d, 1, (uint64_t[]){ t.box, array }, 2);
+        const uint64_t to = draft_object(d, 1, (uint64_t[]){ ind, box }, 2);
+        const uint64_t done_one = draft_object(d, 1, (uint64_t[]){ owned, box + 1 }, 2);
+        (void)list(d, &t, 100, &last); /* which nobody holds */
+        const uint64_t both = draft_object(d, 1, (uint64_t[]){ pair, to, done_one }, 3);
+        const uint64_t thread = draft_thread(d, 1, 8, (uint64_t[]){ t.frame, both }, 2);
+        const uint64_t computing = draft_object(d, 1, (uint64_t[]){ owned, thread }, 2);
+        (void)draft_thread(d, 1, 8, (uint64_t[]){ t.frame, computing }, 2);
+        count(&n, d, NULL, NULL);
+        assert_int_equal(closures(&n, pair), 1);
+        assert_int_equal(closures(&n, t.box), 1);
+        assert_int_equal(closures(&n, bytes), 2);
+        assert_int_equal(closures(&n, t.cons), 0);
+        assert_int_equal(closures(&n, ind), 0);
+        assert_int_equal(closures(&n, owned), 1); /* which a thread computes */
+        assert_int_equal(n.least, n.most);
+        counted_done(&n, d);
+}
+
+struct move {
+        uint64_t from, to; /* words */
+};
+
+static void move(struct draft *d, void *ctx)
+{
+        const struct move *m = ctx;
+
+        draft_u64(d, m->to, *(uint64_t *)(void *)draft_at(d, m->from, 8));
+        draft_u64(d, m->from, d->end_of_queue);
+}
+
+/* What is in neither place when that is read, is in one of them at the other reading; it is in doubt. */
+static void test_what_is_moved_meanwhile(void **state)
+{
+        for (int back = 0; back < 2; back++) {
+                struct draft *d = draft_new(&draft_9_0);
+                const struct types t = types_of(d);
+                const uint64_t variable = draft_table(d, MUT_VAR_CLEAN, 1, 0, NULL);
+                uint64_t last;
+                struct counted n;
+
+                (void)state;
+                const uint64_t a = draft_object(d, 1, (uint64_t[]){ variable, list(d, &t, 100, &last) }, 2);
+                const uint64_t b = draft_object(d, 1, (uint64_t[]){ variable, d->end_of_queue }, 2);
+                (void)draft_thread(d, 1, 8, (uint64_t[]){ t.frame, a }, 2);
+                (void)draft_thread(d, 1, 8, (uint64_t[]){ t.frame, b }, 2);
+                struct move m = { a + 8, back ? DRAFT_DATA + DRAFT_BYTES - 8 : b + 8 };
+                count(&n, d, move, &m);
+                assert_int_equal(closures(&n, t.cons), back ? 0 : 100);
+                assert_int_equal(n.most - n.least, back ? 100 * 24 : 0);
+                counted_done(&n, d);
+        }
+}
+
+/* A thread that runs may have popped and pushed since it was left: any word of its stack may be a pointer. */
+static void test_stack_in_use(void **state)
+{
+        struct draft *d = draft_new(&draft_9_0);
+        const struct types t = types_of(d);
+        uint64_t last;
+        struct counted n;
+
+        (void)state;
+        const uint64_t tso = draft_thread(d, 0, 0, (uint64_t[]){ t.frame, list(d, &t, 100, &last) }, 2);
+        const uint64_t stack = *(uint64_t *)(void *)draft_at(d, tso + 24, 8);
+        draft_u64(d, stack + 16, stack + 24 + 8 * 8 + 16); /* as if that frame had been pushed since */
+        draft_u64(d, DRAFT_CAPABILITY + CAPABILITY_CURRENT_THREAD, tso);
+        count(&n, d, NULL, NULL);
+        assert_int_equal(closures(&n, t.cons), 0);
+        assert_int_equal(n.most - n.least, 100 * 24);
+        counted_done(&n, d);
+}
+
+/* A word of C memory may be a stable pointer, unless these are known. */
+static void test_c_memory(void **state)
+{
+        for (int known = 0; known < 2; known++) {
+                struct draft *d = draft_new(&draft_9_0);
+                const struct types t = types_of(d);
+                uint64_t last;
+                struct counted n;
+
+                (void)state;
+                draft_u64(d, DRAFT_C + 0x9000, list(d, &t, 100, &last));
+                draft_u64(d, DRAFT_C + 0xa000, list(d, &t, 10, &last)); /* the table */
+                draft_u64(d, DRAFT_C + 0xb000, DRAFT_C + 0xa000);
+                draft_u32(d, DRAFT_C + 0xb008, 1);
+                if (known) {
+                        draft_symbol(d, DRAFT_C + 0xb000, 8, "stable_ptr_table");
+                        draft_symbol(d, DRAFT_C + 0xb008, 4, "SPT_size");
+                }
+                (void)draft_thread(d, 1, 8, NULL, 0);
+                count(&n, d, NULL, NULL);
+                assert_int_equal(closures(&n, t.cons), known ? 10 : 0);
+                assert_int_equal(n.most - n.least, known ? 0 : 110 * 24);
+                counted_done(&n, d);
+        }
+}
+
+/* A nursery of two blocks, of which the first is in use. */
+struct nursery {
+        unsigned blocks[2];
+        uint64_t variable, box_table;
+        bool has_run;
+};
+
+static void make_nursery(struct nursery *n, struct draft *d, const struct types *t)
+{
+        for (unsigned i = 0; i < 2; i++)
+                n->blocks[i] = draft_group(d, DRAFT_GENERATIONS, 0, 1);
+        n->box_table = t->box;
+        draft_u64(d, draft_descriptor(n->blocks[0]) + 16, draft_descriptor(n->blocks[1]));
+        draft_u64(d, DRAFT_C + 0x8000, draft_descriptor(n->blocks[0]));
+        draft_u64(d, DRAFT_CAPABILITY + CAPABILITY_NURSERY, DRAFT_C + 0x8000);
+        draft_u64(d, DRAFT_CAPABILITY + CAPABILITY_CURRENT_NURSERY, draft_descriptor(n->blocks[0]));
+        n->variable = draft_object(d, 1, (uint64_t[]){ draft_table(d, MUT_VAR_CLEAN, 1, 0, NULL), d->end_of_queue }, 2);
+        (void)draft_thread(d, 1, 8, (uint64_t[]){ t->frame, n->variable }, 2);
+}
+
+/*
+ * Just before the variable is read again, it is given a closure that is allocated then, in a block that was read; and
+ * what was in the next block is overwritten.
+ */
+static bool read_and_run(void *ctx, uint64_t at, void *to, size_t n)
+{
+        struct draft *d = ctx;
+        struct nursery *of = d->ctx;
+
+        if (!of->has_run && at <= of->variable && of->variable < at + n && n < MEGABLOCK_BYTES / 2) {
+                const uint64_t young =
+                        draft_append(d, of->blocks[0], (uint64_t[]){ of->box_table, d->end_of_queue }, 2);
+                draft_u64(d, of->variable + 8, young);
+                draft_u64(d, draft_block_start(of->blocks[1]) + 8, 0);
+                of->has_run = true;
+        }
+        return draft_read(ctx, at, to, n);
+}
+
+static void watch_reads(struct draft *d, void *ctx)
+{
+        d->ctx = ctx;
+        d->memory.read = read_and_run;
+}
+
+/* What is in a block before it is used is of nobody any more. */
+static void test_stale_block(void **state)
+{
+        struct draft *d = draft_new(&draft_9_0);
+        const struct types t = types_of(d);
+        struct nursery n = { .has_run = false };
+        struct counted c;
+        uint64_t last;
+
+        (void)state;
+        make_nursery(&n, d, &t);
+        draft_u64(d, draft_block_start(n.blocks[1]), t.box);
+        draft_u64(d, draft_block_start(n.blocks[1]) + 8, list(d, &t, 100, &last));
+        count(&c, d, watch_reads, &n);
+        assert_true(n.has_run);
+        assert_int_equal(closures(&c, t.cons), 0);
+        assert_int_equal(c.most, c.least);
+        counted_done(&c, d);
+}
+
+static void test_youngest_come_last(void **state)
+{
+        struct draft *d = draft_new(&draft_9_0);
+        const struct types t = types_of(d);
+        struct nursery n = { .has_run = false };
+        struct counted c;
+
+        (void)state;
+        make_nursery(&n, d, &t);
+        assert_true(draft_block_start(n.blocks[0]) < n.variable);
+        count(&c, d, watch_reads, &n);
+        assert_true(n.has_run);
+        assert_int_equal(closures(&c, t.box), 1);
+        counted_done(&c, d);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -238,6 +478,12 @@ int main(void)
                 cmocka_unit_test(test_threads),
                 cmocka_unit_test(test_folds_weak_and_c),
                 cmocka_unit_test(test_running_in_c),
+                cmocka_unit_test(test_what_a_collection_would_leave),
+                cmocka_unit_test(test_what_is_moved_meanwhile),
+                cmocka_unit_test(test_stack_in_use),
+                cmocka_unit_test(test_c_memory),
+                cmocka_unit_test(test_stale_block),
+                cmocka_unit_test(test_youngest_come_last),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
