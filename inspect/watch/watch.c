@@ -12,6 +12,10 @@
  * are. Minor collections may come meanwhile: what they promote is not in it, and of the youngest closures, which they
  * move, some may be missing. It is checked against the generations' own sizes; one that does not fit is no census.
  *
+ * When no major collection has come for some time, a census is of what roots reach, and that is also what live data
+ * are then. For this the heap is read twice without any collection meanwhile, because the program moves pointers from
+ * where is still to be read to where was read already; whether it is believed is reached.h's matter.
+ *
  * For the agent a census is of the moment after a major collection, as those are that the runtime makes: what minor
  * collections promote later on may be garbage by then. So it begins at the first reading that shows that the
  * collection is over. While none is due nothing is read.
@@ -27,6 +31,8 @@
 
 #include "inspect/ghc/bands.h"
 #include "inspect/ghc/live_data.h"
+#include "inspect/ghc/reach.h"
+#include "inspect/ghc/reached.h"
 #include "inspect/ghc/snapshot.h"
 #include "inspect/ghc/thread_bands.h"
 #include "inspect/ghc/rts_counters.h"
@@ -51,12 +57,25 @@
 #define LATER_NS        UINT64_C(60000000000) /* after a census for which there is not enough memory */
 #define MISFIT_BYTES    (UINT64_C(4) << 20)   /* the youngest closures, which may be counted or not */
 #define MISFIT_PARTS    20u                   /* and one part in so many of the heap */
+#define OLD_NS          UINT64_C(10000000000) /* live data of a major collection: then what is reached is looked for */
+#define REACH_NEEDED    8u                    /* quarters: what is reached, beside the copy */
+#define REACH_MOST      (UINT64_C(512) << 20) /* bytes of heap: nothing else is read while it is gone through */
+#define MISSED_MOST     3u                    /* then what is reached is not known any more, */
+#define WAIT_MOST       15u                   /* and looked for once in so many censuses at least */
+#define WHOLE_TRIES     3u
+#define WHOLE_WAIT_MS   1
+#define WHOLE_BYTES     UINT64_C(65536) /* sizes of a heap that nothing has moved differ by so much, */
+#define WHOLE_PARTS     50u             /* and one part in so many */
 
 struct watching {
         struct ghc *ghc;
         pid_t pid;
         uint64_t memory_bytes;
         struct live_data live;
+        struct reached reached;
+        unsigned missed, wait; /* looks in turn at what roots reach that gave nothing; censuses until the next one */
+        uint64_t live_ns;      /* when live data of a major collection came last */
+        uint64_t held_before_bytes; /* by the generations, just before the newest major collection */
         struct rts_counters_search search;
         struct rts_counters counters; /* the newest that were known */
         uint32_t counters_major;      /* major collections that they are of */
@@ -118,6 +137,19 @@ static void write_live(struct watching *w, uint64_t now_ns, uint64_t bytes)
         log_live(bytes);
 }
 
+/* Of a major collection. */
+static void write_left(struct watching *w, uint64_t now_ns, uint64_t bytes)
+{
+        const bool was_wrong = w->reached.is_wrong;
+
+        if (!reached_compare(&w->reached, major_collections(&w->counted), bytes, w->held_before_bytes) && !was_wrong)
+                log_message(
+                        "a major collection has left more than was reached from the roots that are known: from "
+                        "now on live data are known after major collections alone");
+        w->live_ns = now_ns;
+        write_live(w, now_ns, bytes);
+}
+
 /* What the newest major collection has left. The sum may not have it yet: then it is not known. */
 static bool is_live_known(const struct watching *w, const struct rts_counters *now, uint32_t major, uint64_t *ret_bytes)
 {
@@ -138,9 +170,13 @@ static void read_counters(struct watching *w, uint64_t now_ns)
         if (!rts_counters_read(&w->search, w->ghc->program, g, &now))
                 return;
         /* once for each collection, also for one from before they were known */
-        const bool is_new = w->has_counters ? major != w->counters_major : w->live.known == 0;
-        if (is_new && is_live_known(w, &now, major, &bytes))
-                write_live(w, now_ns, bytes);
+        const bool is_new = w->has_counters ? major != w->counters_major : w->live.known == 0 && !w->reached.is_known;
+        if (is_new && is_live_known(w, &now, major, &bytes)) {
+                if (w->has_counters)
+                        write_left(w, now_ns, bytes);
+                else /* it may have been long ago */
+                        write_live(w, now_ns, bytes);
+        }
         w->has_new_counters |= !w->has_counters || now.allocated_bytes != w->counters.allocated_bytes;
         w->has_new_counts |= w->has_new_counters;
         w->counters = now;
@@ -171,11 +207,13 @@ static void log_reading(struct watching *w, uint64_t now_ns)
 {
         uint64_t bytes;
 
+        if (w->live.begun && major_collections(&w->ghc->generations) != major_collections(&w->counted))
+                w->held_before_bytes = live_data_held_bytes(&w->counted);
         w->counted = w->ghc->generations;
         read_counters(w, now_ns);
         /* the non-moving collector has sizes of its own, which it computes while the program runs */
         if (live_data_update(&w->live, &w->ghc->generations, &bytes) && !w->is_nonmoving && !w->search.is_found)
-                write_live(w, now_ns, bytes);
+                write_left(w, now_ns, bytes);
 }
 
 /* False: they cannot be read any more. */
@@ -228,15 +266,55 @@ static bool is_over(void *ctx)
                major_collections(&now) != major_collections(&m->generations);
 }
 
-/* Copies the heap between two major collections. */
-static bool copy(struct watching *w, struct heap_snapshot *n, struct error *error)
+/* Any collection. */
+static bool is_moved(void *ctx)
+{
+        const struct moment *m = ctx;
+        struct generations now = m->generations;
+
+        return !generations_read(&now, m->program) || generations_collecting(&now) ||
+               generations_collections(&now) != generations_collections(&m->generations);
+}
+
+/* A copy of the heap between two major collections. */
+struct copy {
+        struct heap_snapshot snapshot;
+        bool reaches;  /* what roots reach is to be looked for */
+        bool is_whole; /* for that: read twice, and nothing was moved meanwhile */
+};
+
+/* Between two collections: a program that has just collected does not do it again at once. */
+static bool copy_whole(const struct watching *w, struct heap_snapshot *n)
+{
+        struct moment m = { w->ghc->program, w->ghc->generations };
+        struct error unused;
+
+        for (unsigned tries = 0; tries < WHOLE_TRIES; tries++) {
+                snapshot_clear(n);
+                if (generations_read(&m.generations, m.program) && !generations_collecting(&m.generations) &&
+                    snapshot_copy(n, true, is_moved, &m, &unused) && !is_moved(&m) &&
+                    snapshot_reread(n, is_moved, &m) && !is_moved(&m))
+                        return true;
+                (void)poll(NULL, 0, WHOLE_WAIT_MS);
+        }
+        return false;
+}
+
+static bool copy_any(const struct watching *w, struct heap_snapshot *n, struct error *error)
 {
         struct moment m = { w->ghc->program, w->ghc->generations };
 
-        if (!generations_read(&m.generations, m.program) || is_in_major(&m.generations) ||
-            !live_remap(w->ghc->program, w->pid) || !snapshot_copy(n, false, is_over, &m, error) || is_over(&m))
+        snapshot_clear(n);
+        return generations_read(&m.generations, m.program) && !is_in_major(&m.generations) &&
+               snapshot_copy(n, false, is_over, &m, error) && !is_over(&m);
+}
+
+static bool copy(struct watching *w, struct copy *c, struct error *error)
+{
+        if (!live_remap(w->ghc->program, w->pid))
                 return false;
-        return snapshot_index(n);
+        c->is_whole = c->reaches && copy_whole(w, &c->snapshot);
+        return (c->is_whole || copy_any(w, &c->snapshot, error)) && snapshot_index(&c->snapshot);
 }
 
 /* Whether the census has about what the generations say that they hold, before or after it was taken. */
@@ -247,6 +325,47 @@ static bool fits(const struct heap_census *c, const struct generations *before, 
 
         return counted + counted / MISFIT_PARTS + MISFIT_BYTES >= least &&
                counted <= most + most / MISFIT_PARTS + MISFIT_BYTES;
+}
+
+/* Whether it has all that generations hold, and no more. */
+static bool is_whole(const struct copy *c, const struct heap_census *all)
+{
+        const uint64_t counted = all->total_bytes + all->unused_bytes + all->unknown_bytes;
+        const uint64_t held = live_data_held_bytes(&c->snapshot.generations);
+        const uint64_t slack = held / WHOLE_PARTS + WHOLE_BYTES;
+
+        return c->is_whole && c->snapshot.lost_links == 0 && counted + slack >= held && counted <= held + slack;
+}
+
+static uint64_t nursery_bytes(const struct heap_snapshot *n)
+{
+        uint64_t blocks = 0;
+
+        for (size_t i = 0; i < n->n_groups; i++)
+                if (n->groups[i].kind == GROUP_YOUNG || n->groups[i].kind == GROUP_NURSERY)
+                        blocks += n->groups[i].blocks;
+        return blocks * BLOCK_BYTES;
+}
+
+/* Puts what roots reach in place of all. False: that is not known. */
+static bool count_reached(struct watching *w, const struct copy *c, struct heap_census *all)
+{
+        const struct generations *g = &c->snapshot.generations;
+        struct heap_census reached = { .n = 0 };
+        struct reach_result found = { .held_bytes = live_data_held_bytes(g),
+                                      .nursery_bytes = nursery_bytes(&c->snapshot),
+                                      .major_collections = major_collections(g) };
+        bool good = is_whole(c, all) && reach_census(&reached, &c->snapshot, &found.most_bytes);
+
+        found.least_bytes = reached.total_bytes + reached.unused_bytes;
+        good = good && reached_add(&w->reached, &found);
+        if (!good) {
+                heap_census_done(&reached);
+                return false;
+        }
+        heap_census_done(all);
+        *all = reached;
+        return true;
 }
 
 /* Threads have bands of their own in a log of our own; what the agent gets is as the runtime's censuses are. */
@@ -260,34 +379,74 @@ static bool put_census(struct watching *w, struct heap_bands *b, const struct he
         return !w->is_agent_gone;
 }
 
-static void count(struct watching *w, const struct heap_snapshot *n)
+static bool write_bands(struct watching *w, const struct heap_census *c, const struct heap_snapshot *n)
+{
+        struct heap_bands b = { NULL, 0 };
+        const bool good = heap_bands_of(&b, c, w->ghc, true) && put_census(w, &b, c, n);
+
+        heap_bands_done(&b);
+        return good;
+}
+
+/* A program that collects too often for it, or whose roots are in doubt, is like that for some time. */
+static void note_reached(struct watching *w, bool is_reached)
+{
+        w->missed = is_reached ? 0 : w->missed + 1;
+        if (w->missed < MISSED_MOST)
+                return;
+        w->reached.is_known = false;
+        w->wait = w->missed < WAIT_MOST ? w->missed : WAIT_MOST;
+}
+
+/* What is reached and all are not mixed, as long as the one is known and until the next major collection. */
+static void count(struct watching *w, const struct copy *of, uint64_t now_ns)
 {
         struct heap_census c = { .n = 0 };
-        struct heap_bands b = { NULL, 0 };
-        struct generations after = n->generations;
+        const struct generations *before = &of->snapshot.generations;
+        struct generations after = *before;
         struct error unused;
 
-        heap_census_count(&c, n);
-        if (is_understood(&c, &unused) && generations_read(&after, w->ghc->program) &&
-            fits(&c, &n->generations, &after) && heap_bands_of(&b, &c, w->ghc, true) && put_census(w, &b, &c, n)) {
-                w->has_census = true;
-                w->census_collections = generations_collections(&n->generations);
+        heap_census_count(&c, &of->snapshot);
+        if (is_understood(&c, &unused) && generations_read(&after, w->ghc->program) && fits(&c, before, &after)) {
+                const bool is_reached = of->reaches && count_reached(w, of, &c);
+                if (of->reaches)
+                        note_reached(w, is_reached);
+                else
+                        w->reached.is_known = false;
+                if (is_reached)
+                        write_live(w, now_ns, c.total_bytes + c.unused_bytes);
+                if (is_reached == w->reached.is_known && write_bands(w, &c, &of->snapshot)) {
+                        w->has_census = true;
+                        w->census_collections = generations_collections(before);
+                }
         }
-        heap_bands_done(&b);
         heap_census_done(&c);
+}
+
+/* Makes room for a copy, if there is enough memory also for what is reached in it, when live data are old. */
+static bool prepare(struct watching *w, struct copy *c, uint64_t now_ns, struct error *error)
+{
+        const uint64_t available = available_bytes(), most = available < w->memory_bytes ? available : w->memory_bytes;
+
+        *c = (struct copy){ .reaches = w->agent_fd < 0 && !w->is_nonmoving && !w->reached.is_wrong &&
+                                       w->size_bytes <= REACH_MOST && (!w->live_ns || now_ns - w->live_ns > OLD_NS) &&
+                                       w->wait == 0 };
+        w->wait -= w->wait > 0;
+        if (c->reaches && snapshot_prepare(&c->snapshot, w->ghc, most, REACH_NEEDED, error))
+                return true;
+        c->reaches = false;
+        return snapshot_prepare(&c->snapshot, w->ghc, most, CENSUS_QUARTERS, error);
 }
 
 static void read_census(struct watching *w, uint64_t now_ns)
 {
         const uint64_t began = cpu_ns();
-        struct heap_snapshot n;
+        struct copy c;
         struct error error = { "" };
 
         if (!live_remap(w->ghc->program, w->pid))
                 return;
-        const uint64_t available = available_bytes();
-        if (!snapshot_prepare(&n, w->ghc, available < w->memory_bytes ? available : w->memory_bytes, CENSUS_QUARTERS,
-                              &error)) {
+        if (!prepare(w, &c, now_ns, &error)) {
                 if (!w->is_too_large && w->agent_fd < 0)
                         log_message(error.text);
                 w->is_too_large = true;
@@ -295,9 +454,9 @@ static void read_census(struct watching *w, uint64_t now_ns)
                 return;
         }
         w->is_too_large = false;
-        if (copy(w, &n, &error))
-                count(w, &n);
-        snapshot_done(&n);
+        if (copy(w, &c, &error))
+                count(w, &c, now_ns);
+        snapshot_done(&c.snapshot);
         w->census_due_ns = now_ns + rest_ns(began, CENSUS_PARTS, w->agent_fd < 0 ? CENSUS_LEAST_NS : GIVEN_LEAST_NS);
 }
 

@@ -19,6 +19,7 @@ programs = Programs({
     "threaded": ("leaky-threaded", "Leaky", "-threaded", "-rtsopts", "-eventlog", "tests/programs/flush.c"),
     "plain": ("leaky-plain", "Leaky", "-rtsopts", "-eventlog", "tests/programs/flush.c"),
     "inside": ("inside-threaded", "Inside", "-threaded", "-rtsopts"),
+    "promoted": ("promoted", "Promoted", "-rtsopts"),
 })
 
 
@@ -162,6 +163,32 @@ def test_live_data_are_those_of_the_runtimes_own_log(directory, stripped):
                     found.setdefault(name, {})[h.live_bytes] = h.live_time_ns if h.HasField("live_time_ns") else 0
             return any(abs(a - b) < 0.01 * a + 64 * 1024 for a in found.get("own", ()) for b in found.get("x", ()) if a > 2 * MIB)
         wait_for(agree, "both to agree")
+
+
+def test_live_data_are_known_without_major_collections(directory, stripped):
+    """A leak is found, and no garbage is taken for one: by what the roots reach."""
+    without = ("+RTS", "-A1m", "-F100", "-O500m")
+    with Daemon(directory, args=("--resolution", "1s")) as daemon, \
+            running(stripped("promoted"), "all", *without) as leak, running(stripped("promoted"), "newest", *without) as garbage:
+        for name, program in (("leak", leak), ("garbage", garbage)):
+            done = client("add", "--connect", daemon.publish, f"{name}=outside:{program.pid}")
+            assert done.returncode == 0, done.stderr
+
+        def collections(name):
+            """Of the youngest and of the oldest generation."""
+            gc = daemon.snapshot(name).get("gc")
+            return [{g.generation: g.count for g in gc[0].gc.generations}.get(i, 0) for i in (0, 1)] if gc else [0, 0]
+        wait_for(lambda: all(heap(daemon, n) and heap(daemon, n).live_bytes for n in ("leak", "garbage")), "live data of both")
+        first = heap(daemon, "leak").live_bytes
+        wait_for(lambda: "rising: " in heapwatch(daemon, "top", "--once", "leak").stdout, "the rise", poll_s=0.2)
+        assert heap(daemon, "leak").live_bytes > first
+        h = wait_for(lambda: (h := heap(daemon, "garbage")) and h.live_samples > 5 and h.heap_size_bytes > 8 * h.live_bytes and h, "garbage")
+        assert h.live_bytes < MIB
+        screen = heapwatch(daemon, "top", "--once", "garbage").stdout
+        assert "rising: " not in screen and "growing: " not in screen, screen
+        for name in ("leak", "garbage"):
+            young, old = collections(name)
+            assert young > 5 and old <= 1, (name, young, old)      # that one is at its start
 
 
 def states_of(log):
