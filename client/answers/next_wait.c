@@ -66,7 +66,7 @@ static void append_verdict_comes(char *text, const struct evidence *e)
         else if (e->steady_so_far)
                 append_text(text, "Nothing: a rise is reported within seconds to minutes");
         else
-                append_text(text, "Let it run: a rise shows after %u major collections", RISE_SAMPLES);
+                append_text(text, "Let it run: a rise shows after %u measurements of live data", RISE_SAMPLES);
         append_text(text, e->may_grow ? "; that is settled in " : "; slow growth is judged in ");
         append_verdict_in(text, e->trend);
 }

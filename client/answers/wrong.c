@@ -152,8 +152,8 @@ static void append_too_little(struct target_answer *a, const struct evidence *e)
         else if (!e->trend)
                 append_text(a->text, ": no major collection has shown yet what is live");
         else if (e->samples && e->series == HW__SERIES__SERIES_LIVE)
-                append_text(a->text, ": a rise shows after %u major collections, and there %s %u so far", RISE_SAMPLES,
-                            e->samples == 1 ? "was" : "were", (unsigned)e->samples);
+                append_text(a->text, ": a rise shows after %u measurements of live data, and there %s %u so far",
+                            RISE_SAMPLES, e->samples == 1 ? "was" : "were", (unsigned)e->samples);
         else
                 append_text(a->text, ": too few major collections");
 }

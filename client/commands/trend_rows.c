@@ -427,7 +427,8 @@ static void print_live_age(FILE *to, const struct world_target *t)
 
         if (!h || !h->has_live_bytes || !h->has_live_time_ns || sub_sat(t->event_time_ns, h->live_time_ns) <= OLD_NS)
                 return;
-        (void)snprintf(line, sizeof(line), "measured by the last major collection, %s %s",
+        (void)snprintf(line, sizeof(line), "measured %s%s %s",
+                       t->gc && t->gc->counted ? "" : "by the last major collection, ", /* from outside, by either */
                        hw_duration_text(age, sizeof(age), (double)(t->event_time_ns - h->live_time_ns)),
                        trend_is_over(t) ? "before the end" : "ago");
         sentence(to, "live", line);

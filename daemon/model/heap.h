@@ -10,7 +10,7 @@
 #include "proto/facts/facts.h"
 
 struct heap {
-        uint64_t live_bytes;     /* after the last major collection */
+        uint64_t live_bytes;     /* after the last major collection, or later from outside */
         uint64_t live_time_ns;   /* of it */
         uint64_t max_live_bytes; /* maximum residency */
         uint64_t live_samples;

@@ -6,7 +6,7 @@
 type Words = Record<string, string>;
 
 const SIZES: Words = {
-    "Live data": "What the program can still reach, as the last major collection found it. Between major collections it is not known.",
+    "Live data": "What the program can still reach, as the last major collection found it. Between major collections it is known only of a program that is watched from outside.",
     "Heap size": "What the runtime holds from the system in megablocks. The collector's own need is -F (2 by default) plus 2 times the live data when it copies, 1.2 when it compacts (-c) or does not move (-xn), and the allocation areas.",
     "RSS": "Resident memory of the process, from /proc: heap, C code, stacks, libraries. Known for programs on the daemon's machine.",
 };

@@ -388,7 +388,8 @@ static void before_a_verdict_it_says_what_is_known(void **state)
         before_verdict(&m, 2);
         a = asked(&m);
         assert_string_equal(a.word, "unknown");
-        says(&a, QUESTION_WRONG, "Not known yet: a rise shows after 4 major collections, and there were 2 so far");
+        says(&a, QUESTION_WRONG,
+             "Not known yet: a rise shows after 4 measurements of live data, and there were 2 so far");
         m.heap_state.has_live_samples = 1;
         m.heap_state.live_samples = 12; /* newer than the trend */
         a = asked(&m);
@@ -574,8 +575,9 @@ static void a_running_program_is_not_told_a_longer_step(void **state)
         m.live.has_verdict_in_ns = 1;
         m.live.verdict_in_ns = 17 * SECOND;
         a = asked(&m);
-        assert_string_equal(a.answer[QUESTION_NEXT].text,
-                            "Let it run: a rise shows after 4 major collections; slow growth is judged in 17.0 s");
+        assert_string_equal(
+                a.answer[QUESTION_NEXT].text,
+                "Let it run: a rise shows after 4 measurements of live data; slow growth is judged in 17.0 s");
 }
 
 static void an_address_is_called_one(void **state)

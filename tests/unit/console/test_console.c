@@ -517,7 +517,7 @@ static void the_overview_answers(void **state)
         }
         send_trend(w, "api-1", HW__VERDICT__VERDICT_UNKNOWN, 2048);
         assert_true(shows(c, "Is anything wrong? Not known yet: too few major collections"));
-        assert_true(shows(c, "a rise shows after 4 major collections; slow growth is judged in 5m 50s"));
+        assert_true(shows(c, "a rise shows after 4 measurements of live data; slow growth is judged in 5m 50s"));
         send_trend(w, "api-1", HW__VERDICT__VERDICT_STEADY, 0);
         assert_true(shows(c, "Is anything wrong? No: memory shows no lasting growth"));
         send_damage(w, "api-1", "a block of the stream whose length is more than its capability's buffer can hold");
@@ -991,7 +991,8 @@ static void a_column_of_a_fact(void **state)
         assert_string_equal(fact_text(text, t, FACT_LIVE), "3.00 MiB");
         assert_string_equal(column_name(&column), "live_bytes");
         assert_int_equal(column_unit(&column), UNIT_BYTES);
-        assert_string_equal(column_help(help, sizeof(help), &column), "live data after the last major collection");
+        assert_string_equal(column_help(help, sizeof(help), &column),
+                            "live data after the last major collection, or reached since then (watched from outside)");
         free(t);
 }
 
