@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "client/state/band_name.h"
+#include "proto/base/ckd.h"
 
 #define BELOW_HIGHEST 0.9 /* of the most live data: less is said to be below it */
 
@@ -128,14 +129,16 @@ static void append_climbs(struct target_answer *a, const struct evidence *e)
         const struct world_target *t = e->t;
         const Hw__Trend *live = t->trends[HW__SERIES__SERIES_LIVE];
         const Hw__WindowStatistics *run = live->windows[live->n_windows - 1];
+        const uint64_t newest_ns =
+                t->heap->has_live_time_ns ? t->heap->live_time_ns : UINT64_MAX; /* the integral ends there */
+        const uint64_t span_ns = sub_sat(run->to_ns < newest_ns ? run->to_ns : newest_ns, run->from_ns);
 
         a->tone = ANSWER_WARN;
         append_text(a->text, "Not known yet: live data are at their highest, ");
         append_bytes(a->text, t->heap->live_bytes);
-        if (run->has_integral &&
-            run->from_ns < run->to_ns) { /* over time: collections are most frequent while little is live */
+        if (run->has_integral && span_ns > 0) { /* over time: collections are most frequent while little is live */
                 append_text(a->text, ", and ");
-                append_bytes(a->text, (uint64_t)(run->integral / ((double)(run->to_ns - run->from_ns) / 1e9)));
+                append_bytes(a->text, (uint64_t)(run->integral / ((double)span_ns / 1e9)));
                 append_text(a->text, " on average");
         }
         append_text(a->text, "; whether they rise shows after a few more major collections");

@@ -417,6 +417,11 @@ static void before_a_verdict_it_says_what_is_known(void **state)
         m.of_run.to_ns = 13 * SECOND;
         a = asked(&m);
         says(&a, QUESTION_WRONG, "live data are at their highest, 42.0 MiB, and 7.00 MiB on average; whether");
+        m.heap_state.has_live_time_ns = 1;
+        m.heap_state.live_time_ns = 8 * SECOND;
+        a = asked(&m);
+        says(&a, QUESTION_WRONG, "and 14.0 MiB on average; whether");
+        m.heap_state.has_live_time_ns = 0;
         m.of_run.has_integral = 0;
         m.of_run.max = 50 * MIB;
         m.trends.has_limit_bytes = 1;
