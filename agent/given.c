@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/agent.h"
 #include "agent/bytes.h"
 #include "agent/control.h"
 #include "agent/limits.h"
@@ -14,8 +13,6 @@
 
 #define EVENT_HEAD   10 /* number and time */
 #define CENSUS_BYTES 18 /* an event that begins or ends one */
-
-_Atomic unsigned heapwatch_agent_accepts_censuses;
 
 static struct {
         struct chunk *chunk; /* NULL: none waits */
@@ -147,18 +144,16 @@ struct chunk *given_make_block(uint64_t block_ns)
         return c;
 }
 
-void given_accept(bool accepts)
+void given_refuse(const char *why)
 {
-        heapwatch_agent_accepts_censuses = accepts;
-        if (accepts || !w.chunk)
+        if (!w.chunk)
                 return;
-        refuse(w.id, "there is no heap profile by closure type");
+        refuse(w.id, why);
         chunk_release(w.chunk);
         w.chunk = NULL;
 }
 
 void given_fork_child(void)
 {
-        heapwatch_agent_accepts_censuses = 0;
         w.chunk = NULL;
 }

@@ -51,8 +51,8 @@ bool given_check(const uint8_t *events, size_t size, struct error *error);
  */
 struct chunk *given_make_block(uint64_t block_ns);
 
-/* Whether the log that runs has a heap profile by closure type. If not, one that waits is answered with no. */
-void given_accept(bool accepts);
+/* It cannot be written now: the request is answered with no. Nothing when none waits. */
+void given_refuse(const char *why);
 
 /* In the child of a fork: as server_fork_child(). */
 void given_fork_child(void);

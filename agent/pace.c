@@ -27,6 +27,8 @@
 #define LAST_FLUSH_NS   INT64_C(50000000)
 #define REPORT_EVERY_NS INT64_C(60000000000) /* that no census is made */
 
+_Atomic unsigned heapwatch_agent_accepts_censuses;
+
 static struct {
         struct pace_setup setup;
         struct timetable timetable;
@@ -140,6 +142,7 @@ static void turn(void)
                         census_for_request(now);
         }
         timetable_set_profile(&p.timetable, thread_now_ns(), logging_profile());
+        heapwatch_agent_accepts_censuses = timetable_accepts(&p.timetable, thread_now_ns());
         pthread_cond_broadcast(&p.changed);
 }
 
@@ -285,6 +288,7 @@ void pace_stop(void)
                 return;
         pthread_mutex_lock(&p.lock);
         p.ending = true;
+        heapwatch_agent_accepts_censuses = 0;
         pthread_cond_broadcast(&p.changed);
         while (p.busy && thread_now_ns() < give_up)
                 wait_for(give_up - thread_now_ns());
@@ -313,6 +317,7 @@ void pace_last_flush(void)
 void pace_fork_child(void)
 {
         p.child = true;
+        heapwatch_agent_accepts_censuses = 0;
         p.started = p.busy = p.ending = p.flush_now = p.census_now = p.due = p.waiting = false;
         pthread_mutex_init(&p.lock, NULL);
         control_fork_child();

@@ -194,8 +194,9 @@ static void give_census(void)
 {
         struct chunk *c = NULL;
 
-        given_accept(logging_profile() == 'T');
-        if (preamble_allows_census(&s.preamble))
+        if (logging_profile() != 'T')
+                given_refuse("there is no heap profile by closure type");
+        else if (preamble_allows_census(&s.preamble))
                 c = given_make_block(s.preamble.message_ns);
         if (!c)
                 return;

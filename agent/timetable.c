@@ -59,6 +59,11 @@ void timetable_given(struct timetable *s, int64_t now, uint64_t given)
         s->given = given;
 }
 
+bool timetable_accepts(const struct timetable *s, int64_t now)
+{
+        return s->profile == 'T' && (s->given == 0 || now >= s->given_ns + s->interval_ns);
+}
+
 bool timetable_census_forbidden(const struct timetable *s, int64_t now)
 {
         return s->profile && now >= census_at(s, now) && budget_forbids(&s->budget);

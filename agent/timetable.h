@@ -45,6 +45,9 @@ void timetable_spend_census(struct timetable *s, int64_t now);
  */
 void timetable_given(struct timetable *s, int64_t now, uint64_t given);
 
+/* Whether one is wanted: of the kind that can be read from outside, and the interval since the last of them is over. */
+bool timetable_accepts(const struct timetable *s, int64_t now);
+
 /* How long until something is due. */
 int64_t timetable_until_due(const struct timetable *s, int64_t now);
 

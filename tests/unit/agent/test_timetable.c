@@ -76,6 +76,22 @@ static void test_censuses_from_outside_put_it_off(void **state)
         assert_true(timetable_census(&s, now + 20 * S));
 }
 
+static void test_as_many_are_accepted_as_the_interval_allows(void **state)
+{
+        struct timetable s = default_one();
+
+        (void)state;
+        assert_false(timetable_accepts(&s, 0));
+        timetable_set_profile(&s, 0, 'T');
+        assert_true(timetable_accepts(&s, 0));
+        timetable_set_interval(&s, 0, 60 * S);
+        timetable_given(&s, 10 * S, 1);
+        assert_false(timetable_accepts(&s, 70 * S - 1));
+        assert_true(timetable_accepts(&s, 70 * S));
+        timetable_set_profile(&s, 70 * S, 'i'); /* which cannot be read from outside */
+        assert_false(timetable_accepts(&s, 100 * S));
+}
+
 /* A first look at a program that has just begun is not needed any more, however long it would pause the program. */
 static void test_one_from_outside_is_a_look(void **state)
 {
@@ -97,6 +113,7 @@ int main(void)
                 cmocka_unit_test(test_flushes),
                 cmocka_unit_test(test_censuses_are_for_a_profile),
                 cmocka_unit_test(test_censuses_from_outside_put_it_off),
+                cmocka_unit_test(test_as_many_are_accepted_as_the_interval_allows),
                 cmocka_unit_test(test_one_from_outside_is_a_look),
         };
 
