@@ -215,31 +215,44 @@ static bool copy_heap(struct heap_snapshot *s, bool (*expired)(void *ctx), void 
         return true;
 }
 
+/* False: out of memory. */
+static bool copy_part(struct heap_snapshot *s, uint64_t start, uint64_t end)
+{
+        const size_t n = (size_t)(end - start);
+        uint8_t *bytes;
+
+        if (n > WRITTEN_MOST - s->written_bytes) {
+                s->is_partial = true;
+                return true;
+        }
+        if (!ARRAY_RESERVE(s->written, s->written_capacity, s->n_written + 1) || !(bytes = malloc(n)))
+                return false;
+        if (!memory_read(s->ghc->program->memory, start, bytes, n)) {
+                s->is_partial = true;
+                free(bytes);
+                return true;
+        }
+        s->written[s->n_written++] = (struct written){ start, end, bytes };
+        s->written_bytes += n;
+        return true;
+}
+
 /* What is not heap and may be written: closures that do not move, the runtime's variables, what it has from malloc. */
 static bool copy_written(struct heap_snapshot *s)
 {
         const struct program *p = s->ghc->program;
         const uint64_t high = s->low + s->n_places * MEGABLOCK_BYTES;
-        uint64_t total = 0;
 
         for (size_t i = 0; i < p->n_mappings; i++) {
                 const struct mapping *m = &p->mappings[i];
-                const uint64_t n = m->end - m->start;
-                uint8_t *bytes;
                 if (!m->writable || !m->readable || (m->start < high && m->end > s->low))
                         continue;
-                s->is_partial |= total + n > WRITTEN_MOST;
-                if (total + n > WRITTEN_MOST)
-                        continue;
-                if (!ARRAY_RESERVE(s->written, s->written_capacity, s->n_written + 1) || !(bytes = malloc((size_t)n)))
-                        return false;
-                if (!memory_read(p->memory, m->start, bytes, (size_t)n)) {
-                        s->is_partial = true;
-                        free(bytes);
-                        continue;
+                for (uint64_t start = m->start, end = m->end; start < end; start = end, end = m->end) {
+                        if (!m->file && !memory_find_touched(p->memory, &start, &end))
+                                break;
+                        if (!copy_part(s, start, end))
+                                return false;
                 }
-                s->written[s->n_written++] = (struct written){ m->start, m->end, bytes };
-                total += n;
         }
         return true;
 }

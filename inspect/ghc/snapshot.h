@@ -52,6 +52,7 @@ struct heap_snapshot {
         size_t n_groups, groups_capacity;
         struct written *written; /* by address */
         size_t n_written, written_capacity;
+        uint64_t written_bytes;
         bool is_partial;   /* not all that was written elsewhere could be copied */
         uint64_t *changed; /* what words had that were another at the second reading */
         size_t n_changed, changed_capacity;

@@ -51,6 +51,11 @@ static const struct memory_page *page_of(struct memory *m, uint64_t number)
         return p;
 }
 
+bool memory_find_touched(const struct memory *m, uint64_t *start, uint64_t *end)
+{
+        return !m->find_touched || m->find_touched(m->ctx, start, end);
+}
+
 bool memory_read_kept(struct memory *m, uint64_t at, void *to, size_t n)
 {
         uint8_t *out = to;

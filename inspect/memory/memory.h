@@ -22,12 +22,19 @@ struct memory_page {
 
 struct memory {
         bool (*read)(void *ctx, uint64_t at, void *to, size_t n);
-        void *ctx;                 /* borrowed */
+        bool (*find_touched)(void *ctx, uint64_t *start, uint64_t *end); /* NULL: all may be */
+        void *ctx;                                                       /* borrowed */
         struct memory_page *pages; /* made by the first read that may be answered from what was read before */
 };
 
 /* As it is now. */
 bool memory_read(const struct memory *m, uint64_t at, void *to, size_t n);
+
+/*
+ * Of a range that is of no file, the next part that the program may have written to: what is before it, up to *end, is
+ * zero. False: all is.
+ */
+bool memory_find_touched(const struct memory *m, uint64_t *start, uint64_t *end);
 
 /* As it was when its page was first read, for what does not change; see memory_forget(). */
 bool memory_read_kept(struct memory *m, uint64_t at, void *to, size_t n);

@@ -3,12 +3,17 @@
 
 #include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
+#include <unistd.h>
 
 #include "inspect/process/registers.h"
+
+#define PAGES_AT_ONCE 512u
+#define PAGES_NEAR    16u
 
 static bool read_process(void *ctx, uint64_t at, void *to, size_t n)
 {
@@ -24,6 +29,51 @@ static bool read_process(void *ctx, uint64_t at, void *to, size_t n)
                 done += (size_t)k;
         }
         return true;
+}
+
+/* Pages that are in memory or swapped out, with those between two that are near. True: also when that is not known. */
+static bool find_pages(int pagemap, uint64_t page_bytes, uint64_t *start, uint64_t *end)
+{
+        const uint64_t from = *start / page_bytes, to = (*end + page_bytes - 1) / page_bytes;
+        uint64_t entries[PAGES_AT_ONCE], first = to, past = to;
+
+        for (uint64_t at = from; at < to; at++) {
+                const size_t i = (at - from) % PAGES_AT_ONCE;
+                const size_t n = (size_t)(to - at < PAGES_AT_ONCE ? to - at : PAGES_AT_ONCE);
+                if (i == 0 && pread(pagemap, entries, n * 8, (off_t)(at * 8)) != (ssize_t)(n * 8))
+                        return true;
+                if (entries[i] >> 62 != 0) {
+                        first = first == to ? at : first;
+                        past = at + 1;
+                } else if (first < to && at - past >= PAGES_NEAR) {
+                        break;
+                }
+        }
+        if (first == to)
+                return false;
+        *start = first * page_bytes > *start ? first * page_bytes : *start;
+        *end = past * page_bytes < *end ? past * page_bytes : *end;
+        return true;
+}
+
+bool live_find_touched(pid_t pid, uint64_t *start, uint64_t *end)
+{
+        char path[64];
+
+        (void)snprintf(path, sizeof(path), "/proc/%ld/pagemap", (long)pid);
+        const int pagemap = open(path, O_RDONLY | O_CLOEXEC);
+        if (pagemap < 0)
+                return true;
+        const bool found = find_pages(pagemap, (uint64_t)sysconf(_SC_PAGESIZE), start, end);
+        (void)close(pagemap);
+        return found;
+}
+
+static bool find_touched(void *ctx, uint64_t *start, uint64_t *end)
+{
+        const struct live *l = ctx;
+
+        return live_find_touched(l->pid, start, end);
 }
 
 static FILE *open_proc(pid_t pid, const char *file)
@@ -145,7 +195,7 @@ static enum opened open_process(struct live *l, struct error *error)
 enum opened live_open(struct live *l, pid_t pid, struct error *error)
 {
         *l = (struct live){ .pid = pid };
-        l->memory = (struct memory){ .read = read_process, .ctx = l };
+        l->memory = (struct memory){ .read = read_process, .find_touched = find_touched, .ctx = l };
         l->program = (struct program){ .memory = &l->memory, .machine = MACHINE_HERE };
         l->files = (struct files){ .pid = pid, .program = &l->program };
         const enum opened result = open_process(l, error);

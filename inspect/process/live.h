@@ -25,6 +25,12 @@ enum opened live_open(struct live *l, pid_t pid, struct error *error);
  * there is no memory; then they are the old ones.
  */
 bool live_remap(struct program *p, pid_t pid);
+
+/*
+ * memory_find_touched() of a process, by the kernel's pages. A page that was never touched is not read, for that would
+ * give it an entry in the process' page tables: most of the stacks of its threads.
+ */
+bool live_find_touched(pid_t pid, uint64_t *start, uint64_t *end);
 void live_close(struct live *l);
 
 #endif
