@@ -500,6 +500,8 @@ static bool is_same_statement(const struct evidence *e, const char *rule)
                 return false;
         if (!strcmp(rule, "crashed"))
                 return e->ending >= ENDED_BADLY && e->ending <= LOST;
+        if (!strcmp(rule, "memory-runs-out"))
+                return e->early && early_runs_out(e->early);
         for (size_t i = 0; e->grows && i < ARRAY_SIZE(of_growth); i++)
                 if (!strcmp(rule, of_growth[i]))
                         return true;

@@ -17,6 +17,24 @@ static void append_connection_lost(char *text, const struct evidence *e)
         append_text(text, "See whether the program still runs; heapwatch connects again by itself");
 }
 
+/* Before a verdict names what grows; the agent and the alert's own `why` may have found it by now. */
+static bool runs_out(const struct evidence *e)
+{
+        return !e->over && !e->grows && e->early && early_runs_out(e->early);
+}
+
+static void append_runs_out(char *text, const struct evidence *e)
+{
+        if (e->foreign) {
+                append_foreign_advice(text, e);
+                return;
+        }
+        if (e->live)
+                append_text(text, "Keep who holds what while it is there: heapwatch heap %s -o %s.heapgraph. ",
+                            e->t->name, e->t->name);
+        append_text(text, "A higher limit, less load or a planned restart gives time");
+}
+
 static bool fires(const struct evidence *e, const char *rule)
 {
         return e->alert && e->alert->rule && !strcmp(e->alert->rule, rule);
@@ -116,6 +134,7 @@ static void append_damaged(char *text, const struct evidence *e)
 
 const struct advice advice_of_alerts[] = {
         { "connection-lost", connection_lost, append_connection_lost },
+        { "runs-out", runs_out, append_runs_out },
         { "fragmentation", fragmented, append_fragmented },
         { "censuses", censuses_cost, append_censuses_cost },
         { "collections", collects_much, append_collects_much },

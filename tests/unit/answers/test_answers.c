@@ -452,6 +452,24 @@ static void before_a_verdict_it_says_what_is_known(void **state)
         m.early.latest_ns = 40 * SECOND;
         a = asked(&m);
         assert_true(a.has_limit && a.limit_ns == 30 * SECOND);
+
+        /* The alert says no more than that: it adds neither its sentence nor the advice to read it. */
+        m.early.has_runs_out = m.early.runs_out = 1;
+        m.alert_list[0] = &m.alert;
+        m.alerts.alerts = m.alert_list;
+        m.alerts.n_alerts = 1;
+        m.alert.rule = (char *)"memory-runs-out";
+        m.alert.severity = (char *)"critical";
+        m.alert.has_state = 1;
+        m.alert.state = HW__ALERT__STATE__STATE_FIRING;
+        a = asked(&m);
+        assert_null(strstr(a.answer[QUESTION_WRONG].text, "also"));
+        assert_int_equal(a.answer[QUESTION_WRONG].tone, ANSWER_BAD);
+        says(&a, QUESTION_NEXT,
+             "Keep who holds what while it is there: heapwatch heap api -o api.heapgraph. A higher limit");
+        m.alert.rule = (char *)"mine";
+        a = asked(&m);
+        says(&a, QUESTION_WRONG, "; also: mine");
 }
 
 /* Copying doubles the slope of the heap, which is judged first: live data are known more rarely. */
