@@ -535,7 +535,7 @@ static const struct option options[] = {
         OPTION_JSON(struct words, request.json, "text (default), or one object"),
         OPTION_FLAG("all", 'a', struct words, request.all, "one by one"),
         OPTION_FLAG("brief", 0, struct words, request.brief,
-                    "of why: one sentence; of threads: few members of a group"),
+                    "of why: one sentence; of threads: the largest groups, few members of each"),
         OPTION_FLAG("no-stop", 0, struct words, request.no_stop, "read the program while it runs"),
         OPTION_FLAG("by-thread", 0, struct words, request.by_thread, "of profile: stacks begin with their thread"),
         OPTION_FLAG("rows", 0, struct words, request.rows,

@@ -13,9 +13,10 @@
 #include "proto/base/document.h"
 #include "proto/base/thread.h"
 
-#define SPARE_NS UINT64_C(30000000000) /* beside the samples: symbols are read, and the machine may be busy */
-#define TIME_NS  UINT64_C(60000000000) /* CPU time that heapwatch-inspect may need */
-#define NUMBER   32
+#define SPARE_NS    UINT64_C(30000000000) /* beside the samples: symbols are read, and the machine may be busy */
+#define TIME_NS     UINT64_C(60000000000) /* CPU time that heapwatch-inspect may need */
+#define NUMBER      32
+#define GROUPS_MOST "2000" /* of threads, the largest */
 
 struct inspecting {
         pthread_t thread;
@@ -114,6 +115,8 @@ static enum inspector_end read_memory(struct inspecting *p)
                                     is_threads ? "--brief"
                                     : is_held  ? "--retained"
                                                : NULL,
+                                    is_threads ? "--top" : NULL,
+                                    GROUPS_MOST,
                                     NULL };
 
         (void)snprintf(pid, sizeof(pid), "%ld", (long)p->what.pid);

@@ -22,7 +22,7 @@ struct inspect_request {
         bool rows;             /* of `profile`: the tree for programs, in place of the tables */
         bool by_type;          /* bands as a heap profile by closure type has them */
         unsigned frames;       /* shown of a stack */
-        unsigned top;          /* bands shown in text */
+        unsigned top;          /* bands shown in text, groups of threads in brief */
         uint64_t max_pause_ns; /* that it may be stopped for */
         uint64_t memory_bytes; /* that the inspection may need */
         uint64_t for_ns;       /* of `profile` */

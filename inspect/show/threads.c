@@ -310,6 +310,7 @@ static void group_json(struct json_out *j, const struct inspect_subject *s, cons
 
 static void print_json(const struct inspect_subject *s, const struct threads *t, const struct group *groups, size_t n)
 {
+        const size_t shown = s->request->brief && n > s->request->top ? s->request->top : n;
         struct json_out j = { .to = s->request->to };
         char what[WHAT_BYTES];
 
@@ -319,9 +320,10 @@ static void print_json(const struct inspect_subject *s, const struct threads *t,
         json_member_u64(&j, "threads", t->n);
         json_member_bool(&j, "list_complete", !t->list_cut && !t->out_of_time && !t->out_of_memory);
         json_member_open(&j, "groups", '[');
-        for (size_t i = 0; i < n; i++)
+        for (size_t i = 0; i < shown; i++)
                 group_json(&j, s, &groups[i]);
         json_close(&j, ']');
+        json_known_u64(&j, "other_groups", shown < n, n - shown);
         json_close(&j, '}');
         json_newline(&j);
 }

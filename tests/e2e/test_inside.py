@@ -90,6 +90,14 @@ def test_threads_one_by_one_and_as_text(threaded):
     wait_for(lambda: status.read_text().split("State:\t")[1][0] == "S", "the program to run again, which waits")
 
 
+def test_the_largest_groups_of_threads(threaded):
+    tool = pathlib.Path(CLIENT).with_name("heapwatch-inspect")
+    found = json.loads(subprocess.run([tool, "threads", "--pid", str(threaded.pid), "--format", "json", "--brief", "--top", "3"],
+                                      capture_output=True, check=True).stdout)
+    assert [g["threads"] for g in found["groups"]] == [40, 1, 1] and len(found["groups"][0]["members"]) == 6
+    assert sum(g["threads"] for g in found["groups"]) + found["other_groups"] == found["threads"], "each of the others is of one thread"
+
+
 def test_threads_without_stopping(threaded):
     found = inspect("threads", threaded.pid, "--no-stop")
     check_threads(found)
@@ -588,7 +596,8 @@ def test_threads_by_the_console(directory):
                 t.wait("threads in", "; stopped for ", "blocked on an MVar, all", "waitForReply", "threads stopped because")
                 screen = t.wait_screen(lambda s: re.search(r"^ *40 +blocked on an MVar", s, re.M), "the largest group")
                 assert "reading the threads" not in screen
-            with top(directory, "--connect", daemon.publish, "no") as t:
+            (directory / "second").mkdir(mode=0o700)     # the first terminal's server may not have ended yet
+            with top(directory / "second", "--connect", daemon.publish, "no") as t:
                 t.wait("running")
                 t.keys("W")
                 t.wait("no threads: ", "no heap of GHC's runtime")

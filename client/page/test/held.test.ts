@@ -57,8 +57,8 @@ test("paths that begin alike are one tree", () => {
 test("threads in groups as the inspection prints them; what does not fit is left out", () => {
     const group = { threads: 40, state_text: "blocked on an MVar", same_cause: true, least_stack_bytes: 64, most_stack_bytes: 128, stack_frames: 9, stack_whole: true,
         frames: [{ name: "stg_block_takemvar", by: "symbol" }, { name: "main:Main", by: "module" }], members: [{ id: 5, label: "worker" }, { id: 6 }] };
-    const found = groupsOf({ sentences: ["a"], threads: 41, complete: true, list_complete: true, groups: [group, { threads: 1, same_cause: false }] });
-    assert.ok(found.complete);
+    const found = groupsOf({ sentences: ["a"], threads: 41, complete: true, list_complete: true, groups: [group, { threads: 1, same_cause: false }], other_groups: 7 });
+    assert.ok(found.complete && found.others === 7);
     assert.deepEqual(found.groups[0], { number: 0, threads: 40, state: "blocked on an MVar, all on the same one", place: "Main (a local function)",
         frames: ["stg_block_takemvar", "Main (a local function)"], allFrames: 9, leastStack: 64, mostStack: 128, whole: true, allocated: undefined, members: ["5 worker", "6"], key: '["","",""]' });
     assert.equal(found.groups[1]!.place, "");

@@ -92,7 +92,7 @@ export class GroupSection {
         const error = app.threads?.error ?? read?.error;
         if (error) return `No threads: ${error}.`;
         const of = read?.run !== undefined && read.run !== t.run ? "Of an earlier run. " : "";
-        if (found) return `${of}${[...found.sentences, ...(found.complete ? [] : ["incomplete: some threads, or parts of their stacks, could not be read"])].join("\n")}`;
+        if (found) return `${of}${[...found.sentences, ...(found.others ? [`${count(found.others)} smaller groups are left out`] : []), ...(found.complete ? [] : ["incomplete: some threads, or parts of their stacks, could not be read"])].join("\n")}`;
         if (!app.view.server.control) return "What its threads wait for is not shown: this server reads it when it is started with --allow-control.";
         return t.state?.state === "STATE_RUNNING" ? "What the threads of the program do or wait for, and where. It needs no preparation, and is stopped for the few milliseconds in which its stacks are copied." : "";
     }

@@ -36,6 +36,7 @@ export interface ThreadGroups {
     threads: number;
     complete: boolean;
     groups: ThreadGroup[];
+    others: number; // groups that are left out, smaller ones
 }
 
 function frameName(f: Fields): string {
@@ -53,7 +54,8 @@ function groupOf(g: Fields, number: number): ThreadGroup {
 
 export function groupsOf(result: unknown): ThreadGroups {
     const r = fields(result);
-    return { sentences: texts(r["sentences"]), threads: amount(r["threads"]), complete: r["complete"] === true && r["list_complete"] === true, groups: list(r["groups"]).map(groupOf) };
+    return { sentences: texts(r["sentences"]), threads: amount(r["threads"]), complete: r["complete"] === true && r["list_complete"] === true, groups: list(r["groups"]).map(groupOf),
+        others: amount(r["other_groups"]) };
 }
 
 // What each group has gained since an earlier reading of the same run: one that was not there had no thread. Groups with one key, whose stacks
