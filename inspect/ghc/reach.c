@@ -674,12 +674,15 @@ static void follow_doubtful(struct search *c, uint64_t word)
                 follow(c, word);
 }
 
+/* All stacks together are no larger than the heap, whatever they say. */
 static void search_from_doubtful(struct search *c)
 {
+        uint64_t left = c->s->bytes / 8;
+
         for (size_t i = 0; i < c->roots.n_running; i++) {
                 const uint64_t base = c->roots.running[i].stack + c->g->shift;
                 const uint64_t n = (uint32_t)snapshot_word(c->s, base + STACK_SIZE);
-                for (uint64_t k = 0; k < n && snapshot_megablock(c->s, base + STACK_WORDS + 8 * k); k++)
+                for (uint64_t k = 0; k < n && left > 0; k++, left--)
                         follow_doubtful(c, snapshot_word(c->s, base + STACK_WORDS + 8 * k));
         }
         for (size_t i = 0; i < c->s->n_changed; i++)

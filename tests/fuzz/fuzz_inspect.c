@@ -114,12 +114,15 @@ static void bands(const struct heap_snapshot *s)
 static void heap(struct program *p, struct ghc *g, const struct inspect_request *request)
 {
         struct heap_snapshot s;
+        struct heap_census reached = { .n = 0 };
         struct heap_graph held;
         struct error error;
+        uint64_t most;
 
         if (!snapshot_prepare(&s, g, UINT64_C(1) << 30, 5, &error))
                 return;
-        if (snapshot_copy(&s, true, fuzz_never, NULL, &error) && snapshot_index(&s)) {
+        if (snapshot_copy(&s, true, fuzz_never, NULL, &error) && snapshot_reread(&s, fuzz_never, NULL) &&
+            snapshot_index(&s)) {
                 const struct inspect_subject subject = { .request = request, .program = p, .ghc = g };
                 (void)show_heap(&subject, &s, &error);
                 bands(&s);
@@ -129,6 +132,8 @@ static void heap(struct program *p, struct ghc *g, const struct inspect_request 
                         graph(&(struct graph_subject){ request, &held, &subject });
                 }
                 heap_graph_done(&held);
+                (void)reach_census(&reached, &s, &most);
+                heap_census_done(&reached);
         }
         snapshot_done(&s);
 }
