@@ -197,6 +197,26 @@ bool config_memory(struct config *c, const char *value, struct error *error)
         return true;
 }
 
+bool config_census_memory(struct config *c, const char *value, struct error *error)
+{
+        uint64_t bytes = UINT64_MAX;
+
+        if (strcmp(value, "off") != 0 && (!hw_parse_bytes(value, &bytes) || bytes < CONFIG_CENSUS_MEMORY_LEAST))
+                return error_set(error, "'%.40s'; expected bytes, such as 512MiB, 64MiB at least, or off", value);
+        if (c->census_memory_bytes == 0)
+                c->census_memory_bytes = bytes;
+        return true;
+}
+
+static int parse_census_memory(const struct command *c, const struct option *o, void *filled, char *value)
+{
+        struct error error;
+
+        return config_census_memory(((struct arguments *)filled)->config, value, &error)
+                       ? 0
+                       : option_error(c, o, "%s", error.text);
+}
+
 static int parse_memory(const struct command *c, const struct option *o, void *filled, char *value)
 {
         struct error error;
@@ -319,6 +339,10 @@ static const struct option options[] = {
                 "memory", 0, "BYTES", parse_memory, COMPLETE_NOTHING,
                 "the daemon's own memory, such as 256MiB (default: what its control group allows): above 80 % "
                 "of it targets above their share get no new bands, above 95 % none does, and no target is added"),
+        OPTION_CALLBACK(
+                "census-memory", 0, "BYTES|off", parse_census_memory, COMPLETE_NOTHING,
+                "memory that reading the heap of a program with the agent may need, for censuses that do not pause it: "
+                "a quarter more than the heap (default 1GiB); off: no heap is read"),
         OPTION_CALLBACK(
                 "keep-ended", 0, "NUMBER", parse_keep, COMPLETE_NOTHING,
                 "how many ended runs are kept, with all that was seen of them, 0 to 500: targets of `heapwatch run`, "
@@ -492,6 +516,8 @@ static enum config_result fill(struct config *c, const struct arguments *a)
                 return CONFIG_BAD;
         if (!c->keep_ended.has_most)
                 c->keep_ended.most = CONFIG_KEEP_ENDED;
+        if (c->census_memory_bytes == 0)
+                c->census_memory_bytes = CONFIG_CENSUS_MEMORY;
         if (!c->keep_ended.has_for)
                 c->keep_ended.for_ns = CONFIG_KEEP_ENDED_FOR;
         config_record_fill(&c->record);

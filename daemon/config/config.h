@@ -55,7 +55,8 @@ struct config {
         bool show_arguments;         /* publish the program's arguments, not only its RTS options */
         struct config_trend trend;
         struct config_keep keep_ended;
-        uint64_t memory_bytes; /* the daemon's own budget; 0: not given, that of its control group */
+        uint64_t memory_bytes;        /* the daemon's own budget; 0: not given, that of its control group */
+        uint64_t census_memory_bytes; /* of a process that reads an agent's censuses; UINT64_MAX: there is none */
         struct config_record record;
         struct config_checkpoint checkpoint;
         char state[CONFIG_CHECKPOINT_PATH]; /* the directory of the daemon's log and life; "": it has none */
@@ -67,12 +68,15 @@ struct config {
         enum config_task task;
 };
 
-#define CONFIG_MEMORY_LEAST   (UINT64_C(16) << 20)
-#define CONFIG_KEEP_ENDED     16u
-#define CONFIG_KEEP_ENDED_FOR (48 * UINT64_C(3600000000000)) /* so that yesterday's crash is still there tomorrow */
+#define CONFIG_MEMORY_LEAST        (UINT64_C(16) << 20)
+#define CONFIG_CENSUS_MEMORY       (UINT64_C(1) << 30)
+#define CONFIG_CENSUS_MEMORY_LEAST (UINT64_C(64) << 20)
+#define CONFIG_KEEP_ENDED          16u
+#define CONFIG_KEEP_ENDED_FOR      (48 * UINT64_C(3600000000000)) /* yesterday's crash is still there tomorrow */
 
 /* "256MiB", at least CONFIG_MEMORY_LEAST. A value that is already set stays: the command line wins over the file. */
 bool config_memory(struct config *c, const char *value, struct error *error);
+bool config_census_memory(struct config *c, const char *value, struct error *error);
 
 enum config_result {
         CONFIG_RUN,

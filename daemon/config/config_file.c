@@ -136,6 +136,14 @@ static bool read_keep_value(struct yaml_file *f, const yaml_node_t *node, struct
         return set(keep, text, &error) || yaml_error(f, node, 0, "%s", error.text);
 }
 
+static bool read_census_memory(struct yaml_file *f, const yaml_node_t *node, struct config *c)
+{
+        const char *text = short_text(f, node, "bytes, or off", TEXT_MAX);
+        struct error error;
+
+        return text && (config_census_memory(c, text, &error) || yaml_error(f, node, 0, "%s", error.text));
+}
+
 static bool read_memory(struct yaml_file *f, const yaml_node_t *node, struct config *c)
 {
         const char *text = short_text(f, node, "bytes", TEXT_MAX);
@@ -348,6 +356,8 @@ static bool read_value(struct yaml_file *f, const struct yaml_entry *e, struct c
                 return read_checkpoint(f, e->value, c);
         if (!strcmp(e->key, "memory"))
                 return read_memory(f, e->value, c);
+        if (!strcmp(e->key, "census_memory"))
+                return read_census_memory(f, e->value, c);
         if (!strcmp(e->key, "keep_ended"))
                 return read_keep(f, e->value, c);
         if (!strcmp(e->key, "sources"))
@@ -357,9 +367,10 @@ static bool read_value(struct yaml_file *f, const struct yaml_entry *e, struct c
 
 static bool read_file(struct yaml_file *f, struct config *c)
 {
-        static const char *const keys[] = { "publish", "request", "notify",     "log_level",  "show_arguments",
-                                            "trend",   "rules",   "targets",    "keep_ended", "sources",
-                                            "record",  "memory",  "checkpoint", "listen",     "keys" };
+        static const char *const keys[] = { "publish",        "request", "notify", "log_level",
+                                            "show_arguments", "trend",   "rules",  "targets",
+                                            "keep_ended",     "sources", "record", "memory",
+                                            "checkpoint",     "listen",  "keys",   "census_memory" };
         const yaml_node_t *root = yaml_root(f);
         struct yaml_entry e;
         bool good = true;

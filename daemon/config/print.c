@@ -45,6 +45,10 @@ static void print_daemon(const struct config *c)
         printf("show_arguments: %s\n", c->show_arguments ? "true" : "false");
         if (c->memory_bytes)
                 printf("memory: %" PRIu64 "\n", c->memory_bytes);
+        if (c->census_memory_bytes == UINT64_MAX)
+                printf("census_memory: off\n");
+        else
+                printf("census_memory: %" PRIu64 "\n", c->census_memory_bytes);
 }
 
 static void print_trend(const struct config *c)

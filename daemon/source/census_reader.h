@@ -26,6 +26,9 @@ struct census_reader {
         pid_t child, program;
 };
 
+/* What each of them may need from now on; 0: there is none. */
+void census_reader_set_memory(uint64_t bytes);
+
 /* Begins a moment after this, for a program that lasts. Nothing where the socket's other side is no process of ours. */
 void census_reader_begin(struct census_reader *r, struct event_base *base, int socket);
 

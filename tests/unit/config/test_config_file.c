@@ -68,6 +68,7 @@ static void every_key(void **state)
                 "show_arguments: true\n"
                 "trend: {resolution: 500ms, leak_after: 30m, limit: 2GiB}\n"
                 "keep_ended: {targets: 3, time: 12h}\n"
+                "census_memory: 512MiB\n"
                 "sources: {allow: [/srv/*/x.eventlog, \"unix-listen:/run/heapwatch/*\"]}\n"
                 "rules: [/etc/a.yaml, /etc/b.yaml]\n"
                 "targets:\n"
@@ -81,6 +82,7 @@ static void every_key(void **state)
         assert_true(o.good);
         assert_string_equal(o.c.publish_endpoint, "ipc:///x/p");
         assert_int_equal(o.c.keep_ended.most, 3);
+        assert_int_equal(o.c.census_memory_bytes, 512 << 20);
         assert_int_equal(o.c.allow.n, 2);
         assert_string_equal(o.c.allow.patterns[0], "file:/srv/*/x.eventlog");
         assert_int_equal(o.c.keep_ended.for_ns, 12 * UINT64_C(3600000000000));
