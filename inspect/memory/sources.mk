@@ -1,1 +1,1 @@
-sources := memory.c elf_file.c program.c
+sources := memory.c elf_file.c program.c object_file.c
