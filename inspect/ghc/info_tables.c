@@ -39,7 +39,7 @@ static bool is_description(const char *text)
         return colon && colon > text && strchr(colon + 1, '.') != NULL;
 }
 
-static bool read_description(struct program *p, uint64_t at, bool profiled, char *ret, size_t size)
+static bool read_description(const struct program *p, uint64_t at, bool profiled, char *ret, size_t size)
 {
         int32_t offset;
 
@@ -47,7 +47,7 @@ static bool read_description(struct program *p, uint64_t at, bool profiled, char
                memory_text_kept(p->memory, at + (uint64_t)(int64_t)offset, ret, size) && is_description(ret);
 }
 
-static bool read_raw(struct program *p, uint64_t at, struct closure_table *ret)
+static bool read_raw(const struct program *p, uint64_t at, struct closure_table *ret)
 {
         struct {
                 uint32_t pointers, others, type;
@@ -111,7 +111,7 @@ bool info_tables_is_constructor(struct program *program, uint64_t at, bool profi
                read_description(program, at, profiled, name, sizeof(name));
 }
 
-bool info_tables_is_function(struct program *program, uint64_t at)
+bool info_tables_is_function(const struct program *program, uint64_t at)
 {
         struct closure_table i;
 

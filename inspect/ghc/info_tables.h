@@ -47,7 +47,7 @@ const struct closure_table *info_tables_find(struct info_tables *t, uint64_t at)
 const struct closure_table *info_tables_of_closure(struct info_tables *t, uint64_t closure);
 
 /* Whether the address may have the table of a function, a thunk or a frame: for finding where code begins. */
-bool info_tables_is_function(struct program *program, uint64_t at);
+bool info_tables_is_function(const struct program *program, uint64_t at);
 
 /* Whether the address may have a constructor's table in a program that is profiled, or not: for finding out which. */
 bool info_tables_is_constructor(struct program *program, uint64_t at, bool profiled);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * names.h - what code is called in the source. A wrong name is worse than none: it comes from a symbol, or there is
- * none.
+ * names.h - what code is called in the source. A wrong name is worse than none: it comes from a symbol, in a program
+ * without symbols from a signature (signatures.h), or there is none.
  */
 #ifndef HW_INSPECT_GHC_NAMES_H
 #define HW_INSPECT_GHC_NAMES_H

@@ -46,9 +46,12 @@ struct range {
         uint64_t start, end;
 };
 
+struct signatures;
+
 struct program {
-        struct memory *memory; /* borrowed */
-        uint16_t machine;      /* EM_...: its files must be for it */
+        struct memory *memory;         /* borrowed */
+        struct signatures *signatures; /* borrowed, of code in programs without symbols; NULL: none */
+        uint16_t machine;              /* EM_...: its files must be for it */
         struct mapping *mappings;
         size_t n_mappings, mappings_capacity;
         char **files;                /* paths in the program's file system */

@@ -210,7 +210,8 @@ static uint64_t draft_static(struct draft *d, const uint64_t *words, size_t n)
 /* -------------------------------------------------------------------------- threads */
 
 /* A thread with these words on its stack, from its top; the frame that ends a stack is added. */
-static uint64_t draft_thread(struct draft *d, unsigned why, uint64_t waits_for, const uint64_t *frames, size_t n)
+__attribute__((unused)) static uint64_t draft_thread(struct draft *d, unsigned why, uint64_t waits_for,
+                                                     const uint64_t *frames, size_t n)
 {
         const struct draft_layout *l = &d->layout;
         uint64_t words[64] = { d->stack_table }, tso;
@@ -306,7 +307,7 @@ static struct draft *draft_new(const struct draft_layout *layout)
 }
 
 /* After the last thread. */
-static void draft_finish(struct draft *d)
+__attribute__((unused)) static void draft_finish(struct draft *d)
 {
         draft_u64(d, draft_generation(d, 1) + 104, d->threads);
         draft_u64(d, draft_generation(d, 0) + 104, d->end_of_queue);

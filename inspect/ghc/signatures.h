@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * signatures.h - finds what code in a program without symbols is, by signatures of the libraries that it may have been
+ * linked from. Where code of several names is alike, what it refers to decides; where that does not either, it has no
+ * name.
+ */
+#ifndef HW_INSPECT_GHC_SIGNATURES_H
+#define HW_INSPECT_GHC_SIGNATURES_H
+
+#include "inspect/ghc/signature_file.h"
+#include "inspect/memory/program.h"
+
+struct signature_range {
+        uint32_t from, end; /* entries */
+};
+
+struct signature_claims;
+
+struct signatures {
+        struct error why; /* why there are none; "" */
+        struct signature_table table;
+        struct signature_claims *claims; /* of addresses that were looked up, by address */
+        size_t n_claims, claims_used;
+        uint64_t text_at; /* the text that was read last */
+        uint32_t text_hash;
+};
+
+/* False: none could be read, and `why` says it. signatures_done() in any case. */
+bool signatures_read(struct signatures *s, const struct file_opener *opener, const char *path);
+void signatures_done(struct signatures *s);
+
+enum signature_match {
+        SIGNATURE_NONE,
+        SIGNATURE_SYMBOL, /* the symbol that the code is in */
+        SIGNATURE_LOCAL,  /* it is in none; this is the symbol behind it, of the same module */
+        SIGNATURE_MODULE  /* it may be one of several; this is the symbol of one, and all have its module */
+};
+
+struct signature_found {
+        enum signature_match match;
+        const char *symbol;  /* for SIGNATURE_LOCAL with something after a '.' */
+        uint32_t candidates; /* that were not contradicted */
+        uint32_t confirmed;  /* references that lead where those of the symbol do */
+        uint32_t neighbours; /* what is beside it in the library is beside it here: up to 8 of them */
+        uint32_t unit, size; /* that code, with what the linker keeps together with it */
+        uint64_t start;
+};
+
+struct signature_found signatures_find(struct signatures *s, const struct program *p, uint64_t address);
+
+#endif

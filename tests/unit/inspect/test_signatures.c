@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Signatures of made-up object files, found again in a made-up program without symbols, or not. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "draft.h"
+#include "inspect/ghc/names.h"
+#include "inspect/ghc/signature_maker.h"
+#include "inspect/ghc/signatures.h"
+#include "inspect/memory/object_file.h"
+
+#define FILE_BYTES 8192u
+#define PLACE      (DRAFT_TEXT + 0x1000)
+#define TEXT       (DRAFT_DATA + 0x100)
+#define INNER      56u /* a return point in the first function */
+#define FIRST      80u /* bytes of the first function, table included */
+#define SECOND     40u
+#define LOCAL      48u
+
+/*
+ * An object file of a module, as GHC writes it with split sections: a function with a return point, which refers to a
+ * text, to the local function behind and to its own return point; a local function; another function.
+ */
+struct object {
+        uint8_t bytes[FILE_BYTES];
+        size_t n;
+        char names[512];
+        size_t n_names;
+        Elf64_Shdr sections[16];
+        unsigned n_sections;
+        Elf64_Sym symbols[16];
+        unsigned n_symbols;
+};
+
+static uint32_t add_name(struct object *o, const char *name)
+{
+        const uint32_t at = (uint32_t)o->n_names;
+
+        memcpy(o->names + at, name, strlen(name) + 1);
+        o->n_names += strlen(name) + 1;
+        return at;
+}
+
+static unsigned add_section(struct object *o, Elf64_Shdr s, const char *name, const void *bytes, size_t n)
+{
+        s.sh_name = add_name(o, name);
+        s.sh_offset = o->n;
+        s.sh_size = n;
+        if (n)
+                memcpy(o->bytes + o->n, bytes, n);
+        o->n += (n + 7) & ~(size_t)7;
+        o->sections[o->n_sections] = s;
+        return o->n_sections++;
+}
+
+static unsigned add_symbol(struct object *o, const char *name, unsigned type, unsigned section, uint64_t value,
+                           uint64_t size)
+{
+        o->symbols[o->n_symbols] = (Elf64_Sym){ .st_name = name ? add_name(o, name) : 0,
+                                                .st_info = ELF64_ST_INFO(STB_GLOBAL, type),
+                                                .st_shndx = (Elf64_Section)section,
+                                                .st_value = value,
+                                                .st_size = size };
+        return o->n_symbols++;
+}
+
+static void put_u32(uint8_t *to, uint32_t value)
+{
+        memcpy(to, &value, sizeof(value));
+}
+
+/* A table of `type`, 16 bytes, whose layout is for this type. */
+static void put_table(uint8_t *to, uint32_t type)
+{
+        put_u32(to, type == RET_SMALL ? 0 : 1);
+        put_u32(to + 4, 0);
+        put_u32(to + 8, type);
+}
+
+static void put_code(uint8_t *first, uint8_t *local, uint8_t *second)
+{
+        memset(first, 0x90, FIRST);
+        put_table(first, FUN_STATIC);
+        put_u32(first + 20, 0); /* the text */
+        put_u32(first + 28, 0); /* the local function */
+        put_u32(first + 33, 0); /* the return point */
+        memset(first + INNER - 16, 0, 16);
+        put_table(first + INNER - 16, RET_SMALL);
+        memset(local, 0xcc, LOCAL);
+        put_table(local, FUN_STATIC);
+        memset(second, 0xc3, SECOND);
+        put_table(second, FUN_STATIC);
+        put_u32(first + 12, 0);
+        put_u32(local + 12, 0);
+        put_u32(second + 12, 0);
+}
+
+static Elf64_Rela relocation(uint64_t at, unsigned symbol, unsigned type, int64_t addend)
+{
+        return (Elf64_Rela){ .r_offset = at, .r_info = ELF64_R_INFO((uint64_t)symbol, type), .r_addend = addend };
+}
+
+static const Elf64_Shdr code_section = { .sh_type = SHT_PROGBITS, .sh_flags = SHF_ALLOC | SHF_EXECINSTR };
+static const Elf64_Shdr text_section = { .sh_type = SHT_PROGBITS, .sh_flags = SHF_ALLOC | SHF_MERGE | SHF_STRINGS };
+
+static struct object *make_object(const char *module, const char *text)
+{
+        struct object *o = calloc(1, sizeof(*o));
+        uint8_t first[FIRST], local[LOCAL], second[SECOND];
+        char name[96];
+
+        assert_non_null(o);
+        put_code(first, local, second);
+        o->n = sizeof(Elf64_Ehdr);
+        add_section(o, (Elf64_Shdr){ .sh_type = SHT_NULL }, "", NULL, 0);
+        (void)snprintf(name, sizeof(name), ".text.%s_alpha_info", module);
+        const unsigned a = add_section(o, code_section, name, first, FIRST);
+        const unsigned l = add_section(o, code_section, ".text..Lr1_info", local, LOCAL);
+        (void)snprintf(name, sizeof(name), ".text.%s_beta_info", module);
+        const unsigned b = add_section(o, code_section, name, second, SECOND);
+        const unsigned t = add_section(o, text_section, ".rodata.str", text, strlen(text) + 1);
+        add_symbol(o, NULL, STT_NOTYPE, 0, 0, 0);
+        const unsigned to_a = add_symbol(o, NULL, STT_SECTION, a, 0, 0);
+        const unsigned to_l = add_symbol(o, NULL, STT_SECTION, l, 0, 0);
+        const unsigned to_t = add_symbol(o, NULL, STT_SECTION, t, 0, 0);
+        (void)snprintf(name, sizeof(name), "%s_alpha_info", module);
+        add_symbol(o, name, STT_FUNC, a, 16, FIRST - 16);
+        (void)snprintf(name, sizeof(name), "%s_beta_info", module);
+        add_symbol(o, name, STT_FUNC, b, 16, SECOND - 16);
+        const Elf64_Rela relocations[] = { relocation(20, to_t, R_X86_64_32, 0),
+                                           relocation(28, to_l, R_X86_64_PC32, 16 - 4),
+                                           relocation(33, to_a, R_X86_64_32S, INNER) };
+        add_section(o, (Elf64_Shdr){ .sh_type = SHT_RELA, .sh_info = a }, ".rela", relocations, sizeof(relocations));
+        const unsigned names = o->n_sections + 1;
+        add_section(o, (Elf64_Shdr){ .sh_type = SHT_SYMTAB, .sh_link = names }, ".symtab", o->symbols,
+                    o->n_symbols * sizeof(Elf64_Sym));
+        const uint32_t last = add_name(o, ".strtab");
+        add_section(o, (Elf64_Shdr){ .sh_type = SHT_STRTAB }, "", o->names, o->n_names + 1);
+        o->sections[names].sh_name = last;
+        const Elf64_Ehdr h = { .e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64 },
+                               .e_type = ET_REL,
+                               .e_machine = EM_X86_64,
+                               .e_shoff = o->n,
+                               .e_shentsize = sizeof(Elf64_Shdr),
+                               .e_shnum = (Elf64_Half)o->n_sections,
+                               .e_shstrndx = (Elf64_Half)names };
+        memcpy(o->bytes, &h, sizeof(h));
+        memcpy(o->bytes + o->n, o->sections, o->n_sections * sizeof(Elf64_Shdr));
+        o->n += o->n_sections * sizeof(Elf64_Shdr);
+        assert_true(o->n <= FILE_BYTES);
+        return o;
+}
+
+struct library {
+        uint8_t *bytes;
+        size_t n;
+        struct memory file;
+};
+
+static bool read_library(void *ctx, uint64_t at, void *to, size_t n)
+{
+        const struct library *l = ctx;
+
+        if (at > l->n || n > l->n - at)
+                return false;
+        memcpy(to, l->bytes + at, n);
+        return true;
+}
+
+static bool open_library(void *ctx, const char *path, struct memory **ret, uint64_t *ret_size, struct error *error)
+{
+        struct library *l = ctx;
+
+        (void)path;
+        (void)error;
+        l->file = (struct memory){ .read = read_library, .ctx = l };
+        *ret = &l->file;
+        *ret_size = l->n;
+        return true;
+}
+
+/* An archive of an object for each module. */
+static size_t make_archive(uint8_t *to, const char *const modules[], const char *const texts[], size_t n)
+{
+        size_t at = 8;
+
+        memcpy(to, "!<arch>\n", 8);
+        for (size_t i = 0; i < n; i++) {
+                struct object *o = make_object(modules[i], texts[i]);
+                char head[61];
+                (void)snprintf(head, sizeof(head), "%-16s%-12d%-6d%-6d%-8d%-10zu`\n", "m.o/", 0, 0, 0, 644, o->n);
+                memcpy(to + at, head, 60);
+                memcpy(to + at + 60, o->bytes, o->n);
+                at += 60 + ((o->n + 1) & ~(size_t)1);
+                free(o);
+        }
+        return at;
+}
+
+/* The file of signatures of such an archive. */
+static void learn(struct library *l, const char *const modules[], const char *const texts[], size_t n)
+{
+        struct signature_maker m = { .n_objects = 0 };
+        struct signature_table t;
+        struct error error = { "" };
+        uint8_t *archive = malloc(n * (FILE_BYTES + 64) + 8);
+
+        assert_non_null(archive);
+        assert_true(signature_maker_add(&m, archive, make_archive(archive, modules, texts, n), &error));
+        assert_int_equal(m.n_objects, n);
+        assert_true(signature_maker_finish(&m, &t));
+        *l = (struct library){ .n = 0 };
+        l->bytes = signature_file_encode(&t, &l->n);
+        assert_non_null(l->bytes);
+        signature_table_done(&t);
+        signature_maker_done(&m);
+        free(archive);
+}
+
+/* The three functions in a program, linked: relocations are applied. */
+static struct draft *make_program(const char *text, bool with_second)
+{
+        struct draft *d = draft_new(&draft_9_0);
+        uint8_t first[FIRST], local[LOCAL], second[SECOND];
+
+        put_code(first, local, second);
+        put_u32(first + 20, (uint32_t)TEXT);
+        put_u32(first + 28, FIRST + 16 - 32);
+        put_u32(first + 33, (uint32_t)PLACE + INNER);
+        draft_put(d, PLACE, first, FIRST);
+        draft_put(d, PLACE + FIRST, local, LOCAL);
+        if (with_second)
+                draft_put(d, PLACE + FIRST + LOCAL, second, SECOND);
+        draft_put(d, TEXT, text, strlen(text) + 1);
+        return d;
+}
+
+static enum name_kind find(struct library *l, struct draft *d, uint64_t address, char name[PROGRAM_NAME_BYTES])
+{
+        struct signatures s;
+
+        assert_true(signatures_read(&s, &(struct file_opener){ open_library, l }, "test"));
+        d->program.signatures = &s;
+        const enum name_kind ret = name_of_code(&d->program, address, name, PROGRAM_NAME_BYTES);
+        d->program.signatures = NULL;
+        signatures_done(&s);
+        return ret;
+}
+
+static void test_functions_are_found(void **state)
+{
+        struct draft *d = make_program("a text", true);
+        struct library l;
+        char name[PROGRAM_NAME_BYTES];
+
+        (void)state;
+        learn(&l, (const char *const[]){ "base_DataziM" }, (const char *const[]){ "a text" }, 1);
+        assert_int_equal(find(&l, d, PLACE + 16, name), NAME_EXACT);
+        assert_string_equal(name, "base:Data.M.alpha");
+        assert_int_equal(find(&l, d, PLACE + INNER, name), NAME_EXACT); /* its return point */
+        assert_string_equal(name, "base:Data.M.alpha");
+        assert_int_equal(find(&l, d, PLACE + INNER + 5, name), NAME_EXACT); /* and an instruction */
+        assert_int_equal(find(&l, d, PLACE + FIRST + LOCAL + 16, name), NAME_EXACT);
+        assert_string_equal(name, "base:Data.M.beta");
+        assert_int_equal(find(&l, d, PLACE + 0x800, name), NAME_NONE);
+        draft_symbol(d, PLACE + 16, FIRST, "Main_mine_info");
+        assert_int_equal(find(&l, d, PLACE + 16, name), NAME_EXACT);
+        assert_string_equal(name, "Main.mine");
+        assert_int_equal(find(&l, d, PLACE + FIRST + LOCAL + 16, name), NAME_NONE); /* it is not stripped */
+        free(l.bytes);
+        draft_destroy(d);
+}
+
+static void test_local_functions_have_their_module(void **state)
+{
+        struct draft *d = make_program("a text", true);
+        struct info_tables tables;
+        struct library l;
+        struct signatures s;
+        char name[PROGRAM_NAME_BYTES];
+
+        (void)state;
+        learn(&l, (const char *const[]){ "base_DataziM" }, (const char *const[]){ "a text" }, 1);
+        assert_int_equal(find(&l, d, PLACE + FIRST + 16, name), NAME_LOCAL);
+        assert_string_equal(name, "base:Data.M");
+        assert_true(signatures_read(&s, &(struct file_opener){ open_library, &l }, "test"));
+        d->program.signatures = &s;
+        info_tables_init(&tables, &d->program, 1);
+        name_of_function(&tables, PLACE + FIRST + 20, name, sizeof(name));
+        assert_string_equal(name, "base:Data.M (local, before beta)");
+        info_tables_done(&tables);
+        signatures_done(&s);
+        free(l.bytes);
+        draft_destroy(d);
+}
+
+/* Code that is the same, but refers to something else, or is not beside the same code, is not that. */
+static void test_other_code_has_no_name(void **state)
+{
+        struct draft *d = make_program("another text", true);
+        struct library l;
+        char name[PROGRAM_NAME_BYTES];
+
+        (void)state;
+        learn(&l, (const char *const[]){ "base_DataziM" }, (const char *const[]){ "a text" }, 1);
+        assert_int_equal(find(&l, d, PLACE + 16, name), NAME_NONE);
+        draft_destroy(d);
+        d = make_program("a text", true);
+        draft_u32(d, PLACE + 28, 8); /* it calls another function */
+        assert_int_equal(find(&l, d, PLACE + 16, name), NAME_NONE);
+        draft_destroy(d);
+        d = make_program("a text", true);
+        draft_u32(d, PLACE + 33, (uint32_t)PLACE); /* or returns elsewhere */
+        assert_int_equal(find(&l, d, PLACE + 16, name), NAME_NONE);
+        draft_destroy(d);
+        d = make_program("a text", false);
+        draft_u32(d, PLACE + FIRST + 24, 0);
+        assert_int_equal(find(&l, d, PLACE + 16, name), NAME_NONE);
+        free(l.bytes);
+        draft_destroy(d);
+}
+
+static void test_what_is_alike_has_no_name_or_its_module(void **state)
+{
+        static const char *const texts[] = { "a text", "a text", "b" };
+        struct draft *d = make_program("a text", true);
+        struct library l;
+        char name[PROGRAM_NAME_BYTES];
+
+        (void)state;
+        learn(&l, (const char *const[]){ "base_DataziM", "base_DataziN" }, texts, 2);
+        assert_int_equal(find(&l, d, PLACE + 16, name), NAME_NONE);
+        free(l.bytes);
+        learn(&l, (const char *const[]){ "base_DataziM", "base_DataziM_x" }, texts, 2);
+        assert_int_equal(find(&l, d, PLACE + 16, name), NAME_LOCAL);
+        assert_string_equal(name, "base:Data.M");
+        free(l.bytes);
+        learn(&l, (const char *const[]){ "base_DataziM", "base_DataziN" }, texts + 1, 2); /* the text decides */
+        assert_int_equal(find(&l, d, PLACE + 16, name), NAME_EXACT);
+        assert_string_equal(name, "base:Data.M.alpha");
+        free(l.bytes);
+        draft_destroy(d);
+}
+
+/* Whatever is in a library or a file of signatures, it is refused or read; run under sanitizers, too. */
+static void test_damaged_files(void **state)
+{
+        static const char *const modules[] = { "base_DataziM", "base_DataziN" }, *const texts[] = { "a", "b" };
+        uint8_t *archive = malloc(2 * (FILE_BYTES + 64) + 8);
+        struct signature_table t;
+        struct error error = { "" };
+        struct library l;
+        unsigned refused = 0;
+
+        (void)state;
+        assert_non_null(archive);
+        const size_t n = make_archive(archive, modules, texts, 2);
+        for (size_t i = 0; i < n; i += 3) {
+                struct signature_maker m = { .n_objects = 0 };
+                const uint8_t before = archive[i];
+                archive[i] ^= 0xff;
+                refused += !signature_maker_add(&m, archive, n, &error) || m.n_objects < 2;
+                (void)signature_maker_add(&m, archive, i, &error);
+                assert_true(signature_maker_finish(&m, &t));
+                signature_table_done(&t);
+                signature_maker_done(&m);
+                archive[i] = before;
+        }
+        assert_true(refused > 10);
+        learn(&l, modules, texts, 2);
+        for (size_t i = 0; i < l.n; i++) {
+                l.bytes[i] ^= 0x55;
+                if (signature_file_decode(&t, l.bytes, l.n, &error))
+                        signature_table_done(&t);
+                l.bytes[i] ^= 0x55;
+                assert_false(signature_file_decode(&t, l.bytes, i, &error));
+                assert_int_not_equal(error.text[0], 0);
+        }
+        free(l.bytes);
+        free(archive);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(test_functions_are_found),
+                cmocka_unit_test(test_local_functions_have_their_module),
+                cmocka_unit_test(test_other_code_has_no_name),
+                cmocka_unit_test(test_what_is_alike_has_no_name_or_its_module),
+                cmocka_unit_test(test_damaged_files),
+        };
+
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
