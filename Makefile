@@ -255,6 +255,12 @@ $(O)/heapwatch-inspect: $(OBJ)/inspect/main.o $(INSPECT_OBJ) $(call objects,$(SR
 	$(call SAY,LD,$@)
 	$(Q)$(CC) -o $@ $(filter-out %.map,$^) $(CFLAGS) $(LDFLAGS) $(HW_LDFLAGS) $(LIBS_INSPECT)
 
+# Names for stripped programs: of the static libraries that the GHC here links, without the compiler's own.
+$(O)/ghc.hwsig: $(O)/heapwatch-inspect
+	$(call SAY,SIGNATURES,$@)
+	$(Q)find -L "$$(ghc --print-libdir)" -name 'libHS*.a' ! -name '*_p.a' ! -name '*_debug*.a' ! -name 'libHSrts*_l.a' \
+	  ! -name 'libHSghc-[0-9]*' ! -name 'libHSCabal*' | sort | xargs $(O)/heapwatch-inspect signatures --output $@
+
 # A name of ours must not take the place of a library's (libkrb5, below ZeroMQ, has a profile_init too).
 $(PROGRAMS): HW_LDFLAGS += -Wl,--version-script=scripts/program.map
 $(PROGRAMS): scripts/program.map
@@ -328,6 +334,10 @@ help:
 
 #: all         heapwatchd, heapwatch, heapwatch-inspect, libheapwatch, libheapwatch-agent (default)
 .PHONY: all
+
+#: signatures  names for stripped programs, from the libraries of the GHC that is installed; `make install` installs them then
+signatures: $(O)/ghc.hwsig
+.PHONY: signatures
 
 #: demo        install what is missing, build, watch a leaking Haskell program for half a minute
 demo:
@@ -566,6 +576,7 @@ install: all
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(PC_LIBDIR)|' -e 's|@VERSION@|$(VERSION)|' scripts/install/heapwatch.pc.in > $(DESTDIR)$(LIBDIR)/pkgconfig/heapwatch.pc
 	install -m 644 include/heapwatch/*.h $(GEN)/heapwatch/heapwatch.pb-c.h $(DEST)/include/heapwatch
 	install -m 644 proto/wire/heapwatch.proto $(DEST)/share/heapwatch
+	if [ -e $(O)/ghc.hwsig ]; then install -m 644 $(O)/ghc.hwsig $(DEST)/share/heapwatch; fi
 	sed -e 's|@PREFIX@|$(PREFIX)|' scripts/install/heapwatchd.service.in > $(DESTDIR)$(UNITDIR)/heapwatchd.service
 	for unit in heapwatch-notify heapwatch-export heapwatch-archive; do \
 	  sed -e 's|@PREFIX@|$(PREFIX)|' scripts/install/$$unit.service.in > $(DESTDIR)$(UNITDIR)/$$unit.service || exit 1; done

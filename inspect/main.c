@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <gnu/libc-version.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,9 +17,12 @@
 
 #include "heapwatch/text.h"
 #include "inspect/ghc/reach.h"
+#include "inspect/ghc/signature_maker.h"
+#include "inspect/ghc/signatures.h"
 #include "inspect/ghc/threads.h"
 #include "inspect/process/available.h"
 #include "inspect/process/core.h"
+#include "inspect/process/files.h"
 #include "inspect/process/live.h"
 #include "inspect/process/stop.h"
 #include "inspect/show/graph.h"
@@ -37,6 +41,7 @@
 #include "proto/base/error.h"
 #include "proto/base/permission.h"
 #include "proto/base/sibling.h"
+#include "proto/base/whole_file.h"
 #include "proto/cli/command.h"
 #include "proto/cli/help.h"
 #include "proto/cli/options.h"
@@ -53,6 +58,7 @@ struct words {
         struct inspect_request request;
         uint64_t pid;
         uint64_t time_ns; /* CPU time that the inspection may need */
+        struct text_list libraries;
 };
 
 static const struct command command;
@@ -393,6 +399,91 @@ static const struct verb {
         { "watch", watch_process, watch_core, NULL },
 };
 
+/* ----------------------------------------------------------------------- signatures */
+
+#define SIGNATURES      "../share/heapwatch/ghc" SIGNATURE_FILE_SUFFIX
+#define SIGNATURES_HERE "HEAPWATCH_SIGNATURES"
+#define LIBRARY_MOST    (UINT64_C(1) << 30)
+
+static bool open_signatures(void *ctx, const char *path, struct memory **ret, uint64_t *ret_size, struct error *error)
+{
+        return files_open(ctx, path, ret, ret_size, error);
+}
+
+/* Of the code in libraries, for programs without symbols. */
+struct known_code {
+        struct files files;
+        struct signatures signatures;
+};
+
+static void read_known_code(struct known_code *k, struct program *p)
+{
+        const struct file_opener opener = { open_signatures, &k->files };
+        const char *path = getenv(SIGNATURES_HERE);
+        char installed[PATH_MAX];
+
+        *k = (struct known_code){ .files = { .pid = 0 } };
+        if (!path && sibling_file(SIGNATURES, installed, sizeof(installed)))
+                path = installed;
+        if (p->has_symbols || !path)
+                return;
+        (void)signatures_read(&k->signatures, &opener, path);
+        p->signatures = &k->signatures;
+}
+
+static void close_known_code(struct known_code *k)
+{
+        signatures_done(&k->signatures);
+        files_close(&k->files);
+}
+
+static bool add_library(struct signature_maker *m, const char *path, struct error *error)
+{
+        struct files files = { .pid = 0 };
+        struct error why = { "" };
+        struct memory *file;
+        uint8_t *bytes = NULL;
+        uint64_t size;
+
+        const bool good = files_open(&files, path, &file, &size, &why) &&
+                          (size <= LIBRARY_MOST || error_set(&why, "it is larger than 1 GiB")) &&
+                          ((bytes = malloc((size_t)size + 1)) || error_set(&why, "out of memory")) &&
+                          (memory_read(file, 0, bytes, (size_t)size) || error_set(&why, "it cannot be read")) &&
+                          signature_maker_add(m, bytes, (size_t)size, &why);
+        free(bytes);
+        files_close(&files);
+        return good || error_set(error, "%.500s: %.400s", path, why.text);
+}
+
+static bool write_signatures(struct signature_maker *m, const char *path, struct error *error)
+{
+        struct signature_table t;
+        size_t size = 0;
+        uint8_t *bytes = signature_maker_finish(m, &t) ? signature_file_encode(&t, &size) : NULL;
+        const int r = bytes ? whole_file_write(path, (const char *)bytes, size) : -ENOMEM;
+
+        if (r == 0)
+                (void)printf("%s: %u functions and return points of %zu object files, %zu bytes\n", path, t.n_entries,
+                             m->n_objects, size);
+        free(bytes);
+        signature_table_done(&t);
+        return r == 0 || error_set(error, "%.500s: cannot be written: %s", path, strerror(-r));
+}
+
+static int make_signatures(const struct words *w, struct error *error)
+{
+        struct signature_maker m = { .n_objects = 0 };
+        bool good = w->request.output || error_set(error, "--output is missing: the file that has the signatures then");
+
+        for (size_t i = 0; good && i < w->libraries.n; i++)
+                good = add_library(&m, w->libraries.items[i], error);
+        if (good && m.n_entries == 0)
+                good = error_set(error, "there is no code in these libraries: name static ones, lib...a");
+        good = good && write_signatures(&m, w->request.output, error);
+        signature_maker_done(&m);
+        return good ? EXIT_OK : EXIT_USAGE;
+}
+
 /* ------------------------------------------------------------------------- subjects */
 
 /* A program that runs (`pid`; 0: a core file) is tried several times: what is looked for may be moving, or to come. */
@@ -413,12 +504,14 @@ static bool find(struct ghc *g, struct program *p, const char *what, pid_t pid, 
 static int inspect_core(const struct inspect_request *r, const struct verb *v, struct error *error)
 {
         struct core c;
+        struct known_code known;
         struct ghc g;
         struct inspect_subject s = { .request = r, .ghc = &g };
         int status = EXIT_USAGE;
 
         if (!core_open(&c, r->core, error))
                 return EXIT_USAGE;
+        read_known_code(&known, &c.program);
         s.program = &c.program;
         s.pid = c.pid;
         s.missing = c.missing;
@@ -427,12 +520,14 @@ static int inspect_core(const struct inspect_request *r, const struct verb *v, s
                 ghc_done(&g);
         }
         core_close(&c);
+        close_known_code(&known);
         return status;
 }
 
 static int inspect_process(const struct inspect_request *r, const struct verb *v, struct error *error)
 {
         struct live l;
+        struct known_code known;
         struct ghc g;
         struct inspect_subject s = { .request = r, .ghc = &g, .pid = r->pid };
         const enum opened opened = live_open(&l, r->pid, error);
@@ -441,6 +536,7 @@ static int inspect_process(const struct inspect_request *r, const struct verb *v
 
         if (opened != OPENED)
                 return opened == OPENED_REFUSED ? INSPECT_REFUSED : EXIT_USAGE;
+        read_known_code(&known, &l.program);
         s.program = &l.program;
         (void)snprintf(name, sizeof(name), "process %ld", (long)r->pid);
         if (find(&g, &l.program, name, r->pid, error)) {
@@ -448,6 +544,7 @@ static int inspect_process(const struct inspect_request *r, const struct verb *v
                 ghc_done(&g);
         }
         live_close(&l);
+        close_known_code(&known);
         return status;
 }
 
@@ -506,15 +603,19 @@ static int run(void *filled)
         for (size_t i = 0; i < ARRAY_SIZE(verbs); i++)
                 if (!strcmp(verbs[i].name, w->what))
                         v = &verbs[i];
-        if (!v || !!w->pid == !!w->request.core)
+        const bool makes = !strcmp(w->what, "signatures");
+        if (makes && (w->pid || w->request.core || w->libraries.n == 0))
+                return command_usage_error(&command, "expected libraries after `signatures`");
+        if (!makes && (!v || !!w->pid == !!w->request.core || w->libraries.n > 0))
                 return command_usage_error(&command, "expected a verb, and --pid or --file");
         w->request.pid = (pid_t)w->pid;
         w->request.to = stdout;
         set_limits(w);
-        const int status = !check_output(&w->request, v, &error) ? EXIT_USAGE
-                           : !w->request.core                    ? inspect_process(&w->request, v, &error)
-                           : graph_file_is(w->request.core)      ? inspect_graph(&w->request, v, &error)
-                                                                 : inspect_core(&w->request, v, &error);
+        const int status = makes                                   ? make_signatures(w, &error)
+                           : !check_output(&w->request, v, &error) ? EXIT_USAGE
+                           : !w->request.core                      ? inspect_process(&w->request, v, &error)
+                           : graph_file_is(w->request.core)        ? inspect_graph(&w->request, v, &error)
+                                                                   : inspect_core(&w->request, v, &error);
         if (status == INSPECT_REFUSED)
                 permission_refused(w->request.pid, &error);
         if (status != EXIT_OK)
@@ -525,7 +626,8 @@ static int run(void *filled)
 static const char *const groupings[] = { "name", "type", NULL };
 
 static const struct option options[] = {
-        OPERAND_TEXT("threads|heap|why|profile|watch", struct words, what, COMPLETE_NOTHING, NULL),
+        OPERAND_TEXT("threads|heap|why|profile|watch|signatures", struct words, what, COMPLETE_NOTHING, NULL),
+        OPERAND_LIST("LIBRARY", 0, struct words, libraries, COMPLETE_FILE, NULL),
         OPTION_NUMBER("pid", 0, uint64_t, struct words, pid, 1, INT32_MAX, "a process of this machine"),
         OPTION_TEXT("file", 0, "FILE", struct words, request.core, COMPLETE_FILE,
                     "a core file, or a graph that heap has written"),
@@ -551,7 +653,7 @@ static const struct option options[] = {
                         "of profile: how long samples are taken"),
         OPTION_NUMBER("hz", 0, unsigned, struct words, request.hz, 1, 1000, "of profile: samples a second"),
         OPTION_TEXT("output", 0, "FILE", struct words, request.output, COMPLETE_FILE,
-                    "of profile and heap: also write it; the suffix is the format"),
+                    "of profile and heap: also write it; the suffix is the format; of signatures: what is written"),
         OPTION_DURATION("max-pause", 0, struct words, request.max_pause_ns, 1000000, UINT64_C(60000000000),
                         "how long the program may be stopped"),
         OPTION_BYTES("memory", 0, struct words, request.memory_bytes, 64 << 20, "address space that may be needed"),
@@ -564,7 +666,8 @@ static const struct command command = {
         .program = "heapwatch-inspect",
         .summary = "reads the memory of a GHC-compiled program from outside; `heapwatch threads` starts it",
         .usage = (const char *const[]){ "threads|heap|why|profile --pid N|--core FILE [OPTION]...",
-                                        "heap|why --graph FILE [OPTION]...", "watch --pid N [OPTION]...", NULL },
+                                        "heap|why --graph FILE [OPTION]...", "watch --pid N [OPTION]...",
+                                        "signatures --output FILE LIBRARY...", NULL },
         .options = options,
         .size = sizeof(struct words),
         .defaults = &(const struct words){ .request = { .frames = 12,

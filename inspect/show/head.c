@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "heapwatch/text.h"
+#include "inspect/ghc/signatures.h"
 #include "proto/base/clock.h"
 #include "proto/base/document.h"
 #include "proto/base/text_out.h"
@@ -135,6 +136,10 @@ void head_cautions(const struct inspect_subject *s)
         if (s->program->no_symbols.text[0]) {
                 (void)hw_terminal_text(text, sizeof(text), s->program->no_symbols.text);
                 (void)fprintf(s->request->to, "without the names of %s\n", text);
+        }
+        if (s->program->signatures && s->program->signatures->why.text[0]) {
+                (void)hw_terminal_text(text, sizeof(text), s->program->signatures->why.text);
+                (void)fprintf(s->request->to, "without names by signatures, %s\n", text);
         }
 }
 

@@ -11,23 +11,32 @@
 
 #include "proto/base/descriptors.h"
 
-void sibling_program(const char *name, char *ret_path, size_t size)
+static bool find_beside(const char *name, int mode, char *ret_path, size_t size)
 {
         char self[PATH_MAX];
-        ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+        const ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
         char *slash;
 
-        if (n > 0) {
-                self[n] = '\0';
-                slash = strrchr(self, '/');
-                if (slash) {
-                        *slash = '\0';
-                        int printed = snprintf(ret_path, size, "%s/%s", self, name);
-                        if (printed > 0 && (size_t)printed < size && access(ret_path, X_OK) == 0)
-                                return;
-                }
-        }
-        (void)snprintf(ret_path, size, "%s", name);
+        if (n <= 0)
+                return false;
+        self[n] = '\0';
+        slash = strrchr(self, '/');
+        if (!slash)
+                return false;
+        *slash = '\0';
+        const int printed = snprintf(ret_path, size, "%s/%s", self, name);
+        return printed > 0 && (size_t)printed < size && access(ret_path, mode) == 0;
+}
+
+void sibling_program(const char *name, char *ret_path, size_t size)
+{
+        if (!find_beside(name, X_OK, ret_path, size))
+                (void)snprintf(ret_path, size, "%s", name);
+}
+
+bool sibling_file(const char *name, char *ret_path, size_t size)
+{
+        return find_beside(name, R_OK, ret_path, size);
 }
 
 static int set_attributes(posix_spawnattr_t *attributes)

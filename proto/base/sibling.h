@@ -3,6 +3,7 @@
 #ifndef HW_PROTO_BASE_SIBLING_H
 #define HW_PROTO_BASE_SIBLING_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -13,6 +14,9 @@
 
 /* The program `name` beside the one that runs; else the bare name, for PATH. */
 void sibling_program(const char *name, char *ret_path, size_t size);
+
+/* The readable file `name` as seen from the folder of the program that runs. False: there is none. */
+bool sibling_file(const char *name, char *ret_path, size_t size);
 
 /*
  * Starts the one that argv[0] names, with `files` as its standard input, output and error and no other descriptor, with

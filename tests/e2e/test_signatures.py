@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Names of functions in a stripped program, by signatures of the libraries that it was linked from."""
+import json
+import pathlib
+import subprocess
+
+import pytest
+
+from harness import BUILD, Programs, client, copy_program, require_tracing
+
+pytestmark = pytest.mark.xdist_group("inside")
+INSPECT = BUILD / "heapwatch-inspect"
+programs = Programs({"plain": ("inside", "Inside", "-rtsopts")})
+
+
+def make_signatures(path, *libraries):
+    return subprocess.run([INSPECT, "signatures", "--output", path, *libraries], stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+@pytest.fixture(scope="module")
+def signatures(tmp_path_factory):
+    libraries = pathlib.Path(subprocess.run(["ghc", "--print-libdir"], check=True, stdout=subprocess.PIPE).stdout.decode().strip())
+    path = tmp_path_factory.mktemp("signatures") / "ghc.hwsig"
+    done = make_signatures(path, *(next(libraries.rglob(name)) for name in ("libHSbase-[0-9.]*[0-9].a", "libHSghc-prim-[0-9.]*[0-9].a",
+                                                                            "libHSrts.a")))
+    assert done.returncode == 0, done.stderr.decode()
+    assert b" object files" in done.stdout and path.stat().st_size > 100000
+    return path
+
+
+def frames_of(program, signatures):
+    """Thread -> names of its frames; and what is said."""
+    started = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    try:
+        assert started.stdout.readline() == b"ready\n"
+        env = {"HEAPWATCH_SIGNATURES": str(signatures)} if signatures else {}
+        done = client("threads", started.pid, "--all", "--frames", "40", "--format", "json", env=env)
+    finally:
+        started.kill()
+        started.wait()
+    assert done.returncode == 0, done.stderr.decode()
+    found = json.loads(done.stdout)
+    return {g["members"][0]["id"]: [f["name"] for f in g["frames"]] for g in found["groups"]}, found
+
+
+def is_place(name):
+    return "+0x" in name
+
+
+def test_a_stripped_program_shows_the_names_of_libraries(tmp_path, signatures):
+    require_tracing()
+    plain = programs["plain"]
+    copy_program(plain, tmp_path)
+    stripped = tmp_path / plain.name
+    subprocess.run(["strip", stripped], check=True)
+    named, _ = frames_of(plain, None)
+    found, told = frames_of(stripped, signatures)
+    assert not told["symbols"]
+    pairs = [pair for t in named if t in found and len(named[t]) == len(found[t]) for pair in zip(named[t], found[t])]
+    assert not [pair for pair in pairs if pair[0] != pair[1] and not is_place(pair[1])], "a wrong name is worse than none"
+    of_libraries = [pair for pair in pairs if pair[0].startswith(("base:", "stg_"))]
+    assert len(of_libraries) > 20 and sum(not is_place(b) for _, b in of_libraries) > 0.7 * len(of_libraries), of_libraries
+    assert any(b.startswith("base:") for _, b in of_libraries), of_libraries
+    without, _ = frames_of(stripped, None)
+    assert all(is_place(name) for names in without.values() for name in names)
+
+
+def test_signatures_that_cannot_be_used_are_told(tmp_path):
+    require_tracing()
+    copy_program(programs["plain"], tmp_path)
+    stripped = tmp_path / programs["plain"].name
+    subprocess.run(["strip", stripped], check=True)
+    damaged = tmp_path / "damaged.hwsig"
+    damaged.write_bytes(b"HWSIG01\nno zstd")
+    _, told = frames_of(stripped, damaged)
+    assert [s for s in told["sentences"] if s.startswith(f"without names by signatures, {damaged}: it is damaged")]
+
+
+def test_libraries_that_cannot_be_read_are_told(tmp_path):
+    text = tmp_path / "text.a"
+    text.write_text("no archive")
+    for libraries, why in (([tmp_path / "none.a"], "No such file"), ([text], "no archive"), ([], "expected libraries")):
+        done = make_signatures(tmp_path / "out.hwsig", *libraries)
+        assert done.returncode == 2 and why in done.stderr.decode() and not (tmp_path / "out.hwsig").exists()
