@@ -101,7 +101,7 @@ def test_a_large_heap_gets_few_censuses_and_each_face_says_how_old_the_last_one_
         if age["timeNs"] == str(census.time_ns):
             by_clock = time.time() - (run_info.start_wall_ns + census.time_ns) / 1e9
             assert abs(int(age["ageNs"]) / 1e9 - by_clock) < 4, (age, by_clock)
-        words = r"last census [0-9.]+ ?m?s?( \d+s)? ago at \d+ MiB"
+        words = r"last census,?( without a pause,)? [0-9.]+ ?m?s?( \d+s)? ago at \d+ MiB"
         assert not age["stale"] and re.fullmatch(words, age["sentence"]), age
         for face in (("trend", "p"), ("summary", "p"), ("top", "--once", "--view", "bands", "p"), ("post-mortem", "p"),
                      ("top", "--once", "--view", "overview", "p")):
