@@ -23,6 +23,7 @@
 #define LINE_POINTS       384u /* cells of any level of a series' pyramid */
 #define ONSET_STEPS       2u   /* that a verdict's onset may be off */
 #define EARLY_PART        0.01 /* of what all bands gained: a band with less is not named */
+#define STOOD_SHARE       0.5  /* of what a line gains */
 #define STOOD_PART        4u   /* of its length: a rise is the same that far after where it was seen last */
 
 static double seconds_of(uint64_t time_ns)
@@ -210,13 +211,17 @@ static bool find_line(const struct tracker *t, enum series_id series, struct ris
         return false;
 }
 
-/* Whether it is the rise that stood until the last collections took it back. */
+/*
+ * Whether it is the rise that stood until the last collections took it back: what it gained is most of the line, which
+ * may go back to an earlier rise, such as the loading of the program.
+ */
 static bool stood_as(const struct early_rise *rise, const struct rise_line *line)
 {
         const uint64_t near_ns = (line->to_ns - line->began_by_ns) / STOOD_PART;
 
-        return rise->has_onset && line->began_by_ns >= nanoseconds_of(rise->onset.from_s) &&
-               line->to_ns <= nanoseconds_of(rise->ended_s) + near_ns;
+        return rise->has_onset && line->to_ns <= nanoseconds_of(rise->ended_s) + near_ns &&
+               (line->began_by_ns >= nanoseconds_of(rise->onset.from_s) ||
+                line->to_bytes - rise->onset.base >= STOOD_SHARE * (line->to_bytes - line->from_bytes));
 }
 
 /* The line through the last samples of a run that is over. When it began stays as it was said while it went on. */

@@ -1238,6 +1238,20 @@ static void test_a_run_ended_with_a_rise(void **state)
         assert_true(early.onset_from_ns <= 60 * SECOND && early.onset_to_ns >= 60 * SECOND);
         rig_close(&r);
 
+        open_scaled(&r, 60 * SECOND); /* after its data were loaded: the line goes back to the start */
+        for (uint64_t s = 2; s <= 220; s += s < 24 ? 2 : s < 62 ? 12 : 20) {
+                const bool last = s + 20 > 220;
+                live(&r, s * SECOND, last ? MIB / 10 : (s < 24 ? s * 3 : 72 + (s > 60 ? s - 60 : 0)) * MIB / 2);
+                block(&r, 0, s * SECOND, s * SECOND);
+                if (!last)
+                        (void)tracker_early(r.t, &before);
+        }
+        assert_true(before.rising && before.onset_from_ns > 40 * SECOND && before.onset_to_ns < 100 * SECOND);
+        end(&r);
+        assert_true(tracker_early(r.t, &early) && early.rising && early.ended);
+        assert_true(early.onset_from_ns == before.onset_from_ns && early.onset_to_ns == before.onset_to_ns);
+        rig_close(&r);
+
         open_scaled(&r, 60 * SECOND);
         for (uint64_t s = 1; s <= 60; s++)
                 live(&r, s * SECOND, 4 * MIB);
