@@ -543,7 +543,7 @@ def test_a_daemon_that_dies_and_one_that_comes_back(browser, directory):
         d.start()
         d.wait_state("t", "ENDED")
         tab.until(f"{banner}.hidden")
-        tab.until("heapwatch.chart('bands')?.series?.length > 10", timeout=15000)
+        tab.until("heapwatch.chart('bands')?.series?.length > 10")
         web.process.kill()
         web.process.wait()
         assert "not reachable" in tab.until(f"!{banner}.hidden && {banner}.innerText.includes('reachable') && {banner}.innerText")
@@ -815,11 +815,10 @@ def test_a_stack_of_a_live_target_is_its_censuses(browser, tmp_path, life_s):
             wait_for(lambda: daemon.snapshot("grows")["census"], "a census")
             with Web("--connect", daemon.publish) as web, browser.tab() as tab:
                 tab.go(view(web, "heap", target="grows", range="15m"))
-                tab.until("heapwatch.chart('bands')?.x.length > 10", timeout=15000)
+                tab.until("heapwatch.chart('bands')?.x.length > 10")
                 write_censuses(log, range(count - 50, count), step_ns, chance)          # as they come
                 newest = censuses(path)[1][-1][0]
-                tab.until(f"heapwatch.chart('bands').x.at(-1) >= {newest} - 1e-6 && heapwatch.chart('bands').series.length === 16",
-                          timeout=15000)
+                tab.until(f"heapwatch.chart('bands').x.at(-1) >= {newest} - 1e-6 && heapwatch.chart('bands').series.length === 16")
                 bands = tab.js("heapwatch.chart('bands')")
                 tab.js("location.hash += '&mode=share'")
                 shares = tab.until("heapwatch.chart('bands-share')?.series?.length && heapwatch.chart('bands-share')")
