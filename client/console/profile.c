@@ -3,37 +3,32 @@
  * profile.c - the key P: a profile of the CPU time of the shown target, which the view Profile shows in place of cost
  * centres. Only one is there at a time; heapwatch-inspect takes it, and the console goes on meanwhile.
  */
+#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "client/cli/endpoints.h"
-#include "client/cli/inspecting.h"
-#include "client/console/console.h"
+#include "client/console/subject.h"
 #include "heapwatch/text.h"
 #include "proto/base/clock.h"
 
 struct console_profile {
-        char target[WORLD_NAME_MAX + 1];
-        size_t daemon;
-        uint32_t run;
+        struct console_subject subject;
         uint64_t begin_ns;
-        struct inspecting *profiler; /* NULL: done */
-        struct cpu_tree tree;        /* by thread; n_sentences 0: there is none */
-        struct cpu_tree merged;      /* of all threads together */
+        struct cpu_tree tree;   /* by thread; n_sentences 0: there is none */
+        struct cpu_tree merged; /* of all threads together */
         bool by_thread;
         bool hidden; /* cost centres are shown */
 };
 
 static bool is_shown(const struct console_profile *p, const struct world_target *t)
 {
-        return p && t && p->daemon == t->daemon && p->run == t->run && !strcmp(p->target, t->name);
+        return p && console_subject_is(&p->subject, t);
 }
 
 void console_profile_destroy(struct console *c)
 {
         if (!c->profile)
                 return;
-        inspecting_destroy(&c->profile->profiler);
+        inspecting_destroy(&c->profile->subject.inspecting);
         cpu_tree_done(&c->profile->merged);
         cpu_tree_done(&c->profile->tree);
         free(c->profile);
@@ -41,24 +36,19 @@ void console_profile_destroy(struct console *c)
         c->scene.cpu = NULL;
 }
 
-static struct console_profile *start(const struct world_target *t, const char *endpoint, struct error *error)
+static struct console_profile *start(const struct console *c, const struct world_target *t, struct error *error)
 {
         struct inspecting_options o = { .for_ns = PROFILE_DEFAULT_NS, .most_bytes = CPU_TREE_BYTES };
-        struct console_profile *p;
+        struct console_profile *p = calloc(1, sizeof(*p));
 
-        if (!endpoint_is_here(endpoint, error) || !world_process(t, &o.pid, error))
-                return NULL;
-        if (!(p = calloc(1, sizeof(*p)))) {
+        if (!p)
                 (void)error_set(error, "out of memory");
-                return NULL;
+        else if (console_subject_begin(&p->subject, c, t, &o, error)) {
+                p->begin_ns = clock_mono_ns();
+                return p;
         }
-        *p = (struct console_profile){ .daemon = t->daemon, .run = t->run, .begin_ns = clock_mono_ns() };
-        (void)snprintf(p->target, sizeof(p->target), "%s", t->name);
-        if (!(p->profiler = inspecting_new(&o, error))) {
-                free(p);
-                return NULL;
-        }
-        return p;
+        free(p);
+        return NULL;
 }
 
 void console_profile_key(struct console *c)
@@ -68,15 +58,15 @@ void console_profile_key(struct console *c)
         struct error error;
 
         console_show(c, &view_profile);
-        if (c->profile && c->profile->profiler) {
-                inspecting_finish(c->profile->profiler);
+        if (c->profile && c->profile->subject.inspecting) {
+                inspecting_finish(c->profile->subject.inspecting);
                 return;
         }
         if (!t) {
                 console_notify(c, true, "no profile: only of a target that runs");
                 return;
         }
-        if (!(p = start(t, c->scene.endpoint(c->scene.endpoint_ctx, t->daemon), &error))) {
+        if (!(p = start(c, t, &error))) {
                 console_notify(c, true, "no profile: %s", error.text);
                 return;
         }
@@ -100,8 +90,8 @@ bool console_profile_toggle(struct console *c, int key)
 bool console_profile_poll(struct console *c)
 {
         struct console_profile *p = c->profile;
-        const bool is_done = p && p->profiler && inspecting_is_done(p->profiler);
-        char *text = p && p->profiler ? inspecting_detach_text(p->profiler) : NULL;
+        const bool is_done = p && p->subject.inspecting && inspecting_is_done(p->subject.inspecting);
+        char *text = p && p->subject.inspecting ? inspecting_detach_text(p->subject.inspecting) : NULL;
         struct error error;
 
         if (text) {
@@ -113,9 +103,9 @@ bool console_profile_poll(struct console *c)
                 console_notify(c, true, "no profile: %s", error.text);
         if (!is_done)
                 return text != NULL;
-        if (!inspecting_is_good(p->profiler, &error))
+        if (!inspecting_is_good(p->subject.inspecting, &error))
                 console_notify(c, true, "no profile: %s", error.text);
-        inspecting_destroy(&p->profiler);
+        inspecting_destroy(&p->subject.inspecting);
         return true;
 }
 
@@ -135,9 +125,9 @@ char *console_profile_text(const struct console *c, char *out, size_t size)
         uint64_t ns;
 
         out[0] = '\0';
-        if (p && p->profiler) {
+        if (p && p->subject.inspecting) {
                 ns = clock_mono_ns() - p->begin_ns;
-                (void)snprintf(out, size, "taking samples of %s: %s of %s; P ends it", p->target,
+                (void)snprintf(out, size, "taking samples of %s: %s of %s; P ends it", p->subject.target,
                                hw_duration_text(passed, sizeof(passed),
                                                 (double)(ns < PROFILE_DEFAULT_NS ? ns : PROFILE_DEFAULT_NS)),
                                hw_duration_text(all, sizeof(all), (double)PROFILE_DEFAULT_NS));

@@ -4,49 +4,36 @@
  * scheduler. heapwatch-inspect reads them, and the console goes on meanwhile.
  */
 #include <stdlib.h>
-#include <string.h>
 
-#include "client/cli/endpoints.h"
-#include "client/cli/inspecting.h"
-#include "client/console/console.h"
+#include "client/console/subject.h"
 
 struct console_threads {
-        char target[WORLD_NAME_MAX + 1];
-        size_t daemon;
-        uint32_t run;
-        struct inspecting *inspecting; /* NULL: done */
-        struct thread_groups groups;   /* n_sentences 0: there are none */
+        struct console_subject subject;
+        struct thread_groups groups; /* n_sentences 0: there are none */
 };
 
 void console_threads_destroy(struct console *c)
 {
         if (!c->threads)
                 return;
-        inspecting_destroy(&c->threads->inspecting);
+        inspecting_destroy(&c->threads->subject.inspecting);
         thread_groups_done(&c->threads->groups);
         free(c->threads);
         c->threads = NULL;
         c->scene.groups = NULL;
 }
 
-static struct console_threads *start(const struct world_target *t, const char *endpoint, struct error *error)
+static struct console_threads *start(const struct console *c, const struct world_target *t, struct error *error)
 {
         struct inspecting_options o = { .what = INSPECTING_THREADS, .most_bytes = INSPECTING_BYTES };
-        struct console_threads *p;
+        struct console_threads *p = calloc(1, sizeof(*p));
 
-        if (!endpoint_is_here(endpoint, error) || !world_process(t, &o.pid, error))
-                return NULL;
-        if (!(p = calloc(1, sizeof(*p)))) {
+        if (!p)
                 (void)error_set(error, "out of memory");
-                return NULL;
-        }
-        *p = (struct console_threads){ .daemon = t->daemon, .run = t->run };
-        (void)snprintf(p->target, sizeof(p->target), "%s", t->name);
-        if (!(p->inspecting = inspecting_new(&o, error))) {
-                free(p);
-                return NULL;
-        }
-        return p;
+        else if (console_subject_begin(&p->subject, c, t, &o, error))
+                return p;
+        free(p);
+        return NULL;
 }
 
 void console_threads_key(struct console *c)
@@ -56,13 +43,13 @@ void console_threads_key(struct console *c)
         struct error error;
 
         console_show(c, &view_threads);
-        if (c->threads && c->threads->inspecting)
+        if (c->threads && c->threads->subject.inspecting)
                 return;
         if (!t) {
                 console_notify(c, true, "no threads: only of a target that runs");
                 return;
         }
-        if (!(p = start(t, c->scene.endpoint(c->scene.endpoint_ctx, t->daemon), &error))) {
+        if (!(p = start(c, t, &error))) {
                 console_notify(c, true, "no threads: %s", error.text);
                 return;
         }
@@ -76,12 +63,12 @@ bool console_threads_poll(struct console *c)
         struct console_threads *p = c->threads;
         struct error error;
 
-        if (!p || !p->inspecting || !inspecting_is_done(p->inspecting))
+        if (!p || !p->subject.inspecting || !inspecting_is_done(p->subject.inspecting))
                 return false;
-        char *text = inspecting_detach_text(p->inspecting);
-        const bool good = inspecting_is_good(p->inspecting, &error) && (text || error_set(&error, "out of memory")) &&
-                          thread_groups_read(&p->groups, text, &error);
-        inspecting_destroy(&p->inspecting);
+        char *text = inspecting_detach_text(p->subject.inspecting);
+        const bool good = inspecting_is_good(p->subject.inspecting, &error) &&
+                          (text || error_set(&error, "out of memory")) && thread_groups_read(&p->groups, text, &error);
+        inspecting_destroy(&p->subject.inspecting);
         free(text);
         if (good) {
                 c->message[0] = '\0';
@@ -95,8 +82,7 @@ bool console_threads_poll(struct console *c)
 void console_threads_prepare(struct console *c)
 {
         const struct console_threads *p = c->threads;
-        const struct world_target *t = c->scene.target;
-        const bool is_shown = p && t && p->daemon == t->daemon && p->run == t->run && !strcmp(p->target, t->name);
+        const bool is_shown = p && console_subject_is(&p->subject, c->scene.target);
 
         c->scene.groups = is_shown && p->groups.n_sentences ? &p->groups : NULL;
 }
