@@ -269,15 +269,22 @@ static int census(struct inspect_subject *s, struct error *error)
         return status;
 }
 
+/* With the bands of all that is in it, young closures too. */
 static bool make_graph(struct heap_graph *g, const struct inspect_subject *s, const struct heap_snapshot *n,
                        struct error *error)
 {
-        struct heap_census c = { .n = 0 };
+        struct heap_contents contents = { .snapshot = n };
+        struct heap_census c = { .n = 0 }, all = { .contents = &contents };
         bool good;
 
         heap_census_count(&c, n);
-        good = is_understood(&c, error) && ((heap_graph_reserve(g, c.total_objects) && reach_all(g, n, NULL)) ||
+        good = is_understood(&c, error) && ((heap_graph_reserve(g, c.total_objects) && reach_all(g, n, &all, NULL) &&
+                                             !all.out_of_memory && heap_bands_of(&g->bands, &all, s->ghc, false) &&
+                                             heap_bands_add_contents(&g->bands, &contents, s->ghc)) ||
                                             error_set(error, "out of memory; --memory gives it more"));
+        heap_bands_sort_by_name(&g->bands);
+        heap_contents_done(&contents);
+        heap_census_done(&all);
         heap_census_done(&c);
         head_origin(&g->origin, s);
         return good;
@@ -304,7 +311,11 @@ static bool heap_of_graph(const struct graph_subject *s, struct error *error)
         struct heap_graph since;
 
         heap_graph_init(&since);
-        const bool good = (!r->since || graph_file_read(&since, r->since, r->memory_bytes / 2, error)) &&
+        const bool good = (r->by != BY_CONTENTS ||
+                           error_set(error,
+                                     "--by contents is of a census: without a graph, --retained, --since and "
+                                     "--output")) &&
+                          (!r->since || graph_file_read(&since, r->since, r->memory_bytes / 2, error)) &&
                           show_graph(s, r->since ? &since : NULL, error) &&
                           (!r->output || graph_file_write(r->output, s->graph, error));
         heap_graph_done(&since);
@@ -623,7 +634,7 @@ static int run(void *filled)
         return status;
 }
 
-static const char *const groupings[] = { "name", "type", NULL };
+static const char *const groupings[] = { "name", "type", "contents", NULL };
 
 static const struct option options[] = {
         OPERAND_TEXT("threads|heap|why|profile|watch|signatures", struct words, what, COMPLETE_NOTHING, NULL),
@@ -647,7 +658,7 @@ static const struct option options[] = {
                     "of watch: only censuses, given to the agent in the program, on whose socket standard output is"),
         OPTION_NUMBER("frames", 0, unsigned, struct words, request.frames, 0, THREAD_FRAMES, "frames of each stack"),
         OPTION_TEXT("band", 0, "NAME", struct words, request.band, COMPLETE_NOTHING, "of why: the type in question"),
-        OPTION_CHOICE("by", 0, "name|type", bool, struct words, request.by_type, groupings, "what a band is"),
+        OPTION_CHOICE("by", 0, "name|type|contents", unsigned, struct words, request.by, groupings, "what a band is"),
         OPTION_NUMBER("top", 0, unsigned, struct words, request.top, 1, 100000, "bands shown"),
         OPTION_DURATION("for", 0, struct words, request.for_ns, 100000000, UINT64_C(3600000000000),
                         "of profile: how long samples are taken"),

@@ -18,12 +18,16 @@
 #define NUMBER_BYTES   24
 #define SPARE_NS       UINT64_C(30000000000) /* by the clock, beside the CPU time: the machine may be busy */
 
-static const char *const groupings[] = { "name", "type", NULL }, *const roots[] = { "function", "thread", NULL };
+#define BY_CONTENTS 2 /* of groupings */
+
+static const char *const groupings[] = { "name", "type", "contents", NULL }, *const roots[] = { "function", "thread",
+                                                                                                NULL };
 
 struct request {
         const struct command *command;
         const char *what, *band, *endpoint;
-        bool json, brief, all, no_stop, by_type, by_thread;
+        bool json, brief, all, no_stop, by_thread;
+        unsigned by; /* of groupings */
         uint64_t frames, top, max_pause_ns, memory_bytes, time_ns;
         uint64_t for_ns, hz; /* 0: not of this command */
         const char *output, *since;
@@ -94,7 +98,7 @@ static void fill(struct arguments *a, const struct request *r, const struct insp
         add_number(a, "--frames", r->frames, "");
         add_number(a, "--top", r->top, "");
         add(a, "--by");
-        add(a, groupings[r->by_type]);
+        add(a, groupings[r->by]);
         if (r->band || s->band[0]) {
                 add(a, "--band");
                 add(a, r->band ? r->band : s->band);
@@ -131,10 +135,14 @@ static int run(void *filled)
         enum inspector_end end = INSPECTOR_FAILED;
         char time[HW_NUMBER_MAX];
 
-        if (r->arrays && (r->retained || r->since || r->output || r->by_type))
+        if (r->arrays && (r->retained || r->since || r->output || r->by))
                 return command_usage_error(r->command,
                                            "--arrays is of arrays alone, without --retained, --since, --output and "
                                            "--by");
+        if (r->by == BY_CONTENTS && (r->retained || r->since || r->output))
+                return command_usage_error(r->command,
+                                           "--by contents is of a census, without --retained, --since and "
+                                           "--output");
         signals_catch();
         bool found = subject_find(&s, r->what, r->endpoint, &error);
         if (found && r->command == &command_why && !r->band && s.foreign)
@@ -206,8 +214,9 @@ static const struct option options_of_heap[] = {
         OPTION_TEXT("output", 'o', "FILE", struct request, output, COMPLETE_FILE,
                     "also write who holds what, as FILE.heapgraph, or .heapsnapshot for Chromium's developer tools"),
         OPTION_JSON(struct request, json, "text (default), or one object with all bands"),
-        OPTION_CHOICE("by", 0, "name|type", bool, struct request, by_type, groupings,
-                      "functions and thunks by name (default), or as -hT has them"),
+        OPTION_CHOICE("by", 0, "name|type|contents", unsigned, struct request, by, groupings,
+                      "functions and thunks by name (default), or as -hT has them; or each by what it holds, such as "
+                      "[Session], Map Text Session"),
         OPTION_NUMBER("top", 'n', uint64_t, struct request, top, 1, 100000, "bands shown (default 25)"),
         OPTIONS_OF_LIMITS,
         OPTIONS_END,

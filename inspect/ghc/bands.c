@@ -69,6 +69,14 @@ static int by_bytes(const void *a, const void *b)
         return strcmp(x->name, y->name);
 }
 
+static void add_up(struct heap_band *to, const struct heap_band *b)
+{
+        to->bytes += b->bytes;
+        to->objects += b->objects;
+        to->elements += b->elements;
+        to->same += b->same;
+}
+
 /* Neighbours of one name become one. */
 static size_t merge(struct heap_band *bands, size_t n)
 {
@@ -76,14 +84,23 @@ static size_t merge(struct heap_band *bands, size_t n)
 
         for (size_t i = 0; i < n; i++) {
                 if (kept && !strcmp(bands[kept - 1].name, bands[i].name)) {
-                        bands[kept - 1].bytes += bands[i].bytes;
-                        bands[kept - 1].objects += bands[i].objects;
+                        add_up(&bands[kept - 1], &bands[i]);
                         free(bands[i].name);
                 } else {
                         bands[kept++] = bands[i];
                 }
         }
         return kept;
+}
+
+static size_t merge_and_sort(struct heap_band *bands, size_t n)
+{
+        if (n == 0)
+                return 0;
+        qsort(bands, n, sizeof(*bands), by_name);
+        n = merge(bands, n);
+        qsort(bands, n, sizeof(*bands), by_bytes);
+        return n;
 }
 
 bool heap_bands_of(struct heap_bands *ret, const struct heap_census *c, const struct ghc *g, bool by_type)
@@ -97,17 +114,116 @@ bool heap_bands_of(struct heap_bands *ret, const struct heap_census *c, const st
                         continue;
                 closure_name(g->program, info_tables_nth(&g->tables, id), by_type, name, sizeof(name));
                 struct heap_band *b = &ret->items[ret->n];
-                *b = (struct heap_band){ strdup(name), c->bytes[id], c->objects[id] };
+                *b = (struct heap_band){ .name = strdup(name), .bytes = c->bytes[id], .objects = c->objects[id] };
                 good = b->name != NULL;
                 ret->n += good;
         }
-        if (ret->n) {
-                qsort(ret->items, ret->n, sizeof(*ret->items), by_name);
-                ret->n = merge(ret->items, ret->n);
-                heap_bands_sort(ret);
-        }
+        ret->n = merge_and_sort(ret->items, ret->n);
         if (!good)
                 heap_bands_done(ret);
+        return good;
+}
+
+/* ------------------------------------------------------------------------- contents */
+
+struct row_of_band {
+        const struct contents_row *row;
+        struct heap_band *band;
+};
+
+static int by_band(const void *a, const void *b)
+{
+        const struct row_of_band *x = a, *y = b;
+
+        return (x->band > y->band) - (x->band < y->band);
+}
+
+static int compare_name(const void *name, const void *band)
+{
+        return strcmp(name, (*(struct heap_band *const *)band)->name);
+}
+
+static int by_name_of(const void *a, const void *b)
+{
+        return by_name(*(struct heap_band *const *)a, *(struct heap_band *const *)b);
+}
+
+/* The band of a table's closures, which is found once. */
+static struct heap_band *band_of(struct heap_band **of_id, struct heap_band *const *sorted, size_t n,
+                                 const struct ghc *g, uint32_t id)
+{
+        char name[PROGRAM_NAME_BYTES + 64];
+
+        if (!of_id[id]) {
+                closure_name(g->program, info_tables_nth(&g->tables, id), false, name, sizeof(name));
+                struct heap_band *const *found = bsearch(name, sorted, n, sizeof(struct heap_band *), compare_name);
+                of_id[id] = found ? *found : NULL;
+        }
+        return of_id[id];
+}
+
+/* Each row with its band; *ret_n: how many have one. False: out of memory. */
+static bool assign(struct row_of_band *ret, size_t *ret_n, struct heap_bands *b, const struct heap_contents *c,
+                   const struct ghc *g)
+{
+        struct heap_band **sorted = calloc(b->n + 1, sizeof(struct heap_band *));
+        struct heap_band **of_id = calloc((size_t)info_tables_count(&g->tables) + 1, sizeof(struct heap_band *));
+        const bool good = sorted && of_id;
+        size_t n = 0;
+
+        for (size_t i = 0; good && i < b->n; i++)
+                sorted[i] = &b->items[i];
+        if (good && b->n)
+                qsort(sorted, b->n, sizeof(struct heap_band *), by_name_of);
+        for (uint32_t i = 0; good && i < c->n_rows; i++) {
+                struct heap_band *band = band_of(of_id, sorted, b->n, g, c->rows[i].id);
+                if (!band)
+                        continue;
+                band->is_container |= heap_contents_matter(c, info_tables_nth(&g->tables, c->rows[i].id));
+                ret[n++] = (struct row_of_band){ &c->rows[i], band };
+        }
+        free(sorted);
+        free(of_id);
+        if (n)
+                qsort(ret, n, sizeof(*ret), by_band);
+        *ret_n = n;
+        return good;
+}
+
+/* The rows of one band. One of its own name alone would say nothing. */
+static bool put_contents(struct heap_band *b, const struct row_of_band *rows, size_t n, const struct heap_contents *c)
+{
+        char name[PROGRAM_NAME_BYTES + 64];
+        bool says_more = false, good = (b->contents = calloc(n, sizeof(*b->contents))) != NULL;
+
+        for (size_t i = 0; good && i < n; i++) {
+                const struct contents_row *r = rows[i].row;
+                says_more |= heap_contents_name(c, r, name, sizeof(name));
+                struct heap_band *to = &b->contents[b->n_contents];
+                *to = (struct heap_band){ .name = strdup(name), .bytes = r->bytes, .objects = r->objects };
+                to->elements = r->elements;
+                to->same = r->same;
+                good = to->name != NULL;
+                b->n_contents += good;
+        }
+        b->n_contents = merge_and_sort(b->contents, b->n_contents);
+        if (good && !says_more)
+                heap_band_forget_contents(b);
+        return good;
+}
+
+bool heap_bands_add_contents(struct heap_bands *b, struct heap_contents *c, const struct ghc *g)
+{
+        struct row_of_band *rows = calloc((size_t)c->n_rows + 1, sizeof(*rows));
+        size_t n = 0;
+        bool good = rows && heap_contents_finish(c) && assign(rows, &n, b, c, g);
+
+        for (size_t from = 0, to; good && from < n; from = to) {
+                for (to = from + 1; to < n && rows[to].band == rows[from].band;)
+                        to++;
+                good = put_contents(rows[from].band, rows + from, to - from, c);
+        }
+        free(rows);
         return good;
 }
 
@@ -126,10 +242,25 @@ void heap_bands_sort(struct heap_bands *b)
                 qsort(b->items, b->n, sizeof(*b->items), by_bytes);
 }
 
-void heap_bands_done(struct heap_bands *b)
+static int by_plain_name(const void *a, const void *b)
 {
-        for (size_t i = 0; i < b->n; i++)
-                free(b->items[i].name);
-        free(b->items);
-        *b = (struct heap_bands){ NULL, 0 };
+        const struct heap_band *x = a, *y = b;
+
+        return strcmp(name_without_package(x->name), name_without_package(y->name));
+}
+
+void heap_bands_sort_by_name(struct heap_bands *b)
+{
+        if (b->n)
+                qsort(b->items, b->n, sizeof(*b->items), by_plain_name);
+}
+
+static int compare_plain_name(const void *name, const void *band)
+{
+        return strcmp(name, name_without_package(((const struct heap_band *)band)->name));
+}
+
+const struct heap_band *heap_bands_find(const struct heap_bands *b, const char *name)
+{
+        return b->n ? bsearch(name_without_package(name), b->items, b->n, sizeof(*b->items), compare_plain_name) : NULL;
 }

@@ -4,16 +4,7 @@
 #define HW_INSPECT_GHC_BANDS_H
 
 #include "inspect/ghc/census.h"
-
-struct heap_band {
-        char *name;
-        uint64_t bytes, objects;
-};
-
-struct heap_bands {
-        struct heap_band *items; /* the largest first */
-        size_t n;
-};
+#include "inspect/graph/bands.h"
 
 /*
  * Of a constructor its full name, of a function or a thunk its symbol, else the type of closure. `by_type`: as a heap
@@ -23,6 +14,10 @@ void closure_name(const struct program *p, const struct closure_table *t, bool b
 
 /* False: out of memory. */
 bool heap_bands_of(struct heap_bands *ret, const struct heap_census *c, const struct ghc *g, bool by_type);
+
+/* Tells the contents apart. Bands are by name. False: out of memory. */
+bool heap_bands_add_contents(struct heap_bands *b, struct heap_contents *c, const struct ghc *g);
+
 /*
  * Pinned arrays, by type, as the runtime's own census has them: whole blocks up to 9.4, later the first array of each
  * group of blocks. So that a band does not change with who makes the census.
@@ -30,6 +25,9 @@ bool heap_bands_of(struct heap_bands *ret, const struct heap_census *c, const st
 void heap_bands_pinned_as_runtime(struct heap_bands *b, const struct heap_census *c, const struct ghc *g);
 
 void heap_bands_sort(struct heap_bands *b);
-void heap_bands_done(struct heap_bands *b);
+
+/* By name, without packages; then one is found by its name. NULL: there is none. */
+void heap_bands_sort_by_name(struct heap_bands *b);
+const struct heap_band *heap_bands_find(const struct heap_bands *b, const char *name);
 
 #endif

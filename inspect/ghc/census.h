@@ -6,7 +6,7 @@
 #ifndef HW_INSPECT_GHC_CENSUS_H
 #define HW_INSPECT_GHC_CENSUS_H
 
-#include "inspect/ghc/snapshot.h"
+#include "inspect/ghc/contents.h"
 
 struct heap_census {
         uint64_t *bytes, *objects; /* by closure_table.id; [0] is unused */
@@ -21,7 +21,8 @@ struct heap_census {
         uint64_t *threads; /* where the TSOs are */
         uint32_t n_threads, threads_capacity;
         uint64_t compact_bytes;
-        bool is_first; /* the next closure is the first one of a pinned group */
+        struct heap_contents *contents; /* of its owner, which adds up what closures hold; NULL: nobody wants that */
+        bool is_first;                  /* the next closure is the first one of a pinned group */
         bool out_of_memory;
 };
 
@@ -38,6 +39,9 @@ uint64_t closure_bytes(const struct heap_snapshot *s, const struct closure_table
 uint64_t group_each(const struct heap_snapshot *s, const struct heap_group *g,
                     void (*each)(void *ctx, const struct closure_table *t, uint64_t at, uint64_t bytes), void *ctx,
                     uint64_t *ret_unused);
+
+/* Counts one closure. */
+void heap_census_add(struct heap_census *c, const struct closure_table *t, uint64_t at, uint64_t bytes);
 
 void heap_census_count(struct heap_census *c, const struct heap_snapshot *s);
 

@@ -39,7 +39,8 @@ struct search {
         struct heap_graph *graph;
         struct graph_types types;
         struct heap_roots roots;
-        uint64_t *places; /* of what was reached, in that order: of nodes, in the second search */
+        struct heap_census *census; /* of what becomes part of the graph; NULL: nobody wants that */
+        uint64_t *places;           /* of what was reached, in that order: of nodes, in the second search */
         size_t n_places, places_capacity;
         size_t done;       /* of these, that were gone through */
         struct weak *weak; /* by key */
@@ -110,8 +111,13 @@ static uint64_t bytes_of(const struct heap_snapshot *s, const struct closure_tab
 
 static uint32_t add_closure(struct search *c, const struct closure_table *t, uint64_t at)
 {
-        return c->through_statics ? add_place(c, at, 0, 0)
-                                  : add_place(c, at, graph_type_of_closure(&c->types, t), bytes_of(c->s, t, at));
+        const uint64_t bytes = c->through_statics ? 0 : bytes_of(c->s, t, at);
+
+        if (c->through_statics)
+                return add_place(c, at, 0, 0);
+        if (c->census)
+                heap_census_add(c->census, t, at, bytes);
+        return add_place(c, at, graph_type_of_closure(&c->types, t), bytes);
 }
 
 /* Adds one to the set. False: it is in it already, or there is no memory. */
@@ -574,6 +580,8 @@ static void count_unreached(void *ctx, const struct closure_table *table, uint64
                 return;
         }
         struct graph_type *t = &u->search->graph->types[graph_type_of_closure(&u->search->types, table)];
+        if (u->search->census)
+                heap_census_add(u->search->census, table, at, bytes);
         t->unreached_bytes += bytes;
         t->unreached_closures++;
         u->bytes += bytes;
@@ -622,12 +630,13 @@ static void done(struct search *c)
         graph_types_done(&c->types);
 }
 
-bool reach_all(struct heap_graph *g, const struct heap_snapshot *s, uint64_t **ret_places)
+bool reach_all(struct heap_graph *g, const struct heap_snapshot *s, struct heap_census *all, uint64_t **ret_places)
 {
         struct search c;
         bool good;
 
         begin(&c, g, s);
+        c.census = all;
         g->out_of_memory |= g->type_capacity && !ARRAY_RESERVE(c.places, c.places_capacity, g->type_capacity);
         heap_roots_add(&c.roots);
         find_weak_pointers(&c);

@@ -16,10 +16,10 @@
 #define REACH_QUARTERS 11u
 
 /*
- * Fills an empty graph. With `ret_places` these are, for each node, the address of its closure, from malloc; what is no
- * closure has an odd one. False: out of memory.
+ * Fills an empty graph, and `all` (NULL: none) with a census of its closures. With `ret_places` these are, for each
+ * node, the address of its closure, from malloc; what is no closure has an odd one. False: out of memory.
  */
-bool reach_all(struct heap_graph *g, const struct heap_snapshot *s, uint64_t **ret_places);
+bool reach_all(struct heap_graph *g, const struct heap_snapshot *s, struct heap_census *all, uint64_t **ret_places);
 
 /*
  * A census of what is reached, as a collection would leave it, the youngest closures included, of a program that was

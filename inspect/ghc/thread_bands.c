@@ -174,7 +174,8 @@ static bool move_group(struct heap_bands *b, const struct waiting *w, char *name
         tso->objects -= w->threads;
         stack->bytes -= w->stack_bytes;
         stack->objects -= w->threads;
-        b->items[b->n++] = (struct heap_band){ name, w->tso_bytes + w->stack_bytes, 2 * w->threads };
+        b->items[b->n++] =
+                (struct heap_band){ .name = name, .bytes = w->tso_bytes + w->stack_bytes, .objects = 2 * w->threads };
         return true;
 }
 

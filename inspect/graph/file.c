@@ -14,11 +14,12 @@
 
 static const char magic[GRAPH_FILE_MAGIC_BYTES] = "heapwatch graph\n";
 
-#define VERSION      1u
-#define LEVEL        3
-#define NUMBER_BYTES 10u
-#define TEXT_MOST    65535u
-#define BYTES_A_NODE 16u /* in memory; of an edge a quarter of it */
+#define VERSION       1u
+#define LEVEL         3
+#define NUMBER_BYTES  10u
+#define TEXT_MOST     65535u
+#define BYTES_A_NODE  16u    /* in memory; of an edge a quarter of it */
+#define CONTENTS_MOST 65536u /* types of which it is known what they hold, and what one holds */
 
 bool graph_file_is_one(const uint8_t *bytes)
 {
@@ -117,6 +118,36 @@ static void put_nodes(struct bytes_out *o, const struct heap_graph *g)
         }
 }
 
+static void put_band(struct bytes_out *o, const struct heap_band *b)
+{
+        put_text(o, b->name);
+        put_number(o, b->bytes);
+        put_number(o, b->objects);
+}
+
+/* Those of which it is known what they hold. */
+static void put_bands(struct bytes_out *o, const struct heap_bands *bands)
+{
+        size_t n = 0;
+
+        for (size_t i = 0; i < bands->n; i++)
+                n += bands->items[i].n_contents > 0;
+        put_number(o, n);
+        for (size_t i = 0; i < bands->n; i++) {
+                const struct heap_band *b = &bands->items[i];
+                if (b->n_contents == 0)
+                        continue;
+                put_band(o, b);
+                put_number(o, b->is_container);
+                put_number(o, b->n_contents);
+                for (size_t k = 0; k < b->n_contents; k++) {
+                        put_band(o, &b->contents[k]);
+                        put_number(o, b->contents[k].elements);
+                        put_number(o, b->contents[k].same);
+                }
+        }
+}
+
 uint8_t *graph_file_encode(const struct heap_graph *g, size_t *ret_size)
 {
         struct bytes_out o = { .n = 0 };
@@ -128,6 +159,7 @@ uint8_t *graph_file_encode(const struct heap_graph *g, size_t *ret_size)
         put_number(&o, g->dead_cafs);
         put_types(&o, g);
         put_nodes(&o, g);
+        put_bands(&o, &g->bands);
         const size_t room = ZSTD_compressBound(o.n);
         if (!o.failed && (ret = malloc(sizeof(magic) + room))) {
                 const size_t n = ZSTD_compress(ret + sizeof(magic), room, o.bytes, o.n, LEVEL);
@@ -252,6 +284,55 @@ static void get_nodes(struct bytes_in *in, struct heap_graph *g, uint64_t most_b
         }
 }
 
+static void get_band(struct bytes_in *in, struct heap_graph *g, struct heap_band *b, char *name)
+{
+        get_text(in, name, TEXT_MOST + 1, "a name of contents");
+        b->bytes = get_number(in, INT64_MAX, "bytes of contents");
+        b->objects = get_number(in, INT64_MAX, "closures of contents");
+        g->out_of_memory |= !(b->name = strdup(name));
+}
+
+/* The contents of one band are all of it. */
+static void get_contents(struct bytes_in *in, struct heap_graph *g, struct heap_band *b, char *name)
+{
+        const uint64_t n = get_number(in, CONTENTS_MOST, "the number of contents");
+        uint64_t bytes = b->bytes, objects = b->objects;
+
+        if (in->wrong || g->out_of_memory || !(b->contents = calloc((size_t)n + 1, sizeof(*b->contents)))) {
+                g->out_of_memory |= !in->wrong;
+                return;
+        }
+        for (uint64_t i = 0; i < n && !in->wrong && !g->out_of_memory; i++) {
+                struct heap_band *c = &b->contents[b->n_contents++];
+                get_band(in, g, c, name);
+                c->elements = get_number(in, INT64_MAX, "elements of contents");
+                c->same = get_number(in, c->elements, "equal elements of contents");
+                if (!in->wrong && (c->bytes > bytes || c->objects > objects))
+                        in->wrong = "contents that are more than their type";
+                bytes -= c->bytes;
+                objects -= c->objects;
+        }
+        if (!in->wrong && (bytes || objects))
+                in->wrong = "contents that are less than their type";
+}
+
+/* Older files have none. */
+static void get_bands(struct bytes_in *in, struct heap_graph *g, char *name)
+{
+        const uint64_t n = in->at < in->end ? get_number(in, CONTENTS_MOST, "the number of types with contents") : 0;
+
+        if (in->wrong || g->out_of_memory || !(g->bands.items = calloc((size_t)n + 1, sizeof(*g->bands.items)))) {
+                g->out_of_memory |= !in->wrong;
+                return;
+        }
+        for (uint64_t i = 0; i < n && !in->wrong && !g->out_of_memory; i++) {
+                struct heap_band *b = &g->bands.items[g->bands.n++];
+                get_band(in, g, b, name);
+                b->is_container = get_number(in, 1, "whether a type is a container");
+                get_contents(in, g, b, name);
+        }
+}
+
 static bool decode(struct heap_graph *g, const uint8_t *bytes, size_t size, uint64_t most_bytes, struct error *error)
 {
         struct bytes_in in = { bytes, bytes + size, NULL };
@@ -266,6 +347,7 @@ static bool decode(struct heap_graph *g, const uint8_t *bytes, size_t size, uint
         if (texts && !in.wrong) {
                 get_types(&in, g, texts, texts + TEXT_MOST + 1);
                 get_nodes(&in, g, most_bytes);
+                get_bands(&in, g, texts);
         }
         free(texts);
         heap_graph_finish(g);

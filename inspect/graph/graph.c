@@ -25,6 +25,7 @@ void heap_graph_done(struct heap_graph *g)
         free(g->words);
         free(g->first_edge);
         free(g->edges);
+        heap_bands_done(&g->bands);
         *g = (struct heap_graph){ .n_nodes = 0 };
 }
 

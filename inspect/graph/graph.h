@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "inspect/graph/bands.h"
 #include "proto/base/strings.h"
 
 enum graph_kind {
@@ -60,6 +61,7 @@ struct heap_graph {
         uint32_t *edges; /* numbers of nodes */
         uint32_t n_edges, edges_capacity;
         uint64_t live_cafs, dead_cafs;
+        struct heap_bands bands; /* of its closures, by name without packages; none: not known */
         bool out_of_memory;
 };
 

@@ -1,1 +1,1 @@
-sources := graph.c paths.c dominators.c fold.c file.c
+sources := bands.c graph.c paths.c dominators.c fold.c file.c

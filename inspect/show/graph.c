@@ -8,6 +8,7 @@
 #include "heapwatch/text.h"
 #include "inspect/ghc/names.h"
 #include "inspect/graph/fold.h"
+#include "inspect/show/contents.h"
 #include "inspect/show/graph_groups.h"
 #include "inspect/show/head.h"
 #include "inspect/show/why.h"
@@ -135,8 +136,8 @@ static bool make_view(struct view *v, const struct heap_graph *since, struct err
 {
         const struct inspect_request *r = v->subject->request;
         struct retained retained = { .n = 0 };
-        bool good = graph_groups_find(&v->now, v->subject->graph, r->by_type) &&
-                    (!since || graph_groups_find(&v->then, since, r->by_type)) &&
+        bool good = graph_groups_find(&v->now, v->subject->graph, r->by == BY_TYPE) &&
+                    (!since || graph_groups_find(&v->then, since, r->by == BY_TYPE)) &&
                     retained_find(&retained, v->subject->graph, v->now.of_type, v->now.n) &&
                     (!r->json || since || make_tree(v, &retained));
 
@@ -267,6 +268,7 @@ static void print_text(const struct view *v, const struct graph_group *const *ro
 static void json_row(struct json_out *j, const struct view *v, const struct row *r)
 {
         const struct graph_group *g = r->now;
+        const struct heap_band *held = heap_bands_find(&v->subject->graph->bands, (g ? g : r->then)->name);
 
         json_line(j);
         json_open(j, '{');
@@ -275,6 +277,8 @@ static void json_row(struct json_out *j, const struct view *v, const struct row 
         json_member_u64(j, "bytes", bytes_of(g));
         json_member_u64(j, "closures", closures_of(g));
         json_member_u64(j, "unreached_bytes", g ? g->unreached_bytes : 0);
+        if (held)
+                contents_json(j, held);
         if (v->since) {
                 json_member_u64(j, "bytes_then", bytes_of(r->then));
                 json_member_u64(j, "closures_then", closures_of(r->then));

@@ -5,10 +5,13 @@
 
 #include "heapwatch/text.h"
 #include "inspect/ghc/names.h"
+#include "inspect/show/contents.h"
 #include "inspect/show/head.h"
 #include "proto/base/json_out.h"
+#include "proto/base/text_out.h"
 
-#define UNKNOWN_MOST 100 /* one part in so many */
+#define UNKNOWN_MOST   100 /* one part in so many */
+#define CONTENTS_SHOWN 5   /* of a band */
 
 bool is_understood(const struct heap_census *c, struct error *error)
 {
@@ -64,32 +67,72 @@ static const char *what_text(char what[WHAT_BYTES], const struct heap_census *c,
         return what;
 }
 
+struct table {
+        FILE *to;
+        uint64_t bytes; /* of all of it */
+};
+
+static void print_row(const struct table *t, uint64_t bytes, uint64_t objects, const char *before, const char *name)
+{
+        char a[HW_NUMBER_MAX], n[HW_NUMBER_MAX], share[HW_NUMBER_MAX];
+
+        (void)fprintf(t->to, "%10s  %7s  %14s  %s%s\n", hw_bytes_text(a, sizeof(a), (double)bytes),
+                      hw_share_text(share, sizeof(share), (double)bytes / (double)t->bytes),
+                      hw_count_text(n, sizeof(n), objects), before, name);
+}
+
+/* What is not shown of a list, as one row. */
+static void print_others(const struct table *t, const struct heap_band *items, size_t n, const char *before,
+                         const char *what)
+{
+        uint64_t bytes = 0, objects = 0;
+        char text[64];
+
+        for (size_t i = 0; i < n; i++) {
+                bytes += items[i].bytes;
+                objects += items[i].objects;
+        }
+        (void)snprintf(text, sizeof(text), "(%zu %s)", n, what);
+        if (n)
+                print_row(t, bytes, objects, before, text);
+}
+
+static void print_contents(const struct table *t, const struct heap_band *b)
+{
+        const size_t shown = b->n_contents <= CONTENTS_SHOWN + 1 ? b->n_contents : CONTENTS_SHOWN;
+        char name[CONTENTS_TEXT_BYTES];
+
+        for (size_t i = 0; i < shown; i++)
+                print_row(t, b->contents[i].bytes, b->contents[i].objects, "  ", contents_name(&b->contents[i], name));
+        print_others(t, b->contents + shown, b->n_contents - shown, "  ", "others");
+}
+
+/* "GHC.Types.:, 81.0 % [Session]", unless that is below it. */
+static void print_band(const struct table *t, const struct heap_band *b, bool with_contents)
+{
+        char name[2 * PROGRAM_NAME_BYTES], most[CONTENTS_TEXT_BYTES], all[sizeof(name) + sizeof(most)];
+
+        (void)hw_terminal_text(name, sizeof(name), name_without_package(b->name));
+        const bool has_most = !with_contents && contents_most(b, most)[0];
+        print_row(t, b->bytes, b->objects, "",
+                  text_join(all, sizeof(all), name, has_most ? ", " : "", has_most ? most : "", NULL));
+        if (with_contents)
+                print_contents(t, b);
+}
+
 static void print_text(const struct inspect_subject *s, const struct heap_census *c, const struct heap_bands *b)
 {
-        FILE *to = s->request->to;
-        char what[WHAT_BYTES], a[HW_NUMBER_MAX], n[HW_NUMBER_MAX], m[HW_NUMBER_MAX], name[2 * PROGRAM_NAME_BYTES];
-        uint64_t rest_bytes = 0, rest_objects = 0;
+        const struct table t = { s->request->to, c->total_bytes };
+        const size_t shown = b->n < s->request->top ? b->n : s->request->top;
+        char what[WHAT_BYTES];
 
         head_text(s, what_text(what, c, b));
         head_cautions(s);
-        (void)fprintf(to, "\n%10s  %7s  %14s  TYPE\n", "BYTES", "SHARE", "CLOSURES");
-        for (size_t i = 0; i < b->n; i++) {
-                if (i >= s->request->top) {
-                        rest_bytes += b->items[i].bytes;
-                        rest_objects += b->items[i].objects;
-                        continue;
-                }
-                (void)hw_terminal_text(name, sizeof(name), name_without_package(b->items[i].name));
-                (void)fprintf(to, "%10s  %7s  %14s  %s\n", hw_bytes_text(a, sizeof(a), (double)b->items[i].bytes),
-                              hw_share_text(m, sizeof(m), (double)b->items[i].bytes / (double)c->total_bytes),
-                              hw_count_text(n, sizeof(n), b->items[i].objects), name);
-        }
-        if (rest_objects)
-                (void)fprintf(to, "%10s  %7s  %14s  (%zu other types)\n",
-                              hw_bytes_text(a, sizeof(a), (double)rest_bytes),
-                              hw_share_text(m, sizeof(m), (double)rest_bytes / (double)c->total_bytes),
-                              hw_count_text(n, sizeof(n), rest_objects), b->n - s->request->top);
-        print_rest(to, c);
+        (void)fprintf(t.to, "\n%10s  %7s  %14s  TYPE\n", "BYTES", "SHARE", "CLOSURES");
+        for (size_t i = 0; i < shown; i++)
+                print_band(&t, &b->items[i], s->request->by == BY_CONTENTS);
+        print_others(&t, b->items + shown, b->n - shown, "", "other types");
+        print_rest(t.to, c);
 }
 
 static void print_json(const struct inspect_subject *s, const struct heap_census *c, const struct heap_bands *b)
@@ -116,6 +159,7 @@ static void print_json(const struct inspect_subject *s, const struct heap_census
                 json_member_text(&j, "name", b->items[i].name);
                 json_member_u64(&j, "bytes", b->items[i].bytes);
                 json_member_u64(&j, "closures", b->items[i].objects);
+                contents_json(&j, &b->items[i]);
                 json_close(&j, '}');
         }
         json_close(&j, ']');
@@ -123,20 +167,29 @@ static void print_json(const struct inspect_subject *s, const struct heap_census
         json_newline(&j);
 }
 
+/* Bands by type are as a heap profile has them. */
+static bool find_bands(struct heap_bands *b, const struct heap_census *c, const struct heap_snapshot *n, unsigned by)
+{
+        return heap_bands_of(b, c, n->ghc, by == BY_TYPE) &&
+               (!c->contents || heap_bands_add_contents(b, c->contents, n->ghc));
+}
+
 bool show_heap(const struct inspect_subject *s, const struct heap_snapshot *snapshot, struct error *error)
 {
-        struct heap_census c = { .n = 0 };
+        struct heap_contents contents = { .snapshot = snapshot };
+        struct heap_census c = { .contents = s->request->by == BY_TYPE ? NULL : &contents };
         struct heap_bands b = { NULL, 0 };
         bool good;
 
         heap_census_count(&c, snapshot);
         good = is_understood(&c, error) &&
-               (heap_bands_of(&b, &c, snapshot->ghc, s->request->by_type) || error_set(error, "out of memory"));
+               (find_bands(&b, &c, snapshot, s->request->by) || error_set(error, "out of memory"));
         if (good && s->request->json)
                 print_json(s, &c, &b);
         else if (good)
                 print_text(s, &c, &b);
         heap_bands_done(&b);
         heap_census_done(&c);
+        heap_contents_done(&contents);
         return good;
 }

@@ -11,6 +11,12 @@
 #include "inspect/ghc/layout.h"
 #include "inspect/graph/graph.h"
 
+enum grouping {
+        BY_NAME,
+        BY_TYPE,    /* as a heap profile by closure type has them */
+        BY_CONTENTS /* by name, and each by what its closures hold */
+};
+
 struct inspect_request {
         pid_t pid;        /* 0: a core file, or a graph */
         const char *core; /* the path of one of these two; NULL: none */
@@ -20,7 +26,7 @@ struct inspect_request {
         bool by_thread;        /* of `profile`: stacks begin with their thread */
         bool for_agent;        /* of `watch`: only censuses, to the agent in the program */
         bool rows;             /* of `profile`: the tree for programs, in place of the tables */
-        bool by_type;          /* bands as a heap profile by closure type has them */
+        unsigned by;           /* enum grouping: what a band is */
         unsigned frames;       /* shown of a stack */
         unsigned top;          /* bands shown in text, groups of threads in brief */
         uint64_t max_pause_ns; /* that it may be stopped for */

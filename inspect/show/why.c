@@ -8,6 +8,7 @@
 #include "inspect/ghc/names.h"
 #include "inspect/ghc/thread_bands.h"
 #include "inspect/graph/paths.h"
+#include "inspect/show/contents.h"
 #include "inspect/show/head.h"
 #include "proto/base/array.h"
 #include "proto/base/text_out.h"
@@ -38,7 +39,9 @@ struct question {
         uint32_t band;                   /* its group */
         const char *name;                /* of the band */
         uint64_t all_bytes, all_reached; /* of everything */
-        struct holding *paths, *roots;   /* the largest first */
+        const char *most_name;           /* the type that most of its bytes are of; NULL: not known */
+        uint64_t most_bytes;
+        struct holding *paths, *roots; /* the largest first */
         size_t n_paths, n_roots;
 };
 
@@ -107,6 +110,20 @@ static void sum_all(struct question *q)
                 q->all_reached += q->groups.items[i].bytes;
                 q->all_bytes += bytes_of(&q->groups.items[i]);
         }
+}
+
+/* Types of several names may be one band. False: out of memory. */
+static bool find_most(struct question *q)
+{
+        uint64_t *bytes = calloc((size_t)q->graph->n_types + 1, sizeof(*bytes));
+
+        for (uint32_t i = 0; bytes && i < q->graph->n_nodes; i++)
+                if (is_wanted(q, i) && (bytes[q->graph->type[i]] += heap_graph_bytes(q->graph, i)) > q->most_bytes) {
+                        q->most_bytes = bytes[q->graph->type[i]];
+                        q->most_name = heap_graph_type_of(q->graph, i)->name;
+                }
+        free(bytes);
+        return bytes != NULL;
 }
 
 static void sum_paths(const struct question *q, struct holding *by_path)
@@ -311,9 +328,30 @@ static void print_root(const struct question *q, const struct holding *h, uint64
         (void)fputc('\n', to);
 }
 
+/*
+ * What most of the band is, beside its name: what its closures hold, else the code that most of them are of, for
+ * functions and thunks by type are of any code.
+ */
+static const char *most_of_band(const struct question *q, char ret[CONTENTS_TEXT_BYTES])
+{
+        const struct heap_band *b = heap_bands_find(&q->graph->bands, q->name);
+        char name[CONTENTS_TEXT_BYTES / 2], share[HW_NUMBER_MAX];
+
+        ret[0] = '\0';
+        if (b)
+                return contents_most(b, ret);
+        if (!q->most_name || !strcmp(q->most_name, q->name))
+                return ret;
+        const bool whole = q->most_bytes == band_of(q)->bytes;
+        (void)hw_terminal_text(name, sizeof(name), name_without_package(q->most_name));
+        (void)hw_share_text(share, sizeof(share), (double)q->most_bytes / (double)(whole ? 1 : band_of(q)->bytes));
+        return text_join(ret, CONTENTS_TEXT_BYTES, whole ? "" : share, whole ? "" : " ", name, NULL);
+}
+
 static void print_text(const struct question *q, uint64_t band)
 {
-        char what[PROGRAM_NAME_BYTES + 128], n[HW_NUMBER_MAX], bytes[HW_NUMBER_MAX], name[2 * PROGRAM_NAME_BYTES];
+        char most[CONTENTS_TEXT_BYTES], what[PROGRAM_NAME_BYTES + 128], n[HW_NUMBER_MAX], bytes[HW_NUMBER_MAX],
+                name[2 * PROGRAM_NAME_BYTES];
         FILE *to = q->subject->request->to;
         const size_t top = q->subject->request->top;
 
@@ -322,6 +360,8 @@ static void print_text(const struct question *q, uint64_t band)
                        hw_count_text(n, sizeof(n), (band_of(q)->closures + band_of(q)->unreached_closures)),
                        hw_bytes_text(bytes, sizeof(bytes), (double)bytes_of(band_of(q))));
         head_of_graph(q->subject, what);
+        if (most_of_band(q, most)[0])
+                (void)fprintf(to, "contents: %s\n", most);
         if (band_of(q)->pinned_bytes)
                 (void)fprintf(to, "%s of it are dead and stay: in pinned blocks that what is alive in them keeps\n",
                               hw_bytes_text(bytes, sizeof(bytes), (double)band_of(q)->pinned_bytes));
@@ -368,7 +408,8 @@ static void append_brief_path(const struct question *q, uint32_t root, struct te
 /* One sentence that begins with the holder: a narrow place shows its beginning alone. */
 static void print_brief(const struct question *q, uint64_t band)
 {
-        char band_name[2 * PROGRAM_NAME_BYTES], share[HW_NUMBER_MAX], bytes[HW_NUMBER_MAX], path[1024];
+        char most[CONTENTS_TEXT_BYTES], band_name[2 * PROGRAM_NAME_BYTES], share[HW_NUMBER_MAX], bytes[HW_NUMBER_MAX],
+                path[1024];
         struct holder holder;
         const uint64_t garbage = band_of(q)->unreached_bytes - band_of(q)->pinned_bytes;
         const struct holding *first = q->roots, *second = q->n_roots > 1 ? &q->roots[1] : NULL;
@@ -387,8 +428,9 @@ static void print_brief(const struct question *q, uint64_t band)
         text_out_init(&out, path, sizeof(path));
         append_brief_path(q, first->path, &out);
         holder = holder_of(q, first);
-        (void)fprintf(to, "%s %s %s of %s (%s)%s", holder.text, holder.several ? "keep" : "keeps",
-                      hw_share_text(share, sizeof(share), (double)first->bytes / (double)band), band_name, bytes, path);
+        (void)fprintf(to, "%s %s %s of %s (%s%s%s)%s", holder.text, holder.several ? "keep" : "keeps",
+                      hw_share_text(share, sizeof(share), (double)first->bytes / (double)band), band_name, bytes,
+                      most_of_band(q, most)[0] ? ", " : "", most, path);
         if (first->tried && first->with_bytes)
                 (void)fprintf(to, "; without %s %s would go", holder.several ? "them" : "it",
                               hw_bytes_text(bytes, sizeof(bytes), (double)first->with_bytes));
@@ -449,12 +491,15 @@ static void json_root(struct json_out *j, const struct question *q, const struct
 static void print_json(const struct question *q)
 {
         struct json_out j = { .to = q->subject->request->to };
+        const struct heap_band *b = heap_bands_find(&q->graph->bands, q->name);
 
         json_open(&j, '{');
         head_json_of_graph(&j, q->subject);
         json_member_text(&j, "band", q->name);
         json_member_u64(&j, "bytes", bytes_of(band_of(q)));
         json_member_u64(&j, "closures", (band_of(q)->closures + band_of(q)->unreached_closures));
+        if (b)
+                contents_json(&j, b);
         json_member_u64(&j, "unreached_bytes", band_of(q)->unreached_bytes);
         json_member_u64(&j, "unreached_pinned_bytes", band_of(q)->pinned_bytes);
         json_member_u64(&j, "heap_bytes", q->all_bytes);
@@ -473,7 +518,7 @@ static void print_json(const struct question *q)
 static bool answer(struct question *q, struct error *error)
 {
         sum_all(q);
-        if (!type_paths_find(&q->types, q->graph) || !fold(q) || !try_without(q))
+        if (!find_most(q) || !type_paths_find(&q->types, q->graph) || !fold(q) || !try_without(q))
                 return error_set(error, "out of memory; --memory gives it more");
         const uint64_t band = band_of(q)->bytes ? band_of(q)->bytes : 1;
         if (q->subject->request->json)

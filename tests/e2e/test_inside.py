@@ -183,6 +183,32 @@ def test_heap_to_the_object(threaded):
     check_heap(found)
 
 
+def check_contents(found, *rows):
+    """Bands by what their closures hold: the rows of each are all of it."""
+    bands = {b["name"].partition(":")[2]: b for b in found["bands"]}
+    for b in (b for b in bands.values() if "contents" in b):
+        assert sum(c["bytes"] for c in b["contents"]) + b.get("other_bytes", 0) == b["bytes"], b
+        assert sum(c["closures"] for c in b["contents"]) + b.get("other_closures", 0) == b["closures"], b
+    for band, name, closures in rows:
+        assert [c["closures"] for c in bands[band]["contents"] if c["name"] == name] == [closures], bands[band]
+
+
+def test_heap_by_contents(threaded):
+    rows = [("Data.Map.Internal.Bin", "Map Int Session", 3000), ("GHC.Types.:", "[Order]", 500), ("Main.Session", "Session Item Item", 3000)]
+    check_contents(heap(threaded.pid, "--by", "contents"), *rows)
+    check_contents(heap(threaded.pid, "--retained"), *rows)
+    text = client("heap", threaded.pid, "--by", "contents", "--top", "100").stdout.decode()
+    assert re.search(r"^ +\d.*  Data\.Map\.Internal\.Bin\n.* 3,000    Map Int Session\n", text, re.M), text
+    assert re.search(r"^ +\d.*  GHC\.Types\.:, [\d.]+ % \[Order\]$", client("heap", threaded.pid).stdout.decode(), re.M)
+    assert not any("contents" in b for b in heap(threaded.pid, "--by", "type")["bands"])
+    brief = client("why", threaded.pid, "Data.Map.Internal.Bin", "--brief").stdout.decode()
+    assert re.match(r"CAF Main.sessions keeps 100.0 % of Data.Map.Internal.Bin \([^,]*, Map Int Session\), by way of ", brief), brief
+    why = inspect("why", threaded.pid, "Data.Map.Internal.Bin")
+    assert why["contents"] == [{"name": "Map Int Session", "bytes": why["bytes"], "closures": 3000}]
+    done = client("heap", threaded.pid, "--by", "contents", "--retained")
+    assert done.returncode == 2 and b"--by contents is of a census" in done.stderr and not done.stdout, done.stderr
+
+
 def test_equal_arrays(threaded, directory):
     """How many arrays there are of each size, and how many have the contents of another one; never what these are."""
     program = started(programs["equal"])
@@ -222,7 +248,9 @@ def test_heap_of_other_builds(build):
     require_tracing()
     program = started(programs[build])
     try:
-        check_heap(heap(program.pid, extra=2 if build == "profiled" else 0))
+        found = heap(program.pid, extra=2 if build == "profiled" else 0)
+        check_heap(found)
+        check_contents(found, ("Data.Map.Internal.Bin", "Map Int Session", 3000))
     finally:
         program.kill()
         program.wait()
@@ -233,7 +261,9 @@ def test_heap_with_other_collectors(flags):
     require_tracing()
     program = started(programs["threaded"], "+RTS", flags, "-RTS")
     try:
-        check_heap(heap(program.pid))
+        found = heap(program.pid)
+        check_heap(found)
+        check_contents(found, ("Data.Map.Internal.Bin", "Map Int Session", 3000), ("GHC.Types.:", "[Order]", 500))
     finally:
         program.kill()
         program.wait()
@@ -265,7 +295,9 @@ def test_heap_as_the_runtime_counts_it(directory):
 
 
 def test_heap_of_a_core_file(directory):
-    check_heap(heap(core_of(directory, programs["threaded"])[0]))
+    found = heap(core_of(directory, programs["threaded"])[0])
+    check_heap(found)
+    check_contents(found, ("Data.Map.Internal.Bin", "Map Int Session", 3000))
 
 
 def check_why(what, named=True):

@@ -60,6 +60,17 @@ static size_t change_all(struct draft *d, const uint8_t *data, size_t size)
         return at;
 }
 
+static void put_containers(struct draft *d, uint64_t value)
+{
+        const uint64_t cons = draft_table(d, CONSTR, 2, 0, "ghc-prim:GHC.Types.:");
+        const uint64_t branch = draft_table(d, CONSTR, 2, 2, "containers-0.6:Data.IntMap.Internal.Bin");
+        const uint64_t array = draft_table(d, SMALL_MUT_ARR_PTRS_CLEAN, 0, 0, NULL);
+        const uint64_t list = draft_object(d, 1, (uint64_t[]){ cons, value, d->end_of_queue }, 3);
+
+        (void)draft_object(d, 1, (uint64_t[]){ branch, list, value, 1, 2 }, 5);
+        (void)draft_object(d, 1, (uint64_t[]){ array, 2, list, value }, 4);
+}
+
 static struct draft *made_up(uint8_t release)
 {
         static const struct draft_layout *const layouts[] = { &draft_9_0, &draft_9_6, &draft_9_10, &draft_profiled };
@@ -83,6 +94,7 @@ static struct draft *made_up(uint8_t release)
                                                                      .hs_sp = DRAFT_HEAP,
                                                                      .base = DRAFT_CAPABILITY + CAPABILITY_REGISTERS });
         draft_symbol(d, DRAFT_TEXT, 0x100, "Main_zdwloop_info");
+        put_containers(d, value);
         draft_finish(d);
         return d;
 }
@@ -114,7 +126,8 @@ static void bands(const struct heap_snapshot *s)
 static void heap(struct program *p, struct ghc *g, const struct inspect_request *request)
 {
         struct heap_snapshot s;
-        struct heap_census reached = { .n = 0 };
+        struct heap_contents contents = { .snapshot = &s };
+        struct heap_census reached = { .n = 0 }, all = { .contents = &contents };
         struct heap_graph held;
         struct error error;
         uint64_t most;
@@ -127,11 +140,15 @@ static void heap(struct program *p, struct ghc *g, const struct inspect_request 
                 (void)show_heap(&subject, &s, &error);
                 bands(&s);
                 heap_graph_init(&held);
-                if (reach_all(&held, &s, NULL)) {
+                if (reach_all(&held, &s, &all, NULL) && heap_bands_of(&held.bands, &all, g, false) &&
+                    heap_bands_add_contents(&held.bands, &contents, g)) {
+                        heap_bands_sort_by_name(&held.bands);
                         head_origin(&held.origin, &subject);
                         graph(&(struct graph_subject){ request, &held, &subject });
                 }
                 heap_graph_done(&held);
+                heap_census_done(&all);
+                heap_contents_done(&contents);
                 (void)reach_census(&reached, &s, &most);
                 heap_census_done(&reached);
         }
@@ -199,6 +216,7 @@ static void inspect_all(struct draft *d, const uint8_t *more, size_t n)
         for (int json = 0; json < 2; json++) {
                 struct threads t = { 0 };
                 request.json = json;
+                request.by = json ? BY_NAME : BY_CONTENTS;
                 threads_copy(&t, &g, fuzz_never, NULL);
                 threads_walk(&t, &g);
                 (void)show_threads(&(struct inspect_subject){ .request = &request, .program = &d->program, .ghc = &g },

@@ -56,7 +56,7 @@ static struct heap_band band(const struct taken *t, const char *name)
         for (size_t i = 0; i < t->bands.n; i++)
                 if (!strcmp(t->bands.items[i].name, name))
                         return t->bands.items[i];
-        return (struct heap_band){ NULL, 0, 0 };
+        return (struct heap_band){ .name = NULL };
 }
 
 /* Closures of every shape have the size that GHC gives them. */
@@ -284,7 +284,7 @@ static struct heap_band band_of(const struct heap_bands *b, const char *name)
         for (size_t i = 0; i < b->n; i++)
                 if (!strcmp(b->items[i].name, name))
                         return b->items[i];
-        return (struct heap_band){ NULL, 0, 0 };
+        return (struct heap_band){ .name = NULL };
 }
 
 enum { ON_MVAR = 1, IN_STM = 6, MANY = 2 * (int)THREAD_BANDS_LEAST, FEW = (int)THREAD_BANDS_LEAST - 1 };

@@ -380,6 +380,16 @@ static void test_large(void **state)
 
 /* ---------------------------------------------------------------------------- files */
 
+static void assert_same_band(const struct heap_band *a, const struct heap_band *b)
+{
+        assert_string_equal(a->name, b->name);
+        assert_int_equal(a->bytes, b->bytes);
+        assert_int_equal(a->objects, b->objects);
+        assert_int_equal(a->is_container, b->is_container);
+        assert_int_equal(a->elements, b->elements);
+        assert_int_equal(a->same, b->same);
+}
+
 static void assert_same(const struct heap_graph *a, const struct heap_graph *b)
 {
         assert_int_equal(a->n_nodes, b->n_nodes);
@@ -399,6 +409,28 @@ static void assert_same(const struct heap_graph *a, const struct heap_graph *b)
                 assert_int_equal(a->types[i].pinned_bytes, b->types[i].pinned_bytes);
         }
         assert_memory_equal(&a->origin, &b->origin, sizeof(a->origin));
+        assert_int_equal(a->bands.n, b->bands.n);
+        for (size_t i = 0; i < a->bands.n; i++) {
+                const struct heap_band *x = &a->bands.items[i], *y = &b->bands.items[i];
+                assert_same_band(x, y);
+                assert_int_equal(x->n_contents, y->n_contents);
+                for (size_t k = 0; k < x->n_contents; k++)
+                        assert_same_band(&x->contents[k], &y->contents[k]);
+        }
+}
+
+/* A type in two parts. */
+static void put_bands(struct heap_graph *g, uint64_t bytes)
+{
+        struct heap_band *b = calloc(1, sizeof(*b)), *contents = calloc(2, sizeof(*contents));
+
+        assert_true(b && contents);
+        contents[0] = (struct heap_band){ .name = strdup("[Session]"), .bytes = 100 + bytes, .objects = 7 };
+        contents[1] = (struct heap_band){ .name = strdup("Array# Order"), .bytes = 20, .elements = 9, .same = 8 };
+        *b = (struct heap_band){ .name = strdup("p:M.Cons"), .bytes = 120 + bytes, .objects = 7, .contents = contents };
+        b->n_contents = 2;
+        b->is_container = bytes & 1;
+        g->bands = (struct heap_bands){ b, 1 };
 }
 
 static uint8_t *bytes_of(struct heap_graph *g, uint64_t seed, size_t *ret_size)
@@ -415,6 +447,8 @@ static uint8_t *bytes_of(struct heap_graph *g, uint64_t seed, size_t *ret_size)
         g->types[1] =
                 (struct graph_type){ g->types[1].name, g->types[1].by_type, GRAPH_CLOSURE, 0, 1u << 20, 70, 4096 };
         g->types[TYPES].roots = 2;
+        if (seed % 4)
+                put_bands(g, seed);
         uint8_t *bytes = graph_file_encode(g, ret_size);
         assert_non_null(bytes);
         return bytes;
@@ -477,11 +511,32 @@ static void test_damaged(void **state)
         free(bytes);
 }
 
+/* What a type holds must be all of it. */
+static void test_contents_that_do_not_add_up(void **state)
+{
+        (void)state;
+        for (int more = -1; more <= 1; more += 2) {
+                struct heap_graph g, read;
+                struct error error = { "" };
+                size_t size;
+                free(bytes_of(&g, 3, &size));
+                g.bands.items[0].contents[0].bytes += (uint64_t)(int64_t)more;
+                uint8_t *bytes = graph_file_encode(&g, &size);
+                assert_non_null(bytes);
+                assert_false(graph_file_decode(&read, bytes, size, UINT64_C(1) << 30, &error));
+                assert_non_null(strstr(error.text, more > 0 ? "more than their type" : "less than their type"));
+                heap_graph_done(&read);
+                heap_graph_done(&g);
+                free(bytes);
+        }
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_retained), cmocka_unit_test(test_folded),  cmocka_unit_test(test_large),
-                cmocka_unit_test(test_file),     cmocka_unit_test(test_damaged),
+                cmocka_unit_test(test_retained), cmocka_unit_test(test_folded),
+                cmocka_unit_test(test_large),    cmocka_unit_test(test_file),
+                cmocka_unit_test(test_damaged),  cmocka_unit_test(test_contents_that_do_not_add_up),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

@@ -38,7 +38,7 @@ static void find(struct found *f, struct draft *d)
                 fail_msg("%s", error.text);
         assert_true(snapshot_index(&f->snapshot));
         heap_graph_init(&f->graph);
-        assert_true(reach_all(&f->graph, &f->snapshot, &f->places));
+        assert_true(reach_all(&f->graph, &f->snapshot, NULL, &f->places));
         assert_true(type_paths_find(&f->paths, &f->graph));
         f->left = malloc(f->graph.n_nodes);
         assert_non_null(f->left);
