@@ -114,6 +114,8 @@ static enum turn_end read_turn(struct source *s, int fd, int *ret_error)
                         *ret_error = (int)-n;
                         return TURN_ERROR;
                 }
+                if ((size_t)n < turn.left && n < READ_PIECE_BYTES)
+                        return TURN_DRAINED; /* without a second read(2), which would fail */
         } while (turn_has_budget(&turn, s, (size_t)n));
         return TURN_BUDGET;
 }

@@ -32,6 +32,7 @@
 #define ORDERS           "inproc://orders"
 #define PRIVATE_ENDPOINT "ipc://@" PRIVATE_NAME
 #define NEVER_MS         86400000 /* libzmq would connect again after a day */
+#define UPDATES_TURN     64u
 
 /* ------------------------------------------------------------------- orders */
 
@@ -170,32 +171,44 @@ static int receive_subscription(void *ctx, void *socket)
 
 /* ------------------------------------------------------------------ updates */
 
-/* A message of one frame is the command to end. */
-static int receive_update(void *ctx, void *socket)
+/* A message of one frame is the command to end. False: no update was there. */
+static bool publish_update(struct front *f)
 {
-        struct front *f = ctx;
         zmq_msg_t topic, body;
 
         (void)zmq_msg_init(&topic);
-        if (zmq_msg_recv(&topic, socket, ZMQ_DONTWAIT) < 0) {
+        if (zmq_msg_recv(&topic, f->updates, ZMQ_DONTWAIT) < 0) {
                 (void)zmq_msg_close(&topic);
-                return 0;
+                return false;
         }
         if (!zmq_msg_more(&topic)) {
                 (void)zmq_msg_close(&topic);
                 f->stopping = true;
                 (void)event_base_loopbreak(f->base);
-                return 0;
+                return false;
         }
         (void)zmq_msg_init(&body);
-        (void)zmq_msg_recv(&body, socket, 0); /* all parts of a message arrive at once */
+        (void)zmq_msg_recv(&body, f->updates, 0); /* all parts of a message arrive at once */
         if (zmq_msg_send(&topic, f->publish, ZMQ_SNDMORE | ZMQ_DONTWAIT) < 0 ||
             zmq_msg_send(&body, f->publish, ZMQ_DONTWAIT) < 0) { /* out of memory: XPUB itself never refuses */
                 (void)zmq_msg_close(&topic);
                 (void)zmq_msg_close(&body);
         }
-        zloop_pump(f->publish_loop); /* sending may have read its descriptor */
-        return 1;
+        return true;
+}
+
+/* To read ZMQ_EVENTS is a system call: once for all that wait, not for each. */
+static int receive_updates(void *ctx, void *socket)
+{
+        struct front *f = ctx;
+        unsigned n = 0;
+
+        (void)socket;
+        while (n < UPDATES_TURN && publish_update(f))
+                n++;
+        if (n > 0)
+                zloop_pump(f->publish_loop); /* sending may have read its descriptor */
+        return n > 0;
 }
 
 int front_send(struct front *f, const char *topic, size_t topic_size, zmq_msg_t *message)
@@ -319,7 +332,7 @@ static bool open_sockets(struct front *f, const struct front_options *o)
 
 static bool open_loops(struct front *f, const struct front_options *o)
 {
-        f->updates_loop = zloop_new(f->base, f->updates, receive_update, f);
+        f->updates_loop = zloop_new(f->base, f->updates, receive_updates, f);
         f->publish_loop = zloop_new(f->base, f->publish, receive_subscription, f);
         f->zap_loop = zloop_new(f->base, f->zap, receive_question, f);
         return f->updates_loop && f->publish_loop && f->zap_loop &&

@@ -17,7 +17,7 @@
 struct event_base;
 struct zloop;
 
-/* Receives one message (all its parts, with ZMQ_DONTWAIT). Returns 1 if there was one, else 0. */
+/* Receives a message, or a bounded number (all parts, with ZMQ_DONTWAIT). Returns 1 if there was one, else 0. */
 typedef int zloop_receive(void *ctx, void *socket);
 
 /* Registers `socket` (borrowed). NULL when out of memory. */
