@@ -73,6 +73,8 @@ static int send_update(void *ctx, const Hw__Update *update)
                 bus->stats.bytes += size;
                 PROBE_UPDATE_PUBLISHED(topic, size);
         }
+        if (atomic_load(&bus->updates_waiting_bytes) > bus->room.updates / 4) /* a burst: soon there is no more room */
+                front_wake(bus->front);
         return 0;
 }
 /* -------------------------------------------------------------- life */

@@ -37,6 +37,7 @@
 #include <event2/bufferevent.h>
 #include <event2/event.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <linux/sockios.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -44,6 +45,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/random.h>
 #include <sys/socket.h>
@@ -615,6 +617,20 @@ static void *serve(void *ctx)
         return NULL;
 }
 
+/* Updates need not wait for the spacing of pumps; or no more come, and the loop ends when all are published. */
+static void on_wake(evutil_socket_t fd, short what, void *arg)
+{
+        struct front *f = arg;
+        eventfd_t n;
+
+        (void)what;
+        (void)eventfd_read(fd, &n); /* before the flag is read: what is set later wakes again */
+        f->stopping = atomic_load(&f->ending);
+        (void)front_publish_updates(f, f->stopping ? UINT_MAX : UPDATES_TURN);
+        if (f->stopping)
+                (void)event_base_loopbreak(f->base);
+}
+
 static bool open_base(struct front *f)
 {
         static const struct timeval period = { 0, 250000 };
@@ -622,8 +638,10 @@ static bool open_base(struct front *f)
         f->base = event_base_new();
         if (!f->base || event_base_priority_init(f->base, LOOP_PRIORITIES) != 0)
                 return false;
+        f->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+        f->wake = f->wake_fd < 0 ? NULL : event_new(f->base, f->wake_fd, EV_READ | EV_PERSIST, on_wake, f);
         f->tick = event_new(f->base, -1, EV_PERSIST, on_tick, f);
-        return f->tick && event_add(f->tick, &period) == 0;
+        return f->wake && event_add(f->wake, NULL) == 0 && f->tick && event_add(f->tick, &period) == 0;
 }
 
 struct front *front_new(const struct front_options *o)
@@ -633,6 +651,7 @@ struct front *front_new(const struct front_options *o)
         if (!f)
                 return NULL;
         (void)pthread_mutex_init(&f->lock, NULL);
+        f->wake_fd = -1;
         f->admission = o->admission;
         f->request = o->request;
         f->unread = o->unread;
@@ -665,12 +684,17 @@ bool front_start(struct front *f)
         return f->started;
 }
 
+void front_wake(struct front *f)
+{
+        (void)eventfd_write(f->wake_fd, 1);
+}
+
 void front_stop(struct front *f)
 {
         if (!f || !f->started)
                 return;
-        while (zmq_send(f->feed, "", 0, 0) < 0 && errno == EINTR) /* queued behind all updates */
-                ;
+        atomic_store(&f->ending, true);
+        front_wake(f);
         (void)pthread_join(f->thread, NULL);
         f->started = false;
 }
@@ -694,6 +718,10 @@ void front_destroy(struct front **fp)
                 (void)zmq_close(f->orders);
         if (f->tick)
                 event_free(f->tick);
+        if (f->wake)
+                event_free(f->wake);
+        if (f->wake_fd >= 0)
+                (void)close(f->wake_fd);
         if (f->base)
                 event_base_free(f->base);
         (void)pthread_mutex_destroy(&f->lock);

@@ -51,6 +51,9 @@ bool front_start(struct front *f);
 /* Never blocks. 0: takes ownership of the message; else -errno, and the caller keeps it. */
 int front_send(struct front *f, const char *topic, size_t topic_size, zmq_msg_t *message);
 
+/* Updates that wait are published now: the front waits for more, a few milliseconds, before it does so by itself. */
+void front_wake(struct front *f);
+
 /*
  * A socket with orders for the ROUTER; front_execute receives and carries out one. 0: there is none. `requests` is
  * pumped before a connection is forgotten that may have sent more.

@@ -27,12 +27,13 @@
 #include "daemon/transport/admission.h"
 #include "daemon/transport/zap.h"
 #include "daemon/transport/zloop.h"
+#include "proto/base/time.h"
 
-#define FEED             "inproc://updates"
-#define ORDERS           "inproc://orders"
-#define PRIVATE_ENDPOINT "ipc://@" PRIVATE_NAME
-#define NEVER_MS         86400000 /* libzmq would connect again after a day */
-#define UPDATES_TURN     64u
+#define FEED               "inproc://updates"
+#define ORDERS             "inproc://orders"
+#define PRIVATE_ENDPOINT   "ipc://@" PRIVATE_NAME
+#define NEVER_MS           86400000 /* libzmq would connect again after a day */
+#define UPDATES_SPACING_NS (2 * NS_PER_MS)
 
 /* ------------------------------------------------------------------- orders */
 
@@ -171,7 +172,7 @@ static int receive_subscription(void *ctx, void *socket)
 
 /* ------------------------------------------------------------------ updates */
 
-/* A message of one frame is the command to end. False: no update was there. */
+/* False: none waits. */
 static bool publish_update(struct front *f)
 {
         zmq_msg_t topic, body;
@@ -179,12 +180,6 @@ static bool publish_update(struct front *f)
         (void)zmq_msg_init(&topic);
         if (zmq_msg_recv(&topic, f->updates, ZMQ_DONTWAIT) < 0) {
                 (void)zmq_msg_close(&topic);
-                return false;
-        }
-        if (!zmq_msg_more(&topic)) {
-                (void)zmq_msg_close(&topic);
-                f->stopping = true;
-                (void)event_base_loopbreak(f->base);
                 return false;
         }
         (void)zmq_msg_init(&body);
@@ -198,17 +193,21 @@ static bool publish_update(struct front *f)
 }
 
 /* To read ZMQ_EVENTS is a system call: once for all that wait, not for each. */
-static int receive_updates(void *ctx, void *socket)
+bool front_publish_updates(struct front *f, unsigned most)
 {
-        struct front *f = ctx;
         unsigned n = 0;
 
-        (void)socket;
-        while (n < UPDATES_TURN && publish_update(f))
+        while (n < most && publish_update(f))
                 n++;
         if (n > 0)
                 zloop_pump(f->publish_loop); /* sending may have read its descriptor */
         return n > 0;
+}
+
+static int receive_updates(void *ctx, void *socket)
+{
+        (void)socket;
+        return front_publish_updates(ctx, UPDATES_TURN);
 }
 
 int front_send(struct front *f, const char *topic, size_t topic_size, zmq_msg_t *message)
@@ -335,6 +334,8 @@ static bool open_loops(struct front *f, const struct front_options *o)
         f->updates_loop = zloop_new(f->base, f->updates, receive_updates, f);
         f->publish_loop = zloop_new(f->base, f->publish, receive_subscription, f);
         f->zap_loop = zloop_new(f->base, f->zap, receive_question, f);
+        if (f->updates_loop)
+                zloop_set_spacing(f->updates_loop, UPDATES_SPACING_NS);
         return f->updates_loop && f->publish_loop && f->zap_loop &&
                open_monitor(f, DOOR_PUBLISH, o->context, f->publish) &&
                open_monitor(f, DOOR_REQUEST, o->context, f->request);

@@ -17,6 +17,7 @@
 
 #define PRIVATE_NAME  "heapwatch-" /* and the number of the connection, in 16 hexadecimal digits */
 #define LISTENERS_MAX 4u
+#define UPDATES_TURN  64u /* published at once */
 
 enum connection_state {
         PENDING, /* libzmq has not connected yet */
@@ -66,7 +67,9 @@ struct front_monitor {
 
 struct front {
         struct event_base *base;
-        struct event *tick;
+        struct event *tick, *wake;
+        int wake_fd;        /* an eventfd; -1: none */
+        atomic_bool ending; /* set by the loop: no more updates come */
         struct admission *admission;
         struct front_listener listeners[LISTENERS_MAX];
         unsigned n_listeners;
@@ -104,6 +107,9 @@ struct order {
         bool all_read; /* of what it sent */
         struct front_identity identity;
 };
+
+/* At most so many of the updates that wait. False: none does. */
+bool front_publish_updates(struct front *f, unsigned most);
 
 /* False: out of memory. */
 bool front_give_order(struct front *f, enum front_door door, const struct order *o);

@@ -10,6 +10,10 @@
  * A flood of messages must not starve the sources. A pump ends after
  * LIMIT_PUMP_NS (or one message, if that takes longer) and then rests.
  *
+ * To wake a thread costs more than to relay a small message. So a pump may be
+ * spaced: the first message is received at once, those that follow it closely
+ * together, and the descriptor is watched again when a pump found none.
+ *
  * A receiver may send on its own socket (a reply), and the code that sends
  * pumps: `pumping` ends that circle. Nothing is lost by it, because the outer
  * pump reads ZMQ_EVENTS again before it ends.
@@ -33,6 +37,7 @@ struct zloop {
         zloop_receive *receive;
         void *ctx;
         bool pumping;
+        uint64_t spacing_ns; /* of two pumps, while there is something to receive; 0: none */
 };
 
 static bool can_receive(const struct zloop *z)
@@ -43,11 +48,21 @@ static bool can_receive(const struct zloop *z)
         return zmq_getsockopt(z->socket, ZMQ_EVENTS, &events, &size) == 0 && (events & ZMQ_POLLIN);
 }
 
+/* After a pump. Its descriptor would wake the thread for each message; a timer does so for all that come meanwhile. */
+static void space(struct zloop *z, bool any)
+{
+        if (!any)
+                (void)event_add(z->readable, NULL);
+        else if (event_del(z->readable) == 0 && !rest_lasts(&z->rest))
+                rest_wait(&z->rest, z->spacing_ns);
+}
+
 /* The callback of the rest. */
 static void pump(void *arg)
 {
         const uint64_t begin_ns = clock_mono_ns();
         struct zloop *z = arg;
+        bool any = false;
 
         z->pumping = true;
         while (can_receive(z)) {
@@ -56,9 +71,11 @@ static void pump(void *arg)
                         rest_begin(&z->rest, spent_ns);
                         break;
                 }
-                (void)z->receive(z->ctx, z->socket); /* 0: ZMQ_EVENTS will show that too */
+                any |= z->receive(z->ctx, z->socket) > 0; /* 0: ZMQ_EVENTS will show that too */
         }
         z->pumping = false;
+        if (z->spacing_ns > 0)
+                space(z, any);
 }
 
 void zloop_pump(struct zloop *z)
@@ -90,6 +107,11 @@ static bool add_events(struct zloop *z, struct event_base *base)
                 return false;
         rest_wait(&z->rest, 0);
         return true;
+}
+
+void zloop_set_spacing(struct zloop *z, uint64_t ns)
+{
+        z->spacing_ns = ns;
 }
 
 struct zloop *zloop_new(struct event_base *base, void *socket, zloop_receive *receive, void *ctx)

@@ -14,6 +14,8 @@
 #ifndef HW_DAEMON_TRANSPORT_ZLOOP_H
 #define HW_DAEMON_TRANSPORT_ZLOOP_H
 
+#include <stdint.h>
+
 struct event_base;
 struct zloop;
 
@@ -23,6 +25,9 @@ typedef int zloop_receive(void *ctx, void *socket);
 /* Registers `socket` (borrowed). NULL when out of memory. */
 struct zloop *zloop_new(struct event_base *base, void *socket, zloop_receive *receive, void *ctx);
 void zloop_destroy(struct zloop **z);
+
+/* From now on so long passes between two pumps that receive something; a message then waits no longer than that. */
+void zloop_set_spacing(struct zloop *z, uint64_t ns);
 
 /* Handles what is pending; safe at any time except inside `receive`. */
 void zloop_pump(struct zloop *z);

@@ -12,6 +12,9 @@ import pytest
 from harness import DAEMON, DEADLINE_S, LOGS, Daemon, client, pb, private_directory, wait_for
 
 
+LIMIT = 132     # descriptors of a small daemon: its own, those of 32 clients, and of some targets
+
+
 @pytest.fixture
 def directory():
     with private_directory() as d:
@@ -91,9 +94,9 @@ def test_descriptors_of_targets_are_reserved_before_they_are_opened(directory, k
         else:
             (directory / f"f{i}").touch()
     targets = [f"t{i}={kind}:{directory}/f{i}" for i in range(many)]
-    assert start_limited(directory, 128, *targets[:fit]) is None
-    status, said = start_limited(directory, 128, *targets)
-    assert status == 2 and re.search(r"of the 128 descriptors that this daemon may open \d+ (is|are) missing", said), said
+    assert start_limited(directory, LIMIT, *targets[:fit]) is None
+    status, said = start_limited(directory, LIMIT, *targets)
+    assert status == 2 and re.search(rf"of the {LIMIT} descriptors that this daemon may open \d+ (is|are) missing", said), said
 
 
 def test_too_few_descriptors_to_start(directory):

@@ -8,6 +8,7 @@
 
 #include "daemon/transport/limits.h"
 #include "daemon/transport/zloop.h"
+#include "proto/base/time.h"
 
 struct sink {
         struct zloop *loop;
@@ -107,6 +108,50 @@ static void test_publishing_xpub_sees_subscriptions(void **state)
                 zloop_pump(sink.loop);
         }
         assert_int_equal(sink.received, 100);
+        zloop_destroy(&sink.loop);
+        pair_close(&p);
+}
+
+/* The first message is received at once; one that follows it within the spacing is not. */
+static void test_spacing_delays_what_follows(void **state)
+{
+        struct pair p;
+        struct sink sink = { 0 };
+
+        (void)state;
+        pair_open(&p, ZMQ_PULL, ZMQ_PUSH);
+        sink.loop = zloop_new(p.base, p.ours, receive_one, &sink);
+        zloop_set_spacing(sink.loop, UINT64_C(3600) * NS_PER_S);
+        assert_int_equal(zmq_send(p.theirs, "x", 1, 0), 1);
+        TURN_UNTIL(p.base, sink.received == 1);
+        assert_int_equal(zmq_send(p.theirs, "x", 1, 0), 1);
+        wait_for_input(p.ours);
+        for (int i = 0; i < 10; i++)
+                (void)event_base_loop(p.base, EVLOOP_NONBLOCK);
+        assert_int_equal(sink.received, 1);
+        zloop_destroy(&sink.loop);
+        pair_close(&p);
+}
+
+/* In bursts and one by one, also after a pump that found nothing: none stays behind. */
+static void test_spaced_messages_all_arrive(void **state)
+{
+        struct pair p;
+        struct sink sink = { 0 };
+        unsigned sent = 0;
+
+        (void)state;
+        pair_open(&p, ZMQ_PULL, ZMQ_PUSH);
+        sink.loop = zloop_new(p.base, p.ours, receive_one, &sink);
+        zloop_set_spacing(sink.loop, NS_PER_MS);
+        for (unsigned burst = 1; burst <= 40; burst++) {
+                for (unsigned i = 0; i < burst % 5 + 1; i++, sent++)
+                        assert_int_equal(zmq_send(p.theirs, "x", 1, 0), 1);
+                TURN_UNTIL(p.base, sink.received == sent);
+                if (burst % 2) /* the spacing passes, and nothing came */
+                        (void)event_base_loopexit(p.base, &(struct timeval){ .tv_usec = 5000 });
+                (void)event_base_loop(p.base, burst % 2 ? 0 : EVLOOP_NONBLOCK);
+        }
         zloop_destroy(&sink.loop);
         pair_close(&p);
 }
@@ -211,6 +256,8 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(test_pending_before_registration),
                 cmocka_unit_test(test_publishing_xpub_sees_subscriptions),
+                cmocka_unit_test(test_spacing_delays_what_follows),
+                cmocka_unit_test(test_spaced_messages_all_arrive),
                 cmocka_unit_test(test_a_flood_leaves_a_busy_source_its_share),
                 cmocka_unit_test(test_a_flood_alone_has_the_whole_loop),
                 cmocka_unit_test(test_pump_inside_receive),
