@@ -53,7 +53,7 @@ struct fleet {
         uint64_t waits, longest_wait_ns, bytes, notes;
 };
 
-static atomic_bool over;
+static atomic_bool over, heard; /* heard: the subscription is in force */
 static uint64_t *latencies;
 static atomic_size_t n_latencies;
 static _Atomic uint64_t counted_from_ns = UINT64_MAX; /* notes flushed from then on are measured */
@@ -247,6 +247,7 @@ static void take(const uint8_t *bytes, size_t n, uint64_t now)
         }
         if (u)
                 hw_update_unref(u);
+        heard = true;
 }
 
 static void *subscribe(void *publish)
@@ -281,14 +282,14 @@ static void play(struct fleet *f, struct eventlog_writer *o, uint64_t seconds)
 
         for (uint64_t now = now_ns(); now < until; now = now_ns()) {
                 turn(f, o);
-                if (until == UINT64_MAX && f->n_connected == f->n) {
+                if (until == UINT64_MAX && f->n_connected == f->n && heard) {
                         puts("connected");
                         fflush(stdout);
                         f->waits = f->longest_wait_ns = f->notes = 0;
                         counted_from_ns = now_ns();
                         until = now + seconds * SECOND;
                 } else if (until == UINT64_MAX && now > give_up) {
-                        die("not all were connected to");
+                        die("not all were connected to, or no note came");
                 }
                 nanosleep(&pause, NULL);
         }
