@@ -93,14 +93,23 @@ static const struct known {
 #define READ      0x40u /* its table was compared with these */
 #define AMBIGUOUS 0x80u /* another one has the same name, without its module */
 
+/* From GHC 9.10 on "GHC.Maybe" is "GHC.Internal.Maybe". */
+static bool is_named(const char *name, const char *constructor)
+{
+        static const char internal[] = "GHC.Internal.", plain[] = "GHC.";
+        const bool is_internal =
+                !strncmp(name, internal, strlen(internal)) && !strncmp(constructor, plain, strlen(plain));
+
+        return is_internal ? !strcmp(name + strlen(internal), constructor + strlen(plain)) : !strcmp(name, constructor);
+}
+
 static unsigned find_known(const char *name)
 {
-        const char *plain = name ? name_without_package(name) : "";
         unsigned i = 1;
 
-        while (i < ARRAY_SIZE(known) && strcmp(known[i].constructor, plain) != 0)
+        while (name && i < ARRAY_SIZE(known) && !is_named(name_without_package(name), known[i].constructor))
                 i++;
-        return i < ARRAY_SIZE(known) ? i : 0;
+        return name && i < ARRAY_SIZE(known) ? i : 0;
 }
 
 static const struct known *known_of(const struct heap_contents *c, uint32_t id)

@@ -195,6 +195,7 @@ static void test_other_types(void **state)
         for (unsigned i = 0; i < 5; i++)
                 tree = draft_object(d, 1, (uint64_t[]){ branch, tree, tip, 1, 2 }, 5) + 1;
         (void)one(d, just, s);
+        (void)one(d, draft_table(d, CONSTR, 1, 0, "ghc-internal:GHC.Internal.Maybe.Just"), s); /* of GHC 9.10 */
         (void)draft_object(d, 1, (uint64_t[]){ pair, s, number }, 3);
         (void)draft_object(d, 1, (uint64_t[]){ entry, key, s, tree, one(d, just, number), s, s }, 7);
         (void)draft_object(d, 1, (uint64_t[]){ infix, number, list(d, &t, number, 1) }, 3);
@@ -208,6 +209,7 @@ static void test_other_types(void **state)
         assert_int_equal(holding(&taken, "Data.IntMap.Internal.Tip", "IntMap Session"), 1);
         assert_int_equal(holding(&taken, "GHC.Maybe.Just", "Maybe Session"), 1);
         assert_int_equal(holding(&taken, "GHC.Maybe.Just", "Maybe Int"), 1);
+        assert_int_equal(holding(&taken, "GHC.Internal.Maybe.Just", "Maybe Session"), 1);
         assert_int_equal(holding(&taken, "GHC.Tuple.(,)", "(Session, Int)"), 1);
         assert_int_equal(holding(&taken, "Main.Entry", "Entry Text Session IntMap Maybe .."), 1);
         assert_int_equal(holding(&taken, "GHC.Base.:|", "(:|) Int [..]"), 1);
