@@ -17,6 +17,7 @@
 
 #include "heapwatch/text.h"
 #include "inspect/ghc/reach.h"
+#include "inspect/ghc/provenance.h"
 #include "inspect/ghc/signature_maker.h"
 #include "inspect/ghc/signatures.h"
 #include "inspect/ghc/threads.h"
@@ -421,10 +422,11 @@ static bool open_signatures(void *ctx, const char *path, struct memory **ret, ui
         return files_open(ctx, path, ret, ret_size, error);
 }
 
-/* Of the code in libraries, for programs without symbols. */
+/* Of code: what the program itself has of its places in the source; of libraries, for programs without symbols. */
 struct known_code {
         struct files files;
         struct signatures signatures;
+        struct provenance provenance;
 };
 
 static void read_known_code(struct known_code *k, struct program *p)
@@ -434,6 +436,7 @@ static void read_known_code(struct known_code *k, struct program *p)
         char installed[PATH_MAX];
 
         *k = (struct known_code){ .files = { .pid = 0 } };
+        p->provenance = &k->provenance;
         if (!path && sibling_file(SIGNATURES, installed, sizeof(installed)))
                 path = installed;
         if (p->has_symbols || !path)
@@ -445,6 +448,7 @@ static void read_known_code(struct known_code *k, struct program *p)
 static void close_known_code(struct known_code *k)
 {
         signatures_done(&k->signatures);
+        provenance_done(&k->provenance);
         files_close(&k->files);
 }
 

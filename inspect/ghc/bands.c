@@ -33,24 +33,55 @@ static const char *other_name(unsigned type)
         }
 }
 
+/* Of a constructor where it was applied, which is known with -fdistinct-constructor-tables. */
+static void put_constructor(struct text_out *out, const struct program *p, const struct closure_table *t)
+{
+        char source[NAME_SOURCE_BYTES];
+
+        text_put(out, t->name);
+        name_of_source(p, t->at, source);
+        if (source[0]) {
+                text_put(out, " (");
+                text_put(out, source);
+                text_put(out, ")");
+        }
+}
+
+/* "Main.main.sessions (thunk :: [Session], Main.hs:31:19-54)"; the type of a function is long, and says less. */
+static void put_code(struct text_out *out, const struct program *p, const struct closure_table *t)
+{
+        char name[PROGRAM_NAME_BYTES], source[NAME_SOURCE_BYTES], type[NAME_TYPE_BYTES];
+        const enum name_kind kind = name_of_code(p, t->at, name, sizeof(name));
+
+        text_put(out, name);
+        text_put(out, kind == NAME_LOCAL ? " (local " : " (");
+        text_put(out, closure_is_thunk(t->type) ? "thunk" : "function");
+        name_of_type(p, t->at, type);
+        if (closure_is_thunk(t->type) && type[0]) {
+                text_put(out, " :: ");
+                text_put(out, type);
+        }
+        name_of_source(p, t->at, source);
+        text_put(out, source[0] ? ", " : "");
+        text_put(out, source);
+        text_put(out, ")");
+}
+
 void closure_name(const struct program *p, const struct closure_table *t, bool by_type, char *ret, size_t size)
 {
         struct text_out out;
 
         text_out_init(&out, ret, size);
-        if (t->name) {
+        if (t->name && by_type)
                 text_put(&out, t->name);
-        } else if (by_type) {
+        else if (t->name)
+                put_constructor(&out, p, t);
+        else if (by_type)
                 text_put(&out, closure_type_name(t->type));
-        } else if (closure_is_function(t->type) || closure_is_thunk(t->type)) {
-                char name[PROGRAM_NAME_BYTES];
-                const enum name_kind kind = name_of_code(p, t->at, name, sizeof(name));
-                text_put(&out, name);
-                text_put(&out, kind == NAME_LOCAL ? " (local " : " (");
-                text_put(&out, closure_is_thunk(t->type) ? "thunk)" : "function)");
-        } else {
+        else if (closure_is_function(t->type) || closure_is_thunk(t->type))
+                put_code(&out, p, t);
+        else
                 text_put(&out, other_name(t->type));
-        }
 }
 
 static int by_name(const void *a, const void *b)
@@ -105,7 +136,7 @@ static size_t merge_and_sort(struct heap_band *bands, size_t n)
 
 bool heap_bands_of(struct heap_bands *ret, const struct heap_census *c, const struct ghc *g, bool by_type)
 {
-        char name[PROGRAM_NAME_BYTES + 64];
+        char name[CLOSURE_NAME_BYTES];
         bool good = (ret->items = calloc((size_t)c->n + 1, sizeof(*ret->items))) != NULL;
 
         ret->n = 0;
@@ -152,7 +183,7 @@ static int by_name_of(const void *a, const void *b)
 static struct heap_band *band_of(struct heap_band **of_id, struct heap_band *const *sorted, size_t n,
                                  const struct ghc *g, uint32_t id)
 {
-        char name[PROGRAM_NAME_BYTES + 64];
+        char name[CLOSURE_NAME_BYTES];
 
         if (!of_id[id]) {
                 closure_name(g->program, info_tables_nth(&g->tables, id), false, name, sizeof(name));

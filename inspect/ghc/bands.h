@@ -7,9 +7,11 @@
 #include "inspect/graph/bands.h"
 
 /*
- * Of a constructor its full name, of a function or a thunk its symbol, else the type of closure. `by_type`: as a heap
- * profile by closure type (-hT) has it, constructors by name and all others by type.
+ * Of a constructor its full name, of a function or a thunk its symbol, both with their place in the source where that
+ * is known, else the type of closure. `by_type`: as a heap profile by closure type (-hT) has it, constructors by name
+ * and all others by type.
  */
+#define CLOSURE_NAME_BYTES (2 * PROGRAM_NAME_BYTES)
 void closure_name(const struct program *p, const struct closure_table *t, bool by_type, char *ret, size_t size);
 
 /* False: out of memory. */

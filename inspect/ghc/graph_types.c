@@ -28,7 +28,7 @@ static enum graph_kind kind_of(unsigned type)
 
 uint32_t graph_type_of_closure(struct graph_types *t, const struct closure_table *table)
 {
-        char name[PROGRAM_NAME_BYTES + 64], by_type[PROGRAM_NAME_BYTES + 64];
+        char name[CLOSURE_NAME_BYTES], by_type[CLOSURE_NAME_BYTES];
 
         if (!ARRAY_RESERVE_ZEROED(t->closures, t->closures_capacity, table->id + 1u)) {
                 t->graph->out_of_memory = true;
@@ -44,7 +44,7 @@ uint32_t graph_type_of_closure(struct graph_types *t, const struct closure_table
 
 uint32_t graph_type_of_frame(struct graph_types *t, const struct closure_table *table)
 {
-        char name[PROGRAM_NAME_BYTES], text[PROGRAM_NAME_BYTES + 64];
+        char name[PROGRAM_NAME_BYTES], source[NAME_SOURCE_BYTES], text[2 * PROGRAM_NAME_BYTES];
 
         if (!ARRAY_RESERVE_ZEROED(t->frames, t->frames_capacity, table->id + 1u)) {
                 t->graph->out_of_memory = true;
@@ -53,7 +53,9 @@ uint32_t graph_type_of_frame(struct graph_types *t, const struct closure_table *
         if (!t->frames[table->id]) {
                 const enum name_kind kind = name_of_code(t->program, table->at, name, sizeof(name));
                 const char *own = name_without_package(name);
-                (void)text_join(text, sizeof(text), kind == NAME_LOCAL ? "a frame in " : "frame of ", own, NULL);
+                name_of_source(t->program, table->at, source);
+                (void)text_join(text, sizeof(text), kind == NAME_LOCAL ? "a frame in " : "frame of ", own,
+                                source[0] ? " (" : "", source, source[0] ? ")" : "", NULL);
                 t->frames[table->id] = strncmp(own, "stg_", 4) != 0
                                                ? 1 + heap_graph_type(t->graph, GRAPH_FRAME, text, "frame")
                                                : GRAPH_TYPE_NONE;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * names.h - what code is called in the source. A wrong name is worse than none: it comes from a symbol, in a program
- * without symbols from a signature (signatures.h), or there is none.
+ * names.h - what code is called in the source. A wrong name is worse than none: it comes from a symbol, from the
+ * program's own table of places in the source (provenance.h), in a program without symbols from a signature
+ * (signatures.h), or there is none.
  */
 #ifndef HW_INSPECT_GHC_NAMES_H
 #define HW_INSPECT_GHC_NAMES_H
@@ -13,9 +14,10 @@
 #include "inspect/memory/program.h"
 
 enum name_kind {
-        NAME_EXACT, /* of the symbol that the address is in */
-        NAME_LOCAL, /* it has none; what is returned is its module: "Main" */
-        NAME_NONE   /* the file and the place in it: "server+0x4012f0" */
+        NAME_EXACT,  /* of the symbol that the address is in */
+        NAME_SOURCE, /* of the binding in the source that it is a part of: "Main.main.sessions" */
+        NAME_LOCAL,  /* it has none; what is returned is its module: "Main" */
+        NAME_NONE    /* the file and the place in it: "server+0x4012f0" */
 };
 
 /* "Main.$wloop", "base:GHC.Conc.Sync.fork"; always a text without control characters. */
@@ -26,6 +28,14 @@ enum name_kind name_of_code(const struct program *p, uint64_t address, char *ret
  * one behind it; "server+0x4012f0", by the table in front of it; "libc.so.6" of C code elsewhere.
  */
 void name_of_function(struct info_tables *t, uint64_t address, char *ret, size_t size);
+
+/* Of an info table, where its code is in the source: "Main.hs:31:19-54"; "": not known. */
+#define NAME_SOURCE_BYTES 256u
+void name_of_source(const struct program *p, uint64_t table, char ret[NAME_SOURCE_BYTES]);
+
+/* Of an info table, what its closures are, or their values: "[Session]", cut after 40 bytes; "": not known. */
+#define NAME_TYPE_BYTES 48u
+void name_of_type(const struct program *p, uint64_t table, char ret[NAME_TYPE_BYTES]);
 
 /* Of a closure that does not move: "Main.sessions". */
 enum name_kind name_of_static(const struct program *p, uint64_t address, char *ret, size_t size);

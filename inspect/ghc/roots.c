@@ -173,21 +173,27 @@ static void add_stable_pointers(struct heap_roots *r)
                         add_root(r, GRAPH_ROOT, "stable pointer", entry);
 }
 
-/* Its own symbol, or the module of the code that computed it, which it keeps behind its value. */
+/*
+ * Its own symbol; what the code that computed it is called, which it keeps behind its value; its place in the file. And
+ * where that code is in the source.
+ */
 static void name_caf(const struct heap_snapshot *s, uint64_t at, char *text, size_t size)
 {
-        char name[PROGRAM_NAME_BYTES], code[PROGRAM_NAME_BYTES];
-        const enum name_kind kind = name_of_static(s->ghc->program, at, name, sizeof(name));
+        const struct program *p = s->ghc->program;
+        char name[PROGRAM_NAME_BYTES], code[PROGRAM_NAME_BYTES], source[NAME_SOURCE_BYTES];
+        const bool named = name_of_static(p, at, name, sizeof(name)) == NAME_EXACT;
+        enum name_kind by_code = NAME_NONE;
         uint64_t saved = 0;
 
         (void)snapshot_read(s, at + 8 * ((uint64_t)s->ghc->header_words + 2), &saved);
-        if (kind == NAME_EXACT)
-                (void)text_join(text, size, "CAF ", name_without_package(name), NULL);
-        else if (program_is_code(s->ghc->program, saved) &&
-                 name_of_code(s->ghc->program, saved, code, sizeof(code)) != NAME_NONE)
-                (void)text_join(text, size, "a CAF in ", name_without_package(code), " (", name, ")", NULL);
-        else
-                (void)text_join(text, size, "CAF ", name, NULL);
+        name_of_source(p, saved, source);
+        if (!named && program_is_code(p, saved))
+                by_code = name_of_code(p, saved, code, sizeof(code));
+        const char *place = source[0] || by_code == NAME_NONE ? source : name;
+        const char *own = named ? name_without_package(name) : by_code == NAME_NONE ? name : name_without_package(code);
+        const bool is_part = by_code != NAME_NONE && (by_code != NAME_EXACT || !source[0]);
+        (void)text_join(text, size, is_part ? "a CAF in " : "CAF ", own, place[0] ? " (" : "", place,
+                        place[0] ? ")" : "", NULL);
 }
 
 void heap_roots_add_cafs(struct heap_roots *r, bool (*is_alive)(const void *ctx, uint64_t at), const void *ctx)
@@ -195,7 +201,7 @@ void heap_roots_add_cafs(struct heap_roots *r, bool (*is_alive)(const void *ctx,
         const struct heap_snapshot *s = r->snapshot;
         const uint64_t h = 8 * (uint64_t)s->ghc->header_words;
         struct heap_graph *g = r->types->graph;
-        char text[2 * PROGRAM_NAME_BYTES + 16];
+        char text[3 * PROGRAM_NAME_BYTES];
 
         for (size_t i = 0; i < s->ghc->program->n_data; i++) {
                 const struct range *d = &s->ghc->program->data[i];

@@ -58,7 +58,9 @@ void program_done(struct program *p)
         free(p->data);
         free(p->variables);
         elf_symbols_done(&p->symbols);
-        *p = (struct program){ .memory = p->memory, .signatures = p->signatures, .machine = p->machine };
+        *p = (struct program){
+                .memory = p->memory, .signatures = p->signatures, .provenance = p->provenance, .machine = p->machine
+        };
 }
 
 /* --------------------------------------------------------------------- look-ups */

@@ -47,10 +47,12 @@ struct range {
 };
 
 struct signatures;
+struct provenance;
 
 struct program {
         struct memory *memory;         /* borrowed */
         struct signatures *signatures; /* borrowed, of code in programs without symbols; NULL: none */
+        struct provenance *provenance; /* borrowed, places of code in the source; NULL: they are not wanted */
         uint16_t machine;              /* EM_...: its files must be for it */
         struct mapping *mappings;
         size_t n_mappings, mappings_capacity;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "heapwatch/text.h"
+#include "inspect/ghc/provenance.h"
 #include "inspect/ghc/signatures.h"
 #include "proto/base/clock.h"
 #include "proto/base/document.h"
@@ -137,6 +138,9 @@ void head_cautions(const struct inspect_subject *s)
                 (void)hw_terminal_text(text, sizeof(text), s->program->no_symbols.text);
                 (void)fprintf(s->request->to, "without the names of %s\n", text);
         }
+        if (s->program->provenance && s->program->provenance->why.text[0])
+                (void)fprintf(s->request->to, "without some of its places in the source: %s\n",
+                              s->program->provenance->why.text);
         if (s->program->signatures && s->program->signatures->why.text[0]) {
                 (void)hw_terminal_text(text, sizeof(text), s->program->signatures->why.text);
                 (void)fprintf(s->request->to, "without names by signatures, %s\n", text);

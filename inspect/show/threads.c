@@ -167,12 +167,17 @@ static void print_members(FILE *to, const struct group *g)
 
 static void print_frames(const struct inspect_subject *s, const struct haskell_thread *h)
 {
-        char name[PROGRAM_NAME_BYTES], safe[2 * PROGRAM_NAME_BYTES];
+        char name[PROGRAM_NAME_BYTES], source[NAME_SOURCE_BYTES];
+        char safe[2 * PROGRAM_NAME_BYTES], safe_source[2 * NAME_SOURCE_BYTES];
 
         for (uint32_t i = 0; i < h->n_kept && i < s->request->frames; i++) {
                 const enum name_kind kind = name_of_code(s->program, h->frames[i], name, sizeof(name));
                 (void)hw_terminal_text(safe, sizeof(safe), name_without_package(name));
-                (void)fprintf(s->request->to, "        %s%s\n", safe, kind == NAME_LOCAL ? " (a local function)" : "");
+                name_of_source(s->program, h->frames[i], source);
+                (void)hw_terminal_text(safe_source, sizeof(safe_source), source);
+                (void)fprintf(s->request->to, "        %s%s%s%s%s\n", safe,
+                              kind == NAME_LOCAL ? " (a local function)" : "", source[0] ? " (" : "", safe_source,
+                              source[0] ? ")" : "");
         }
         if (h->n_frames > h->n_kept || h->n_kept > s->request->frames) {
                 const uint64_t shown = h->n_kept < s->request->frames ? h->n_kept : s->request->frames;
@@ -242,8 +247,10 @@ static void json_address(struct json_out *j, const char *key, uint64_t address)
 
 static void frames_json(struct json_out *j, const struct inspect_subject *s, const struct haskell_thread *h)
 {
-        static const char *const kinds[] = { [NAME_EXACT] = "symbol", [NAME_LOCAL] = "module", [NAME_NONE] = "place" };
-        char name[PROGRAM_NAME_BYTES];
+        static const char *const kinds[] = {
+                [NAME_EXACT] = "symbol", [NAME_SOURCE] = "source", [NAME_LOCAL] = "module", [NAME_NONE] = "place"
+        };
+        char name[PROGRAM_NAME_BYTES], source[NAME_SOURCE_BYTES];
 
         json_member_open(j, "frames", '[');
         for (uint32_t i = 0; i < h->n_kept && i < s->request->frames; i++) {
@@ -251,6 +258,8 @@ static void frames_json(struct json_out *j, const struct inspect_subject *s, con
                 json_open(j, '{');
                 json_member_text(j, "name", name);
                 json_member_text(j, "by", kinds[kind]);
+                name_of_source(s->program, h->frames[i], source);
+                json_known_text(j, "source", source[0] ? source : NULL);
                 json_address(j, "at", h->frames[i]);
                 json_close(j, '}');
         }
@@ -328,11 +337,23 @@ static void print_json(const struct inspect_subject *s, const struct threads *t,
         json_newline(&j);
 }
 
+/* What cannot be read of these is said before the first frame. */
+static void find_sources(const struct inspect_subject *s, const struct group *groups, size_t n)
+{
+        char source[NAME_SOURCE_BYTES];
+
+        for (size_t i = 0; i < n; i++)
+                for (uint32_t k = 0; k < groups[i].first->n_kept && k < s->request->frames; k++)
+                        name_of_source(s->program, groups[i].first->frames[k], source);
+}
+
 bool show_threads(const struct inspect_subject *s, struct threads *t)
 {
         size_t n;
         struct group *groups = group(t, s->request->all, &n);
 
+        if (groups)
+                find_sources(s, groups, n);
         if (groups && s->request->json)
                 print_json(s, t, groups, n);
         else if (groups)

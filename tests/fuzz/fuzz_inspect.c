@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * fuzz_inspect.c - libFuzzer target: byte 0 is what the rest is. 0 to 3: changes of the memory of a made-up program of
- * that release, before and after it is recognised; 4: an ELF file that is the program's own; 8: a graph, which is
- * compressed first. What must hold: no read outside, no endless loop.
+ * that release, which has places in the source, before and after it is recognised; 4: an ELF file that is the program's
+ * own; 8: a graph, which is compressed first. What must hold: no read outside, no endless loop.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -95,6 +95,13 @@ static struct draft *made_up(uint8_t release)
                                                                      .base = DRAFT_CAPABILITY + CAPABILITY_REGISTERS });
         draft_symbol(d, DRAFT_TEXT, 0x100, "Main_zdwloop_info");
         put_containers(d, value);
+        (void)draft_provenance(d, release % 3, "Main",
+                               (struct draft_entry[]){
+                                       { frame, "block_c6rN_info", "", "main.loop", "Main.hs", "7:3-19" },
+                                       { fun, "go_s5Gz_info", "Int -> Int", "", "", "" },
+                                       { just, "Just_Main_0_con_info", "Maybe", "main", "Main.hs", "(8,1)-(9,2)" },
+                               },
+                               3);
         draft_finish(d);
         return d;
 }

@@ -13,9 +13,11 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <zstd.h>
 
 #include "inspect/ghc/blocks.h"
 #include "inspect/ghc/closure.h"
+#include "inspect/ghc/provenance.h"
 #include "inspect/memory/program.h"
 
 #define DRAFT_TEXT        UINT64_C(0x400000)
@@ -50,6 +52,7 @@ struct draft {
         struct draft_region text, data, c, heap;
         struct memory memory;
         struct program program;
+        struct provenance provenance;
         unsigned block[DRAFT_GENERATIONS]; /* that objects are put into; 0: none yet */
         unsigned next_block;
         uint64_t threads, end_of_queue; /* of the oldest generation */
@@ -207,6 +210,82 @@ static uint64_t draft_static(struct draft *d, const uint64_t *words, size_t n)
         return at;
 }
 
+/* ------------------------------------------------------------ places in the source */
+
+enum draft_release { DRAFT_9_6, DRAFT_9_10, DRAFT_9_10_ZSTD };
+
+struct draft_entry {
+        uint64_t at; /* of the table */
+        const char *table, *type, *label, *file, *span;
+};
+
+struct draft_texts {
+        char text[4096];
+        uint32_t n;
+};
+
+static uint32_t draft_add_text(struct draft_texts *t, const char *text)
+{
+        const uint32_t at = t->n;
+
+        if (t->n + strlen(text) + 1 > sizeof(t->text))
+                abort();
+        memcpy(t->text + at, text, strlen(text) + 1);
+        t->n += (uint32_t)strlen(text) + 1;
+        return at;
+}
+
+/* Bytes in the data, as they are or compressed. */
+static uint64_t draft_bytes(struct draft *d, const void *bytes, size_t n, bool compressed)
+{
+        char frame[8192];
+        const size_t size = compressed ? ZSTD_compress(frame, sizeof(frame), bytes, n, 3) : n;
+        const uint64_t at = DRAFT_DATA + d->data.used;
+
+        if (ZSTD_isError(size))
+                abort();
+        draft_put(d, at, compressed ? frame : bytes, size);
+        d->data.used += (size + 7) & ~(size_t)7;
+        return at;
+}
+
+/* What -finfo-table-map makes of a module; where its node is. */
+__attribute__((unused)) static uint64_t draft_provenance(struct draft *d, enum draft_release release,
+                                                         const char *module, const struct draft_entry *e, uint32_t n)
+{
+        const bool old = release == DRAFT_9_6, compressed = release == DRAFT_9_10_ZSTD;
+        struct draft_texts texts = { .n = 0 };
+        uint32_t entries[64 * 10] = { 0 };
+        uint64_t tables[64];
+
+        if (n > 64)
+                abort();
+        const uint32_t unit = draft_add_text(&texts, "main"), name = draft_add_text(&texts, module);
+        for (uint32_t i = 0; i < n; i++) {
+                const uint32_t texts_of[] = { draft_add_text(&texts, e[i].table), 0, draft_add_text(&texts, e[i].type),
+                                              draft_add_text(&texts, e[i].label), old ? name : 0 };
+                uint32_t *to = entries + (size_t)i * (old ? 10 : 6);
+                tables[i] = e[i].at;
+                if (old)
+                        memcpy(to, &e[i].at, 8);
+                memcpy(to + (old ? 2 : 0), texts_of, old ? 20 : 16);
+                to[old ? 7 : 4] = draft_add_text(&texts, e[i].file);
+                to[old ? 8 : 5] = draft_add_text(&texts, e[i].span);
+        }
+        const uint64_t texts_at = draft_bytes(d, texts.text, texts.n, compressed);
+        if (old) {
+                const uint64_t node = draft_bytes(d, (uint64_t[]){ 0, texts_at, n }, 24, false);
+                (void)draft_bytes(d, entries, (size_t)n * 40, false);
+                return node;
+        }
+        const uint64_t tables_at = draft_bytes(d, tables, (size_t)n * 8, false);
+        const uint64_t entries_at = draft_bytes(d, entries, (size_t)n * 24, compressed);
+        return draft_bytes(d,
+                           (uint64_t[]){ 0, compressed, n, tables_at, entries_at, (uint64_t)n * 24, texts_at, texts.n,
+                                         (uint64_t)name << 32 | unit },
+                           72, false);
+}
+
 /* -------------------------------------------------------------------------- threads */
 
 /* A thread with these words on its stack, from its top; the frame that ends a stack is added. */
@@ -277,7 +356,7 @@ static struct draft *draft_new(const struct draft_layout *layout)
         draft_region(&d->c, DRAFT_C, DRAFT_BYTES);
         draft_region(&d->heap, DRAFT_HEAP, DRAFT_MEGABLOCKS * MEGABLOCK_BYTES);
         d->memory = (struct memory){ .read = draft_read, .ctx = d };
-        d->program = (struct program){ .memory = &d->memory };
+        d->program = (struct program){ .memory = &d->memory, .provenance = &d->provenance };
         draft_map(d, &d->text, false, true);
         draft_map(d, &d->data, true, false);
         draft_map(d, &d->c, true, false);
@@ -329,6 +408,7 @@ static void draft_symbol(struct draft *d, uint64_t address, uint64_t size, const
 static void draft_destroy(struct draft *d)
 {
         program_done(&d->program);
+        provenance_done(&d->provenance);
         memory_forget(&d->memory);
         free(d->text.bytes);
         free(d->data.bytes);
