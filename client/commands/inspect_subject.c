@@ -12,6 +12,7 @@
 #include "client/cli/endpoints.h"
 #include "client/feed/locate.h"
 #include "client/run/daemon.h"
+#include "client/state/band_name.h"
 #include "client/state/world.h"
 #include "heapwatch/requester.h"
 
@@ -23,7 +24,19 @@ static void see_reply(void *ctx, const Hw__Reply *reply)
                 (void)world_apply(ctx, 0, reply->update); /* without memory the target is not found */
 }
 
-/* Its process, and the type that grows most: a census by closure type has the names that the inspection has. */
+static void set_source(struct inspectee *ret, const struct world_target *t, uint32_t id)
+{
+        const struct world_band *b = id <= t->n_bands ? t->bands[id - 1] : NULL;
+        const char *source = b ? band_source(b->def) : NULL;
+
+        if (source && strlen(source) < sizeof(ret->band))
+                (void)snprintf(ret->band, sizeof(ret->band), "%s", source);
+}
+
+/*
+ * Its process, and the type that grows most: the inspection has the names of a census by closure type, and the places
+ * in the source of one by info table.
+ */
 static bool read_target(struct inspectee *ret, const struct world_target *t, struct error *error)
 {
         const Hw__Run *run = t->target ? t->target->run_info : NULL;
@@ -35,6 +48,8 @@ static bool read_target(struct inspectee *ret, const struct world_target *t, str
         ret->foreign = !a.culprit && !strcmp(a.culprit_text, "foreign");
         if (a.culprit && run->breakdown == HW__BREAKDOWN__BREAKDOWN_CLOSURE_TYPE)
                 (void)snprintf(ret->band, sizeof(ret->band), "%s", a.culprit_text);
+        else if (a.culprit && run->breakdown == HW__BREAKDOWN__BREAKDOWN_INFO_TABLE)
+                set_source(ret, t, a.culprit);
         return true;
 }
 

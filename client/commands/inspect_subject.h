@@ -11,7 +11,7 @@
 struct inspectee {
         pid_t pid;        /* 0: a file */
         const char *file; /* a core file, or a graph of `heapwatch heap -o`; borrowed from the text */
-        char band[160];   /* of a target, the type that grows most; "": not known */
+        char band[256];   /* of a target, the type that grows most, or its place in the source; "": not known */
         bool foreign;     /* of a target, memory outside its heap grows */
 };
 

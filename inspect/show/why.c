@@ -47,14 +47,48 @@ struct question {
 
 /* ------------------------------------------------------------------------ the band */
 
+/* "Main.hs:31:19-54" of "Main.sessions (thunk, Main.hs:31:19-54)", up to the bracket; NULL: it has no place. */
+static const char *source_in(const char *name, size_t *ret_n)
+{
+        const size_t n = strlen(name);
+        size_t at = n;
+
+        while (at > 0 && name[at - 1] != ' ')
+                at--;
+        at += name[at] == '(';
+        const size_t colon = at + strcspn(name + at, ":");
+        if (n == 0 || name[n - 1] != ')' || at == 0 || colon == n || !name[colon + 1] ||
+            !strchr("(0123456789", name[colon + 1]))
+                return NULL;
+        *ret_n = n - 1 - at;
+        return name + at;
+}
+
+/* As a word of "sessions Main Main.hs:31:19-54 [Session]", which a census by info table calls it. */
+static bool has_source(const char *typed, const char *source, size_t n)
+{
+        for (const char *p = typed; p; p = strchr(p, ' ')) {
+                p += *p == ' ';
+                if (!strncmp(p, source, n) && (p[n] == ' ' || p[n] == '\0'))
+                        return true;
+        }
+        return false;
+}
+
 /* How well a name answers what was typed: 0: not at all. */
 static unsigned match(const char *name, const char *typed)
 {
-        const char *plain = name_without_package(name), *dot = strrchr(plain, '.');
+        const char *plain = name_without_package(name), *bracket = strstr(plain, " (");
+        const size_t n = bracket ? (size_t)(bracket - plain) : strlen(plain);
+        size_t last = n, n_source;
+        const char *source = source_in(name, &n_source);
 
-        if (!strcmp(name, typed) || !strcmp(plain, typed))
+        while (last > 0 && plain[last - 1] != '.')
+                last--;
+        if (!strcmp(name, typed) || !strcmp(plain, typed) || (strlen(typed) == n && !strncmp(plain, typed, n)) ||
+            (source && has_source(typed, source, n_source)))
                 return 3;
-        if (dot && dot[1] && !strcmp(dot + 1, typed))
+        if (last > 0 && last < n && strlen(typed) == n - last && !strncmp(plain + last, typed, n - last))
                 return 2;
         return strstr(plain, typed) != NULL;
 }
@@ -70,8 +104,8 @@ static uint64_t bytes_of(const struct graph_group *g)
         return g->bytes + g->unreached_bytes;
 }
 
-/* The largest of those that answer best; threads that wait at one place are kept as all are. False: none does. */
-static bool choose(struct question *q, const char *typed)
+/* The largest of those that answer best; threads that wait at one place are kept as all are. Returns how well. */
+static unsigned choose(struct question *q, const char *typed)
 {
         unsigned best = 0;
 
@@ -89,7 +123,7 @@ static bool choose(struct question *q, const char *typed)
                         q->name = g->name;
                 }
         }
-        return best > 0;
+        return best;
 }
 
 static bool is_wanted(const struct question *q, uint32_t node)
@@ -530,20 +564,38 @@ static bool answer(struct question *q, struct error *error)
         return true;
 }
 
+/*
+ * Functions and thunks have names of their own, and constructors one for each place where they are applied if the
+ * program tells these apart: its type is what is typed then, and is the larger one.
+ */
+static bool find_band(struct question *ret, const struct graph_subject *s, struct error *error)
+{
+        unsigned best = 0;
+
+        for (int by_type = 0; by_type < 2 && (by_type == 0 || s->request->band || !best); by_type++) {
+                struct question q = { .subject = s, .graph = s->graph };
+                if (!graph_groups_find(&q.groups, s->graph, by_type)) {
+                        graph_groups_done(&q.groups);
+                        return error_set(error, "out of memory");
+                }
+                const unsigned m = choose(&q, s->request->band);
+                if (m > best || (m && m == best && bytes_of(band_of(&q)) > bytes_of(band_of(ret)))) {
+                        graph_groups_done(&ret->groups);
+                        *ret = q;
+                        best = m;
+                } else {
+                        graph_groups_done(&q.groups);
+                }
+        }
+        return best || error_set(error, "no type of its heap has %.200s in its name; `heapwatch heap` lists them",
+                                 s->request->band ? s->request->band : "anything");
+}
+
 bool show_why(const struct graph_subject *s, struct error *error)
 {
         struct question q = { .subject = s, .graph = s->graph };
-        bool good = true, found = false;
+        const bool good = find_band(&q, s, error) && answer(&q, error);
 
-        for (int tries = 0; good && !found && tries < 2; tries++) { /* functions and thunks by name, then by type */
-                graph_groups_done(&q.groups);
-                good = graph_groups_find(&q.groups, s->graph, tries > 0) || error_set(error, "out of memory");
-                found = good && choose(&q, s->request->band);
-        }
-        if (good && !found)
-                good = error_set(error, "no type of its heap has %.200s in its name; `heapwatch heap` lists them",
-                                 s->request->band ? s->request->band : "anything");
-        good = good && answer(&q, error);
         type_paths_done(&q.types);
         graph_groups_done(&q.groups);
         free(q.paths);

@@ -8,6 +8,7 @@ import re
 import resource
 import shutil
 import signal
+import struct
 import subprocess
 import time
 
@@ -26,6 +27,7 @@ programs = Programs({
     "threaded": ("inside-threaded", "Inside", "-threaded", "-rtsopts"),
     "equal": ("equal", "Equal"),
     "profiled": ("inside-profiled", "Inside", "-threaded", "-prof"),
+    "sources": ("inside-sources", "Inside", "-threaded", "-rtsopts", "tests/programs/inside_sources.c"),
 })
 
 
@@ -451,6 +453,54 @@ def test_why_of_a_stripped_program_and_of_its_core_file(directory):
         program.kill()
         program.wait()
     check_why(core_of(directory / "run", path)[0], named=False)
+
+
+def set_return_point(path, group):
+    """In the program's table of places the function is where its return point must be, which is in front of it and has no symbol."""
+    lines = subprocess.run(["nm", path], capture_output=True, text=True, check=True).stdout.splitlines()
+    symbols = {line.split()[2]: int(line.split()[0], 16) for line in lines if line[0] != " "}
+    function = symbols["Main_waitForReply1_info"]
+    [at] = [at for at in (int(f["at"], 16) for f in group["frames"]) if function - 200 < at < function]
+    tables = struct.pack("<QQQ", symbols["Main_sessions_info"], symbols["Main_Session_con_info"], function)
+    data = path.read_bytes()
+    assert data.count(tables) == 1
+    path.write_bytes(data.replace(tables, tables[:16] + struct.pack("<Q", at)))
+
+
+def check_sources(what, frame_name, by):
+    """As a program made with -finfo-table-map has them."""
+    [session] = [b for b in inspect("heap", what)["bands"] if b["name"].startswith("main:Main.Session")]
+    assert session["name"] == "main:Main.Session (Inside.hs:31:54-81)" and session["closures"] == 3000
+    [session] = [b for b in inspect("heap", what, "--by", "type")["bands"] if b["name"].startswith("main:Main.Session")]
+    assert session["name"] == "main:Main.Session" and session["closures"] == 3000
+    [frame] = [f for f in inspect("threads", what)["groups"][0]["frames"] if "source" in f]
+    assert (frame["name"], frame["by"], frame["source"]) == (frame_name, by, "Inside.hs:39:27-36")
+    assert f"        {frame_name} (Inside.hs:39:27-36)\n" in client("threads", what).stdout.decode()
+    for band in ("Session", "Main.Session", "Inside.hs:31:54-81", "fillSessions Main Inside.hs:31:54-81 Session"):
+        found = inspect("why", what, band)
+        assert found["band"] == "main:Main.Session (Inside.hs:31:54-81)" and found["closures"] == 3000
+        assert found["roots"][0]["name"] == "CAF Main.sessions (Inside.hs:27:1-43)", found["roots"]
+
+
+def test_places_in_the_source(directory):
+    require_tracing()
+    path = directory / "sources"
+    program = started(programs["sources"])
+    try:
+        shutil.copy(programs["sources"], path)
+        set_return_point(path, inspect("threads", program.pid)["groups"][0])
+    finally:
+        program.kill()
+        program.wait()
+    program = started(path)
+    try:
+        check_sources(program.pid, "Main.$wwaitForReply", "symbol")
+    finally:
+        program.kill()
+        program.wait()
+    subprocess.run(["strip", path], check=True)
+    (directory / "run").mkdir()
+    check_sources(core_of(directory / "run", path)[0], "Main.waitForReply", "source")
 
 
 def begun(child, pid):
