@@ -368,7 +368,7 @@ static int watch_core(struct inspect_subject *s, struct error *error)
         return EXIT_USAGE;
 }
 
-static void report_profile(void *ctx, const struct cpu_profile *so_far)
+static void report_profile(void *ctx, const struct stack_profile *so_far)
 {
         (void)show_profile(ctx, so_far);
         (void)fflush(stdout);
@@ -377,17 +377,19 @@ static void report_profile(void *ctx, const struct cpu_profile *so_far)
 static int profile_of_process(struct inspect_subject *s, struct error *error)
 {
         const struct inspect_request *r = s->request;
-        const struct profiling how = { r->for_ns, r->hz, r->max_pause_ns, r->rows ? report_profile : NULL, s };
-        struct cpu_profile p;
+        const struct profiling how = {
+                r->for_ns, r->hz, r->waiting, r->max_pause_ns, r->rows ? report_profile : NULL, s
+        };
+        struct stack_profile p;
 
         if (r->output && !profile_file_check(r->output, error))
                 return EXIT_USAGE;
-        cpu_profile_init(&p);
+        stack_profile_init(&p);
         p.by_thread = r->by_thread;
         const enum stopped end = profile_process(&p, s->ghc, s->pid, &how, error);
         const bool good = end == STOPPED && show_profile(s, &p) &&
                           (!r->output || profile_file_write(r->output, &p, program_own_file(s->program), error));
-        cpu_profile_done(&p);
+        stack_profile_done(&p);
         return end == STOPPED_REFUSED ? INSPECT_REFUSED : good ? EXIT_OK : EXIT_USAGE;
 }
 
@@ -655,6 +657,8 @@ static const struct option options[] = {
                     "of why: one sentence; of threads: the largest groups, few members of each"),
         OPTION_FLAG("no-stop", 0, struct words, request.no_stop, "read the program while it runs"),
         OPTION_FLAG("by-thread", 0, struct words, request.by_thread, "of profile: stacks begin with their thread"),
+        OPTION_FLAG("waiting", 0, struct words, request.waiting,
+                    "of profile: also what Haskell threads wait for, as a tree of its own"),
         OPTION_FLAG("rows", 0, struct words, request.rows,
                     "of profile: the tree as rows, each second, for other programs"),
         OPTION_FLAG("once", 0, struct words, request.once, "of watch: only find out whether it can be watched"),

@@ -31,7 +31,7 @@ struct request {
         uint64_t frames, top, max_pause_ns, memory_bytes, time_ns;
         uint64_t for_ns, hz; /* 0: not of this command */
         const char *output, *since;
-        bool retained, arrays;
+        bool retained, arrays, waiting;
 };
 
 #define OPERAND_SUBJECT OPERAND_TEXT("TARGET|PID|CORE", struct request, what, COMPLETE_TARGET_OR_FILE, NULL)
@@ -109,6 +109,8 @@ static void fill(struct arguments *a, const struct request *r, const struct insp
         }
         if (r->by_thread)
                 add(a, "--by-thread");
+        if (r->waiting)
+                add(a, "--waiting");
         if (r->output) {
                 add(a, "--output");
                 add(a, r->output);
@@ -298,6 +300,8 @@ static const struct option options_of_profile[] = {
                         "how long samples are taken (default 30s); Ctrl-C ends it before"),
         OPTION_CHOICE("by", 0, "function|thread", bool, struct request, by_thread, roots,
                       "stacks begin with the outermost function (default), or with their thread"),
+        OPTION_FLAG("waiting", 'w', struct request, waiting,
+                    "also what Haskell threads wait for, and where, apart from CPU time"),
         OPTION_NUMBER("hz", 0, uint64_t, struct request, hz, 1, 1000,
                       "samples a second of each OS thread that runs (default 99)"),
         OPTION_TEXT("output", 'o', "FILE", struct request, output, COMPLETE_FILE,
@@ -315,14 +319,17 @@ const struct command command_profile = {
         .name = "profile",
         .summary = "which functions of a running program use CPU time",
         .usage = (const char *const[]){ "TARGET|PID [OPTION]...", NULL },
-        .about = "Takes samples of the stacks of a program that was not prepared for it, each weighted by the CPU time "
-                 "that its thread used since the one before, and shows the functions by their own time and the tree of "
-                 "their callers. TARGET is the name of a GHC-compiled program that runs here, or of a target of your "
-                 "daemon.\n\n"
-                 "For a sample one thread is stopped for some 50 us; one that waits is not. What is in garbage "
-                 "collection or in C code outside of Haskell is shown as such. A function without a symbol is shown by "
-                 "its module and the function behind it in the file, in a stripped program by its place. "
-                 "docs/INSIDE.md says what is needed and how true it is.",
+        .about =
+                "Takes samples of the stacks of a program that was not prepared for it, each weighted by the CPU time "
+                "that its thread used since the one before, and shows the functions by their own time and the tree of "
+                "their callers. TARGET is the name of a GHC-compiled program that runs here, or of a target of your "
+                "daemon.\n\n"
+                "For a sample one thread is stopped for some 50 us; one that waits is not. What is in garbage "
+                "collection or in C code outside of Haskell is shown as such. A function without a symbol is shown by "
+                "its module and the function behind it in the file, in a stripped program by its place. "
+                "docs/INSIDE.md says what is needed and how true it is.\n\n"
+                "--waiting shows what Haskell threads wait for, and in which functions, as a tree of its own, with the "
+                "number of threads on average. They are read while they wait: nothing is stopped for it.",
         .options = options_of_profile,
         .examples =
                 (const char *const[]){
@@ -330,6 +337,7 @@ const struct command command_profile = {
                         "heapwatch profile 4711 --for 10s -o my-server.svg",
                         "heapwatch profile my-server -o my-server.speedscope.json",
                         "heapwatch profile my-server --by thread",
+                        "heapwatch profile my-server --waiting -o my-server.pb.gz",
                         "heapwatch profile my-server --format json | jq '.functions[:5]'",
                         NULL,
                 },

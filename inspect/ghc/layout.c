@@ -49,15 +49,22 @@ static bool each_of_list(struct ghc *g, uint64_t tso, uint64_t *count, bool (*ea
         return true;
 }
 
+bool ghc_each_thread_of(struct ghc *g, unsigned generation, uint64_t *count, bool (*each)(void *ctx, uint64_t tso),
+                        void *ctx, bool *ret_go_on)
+{
+        const struct heap_generation *of = &g->generations.items[generation];
+        const bool good = each_of_list(g, of->threads, count, each, ctx, ret_go_on);
+
+        return each_of_list(g, of->old_threads, count, each, ctx, ret_go_on) && good;
+}
+
 bool ghc_each_thread(struct ghc *g, bool (*each)(void *ctx, uint64_t tso), void *ctx)
 {
         bool go_on = true, good = true;
         uint64_t count = 0;
 
-        for (unsigned i = 0; i < g->generations.n && go_on; i++) {
-                good &= each_of_list(g, g->generations.items[i].threads, &count, each, ctx, &go_on);
-                good &= each_of_list(g, g->generations.items[i].old_threads, &count, each, ctx, &go_on);
-        }
+        for (unsigned i = 0; i < g->generations.n && go_on; i++)
+                good &= ghc_each_thread_of(g, i, &count, each, ctx, &go_on);
         return good;
 }
 

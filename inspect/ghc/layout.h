@@ -57,4 +57,8 @@ void ghc_done(struct ghc *g);
 /* Calls `each` for the threads of all lists until it returns false. False: a list was cut off by something else. */
 bool ghc_each_thread(struct ghc *g, bool (*each)(void *ctx, uint64_t tso), void *ctx);
 
+/* The same of the lists of one generation. *count: threads so far, for there is a limit. */
+bool ghc_each_thread_of(struct ghc *g, unsigned generation, uint64_t *count, bool (*each)(void *ctx, uint64_t tso),
+                        void *ctx, bool *ret_go_on);
+
 #endif

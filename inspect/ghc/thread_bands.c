@@ -36,13 +36,6 @@ struct splitting {
 
 enum { NOT_KNOWN, NO, YES };
 
-/* Running and runnable ones are elsewhere at the next census. */
-static bool is_waiting(enum thread_state s)
-{
-        return s != THREAD_RUNNABLE && s != THREAD_RUNNING && s != THREAD_IN_C && s != THREAD_MIGRATING &&
-               s != THREAD_UNKNOWN;
-}
-
 static enum thread_state state_of(const struct heap_snapshot *s, uint64_t tso)
 {
         const struct thread_layout *l = &s->ghc->thread;
@@ -104,7 +97,8 @@ static void add_thread(struct splitting *p, uint64_t tso)
         struct looking l = { p, NULL };
         size_t i = 0;
 
-        if (thread_has_ended((uint16_t)snapshot_word(s, tso + s->ghc->shift + THREAD_WHAT_NEXT)) || !is_waiting(state))
+        if (thread_has_ended((uint16_t)snapshot_word(s, tso + s->ghc->shift + THREAD_WHAT_NEXT)) ||
+            !thread_state_is_waiting(state)) /* running and runnable ones are elsewhere at the next census */
                 return;
         heap_thread_frames(s, tso, FRAMES, see_frame, &l);
         while (i < p->n && (p->groups[i].place != l.place || p->groups[i].state != state))

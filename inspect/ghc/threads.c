@@ -15,6 +15,7 @@
 
 #include "inspect/ghc/closure.h"
 #include "proto/base/array.h"
+#include "proto/base/hash.h"
 
 #define STACK_WORDS_MOST  (UINT32_C(1) << 27) /* of one chunk: 1 GiB */
 #define COPY_WORDS_MOST   (UINT64_C(1) << 26) /* of all stacks: 512 MiB */
@@ -28,6 +29,8 @@
 #define ARGUMENTS_MOST    64u                            /* words above the first frame of a thread that runs */
 #define HEADER_BYTES_MORE 16u                            /* when it is profiled */
 #define TSO_BYTES         (11u * 8u + HEADER_BYTES_MORE) /* up to the last field of one that is read here */
+#define LIST_TRIES        3u
+#define TSO_MOST          (15u * 8u + HEADER_BYTES_MORE) /* ... when it is compared */
 #define FRAMES_SURE       12u                            /* that follow one another: then it is a stack */
 
 /* Values of what_next and why_blocked in rts/Constants.h. */
@@ -45,6 +48,12 @@ enum thread_state thread_state_of(uint32_t why_blocked)
         };
 
         return why_blocked < ARRAY_SIZE(states) ? (enum thread_state)states[why_blocked] : THREAD_UNKNOWN;
+}
+
+bool thread_state_is_waiting(enum thread_state s)
+{
+        return s != THREAD_RUNNABLE && s != THREAD_RUNNING && s != THREAD_IN_C && s != THREAD_MIGRATING &&
+               s != THREAD_UNKNOWN;
 }
 
 bool thread_has_ended(uint16_t what_next)
@@ -471,21 +480,176 @@ static void reuse(struct threads *t)
                 .chunks_capacity = t->chunks_capacity,
                 .words = t->words,
                 .words_capacity = t->words_capacity,
+                .pages = t->pages,
         };
+}
+
+/* A program's memory, as it was when a page of it was first read. */
+struct pages {
+        struct memory *program; /* its own */
+        struct memory by_page;
+};
+
+static void pages_begin(struct pages *p, struct threads *t, struct ghc *g)
+{
+        p->program = g->program->memory;
+        t->pages.read = p->program->read;
+        t->pages.ctx = p->program->ctx;
+        memory_expire(&t->pages);
+        p->by_page = (struct memory){ .read = read_by_pages, .ctx = &t->pages };
+        g->program->memory = &p->by_page;
+}
+
+static void pages_end(struct pages *p, struct ghc *g)
+{
+        g->program->memory = p->program;
+        memory_forget(&p->by_page);
 }
 
 void threads_copy(struct threads *ret, struct ghc *g, bool (*expired)(void *ctx), void *ctx)
 {
-        struct memory *const memory = g->program->memory;
-        struct memory now = { .read = memory->read, .ctx = memory->ctx };
-        struct memory pages = { .read = read_by_pages, .ctx = &now };
+        struct pages pages;
 
         reuse(ret);
-        g->program->memory = &pages;
+        pages_begin(&pages, ret, g);
         copy_all(ret, g, expired, ctx);
-        g->program->memory = memory;
-        memory_forget(&pages);
-        memory_forget(&now);
+        pages_end(&pages, g);
+}
+
+/* ------------------------------------------------------------------- those that wait */
+
+struct listing {
+        struct threads *to;
+        struct ghc *ghc;
+        struct waiting_threads *w;
+        uint64_t random;
+};
+
+/* Each is among those that are chosen with the same chance, however many come. */
+static bool list_thread(void *ctx, uint64_t tso)
+{
+        struct listing *l = ctx;
+        struct threads *t = l->to;
+        uint16_t next = 0;
+
+        (void)memory_read(l->ghc->program->memory, tso + l->ghc->shift + THREAD_WHAT_NEXT, &next, sizeof(next));
+        if (thread_has_ended(next))
+                return true;
+        l->w->listed++;
+        if (t->n < l->w->most) {
+                if (!ARRAY_RESERVE_ZEROED(t->items, t->capacity, t->n + 1))
+                        return false;
+                t->items[t->n++].tso = tso;
+                return true;
+        }
+        l->random = hash_u64(l->random, l->w->listed);
+        if (l->random % l->w->listed < t->n)
+                t->items[l->random % l->w->listed].tso = tso;
+        return true;
+}
+
+/*
+ * A collection of a generation moves its threads to other lists, so that some may not be seen, or twice; in the lists
+ * of older ones nothing but their beginnings changes then. The youngest are first, and few.
+ */
+static bool is_listed(const struct generations *before, unsigned generation, const struct generations *after)
+{
+        for (unsigned i = generation; i < before->n; i++)
+                if (before->items[i].collections != after->items[i].collections)
+                        return false;
+        return !before->items[generation].collecting && !after->items[generation].collecting;
+}
+
+static bool list_generation(struct listing *l, unsigned generation, uint64_t *count)
+{
+        struct ghc *g = l->ghc;
+        struct generations after = g->generations;
+        struct pages pages;
+        bool go_on = true;
+
+        pages_begin(&pages, l->to, g);
+        const bool whole = ghc_each_thread_of(g, generation, count, list_thread, l, &go_on) && go_on;
+        pages_end(&pages, g);
+        return whole && generations_read(&after, g->program) && is_listed(&g->generations, generation, &after);
+}
+
+static bool list_threads(struct listing *l)
+{
+        for (unsigned tries = 0; tries < LIST_TRIES; tries++) {
+                uint64_t count = 0;
+                unsigned i = 0;
+                reuse(l->to);
+                l->w->listed = 0;
+                if (!generations_read(&l->ghc->generations, l->ghc->program))
+                        return false;
+                while (i < l->ghc->generations.n && list_generation(l, i, &count))
+                        i++;
+                if (i == l->ghc->generations.n)
+                        return true;
+        }
+        return false;
+}
+
+/* Returns a hash of all that changes when it runs. 0: it is no thread with a stack, or is being moved. */
+static uint64_t read_thread(struct ghc *g, uint64_t tso, uint8_t bytes[TSO_MOST])
+{
+        const size_t from = g->shift + THREAD_STACK, n = g->shift + g->thread.allocation_limit + 8u;
+        uint8_t head[STACK_WORDS + HEADER_BYTES_MORE];
+        const struct closure_table *i;
+
+        if (n > TSO_MOST || !memory_read(g->program->memory, tso, bytes, n) ||
+            !(i = info_tables_find(&g->tables, u64_at(bytes, 0))) || i->type != TSO)
+                return 0;
+        uint64_t stack = u64_at(bytes, from);
+        if (!read_head(g, &stack, head) || stack != u64_at(bytes, from))
+                return 0;
+        const uint64_t hash = hash_bytes(bytes + from, n - from, u64_at(head, g->shift + STACK_POINTER));
+        return hash ? hash : 1;
+}
+
+/* False: it does not wait, or not all the time while it was read. */
+static bool copy_waiting(struct copying *c, struct haskell_thread *h, struct waiting_threads *w)
+{
+        const struct thread_layout *l = &c->ghc->thread;
+        uint8_t bytes[TSO_MOST];
+        const uint64_t tso = h->tso, rest = read_thread(c->ghc, tso, bytes);
+
+        if (rest) {
+                const uint64_t why =
+                        u64_at(bytes, (c->ghc->shift + l->why_blocked) & ~UINT64_C(7)) >> (l->why_blocked % 8u * 8u);
+                *h = (struct haskell_thread){
+                        .tso = tso,
+                        .id = u64_at(bytes, c->ghc->shift + l->id),
+                        .state = thread_state_of(l->why_blocked_bytes == 4 ? (uint32_t)why : (uint16_t)why),
+                };
+                if (!thread_state_is_waiting(h->state))
+                        return false;
+                c->words_most = c->to->n_words + w->words_most;
+                copy_stack(c, h, u64_at(bytes, c->ghc->shift + THREAD_STACK), 0);
+                if (w->with_labels)
+                        copy_label(c, h);
+        }
+        const bool good = rest && read_thread(c->ghc, tso, bytes) == rest;
+        w->changed += !good;
+        return good;
+}
+
+bool threads_copy_waiting(struct threads *ret, struct ghc *g, struct waiting_threads *w)
+{
+        struct copying c = { ret, g, 0, NULL, NULL };
+        struct listing l = { ret, g, w, w->random };
+        size_t n = 0;
+
+        w->changed = w->read = 0;
+        if (!list_threads(&l))
+                return false;
+        w->read = ret->n;
+        for (size_t i = 0; i < w->read; i++) {
+                ret->items[n].tso = ret->items[i].tso;
+                n += copy_waiting(&c, &ret->items[n], w);
+        }
+        ret->n = n;
+        return true;
 }
 
 /* --------------------------------------------------------- of one thread of the system */
@@ -697,5 +861,6 @@ void threads_done(struct threads *t)
         free(t->items);
         free(t->chunks);
         free(t->words);
+        memory_forget(&t->pages);
         *t = (struct threads){ 0 };
 }

@@ -71,8 +71,9 @@ struct threads {
         size_t n_chunks, chunks_capacity;
         uint64_t *words;
         size_t n_words, words_capacity;
-        uint64_t finished; /* threads that have ended, but are still listed */
-        bool list_cut;     /* a list of threads did not end as lists do */
+        struct memory pages; /* that were read for the newest copy */
+        uint64_t finished;   /* threads that have ended, but are still listed */
+        bool list_cut;       /* a list of threads did not end as lists do */
         bool out_of_memory;
         bool out_of_time;
         bool collecting; /* closures were being moved meanwhile */
@@ -89,6 +90,23 @@ void threads_walk(struct threads *t, struct ghc *g);
 /* The frames of one of them, from the top; counts them, and sees whether they are whole. */
 void thread_walk(const struct threads *t, struct ghc *g, struct haskell_thread *h,
                  void (*each)(void *ctx, const struct closure_table *frame), void *ctx);
+
+/* Of a program that runs, which of its threads are read, and what was found. */
+struct waiting_threads {
+        size_t most;       /* threads: of more, these are chosen at random */
+        size_t words_most; /* of each stack, from its top */
+        uint64_t random;
+        bool with_labels;
+        uint64_t listed;  /* threads that have not ended */
+        uint64_t read;    /* of these */
+        uint64_t changed; /* of these: they ran or were moved while they were read, and are left out */
+};
+
+/*
+ * Copies threads that wait. The program is not stopped: each is read twice, and was at rest if it has not changed.
+ * False: garbage was collected whenever they were listed, or the program has ended.
+ */
+bool threads_copy_waiting(struct threads *ret, struct ghc *g, struct waiting_threads *w);
 
 #define CAPABILITIES_MOST 256u
 #define COLLECTORS        4u
@@ -123,6 +141,9 @@ void threads_done(struct threads *t);
 /* By fields of a TSO. */
 enum thread_state thread_state_of(uint32_t why_blocked);
 bool thread_has_ended(uint16_t what_next);
+
+/* For something that another thread, the operating system or a clock brings about; not for a capability. */
+bool thread_state_is_waiting(enum thread_state s);
 
 /* "blocked on an MVar" */
 const char *thread_state_text(enum thread_state s);

@@ -89,6 +89,12 @@ bool memory_text_kept(struct memory *m, uint64_t at, char *ret, size_t size)
         return false;
 }
 
+void memory_expire(struct memory *m)
+{
+        for (size_t i = 0; m->pages && i < MEMORY_PAGES; i++)
+                m->pages[i].number = 0;
+}
+
 void memory_forget(struct memory *m)
 {
         for (size_t i = 0; m->pages && i < MEMORY_PAGES; i++)

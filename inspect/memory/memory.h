@@ -46,7 +46,10 @@ uint32_t memory_u32(const struct memory *m, uint64_t at);
 /* A text of printable characters, NUL included within `size`. False: longer, or something else. */
 bool memory_text_kept(struct memory *m, uint64_t at, char *ret, size_t size);
 
-/* Frees the pages that were kept; they are read again when they are wanted. */
+/* Pages that were kept are read again when they are wanted. */
+void memory_expire(struct memory *m);
+
+/* The same, and frees them. */
 void memory_forget(struct memory *m);
 
 #endif

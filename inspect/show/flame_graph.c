@@ -2,6 +2,7 @@
 /*
  * flame_graph.c - a profile as a picture: a box for each node, as wide as its share, above its caller. One file that
  * needs nothing else; a box says its name and share when the pointer is on it, and fills the width when it is clicked.
+ * What waits has a picture of its own, below that of what runs.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -24,7 +25,8 @@
 static const char script[] =
         "<script><![CDATA[\n"
         "const left = 10, all = 1180, letter = 6.6\n"
-        "const boxes = [...document.querySelectorAll('g')].map(g => {\n"
+        "for (const part of document.querySelectorAll('svg > svg')) {\n"
+        "const boxes = [...part.querySelectorAll('g')].map(g => {\n"
         "  const r = g.querySelector('rect'), n = k => +r.getAttribute(k)\n"
         "  return { g, r, x: n('x'), y: n('y'), w: n('width'), name: g.firstChild.textContent.replace(/: [^:]*$/, '') "
         "}\n"
@@ -51,11 +53,19 @@ static const char script[] =
         "    else place(b, left + (b.x - z.x) * all / z.w, b.w * all / z.w, inside)\n"
         "  }\n"
         "})\n"
+        "}\n"
         "]]></script>\n";
 
 struct box {
         uint64_t begin_ns, next_ns; /* where it begins; where its next child begins */
         uint32_t depth;
+};
+
+struct picture {
+        const struct time_tree *tree;
+        struct box *boxes; /* by id of the node; 0: all */
+        uint64_t all_ns;
+        unsigned height;
 };
 
 static void put_text(FILE *to, const char *text, size_t most)
@@ -97,12 +107,12 @@ static void put_colour(FILE *to, const char *name)
                               62 + (unsigned)(hash >> 16) % 12);
 }
 
-static void put_box(FILE *to, const struct cpu_profile *p, const char *name, const struct box *b, uint64_t ns,
-                    uint64_t samples, unsigned height)
+static void put_box(FILE *to, const struct picture *p, const char *name, const struct box *b, uint64_t ns,
+                    uint64_t samples)
 {
-        const double scale = (WIDTH - 2 * MARGIN) / (double)cpu_profile_ns(p), width = (double)ns * scale;
+        const double scale = (WIDTH - 2 * MARGIN) / (double)p->all_ns, width = (double)ns * scale;
         const double x = MARGIN + (double)b->begin_ns * scale;
-        const unsigned y = height - (b->depth + 1) * ROW - (unsigned)MARGIN;
+        const unsigned y = p->height - (b->depth + 1) * ROW - (unsigned)MARGIN;
         char share[HW_NUMBER_MAX], time[HW_NUMBER_MAX];
 
         if (width < LEAST)
@@ -110,7 +120,7 @@ static void put_box(FILE *to, const struct cpu_profile *p, const char *name, con
         (void)fputs("<g><title>", to);
         put_text(to, name, TITLE_LIMIT);
         (void)fprintf(to, ": %s, %s, %" PRIu64 " %s</title>",
-                      hw_share_text(share, sizeof(share), (double)ns / (double)cpu_profile_ns(p)),
+                      hw_share_text(share, sizeof(share), (double)ns / (double)p->all_ns),
                       hw_duration_text(time, sizeof(time), (double)ns), samples, samples == 1 ? "sample" : "samples");
         (void)fprintf(to, "<rect x=\"%.2f\" y=\"%u\" width=\"%.2f\" height=\"%u\" fill=\"", x, y, width, ROW - 1);
         put_colour(to, name);
@@ -124,48 +134,64 @@ static void put_box(FILE *to, const struct cpu_profile *p, const char *name, con
 }
 
 /* Children are in the order in which they were first met. */
-static uint32_t place(const struct cpu_profile *p, struct box *boxes)
+static bool picture_make(struct picture *p, const struct time_tree *t)
 {
         uint32_t deepest = 0;
 
-        for (uint32_t id = 1; id <= cpu_profile_count(p); id++) {
-                const struct cpu_profile_node *node = cpu_profile_nth(p, id);
-                struct box *parent = &boxes[node->parent];
-                boxes[id] = (struct box){ parent->next_ns, parent->next_ns, parent->depth + 1 };
+        *p = (struct picture){ t, calloc(time_tree_count(t) + 1u, sizeof(struct box)), time_tree_ns(t), 0 };
+        for (uint32_t id = 1; p->boxes && id <= time_tree_count(t); id++) {
+                const struct time_node *node = time_tree_nth(t, id);
+                struct box *parent = &p->boxes[node->parent];
+                p->boxes[id] = (struct box){ parent->next_ns, parent->next_ns, parent->depth + 1 };
                 parent->next_ns += node->total_ns;
-                if (boxes[id].depth > deepest)
-                        deepest = boxes[id].depth;
+                if (p->boxes[id].depth > deepest)
+                        deepest = p->boxes[id].depth;
         }
-        return deepest;
+        p->height = TOP + (deepest + 1) * ROW + 2 * (unsigned)MARGIN;
+        return p->boxes != NULL;
 }
 
-bool profile_write_svg(FILE *to, const struct cpu_profile *p, const char *program)
+static void put_picture(FILE *to, const struct stack_profile *p, const struct picture *of, unsigned y,
+                        const char *program, const char *what)
 {
-        struct box *boxes = calloc(cpu_profile_count(p) + 1u, sizeof(*boxes));
+        const uint64_t samples = time_tree_samples(of->tree);
         char n[HW_NUMBER_MAX], time[HW_NUMBER_MAX];
 
-        if (!boxes)
-                return false;
-        const unsigned height = TOP + (place(p, boxes) + 1) * ROW + 2 * (unsigned)MARGIN;
-        (void)fprintf(
-                to,
-                "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %.0f %u\" width=\"%.0f\" height=\"%u\" "
-                "font-family=\"monospace\" font-size=\"11\">\n<style>g{cursor:pointer}g:hover "
-                "rect{stroke:#000}</style>\n"
-                "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n<text x=\"%.0f\" y=\"24\" font-size=\"15\">",
-                WIDTH, height, WIDTH, height, MARGIN);
+        (void)fprintf(to, "<svg y=\"%u\" width=\"%.0f\" height=\"%u\">\n<text x=\"%.0f\" y=\"24\" font-size=\"15\">", y,
+                      WIDTH, of->height, MARGIN);
         put_text(to, program ? program : "heapwatch profile", TITLE_LIMIT);
-        (void)fprintf(to, ": CPU time, %s samples in %s</text>\n", hw_count_text(n, sizeof(n), cpu_profile_samples(p)),
+        (void)fprintf(to, ": %s, %s samples in %s</text>\n", what, hw_count_text(n, sizeof(n), samples),
                       hw_duration_text(time, sizeof(time), (double)p->elapsed_ns));
-        if (cpu_profile_samples(p))
-                put_box(to, p, "(all)", &boxes[0], cpu_profile_ns(p), cpu_profile_samples(p), height);
-        for (uint32_t id = 1; id <= cpu_profile_count(p); id++) {
-                const struct cpu_profile_node *node = cpu_profile_nth(p, id);
-                put_box(to, p, name_without_package(cpu_profile_name(p, node->name)), &boxes[id], node->total_ns,
-                        node->total_samples, height);
+        if (samples)
+                put_box(to, of, "(all)", &of->boxes[0], of->all_ns, samples);
+        for (uint32_t id = 1; id <= time_tree_count(of->tree); id++) {
+                const struct time_node *node = time_tree_nth(of->tree, id);
+                put_box(to, of, name_without_package(stack_profile_name(p, node->name)), &of->boxes[id], node->total_ns,
+                        node->total_samples);
         }
-        (void)fputs(script, to);
         (void)fputs("</svg>\n", to);
-        free(boxes);
-        return true;
+}
+
+bool profile_write_svg(FILE *to, const struct stack_profile *p, const char *program)
+{
+        struct picture running, waiting;
+        const bool made = picture_make(&running, &p->running), good = picture_make(&waiting, &p->waiting) && made;
+
+        if (good) {
+                const unsigned height = running.height + (p->with_waiting ? waiting.height : 0);
+                (void)fprintf(to,
+                              "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %.0f %u\" width=\"%.0f\" "
+                              "height=\"%u\" font-family=\"monospace\" font-size=\"11\">\n<style>g{cursor:pointer}"
+                              "g:hover rect{stroke:#000}</style>\n"
+                              "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n",
+                              WIDTH, height, WIDTH, height);
+                put_picture(to, p, &running, 0, program, "CPU time");
+                if (p->with_waiting)
+                        put_picture(to, p, &waiting, running.height, program, "waiting, by Haskell thread");
+                (void)fputs(script, to);
+                (void)fputs("</svg>\n", to);
+        }
+        free(running.boxes);
+        free(waiting.boxes);
+        return good;
 }

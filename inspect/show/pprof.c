@@ -15,7 +15,7 @@
 
 #define STORED_MOST 65535u /* bytes of a block of deflate */
 
-enum { TEXT_NONE, TEXT_SAMPLES, TEXT_COUNT, TEXT_CPU, TEXT_NANOSECONDS, TEXTS };
+enum { TEXT_NONE, TEXT_SAMPLES, TEXT_COUNT, TEXT_CPU, TEXT_NANOSECONDS, TEXT_WAITS, TEXT_WAITING, TEXTS };
 
 /* Bytes that grow. */
 struct bytes {
@@ -76,19 +76,27 @@ static void put_type(struct bytes *b, struct bytes *part, unsigned field, unsign
         put_message(b, field, part);
 }
 
-/* The locations of a stack, innermost first, and its two values. */
-static void put_sample(struct bytes *b, struct bytes *part, struct bytes *list, const struct cpu_profile *p,
-                       uint32_t id)
+/* The locations of a stack, innermost first, and its `n` values: its number and time from `first` on, else 0. */
+static void put_sample(struct bytes *b, struct bytes *part, struct bytes *list, const struct time_tree *t, uint32_t id,
+                       unsigned first, unsigned n)
 {
-        const struct cpu_profile_node *node = cpu_profile_nth(p, id);
+        const struct time_node *node = time_tree_nth(t, id);
 
-        for (uint32_t at = id; at; at = cpu_profile_nth(p, at)->parent)
-                put_varint(list, cpu_profile_nth(p, at)->name);
+        for (uint32_t at = id; at; at = time_tree_nth(t, at)->parent)
+                put_varint(list, time_tree_nth(t, at)->name);
         put_message(part, 1, list);
-        put_varint(list, node->self_samples);
-        put_varint(list, node->self_ns);
+        for (unsigned i = 0; i < n; i++)
+                put_varint(list, i == first ? node->self_samples : i == first + 1 ? node->self_ns : 0);
         put_message(part, 2, list);
         put_message(b, 2, part);
+}
+
+static void put_samples(struct bytes *b, struct bytes *part, struct bytes *list, const struct time_tree *t,
+                        unsigned first, unsigned n)
+{
+        for (uint32_t id = 1; id <= time_tree_count(t); id++)
+                if (time_tree_nth(t, id)->self_samples)
+                        put_sample(b, part, list, t, id, first, n);
 }
 
 static void put_function(struct bytes *b, struct bytes *part, struct bytes *line, uint32_t name)
@@ -102,28 +110,32 @@ static void put_function(struct bytes *b, struct bytes *part, struct bytes *line
         put_message(b, 5, part);
 }
 
-static void put_profile(struct bytes *b, const struct cpu_profile *p)
+static void put_profile(struct bytes *b, const struct stack_profile *p)
 {
-        static const char *const texts[TEXTS] = { "", "samples", "count", "cpu", "nanoseconds" };
+        static const char *const texts[TEXTS] = { "", "samples", "count", "cpu", "nanoseconds", "waits", "waiting" };
+        const uint64_t samples = time_tree_samples(&p->running);
         struct bytes part = { .n = 0 }, list = { .n = 0 };
 
         put_type(b, &part, 1, TEXT_SAMPLES, TEXT_COUNT);
         put_type(b, &part, 1, TEXT_CPU, TEXT_NANOSECONDS);
-        for (uint32_t id = 1; id <= cpu_profile_count(p); id++)
-                if (cpu_profile_nth(p, id)->self_samples)
-                        put_sample(b, &part, &list, p, id);
+        if (p->with_waiting) {
+                put_type(b, &part, 1, TEXT_WAITS, TEXT_COUNT);
+                put_type(b, &part, 1, TEXT_WAITING, TEXT_NANOSECONDS);
+        }
+        put_samples(b, &part, &list, &p->running, 0, p->with_waiting ? 4 : 2);
+        put_samples(b, &part, &list, &p->waiting, 2, 4);
         for (uint32_t name = 1; name <= p->names.count; name++)
                 put_function(b, &part, &list, name);
         for (size_t i = 0; i < TEXTS; i++)
                 put_field(b, 6, texts[i], strlen(texts[i]));
         for (uint32_t name = 1; name <= p->names.count; name++) {
                 char text[2 * PROGRAM_NAME_BYTES];
-                const char *from = name_without_package(cpu_profile_name(p, name));
+                const char *from = name_without_package(stack_profile_name(p, name));
                 put_field(b, 6, text, hw_utf8_clean(text, sizeof(text), from, strlen(from)));
         }
         put_number(b, 10, p->elapsed_ns);
         put_type(b, &part, 11, TEXT_CPU, TEXT_NANOSECONDS);
-        put_number(b, 12, cpu_profile_samples(p) ? cpu_profile_ns(p) / cpu_profile_samples(p) : 0);
+        put_number(b, 12, samples ? time_tree_ns(&p->running) / samples : 0);
         b->failed |= part.failed || list.failed;
         free(part.at);
         free(list.at);
@@ -167,7 +179,7 @@ static void put_gzip(FILE *to, const uint8_t *bytes, size_t n)
         put_little(to, (uint32_t)n, 4);
 }
 
-bool profile_write_pprof(FILE *to, const struct cpu_profile *p, const char *program)
+bool profile_write_pprof(FILE *to, const struct stack_profile *p, const char *program)
 {
         struct bytes b = { .n = 0 };
 

@@ -21,17 +21,21 @@ static const char *const kinds[SAMPLE_KINDS][2] = {
         [SAMPLE_OUTSIDE] = { "outside", "outside of Haskell threads" },
 };
 
-/* The children of each node, the largest first. */
-struct tree {
-        const struct cpu_profile *profile;
+/* A tree with the children of each node, the largest first, and its functions. */
+struct part {
+        const struct stack_profile *profile;
+        const struct time_tree *tree;
+        uint64_t all_ns;
         uint32_t *ids;   /* all nodes, by parent, then by total */
         uint32_t *first; /* by id of the parent: index of its first child in `ids`; one more at the end */
+        struct time_function *functions;
+        size_t n_functions;
 };
 
 static int by_total(const void *a, const void *b, void *ctx)
 {
         const uint32_t x_id = *(const uint32_t *)a, y_id = *(const uint32_t *)b;
-        const struct cpu_profile_node *x = cpu_profile_nth(ctx, x_id), *y = cpu_profile_nth(ctx, y_id);
+        const struct time_node *x = time_tree_nth(ctx, x_id), *y = time_tree_nth(ctx, y_id);
 
         if (x->parent != y->parent)
                 return x->parent < y->parent ? -1 : 1;
@@ -40,19 +44,22 @@ static int by_total(const void *a, const void *b, void *ctx)
         return (x_id > y_id) - (x_id < y_id);
 }
 
-static bool tree_make(struct tree *t, const struct cpu_profile *p)
+static bool part_make(struct part *t, const struct stack_profile *p, const struct time_tree *tree)
 {
-        const uint32_t n = cpu_profile_count(p);
+        const uint32_t n = time_tree_count(tree);
         uint32_t at = 0;
 
-        *t = (struct tree){ p, calloc(n + 1u, sizeof(uint32_t)), calloc(n + 2u, sizeof(uint32_t)) };
-        if (!t->ids || !t->first)
+        *t = (struct part){
+                p, tree, time_tree_ns(tree), calloc(n + 1u, sizeof(uint32_t)), calloc(n + 2u, sizeof(uint32_t)), NULL, 0
+        };
+        t->functions = stack_profile_functions(p, tree, &t->n_functions);
+        if (!t->ids || !t->first || (!t->functions && n))
                 return false;
         for (uint32_t i = 0; i < n; i++)
                 t->ids[i] = i + 1;
-        qsort_r(t->ids, n, sizeof(*t->ids), by_total, (void *)p);
+        qsort_r(t->ids, n, sizeof(*t->ids), by_total, (void *)tree);
         for (uint32_t parent = 0; parent <= n; parent++) {
-                while (at < n && cpu_profile_nth(p, t->ids[at])->parent < parent)
+                while (at < n && time_tree_nth(tree, t->ids[at])->parent < parent)
                         at++;
                 t->first[parent] = at;
         }
@@ -60,10 +67,11 @@ static bool tree_make(struct tree *t, const struct cpu_profile *p)
         return true;
 }
 
-static void tree_done(struct tree *t)
+static void part_done(struct part *t)
 {
         free(t->ids);
         free(t->first);
+        free(t->functions);
 }
 
 /* ----------------------------------------------------------------------------- text */
@@ -73,59 +81,74 @@ static double share(uint64_t part, uint64_t whole)
         return whole ? (double)part / (double)whole : 0;
 }
 
-static void print_name(const struct inspect_subject *s, const struct cpu_profile *p, uint32_t name)
+static void print_name(const struct inspect_subject *s, const struct stack_profile *p, uint32_t name)
 {
         char safe[2 * PROGRAM_NAME_BYTES];
 
-        (void)hw_terminal_text(safe, sizeof(safe), name_without_package(cpu_profile_name(p, name)));
+        (void)hw_terminal_text(safe, sizeof(safe), name_without_package(stack_profile_name(p, name)));
         (void)fprintf(s->request->to, "%s\n", safe);
 }
 
-static void print_functions(const struct inspect_subject *s, const struct cpu_profile *p,
-                            const struct cpu_profile_function *functions, size_t n)
+/* Of those that wait, the number of threads on average says more than that of samples. */
+static const char *number_of(char *text, size_t size, const struct part *t, const struct time_function *f)
 {
-        char self[HW_NUMBER_MAX], total[HW_NUMBER_MAX], samples[HW_NUMBER_MAX];
+        if (t->tree == &t->profile->running)
+                return hw_count_text(text, size, f->self_samples);
+        (void)snprintf(text, size, "%.1f", share(f->self_ns, t->profile->waits.ns));
+        return text;
+}
 
-        (void)fprintf(s->request->to, "\n%8s  %8s  %8s  FUNCTION\n", "SELF", "TOTAL", "SAMPLES");
-        for (size_t i = 0; i < n && i < s->request->top && functions[i].self_samples; i++) {
-                const struct cpu_profile_function *f = &functions[i];
+static void print_functions(const struct inspect_subject *s, const struct part *t)
+{
+        char self[HW_NUMBER_MAX], total[HW_NUMBER_MAX], number[HW_NUMBER_MAX];
+
+        (void)fprintf(s->request->to, "\n%8s  %8s  %8s  FUNCTION\n", "SELF", "TOTAL",
+                      t->tree == &t->profile->running ? "SAMPLES" : "THREADS");
+        for (size_t i = 0; i < t->n_functions && i < s->request->top && t->functions[i].self_samples; i++) {
+                const struct time_function *f = &t->functions[i];
                 (void)fprintf(s->request->to, "%8s  %8s  %8s  ",
-                              hw_share_text(self, sizeof(self), share(f->self_ns, cpu_profile_ns(p))),
-                              hw_share_text(total, sizeof(total), share(f->total_ns, cpu_profile_ns(p))),
-                              hw_count_text(samples, sizeof(samples), f->self_samples));
-                print_name(s, p, f->name);
+                              hw_share_text(self, sizeof(self), share(f->self_ns, t->all_ns)),
+                              hw_share_text(total, sizeof(total), share(f->total_ns, t->all_ns)),
+                              number_of(number, sizeof(number), t, f));
+                print_name(s, t->profile, f->name);
         }
 }
 
-static void print_children(const struct inspect_subject *s, const struct tree *t, uint32_t parent, int depth)
+static void print_children(const struct inspect_subject *s, const struct part *t, uint32_t parent, int depth)
 {
-        const uint64_t all = cpu_profile_ns(t->profile);
         char total[HW_NUMBER_MAX];
 
         for (uint32_t i = t->first[parent]; i < t->first[parent + 1]; i++) {
-                const struct cpu_profile_node *node = cpu_profile_nth(t->profile, t->ids[i]);
-                if (node->total_ns < all / LEAST_PARTS)
+                const struct time_node *node = time_tree_nth(t->tree, t->ids[i]);
+                if (node->total_ns < t->all_ns / LEAST_PARTS)
                         return;
                 (void)fprintf(s->request->to, "%8s  %*s",
-                              hw_share_text(total, sizeof(total), share(node->total_ns, all)),
+                              hw_share_text(total, sizeof(total), share(node->total_ns, t->all_ns)),
                               depth < INDENT_MOST ? depth : INDENT_MOST, "");
                 print_name(s, t->profile, node->name);
                 print_children(s, t, t->ids[i], depth + 1);
         }
 }
 
+static void print_part(const struct inspect_subject *s, const struct part *t)
+{
+        print_functions(s, t);
+        (void)fprintf(s->request->to, "\n%8s  TOP DOWN, without what has less than 1 %%\n", "TOTAL");
+        print_children(s, t, 0, 0);
+}
+
 /* ----------------------------------------------------------------------------- rows */
 
 /* The least time of a function with its callers for which there are no more rows than others have to read. */
-static uint64_t least_of_rows(const struct cpu_profile *p)
+static uint64_t least_of_rows(const struct time_tree *t)
 {
         uint64_t least = 1;
         uint32_t n;
 
         for (;; least *= 2) {
                 n = 0;
-                for (uint32_t id = 1; id <= cpu_profile_count(p); id++)
-                        n += cpu_profile_nth(p, id)->total_ns >= least;
+                for (uint32_t id = 1; id <= time_tree_count(t); id++)
+                        n += time_tree_nth(t, id)->total_ns >= least;
                 if (n <= ROWS_MOST)
                         return least;
         }
@@ -135,10 +158,10 @@ static uint64_t least_of_rows(const struct cpu_profile *p)
  * "PARENT SELF TOTAL NAME" after an empty line, and before another: the number of the row of the caller, from 1, or 0;
  * and ns. No callee has more than its caller, so each row's caller is there.
  */
-static bool print_rows(const struct inspect_subject *s, const struct cpu_profile *p)
+static bool print_rows(const struct inspect_subject *s, const struct stack_profile *p, const struct time_tree *t)
 {
-        const uint64_t least = least_of_rows(p);
-        uint32_t *numbers = calloc(cpu_profile_count(p) + 1u, sizeof(*numbers)), n = 0;
+        const uint64_t least = least_of_rows(t);
+        uint32_t *numbers = calloc(time_tree_count(t) + 1u, sizeof(*numbers)), n = 0;
         char least_text[HW_NUMBER_MAX];
 
         if (!numbers)
@@ -147,8 +170,8 @@ static bool print_rows(const struct inspect_subject *s, const struct cpu_profile
                 (void)fprintf(s->request->to, "stacks with less than %s are not shown\n",
                               hw_duration_text(least_text, sizeof(least_text), (double)least));
         (void)fputc('\n', s->request->to);
-        for (uint32_t id = 1; id <= cpu_profile_count(p); id++) {
-                const struct cpu_profile_node *node = cpu_profile_nth(p, id);
+        for (uint32_t id = 1; id <= time_tree_count(t); id++) {
+                const struct time_node *node = time_tree_nth(t, id);
                 if (node->total_ns < least)
                         continue;
                 numbers[id] = ++n;
@@ -163,35 +186,42 @@ static bool print_rows(const struct inspect_subject *s, const struct cpu_profile
 
 /* ---------------------------------------------------------------------------- costs */
 
-static void print_costs(const struct inspect_subject *s, const struct cpu_profile *p)
+static void print_samples(FILE *to, const struct time_tree *t)
+{
+        const char *before = "samples: ";
+        char n[HW_NUMBER_MAX];
+
+        for (size_t i = 0; i < SAMPLE_KINDS; i++) {
+                if (!t->samples[i])
+                        continue;
+                (void)fprintf(to, "%s%s %s", before, hw_count_text(n, sizeof(n), t->samples[i]), kinds[i][1]);
+                before = ", ";
+        }
+        if (t->unkept_samples)
+                (void)fprintf(to, "; %s were of too many different stacks, and are not shown",
+                              hw_count_text(n, sizeof(n), t->unkept_samples));
+        if (time_tree_samples(t))
+                (void)fputc('\n', to);
+}
+
+static void print_costs(const struct inspect_subject *s, const struct stack_profile *p)
 {
         FILE *to = s->request->to;
         char a[HW_NUMBER_MAX], b[HW_NUMBER_MAX], c[HW_NUMBER_MAX];
-        const char *before = "samples: ";
 
         if (p->program_ns)
                 (void)fprintf(to, "CPU time of the program: %s, %s of one processor; samples stand for %s of it\n",
                               hw_duration_text(a, sizeof(a), (double)p->program_ns),
                               hw_share_text(b, sizeof(b), share(p->program_ns, p->elapsed_ns)),
-                              hw_share_text(c, sizeof(c), share(cpu_profile_ns(p), p->program_ns)));
+                              hw_share_text(c, sizeof(c), share(time_tree_ns(&p->running), p->program_ns)));
         if (p->waited_ns)
                 (void)fprintf(to, "beside that its threads waited %s for a processor\n",
                               hw_duration_text(a, sizeof(a), (double)p->waited_ns));
-        for (size_t i = 0; i < SAMPLE_KINDS; i++) {
-                if (!p->samples[i])
-                        continue;
-                (void)fprintf(to, "%s%s %s", before, hw_count_text(a, sizeof(a), p->samples[i]), kinds[i][1]);
-                before = ", ";
-        }
-        if (p->unkept_samples)
-                (void)fprintf(to, "; %s were of too many different stacks, and are not shown",
-                              hw_count_text(a, sizeof(a), p->unkept_samples));
-        if (cpu_profile_samples(p))
-                (void)fputc('\n', to);
+        print_samples(to, &p->running);
         if (p->n_stops)
                 (void)fprintf(to, "stops of one thread each: %s (median), %s (99 of 100), %s (longest)\n",
-                              hw_duration_text(a, sizeof(a), (double)cpu_profile_stop_quantile(p, 0.5)),
-                              hw_duration_text(b, sizeof(b), (double)cpu_profile_stop_quantile(p, 0.99)),
+                              hw_duration_text(a, sizeof(a), (double)stack_profile_stop_quantile(p, 0.5)),
+                              hw_duration_text(b, sizeof(b), (double)stack_profile_stop_quantile(p, 0.99)),
                               hw_duration_text(c, sizeof(c), (double)p->longest_stop_ns));
         if (p->expired)
                 (void)fprintf(to, "%s %s after %s (--max-pause), without a sample\n",
@@ -203,13 +233,41 @@ static void print_costs(const struct inspect_subject *s, const struct cpu_profil
                               hw_count_text(a, sizeof(a), p->busy), p->busy == 1 ? "" : "s");
 }
 
-static bool print_text(const struct inspect_subject *s, const struct cpu_profile *p, const struct tree *t,
-                       const struct cpu_profile_function *functions, size_t n)
+/* How threads that wait were read; without a stop. */
+static void print_readings(FILE *to, const struct part *t)
 {
+        const struct waiting_profile *w = &t->profile->waits;
+        char a[HW_NUMBER_MAX], b[HW_NUMBER_MAX];
+
+        if (!w->readings) {
+                (void)fprintf(to, "Haskell threads that wait were not read: %s\n",
+                              w->failed ? "garbage was collected whenever they were listed"
+                                        : "the profile was too short, or the program has ended");
+                return;
+        }
+        (void)fprintf(to, "waiting: %.1f Haskell threads on average, of %.1f; %s reading%s in %s\n",
+                      share(t->all_ns, w->ns), w->thread_ns / (double)w->ns, hw_count_text(a, sizeof(a), w->readings),
+                      w->readings == 1 ? "" : "s", hw_duration_text(b, sizeof(b), (double)w->ns));
+        print_samples(to, t->tree);
+        if (w->read < w->listed)
+                (void)fprintf(to, "%s of %s threads were read, chosen at random\n",
+                              hw_count_text(a, sizeof(a), w->read), hw_count_text(b, sizeof(b), w->listed));
+        if (w->changed)
+                (void)fprintf(to, "%s of %s threads ran while they were read, and are left out\n",
+                              hw_count_text(a, sizeof(a), w->changed), hw_count_text(b, sizeof(b), w->read));
+        if (w->failed)
+                (void)fprintf(to, "%s further reading%s failed, for garbage was collected meanwhile\n",
+                              hw_count_text(a, sizeof(a), w->failed), w->failed == 1 ? "" : "s");
+}
+
+static bool print_text(const struct inspect_subject *s, const struct part *running, const struct part *waiting)
+{
+        const struct stack_profile *p = running->profile;
+        const uint64_t samples = time_tree_samples(&p->running);
         FILE *to = s->request->to;
         char what[160], a[HW_NUMBER_MAX], b[HW_NUMBER_MAX];
 
-        (void)snprintf(what, sizeof(what), "%s samples in %s%s", hw_count_text(a, sizeof(a), cpu_profile_samples(p)),
+        (void)snprintf(what, sizeof(what), "%s samples in %s%s", hw_count_text(a, sizeof(a), samples),
                        hw_duration_text(b, sizeof(b), (double)p->elapsed_ns),
                        p->has_ended        ? ", after which it ended"
                        : p->is_interrupted ? ", then interrupted"
@@ -217,30 +275,32 @@ static bool print_text(const struct inspect_subject *s, const struct cpu_profile
         head_text(s, what);
         head_cautions(s);
         print_costs(s, p);
-        if (cpu_profile_samples(p) == 0) {
-                (void)fprintf(to, "it was not met while it ran: it waits; `heapwatch threads` shows for what\n");
-                if (!s->request->rows)
-                        return true;
-        }
+        if (samples == 0)
+                (void)fprintf(to, "it was not met while it ran: it waits; `%s` shows for what\n",
+                              p->with_waiting ? "--waiting" : "heapwatch profile --waiting");
         if (s->request->rows)
-                return print_rows(s, p);
-        print_functions(s, p, functions, n);
-        (void)fprintf(to, "\n%8s  TOP DOWN, without what has less than 1 %%\n", "TOTAL");
-        print_children(s, t, 0, 0);
+                return print_rows(s, p, &p->running);
+        if (samples)
+                print_part(s, running);
+        if (p->with_waiting) {
+                (void)fputc('\n', to);
+                print_readings(to, waiting);
+                if (time_tree_samples(&p->waiting))
+                        print_part(s, waiting);
+        }
         return true;
 }
 
 /* ----------------------------------------------------------------------------- JSON */
 
-static void functions_json(struct json_out *j, const struct cpu_profile *p,
-                           const struct cpu_profile_function *functions, size_t n)
+static void functions_json(struct json_out *j, const struct part *t)
 {
         json_member_open(j, "functions", '[');
-        for (size_t i = 0; i < n; i++) {
-                const struct cpu_profile_function *f = &functions[i];
+        for (size_t i = 0; i < t->n_functions; i++) {
+                const struct time_function *f = &t->functions[i];
                 json_line(j);
                 json_open(j, '{');
-                json_member_text(j, "name", cpu_profile_name(p, f->name));
+                json_member_text(j, "name", stack_profile_name(t->profile, f->name));
                 json_member_seconds(j, "self_s", f->self_ns);
                 json_member_seconds(j, "total_s", f->total_ns);
                 json_member_u64(j, "self_samples", f->self_samples);
@@ -251,14 +311,14 @@ static void functions_json(struct json_out *j, const struct cpu_profile *p,
 }
 
 /* Outermost first; `parent` is the number of the caller in this list, from 0. */
-static void nodes_json(struct json_out *j, const struct cpu_profile *p)
+static void nodes_json(struct json_out *j, const struct part *t)
 {
         json_member_open(j, "tree", '[');
-        for (uint32_t id = 1; id <= cpu_profile_count(p); id++) {
-                const struct cpu_profile_node *node = cpu_profile_nth(p, id);
+        for (uint32_t id = 1; id <= time_tree_count(t->tree); id++) {
+                const struct time_node *node = time_tree_nth(t->tree, id);
                 json_line(j);
                 json_open(j, '{');
-                json_member_text(j, "name", cpu_profile_name(p, node->name));
+                json_member_text(j, "name", stack_profile_name(t->profile, node->name));
                 if (node->parent)
                         json_member_u64(j, "parent", node->parent - 1);
                 json_member_seconds(j, "self_s", node->self_ns);
@@ -269,51 +329,77 @@ static void nodes_json(struct json_out *j, const struct cpu_profile *p)
         json_close(j, ']');
 }
 
-static void print_json(const struct inspect_subject *s, const struct cpu_profile *p,
-                       const struct cpu_profile_function *functions, size_t n)
+static void samples_json(struct json_out *j, const struct time_tree *t, size_t n_kinds)
 {
+        json_member_u64(j, "samples", time_tree_samples(t));
+        json_member_open(j, "samples_by_stack", '{');
+        for (size_t i = 0; i < n_kinds; i++)
+                json_member_u64(j, kinds[i][0], t->samples[i]);
+        json_member_u64(j, "not_kept", t->unkept_samples);
+        json_close(j, '}');
+}
+
+static void waiting_json(struct json_out *j, const struct part *t)
+{
+        const struct waiting_profile *w = &t->profile->waits;
+
+        json_member_open(j, "waiting", '{');
+        json_member_u64(j, "readings", w->readings);
+        json_member_u64(j, "readings_failed", w->failed);
+        json_member_seconds(j, "read_s", w->ns);
+        json_known_double(j, "mean_threads", w->readings > 0, w->ns ? w->thread_ns / (double)w->ns : 0);
+        json_known_double(j, "mean_waiting_threads", w->readings > 0, share(t->all_ns, w->ns));
+        json_member_u64(j, "threads_listed", w->listed);
+        json_member_u64(j, "threads_read", w->read);
+        json_member_u64(j, "threads_changed", w->changed);
+        json_member_seconds(j, "waited_s", t->all_ns);
+        samples_json(j, t->tree, SAMPLE_COLLECTION);
+        functions_json(j, t);
+        nodes_json(j, t);
+        json_close(j, '}');
+}
+
+static void print_json(const struct inspect_subject *s, const struct part *running, const struct part *waiting)
+{
+        const struct stack_profile *p = running->profile;
         struct json_out j = { .to = s->request->to };
 
         json_open(&j, '{');
         head_json(&j, s);
         json_member_seconds(&j, "elapsed_s", p->elapsed_ns);
         json_member_bool(&j, "ended", p->has_ended);
-        json_member_u64(&j, "samples", cpu_profile_samples(p));
-        json_member_seconds(&j, "sampled_cpu_s", cpu_profile_ns(p));
+        samples_json(&j, running->tree, SAMPLE_KINDS);
+        json_member_seconds(&j, "sampled_cpu_s", running->all_ns);
         json_known_double(&j, "cpu_s", p->program_ns > 0, (double)p->program_ns / 1e9);
         json_member_seconds(&j, "waited_for_processor_s", p->waited_ns);
-        json_member_open(&j, "samples_by_stack", '{');
-        for (size_t i = 0; i < SAMPLE_KINDS; i++)
-                json_member_u64(&j, kinds[i][0], p->samples[i]);
-        json_member_u64(&j, "not_kept", p->unkept_samples);
-        json_close(&j, '}');
         json_member_open(&j, "stops", '{');
         json_member_u64(&j, "n", p->n_stops);
         if (p->n_stops) {
-                json_member_seconds(&j, "median_s", cpu_profile_stop_quantile(p, 0.5));
-                json_member_seconds(&j, "p99_s", cpu_profile_stop_quantile(p, 0.99));
+                json_member_seconds(&j, "median_s", stack_profile_stop_quantile(p, 0.5));
+                json_member_seconds(&j, "p99_s", stack_profile_stop_quantile(p, 0.99));
                 json_member_seconds(&j, "longest_s", p->longest_stop_ns);
         }
         json_member_u64(&j, "expired", p->expired);
         json_close(&j, '}');
-        functions_json(&j, p, functions, n);
-        nodes_json(&j, p);
+        functions_json(&j, running);
+        nodes_json(&j, running);
+        if (p->with_waiting)
+                waiting_json(&j, waiting);
         json_close(&j, '}');
         json_newline(&j);
 }
 
-bool show_profile(const struct inspect_subject *s, const struct cpu_profile *p)
+bool show_profile(const struct inspect_subject *s, const struct stack_profile *p)
 {
-        struct tree t = { p, NULL, NULL };
-        size_t n;
-        struct cpu_profile_function *functions = cpu_profile_functions(p, &n);
-        bool good = (functions || cpu_profile_count(p) == 0) && tree_make(&t, p);
+        struct part running, waiting;
+        const bool made = part_make(&running, p, &p->running);
+        bool good = part_make(&waiting, p, &p->waiting) && made;
 
         if (good && s->request->json)
-                print_json(s, p, functions, n);
+                print_json(s, &running, &waiting);
         else if (good)
-                good = print_text(s, p, &t, functions, n);
-        tree_done(&t);
-        free(functions);
+                good = print_text(s, &running, &waiting);
+        part_done(&running);
+        part_done(&waiting);
         return good;
 }

@@ -11,15 +11,13 @@
 #include "proto/base/json_out.h"
 #include "proto/base/whole_file.h"
 
-#define DEEP (PROFILE_FRAMES + 2) /* of a stack, with the root that says what is missing, and the thread */
-
 /* The names of a node and its callers, the innermost first. */
-static size_t stack_of(const struct cpu_profile *p, uint32_t id, uint32_t names[DEEP])
+static size_t stack_of(const struct time_tree *t, uint32_t id, uint32_t names[PROFILE_DEEP])
 {
         size_t n = 0;
 
-        for (; id && n < DEEP; id = cpu_profile_nth(p, id)->parent)
-                names[n++] = cpu_profile_nth(p, id)->name;
+        for (; id && n < PROFILE_DEEP; id = time_tree_nth(t, id)->parent)
+                names[n++] = time_tree_nth(t, id)->name;
         return n;
 }
 
@@ -34,64 +32,78 @@ static void put_name(FILE *to, const char *name)
         }
 }
 
-/* A line for each stack, the outermost function first, with microseconds of CPU time. */
-bool profile_write_collapsed(FILE *to, const struct cpu_profile *p, const char *program)
+static void put_lines(FILE *to, const struct stack_profile *p, const struct time_tree *t, const char *before)
 {
-        uint32_t names[DEEP];
+        uint32_t names[PROFILE_DEEP];
 
-        (void)program;
-        for (uint32_t id = 1; id <= cpu_profile_count(p); id++) {
-                const uint64_t us = (cpu_profile_nth(p, id)->self_ns + 500) / 1000;
+        for (uint32_t id = 1; id <= time_tree_count(t); id++) {
+                const uint64_t us = (time_tree_nth(t, id)->self_ns + 500) / 1000;
                 if (us == 0)
                         continue;
-                for (size_t i = stack_of(p, id, names); i-- > 0;) {
-                        put_name(to, name_without_package(cpu_profile_name(p, names[i])));
+                (void)fputs(before, to);
+                for (size_t i = stack_of(t, id, names); i-- > 0;) {
+                        put_name(to, name_without_package(stack_profile_name(p, names[i])));
                         (void)putc(i ? ';' : ' ', to);
                 }
                 (void)fprintf(to, "%" PRIu64 "\n", us);
         }
+}
+
+/* A line for each stack, the outermost function first, with microseconds; where there are both, it says of what. */
+bool profile_write_collapsed(FILE *to, const struct stack_profile *p, const char *program)
+{
+        (void)program;
+        put_lines(to, p, &p->running, p->with_waiting ? "running;" : "");
+        put_lines(to, p, &p->waiting, "waiting;");
         return true;
 }
 
 /* ------------------------------------------------------------------------ speedscope */
 
-static void put_frames(struct json_out *j, const struct cpu_profile *p)
+static void put_frames(struct json_out *j, const struct stack_profile *p)
 {
         json_member_open(j, "shared", '{');
         json_member_open(j, "frames", '[');
         for (uint32_t id = 1; id <= p->names.count; id++) {
                 json_line(j);
                 json_open(j, '{');
-                json_member_text(j, "name", name_without_package(cpu_profile_name(p, id)));
+                json_member_text(j, "name", name_without_package(stack_profile_name(p, id)));
                 json_close(j, '}');
         }
         json_close(j, ']');
         json_close(j, '}');
 }
 
-static void put_stacks(struct json_out *j, const struct cpu_profile *p)
+static void put_tree(struct json_out *j, const struct time_tree *t, const char *name)
 {
-        uint32_t names[DEEP];
+        uint32_t names[PROFILE_DEEP];
 
+        json_open(j, '{');
+        json_member_text(j, "type", "sampled");
+        json_member_text(j, "name", name);
+        json_member_text(j, "unit", "nanoseconds");
+        json_member_u64(j, "startValue", 0);
+        json_member_u64(j, "endValue", time_tree_ns(t) - t->unkept_ns);
         json_member_open(j, "samples", '[');
-        for (uint32_t id = 1; id <= cpu_profile_count(p); id++) {
-                if (cpu_profile_nth(p, id)->self_ns == 0)
+        for (uint32_t id = 1; id <= time_tree_count(t); id++) {
+                if (time_tree_nth(t, id)->self_ns == 0)
                         continue;
                 json_line(j);
                 json_open(j, '[');
-                for (size_t i = stack_of(p, id, names); i-- > 0;)
+                for (size_t i = stack_of(t, id, names); i-- > 0;)
                         json_u64(j, names[i] - 1);
                 json_close(j, ']');
         }
         json_close(j, ']');
         json_member_open(j, "weights", '[');
-        for (uint32_t id = 1; id <= cpu_profile_count(p); id++)
-                if (cpu_profile_nth(p, id)->self_ns)
-                        json_u64(j, cpu_profile_nth(p, id)->self_ns);
+        for (uint32_t id = 1; id <= time_tree_count(t); id++)
+                if (time_tree_nth(t, id)->self_ns)
+                        json_u64(j, time_tree_nth(t, id)->self_ns);
         json_close(j, ']');
+        json_close(j, '}');
 }
 
-bool profile_write_speedscope(FILE *to, const struct cpu_profile *p, const char *program)
+bool profile_write_speedscope(FILE *to, const struct stack_profile *p, const char *program)
 {
         struct json_out j = { .to = to };
 
@@ -101,14 +113,9 @@ bool profile_write_speedscope(FILE *to, const struct cpu_profile *p, const char 
         json_member_text(&j, "name", program ? program : "heapwatch profile");
         put_frames(&j, p);
         json_member_open(&j, "profiles", '[');
-        json_open(&j, '{');
-        json_member_text(&j, "type", "sampled");
-        json_member_text(&j, "name", "CPU time");
-        json_member_text(&j, "unit", "nanoseconds");
-        json_member_u64(&j, "startValue", 0);
-        json_member_u64(&j, "endValue", cpu_profile_ns(p) - p->unkept_ns);
-        put_stacks(&j, p);
-        json_close(&j, '}');
+        put_tree(&j, &p->running, "CPU time");
+        if (p->with_waiting)
+                put_tree(&j, &p->waiting, "waiting, by Haskell thread");
         json_close(&j, ']');
         json_close(&j, '}');
         json_newline(&j);
@@ -119,7 +126,7 @@ bool profile_write_speedscope(FILE *to, const struct cpu_profile *p, const char 
 
 static const char *const suffixes[] = { ".collapsed", ".speedscope.json", ".svg", ".pb.gz", NULL };
 
-static bool (*const writers[])(FILE *to, const struct cpu_profile *p, const char *program) = {
+static bool (*const writers[])(FILE *to, const struct stack_profile *p, const char *program) = {
         profile_write_collapsed,
         profile_write_speedscope,
         profile_write_svg,
@@ -131,7 +138,7 @@ bool profile_file_check(const char *path, struct error *error)
         return out_file_check(path, suffixes, error);
 }
 
-bool profile_file_write(const char *path, const struct cpu_profile *p, const char *program, struct error *error)
+bool profile_file_write(const char *path, const struct stack_profile *p, const char *program, struct error *error)
 {
         const char *name = program ? strrchr(program, '/') : NULL;
         struct document d;

@@ -5,19 +5,19 @@
 
 #include <stdio.h>
 
-#include "inspect/ghc/cpu_profile.h"
+#include "inspect/ghc/stack_profile.h"
 #include "proto/base/error.h"
 
 /* False with a sentence: the suffix is that of no format, or no file can be made there. */
 bool profile_file_check(const char *path, struct error *error);
 
 /* Replaces the file. `program`: its path; NULL: not known. False with a sentence; then an older file is untouched. */
-bool profile_file_write(const char *path, const struct cpu_profile *p, const char *program, struct error *error);
+bool profile_file_write(const char *path, const struct stack_profile *p, const char *program, struct error *error);
 
 /* In one format each, to a stream; `program`: its name, or NULL. False: out of memory. */
-bool profile_write_collapsed(FILE *to, const struct cpu_profile *p, const char *program);
-bool profile_write_speedscope(FILE *to, const struct cpu_profile *p, const char *program);
-bool profile_write_svg(FILE *to, const struct cpu_profile *p, const char *program);   /* flame_graph.c */
-bool profile_write_pprof(FILE *to, const struct cpu_profile *p, const char *program); /* pprof.c */
+bool profile_write_collapsed(FILE *to, const struct stack_profile *p, const char *program);
+bool profile_write_speedscope(FILE *to, const struct stack_profile *p, const char *program);
+bool profile_write_svg(FILE *to, const struct stack_profile *p, const char *program);   /* flame_graph.c */
+bool profile_write_pprof(FILE *to, const struct stack_profile *p, const char *program); /* pprof.c */
 
 #endif

@@ -4,6 +4,9 @@
  * that runs now and then is found running now and then, and what it used in between is not lost. Only what runs is
  * stopped: a thread that waits in the kernel has used nothing, and would be woken up. The time between two samples is
  * jittered, so that work in step with a clock is not always met at the same place.
+ *
+ * Threads that wait are read while they do: a few, ten times a second; many, less often, so that it costs no more. Each
+ * stands for the time since the reading before.
  */
 #include "inspect/watch/profile.h"
 
@@ -23,6 +26,10 @@
 #define IDLE_PASSES        16u                 /* a thread that does not run is asked every so often */
 #define STACK_WORDS_COPIED 8192u               /* 64 KiB */
 #define RUN_US             500000
+#define READING_NS         UINT64_C(100000000) /* between two readings of those that wait, */
+#define READING_PARTS      300u                /* and of a processor, at most one part in so many */
+#define READING_THREADS    1000u
+#define READING_WORDS      2048u /* of each stack: 16 KiB */
 #define REPORT_NS          UINT64_C(1000000000)
 
 static volatile sig_atomic_t is_interrupted;
@@ -34,13 +41,15 @@ static void interrupt(int signal)
 }
 
 struct sampler {
-        struct cpu_profile *to;
+        struct stack_profile *to;
         struct ghc *ghc;
         pid_t pid;
         const struct profiling *how;
         struct os_threads system;
         struct runtime runtime;
         struct threads threads; /* the one that was stopped last */
+        struct threads waiting; /* those that waited when they were read last */
+        uint64_t random, reading_ns;
         uint64_t pass;
         uint64_t begin_cpu_ns; /* of the program */
 };
@@ -71,13 +80,13 @@ static enum stopped sample(struct sampler *s, struct os_thread *t, const struct 
         const enum activity activity = threads_copy_running(&s->threads, s->ghc, &s->runtime, &r, STACK_WORDS_COPIED);
         const bool good = os_thread_times(t, &after) && !stop_is_over();
         const uint64_t all_ns = stop_end();
-        cpu_profile_add_stop(s->to,
-                             stop_duration(all_ns, clock_mono_ns() - seen_ns, after.waited_ns - before->waited_ns));
+        stack_profile_add_stop(s->to,
+                               stop_duration(all_ns, clock_mono_ns() - seen_ns, after.waited_ns - before->waited_ns));
         if (!good) {
                 s->to->expired++;
                 return STOPPED_NOT;
         }
-        cpu_profile_add(s->to, s->ghc, &s->threads, activity, r.pc, after.cpu_ns - t->sampled.cpu_ns);
+        stack_profile_add(s->to, s->ghc, &s->threads, activity, r.pc, after.cpu_ns - t->sampled.cpu_ns);
         s->to->waited_ns += after.waited_ns - t->sampled.waited_ns;
         t->sampled = after;
         return STOPPED;
@@ -101,6 +110,40 @@ static enum stopped pass(struct sampler *s)
                         result = sample(s, t, &now);
         }
         return result;
+}
+
+static void add_waiting(struct sampler *s, const struct waiting_threads *w, uint64_t ns)
+{
+        struct waiting_profile *to = &s->to->waits;
+
+        to->readings++;
+        to->listed += w->listed;
+        to->read += w->read;
+        to->changed += w->changed;
+        to->ns += ns;
+        to->thread_ns += (double)w->listed * (double)ns;
+        if (w->read)
+                stack_profile_add_waiting(s->to, s->ghc, &s->waiting,
+                                          (uint64_t)((double)ns * (double)w->listed / (double)w->read));
+}
+
+/* Returns when the next reading is due. One that fails leaves its time to the next. */
+static uint64_t read_waiting(struct sampler *s)
+{
+        const uint64_t begin_ns = clock_mono_ns(), begin_cpu_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
+        struct waiting_threads w = { .most = READING_THREADS,
+                                     .words_most = READING_WORDS,
+                                     .random = s->random,
+                                     .with_labels = s->to->by_thread };
+
+        if (threads_copy_waiting(&s->waiting, s->ghc, &w)) {
+                add_waiting(s, &w, begin_ns - s->reading_ns);
+                s->reading_ns = begin_ns;
+        } else {
+                s->to->waits.failed++;
+        }
+        const uint64_t least_ns = READING_PARTS * (clock_read_ns(CLOCK_THREAD_CPUTIME_ID) - begin_cpu_ns);
+        return begin_ns + stack_profile_delay_ns(&s->random, least_ns > READING_NS ? least_ns : READING_NS);
 }
 
 /* Nothing is known once it has ended: then what is known is from shortly before. */
@@ -137,17 +180,30 @@ static void set_priority(bool real_time)
 static void report(struct sampler *s)
 {
         set_priority(false);
-        cpu_profile_sum(s->to);
+        stack_profile_sum(s->to);
         s->how->report(s->how->ctx, s->to);
         set_priority(true);
+}
+
+/* It may last for milliseconds, in which the program is not to wait for us. */
+static uint64_t read_waiting_behind(struct sampler *s)
+{
+        set_priority(false);
+        const uint64_t next_ns = read_waiting(s);
+        set_priority(true);
+        return next_ns;
 }
 
 static enum stopped run(struct sampler *s, struct error *error)
 {
         const uint64_t begin_ns = clock_mono_ns();
-        uint64_t now_ns = begin_ns, next_ns = begin_ns, list_ns = begin_ns, random = begin_ns;
-        uint64_t report_ns = begin_ns + REPORT_NS;
+        uint64_t now_ns = begin_ns, next_ns = begin_ns, list_ns = begin_ns, report_ns = begin_ns + REPORT_NS;
+        uint64_t reading_ns = UINT64_MAX;
         enum stopped result = STOPPED;
+
+        s->random = s->reading_ns = begin_ns;
+        if (s->how->with_waiting)
+                reading_ns = begin_ns + stack_profile_delay_ns(&s->random, READING_NS);
 
         while (result != STOPPED_REFUSED && !is_interrupted && now_ns - begin_ns < s->how->for_ns) {
                 if (now_ns >= list_ns && !os_threads_list(&s->system)) {
@@ -164,12 +220,14 @@ static enum stopped run(struct sampler *s, struct error *error)
                         read_cpu(s);
                 }
                 result = pass(s);
+                if (now_ns >= reading_ns)
+                        reading_ns = read_waiting_behind(s);
                 if (s->how->report && now_ns >= report_ns) {
                         s->to->elapsed_ns = now_ns - begin_ns;
                         report(s);
                         report_ns = now_ns + REPORT_NS;
                 }
-                next_ns += cpu_profile_delay_ns(&random, s->how->hz);
+                next_ns += stack_profile_delay_ns(&s->random, 1000000000u / s->how->hz);
                 now_ns = clock_mono_ns();
                 if (next_ns < now_ns)
                         next_ns = now_ns; /* what was missed is not made up for */
@@ -185,7 +243,7 @@ static enum stopped run(struct sampler *s, struct error *error)
         return result == STOPPED_REFUSED ? result : STOPPED;
 }
 
-enum stopped profile_process(struct cpu_profile *ret, struct ghc *g, pid_t pid, const struct profiling *how,
+enum stopped profile_process(struct stack_profile *ret, struct ghc *g, pid_t pid, const struct profiling *how,
                              struct error *error)
 {
         const struct sigaction act = { .sa_handler = interrupt };
@@ -200,12 +258,14 @@ enum stopped profile_process(struct cpu_profile *ret, struct ghc *g, pid_t pid, 
         (void)sigaction(SIGTERM, &act, NULL);
         descriptors_raise(); /* two for each thread of the program */
         runtime_find(&s.runtime, g);
+        ret->with_waiting = how->with_waiting;
         set_priority(true);
         const enum stopped result = run(&s, error);
         set_priority(false);
-        cpu_profile_sum(ret);
-        if (ret->program_ns && ret->program_ns < cpu_profile_ns(ret))
-                ret->program_ns = cpu_profile_ns(ret); /* it has ended, and was read before */
+        stack_profile_sum(ret);
+        if (ret->program_ns && ret->program_ns < time_tree_ns(&ret->running))
+                ret->program_ns = time_tree_ns(&ret->running); /* it has ended, and was read before */
+        threads_done(&s.waiting);
         threads_done(&s.threads);
         os_threads_done(&s.system);
         return result;

@@ -5,14 +5,15 @@
 
 #include <sys/types.h>
 
-#include "inspect/ghc/cpu_profile.h"
+#include "inspect/ghc/stack_profile.h"
 #include "inspect/process/stop.h"
 
 struct profiling {
         uint64_t for_ns;
         unsigned hz;          /* of each thread that runs */
+        bool with_waiting;    /* also what Haskell threads wait for, which does not stop them */
         uint64_t max_stop_ns; /* a longer stop ends by itself, without a sample */
-        void (*report)(void *ctx, const struct cpu_profile *so_far); /* each second; NULL: only at the end */
+        void (*report)(void *ctx, const struct stack_profile *so_far); /* each second; NULL: only at the end */
         void *ctx;
 };
 
@@ -20,7 +21,7 @@ struct profiling {
  * Until the time is over, the program ends, or SIGINT or SIGTERM comes. The program runs then. Unless STOPPED, there is
  * a sentence; with it the profile may be empty, when the program waits.
  */
-enum stopped profile_process(struct cpu_profile *ret, struct ghc *g, pid_t pid, const struct profiling *how,
+enum stopped profile_process(struct stack_profile *ret, struct ghc *g, pid_t pid, const struct profiling *how,
                              struct error *error);
 
 #endif

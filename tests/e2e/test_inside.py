@@ -589,6 +589,37 @@ def test_profile(directory):
         program.wait()
 
 
+def test_profile_of_what_threads_wait_for(directory):
+    """70 threads wait in one function and 30 in another while garbage is collected: so do their shares, apart from CPU time."""
+    require_tracing()
+    program = started(programs["threaded"], "wait")
+    try:
+        found = inspect("profile", program.pid, "--waiting", "--by", "thread", "--for", "1s", "-o", directory / "wait.collapsed")
+        text = client("profile", program.pid, "--waiting", "--for", "300ms").stdout.decode()
+        plain = inspect("profile", program.pid, "--for", "100ms")
+    finally:
+        program.kill()
+        program.wait()
+    waiting = found["waiting"]
+    assert waiting["readings"] > 0 and waiting["threads_changed"] <= waiting["threads_read"] == waiting["threads_listed"]
+    assert waiting["mean_waiting_threads"] <= waiting["mean_threads"] and waiting["waited_s"] > 50 * waiting["read_s"]
+
+    def total(tree, name):
+        return sum(f["total_s"] for f in tree["functions"] if name in f["name"])
+    replies, orders = total(waiting, "waitForReply"), total(waiting, "waitForOrder")
+    assert 0.68 < replies / (replies + orders) < 0.72, (replies, orders)
+    assert found["sampled_cpu_s"] > 0 and total(found, "waitFor") == total(found, "(blocked") == 0, "never mixed"
+    assert total(waiting, "(blocked on an MVar)") >= replies + orders and 0 < total(waiting, "(blocked in STM)") <= waiting["read_s"] * 1.01
+    assert waiting["samples_by_stack"]["cut"] > 0, "one stack is 20,000 calls deep"
+    lines = (directory / "wait.collapsed").read_text().splitlines()
+    for kind, tree in ("running;", found["tree"]), ("waiting;", waiting["tree"]):
+        us = sum(int(line.rsplit(" ", 1)[1]) for line in lines if line.startswith(kind))
+        assert abs(us / 1e6 - sum(n["self_s"] for n in tree)) < 0.001
+    assert any(line.startswith("waiting;thread ") and ";(blocked on an MVar);" in line and "waitForReply" in line for line in lines)
+    assert "waiting: 10" in text and " THREADS  FUNCTION" in text.partition("waiting: ")[2]
+    assert "waiting" not in plain
+
+
 def test_profile_by_page_and_console(directory):
     """What the page gets: on request, one at a time, ended before its time with what it has; the same function is the first.
     The console has it by a key, as a tree that folds, and cost centres by another."""

@@ -183,20 +183,24 @@ static void collect_samples(struct draft *d, struct ghc *g, const uint8_t *more,
                             struct inspect_request *request)
 {
         struct runtime runtime;
+        struct waiting_threads waiting = { .most = 20, .words_most = 100, .with_labels = true };
         struct threads t = { 0 };
-        struct cpu_profile p;
+        struct stack_profile p;
 
         runtime_find(&runtime, g);
-        cpu_profile_init(&p);
+        stack_profile_init(&p);
         for (size_t at = 0; n - at >= CHANGE_BYTES && at < SAMPLES * CHANGE_BYTES; at += CHANGE_BYTES) {
                 struct registers r = d->program.registers[0];
                 uint64_t *const changed[] = { &r.pc, &r.hs_sp, &r.base, &r.sp };
                 change(d, more + at);
                 memcpy(changed[more[at] >> 6], more + at + 4, 8);
                 const enum activity activity = threads_copy_running(&t, g, &runtime, &r, 1 + more[at + 3]);
-                cpu_profile_add(&p, g, &t, activity, r.pc, 1 + more[at]);
+                stack_profile_add(&p, g, &t, activity, r.pc, 1 + more[at]);
+                if (threads_copy_waiting(&t, g, &waiting))
+                        stack_profile_add_waiting(&p, g, &t, 1 + more[at]);
         }
-        cpu_profile_sum(&p);
+        p.with_waiting = true;
+        stack_profile_sum(&p);
         for (int json = 0; json < 2; json++) {
                 request->json = json;
                 (void)show_profile(&(struct inspect_subject){ .request = request, .program = &d->program, .ghc = g },
@@ -206,7 +210,7 @@ static void collect_samples(struct draft *d, struct ghc *g, const uint8_t *more,
         (void)profile_write_speedscope(nowhere, &p, NULL);
         (void)profile_write_svg(nowhere, &p, NULL);
         (void)profile_write_pprof(nowhere, &p, NULL);
-        cpu_profile_done(&p);
+        stack_profile_done(&p);
         threads_done(&t);
 }
 

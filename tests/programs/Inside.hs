@@ -2,9 +2,10 @@
 -- | A heap and threads that are known: 40 threads in waitForReply, one 20,000 calls deep, one in STM, one in a delay;
 -- 3,000 sessions in a map that a top-level IORef holds, each with two items; 500 orders that one thread holds. Says
 -- "ready" when all is there, and has 3,000 sessions more for each line that it reads.
--- usage: Inside [busy|spin|fork]   until standard input ends, one more thread computes: busy allocates, spin is one function;
---                                  fork makes threads that nobody ends, some hundred a second
-module Main (main, sessions, waitForReply, descend, holdOrders, spin, spinAgain) where
+-- usage: Inside [busy|spin|fork|wait]   until standard input ends, one more thread computes: busy allocates, spin is one function;
+--                                       fork makes threads that nobody ends, some hundred a second; wait is busy, with 30 in
+--                                       waitForReply and 30 in waitForOrder more
+module Main (main, sessions, waitForReply, waitForOrder, descend, holdOrders, spin, spinAgain) where
 
 import Control.Concurrent
 import Control.Concurrent.STM
@@ -38,6 +39,10 @@ countSessions = M.size <$> readIORef sessions
 waitForReply :: MVar Int -> IO Int
 waitForReply m = do { n <- takeMVar m; return $! n + 1 }
 {-# NOINLINE waitForReply #-}
+
+waitForOrder :: MVar Int -> IO Int
+waitForOrder m = do { n <- takeMVar m; return $! n + 2 }
+{-# NOINLINE waitForOrder #-}
 
 descend :: MVar Int -> Int -> IO Int
 descend m 0 = takeMVar m
@@ -100,7 +105,9 @@ main = do
   named "delay" (threadDelay 1000000000)
   named "orders" (holdOrders orders reply)
   count <- newIORef 0
-  when (args == ["busy"]) $ named "burn" (burn count 0)
+  when (args == ["wait"]) $ forM_ [1 .. 30 :: Int] $ \_ ->
+    forkIO (void (waitForReply reply)) >> forkIO (void (waitForOrder reply))
+  when (args `elem` [["busy"], ["wait"]]) $ named "burn" (burn count 0)
   when (args == ["spin"]) $ named "spin" (spinAgain count 0)
   when (args == ["fork"]) $ named "fork" (forkAgain reply 1)
   threadDelay 200000

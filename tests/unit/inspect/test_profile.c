@@ -9,28 +9,34 @@
 #include <zlib.h>
 
 #include "client/convert/pprof.pb-c.h"
-#include "inspect/ghc/cpu_profile.h"
+#include "inspect/ghc/stack_profile.h"
 #include "inspect/show/profile_file.h"
 #include "proto/base/array.h"
 #include "proto/base/document.h"
 #include "tests/unit/inspect/draft.h"
 
-#define ADD(p, ns, ...)                                                                                                \
-        cpu_profile_add_names(p, (const char *const[]){ __VA_ARGS__ },                                                 \
-                              ARRAY_SIZE(((const char *const[]){ __VA_ARGS__ })), ns)
+#define ADD_TO(p, tree, ns, ...)                                                                                       \
+        stack_profile_add_names(p, tree, (const char *const[]){ __VA_ARGS__ },                                         \
+                                ARRAY_SIZE(((const char *const[]){ __VA_ARGS__ })), ns)
+#define ADD(p, ns, ...) ADD_TO(p, &(p)->running, ns, __VA_ARGS__)
 
-static struct cpu_profile_function function_of(const struct cpu_profile *p, const char *name)
+static struct time_function function_of_tree(const struct stack_profile *p, const struct time_tree *t, const char *name)
 {
-        struct cpu_profile_function found = { 0 };
+        struct time_function found = { 0 };
         size_t n;
-        struct cpu_profile_function *functions = cpu_profile_functions(p, &n);
+        struct time_function *functions = stack_profile_functions(p, t, &n);
 
         for (size_t i = 0; i < n; i++)
-                if (!strcmp(cpu_profile_name(p, functions[i].name), name))
+                if (!strcmp(stack_profile_name(p, functions[i].name), name))
                         found = functions[i];
         free(functions);
         assert_int_not_equal(found.name, 0);
         return found;
+}
+
+static struct time_function function_of(const struct stack_profile *p, const char *name)
+{
+        return function_of_tree(p, &p->running, name);
 }
 
 static bool never(void *ctx)
@@ -39,8 +45,8 @@ static bool never(void *ctx)
         return false;
 }
 
-static struct document written(const struct cpu_profile *p,
-                               bool (*write)(FILE *to, const struct cpu_profile *p, const char *program))
+static struct document written(const struct stack_profile *p,
+                               bool (*write)(FILE *to, const struct stack_profile *p, const char *program))
 {
         struct document d;
 
@@ -53,20 +59,20 @@ static struct document written(const struct cpu_profile *p,
 /* A sample counts once for a function, however often that is in its stack; neighbours of one name are one. */
 static void test_folding(void **state)
 {
-        struct cpu_profile p;
+        struct stack_profile p;
 
         (void)state;
-        cpu_profile_init(&p);
+        stack_profile_init(&p);
         ADD(&p, 70, "heavy", "step", "main");
         ADD(&p, 20, "light", "step", "main");
         ADD(&p, 10, "step", "light", "light", "step", "main");
         ADD(&p, 5, "main");
-        cpu_profile_sum(&p);
-        assert_int_equal(cpu_profile_count(&p), 5);
-        assert_int_equal(cpu_profile_samples(&p), 4);
-        assert_int_equal(cpu_profile_ns(&p), 105);
-        const struct cpu_profile_function step = function_of(&p, "step"), light = function_of(&p, "light"),
-                                          root = function_of(&p, "main");
+        stack_profile_sum(&p);
+        assert_int_equal(time_tree_count(&p.running), 5);
+        assert_int_equal(time_tree_samples(&p.running), 4);
+        assert_int_equal(time_tree_ns(&p.running), 105);
+        const struct time_function step = function_of(&p, "step"), light = function_of(&p, "light"),
+                                   root = function_of(&p, "main");
         assert_int_equal(step.self_ns, 10);
         assert_int_equal(step.total_ns, 100);
         assert_int_equal(step.total_samples, 3);
@@ -74,20 +80,20 @@ static void test_folding(void **state)
         assert_int_equal(light.total_ns, 30);
         assert_int_equal(root.self_samples, 1);
         assert_int_equal(root.total_ns, 105);
-        assert_int_equal(cpu_profile_nth(&p, 1)->total_samples, 4);
-        cpu_profile_done(&p);
+        assert_int_equal(time_tree_nth(&p.running, 1)->total_samples, 4);
+        stack_profile_done(&p);
 }
 
 static void test_files(void **state)
 {
-        struct cpu_profile p;
+        struct stack_profile p;
 
         (void)state;
-        cpu_profile_init(&p);
+        stack_profile_init(&p);
         ADD(&p, 70000, "base:GHC.List.a;b", "main:Main.main");
         ADD(&p, 400, "Main.rare", "main:Main.main");
         ADD(&p, 2600, "main:Main.main");
-        cpu_profile_sum(&p);
+        stack_profile_sum(&p);
         struct document d = written(&p, profile_write_collapsed);
         assert_string_equal(d.text, "Main.main 3\nMain.main;GHC.List.a,b 70\n");
         document_done(&d);
@@ -95,7 +101,7 @@ static void test_files(void **state)
         assert_non_null(strstr(d.text, "\"endValue\":73000"));
         assert_non_null(strstr(d.text, "{\"name\":\"GHC.List.a;b\"}"));
         document_done(&d);
-        cpu_profile_done(&p);
+        stack_profile_done(&p);
         struct error error = { "" };
         assert_true(profile_file_check("x.collapsed", &error));
         assert_false(profile_file_check(".collapsed", &error));
@@ -106,13 +112,13 @@ static void test_files(void **state)
 /* Boxes are as wide as their share, beside each other above their caller. */
 static void test_flame_graph(void **state)
 {
-        struct cpu_profile p;
+        struct stack_profile p;
 
         (void)state;
-        cpu_profile_init(&p);
+        stack_profile_init(&p);
         ADD(&p, 750, "Main.a", "Main.main");
         ADD(&p, 250, "Main.<&>", "Main.main");
-        cpu_profile_sum(&p);
+        stack_profile_sum(&p);
         struct document d = written(&p, profile_write_svg);
         assert_non_null(strstr(d.text,
                                "<title>Main.main: 100.0 %, 1.00 us, 2 samples</title><rect x=\"10.00\" y=\"66\" "
@@ -124,7 +130,61 @@ static void test_flame_graph(void **state)
                                "<title>Main.&lt;&amp;&gt;: 25.0 %, 250 ns, 1 sample</title>"
                                "<rect x=\"895.00\" y=\"50\" width=\"295.00\""));
         document_done(&d);
-        cpu_profile_done(&p);
+        stack_profile_done(&p);
+}
+
+/* Of both trees, each apart from the other: in one number a line says of what, pprof has values of both. */
+static void test_files_with_waiting(void **state)
+{
+        uint8_t bytes[4096];
+        struct stack_profile p;
+
+        (void)state;
+        stack_profile_init(&p);
+        p.with_waiting = true;
+        ADD(&p, 70000, "Main.a", "Main.main");
+        ADD_TO(&p, &p.waiting, 900000, "Main.rest", "Main.main", "(in threadDelay)");
+        ADD_TO(&p, &p.waiting, 100000, "Main.a", "Main.main", "(in threadDelay)");
+        stack_profile_sum(&p);
+        assert_int_equal(function_of(&p, "Main.main").total_ns, 70000);
+        assert_int_equal(function_of_tree(&p, &p.waiting, "Main.main").total_ns, 1000000);
+        size_t n;
+        free(stack_profile_functions(&p, &p.running, &n));
+        assert_int_equal(n, 2); /* none of the other tree */
+        struct document d = written(&p, profile_write_collapsed);
+        assert_string_equal(d.text,
+                            "running;Main.main;Main.a 70\nwaiting;(in threadDelay);Main.main;Main.rest 900\n"
+                            "waiting;(in threadDelay);Main.main;Main.a 100\n");
+        document_done(&d);
+        d = written(&p, profile_write_speedscope);
+        assert_non_null(
+                strstr(d.text, "\"name\":\"CPU time\",\"unit\":\"nanoseconds\",\"startValue\":0,\"endValue\":70000"));
+        assert_non_null(strstr(d.text, "\"endValue\":1000000"));
+        document_done(&d);
+        d = written(&p, profile_write_svg);
+        assert_non_null(strstr(d.text, "<title>Main.a: 100.0 %, 70.0 us, 1 sample</title><rect x=\"10.00\""));
+        assert_non_null(strstr(d.text, "<title>Main.rest: 90.0 %, 900 us, 1 sample</title><rect x=\"10.00\""));
+        document_done(&d);
+        d = written(&p, profile_write_pprof);
+        z_stream z = {
+                .next_in = (void *)d.text, .avail_in = (unsigned)d.size, .next_out = bytes, .avail_out = sizeof(bytes)
+        };
+        assert_int_equal(inflateInit2(&z, 16 + MAX_WBITS), Z_OK);
+        assert_int_equal(inflate(&z, Z_FINISH), Z_STREAM_END);
+        Pprof__Profile *f = pprof__profile__unpack(NULL, z.total_out, bytes);
+        assert_non_null(f);
+        assert_int_equal(f->n_sample_type, 4);
+        assert_string_equal(f->string_table[f->sample_type[3]->type], "waiting");
+        assert_int_equal(f->n_sample, 3);
+        static const int64_t values[3][4] = { { 1, 70000, 0, 0 }, { 0, 0, 1, 900000 }, { 0, 0, 1, 100000 } };
+        for (size_t i = 0; i < 3; i++) {
+                assert_int_equal(f->sample[i]->n_value, 4);
+                assert_memory_equal(f->sample[i]->value, values[i], sizeof(values[i]));
+        }
+        pprof__profile__free_unpacked(f, NULL);
+        (void)inflateEnd(&z);
+        document_done(&d);
+        stack_profile_done(&p);
 }
 
 /* As zlib and the format's own definition read it; more than one block of the compressed format. */
@@ -132,19 +192,19 @@ static void test_pprof(void **state)
 {
         enum { FUNCTIONS = 5000, ROOM = 1 << 20 };
         uint8_t *bytes = malloc(ROOM);
-        struct cpu_profile p;
+        struct stack_profile p;
         char name[64];
 
         (void)state;
         assert_non_null(bytes);
-        cpu_profile_init(&p);
+        stack_profile_init(&p);
         for (unsigned i = 0; i < FUNCTIONS; i++) {
                 (void)snprintf(name, sizeof(name), "Main.function%u", i);
                 ADD(&p, 1000 + i, name, "Main.main");
         }
         ADD(&p, 7, "Main.main");
         p.elapsed_ns = 99;
-        cpu_profile_sum(&p);
+        stack_profile_sum(&p);
         struct document d = written(&p, profile_write_pprof);
         z_stream z = { .next_in = (void *)d.text, .avail_in = (unsigned)d.size, .next_out = bytes, .avail_out = ROOM };
         assert_int_equal(inflateInit2(&z, 16 + MAX_WBITS), Z_OK);
@@ -167,7 +227,7 @@ static void test_pprof(void **state)
         pprof__profile__free_unpacked(f, NULL);
         (void)inflateEnd(&z);
         document_done(&d);
-        cpu_profile_done(&p);
+        stack_profile_done(&p);
         free(bytes);
 }
 
@@ -181,7 +241,7 @@ static void test_stacks(void **state)
         struct error error = { "" };
         struct runtime runtime;
         struct threads t = { 0 };
-        struct cpu_profile p;
+        struct stack_profile p;
         struct ghc g;
 
         (void)state;
@@ -191,7 +251,7 @@ static void test_stacks(void **state)
         draft_symbol(d, outer, 0x10, "base_GHCziBase_outer_info");
         draft_finish(d);
         assert_true(ghc_find(&g, &d->program, &error));
-        cpu_profile_init(&p);
+        stack_profile_init(&p);
         struct registers r = { .tid = 7,
                                .pc = leaf + 24,
                                .hs_sp = top,
@@ -202,8 +262,8 @@ static void test_stacks(void **state)
         assert_int_equal(runtime.n_capabilities, 1);
         r.hs_sp = top + 8;
         assert_int_equal(threads_copy_running(&t, &g, &runtime, &r, 100), ACTIVITY_OTHER);
-        cpu_profile_add(&p, &g, &t, ACTIVITY_COLLECTION, r.pc, 1);
-        cpu_profile_add(&p, &g, &t, ACTIVITY_OTHER, DRAFT_C, 2);
+        stack_profile_add(&p, &g, &t, ACTIVITY_COLLECTION, r.pc, 1);
+        stack_profile_add(&p, &g, &t, ACTIVITY_OTHER, DRAFT_C, 2);
         /* it has called the collector */
         draft_symbol(d, leaf, 0x40, "GarbageCollect");
         runtime_find(&runtime, &g);
@@ -221,7 +281,7 @@ static void test_stacks(void **state)
                 draft_u64(d, r.sp + 0x40, saved ? top : 0);
                 assert_int_equal(threads_copy_running(&t, &g, &runtime, &r, 100), ACTIVITY_FOREIGN);
                 assert_int_equal(t.items[0].state, THREAD_FOREIGN);
-                cpu_profile_add(&p, &g, &t, ACTIVITY_OTHER, DRAFT_C, 64);
+                stack_profile_add(&p, &g, &t, ACTIVITY_OTHER, DRAFT_C, 64);
         }
         draft_u64(d, r.sp + 0x40, 0);
         r.hs_sp = top;
@@ -229,24 +289,24 @@ static void test_stacks(void **state)
         assert_int_equal(threads_copy_running(&t, &g, &runtime, &r, 100), ACTIVITY_HASKELL);
         assert_int_equal(t.items[0].os_thread, 7);
         assert_int_equal(runtime.n_capabilities, 1);
-        cpu_profile_add(&p, &g, &t, ACTIVITY_OTHER, r.pc, 4);
+        stack_profile_add(&p, &g, &t, ACTIVITY_OTHER, r.pc, 4);
         /* in C, both registers are on its stack */
         draft_u64(d, r.sp + 0x40, r.hs_sp);
         draft_u64(d, r.sp + 0x48, r.base);
         r.hs_sp = r.base = 0;
         assert_int_equal(threads_copy_running(&t, &g, &runtime, &r, 100), ACTIVITY_HASKELL);
-        cpu_profile_add(&p, &g, &t, ACTIVITY_OTHER, DRAFT_C, 8);
+        stack_profile_add(&p, &g, &t, ACTIVITY_OTHER, DRAFT_C, 8);
         assert_int_equal(threads_copy_running(&t, &g, &runtime, &r, 4), ACTIVITY_HASKELL);
-        cpu_profile_add(&p, &g, &t, ACTIVITY_OTHER, r.pc, 16);
+        stack_profile_add(&p, &g, &t, ACTIVITY_OTHER, r.pc, 16);
         draft_u64(d, top + 8 * 7, 3); /* a frame that is none */
         assert_int_equal(threads_copy_running(&t, &g, &runtime, &r, 100), ACTIVITY_HASKELL);
-        cpu_profile_add(&p, &g, &t, ACTIVITY_OTHER, r.pc, 32);
-        cpu_profile_sum(&p);
-        assert_int_equal(p.ns[SAMPLE_COLLECTION], 1);
-        assert_int_equal(p.ns[SAMPLE_OUTSIDE], 2);
-        assert_int_equal(p.ns[SAMPLE_WHOLE], 140);
-        assert_int_equal(p.ns[SAMPLE_CUT], 16);
-        assert_int_equal(p.ns[SAMPLE_BROKEN], 32);
+        stack_profile_add(&p, &g, &t, ACTIVITY_OTHER, r.pc, 32);
+        stack_profile_sum(&p);
+        assert_int_equal(p.running.ns[SAMPLE_COLLECTION], 1);
+        assert_int_equal(p.running.ns[SAMPLE_OUTSIDE], 2);
+        assert_int_equal(p.running.ns[SAMPLE_WHOLE], 140);
+        assert_int_equal(p.running.ns[SAMPLE_CUT], 16);
+        assert_int_equal(p.running.ns[SAMPLE_BROKEN], 32);
         assert_int_equal(function_of(&p, "base:GHC.Base.outer").total_ns, 140);
         assert_int_equal(function_of(&p, "Main.inner").total_ns, 156);
         assert_int_equal(function_of(&p, "(garbage collection)").self_ns, 1);
@@ -256,7 +316,7 @@ static void test_stacks(void **state)
         char name[32];
         (void)snprintf(name, sizeof(name), "0x%lx", (unsigned long)leaf);
         assert_int_equal(function_of(&p, name).total_ns, 52);
-        cpu_profile_done(&p);
+        stack_profile_done(&p);
         threads_done(&t);
         ghc_done(&g);
         draft_destroy(d);
@@ -269,7 +329,7 @@ static void test_delays(void **state)
 
         (void)state;
         for (int i = 0; i < 20000; i++) {
-                const uint64_t ns = cpu_profile_delay_ns(&random, 100);
+                const uint64_t ns = stack_profile_delay_ns(&random, 10000000);
                 sum += ns;
                 least = ns < least ? ns : least;
                 most = ns > most ? ns : most;
@@ -281,18 +341,18 @@ static void test_delays(void **state)
 
 static void test_stops(void **state)
 {
-        struct cpu_profile p;
+        struct stack_profile p;
 
         (void)state;
-        cpu_profile_init(&p);
-        assert_int_equal(cpu_profile_stop_quantile(&p, 0.5), 0);
+        stack_profile_init(&p);
+        assert_int_equal(stack_profile_stop_quantile(&p, 0.5), 0);
         for (uint64_t us = 1; us <= 100; us++)
-                cpu_profile_add_stop(&p, us * 1000);
-        cpu_profile_add_stop(&p, UINT64_MAX);
-        assert_in_range(cpu_profile_stop_quantile(&p, 0.5), 49000, 53000);
-        assert_in_range(cpu_profile_stop_quantile(&p, 0.99), 97000, 103000);
+                stack_profile_add_stop(&p, us * 1000);
+        stack_profile_add_stop(&p, UINT64_MAX);
+        assert_in_range(stack_profile_stop_quantile(&p, 0.5), 49000, 53000);
+        assert_in_range(stack_profile_stop_quantile(&p, 0.99), 97000, 103000);
         assert_int_equal(p.longest_stop_ns, UINT64_MAX);
-        cpu_profile_done(&p);
+        stack_profile_done(&p);
 }
 
 /* Threads of one label but for their numbers are one, those without a label are known by their numbers. */
@@ -303,7 +363,7 @@ static void test_stacks_by_thread(void **state)
         const uint64_t frame = draft_table(d, RET_SMALL, 1, 0, NULL), label = draft_table(d, ARR_WORDS, 0, 0, NULL);
         struct error error = { "" };
         struct threads t = { 0 };
-        struct cpu_profile p;
+        struct stack_profile p;
         struct ghc g;
 
         (void)state;
@@ -319,19 +379,99 @@ static void test_stacks_by_thread(void **state)
         assert_true(ghc_find(&g, &d->program, &error));
         threads_copy(&t, &g, never, NULL);
         assert_int_equal(t.n, 4);
-        cpu_profile_init(&p);
+        stack_profile_init(&p);
         p.by_thread = true;
         for (size_t i = 0; i < t.n; i++) {
                 struct threads one = t;
                 one.items = &t.items[i];
-                cpu_profile_add(&p, &g, &one, ACTIVITY_HASKELL, DRAFT_TEXT, 10);
+                stack_profile_add(&p, &g, &one, ACTIVITY_HASKELL, DRAFT_TEXT, 10);
         }
-        cpu_profile_sum(&p);
+        stack_profile_sum(&p);
         assert_int_equal(function_of(&p, "thread worker").total_ns, 20);
         assert_int_equal(function_of(&p, "thread 3").total_ns, 10);
         assert_int_equal(function_of(&p, "thread 4").total_ns, 10);
-        assert_int_equal(cpu_profile_ns(&p), 40);
-        cpu_profile_done(&p);
+        assert_int_equal(time_tree_ns(&p.running), 40);
+        stack_profile_done(&p);
+        threads_done(&t);
+        ghc_done(&g);
+        draft_destroy(d);
+}
+
+/* A program that runs: this thread has allocated each time when its TSO was read. */
+struct restless {
+        struct draft *draft;
+        uint64_t tso;
+};
+
+static bool read_restless(void *ctx, uint64_t at, void *to, size_t n)
+{
+        const struct restless *r = ctx;
+        const bool good = draft_read(r->draft, at, to, n);
+
+        if (at == r->tso && n > 8)
+                *draft_at(r->draft, r->tso + r->draft->layout.limit, 1) += 1;
+        return good;
+}
+
+/* What runs is none of them, what ran meanwhile is left out and counted; of many, each is chosen as often. */
+static void test_waiting(void **state)
+{
+        enum { TRIES = 400, MVAR = 1, STM = 6, THREADS = 5 };
+        struct draft *d = draft_new(&draft_9_6);
+        const uint64_t inner = draft_table(d, RET_SMALL, 1, 0, NULL), outer = draft_table(d, RET_SMALL, 0, 0, NULL);
+        const uint64_t stack[] = { inner, 7, outer };
+        struct waiting_threads w = { .most = 10, .words_most = 100 };
+        struct error error = { "" };
+        struct threads t = { 0 };
+        struct stack_profile p;
+        struct ghc g;
+
+        (void)state;
+        (void)draft_thread(d, 0, 0, stack, ARRAY_SIZE(stack)); /* runnable */
+        (void)draft_thread(d, MVAR, 0, stack, ARRAY_SIZE(stack));
+        (void)draft_thread(d, MVAR, 0, &stack[2], 1);
+        (void)draft_thread(d, STM, 0, stack, ARRAY_SIZE(stack));
+        struct restless restless = { d, draft_thread(d, MVAR, 0, stack, ARRAY_SIZE(stack)) };
+        draft_symbol(d, inner, 0x10, "Main_inner_info");
+        draft_symbol(d, outer, 0x10, "Main_outer_info");
+        draft_finish(d);
+        d->memory.read = read_restless;
+        d->memory.ctx = &restless;
+        assert_true(ghc_find(&g, &d->program, &error));
+        assert_true(threads_copy_waiting(&t, &g, &w));
+        assert_int_equal(w.listed, THREADS);
+        assert_int_equal(w.read, THREADS);
+        assert_int_equal(w.changed, 1);
+        assert_int_equal(t.n, 3);
+        stack_profile_init(&p);
+        stack_profile_add_waiting(&p, &g, &t, 100);
+        stack_profile_sum(&p);
+        assert_int_equal(p.waiting.ns[SAMPLE_WHOLE], 300);
+        assert_int_equal(time_tree_ns(&p.running), 0);
+        assert_int_equal(function_of_tree(&p, &p.waiting, "Main.inner").self_ns, 200);
+        assert_int_equal(function_of_tree(&p, &p.waiting, "Main.outer").self_ns, 100);
+        assert_int_equal(function_of_tree(&p, &p.waiting, "(blocked on an MVar)").total_ns, 200);
+        assert_int_equal(function_of_tree(&p, &p.waiting, "(blocked in STM)").total_ns, 100);
+        w.words_most = 2;
+        assert_true(threads_copy_waiting(&t, &g, &w));
+        stack_profile_add_waiting(&p, &g, &t, 1);
+        assert_int_equal(p.waiting.ns[SAMPLE_CUT], 2);
+        unsigned chosen[THREADS + 1] = { 0 };
+        w.most = 2;
+        for (w.random = 0; w.random < TRIES; w.random++) {
+                assert_true(threads_copy_waiting(&t, &g, &w));
+                assert_int_equal(w.listed, THREADS);
+                assert_int_equal(w.read, 2);
+                for (size_t i = 0; i < t.n; i++)
+                        chosen[t.items[i].id]++;
+        }
+        for (size_t id = 2; id < THREADS; id++)
+                assert_in_range(chosen[id], TRIES / 4, TRIES / 2 + TRIES / 20); /* of two in five */
+        assert_int_equal(chosen[1] + chosen[THREADS], 0);
+        /* garbage is collected whenever they are listed */
+        draft_u64(d, draft_generation(d, 1) + d->layout.generation_bytes - 80, 1);
+        assert_false(threads_copy_waiting(&t, &g, &w));
+        stack_profile_done(&p);
         threads_done(&t);
         ghc_done(&g);
         draft_destroy(d);
@@ -341,10 +481,12 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(test_stacks_by_thread),
+                cmocka_unit_test(test_waiting),
                 cmocka_unit_test(test_folding),
                 cmocka_unit_test(test_files),
                 cmocka_unit_test(test_stacks),
                 cmocka_unit_test(test_flame_graph),
+                cmocka_unit_test(test_files_with_waiting),
                 cmocka_unit_test(test_pprof),
                 cmocka_unit_test(test_delays),
                 cmocka_unit_test(test_stops),

@@ -2,9 +2,9 @@
 /*
  * DESIGN - frames that only say what becomes of a value (update, catch, apply to arguments) are no functions and are
  * left out; neighbours of one name are one, so that recursion does not make the tree deeper with each call. What is
- * missing of a stack is its outer part: it has a root of its own that says so.
+ * missing of a stack is its outer part: it has a root of its own that says so. What a thread waits for is a root, too.
  */
-#include "inspect/ghc/cpu_profile.h"
+#include "inspect/ghc/stack_profile.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -31,40 +31,47 @@ struct place {
         uint32_t name;
 };
 
-void cpu_profile_init(struct cpu_profile *p)
+void stack_profile_init(struct stack_profile *p)
 {
-        *p = (struct cpu_profile){ .seed = hash_seed(p) };
-        pool_init(&p->nodes, sizeof(struct cpu_profile_node), 10);
+        *p = (struct stack_profile){ .seed = hash_seed(p) };
+        pool_init(&p->running.nodes, sizeof(struct time_node), 10);
+        pool_init(&p->waiting.nodes, sizeof(struct time_node), 10);
         pool_init(&p->names, sizeof(char *), 8);
         pool_init(&p->places, sizeof(struct place), 8);
 }
 
-void cpu_profile_done(struct cpu_profile *p)
+static void tree_done(struct time_tree *t)
+{
+        pool_done(&t->nodes);
+        idtable_done(&t->ids);
+}
+
+void stack_profile_done(struct stack_profile *p)
 {
         for (uint32_t id = 1; id <= p->names.count; id++)
                 free(*(char **)pool_at(&p->names, id));
-        pool_done(&p->nodes);
+        tree_done(&p->running);
+        tree_done(&p->waiting);
         pool_done(&p->names);
         pool_done(&p->places);
-        idtable_done(&p->node_ids);
         idtable_done(&p->name_ids);
         idtable_done(&p->place_ids);
 }
 
 /* --------------------------------------------------------------------------- names */
 
-const char *cpu_profile_name(const struct cpu_profile *p, uint32_t id)
+const char *stack_profile_name(const struct stack_profile *p, uint32_t id)
 {
         return *(char **)pool_at(&p->names, id);
 }
 
 /* 0: no memory. */
-static uint32_t intern(struct cpu_profile *p, const char *name)
+static uint32_t intern(struct stack_profile *p, const char *name)
 {
         const uint64_t hash = hash_text(name, p->seed);
         uint32_t at = idtable_start(&p->name_ids, hash), id;
 
-        while ((id = idtable_next(&p->name_ids, hash, &at)) && strcmp(cpu_profile_name(p, id), name) != 0)
+        while ((id = idtable_next(&p->name_ids, hash, &at)) && strcmp(stack_profile_name(p, id), name) != 0)
                 ;
         char **to = id ? NULL : pool_add(&p->names);
         if (id || !to)
@@ -77,7 +84,7 @@ static uint32_t intern(struct cpu_profile *p, const char *name)
         return p->names.count;
 }
 
-static uint32_t name_at(struct cpu_profile *p, struct ghc *g, uint64_t address)
+static uint32_t name_at(struct stack_profile *p, struct ghc *g, uint64_t address)
 {
         const uint64_t hash = hash_u64(address, p->seed);
         uint32_t at = idtable_start(&p->place_ids, hash), id;
@@ -102,31 +109,31 @@ static uint32_t name_at(struct cpu_profile *p, struct ghc *g, uint64_t address)
 /* --------------------------------------------------------------------------- the tree */
 
 /* The child of a node; 0: no memory, or too many. */
-static uint32_t child_of(struct cpu_profile *p, uint32_t parent, uint32_t name)
+static uint32_t child_of(struct time_tree *t, uint64_t seed, uint32_t parent, uint32_t name)
 {
-        const uint64_t hash = hash_u64((uint64_t)parent << 32 | name, p->seed);
-        uint32_t at = idtable_start(&p->node_ids, hash), id;
+        const uint64_t hash = hash_u64((uint64_t)parent << 32 | name, seed);
+        uint32_t at = idtable_start(&t->ids, hash), id;
 
-        while ((id = idtable_next(&p->node_ids, hash, &at)) != 0) {
-                const struct cpu_profile_node *node = cpu_profile_nth(p, id);
+        while ((id = idtable_next(&t->ids, hash, &at)) != 0) {
+                const struct time_node *node = time_tree_nth(t, id);
                 if (node->parent == parent && node->name == name)
                         return id;
         }
-        struct cpu_profile_node *node = p->nodes.count < NODES_MOST ? pool_add(&p->nodes) : NULL;
+        struct time_node *node = t->nodes.count < NODES_MOST ? pool_add(&t->nodes) : NULL;
         if (!node)
                 return 0;
-        *node = (struct cpu_profile_node){ .parent = parent, .name = name };
-        if (idtable_add(&p->node_ids, hash, p->nodes.count) < 0) {
-                pool_undo(&p->nodes);
+        *node = (struct time_node){ .parent = parent, .name = name };
+        if (idtable_add(&t->ids, hash, t->nodes.count) < 0) {
+                pool_undo(&t->nodes);
                 return 0;
         }
-        return p->nodes.count;
+        return t->nodes.count;
 }
 
 struct stack {
-        struct cpu_profile *profile;
+        struct stack_profile *profile;
         struct ghc *ghc;
-        uint32_t names[PROFILE_FRAMES + 2]; /* the innermost first */
+        uint32_t names[PROFILE_DEEP]; /* the innermost first */
         size_t n;
         bool is_cut;
 };
@@ -148,7 +155,7 @@ static void push_frame(void *ctx, const struct closure_table *frame)
         if (frame->type == UPDATE_FRAME || frame->type == CATCH_FRAME || frame->type == STOP_FRAME)
                 return;
         const uint32_t name = name_at(s->profile, s->ghc, frame->at);
-        if (!name || strncmp(cpu_profile_name(s->profile, name), OF_RUNTIME, strlen(OF_RUNTIME)) != 0)
+        if (!name || strncmp(stack_profile_name(s->profile, name), OF_RUNTIME, strlen(OF_RUNTIME)) != 0)
                 push(s, name);
 }
 
@@ -158,7 +165,7 @@ static bool is_digit(char c)
 }
 
 /* By its label without its number, else by its own number. Further ones are one. */
-static uint32_t name_of_thread(struct cpu_profile *p, const struct haskell_thread *h)
+static uint32_t name_of_thread(struct stack_profile *p, const struct haskell_thread *h)
 {
         char name[THREAD_LABEL_BYTES + 32];
         struct text_out out;
@@ -174,7 +181,7 @@ static uint32_t name_of_thread(struct cpu_profile *p, const struct haskell_threa
         if (is_empty)
                 text_put_u64(&out, h->id);
         for (size_t i = 0; i < p->n_threads; i++)
-                if (!strcmp(cpu_profile_name(p, p->threads[i]), name))
+                if (!strcmp(stack_profile_name(p, p->threads[i]), name))
                         return p->threads[i];
         const uint32_t id = intern(p, p->n_threads < PROFILE_THREADS ? name : "thread (another)");
         if (id && p->n_threads < PROFILE_THREADS)
@@ -182,109 +189,139 @@ static uint32_t name_of_thread(struct cpu_profile *p, const struct haskell_threa
         return id;
 }
 
-static void add(struct stack *s, uint64_t ns)
+static void add(struct time_tree *t, const struct stack *s, enum sample_kind kind, uint64_t ns)
 {
-        struct cpu_profile *p = s->profile;
         uint32_t id = 0;
 
+        t->samples[kind]++;
+        t->ns[kind] += ns;
         for (size_t i = s->n; i-- > 0;)
-                if (s->names[i] == 0 || !(id = child_of(p, id, s->names[i]))) {
-                        p->unkept_samples++;
-                        p->unkept_ns += ns;
+                if (s->names[i] == 0 || !(id = child_of(t, s->profile->seed, id, s->names[i]))) {
+                        t->unkept_samples++;
+                        t->unkept_ns += ns;
                         return;
                 }
         if (id) {
-                struct cpu_profile_node *node = pool_at(&p->nodes, id);
+                struct time_node *node = pool_at(&t->nodes, id);
                 node->self_samples++;
                 node->self_ns += ns;
         }
 }
 
-void cpu_profile_add(struct cpu_profile *p, struct ghc *g, struct threads *t, enum activity activity, uint64_t at,
-                     uint64_t ns)
+/* The frames of a thread, and what is missing of them. */
+static enum sample_kind push_frames(struct stack *s, struct threads *t, struct haskell_thread *h)
+{
+        thread_walk(t, s->ghc, h, push_frame, s);
+        return s->is_cut || h->cut ? SAMPLE_CUT : h->whole ? SAMPLE_WHOLE : SAMPLE_BROKEN;
+}
+
+void stack_profile_add(struct stack_profile *p, struct ghc *g, struct threads *t, enum activity activity, uint64_t at,
+                       uint64_t ns)
 {
         struct stack s = { .profile = p, .ghc = g };
         enum sample_kind kind = activity == ACTIVITY_COLLECTION ? SAMPLE_COLLECTION : SAMPLE_OUTSIDE;
 
         if (kind != SAMPLE_COLLECTION || t->n)
                 push(&s, name_at(p, g, at));
-        if (t->n) {
-                struct haskell_thread *h = &t->items[0];
-                thread_walk(t, g, h, push_frame, &s);
-                kind = h->whole ? SAMPLE_WHOLE : h->cut ? SAMPLE_CUT : SAMPLE_BROKEN;
-                if (s.is_cut)
-                        kind = SAMPLE_CUT;
-        }
-        if (roots[kind]) {
-                s.names[s.n] = intern(p, roots[kind]);
-                s.n++;
-        }
+        if (t->n)
+                kind = push_frames(&s, t, &t->items[0]);
+        if (roots[kind])
+                s.names[s.n++] = intern(p, roots[kind]);
         if (p->by_thread && t->n)
                 s.names[s.n++] = name_of_thread(p, &t->items[0]);
-        p->samples[kind]++;
-        p->ns[kind] += ns;
-        add(&s, ns);
+        add(&p->running, &s, kind, ns);
 }
 
-void cpu_profile_add_names(struct cpu_profile *p, const char *const *names, size_t n, uint64_t ns)
+/* "(blocked on an MVar)" */
+static uint32_t name_of_state(struct stack_profile *p, enum thread_state state)
+{
+        char name[80];
+
+        return intern(p, text_join(name, sizeof(name), "(", thread_state_text(state), ")", NULL));
+}
+
+void stack_profile_add_waiting(struct stack_profile *p, struct ghc *g, struct threads *t, uint64_t ns)
+{
+        struct stack s = { .profile = p, .ghc = g };
+
+        for (size_t i = 0; i < t->n; i++) {
+                struct haskell_thread *h = &t->items[i];
+                s.n = 0;
+                s.is_cut = false;
+                const enum sample_kind kind = push_frames(&s, t, h);
+                if (roots[kind])
+                        s.names[s.n++] = intern(p, roots[kind]);
+                s.names[s.n++] = name_of_state(p, h->state);
+                if (p->by_thread)
+                        s.names[s.n++] = name_of_thread(p, h);
+                add(&p->waiting, &s, kind, ns);
+        }
+}
+
+void stack_profile_add_names(struct stack_profile *p, struct time_tree *tree, const char *const *names, size_t n,
+                             uint64_t ns)
 {
         struct stack s = { .profile = p };
 
         for (size_t i = 0; i < n; i++)
                 push(&s, intern(p, names[i]));
-        p->samples[SAMPLE_WHOLE]++;
-        p->ns[SAMPLE_WHOLE] += ns;
-        add(&s, ns);
+        add(tree, &s, SAMPLE_WHOLE, ns);
 }
 
 /* ------------------------------------------------------------------------------ sums */
 
-uint64_t cpu_profile_samples(const struct cpu_profile *p)
+uint64_t time_tree_samples(const struct time_tree *t)
 {
         uint64_t n = 0;
 
         for (size_t i = 0; i < SAMPLE_KINDS; i++)
-                n += p->samples[i];
+                n += t->samples[i];
         return n;
 }
 
-uint64_t cpu_profile_ns(const struct cpu_profile *p)
+uint64_t time_tree_ns(const struct time_tree *t)
 {
         uint64_t ns = 0;
 
         for (size_t i = 0; i < SAMPLE_KINDS; i++)
-                ns += p->ns[i];
+                ns += t->ns[i];
         return ns;
 }
 
-void cpu_profile_sum(struct cpu_profile *p)
+static void sum(struct time_tree *t)
 {
-        for (uint32_t id = 1; id <= p->nodes.count; id++) {
-                struct cpu_profile_node *node = pool_at(&p->nodes, id);
+        for (uint32_t id = 1; id <= t->nodes.count; id++) {
+                struct time_node *node = pool_at(&t->nodes, id);
                 node->total_ns = node->self_ns;
                 node->total_samples = node->self_samples;
         }
-        for (uint32_t id = p->nodes.count; id > 0; id--) {
-                const struct cpu_profile_node *node = cpu_profile_nth(p, id);
+        for (uint32_t id = t->nodes.count; id > 0; id--) {
+                const struct time_node *node = time_tree_nth(t, id);
                 if (node->parent) {
-                        struct cpu_profile_node *parent = pool_at(&p->nodes, node->parent);
+                        struct time_node *parent = pool_at(&t->nodes, node->parent);
                         parent->total_ns += node->total_ns;
                         parent->total_samples += node->total_samples;
                 }
         }
 }
 
-static bool is_below_itself(const struct cpu_profile *p, const struct cpu_profile_node *node)
+void stack_profile_sum(struct stack_profile *p)
 {
-        for (uint32_t id = node->parent; id; id = cpu_profile_nth(p, id)->parent)
-                if (cpu_profile_nth(p, id)->name == node->name)
+        sum(&p->running);
+        sum(&p->waiting);
+}
+
+static bool is_below_itself(const struct time_tree *t, const struct time_node *node)
+{
+        for (uint32_t id = node->parent; id; id = time_tree_nth(t, id)->parent)
+                if (time_tree_nth(t, id)->name == node->name)
                         return true;
         return false;
 }
 
 static int by_self(const void *a, const void *b)
 {
-        const struct cpu_profile_function *x = a, *y = b;
+        const struct time_function *x = a, *y = b;
 
         if (x->self_ns != y->self_ns)
                 return x->self_ns > y->self_ns ? -1 : 1;
@@ -293,32 +330,35 @@ static int by_self(const void *a, const void *b)
         return (x->name > y->name) - (x->name < y->name);
 }
 
-struct cpu_profile_function *cpu_profile_functions(const struct cpu_profile *p, size_t *ret_n)
+struct time_function *stack_profile_functions(const struct stack_profile *p, const struct time_tree *tree,
+                                              size_t *ret_n)
 {
         const uint32_t n = p->names.count;
-        struct cpu_profile_function *functions = n ? calloc(n, sizeof(*functions)) : NULL;
+        struct time_function *functions = n ? calloc(n, sizeof(*functions)) : NULL;
 
         *ret_n = functions ? n : 0;
         for (uint32_t i = 0; functions && i < n; i++)
                 functions[i].name = i + 1;
-        for (uint32_t id = 1; functions && id <= p->nodes.count; id++) {
-                const struct cpu_profile_node *node = cpu_profile_nth(p, id);
-                struct cpu_profile_function *f = &functions[node->name - 1];
+        for (uint32_t id = 1; functions && id <= time_tree_count(tree); id++) {
+                const struct time_node *node = time_tree_nth(tree, id);
+                struct time_function *f = &functions[node->name - 1];
                 f->self_ns += node->self_ns;
                 f->self_samples += node->self_samples;
-                if (!is_below_itself(p, node)) {
+                if (!is_below_itself(tree, node)) {
                         f->total_ns += node->total_ns;
                         f->total_samples += node->total_samples;
                 }
         }
         if (functions)
                 qsort(functions, n, sizeof(*functions), by_self);
+        while (*ret_n && functions[*ret_n - 1].total_samples == 0) /* of the other tree */
+                --*ret_n;
         return functions;
 }
 
 /* ----------------------------------------------------------------------------- stops */
 
-void cpu_profile_add_stop(struct cpu_profile *p, uint64_t ns)
+void stack_profile_add_stop(struct stack_profile *p, uint64_t ns)
 {
         const unsigned cell = sketch_cell(PROFILE_STOP_BITS, ns);
 
@@ -328,7 +368,7 @@ void cpu_profile_add_stop(struct cpu_profile *p, uint64_t ns)
                 p->longest_stop_ns = ns;
 }
 
-uint64_t cpu_profile_stop_quantile(const struct cpu_profile *p, double share)
+uint64_t stack_profile_stop_quantile(const struct stack_profile *p, double share)
 {
         double left = share * (double)p->n_stops;
 
@@ -340,10 +380,8 @@ uint64_t cpu_profile_stop_quantile(const struct cpu_profile *p, double share)
         return 0;
 }
 
-uint64_t cpu_profile_delay_ns(uint64_t *random, unsigned hz)
+uint64_t stack_profile_delay_ns(uint64_t *random, uint64_t period_ns)
 {
-        const uint64_t period = UINT64_C(1000000000) / hz;
-
         *random = hash_u64(*random, 1);
-        return period / 2 + *random % (period + 1);
+        return period_ns / 2 + *random % (period_ns + 1);
 }
