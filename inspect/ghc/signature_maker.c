@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * DESIGN - GHC's libraries may have a section for each function with its return points (split sections), or one for a
- * module. A place in a section is an entry when a symbol names it, or when code or data refers to it and an info table
+ * module, which is cut into its functions then: else code of a megabyte would be hashed for each place that is like one
+ * in it. A place in a section is an entry when a symbol names it, or when code or data refers to it and an info table
  * is in front of it: return points have no symbols. It is called as the symbol that it is in; what is in none is local,
  * and is called as the symbol behind it (see names.c) with something after a '.', which GHC's symbols do not have.
  */
@@ -48,7 +49,7 @@ struct object {
         struct object_pointer *pointers; /* sorted by section, offset */
         size_t n_pointers;
         Elf64_Rela *relocations; /* of the section in question, sorted */
-        size_t n_relocations;
+        size_t n_relocations, relocations_used;
 };
 
 /* --------------------------------------------------------------------------- names */
@@ -84,15 +85,16 @@ static bool is_code(const struct object_file *f, size_t section)
                s->sh_size >= UNIT_LEAST && s->sh_size <= SIGNATURE_UNIT_MOST && object_section_bytes(f, s);
 }
 
-static bool has_table(const struct object_file *f, uint32_t section, uint32_t offset)
+/* Of the closures whose info table is in front of a place; 0: there is none. */
+static uint32_t table_type(const struct object_file *f, uint32_t section, uint32_t offset)
 {
         const uint8_t *bytes = object_section_bytes(f, &f->sections[section]);
         uint32_t type;
 
         if (offset % 8 || offset < SIGNATURE_TABLE_BYTES || offset > f->sections[section].sh_size)
-                return false;
+                return 0;
         memcpy(&type, bytes + offset - 8, sizeof(type));
-        return type > 0 && type < CLOSURE_TYPES;
+        return type < CLOSURE_TYPES ? type : 0;
 }
 
 static bool add_place(struct object *o, struct object_place p)
@@ -143,7 +145,7 @@ static bool find_other_places(struct object *o)
                 for (size_t k = 0; object_relocation(f, &f->sections[i], k, &r, &to); k++) {
                         const int64_t at = leads_to(&r, to);
                         if (to->st_shndx < f->n_sections && is_code(f, to->st_shndx) && at > 0 &&
-                            at < (int64_t)SIGNATURE_UNIT_MOST && has_table(f, to->st_shndx, (uint32_t)at) &&
+                            at < (int64_t)SIGNATURE_UNIT_MOST && table_type(f, to->st_shndx, (uint32_t)at) &&
                             !add_place(o, (struct object_place){ to->st_shndx, (uint32_t)at, NULL, 0 }))
                                 return false;
                 }
@@ -361,7 +363,7 @@ static bool collect_relocations(struct object *o, uint32_t section)
         const Elf64_Sym *to;
         Elf64_Rela r;
 
-        o->n_relocations = 0;
+        o->n_relocations = o->relocations_used = 0;
         free(o->relocations);
         o->relocations = NULL;
         /* the section of relocations follows that which they are of, in whatever GNU as writes */
@@ -438,79 +440,90 @@ static void find_target(struct signature_maker *m, const struct object *o, uint3
 
 /* ------------------------------------------------------------------------------ units */
 
-/* The key of an entry; relocations are zeros in `bytes`. */
+/* The part of a section that is one. */
+struct piece {
+        uint32_t section, from, to;
+};
+
+/* The key of an entry at an offset of the piece; relocations are zeros in `bytes`. */
 static uint32_t key_of(const struct object *o, const struct signature_relocation *relocations, size_t n,
-                       const struct object_place *p, const uint8_t *bytes)
+                       const struct piece *p, uint32_t offset, const uint8_t *bytes)
 {
-        const uint32_t size = (uint32_t)o->file->sections[p->section].sh_size, left = size - p->offset;
+        const uint32_t left = p->to - p->from - offset;
         uint8_t head = (uint8_t)(left < SIGNATURE_HEAD_MOST ? left : SIGNATURE_HEAD_MOST);
-        enum signature_front front = has_table(o->file, p->section, p->offset) ? FRONT_TABLE : FRONT_NOTHING;
+        enum signature_front front =
+                offset >= SIGNATURE_TABLE_BYTES && table_type(o->file, p->section, p->from + offset) ? FRONT_TABLE
+                                                                                                     : FRONT_NOTHING;
 
         for (size_t i = 0; i < n; i++) {
                 const struct signature_relocation *r = &relocations[i];
-                if (r->at + r->bytes > p->offset && r->at < p->offset + head)
-                        head = r->at > p->offset ? (uint8_t)(r->at - p->offset) : 0;
-                if (front == FRONT_TABLE && r->at + r->bytes > p->offset - 16 && r->at < p->offset - 8)
+                if (r->at + r->bytes > offset && r->at < offset + head)
+                        head = r->at > offset ? (uint8_t)(r->at - offset) : 0;
+                if (front == FRONT_TABLE && r->at + r->bytes > offset - 16 && r->at < offset - 8)
                         front = FRONT_TYPE;
         }
-        return signature_key(front, front == FRONT_NOTHING ? NULL : bytes + p->offset - 16, bytes + p->offset, head);
+        return signature_key(front, front == FRONT_NOTHING ? NULL : bytes + offset - 16, bytes + offset, head);
 }
 
-static bool add_relocations(struct signature_maker *m, struct object *o, uint32_t section, struct signature_unit *u,
-                            bool *known)
+/* Those of a piece, which follow those of the piece before. */
+static bool add_relocations(struct signature_maker *m, struct object *o, const struct piece *p,
+                            struct signature_unit *u, bool *known)
 {
-        uint32_t end = 0;
+        uint32_t end = p->from;
 
-        if (!collect_relocations(o, section))
-                return false;
         *known = true;
-        for (size_t i = 0; i < o->n_relocations; i++) {
+        for (; o->relocations_used < o->n_relocations; o->relocations_used++) {
+                const Elf64_Rela *from = &o->relocations[o->relocations_used];
                 struct signature_relocation r;
-                if (ELF64_R_TYPE(o->relocations[i].r_info) == R_X86_64_NONE)
+                if (from->r_offset >= p->to)
+                        break;
+                if (!*known || ELF64_R_TYPE(from->r_info) == R_X86_64_NONE)
                         continue;
-                if (!place_of_relocation(&o->relocations[i], &r) || r.at < end || r.bytes > u->size ||
-                    r.at > u->size - r.bytes) {
+                if (!place_of_relocation(from, &r) || r.at < end || r.bytes > p->to || r.at > p->to - r.bytes) {
                         *known = false;
-                        return true;
+                        continue;
                 }
                 if (r.place != PLACE_OPAQUE)
-                        find_target(m, o, section, &o->relocations[i], &r);
+                        find_target(m, o, p->section, from, &r);
                 if (!ARRAY_RESERVE_NEXT(m->relocations, m->n_relocations))
                         return false;
-                m->relocations[m->n_relocations++] = r;
                 end = r.at + r.bytes;
+                r.at -= p->from;
+                r.addend -= r.target == TARGET_SELF ? (int64_t)p->from : 0;
+                m->relocations[m->n_relocations++] = r;
                 u->n_relocations++;
         }
         return true;
 }
 
-static bool add_entries(struct signature_maker *m, const struct object *o, uint32_t section, const uint8_t *bytes)
+static bool add_entries(struct signature_maker *m, const struct object *o, const struct piece *p, size_t place,
+                        const uint8_t *bytes)
 {
         const struct signature_unit *u = &m->units[m->n_units - 1];
 
-        for (size_t i = first_place(o, section); i < o->n_places && o->places[i].section == section; i++) {
-                const uint32_t name = name_of_place(m, o, i);
+        for (size_t i = place; i < o->n_places && o->places[i].section == p->section && o->places[i].offset < p->to;
+             i++) {
+                const uint32_t name = name_of_place(m, o, i), offset = o->places[i].offset - p->from;
                 if (name == 0)
                         continue;
                 if (!ARRAY_RESERVE_NEXT(m->entries, m->n_entries))
                         return false;
                 m->names[name - 1].has_entry = true;
-                m->entries[m->n_entries++] =
-                        (struct signature_entry){ key_of(o, m->relocations + u->relocations, u->n_relocations,
-                                                         &o->places[i], bytes),
-                                                  (uint32_t)m->n_units - 1, o->places[i].offset, name };
+                m->entries[m->n_entries++] = (struct signature_entry){ key_of(o, m->relocations + u->relocations,
+                                                                              u->n_relocations, p, offset, bytes),
+                                                                       (uint32_t)m->n_units - 1, offset, name };
         }
         return true;
 }
 
-static bool add_unit(struct signature_maker *m, struct object *o, uint32_t section)
+/* `place`: the first one in it. */
+static bool add_unit(struct signature_maker *m, struct object *o, const struct piece *p, size_t place)
 {
-        const Elf64_Shdr *s = &o->file->sections[section];
-        struct signature_unit u = { .size = (uint32_t)s->sh_size, .relocations = (uint32_t)m->n_relocations };
+        struct signature_unit u = { .size = p->to - p->from, .relocations = (uint32_t)m->n_relocations };
         uint64_t shape = signature_hash(SIGNATURE_HASH_START, &u.size, sizeof(u.size));
         bool known;
 
-        if (!add_relocations(m, o, section, &u, &known))
+        if (!add_relocations(m, o, p, &u, &known))
                 return false;
         if (!known) {
                 m->n_relocations = u.relocations;
@@ -521,7 +534,7 @@ static bool add_unit(struct signature_maker *m, struct object *o, uint32_t secti
                 free(bytes);
                 return false;
         }
-        memcpy(bytes, object_section_bytes(o->file, s), u.size);
+        memcpy(bytes, object_section_bytes(o->file, &o->file->sections[p->section]) + p->from, u.size);
         for (uint32_t i = 0; i < u.n_relocations; i++) {
                 const struct signature_relocation *r = &m->relocations[u.relocations + i];
                 memset(bytes + r->at, 0, r->bytes);
@@ -531,8 +544,38 @@ static bool add_unit(struct signature_maker *m, struct object *o, uint32_t secti
         u.hash = signature_hash(SIGNATURE_HASH_START, bytes, u.size);
         u.shape = signature_fold(shape);
         m->units[m->n_units++] = u;
-        const bool good = add_entries(m, o, section, bytes);
+        const bool good = add_entries(m, o, p, place, bytes);
         free(bytes);
+        return good;
+}
+
+/* Whether more begins here than a return point of the function before. */
+static bool begins_function(const struct object *o, size_t place)
+{
+        const struct object_place *p = &o->places[place];
+        const uint32_t type = table_type(o->file, p->section, p->offset);
+
+        return type && (p->name || closure_is_function(type) || closure_is_thunk(type));
+}
+
+/* Cut in front of the table of each function. `place`: the section's first. */
+static bool add_section(struct signature_maker *m, struct object *o, size_t place)
+{
+        struct piece p = { .section = o->places[place].section };
+        const uint32_t size = (uint32_t)o->file->sections[p.section].sh_size;
+        bool good = collect_relocations(o, p.section);
+
+        for (size_t first = place; good && p.from < size; p.from = p.to, first = place) {
+                for (p.to = size; place < o->n_places && o->places[place].section == p.section; place++) {
+                        if (place == first || !begins_function(o, place))
+                                continue;
+                        p.to = o->places[place].offset - SIGNATURE_TABLE_BYTES;
+                        if (p.to > o->places[place - 1].offset)
+                                break;
+                        p.to = size;
+                }
+                good = add_unit(m, o, &p, first);
+        }
         return good;
 }
 
@@ -543,7 +586,7 @@ static bool add_object(struct signature_maker *m, const struct object_file *f)
 
         for (size_t i = 0; good && i < o.n_places; i++)
                 if (i == 0 || o.places[i - 1].section != o.places[i].section)
-                        good = add_unit(m, &o, o.places[i].section);
+                        good = add_section(m, &o, i);
         free(o.places);
         free(o.pointers);
         free(o.relocations);

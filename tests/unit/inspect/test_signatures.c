@@ -110,21 +110,25 @@ static Elf64_Rela relocation(uint64_t at, unsigned symbol, unsigned type, int64_
 static const Elf64_Shdr code_section = { .sh_type = SHT_PROGBITS, .sh_flags = SHF_ALLOC | SHF_EXECINSTR };
 static const Elf64_Shdr text_section = { .sh_type = SHT_PROGBITS, .sh_flags = SHF_ALLOC | SHF_MERGE | SHF_STRINGS };
 
+static bool is_split = true; /* the sections of objects: each function has its own */
+
 static struct object *make_object(const char *module, const char *text)
 {
         struct object *o = calloc(1, sizeof(*o));
-        uint8_t first[FIRST], local[LOCAL], second[SECOND];
+        uint8_t code[FIRST + LOCAL + SECOND], *const first = code, *const local = code + FIRST;
+        const uint64_t local_at = is_split ? 0 : FIRST, second_at = is_split ? 0 : FIRST + LOCAL;
         char name[96];
 
         assert_non_null(o);
-        put_code(first, local, second);
+        put_code(first, local, local + LOCAL);
         o->n = sizeof(Elf64_Ehdr);
         add_section(o, (Elf64_Shdr){ .sh_type = SHT_NULL }, "", NULL, 0);
         (void)snprintf(name, sizeof(name), ".text.%s_alpha_info", module);
-        const unsigned a = add_section(o, code_section, name, first, FIRST);
-        const unsigned l = add_section(o, code_section, ".text..Lr1_info", local, LOCAL);
+        const unsigned a = is_split ? add_section(o, code_section, name, first, FIRST)
+                                    : add_section(o, code_section, ".text", code, sizeof(code));
+        const unsigned l = is_split ? add_section(o, code_section, ".text..Lr1_info", local, LOCAL) : a;
         (void)snprintf(name, sizeof(name), ".text.%s_beta_info", module);
-        const unsigned b = add_section(o, code_section, name, second, SECOND);
+        const unsigned b = is_split ? add_section(o, code_section, name, local + LOCAL, SECOND) : a;
         const unsigned t = add_section(o, text_section, ".rodata.str", text, strlen(text) + 1);
         add_symbol(o, NULL, STT_NOTYPE, 0, 0, 0);
         const unsigned to_a = add_symbol(o, NULL, STT_SECTION, a, 0, 0);
@@ -133,9 +137,9 @@ static struct object *make_object(const char *module, const char *text)
         (void)snprintf(name, sizeof(name), "%s_alpha_info", module);
         add_symbol(o, name, STT_FUNC, a, 16, FIRST - 16);
         (void)snprintf(name, sizeof(name), "%s_beta_info", module);
-        add_symbol(o, name, STT_FUNC, b, 16, SECOND - 16);
+        add_symbol(o, name, STT_FUNC, b, second_at + 16, SECOND - 16);
         const Elf64_Rela relocations[] = { relocation(20, to_t, R_X86_64_32, 0),
-                                           relocation(28, to_l, R_X86_64_PC32, 16 - 4),
+                                           relocation(28, to_l, R_X86_64_PC32, (int64_t)local_at + 16 - 4),
                                            relocation(33, to_a, R_X86_64_32S, INNER) };
         add_section(o, (Elf64_Shdr){ .sh_type = SHT_RELA, .sh_info = a }, ".rela", relocations, sizeof(relocations));
         const unsigned names = o->n_sections + 1;
@@ -278,6 +282,37 @@ static void test_functions_are_found(void **state)
         draft_destroy(d);
 }
 
+/* A section of a module is cut into its functions. */
+static void test_functions_are_found_without_split_sections(void **state)
+{
+        struct draft *d = make_program("a text", true);
+        struct library l;
+        struct signatures s;
+        char name[PROGRAM_NAME_BYTES];
+
+        (void)state;
+        is_split = false;
+        learn(&l, (const char *const[]){ "base_DataziM" }, (const char *const[]){ "a text" }, 1);
+        is_split = true;
+        assert_int_equal(find(&l, d, PLACE + INNER, name), NAME_EXACT);
+        assert_string_equal(name, "base:Data.M.alpha");
+        assert_int_equal(find(&l, d, PLACE + FIRST + 16, name), NAME_LOCAL);
+        assert_string_equal(name, "base:Data.M");
+        assert_int_equal(find(&l, d, PLACE + FIRST + LOCAL + 16, name), NAME_EXACT);
+        assert_string_equal(name, "base:Data.M.beta");
+        assert_true(signatures_read(&s, &(struct file_opener){ open_library, &l }, "test"));
+        assert_int_equal(s.table.n_units, 3);
+        assert_int_equal(s.table.units[0].size, FIRST);
+        assert_int_equal(s.table.units[2].size, SECOND);
+        signatures_done(&s);
+        draft_destroy(d);
+        d = make_program("a text", true);
+        draft_u32(d, PLACE + 28, 8); /* it calls another function */
+        assert_int_equal(find(&l, d, PLACE + 16, name), NAME_NONE);
+        free(l.bytes);
+        draft_destroy(d);
+}
+
 static void test_local_functions_have_their_module(void **state)
 {
         struct draft *d = make_program("a text", true);
@@ -391,6 +426,7 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(test_functions_are_found),
+                cmocka_unit_test(test_functions_are_found_without_split_sections),
                 cmocka_unit_test(test_local_functions_have_their_module),
                 cmocka_unit_test(test_other_code_has_no_name),
                 cmocka_unit_test(test_what_is_alike_has_no_name_or_its_module),
