@@ -4,6 +4,7 @@
  * reads another program's memory, which may hold anything, in a process of its own with limits of memory and time:
  * whatever happens to it, happens to nobody else.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <gnu/libc-version.h>
 #include <limits.h>
@@ -42,6 +43,7 @@
 #include "proto/base/error.h"
 #include "proto/base/permission.h"
 #include "proto/base/sibling.h"
+#include "proto/base/text_out.h"
 #include "proto/base/whole_file.h"
 #include "proto/cli/command.h"
 #include "proto/cli/help.h"
@@ -415,8 +417,9 @@ static const struct verb {
 
 /* ----------------------------------------------------------------------- signatures */
 
-#define SIGNATURES      "../share/heapwatch/ghc" SIGNATURE_FILE_SUFFIX
+#define SIGNATURES      "../share/heapwatch/signatures"
 #define SIGNATURES_HERE "HEAPWATCH_SIGNATURES"
+#define KNOWN_LEAST     (SIGNATURES_PROBES / 16)
 #define LIBRARY_MOST    (UINT64_C(1) << 30)
 
 static bool open_signatures(void *ctx, const char *path, struct memory **ret, uint64_t *ret_size, struct error *error)
@@ -431,10 +434,48 @@ struct known_code {
         struct provenance provenance;
 };
 
+static int has_signatures(const struct dirent *entry)
+{
+        const size_t n = strlen(entry->d_name), suffix = strlen(SIGNATURE_FILE_SUFFIX);
+
+        return n > suffix && !strcmp(entry->d_name + n - suffix, SIGNATURE_FILE_SUFFIX);
+}
+
+/* Of the files in a folder the one that is of the program's libraries: each is of those of another GHC. */
+static void read_best(struct known_code *k, const struct program *p, const struct file_opener *opener,
+                      const char *folder, struct dirent **files, int n)
+{
+        struct error why = { "" };
+        unsigned best = 0;
+        char path[PATH_MAX];
+
+        for (int i = 0; i < n; i++) {
+                struct signatures one;
+                (void)text_join(path, sizeof(path), folder, "/", files[i]->d_name, NULL);
+                const unsigned alike = signatures_read(&one, opener, path) ? signatures_count(&one, p, false) : 0;
+                if (one.why.text[0])
+                        why = one.why;
+                if (alike > best) {
+                        signatures_done(&k->signatures);
+                        k->signatures = one;
+                        best = alike;
+                } else {
+                        signatures_done(&one);
+                }
+        }
+        if (n > 0 && (best == 0 || signatures_count(&k->signatures, p, true) < KNOWN_LEAST)) {
+                signatures_done(&k->signatures);
+                if (!why.text[0])
+                        (void)error_set(&why, "%.500s: none of its files is of the libraries in this program", folder);
+        }
+        k->signatures.why = why;
+}
+
 static void read_known_code(struct known_code *k, struct program *p)
 {
         const struct file_opener opener = { open_signatures, &k->files };
         const char *path = getenv(SIGNATURES_HERE);
+        struct dirent **files = NULL;
         char installed[PATH_MAX];
 
         *k = (struct known_code){ .files = { .pid = 0 } };
@@ -443,7 +484,14 @@ static void read_known_code(struct known_code *k, struct program *p)
                 path = installed;
         if (p->has_symbols || !path)
                 return;
-        (void)signatures_read(&k->signatures, &opener, path);
+        const int n = scandir(path, &files, has_signatures, alphasort);
+        if (n >= 0)
+                read_best(k, p, &opener, path, files, n);
+        else
+                (void)signatures_read(&k->signatures, &opener, path);
+        for (int i = 0; i < n; i++)
+                free(files[i]);
+        free(files);
         p->signatures = &k->signatures;
 }
 

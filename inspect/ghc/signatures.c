@@ -42,6 +42,7 @@ bool signatures_read(struct signatures *s, const struct file_opener *opener, con
         uint8_t *bytes = NULL;
 
         *s = (struct signatures){ .n_claims = 0 };
+        (void)text_join(s->file, sizeof(s->file), strrchr(path, '/') ? strrchr(path, '/') + 1 : path, NULL);
         const bool good = opener->open(opener->ctx, path, &file, &size, &why) &&
                           (size <= FILE_MOST || error_set(&why, "it is larger than 64 MiB")) &&
                           ((bytes = malloc((size_t)size + 1)) || error_set(&why, "out of memory")) &&
@@ -495,4 +496,33 @@ struct signature_found signatures_find(struct signatures *s, const struct progra
         const struct signature_found ret = find_entry(s, p, address);
 
         return ret.candidates ? ret : find_inside(s, p, address);
+}
+
+/* ----------------------------------------------------------------------- the program */
+
+/* The first table between two addresses; 0: none. */
+static uint64_t first_table(const struct program *p, uint64_t from, uint64_t end)
+{
+        uint64_t at = (from + 7) & ~UINT64_C(7);
+
+        while (at < end && !info_tables_is_function(p, at))
+                at += 8;
+        return at < end ? at : 0;
+}
+
+unsigned signatures_count(struct signatures *s, const struct program *p, bool named)
+{
+        uint64_t bytes = 0;
+        unsigned n = 0;
+
+        for (size_t i = 0; i < p->n_code; i++)
+                bytes += p->code[i].end - p->code[i].start;
+        const uint64_t step = bytes / SIGNATURES_PROBES + 8;
+        for (size_t i = 0; i < p->n_code; i++)
+                for (uint64_t from = p->code[i].start, end = p->code[i].end; from < end; from += step) {
+                        const uint64_t at = first_table(p, from, end - from > step ? from + step : end);
+                        if (at)
+                                n += named ? find_entry(s, p, at).match != SIGNATURE_NONE : claims_of(s, p, at).n > 0;
+                }
+        return n;
 }

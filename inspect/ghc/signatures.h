@@ -18,6 +18,7 @@ struct signature_claims;
 
 struct signatures {
         struct error why; /* why there are none; "" */
+        char file[64];    /* where they are from, without its folder */
         struct signature_table table;
         struct signature_claims *claims; /* of addresses that were looked up, by address */
         size_t n_claims, claims_used;
@@ -47,5 +48,9 @@ struct signature_found {
 };
 
 struct signature_found signatures_find(struct signatures *s, const struct program *p, uint64_t address);
+
+/* Of SIGNATURES_PROBES places spread over the program: how many have a name, or only bytes like code in the table. */
+#define SIGNATURES_PROBES 128u
+unsigned signatures_count(struct signatures *s, const struct program *p, bool named);
 
 #endif

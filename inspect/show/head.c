@@ -72,8 +72,13 @@ static void origin_json(struct json_out *j, const struct graph_origin *o)
 
 static void end_origin(const struct inspect_subject *s)
 {
-        char bytes[HW_NUMBER_MAX];
+        const struct signatures *known = s->program->signatures;
+        char bytes[HW_NUMBER_MAX], file[sizeof(known->file)];
 
+        if (known && known->table.n_entries) {
+                (void)hw_terminal_text(file, sizeof(file), known->file);
+                (void)fprintf(s->request->to, "; names of libraries by %s", file);
+        }
         if (s->copied)
                 (void)fprintf(s->request->to, "; %s copied", hw_bytes_text(bytes, sizeof(bytes), (double)s->copied));
         (void)fputc('\n', s->request->to);

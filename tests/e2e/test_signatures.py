@@ -18,12 +18,15 @@ def make_signatures(path, *libraries):
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
+def library(name):
+    libraries = pathlib.Path(subprocess.run(["ghc", "--print-libdir"], check=True, stdout=subprocess.PIPE).stdout.decode().strip())
+    return next(libraries.rglob(name))
+
+
 @pytest.fixture(scope="module")
 def signatures(tmp_path_factory):
-    libraries = pathlib.Path(subprocess.run(["ghc", "--print-libdir"], check=True, stdout=subprocess.PIPE).stdout.decode().strip())
     path = tmp_path_factory.mktemp("signatures") / "ghc.hwsig"
-    done = make_signatures(path, *(next(libraries.rglob(name)) for name in ("libHSbase-[0-9.]*[0-9].a", "libHSghc-prim-[0-9.]*[0-9].a",
-                                                                            "libHSrts.a")))
+    done = make_signatures(path, *map(library, ("libHSbase-[0-9.]*[0-9].a", "libHSghc-prim-[0-9.]*[0-9].a", "libHSrts.a")))
     assert done.returncode == 0, done.stderr.decode()
     assert b" object files" in done.stdout and path.stat().st_size > 100000
     return path
@@ -75,6 +78,26 @@ def test_signatures_that_cannot_be_used_are_told(tmp_path):
     damaged.write_bytes(b"HWSIG01\nno zstd")
     _, told = frames_of(stripped, damaged)
     assert [s for s in told["sentences"] if s.startswith(f"without names by signatures, {damaged}: it is damaged")]
+
+
+def test_of_several_files_that_of_the_program_is_used(tmp_path, signatures):
+    require_tracing()
+    copy_program(programs["plain"], tmp_path)
+    stripped = tmp_path / programs["plain"].name
+    subprocess.run(["strip", stripped], check=True)
+    folder = tmp_path / "signatures"
+    folder.mkdir()
+    assert make_signatures(folder / "a.hwsig", library("libHSparsec-[0-9.]*[0-9].a")).returncode == 0
+    (folder / "b.hwsig").write_bytes(signatures.read_bytes())
+    assert make_signatures(folder / "c.hwsig", library("libHShaskeline-[0-9.]*[0-9].a")).returncode == 0
+    (folder / "notes").write_text("no signatures")
+    found, told = frames_of(stripped, folder)
+    assert told["sentences"][0].endswith("; names of libraries by b.hwsig") and len(told["sentences"]) == 1
+    assert any(name.startswith("base:") for names in found.values() for name in names)
+    (folder / "b.hwsig").unlink()
+    found, told = frames_of(stripped, folder)
+    assert told["sentences"][1:] == [f"without names by signatures, {folder}: none of its files is of the libraries in this program"]
+    assert all(is_place(name) for names in found.values() for name in names)
 
 
 def test_libraries_that_cannot_be_read_are_told(tmp_path):

@@ -313,6 +313,29 @@ static void test_functions_are_found_without_split_sections(void **state)
         draft_destroy(d);
 }
 
+/* What a file knows of a program: its functions, or none where they refer to something else. */
+static void test_known_code_is_counted(void **state)
+{
+        struct draft *d = make_program("a text", true), *other = make_program("another text", true);
+        struct library l;
+        struct signatures s;
+
+        (void)state;
+        learn(&l, (const char *const[]){ "base_DataziM" }, (const char *const[]){ "a text" }, 1);
+        assert_true(signatures_read(&s, &(struct file_opener){ open_library, &l }, "test"));
+        assert_int_equal(signatures_count(&s, &d->program, true),
+                         2); /* the third is too near to be a place of its own */
+        assert_int_equal(signatures_count(&s, &d->program, false), 2);
+        signatures_done(&s);
+        assert_true(signatures_read(&s, &(struct file_opener){ open_library, &l }, "test"));
+        assert_int_equal(signatures_count(&s, &other->program, true), 0);
+        assert_true(signatures_count(&s, &other->program, false) > 0);
+        signatures_done(&s);
+        free(l.bytes);
+        draft_destroy(d);
+        draft_destroy(other);
+}
+
 static void test_local_functions_have_their_module(void **state)
 {
         struct draft *d = make_program("a text", true);
@@ -427,6 +450,7 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(test_functions_are_found),
                 cmocka_unit_test(test_functions_are_found_without_split_sections),
+                cmocka_unit_test(test_known_code_is_counted),
                 cmocka_unit_test(test_local_functions_have_their_module),
                 cmocka_unit_test(test_other_code_has_no_name),
                 cmocka_unit_test(test_what_is_alike_has_no_name_or_its_module),
