@@ -255,12 +255,6 @@ $(O)/heapwatch-inspect: $(OBJ)/inspect/main.o $(INSPECT_OBJ) $(call objects,$(SR
 	$(call SAY,LD,$@)
 	$(Q)$(CC) -o $@ $(filter-out %.map,$^) $(CFLAGS) $(LDFLAGS) $(HW_LDFLAGS) $(LIBS_INSPECT)
 
-# Names for stripped programs: of the static libraries that the GHC here links, without the compiler's own.
-$(O)/ghc.hwsig: $(O)/heapwatch-inspect
-	$(call SAY,SIGNATURES,$@)
-	$(Q)find -L "$$(ghc --print-libdir)" -name 'libHS*.a' ! -name '*_p.a' ! -name '*_debug*.a' ! -name 'libHSrts*_l.a' \
-	  ! -name 'libHSghc-[0-9]*' ! -name 'libHSCabal*' | sort | xargs $(O)/heapwatch-inspect signatures --output $@
-
 # A name of ours must not take the place of a library's (libkrb5, below ZeroMQ, has a profile_init too).
 $(PROGRAMS): HW_LDFLAGS += -Wl,--version-script=scripts/program.map
 $(PROGRAMS): scripts/program.map
@@ -335,9 +329,15 @@ help:
 #: all         heapwatchd, heapwatch, heapwatch-inspect, libheapwatch, libheapwatch-agent (default)
 .PHONY: all
 
-#: signatures  names for stripped programs, from the libraries of the GHC that is installed; `make install` installs them then
-signatures: $(O)/ghc.hwsig
+#: signatures  names for stripped programs, of the libraries of the GHC that is installed and of those in GHC_CHROOTS='DIR...'
+signatures: $(O)/heapwatch-inspect
+	$(call SAY,SIGNATURES,$(O)/signatures)
+	$(Q)scripts/signatures $< $(O)/signatures $(GHC_CHROOTS)
 .PHONY: signatures
+# For what is made of them, where there is a GHC.
+SIGNED := $(if $(GHC_CHROOTS)$(shell command -v ghc 2>/dev/null),signatures)
+# Those that are installed: made here, or else those of the release. SIGNATURES= for none.
+SIGNATURES ?= $(O)/signatures inspect/signatures
 
 #: demo        install what is missing, build, watch a leaking Haskell program for half a minute
 demo:
@@ -527,12 +527,12 @@ bench-streams: all $(O)/bench/make_census_log
 	$(Q)BUILD='$(O)' tests/bench/page_streams.py $(BENCH_ARGS)
 .PHONY: bench-streams
 
-#: dist        the release as a tarball, from the last commit, with the browser page built; the same bytes each time
+#: dist        the release as a tarball, from the last commit, with browser page and signatures; the same bytes each time
 DIST := $(BUILD)/heapwatch-$(VERSION).tar.gz
 dist: $(DIST)
-$(DIST): FORCE $(PAGE)/done
+$(DIST): FORCE $(PAGE)/done $(SIGNED)
 	$(call SAY,DIST,$@)
-	$(Q)scripts/packaging/dist $(PAGE)/out $@
+	$(Q)scripts/packaging/dist $(PAGE)/out $(O)/signatures $@
 .PHONY: dist
 
 # DEBFULLNAME and DEBEMAIL: who packs it. DEB_ARCH=arm64: for another architecture, whose compiler and libraries are installed.
@@ -549,7 +549,7 @@ tarball: $(DIST)
 
 #: image       a container image, $(BUILD)/heapwatch-$(VERSION)-image.tar, of the programs and the libraries of this system
 IMAGE := $(BUILD)/heapwatch-$(VERSION)-image.tar
-image: all
+image: all $(SIGNED)
 	$(Q)rm -rf $(BUILD)/image
 	$(Q)$(MAKE) -s --no-print-directory install PREFIX=/usr LIBDIR=/usr/lib AGENTDIR=/usr/lib/heapwatch DESTDIR=$(BUILD)/image >/dev/null
 	$(Q)scripts/packaging/image $(BUILD)/image $(IMAGE) heapwatch:$(VERSION)
@@ -563,7 +563,7 @@ clean:
 #: install     to DESTDIR/PREFIX
 DEST := $(DESTDIR)$(PREFIX)
 install: all
-	install -d $(addprefix $(DEST)/,bin include/heapwatch share/heapwatch share/bash-completion/completions \
+	install -d $(addprefix $(DEST)/,bin include/heapwatch share/heapwatch/signatures share/bash-completion/completions \
 	           share/fish/vendor_completions.d) $(addprefix $(DEST)/share/man/man,1 5 8) \
 	           $(addprefix $(DESTDIR),$(LIBDIR)/pkgconfig $(AGENTDIR) $(UNITDIR) $(USERUNITDIR) $(ZSHDIR))
 	install -m 755 $(PROGRAMS) $(DEST)/bin
@@ -576,7 +576,7 @@ install: all
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(PC_LIBDIR)|' -e 's|@VERSION@|$(VERSION)|' scripts/install/heapwatch.pc.in > $(DESTDIR)$(LIBDIR)/pkgconfig/heapwatch.pc
 	install -m 644 include/heapwatch/*.h $(GEN)/heapwatch/heapwatch.pb-c.h $(DEST)/include/heapwatch
 	install -m 644 proto/wire/heapwatch.proto $(DEST)/share/heapwatch
-	if [ -e $(O)/ghc.hwsig ]; then install -m 644 $(O)/ghc.hwsig $(DEST)/share/heapwatch; fi
+	for from in $(SIGNATURES); do [ -d $$from ] || continue; install -m 644 $$from/*.hwsig $(DEST)/share/heapwatch/signatures; break; done
 	sed -e 's|@PREFIX@|$(PREFIX)|' scripts/install/heapwatchd.service.in > $(DESTDIR)$(UNITDIR)/heapwatchd.service
 	for unit in heapwatch-notify heapwatch-export heapwatch-archive; do \
 	  sed -e 's|@PREFIX@|$(PREFIX)|' scripts/install/$$unit.service.in > $(DESTDIR)$(UNITDIR)/$$unit.service || exit 1; done

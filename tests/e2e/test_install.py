@@ -295,8 +295,11 @@ def dist(folder):
         pytest.skip("a release has the browser page, which was not built here")
     if subprocess.run(["git", "status", "--porcelain", "client/page"], cwd=ROOT, stdout=subprocess.PIPE, check=True).stdout:
         pytest.skip("a release is packed from a commit, and client/page has changes that are not in one")
+    signatures = folder / "signatures"
+    signatures.mkdir()
+    (signatures / "ghc-1.2.3.hwsig").write_text("of a GHC")
     tarball = folder / f"heapwatch-{VERSION}.tar.gz"
-    subprocess.run([ROOT / "scripts" / "packaging" / "dist", page, tarball], check=True)
+    subprocess.run([ROOT / "scripts" / "packaging" / "dist", page, signatures, tarball], check=True)
     return tarball
 
 
@@ -364,6 +367,7 @@ def test_the_tarball_builds_and_installs(tmp_path):
     for name in ("heapwatch", "heapwatchd"):
         done = subprocess.run([tmp_path / "p" / "bin" / name, "--version"], stdout=subprocess.PIPE, check=True)
         assert done.stdout.decode().splitlines()[0] == f"{name} {version}"
+    assert (tmp_path / "p" / "share" / "heapwatch" / "signatures" / "ghc-1.2.3.hwsig").read_text() == "of a GHC"
 
 
 @pytest.mark.long

@@ -33,8 +33,11 @@ def packages(tmp_path_factory):
     if subprocess.run(["git", "status", "--porcelain"], cwd=ROOT, stdout=subprocess.PIPE, check=True).stdout:
         pytest.skip("packages are built from a commit, and there are changes that are not in one")
     folder = tmp_path_factory.mktemp("deb")
+    signatures = folder / "signatures"
+    signatures.mkdir()
+    (signatures / "ghc-1.2.3.hwsig").write_text("of a GHC")
     tarball = folder / f"heapwatch-{VERSION}.tar.gz"
-    subprocess.run([ROOT / "scripts" / "packaging" / "dist", BUILD / "page" / "out", tarball], check=True)
+    subprocess.run([ROOT / "scripts" / "packaging" / "dist", BUILD / "page" / "out", signatures, tarball], check=True)
     done = subprocess.run([ROOT / "scripts" / "packaging" / "deb", tarball, folder / "made"], env={**os.environ, "BUILT": str(BUILD)},
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     # Only lintian's findings are left to a test of their own.
@@ -66,7 +69,7 @@ def test_each_has_what_it_is_for(packages):
                 "./usr/share/bash-completion/completions/heapwatch", "./usr/share/bash-completion/completions/heapwatchd",
                 "./usr/share/zsh/vendor-completions/_heapwatch", "./usr/share/fish/vendor_completions.d/heapwatch.fish",
                 "./usr/lib/sysusers.d/heapwatch.conf", "./usr/lib/tmpfiles.d/heapwatch.conf",
-                "./usr/share/doc/heapwatch/changelog.gz", "./usr/share/doc/heapwatch/copyright"} | UNITS | USER_UNITS
+                "./usr/share/heapwatch/signatures/ghc-1.2.3.hwsig", "./usr/share/doc/heapwatch/changelog.gz", "./usr/share/doc/heapwatch/copyright"} | UNITS | USER_UNITS
     expected |= {f"./usr/share/man/man{page[-1]}/{page}.gz" for page in (
         "heapwatch.1", "heapwatch-inspect.1", "heapwatchd.8", "heapwatchd.yaml.5", "heapwatch-rules.5", "heapwatch-export.yaml.5")}
     assert expected <= set(heapwatch)
