@@ -28,6 +28,7 @@ static const char *text_of(const json_t *object, const char *key)
 static char *place_of(const json_t *group)
 {
         const json_t *frames = json_object_get(group, "frames"), *frame = json_array_get(frames, 0);
+        const char *source;
         char text[TEXT];
 
         for (size_t i = 0; i < json_array_size(frames); i++)
@@ -35,8 +36,10 @@ static char *place_of(const json_t *group)
                         frame = json_array_get(frames, i);
                         break;
                 }
+        source = text_of(frame, "source");
         (void)text_join(text, sizeof(text), package_label(text_of(frame, "name")).rest,
-                        strcmp(text_of(frame, "by"), "module") == 0 ? " (a local function)" : "", NULL);
+                        strcmp(text_of(frame, "by"), "module") == 0 ? " (a local function)" : "", source[0] ? " (" : "",
+                        source, source[0] ? ")" : "", NULL);
         return strdup(text);
 }
 

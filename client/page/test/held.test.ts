@@ -42,7 +42,7 @@ test("a heap as the inspection prints it; what does not fit is left out", () => 
         assert.ok((read.tree?.children.length ?? 0) === 0);
     }
     assert.equal(heapOf({ bytes: -1, closures: Infinity }).bytes, 0);
-    assert.deepEqual(["a:B.C", "ghc-prim:GHC.Types.:", ":|", "MVAR", "(a:B)"].map(plainName), ["B.C", "GHC.Types.:", ":|", "MVAR", "B)"]);
+    assert.deepEqual(["a:B.C", "ghc-prim:GHC.Types.:", ":|", "MVAR", "M.x (thunk :: [:A], a:B)"].map(plainName), ["B.C", "GHC.Types.:", ":|", "MVAR", "M.x (thunk :: [:A], a:B)"]);
 });
 
 test("paths that begin alike are one tree", () => {
@@ -56,11 +56,11 @@ test("paths that begin alike are one tree", () => {
 
 test("threads in groups as the inspection prints them; what does not fit is left out", () => {
     const group = { threads: 40, state_text: "blocked on an MVar", same_cause: true, least_stack_bytes: 64, most_stack_bytes: 128, stack_frames: 9, stack_whole: true,
-        frames: [{ name: "stg_block_takemvar", by: "symbol" }, { name: "main:Main", by: "module" }], members: [{ id: 5, label: "worker" }, { id: 6 }] };
+        frames: [{ name: "stg_block_takemvar", by: "symbol" }, { name: "main:Main", by: "module" }, { name: "Main.main", by: "source", source: "Main.hs:7:1-9" }], members: [{ id: 5, label: "worker" }, { id: 6 }] };
     const found = groupsOf({ sentences: ["a"], threads: 41, complete: true, list_complete: true, groups: [group, { threads: 1, same_cause: false }], other_groups: 7 });
     assert.ok(found.complete && found.others === 7);
     assert.deepEqual(found.groups[0], { number: 0, threads: 40, state: "blocked on an MVar, all on the same one", place: "Main (a local function)",
-        frames: ["stg_block_takemvar", "Main (a local function)"], allFrames: 9, leastStack: 64, mostStack: 128, whole: true, allocated: undefined, members: ["5 worker", "6"], key: '["","",""]' });
+        frames: ["stg_block_takemvar", "Main (a local function)", "Main.main (Main.hs:7:1-9)"], allFrames: 9, leastStack: 64, mostStack: 128, whole: true, allocated: undefined, members: ["5 worker", "6"], key: '["","","",""]' });
     assert.equal(found.groups[1]!.place, "");
     for (const wrong of [undefined, 7, { groups: 7 }, { groups: [null] }, { sentences: [7] }]) assert.ok(!groupsOf(wrong).complete);
 });

@@ -16,7 +16,8 @@ static void test_groups(void **state)
                 "\"least_stack_bytes\": 64, \"most_stack_bytes\": 128, \"allocated_bytes\": 9, \"frames\": ["
                 "{\"name\": \"stg_block_takemvar\", \"by\": \"symbol\"}, "
                 "{\"name\": \"main-1.0:Main.Work\", \"by\": \"module\"}]},"
-                "{\"threads\": -1, \"same_cause\": false, \"frames\": [{\"name\": \"stg_x\"}]}, 7]}";
+                "{\"threads\": -1, \"same_cause\": false, \"frames\": [{\"name\": \"stg_x\"}]}, 7, "
+                "{\"frames\": [{\"name\": \"Main.go\", \"by\": \"source\", \"source\": \"Main.hs:7:1-9\"}]}]}";
         struct thread_groups g;
         struct error error;
 
@@ -24,7 +25,7 @@ static void test_groups(void **state)
         assert_true(thread_groups_read(&g, json, &error));
         assert_int_equal(g.n_sentences, 2);
         assert_string_equal(g.sentences[1], "incomplete: a");
-        assert_int_equal(g.n, 3);
+        assert_int_equal(g.n, 4);
         assert_int_equal(g.items[0].threads, 40);
         assert_string_equal(g.items[0].state, "blocked on an MVar, all on the same one");
         assert_string_equal(g.items[0].place, "Main.Work (a local function)");
@@ -34,6 +35,7 @@ static void test_groups(void **state)
         assert_string_equal(g.items[1].place, "stg_x");
         assert_false(g.items[1].has_allocated);
         assert_string_equal(g.items[2].state, "");
+        assert_string_equal(g.items[3].place, "Main.go (Main.hs:7:1-9)");
         thread_groups_done(&g);
 }
 

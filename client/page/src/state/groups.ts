@@ -40,7 +40,8 @@ export interface ThreadGroups {
 }
 
 function frameName(f: Fields): string {
-    return `${plainName(text(f["name"]))}${f["by"] === "module" ? " (a local function)" : ""}`;
+    const source = text(f["source"]);
+    return `${plainName(text(f["name"]))}${f["by"] === "module" ? " (a local function)" : ""}${source && ` (${source})`}`;
 }
 
 function groupOf(g: Fields, number: number): ThreadGroup {

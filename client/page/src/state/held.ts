@@ -113,7 +113,7 @@ export function heapOf(result: unknown): Heap {
 
 // "Data.Map.Internal.Bin" of containers-0.6.4.1:Data.Map.Internal.Bin; roots are called what they are called.
 export function plainName(name: string): string {
-    return name.replace(/^[^:]+:(?=[A-Z])/, "");
+    return name.replace(/^[^: ]+:(?=[A-Z])/, "");
 }
 
 export function nameOf(h: Held): string {

@@ -89,7 +89,7 @@ export class Treemap {
     // One colour per module; the whole and roots are grey.
     private color(d: Held): string {
         if (!d.up || d.isRoot) return "#d9dde1"; // its text is dark, in both themes
-        const name = plainName(d.name), module = name.slice(0, Math.max(0, name.lastIndexOf("."))) || name;
+        const name = plainName(d.name).split(" (", 1)[0]!, module = name.slice(0, Math.max(0, name.lastIndexOf("."))) || name;
         if (!this.colors.has(module)) this.colors.set(module, this.colors.size);
         return tint(bandColor("calm", this.colors.get(module)!, 16));
     }
