@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "client/api/cpu_json.h"
 
-void cpu_json_members(struct json_out *j, const struct cpu_tree *t)
+static void put_tree(struct json_out *j, const struct cpu_tree *t)
 {
         json_member_open(j, "sentences", '[');
         for (size_t i = 0; i < t->n_sentences; i++)
@@ -18,4 +18,14 @@ void cpu_json_members(struct json_out *j, const struct cpu_tree *t)
                 json_close(j, ']');
         }
         json_close(j, ']');
+}
+
+void cpu_json_members(struct json_out *j, const struct cpu_trees *t)
+{
+        put_tree(j, &t->running);
+        if (t->waiting.n_sentences) {
+                json_member_open(j, "waiting", '{');
+                put_tree(j, &t->waiting);
+                json_close(j, '}');
+        }
 }

@@ -13,10 +13,11 @@
 #include "proto/base/document.h"
 #include "proto/base/thread.h"
 
-#define SPARE_NS    UINT64_C(30000000000) /* beside the samples: symbols are read, and the machine may be busy */
-#define TIME_NS     UINT64_C(60000000000) /* CPU time that heapwatch-inspect may need */
-#define NUMBER      32
-#define GROUPS_MOST "2000" /* of threads, the largest */
+#define SPARE_NS      UINT64_C(30000000000) /* beside the samples: symbols are read, and the machine may be busy */
+#define PROFILE_EMPTY 4u                    /* empty lines: after sentences and rows, of CPU time and of what waits */
+#define TIME_NS       UINT64_C(60000000000) /* CPU time that heapwatch-inspect may need */
+#define NUMBER        32
+#define GROUPS_MOST   "2000" /* of threads, the largest */
 
 struct inspecting {
         pthread_t thread;
@@ -60,7 +61,7 @@ static ssize_t write_output(void *ctx, const char *bytes, size_t n)
                 (void)putc(bytes[i], p->text.to);
                 p->n_empty += bytes[i] == '\n' && !p->is_in_line;
                 p->is_in_line = bytes[i] != '\n';
-                const bool is_whole = p->n_empty == 2 && p->what.what == INSPECTING_PROFILE;
+                const bool is_whole = p->n_empty == PROFILE_EMPTY && p->what.what == INSPECTING_PROFILE;
                 if ((is_whole && !hand_over(p)) || ++p->n_bytes > p->what.most_bytes) {
                         atomic_store(&p->stop, INSPECTOR_STOP_NOW);
                         return 0;
@@ -72,8 +73,8 @@ static ssize_t write_output(void *ctx, const char *bytes, size_t n)
 static enum inspector_end sample_time(struct inspecting *p)
 {
         char pid[NUMBER], time[NUMBER];
-        const char *arguments[] = { "heapwatch-inspect", "profile", "--pid",       pid,      "--for", time,
-                                    "--max-pause",       "5ms",     "--by-thread", "--rows", NULL };
+        const char *arguments[] = { "heapwatch-inspect", "profile", "--pid",       pid,         "--for",  time,
+                                    "--max-pause",       "5ms",     "--by-thread", "--waiting", "--rows", NULL };
 
         (void)snprintf(pid, sizeof(pid), "%ld", (long)p->what.pid);
         (void)snprintf(time, sizeof(time), "%" PRIu64 "ms", p->what.for_ns / 1000000);

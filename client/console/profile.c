@@ -13,9 +13,9 @@
 struct console_profile {
         struct console_subject subject;
         uint64_t begin_ns;
-        struct cpu_tree tree;   /* by thread; n_sentences 0: there is none */
-        struct cpu_tree merged; /* of all threads together */
-        bool by_thread;
+        struct cpu_trees trees;  /* by thread; no sentences: there are none */
+        struct cpu_trees merged; /* of all threads together */
+        bool by_thread, of_waiting;
         bool hidden; /* cost centres are shown */
 };
 
@@ -29,8 +29,8 @@ void console_profile_destroy(struct console *c)
         if (!c->profile)
                 return;
         inspecting_destroy(&c->profile->subject.inspecting);
-        cpu_tree_done(&c->profile->merged);
-        cpu_tree_done(&c->profile->tree);
+        cpu_trees_done(&c->profile->merged);
+        cpu_trees_done(&c->profile->trees);
         free(c->profile);
         c->profile = NULL;
         c->scene.cpu = NULL;
@@ -78,13 +78,20 @@ bool console_profile_toggle(struct console *c, int key)
 {
         struct console_profile *p = c->profile;
 
-        if (!is_shown(p, c->scene.target) || !p->merged.n_sentences)
+        if (!is_shown(p, c->scene.target) || !p->merged.running.n_sentences)
                 return false;
         if (key == 'x')
                 p->hidden = !p->hidden;
         else if (key == 'T')
                 p->by_thread = !p->by_thread;
-        return key == 'x' || key == 'T';
+        else if (key == 'w')
+                p->of_waiting = !p->of_waiting;
+        return key == 'x' || key == 'T' || key == 'w';
+}
+
+static bool sum(struct cpu_tree *merged, struct cpu_tree *tree, struct error *error)
+{
+        return cpu_tree_merge(merged, tree, error) && cpu_tree_sum(merged, error) && cpu_tree_sum(tree, error);
 }
 
 bool console_profile_poll(struct console *c)
@@ -95,11 +102,11 @@ bool console_profile_poll(struct console *c)
         struct error error;
 
         if (text) {
-                cpu_tree_done(&p->merged);
-                cpu_tree_done(&p->tree);
+                cpu_trees_done(&p->merged);
+                cpu_trees_done(&p->trees);
         }
-        if (text && (!cpu_tree_read(&p->tree, text, &error) || !cpu_tree_merge(&p->merged, &p->tree, &error) ||
-                     !cpu_tree_sum(&p->merged, &error) || !cpu_tree_sum(&p->tree, &error)))
+        if (text && (!cpu_trees_read(&p->trees, text, &error) || !sum(&p->merged.running, &p->trees.running, &error) ||
+                     !sum(&p->merged.waiting, &p->trees.waiting, &error)))
                 console_notify(c, true, "no profile: %s", error.text);
         if (!is_done)
                 return text != NULL;
@@ -113,9 +120,11 @@ void console_profile_prepare(struct console *c)
 {
         const struct console_profile *p = c->profile;
 
-        c->scene.cpu = is_shown(p, c->scene.target) && p->merged.n_sentences && !p->hidden
-                               ? p->by_thread ? &p->tree : &p->merged
-                               : NULL;
+        c->scene.cpu = NULL;
+        if (!is_shown(p, c->scene.target) || !p->merged.running.n_sentences || p->hidden)
+                return;
+        const struct cpu_trees *trees = p->by_thread ? &p->trees : &p->merged;
+        c->scene.cpu = p->of_waiting ? &trees->waiting : &trees->running;
 }
 
 char *console_profile_text(const struct console *c, char *out, size_t size)

@@ -27,7 +27,7 @@ static void end(struct report_profile *p)
         while (p->profiler && !inspecting_is_done(p->profiler))
                 (void)nanosleep(&pause, NULL);
         if (p->profiler && inspecting_is_good(p->profiler, &p->error) && (text = inspecting_detach_text(p->profiler)))
-                (void)cpu_tree_read(&p->tree, text, &p->error);
+                (void)cpu_trees_read(&p->trees, text, &p->error);
         inspecting_destroy(&p->profiler);
 }
 
@@ -49,13 +49,13 @@ void report_profiles_sample(struct report_profiles *ret, const struct world *wor
 void report_profiles_done(struct report_profiles *p)
 {
         for (size_t i = 0; i < p->n; i++)
-                cpu_tree_done(&p->items[i].tree);
+                cpu_trees_done(&p->items[i].trees);
         p->n = 0;
 }
 
 static void put(struct json_out *j, const struct report_profile *p)
 {
-        const bool is_good = p->tree.n_sentences > 0;
+        const bool is_good = p->trees.running.n_sentences > 0;
 
         json_line(j);
         json_open(j, '{');
@@ -66,7 +66,7 @@ static void put(struct json_out *j, const struct report_profile *p)
         json_member_u64_string(j, "beginWallNs", p->begin_wall_ns);
         json_member_u64(j, "forNs", p->for_ns);
         if (is_good)
-                cpu_json_members(j, &p->tree);
+                cpu_json_members(j, &p->trees);
         else
                 json_member_text(j, "error", p->error.text);
         json_close(j, '}');

@@ -19,7 +19,7 @@ struct report_profile {
         const struct world_target *target; /* borrowed */
         uint64_t begin_wall_ns, for_ns;
         struct inspecting *profiler; /* NULL: done */
-        struct cpu_tree tree;        /* n_sentences 0: it failed */
+        struct cpu_trees trees;      /* no sentences: it failed */
         struct error error;
 };
 

@@ -417,7 +417,7 @@ static void add_profiles(struct reporter *r)
                               hw_duration_text(time, sizeof(time), (double)r->profile_ns));
         report_profiles_sample(&r->profiles, r->world, r->feed, r->profile_ns);
         for (size_t i = 0; i < r->profiles.n; i++)
-                if (!r->profiles.items[i].tree.n_sentences)
+                if (!r->profiles.items[i].trees.running.n_sentences)
                         command_error(&command_report, "%s: no profile: %s", r->profiles.items[i].target->name,
                                       r->profiles.items[i].error.text);
 }

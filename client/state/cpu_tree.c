@@ -55,28 +55,40 @@ static bool read_node(struct cpu_tree *t, char *line)
         return true;
 }
 
-bool cpu_tree_read(struct cpu_tree *ret, char *text, struct error *error)
+/* What is left of a text may be nothing. */
+static bool read_tree(struct cpu_tree *ret, char **at, struct error *error)
 {
-        char *at = text, *line;
+        char *line;
 
-        *ret = (struct cpu_tree){ .text = text };
-        while ((line = next_line(&at)) != NULL && line[0])
+        while ((line = next_line(at)) != NULL && line[0])
                 if (ret->n_sentences < CPU_TREE_SENTENCES)
                         ret->sentences[ret->n_sentences++] = line;
-        if (!(ret->nodes = calloc(CPU_TREE_NODES, sizeof(*ret->nodes)))) {
-                cpu_tree_done(ret);
-                return error_set(error, "out of memory");
-        }
-        while ((line = next_line(&at)) != NULL && line[0])
-                if (ret->n == CPU_TREE_NODES || !read_node(ret, line)) {
-                        const size_t n = ret->n;
-                        cpu_tree_done(ret);
-                        return error_set(error, "the profile is damaged: row %zu is none of a tree", n + 1);
-                }
-        if (ret->n_sentences > 0)
+        if (!ret->n_sentences)
                 return true;
-        cpu_tree_done(ret);
-        return error_set(error, "the inspection printed no profile");
+        if (!(ret->nodes = calloc(CPU_TREE_NODES, sizeof(*ret->nodes))))
+                return error_set(error, "out of memory");
+        while ((line = next_line(at)) != NULL && line[0])
+                if (ret->n == CPU_TREE_NODES || !read_node(ret, line))
+                        return error_set(error, "the profile is damaged: row %zu is none of a tree", ret->n + 1);
+        return true;
+}
+
+bool cpu_trees_read(struct cpu_trees *ret, char *text, struct error *error)
+{
+        char *at = text;
+
+        *ret = (struct cpu_trees){ .running.text = text };
+        if (read_tree(&ret->running, &at, error) && read_tree(&ret->waiting, &at, error) &&
+            (ret->running.n_sentences > 0 || error_set(error, "the inspection printed no profile")))
+                return true;
+        cpu_trees_done(ret);
+        return false;
+}
+
+void cpu_trees_done(struct cpu_trees *t)
+{
+        cpu_tree_done(&t->waiting);
+        cpu_tree_done(&t->running);
 }
 
 /* ------------------------------------------------------------------------- threads */

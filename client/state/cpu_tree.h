@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * cpu_tree.h - a profile of CPU time as `heapwatch-inspect profile --rows` prints it: sentences about it, an empty
- * line, a row "PARENT SELF TOTAL NAME" for each function with its callers, and another empty line. It is of another
- * program's memory, so all of it is checked here.
+ * cpu_tree.h - a profile of CPU time as `heapwatch-inspect profile --waiting --rows` prints it: sentences about it, an
+ * empty line, a row "PARENT SELF TOTAL NAME" for each function with its callers, and another empty line; then the same
+ * of the time for which Haskell threads wait. It is of another program's memory, so all of it is checked here.
  */
 #ifndef HW_CLIENT_STATE_CPU_TREE_H
 #define HW_CLIENT_STATE_CPU_TREE_H
@@ -19,7 +19,7 @@
 
 struct cpu_node {
         uint32_t parent;            /* the number of its caller's node, from 1, always lower than its own; 0: none */
-        uint64_t self_ns, total_ns; /* CPU time in it, and with what it calls */
+        uint64_t self_ns, total_ns; /* in it, and with what it calls */
         const char *name;
 };
 
@@ -39,8 +39,15 @@ struct cpu_tree {
         size_t n_functions;
 };
 
+/* Never added to each other. */
+struct cpu_trees {
+        struct cpu_tree running;
+        struct cpu_tree waiting; /* n_sentences 0: there is none; it borrows the texts of `running` */
+};
+
 /* `text` is from malloc and is its own from then on, also on failure. False with a sentence. */
-bool cpu_tree_read(struct cpu_tree *ret, char *text, struct error *error);
+bool cpu_trees_read(struct cpu_trees *ret, char *text, struct error *error);
+void cpu_trees_done(struct cpu_trees *t);
 
 /*
  * Of a tree whose stacks begin with their thread, the same without threads: equal stacks of several are one. It borrows

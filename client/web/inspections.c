@@ -30,7 +30,7 @@ struct item {
         uint32_t run; /* of the target */
         uint64_t begin_wall_ns, begin_ns, for_ns;
         struct inspecting *inspecting; /* NULL: done */
-        struct cpu_tree tree;          /* of a profile, the newest; n_sentences 0: none yet, or it failed */
+        struct cpu_trees trees;        /* of a profile, the newest; no sentences: none yet, or it failed */
         char *json;                    /* else; NULL: none yet, or it failed */
         struct error error;
 };
@@ -58,7 +58,7 @@ struct inspections *inspections_new(const struct world *world, const struct feed
 static void empty(struct item *item)
 {
         inspecting_destroy(&item->inspecting);
-        cpu_tree_done(&item->tree);
+        cpu_trees_done(&item->trees);
         free(item->json);
         *item = (struct item){ .json = NULL };
 }
@@ -76,19 +76,19 @@ static void collect(struct item *item, enum kind kind)
 {
         const bool is_done = item->inspecting && inspecting_is_done(item->inspecting);
         char *text = item->inspecting ? inspecting_detach_text(item->inspecting) : NULL;
-        struct cpu_tree tree;
+        struct cpu_trees trees;
 
         if (text && kind != KIND_PROFILE) {
                 free(item->json);
                 item->json = text;
-        } else if (text && cpu_tree_read(&tree, text, &item->error)) {
-                cpu_tree_done(&item->tree);
-                item->tree = tree;
+        } else if (text && cpu_trees_read(&trees, text, &item->error)) {
+                cpu_trees_done(&item->trees);
+                item->trees = trees;
         }
         if (!is_done)
                 return;
         if (!inspecting_is_good(item->inspecting, &item->error)) {
-                cpu_tree_done(&item->tree);
+                cpu_trees_done(&item->trees);
                 free(item->json);
                 item->json = NULL;
         }
@@ -171,7 +171,7 @@ bool inspections_finish(struct inspections *p, size_t daemon, const char *target
 
 static void write_item(struct json_out *j, enum kind kind, const struct item *item)
 {
-        const bool is_there = item && (item->tree.n_sentences || item->json);
+        const bool is_there = item && (item->trees.running.n_sentences || item->json);
 
         json_open(j, '{');
         json_member_text(j, "state", !item ? "none" : item->inspecting ? "running" : is_there ? "done" : "failed");
@@ -184,8 +184,8 @@ static void write_item(struct json_out *j, enum kind kind, const struct item *it
                 json_member_u64(j, "elapsedNs", clock_mono_ns() - item->begin_ns);
         else if (item && !is_there)
                 json_member_text(j, "error", item->error.text);
-        if (item && item->tree.n_sentences)
-                cpu_json_members(j, &item->tree);
+        if (item && item->trees.running.n_sentences)
+                cpu_json_members(j, &item->trees);
         if (item && item->json) {
                 json_key(j, "result");
                 json_raw(j, item->json);

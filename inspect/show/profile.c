@@ -276,18 +276,21 @@ static bool print_text(const struct inspect_subject *s, const struct part *runni
         head_cautions(s);
         print_costs(s, p);
         if (samples == 0)
-                (void)fprintf(to, "it was not met while it ran: it waits; `%s` shows for what\n",
-                              p->with_waiting ? "--waiting" : "heapwatch profile --waiting");
-        if (s->request->rows)
-                return print_rows(s, p, &p->running);
-        if (samples)
+                (void)fprintf(to, "it was not met while it ran: it waits%s\n",
+                              p->with_waiting ? "" : "; `heapwatch profile --waiting` shows for what");
+        if (s->request->rows && !print_rows(s, p, &p->running))
+                return false;
+        if (!s->request->rows && samples)
                 print_part(s, running);
-        if (p->with_waiting) {
+        if (!p->with_waiting)
+                return true;
+        if (!s->request->rows)
                 (void)fputc('\n', to);
-                print_readings(to, waiting);
-                if (time_tree_samples(&p->waiting))
-                        print_part(s, waiting);
-        }
+        print_readings(to, waiting);
+        if (s->request->rows)
+                return print_rows(s, p, &p->waiting);
+        if (time_tree_samples(&p->waiting))
+                print_part(s, waiting);
         return true;
 }
 

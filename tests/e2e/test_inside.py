@@ -640,6 +640,9 @@ def test_profile_by_page_and_console(directory):
             parent, own, total, name = max(found["rows"], key=lambda r: r[1])
             assert name in ("Main.spin", "Main.$wspin") and own > 0.8 * found["totalNs"], found
             assert "spinAgain" in found["rows"][parent - 1][3] and total <= found["rows"][parent - 1][2]
+            waiting = found["waiting"]
+            assert sum(r[2] for r in waiting["rows"] if r[3] == "(blocked on an MVar)") > 0.9 * waiting["totalNs"] > 0, waiting
+            assert waiting["sentences"][0].startswith("waiting: ") and not any(r[3].startswith("(blocked") for r in found["rows"])
             with top(directory, "--connect", daemon.publish) as t:
                 t.wait("running")
                 t.keys("P")
@@ -648,6 +651,10 @@ def test_profile_by_page_and_console(directory):
                 t.wait("then interrupted", "samples stand for", "\u25be all", "spinAgain")
                 t.keys("T")
                 t.wait("\u25be thread ")
+                t.keys("w")
+                t.wait("waiting: ", "(blocked on an MVar)", "waitForReply")
+                t.keys("w")
+                t.wait("samples stand for")
                 t.keys("Enter")
                 t.wait("\u25b8 all")
                 t.keys("x")
@@ -780,6 +787,9 @@ def test_a_report_has_the_profile_that_is_taken_for_it(directory, browser):     
         tab.go(f"file://{directory}/r.html#/profile?target=spin").until("heapwatch.settled && heapwatch.chart('cpu')?.root?.value")
         assert tab.js("heapwatch.chart('cpu').root.value") == spin["totalNs"]
         assert max(tab.table("functions")["rows"], key=lambda r: r["self"])["name"] in ("Main.spin", "Main.$wspin")
+        tab.go(f"file://{directory}/r.html#/profile?target=spin&time=waiting").until("heapwatch.settled && heapwatch.chart('cpu')?.root?.value")
+        assert tab.js("heapwatch.chart('cpu').root.value") == spin["waiting"]["totalNs"] > spin["totalNs"]
+        assert max(tab.table("functions")["rows"], key=lambda r: r["self"])["name"].startswith("Main.") and tab.axe() == []
         tab.go(f"file://{directory}/r.html#/profile?target=no").until("document.querySelector('main').innerText.includes('No profile: ')")
         assert tab.axe() == [] and tab.diagnostics() == []
         tab.go(f"file://{directory}/r.html#/profile?target=spin").until("heapwatch.settled && heapwatch.chart('cpu')?.root?.value")

@@ -2,7 +2,7 @@
 /*
  * views/profile.c - where time goes: the tree of cost centres with own and
  * inherited ticks, whose branches open and close; below it ticky counters. Or a
- * profile of CPU time that was taken (scene.cpu), in the same tree, with the
+ * profile of CPU time or of what waits (scene.cpu), in the same tree, with the
  * functions below it.
  *
  * DESIGN: the daemon publishes stacks with their ticks; the tree is built from them
@@ -469,11 +469,11 @@ static struct value function_ns(const struct scene *s, const void *row)
 /* clang-format off */
 static const struct column function_columns[] = {
         { .title = "self", .name = "self_share", .unit = UNIT_SHARE, .width = 9, .value = function_self,
-          .help = "share of CPU time in the function itself, whoever calls it" },
+          .help = "share of the time in the function itself, whoever calls it" },
         { .title = "total", .name = "total_share", .unit = UNIT_SHARE, .width = 7, .value = function_total,
           .help = "the same with all that it calls" },
         { .title = "self time", .name = "self_ns", .unit = UNIT_NS, .width = 9, .rank = 1, .value = function_ns,
-          .help = "CPU time in the function itself" },
+          .help = "time in the function itself; of what waits, of all threads together" },
         { .title = "function", .name = "name", .width = -32, .value = function_name,
           .help = "by its symbol, a local one by its module and the next symbol; in brackets what is no function" },
 };
@@ -564,6 +564,7 @@ static const struct console_key keys[] = {
         { "tab", "ticky counters, functions" },
         { "P", "profile of CPU time" },
         { "T", "by thread" },
+        { "w", "what waits" },
         { "x", "cost centres" },
         { "/", "search" },
         { "f", "filter" },
@@ -575,11 +576,10 @@ const struct console_view view_profile = {
         .title = "Profile",
         .brief = "Prof",
         .letter = 'p',
-        .about =
-                "Where time goes, by cost centre: a tick is a sample of the running cost-centre stack. Below: ticky "
-                "counters, entries and allocation of each closure. Or by function, after P: a profile of CPU time, "
-                "top down, which needs no profiling build; below, the functions by their own time. `heapwatch profile` "
-                "has more of it, and files.",
+        .about = "Where time goes, by cost centre: a tick is a sample of the running cost-centre stack. Below: ticky "
+                 "counters, entries and allocation of each closure. Or by function, after P: a profile of CPU time, "
+                 "top down, which needs no profiling build; below, the functions by their own time. By w the same of "
+                 "the time for which Haskell threads wait. `heapwatch profile` has more of it, and files.",
         .keys = keys,
         .tables = { &tree, &ticky_table, &function_table },
         .state_size = sizeof(struct profile),

@@ -12,7 +12,13 @@
 
 static bool read_text(struct cpu_tree *t, const char *text, struct error *error)
 {
-        return cpu_tree_read(t, strdup(text), error);
+        struct cpu_trees both;
+
+        const bool good = cpu_trees_read(&both, strdup(text), error);
+
+        assert_int_equal(both.waiting.n_sentences, 0);
+        *t = both.running;
+        return good;
 }
 
 static void test_rows_are_a_tree(void **state)
@@ -92,6 +98,24 @@ static void test_a_program_that_waits_has_no_rows(void **state)
         cpu_tree_done(&t);
 }
 
+static void test_what_waits_is_a_tree_of_its_own(void **state)
+{
+        struct cpu_trees t;
+        struct error error;
+
+        (void)state;
+        assert_true(cpu_trees_read(&t, strdup("head\n\n0 1 1 f\n\nwaiting: 2 threads\n\n0 0 7 (in STM)\n1 7 7 f\n\n"),
+                                   &error));
+        assert_int_equal(t.running.n, 1);
+        assert_int_equal(t.running.total_ns, 1);
+        assert_int_equal(t.waiting.n, 2);
+        assert_int_equal(t.waiting.total_ns, 7);
+        assert_string_equal(t.waiting.sentences[0], "waiting: 2 threads");
+        cpu_trees_done(&t);
+        assert_false(cpu_trees_read(&t, strdup("head\n\n0 1 1 f\n\nwaiting\n\n1 1 1 its own caller\n"), &error));
+        assert_null(t.running.text);
+}
+
 static void test_what_is_no_tree_is_refused(void **state)
 {
         static const char *const bad[] = {
@@ -149,6 +173,7 @@ int main(void)
                 cmocka_unit_test(test_a_function_that_calls_itself_counts_once),
                 cmocka_unit_test(test_equal_stacks_of_threads_are_merged),
                 cmocka_unit_test(test_a_program_that_waits_has_no_rows),
+                cmocka_unit_test(test_what_waits_is_a_tree_of_its_own),
                 cmocka_unit_test(test_what_is_no_tree_is_refused),
                 cmocka_unit_test(test_there_are_no_more_rows_than_it_keeps),
         };

@@ -7,7 +7,7 @@ import type { App, Page } from "../app.ts";
 import { h, replace, setLabel, setText, visible } from "../dom.ts";
 import type { Target } from "../state/target.ts";
 import { setName } from "../widgets/name.ts";
-import { bottomUp, type CpuFunction, type CpuProfile, functions, ofThread, threads, topDown } from "../state/cpu.ts";
+import { bottomUp, type CpuFunction, type CpuProfile, type CpuTree, functions, ofThread, threads, topDown } from "../state/cpu.ts";
 import { type CentreRow, centres, ticksIn, tree } from "../state/ticks.ts";
 import { num, type TickyCounter } from "../state/wire.ts";
 import { bytes, count, duration, share, UNKNOWN } from "../units.ts";
@@ -37,24 +37,26 @@ const TICKY: Column<TickyCounter>[] = [
 
 const FUNCTIONS: Column<CpuFunction>[] = [
     { id: "name", title: "Function", width: "minmax(130px, 3fr)", left: true, value: (f) => f.name, draw: (c, f) => setName(c, f.name) },
-    { id: "self", title: "Self", width: "90px", value: (f) => f.self, text: (f) => duration(f.self), hint: "CPU time in the function itself" },
+    { id: "self", title: "Self", width: "90px", value: (f) => f.self, text: (f) => duration(f.self), hint: "time in the function itself" },
     { id: "selfshare", title: "Of all", width: "80px", value: (f) => f.self / f.total, text: (f) => share(f.self / f.total) },
-    { id: "all", title: "With callees", width: "110px", wide: true, value: (f) => f.all, text: (f) => duration(f.all), hint: "CPU time in it and in all that it calls" },
+    { id: "all", title: "With callees", width: "110px", wide: true, value: (f) => f.all, text: (f) => duration(f.all), hint: "time in it and in all that it calls" },
     { id: "allshare", title: "Share", width: "80px", wide: true, value: (f) => f.all / f.total, text: (f) => share(f.all / f.total) },
 ];
 const WAYS: [string, string][] = [["down", "Top down"], ["up", "Bottom up"]];
+const TIMES: [string, string][] = [["running", "CPU time"], ["waiting", "Waiting"]];
 
 // A profile of CPU time, taken by the server; of a server alone.
 class CpuSection {
     readonly root: HTMLElement;
     private readonly control: ReturnType<typeof profileControl>;
+    private readonly time: ReturnType<typeof choice>;
     private readonly way: ReturnType<typeof choice>;
     private readonly message = h("p", { class: "muted lines", role: "status" });
     private readonly command = h("p", { class: "muted" });
-    private readonly flame = new Flame("cpu", "CPU time by stacks", duration);
+    private readonly flame = new Flame("cpu", "Time by stacks", duration);
     private readonly table: Table<CpuFunction>;
     private readonly thread = h("select", { "aria-label": "Thread", onchange: () => this.app.route.set({ thread: this.thread.value }) });
-    private of: CpuProfile | undefined; // what is made of it:
+    private of: CpuTree | undefined; // what is made of it:
     private threads: string[] = [];
     private shown: string | undefined; // the thread
     private frames: Record<string, Frame> = {};
@@ -62,10 +64,11 @@ class CpuSection {
 
     constructor(private readonly app: App) {
         this.control = profileControl(app);
+        this.time = choice(app.route, "time", "Which time", TIMES, () => "running");
         this.way = choice(app.route, "way", "Direction of the stacks", WAYS, () => "down");
-        this.table = new Table<CpuFunction>({ id: "functions", title: "Functions by CPU time", columns: FUNCTIONS, key: (f) => f.name, route: app.route, sort: "-self",
+        this.table = new Table<CpuFunction>({ id: "functions", title: "Functions by time", columns: FUNCTIONS, key: (f) => f.name, route: app.route, sort: "-self",
             height: 420, empty: "No function matches." });
-        this.root = h("div", { class: "stack" }, h("div", {}, h("div", { class: "controls" }, this.control.root, this.way.root, this.thread), this.message, this.command),
+        this.root = h("div", { class: "stack" }, h("div", {}, h("div", { class: "controls" }, this.control.root, this.time.root, this.way.root, this.thread), this.message, this.command),
             this.flame.root, this.table.root);
     }
 
@@ -73,25 +76,27 @@ class CpuSection {
         const kept = !!this.app.meta, p = kept || !this.app.finished ? this.app.profiles?.of(t.key) : undefined;
         this.root.hidden = kept ? !p : !this.app.profiles || this.app.finished;
         if (this.root.hidden) return;
-        const rows = p?.rows ?? [];
+        const of: CpuTree | undefined = (this.app.route.get("time") === "waiting" && p?.waiting) || p, rows = of?.rows ?? [];
         this.control.update(t, p);
+        this.time.update();
+        this.time.root.hidden = !p?.waiting;
         this.way.update();
         this.way.root.hidden = this.thread.hidden = this.flame.root.hidden = this.table.root.hidden = !rows.length;
-        setText(this.message, this.words(t, p).split("\n").map(visible).join("\n"));
+        setText(this.message, this.words(t, p, of).split("\n").map(visible).join("\n"));
         this.command.hidden = kept;
         setText(this.command, visible(`In a terminal, and for files: heapwatch profile ${t.name}`));
         if (!rows.length) return;
-        if (this.of !== p) {
+        if (this.of !== of) {
             const found = threads(rows);
             this.threads = found.map((f) => f.name);
             replace(this.thread, h("option", { value: "" }, "all threads"),
-                ...found.map((f) => h("option", { value: f.name }, visible(`thread ${f.name}: ${share(f.total / (p!.totalNs || 1))}`))));
+                ...found.map((f) => h("option", { value: f.name }, visible(`thread ${f.name}: ${share(f.total / (of!.totalNs || 1))}`))));
         }
         const asked = this.app.route.get("thread"), one = this.threads.includes(asked) ? asked : undefined;
         this.thread.value = one ?? "";
-        if (this.of !== p || this.shown !== one) {
+        if (this.of !== of || this.shown !== one) {
             const { rows: merged, total } = ofThread(rows, one);
-            [this.of, this.shown] = [p, one];
+            [this.of, this.shown] = [of, one];
             this.frames = { down: topDown(merged, total), up: bottomUp(merged, total) };
             this.functions = functions(merged, total).filter((f) => f.self);
         }
@@ -99,14 +104,14 @@ class CpuSection {
         this.table.show(this.functions.filter((f) => keep(f.name)), count(this.functions.length));
     }
 
-    private words(t: Target, p: CpuProfile | undefined): string {
+    private words(t: Target, p: CpuProfile | undefined, shown: CpuTree | undefined): string {
         if (p?.state === "running") return `Taking samples: ${duration(Math.min(p.elapsedNs ?? 0, p.forNs ?? 0))} of ${duration(p.forNs)}.`;
         const error = this.app.profiles!.error ?? p?.error;
         if (error) return `No profile: ${error}.`;
         const of = p?.run !== undefined && p.run !== t.run ? "Of an earlier run. " : "";
-        if (p?.sentences) return `${of}${p.sentences.join("\n")}`;
+        if (shown?.sentences) return `${of}${shown.sentences.join("\n")}`;
         if (!this.app.view.server.control) return "No profile of CPU time: this server takes one when it is started with --allow-control.";
-        return t.state?.state === "STATE_RUNNING" ? "A profile of CPU time shows which functions use it. The program needs no preparation; a thread is stopped for some 50 µs for each sample." : "";
+        return t.state?.state === "STATE_RUNNING" ? "A profile shows which functions use CPU time, and what threads wait for. The program needs no preparation; a thread that runs is stopped for some 50 µs for each sample." : "";
     }
 
     done(): void {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * cpu.ts - a profile of CPU time as trees for the flame graph, from callers to callees and the other way round, and as a table of functions.
+ * cpu.ts - a profile of CPU time, or of what waits, as trees for the flame graph, from callers to callees and the other way round, and as a table of functions.
  */
 import type { Frame } from "../widgets/flame.ts";
 import type { Inspection } from "../api/inspections.ts";
@@ -9,14 +9,18 @@ import type { U64 } from "./wire.ts";
 // The number of the caller's row from 1, 0: none; ns in it, and with what it calls; the function.
 export type CpuRow = [parent: number, self: number, total: number, name: string];
 
-export interface CpuProfile extends Inspection {
+export interface CpuTree {
+    sentences?: string[]; // done, or running for a second: how it was taken, and how much of the truth it has
+    totalNs?: number;
+    rows?: CpuRow[];
+}
+
+export interface CpuProfile extends Inspection, CpuTree {
     run?: number;
     beginWallNs?: U64;
     forNs?: number;
     elapsedNs?: number; // running
-    sentences?: string[]; // done, or running for a second: how it was taken, and how much of the truth it has
-    totalNs?: number;
-    rows?: CpuRow[];
+    waiting?: CpuTree; // the time for which Haskell threads wait, never added to CPU time
 }
 
 // What a row without a caller is called when it is a thread, or threads with one label but for their numbers; no function has a space there.
