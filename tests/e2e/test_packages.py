@@ -88,6 +88,18 @@ def test_each_has_what_it_is_for(packages):
         assert list(packages.glob(f"{name}-dbgsym_*.deb")), name
 
 
+def test_documents_lead_to_what_is_there(packages, tmp_path):
+    """From one document to another, to a picture, an example or the Haskell package: as in the tree."""
+    subprocess.run(["dpkg-deb", "--extract", package(packages, "heapwatch"), tmp_path], check=True)
+    folder = tmp_path / "usr" / "share" / "doc" / "heapwatch"
+    documents = [path for path in folder.rglob("*.md") if path.name != "ARCHITECTURE.md"]     # which is about the sources
+    assert {"README.md", "INSTALL.md", "first-hour.md", "COOKBOOK.md", "haskell.md"} <= {path.name for path in documents}
+    links = [(path, link) for path in documents for link in re.findall(r"\]\(([^)#\s]+)", path.read_text()) if "://" not in link]
+    missing = {f"{path.name}: {link}" for path, link in links if not (path.parent / link).exists()}
+    assert missing == {"WEB.md: ../proto/wire/heapwatch.proto", "STABILITY.md: man/heapwatchd.yaml.5"}     # libheapwatch-dev, a man page
+    assert len(links) > 100 and os.access(folder / "haskell" / "heapwatch.cabal", os.R_OK)
+
+
 def test_they_need_what_they_use(packages):
     assert re.search(r"libheapwatch-agent \(= ", field(packages, "heapwatch", "Depends"))
     assert "libzmq5" in field(packages, "heapwatch", "Depends")
