@@ -213,7 +213,7 @@ bool tracker_early(const struct tracker *t, struct tracked_early *ret);
 #define EARLY_BANDS 5u
 struct early_bands {
         uint64_t before_ns, census_ns; /* event times of the two censuses */
-        double explained;              /* gain of all bands, of the rise up to the newest census; 0 to 1 */
+        double explained;              /* gain of all bands, of the rise up to the newest census; NaN: not known */
         uint32_t n;
         struct growing_band bands[EARLY_BANDS]; /* that gained most, most first: what they have and gained */
 };

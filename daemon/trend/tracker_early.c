@@ -340,7 +340,7 @@ bool tracker_early_bands(const struct tracker *t, const struct tracked_early *ea
 
         *ret = (struct early_bands){ .before_ns = least ? history->first_ns : before->last_ns,
                                      .census_ns = now->time_ns };
-        ret->explained = rise > 0 && gained > 0 ? fmin(gained / rise, 1) : 0;
+        ret->explained = rise > 0 ? fmin(fmax(gained, 0) / rise, 1) : NAN;
         for (uint32_t i = 0; i < now->n_rows; i++) {
                 const struct census_row *row = &now->rows[i];
                 const struct band *band = bands_get(bands, row->band);

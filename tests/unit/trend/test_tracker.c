@@ -1184,6 +1184,20 @@ static void test_bands_of_a_rise(void **state)
         assert_true(fabs(gained.bands[0].gained_bytes - 2960.0 * MIB) < 0.01 * MIB);
         rig_close(&r);
 
+        open_scaled(&r, 60 * SECOND); /* faster since the last census: what had risen by then is not known */
+        for (uint64_t s = 0; s < 60; s++) {
+                const uint64_t rise = s > 50 ? (s - 50) * 100 * MIB + 10 * MIB : s > 40 ? (s - 40) * MIB : 0;
+                const uint64_t bytes[] = { MIB + rise };
+
+                live(&r, s * SECOND, 4 * MIB + rise);
+                if (s % 3 == 0 && s < 50)
+                        census(&r, s * SECOND, bytes, 1);
+                block(&r, 0, s * SECOND, s * SECOND);
+        }
+        assert_true(tracker_early(r.t, &early) && tracker_early_bands(r.t, &early, &gained));
+        assert_true(gained.n == 1 && isnan(gained.explained));
+        rig_close(&r);
+
         open_scaled(&r, 60 * SECOND); /* no census since it began */
         for (uint64_t s = 0; s < 60; s++) {
                 const uint64_t bytes[] = { MIB };
