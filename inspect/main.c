@@ -40,6 +40,7 @@
 #include "inspect/watch/profile.h"
 #include "inspect/watch/watch.h"
 #include "proto/base/array.h"
+#include "proto/base/document.h"
 #include "proto/base/error.h"
 #include "proto/base/permission.h"
 #include "proto/base/sibling.h"
@@ -55,6 +56,7 @@
 #define QUIET_TRIES     40 /* until no collection is under way */
 #define BACKGROUND_NICE 10
 #define COPIED_A_SECOND UINT64_C(1000000000) /* bytes, on a machine that is not busy */
+#define KEPT_MOST       ((size_t)16 << 20)   /* bytes of a profile that is kept: what is read of one later */
 
 struct words {
         const char *what;
@@ -376,6 +378,26 @@ static void report_profile(void *ctx, const struct stack_profile *so_far)
         (void)fflush(stdout);
 }
 
+/* As other programs read it, whatever is printed. */
+static bool keep_profile(const struct inspect_subject *s, const struct stack_profile *p, struct error *error)
+{
+        struct inspect_request rows = *s->request;
+        struct inspect_subject as_rows = *s;
+        struct document d;
+
+        document_open(&d);
+        rows.rows = true;
+        rows.json = false;
+        rows.to = d.to;
+        as_rows.request = &rows;
+        const bool shown = d.to && show_profile(&as_rows, p);
+        const int r = !document_close(&d) || !shown ? -ENOMEM
+                      : d.size > KEPT_MOST          ? -EFBIG
+                                                    : whole_file_write(rows.keep, d.text, d.size);
+        document_done(&d);
+        return r == 0 || error_set(error, "%.500s: the profile cannot be kept: %s", rows.keep, strerror(-r));
+}
+
 static int profile_of_process(struct inspect_subject *s, struct error *error)
 {
         const struct inspect_request *r = s->request;
@@ -389,7 +411,7 @@ static int profile_of_process(struct inspect_subject *s, struct error *error)
         stack_profile_init(&p);
         p.by_thread = r->by_thread;
         const enum stopped end = profile_process(&p, s->ghc, s->pid, &how, error);
-        const bool good = end == STOPPED && show_profile(s, &p) &&
+        const bool good = end == STOPPED && show_profile(s, &p) && (!r->keep || keep_profile(s, &p, error)) &&
                           (!r->output || profile_file_write(r->output, &p, program_own_file(s->program), error));
         stack_profile_done(&p);
         return end == STOPPED_REFUSED ? INSPECT_REFUSED : good ? EXIT_OK : EXIT_USAGE;
@@ -709,6 +731,8 @@ static const struct option options[] = {
                     "of profile: also what Haskell threads wait for, as a tree of its own"),
         OPTION_FLAG("rows", 0, struct words, request.rows,
                     "of profile: the tree as rows, each second, for other programs"),
+        OPTION_TEXT("keep", 0, "FILE", struct words, request.keep, COMPLETE_FILE,
+                    "of profile: also write it as --rows has it"),
         OPTION_FLAG("once", 0, struct words, request.once, "of watch: only find out whether it can be watched"),
         OPTION_FLAG("for-agent", 0, struct words, request.for_agent,
                     "of watch: only censuses, given to the agent in the program, on whose socket standard output is"),

@@ -12,7 +12,9 @@
 #include "client/cli/signals.h"
 #include "client/cli/inspector.h"
 #include "client/commands/inspect_subject.h"
+#include "client/feed/locate.h"
 #include "heapwatch/text.h"
+#include "proto/base/clock.h"
 
 #define ARGUMENTS_MOST 32
 #define NUMBER_BYTES   24
@@ -31,7 +33,8 @@ struct request {
         uint64_t frames, top, max_pause_ns, memory_bytes, time_ns;
         uint64_t for_ns, hz; /* 0: not of this command */
         const char *output, *since;
-        bool retained, arrays, waiting;
+        bool retained, arrays, waiting, keep;
+        char kept[RECORDED_PATH_MAX]; /* the file of a profile that is kept */
 };
 
 #define OPERAND_SUBJECT OPERAND_TEXT("TARGET|PID|CORE", struct request, what, COMPLETE_TARGET_OR_FILE, NULL)
@@ -111,6 +114,10 @@ static void fill(struct arguments *a, const struct request *r, const struct insp
                 add(a, "--by-thread");
         if (r->waiting)
                 add(a, "--waiting");
+        if (r->keep) {
+                add(a, "--keep");
+                add(a, r->kept);
+        }
         if (r->output) {
                 add(a, "--output");
                 add(a, r->output);
@@ -130,7 +137,7 @@ static void fill(struct arguments *a, const struct request *r, const struct insp
 
 static int run(void *filled)
 {
-        const struct request *r = filled;
+        struct request *r = filled;
         struct arguments a = { .n = 0 };
         struct inspectee s;
         struct error error = { "" };
@@ -151,6 +158,9 @@ static int run(void *filled)
                 found = error_set(&error,
                                   "memory outside its heap grows, which no type of the heap keeps: C code that the "
                                   "program calls allocates it");
+        if (found && r->keep)
+                found = locate_new_profile(&(struct locate){ .endpoint = r->endpoint }, r->what, clock_wall_ns(),
+                                           r->kept, &error);
         if (found) {
                 fill(&a, r, &s);
                 if (r->for_ns && isatty(STDERR_FILENO))
@@ -306,12 +316,15 @@ static const struct option options_of_profile[] = {
                       "samples a second of each OS thread that runs (default 99)"),
         OPTION_TEXT("output", 'o', "FILE", struct request, output, COMPLETE_FILE,
                     "also write the profile, as FILE.collapsed, .speedscope.json, .svg or .pb.gz says"),
+        OPTION_FLAG("keep", 'k', struct request, keep,
+                    "also keep it with the recording of TARGET's run, for `heapwatch report recording:TARGET`"),
         OPTION_JSON(struct request, json, "text (default), or one object with all functions and the tree"),
         OPTION_NUMBER("top", 'n', uint64_t, struct request, top, 1, 100000, "functions shown (default 20)"),
         OPTION_DURATION("max-pause", 0, struct request, max_pause_ns, 1000000, UINT64_C(60000000000),
                         "let a thread run again after this time, without a sample (default 5ms)"),
         OPTION_BYTES("memory", 0, struct request, memory_bytes, 64 << 20,
                      "most that the inspection may need (default 4GiB)"),
+        OPTION_CONNECT_ONE(struct request, endpoint, "the daemon that has TARGET"),
         OPTIONS_END,
 };
 
@@ -337,6 +350,7 @@ const struct command command_profile = {
                         "heapwatch profile 4711 --for 10s -o my-server.svg",
                         "heapwatch profile my-server -o my-server.speedscope.json",
                         "heapwatch profile my-server --by thread",
+                        "heapwatch profile my-server --keep && heapwatch report recording:my-server",
                         "heapwatch profile my-server --waiting -o my-server.pb.gz",
                         "heapwatch profile my-server --format json | jq '.functions[:5]'",
                         NULL,

@@ -3,6 +3,7 @@
 #include "client/cli/command.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,11 +40,14 @@ static void print_row(const struct recorded_run *r, bool paused)
 {
         const bool loses = paused && r->live;
         char begin[HW_NUMBER_MAX], length[HW_NUMBER_MAX], size[HW_NUMBER_MAX], lost[HW_NUMBER_MAX];
-        char detail[2 * RUN_END_DETAIL_BYTES];
+        char detail[2 * RUN_END_DETAIL_BYTES], profiles[32] = "";
         const bool known = r->end.state != RUN_END_UNKNOWN;
 
         (void)hw_terminal_text(detail, sizeof(detail), r->end.detail);
-        (void)printf("%-20s  %-24s  %10s  %10s  %10s  %s%s%s%s%s\n", r->target, r->name,
+        if (r->profiles)
+                (void)snprintf(profiles, sizeof(profiles), ", %" PRIu32 " profile%s", r->profiles,
+                               r->profiles == 1 ? "" : "s");
+        (void)printf("%-20s  %-24s  %10s  %10s  %10s  %s%s%s%s%s%s\n", r->target, r->name,
                      hw_duration_text(length, sizeof(length), (double)sub_sat(r->end_ns, r->begin_ns)),
                      hw_bytes_text(size, sizeof(size), (double)r->bytes),
                      r->lost_bytes ? hw_bytes_text(lost, sizeof(lost), (double)r->lost_bytes)
@@ -51,7 +55,7 @@ static void print_row(const struct recorded_run *r, bool paused)
                                    : "-",
                      r->live ? paused ? "paused" : "being recorded"
                              : hw_time_text(begin, sizeof(begin), r->end_wall_ns ? r->end_wall_ns : r->begin_wall_ns),
-                     known ? ", " : "", run_end_name(r->end.state), r->end.detail[0] ? ": " : "", detail);
+                     known ? ", " : "", run_end_name(r->end.state), r->end.detail[0] ? ": " : "", detail, profiles);
 }
 
 static void print_json(const struct recorded_run *r)
@@ -64,6 +68,7 @@ static void print_json(const struct recorded_run *r)
         json_member_bool(j, "live", r->live);
         json_member_u64(j, "bytes", r->bytes);
         json_member_u64(j, "lostBytes", r->lost_bytes);
+        json_member_u64(j, "profiles", r->profiles);
         json_member_u64(j, "beginNs", r->begin_ns);
         json_member_u64(j, "endNs", r->end_ns);
         json_member_u64(j, "beginWallNs", r->begin_wall_ns);

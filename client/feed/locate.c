@@ -13,11 +13,14 @@
 #include "client/cli/absent.h"
 #include "heapwatch/requester.h"
 #include "proto/base/clock.h"
+#include "proto/base/whole_file.h"
 #include "proto/recording/stretch.h"
 
 #define TIMEOUT_MS 5000
 #define WAIT_MS    10000 /* for the disk */
 #define PAUSE_MS   20
+
+#define PROFILE_BYTES ((size_t)16 << 20)
 
 struct answer {
         char directory[RECORDED_PATH_MAX];
@@ -163,4 +166,48 @@ char *locate_log(const char *path, struct error *error)
                 return NULL;
         }
         return text;
+}
+
+/* ------------------------------------------------------------------------ profiles */
+
+char *locate_profile(const char *path, uint64_t *ret_wall_ns, struct error *error)
+{
+        const struct locate own = { .endpoint = NULL };
+        char directory[RECORDED_PATH_MAX], file[RECORDED_PATH_MAX], *text = NULL;
+        struct cutout_range range;
+        struct recorded_run run;
+        struct stretch s;
+        size_t size;
+
+        *error = (struct error){ "" };
+        if (!stretch_is(path) || !stretch_parse(path, &s, error))
+                return NULL;
+        (void)snprintf(directory, sizeof(directory), "%s", s.directory);
+        if ((!directory[0] && !locate_directory(&own, directory, error)) ||
+            recorded_run_find(directory, s.which, &run, error) != 0 || !stretch_range(&s, &run, &range, error) ||
+            !recorded_run_profile(directory, &run, range.from_ns, range.to_ns, file, ret_wall_ns))
+                return NULL;
+        const int r = whole_file_read(file, PROFILE_BYTES, &text, &size);
+        if (r != 0)
+                (void)error_set(error, "%.500s: %s", file, strerror(-r));
+        return text;
+}
+
+bool locate_new_profile(const struct locate *l, const char *target, uint64_t wall_ns, char path[RECORDED_PATH_MAX],
+                        struct error *error)
+{
+        char directory[RECORDED_PATH_MAX], name[PROFILE_NAME_BYTES];
+        struct recorded_run run;
+
+        if (!locate_directory(l, directory, error) || recorded_run_find(directory, target, &run, error) != 0)
+                return false;
+        if (!run.live)
+                return error_set(error,
+                                 "no run of %.64s is being recorded now: the profile has nothing to be kept with",
+                                 target);
+        profile_name_make(name, wall_ns);
+        const size_t n = recorded_run_path(path, directory, &run) == 0 ? strlen(path) : RECORDED_PATH_MAX;
+        return (n < RECORDED_PATH_MAX &&
+                snprintf(path + n, RECORDED_PATH_MAX - n, "/%s", name) < (int)(RECORDED_PATH_MAX - n)) ||
+               error_set(error, "the path of the recording is too long");
 }

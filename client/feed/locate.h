@@ -6,6 +6,9 @@
 #ifndef HW_CLIENT_FEED_LOCATE_H
 #define HW_CLIENT_FEED_LOCATE_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "proto/base/error.h"
 #include "proto/recording/limits.h"
 
@@ -27,6 +30,19 @@ bool locate_directory(const struct locate *l, char directory[RECORDED_PATH_MAX],
  * with an error message.
  */
 char *locate_log(const char *path, struct error *error);
+
+/*
+ * The newest profile that was kept with a recording, in the stretch that the path names (proto/recording/run_dir.h);
+ * to free(). NULL: none, or the path is no recording, or with a sentence, which is "" else.
+ */
+char *locate_profile(const char *path, uint64_t *ret_wall_ns, struct error *error);
+
+/*
+ * Where a profile is kept that begins at that Unix time: with the run of a target that is being recorded. False with a
+ * sentence.
+ */
+bool locate_new_profile(const struct locate *l, const char *target, uint64_t wall_ns, char path[RECORDED_PATH_MAX],
+                        struct error *error);
 
 /*
  * Whether an argument that may be a target or a log is a log: a path, a recording, or a file here. A program or a

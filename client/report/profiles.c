@@ -6,6 +6,7 @@
 #include "client/api/cpu_json.h"
 #include "client/cli/endpoints.h"
 #include "client/feed/feed.h"
+#include "client/feed/locate.h"
 #include "proto/base/clock.h"
 
 #define PAUSE_NS 50000000L
@@ -46,6 +47,19 @@ void report_profiles_sample(struct report_profiles *ret, const struct world *wor
                 end(&ret->items[i]);
 }
 
+void report_profiles_read(struct report_profiles *ret, const struct world *world, const char *const *paths, size_t n)
+{
+        *ret = (struct report_profiles){ .n = 0 };
+        for (size_t i = 0; i < n && i < world_targets(world) && ret->n < REPORT_PROFILES; i++) {
+                struct report_profile p = { .target = world_target(world, i) };
+                char *text = locate_profile(paths[i], &p.begin_wall_ns, &p.error);
+                if (text)
+                        (void)cpu_trees_read(&p.trees, text, &p.error);
+                if (text || p.error.text[0])
+                        ret->items[ret->n++] = p;
+        }
+}
+
 void report_profiles_done(struct report_profiles *p)
 {
         for (size_t i = 0; i < p->n; i++)
@@ -64,7 +78,7 @@ static void put(struct json_out *j, const struct report_profile *p)
         json_member_text(j, "state", is_good ? "done" : "failed");
         json_member_u64(j, "run", p->target->run);
         json_member_u64_string(j, "beginWallNs", p->begin_wall_ns);
-        json_member_u64(j, "forNs", p->for_ns);
+        json_known_u64(j, "forNs", p->for_ns > 0, p->for_ns);
         if (is_good)
                 cpu_json_members(j, &p->trees);
         else

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* profiles.h - profiles of CPU time for a report, taken of its targets while it is made. */
+/* profiles.h - profiles of CPU time for a report: taken of its targets while it is made, or kept with recordings. */
 #ifndef HW_CLIENT_REPORT_PROFILES_H
 #define HW_CLIENT_REPORT_PROFILES_H
 
@@ -17,9 +17,9 @@ struct feed;
 
 struct report_profile {
         const struct world_target *target; /* borrowed */
-        uint64_t begin_wall_ns, for_ns;
-        struct inspecting *profiler; /* NULL: done */
-        struct cpu_trees trees;      /* no sentences: it failed */
+        uint64_t begin_wall_ns, for_ns;    /* for_ns 0: it was kept */
+        struct inspecting *profiler;       /* NULL: done */
+        struct cpu_trees trees;            /* no sentences: it failed */
         struct error error;
 };
 
@@ -31,6 +31,10 @@ struct report_profiles {
 /* Of the first REPORT_PROFILES targets, all at once. Returns when all are done; one that failed has a sentence. */
 void report_profiles_sample(struct report_profiles *ret, const struct world *world, const struct feed *feed,
                             uint64_t for_ns);
+
+/* Those that were kept with recordings: of each of these paths that is one, in the order of the world's targets. */
+void report_profiles_read(struct report_profiles *ret, const struct world *world, const char *const *paths, size_t n);
+
 void report_profiles_done(struct report_profiles *p);
 
 /* A list of objects. */

@@ -407,15 +407,18 @@ static void warn(const struct reporter *r)
 
 /* ------------------------------------------------------------------- writing */
 
-/* The report is written also without those that failed. */
+/* Of targets they are taken now, of recordings those are shown that were kept. */
 static void add_profiles(struct reporter *r)
 {
         char time[HW_NUMBER_MAX];
 
-        if (isatty(STDERR_FILENO))
+        if (r->profile_ns && isatty(STDERR_FILENO))
                 (void)fprintf(stderr, "taking samples for %s; Ctrl-C ends it before\n",
                               hw_duration_text(time, sizeof(time), (double)r->profile_ns));
-        report_profiles_sample(&r->profiles, r->world, r->feed, r->profile_ns);
+        if (r->profile_ns)
+                report_profiles_sample(&r->profiles, r->world, r->feed, r->profile_ns);
+        else
+                report_profiles_read(&r->profiles, r->world, r->from.files.items, r->from.files.n);
         for (size_t i = 0; i < r->profiles.n; i++)
                 if (!r->profiles.items[i].trees.running.n_sentences)
                         command_error(&command_report, "%s: no profile: %s", r->profiles.items[i].target->name,
@@ -445,7 +448,7 @@ static int write_page(const struct reporter *r, FILE *to)
         struct report report = { .options = &r->options,
                                  .state = &state,
                                  .pair = r->pair,
-                                 .profiles = r->profile_ns ? &r->profiles : NULL,
+                                 .profiles = r->profile_ns || r->profiles.n ? &r->profiles : NULL,
                                  .heaps = r->with_heap ? &r->heaps : NULL,
                                  .threads = r->with_threads ? &r->threads : NULL,
                                  .watched = watched };
@@ -628,7 +631,7 @@ static int report(struct reporter *r)
                 if (!r->feed)
                         command_error(&command_report, "%s", error.text);
                 else if (read_all(r)) {
-                        if (r->profile_ns)
+                        if (!is_picture(r))
                                 add_profiles(r);
                         if (r->with_heap)
                                 add_inspected(r, &r->heaps, INSPECTING_HELD, "heap");

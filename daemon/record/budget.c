@@ -30,7 +30,8 @@ struct file {
         uint64_t bytes;
         size_t target; /* index in the survey */
         size_t run;
-        uint32_t segment; /* 0: definitions */
+        uint32_t segment; /* 0: definitions, or another file that stays as long as its run */
+        bool is_profile;  /* which may go before */
 };
 
 struct run {
@@ -90,8 +91,10 @@ static void see_file(struct survey *s, const FTSENT *e)
         if (see_pin(s, e))
                 return;
         uint32_t segment = segment_name_read(e->fts_name);
-        char *own = segment || !strcmp(e->fts_name, RUN_DEFINITIONS) || run_end_is(e->fts_name) ? strdup(e->fts_path)
-                                                                                                : NULL;
+        const bool is_profile = profile_name_is(e->fts_name);
+        char *own = segment || is_profile || !strcmp(e->fts_name, RUN_DEFINITIONS) || run_end_is(e->fts_name)
+                            ? strdup(e->fts_path)
+                            : NULL;
 
         if (!own)
                 return;
@@ -109,6 +112,7 @@ static void see_file(struct survey *s, const FTSENT *e)
                 .target = s->n_targets - 1,
                 .run = s->n_runs - 1,
                 .segment = segment,
+                .is_profile = is_profile,
         };
         s->total += (uint64_t)e->fts_statp->st_size;
         s->targets[s->n_targets - 1] += (uint64_t)e->fts_statp->st_size;
@@ -209,7 +213,7 @@ int budget_enforce(const char *directory, const struct budget *budget, uint64_t 
         for (size_t i = 0; i < s.n_files; i++) {
                 const struct file *f = &s.files[i];
                 struct run *run = &s.runs[f->run];
-                if (f->segment == 0 || (run->live && f->segment == run->newest) ||
+                if ((f->segment == 0 && !f->is_profile) || (run->live && f->segment == run->newest) ||
                     (run->pinned && f->segment >= run->pinned) || !must_go(&s, f, budget, wall_ns))
                         continue;
                 remove_file(&s, f);

@@ -35,6 +35,7 @@ struct inspect_request {
         uint64_t for_ns;       /* of `profile` */
         unsigned hz;           /* samples a second */
         const char *output;    /* a file for the profile, or the graph; its suffix is the format; NULL: none */
+        const char *keep;      /* a file for the profile as --rows has it; NULL: none */
         const char *since;     /* of `heap`: a graph to compare with */
         bool retained;         /* of `heap`: by what would go with each type */
         bool arrays;           /* of `heap`: byte arrays by size, and what is there more than once */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "proto/recording/run_dir.h"
 #include "proto/base/array.h"
+#include "proto/base/ckd.h"
 #include "proto/base/time.h"
 
 #include <dirent.h>
@@ -62,6 +63,24 @@ uint32_t segment_name_read(const char *name)
         return strcmp(name, again) ? 0 : (uint32_t)n;
 }
 
+void profile_name_make(char name[PROFILE_NAME_BYTES], uint64_t wall_ns)
+{
+        char moment[RUN_NAME_MAX + 1];
+
+        run_name_make(moment, wall_ns);
+        snprintf(name, PROFILE_NAME_BYTES, PROFILE_PREFIX "%s", moment);
+}
+
+bool profile_name_is(const char *name)
+{
+        return !strncmp(name, PROFILE_PREFIX, strlen(PROFILE_PREFIX));
+}
+
+bool profile_name_read(const char *name, uint64_t *ret_wall_ns)
+{
+        return profile_name_is(name) && run_name_read(name + strlen(PROFILE_PREFIX), ret_wall_ns);
+}
+
 static bool plain_name(const char *name, size_t max)
 {
         return name[0] && name[0] != '.' && !strchr(name, '/') && strlen(name) <= max;
@@ -110,6 +129,7 @@ static bool read_run(int target, struct recorded_run *r)
         bool has_definitions = false;
         struct dirent *entry;
         struct stat st;
+        uint64_t unused;
 
         if (!dir) {
                 if (fd >= 0)
@@ -119,6 +139,7 @@ static bool read_run(int target, struct recorded_run *r)
         while ((entry = readdir(dir))) {
                 uint32_t n = segment_name_read(entry->d_name);
                 has_definitions |= !strcmp(entry->d_name, RUN_DEFINITIONS);
+                r->profiles += profile_name_read(entry->d_name, &unused);
                 if (fstatat(fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode))
                         r->bytes += (uint64_t)st.st_size;
                 if (n && (r->first == 0 || n < r->first))
@@ -249,6 +270,31 @@ int recorded_run_path(char path[RECORDED_PATH_MAX], const char *directory, const
         return n < 0 || n >= (int)RECORDED_PATH_MAX ? -ENAMETOOLONG : 0;
 }
 
+/* Its clocks meet where the newest byte was read. */
+static uint64_t event_time(const struct recorded_run *run, uint64_t wall_ns)
+{
+        return run->end_wall_ns > wall_ns ? sub_sat(run->end_ns, run->end_wall_ns - wall_ns) : run->end_ns;
+}
+
+bool recorded_run_profile(const char *directory, const struct recorded_run *run, uint64_t from_ns, uint64_t to_ns,
+                          char path[RECORDED_PATH_MAX], uint64_t *ret_wall_ns)
+{
+        DIR *dir = recorded_run_path(path, directory, run) == 0 ? opendir(path) : NULL;
+        const size_t n = dir ? strlen(path) : 0;
+        const struct dirent *entry;
+        uint64_t wall_ns;
+
+        *ret_wall_ns = 0;
+        while (dir && (entry = readdir(dir)))
+                if (profile_name_read(entry->d_name, &wall_ns) && wall_ns > *ret_wall_ns &&
+                    event_time(run, wall_ns) >= from_ns && event_time(run, wall_ns) <= to_ns &&
+                    snprintf(path + n, RECORDED_PATH_MAX - n, "/%s", entry->d_name) < (int)(RECORDED_PATH_MAX - n))
+                        *ret_wall_ns = wall_ns;
+        if (dir)
+                closedir(dir);
+        return *ret_wall_ns > 0;
+}
+
 bool recorded_run_is_live(const char *path)
 {
         int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
@@ -272,7 +318,7 @@ int recorded_run_delete(const char *directory, const struct recorded_run *run)
                 r = -EBUSY;
         while (r == 0 && (entry = readdir(dir)))
                 if ((segment_name_read(entry->d_name) || !strcmp(entry->d_name, RUN_DEFINITIONS) ||
-                     run_end_is(entry->d_name)) &&
+                     run_end_is(entry->d_name) || profile_name_is(entry->d_name)) &&
                     unlinkat(dirfd(dir), entry->d_name, 0) != 0)
                         r = -errno;
         closedir(dir);

@@ -5,6 +5,8 @@
  *     DIRECTORY/TARGET/RUN/definitions.zst   the eventlog's header; then, as blocks, what later events refer to
  *                          000001.zst ...    segments: the blocks of the stream in the order in which they came
  *                          end               how it ended (run_end.h)
+ *                          profile.MOMENT    profiles that were taken meanwhile (client/state/cpu_tree.h), each with
+ *                                            the moment at which it began, as in RUN
  *
  * RUN is when it began, in UTC, so that names sort by time: 20261122T071841.123Z. `zstd -dc definitions.zst 0*.zst` of
  * a run is an eventlog; cutout.h makes a better one. Whoever writes a run holds a lock (flock) on its definitions.
@@ -24,6 +26,8 @@
 #define RUN_DEFINITIONS    "definitions.zst"
 #define RUN_TARGET_MAX     64u /* bytes of a target's name */
 #define SEGMENT_NAME_BYTES 16u /* "000001.zst" */
+#define PROFILE_PREFIX     "profile."
+#define PROFILE_NAME_BYTES (sizeof(PROFILE_PREFIX) + RUN_NAME_MAX)
 
 struct recorded_run {
         char target[RUN_TARGET_MAX + 1];
@@ -31,6 +35,7 @@ struct recorded_run {
         bool live;                 /* a daemon is writing it */
         uint32_t first, last;      /* its segments; 0: there are none (yet) */
         uint32_t last_frame;       /* ordinal of the last whole frame; 0: there is none (yet) */
+        uint32_t profiles;         /* that were kept with it */
         uint64_t bytes;            /* on disk */
         uint64_t begin_ns, end_ns; /* event time from the first segment's begin to the last one's end */
         uint64_t begin_wall_ns;    /* Unix time of its name */
@@ -51,6 +56,13 @@ void segment_name_make(char name[SEGMENT_NAME_BYTES], uint32_t segment);
 /* The number of a segment's file; 0: another file. */
 uint32_t segment_name_read(const char *name);
 
+/* The name of a profile's file that began at that Unix time; and the time of such a name. False: another file. */
+void profile_name_make(char name[PROFILE_NAME_BYTES], uint64_t wall_ns);
+bool profile_name_read(const char *name, uint64_t *ret_wall_ns);
+
+/* Whether a file of a run's directory is a profile, or is what was left of writing one. */
+bool profile_name_is(const char *name);
+
 /*
  * The runs of one target, or of all (NULL), by target, then by time. Returns their number, at most RECORDED_RUNS_MAX,
  * with an array to free() in *ret_runs, or -errno with a sentence. Whatever is not a recording is skipped.
@@ -65,6 +77,10 @@ int recorded_run_find(const char *directory, const char *which, struct recorded_
 
 /* Of a run that was found. Returns 0 or -ENAMETOOLONG. */
 int recorded_run_path(char path[RECORDED_PATH_MAX], const char *directory, const struct recorded_run *run);
+
+/* The newest of its profiles that began in that range of event time; its Unix time. False: there is none. */
+bool recorded_run_profile(const char *directory, const struct recorded_run *run, uint64_t from_ns, uint64_t to_ns,
+                          char path[RECORDED_PATH_MAX], uint64_t *ret_wall_ns);
 
 /* Whether a daemon is writing the run in that directory. */
 bool recorded_run_is_live(const char *path);

@@ -795,6 +795,49 @@ def test_a_report_has_the_profile_that_is_taken_for_it(directory, browser):     
         tab.go(f"file://{directory}/r.html#/profile?target=spin").until("heapwatch.settled && heapwatch.chart('cpu')?.root?.value")
 
 
+def test_a_profile_is_kept_with_the_recording(directory, browser):     # noqa: F811
+    """Beside the segments of the run that is recorded: listed, in the report of that time, removed with the run."""
+    require_page()
+    require_tracing()
+    program = started(programs["threaded"], "spin")
+    kept = directory / "kept"
+
+    def recorded():
+        return json.loads(client("recording", "--dir", kept, "--format", "json").stdout or "null")
+
+    def report(which):
+        done = client("report", f"recording:{kept}/{which}", "-o", directory / "r.html", "--force")
+        assert done.returncode == 0, done.stderr
+        text = (directory / "r.html").read_text()
+        return json.loads(text.split('id="data">', 1)[1].split("</script>", 1)[0]).get("profiles")
+    try:
+        with Daemon(directory, f"spin=outside:{program.pid}", args=["--record", kept]) as daemon:
+            words = ("profile", "spin", "--connect", daemon.publish, "--for", "1s", "--waiting", "--keep")
+            daemon.wait_state("spin", "RUNNING")
+            run = wait_for(lambda: (lambda r: r and r["live"] and r["endWallNs"] and r)(recorded()), "a run that is recorded")
+            assert run["profiles"] == 0 and report("spin") is None
+            done = client(*words, "--format", "json")
+            assert done.returncode == 0, done.stderr
+            printed = json.loads(done.stdout)
+            assert recorded()["profiles"] == 1 and b", 1 profile" in client("recording", "--dir", kept).stdout
+            profile, = report("spin")
+            assert profile["state"] == "done" and profile["target"] and "forNs" not in profile
+            assert profile["totalNs"] == round(1e9 * printed["sampled_cpu_s"]) and profile["waiting"]["totalNs"] > profile["totalNs"]
+            with browser.tab() as tab:
+                tab.go(f"file://{directory}/r.html#/profile").until("heapwatch.settled && heapwatch.chart('cpu')?.root?.value")
+                assert tab.js("heapwatch.chart('cpu').root.value") == profile["totalNs"]
+            assert report("spin?to=1ns") is None, "it began later"
+            refused = client("profile", program.pid, "--keep", "--connect", daemon.publish)
+            assert refused.returncode == 2
+    finally:
+        program.kill()
+        program.wait()
+    wait_for(lambda: not recorded()["live"], "its end on disk")
+    other = client("profile", os.getpid(), "--keep")
+    assert other.returncode == 2
+    assert client("recording", "--dir", kept, "delete", "spin").returncode == 0 and not list(kept.iterdir())
+
+
 def test_refused_with_the_reason(directory, threaded):
     for what, words in (("no-such-program", "no GHC-compiled program no-such-program runs here"),
                         (2 ** 30, "there is no process"), ("/bin/sh", "it is not a core file"),

@@ -17,6 +17,8 @@
 #include <unistd.h>
 
 #include "proto/base/clock.h"
+#include "proto/base/time.h"
+#include "proto/base/whole_file.h"
 #include "proto/eventlog/writer.h"
 #include "proto/recording/cutout.h"
 #include "proto/recording/frame.h"
@@ -335,6 +337,49 @@ static void test_the_oldest_goes_first(void **state)
         budget = (struct budget){ .age_ns = 1 };
         assert_int_equal(budget_enforce(root, &budget, clock_wall_ns() + 1000, &use), 0);
         assert_int_equal(use.bytes, 0);
+}
+
+/* A profile that was kept with a run is counted with it, found by its time, and goes by its age or with the run. */
+static void test_a_profile_is_of_its_run(void **state)
+{
+        const struct timespec old[2] = { { .tv_sec = 1 }, { .tv_sec = 1 } };
+        char path[RECORDED_PATH_MAX], found[RECORDED_PATH_MAX], name[PROFILE_NAME_BYTES];
+        struct budget_use use;
+        uint64_t wall_ns;
+
+        (void)state;
+        empty_root();
+        struct bytes b = load_run("leaky-hi-ghc9103");
+        (void)record(b, (struct budget){ 0 }, true);
+        free(b.p);
+        struct recorded_run run = only_run("a");
+        const uint64_t bytes = run.bytes;
+        assert_int_equal(run.profiles, 0);
+        assert_false(recorded_run_profile(root, &run, 0, UINT64_MAX, found, &wall_ns));
+        assert_int_equal(recorded_run_path(path, root, &run), 0);
+        const size_t n = strlen(path);
+        for (unsigned second = 1; second <= 3; second++) { /* the last one was not written to its end */
+                profile_name_make(name, run.end_wall_ns - second * NS_PER_S);
+                (void)snprintf(path + n, sizeof(path) - n, "/%s%s", name, second == 3 ? ".new" : "");
+                assert_int_equal(whole_file_write(path, "head\n\n", 6), 0);
+                assert_int_equal(utimensat(AT_FDCWD, path, old, 0), 0);
+        }
+        run = only_run("a");
+        assert_int_equal(run.profiles, 2);
+        assert_int_equal(run.bytes, bytes + 18);
+        assert_true(recorded_run_profile(root, &run, 0, UINT64_MAX, found, &wall_ns));
+        assert_in_range(run.end_wall_ns - wall_ns, NS_PER_S, NS_PER_S + NS_PER_MS); /* the newest */
+        assert_true(recorded_run_profile(root, &run, 0, run.end_ns - 3 * NS_PER_S / 2, found, &wall_ns));
+        assert_in_range(run.end_wall_ns - wall_ns, 2 * NS_PER_S, 2 * NS_PER_S + NS_PER_MS);
+        assert_false(recorded_run_profile(root, &run, run.end_ns, UINT64_MAX, found, &wall_ns));
+        const struct budget budget = { .total_bytes = bytes };
+        assert_int_equal(budget_enforce(root, &budget, clock_wall_ns(), &use), 0);
+        assert_int_equal(use.removed, 3);
+        assert_int_equal(use.bytes, bytes);
+        assert_int_equal(whole_file_write(path, "head\n\n", 6), 0);
+        run = only_run("a");
+        assert_int_equal(recorded_run_delete(root, &run), 0);
+        assert_int_equal(access(path, F_OK), -1);
 }
 
 /* What others fill the disk with costs no recording: nothing that is removed would make room enough. */
@@ -898,6 +943,7 @@ int main(void)
                 cmocka_unit_test(test_cut_anywhere),
                 cmocka_unit_test(test_cut_in_the_first_frame_of_a_segment),
                 cmocka_unit_test(test_the_oldest_goes_first),
+                cmocka_unit_test(test_a_profile_is_of_its_run),
                 cmocka_unit_test(test_a_full_disk_removes_nothing),
                 cmocka_unit_test(test_pinned_segments_stay),
                 cmocka_unit_test(test_full_disk),
