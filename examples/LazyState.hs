@@ -6,7 +6,8 @@
 module Main (main) where
 
 import Control.Concurrent (threadDelay)
-import Control.Monad.State.Strict
+import Control.Monad (forM_)
+import Control.Monad.State.Strict (StateT, execStateT, get, lift, put)
 import System.Environment (getArgs)
 
 data Seen = Seen Double Double   -- the sum, and the highest
