@@ -271,9 +271,16 @@ static double call(const struct eval *e, const struct node *n)
                 return verdict(e, n);
         case FN_ABSENT:
                 return absent(e, n);
-        default:
+        case FN_LAST:
+        case FN_MIN:
+        case FN_MAX:
+        case FN_MEAN:
+        case FN_STDDEV:
+        case FN_COUNT:
+        case FN_FIT:
                 return statistic(e, n);
         }
+        return UNKNOWN;
 }
 
 /* ------------------------------------------------------------------ operators */

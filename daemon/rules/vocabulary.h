@@ -78,8 +78,7 @@ enum function_id {
         FN_LEAK,
         FN_GROWING,
         FN_STEADY,
-        FN_ABSENT,
-        FN_COUNT_OF_FUNCTIONS
+        FN_ABSENT
 };
 
 /* The type of a function's result, from that of its series. */

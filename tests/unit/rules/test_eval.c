@@ -48,6 +48,8 @@ static void windows(void **state)
         HOLDS("rate(live, 100s) == 1MiB/s");
         HOLDS("age(live) < 1s and age(live) > 400ms");
         HOLDS("stddev(live, 100s) > 28MiB and stddev(live, 100s) < 30MiB");
+        HOLDS("p50(live, 100s) > 649MiB and p50(live, 100s) < 650MiB and p99(live, 100s) > 697MiB");
+        HOLDS("quantile(0.1, live, 100s) > 609MiB and quantile(0.1, live, 100s) < 611MiB");
         HOLDS("integral(live, 100s) / 100s > 610MiB and integral(live, 100s) / 100s < 655MiB");
         HOLDS("min(live) == 100MiB");
         HOLDS("min(live, 10m) == 100MiB");
