@@ -98,7 +98,7 @@ static double carried(const struct world_target *t, enum fact id)
 #define FIELD(m, f)        (t->m && t->m->has_##f ? (double)t->m->f : NAN)
 #define INNER(m, inner, f) (t->m && t->m->inner && t->m->inner->has_##f ? (double)t->m->inner->f : NAN)
 #define CALL(function)     function(t)
-#define CARRIED(fact)      carried(t, FACT_##fact)
+#define CARRIED            carried(t, id)
 
 double facts_get(const struct world_target *t, enum fact id)
 {

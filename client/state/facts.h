@@ -2,7 +2,7 @@
 /*
  * facts.h - the newest value of each number of proto/facts/facts.def, of a target. Nothing else in the client knows
  * where a number is. `place` in the table is FIELD(message, field) of struct world_target, INNER(message, message in
- * it, field), CALL(function) of facts.c, or CARRIED(ID).
+ * it, field), CALL(function) of facts.c, or CARRIED.
  */
 #ifndef HW_CLIENT_STATE_FACTS_H
 #define HW_CLIENT_STATE_FACTS_H

@@ -168,11 +168,11 @@ static bool gc_events_missing(const struct model *m)
 /* Times in seconds. */
 static double carried_number(const struct model *m, enum rule_series id)
 {
-        const unsigned fact = (unsigned)id - RULE_SERIES_COUNT;
+        const unsigned carried = (unsigned)id - RULE_SERIES_COUNT;
 
-        if ((unsigned)id < RULE_SERIES_COUNT || fact >= FACTS)
+        if ((unsigned)id < RULE_SERIES_COUNT || carried >= CARRIED_FACTS)
                 return UNKNOWN;
-        return model_heap(m)->facts[fact] / (fact_rows[fact].unit == FACT_NS ? 1e9 : 1);
+        return model_heap(m)->facts[carried] / (fact_rows[carried_facts[carried]].unit == FACT_NS ? 1e9 : 1);
 }
 
 static double data_fact(void *ctx, enum rule_series id, const struct rule_moment *at)

@@ -130,8 +130,8 @@ static void count_bytes(struct model *m, struct generation *g, const struct coll
                 gc->max_slop_bytes = c->slop_bytes;
         if (c->parallel_threads > 1) {
                 g->parallel_count++;
-                model_add_fact(m, FACT_GC_PARALLEL_COPIED, (double)c->copied_bytes);
-                model_add_fact(m, FACT_GC_PARALLEL_MAX_COPIED, (double)c->parallel_max_copied_bytes);
+                model_add_fact(m, CARRIED_GC_PARALLEL_COPIED, (double)c->copied_bytes);
+                model_add_fact(m, CARRIED_GC_PARALLEL_MAX_COPIED, (double)c->parallel_max_copied_bytes);
                 if (c->parallel_balanced_copied_bytes != UNKNOWN_U64) {
                         gc->parallel_copied_bytes += c->copied_bytes;
                         gc->parallel_balanced_bytes += c->parallel_balanced_copied_bytes;

@@ -46,24 +46,28 @@ void heap_clear(struct model *m)
                 .allocated_bytes = UNKNOWN_U64,
                 .allocation_rate_bps = -1,
         };
-        for (size_t i = 0; i < FACTS; i++)
+        for (size_t i = 0; i < CARRIED_FACTS; i++)
                 m->heap.facts[i] = NAN;
         memset(&m->heap.process, 0xff, sizeof(m->heap.process)); /* all UNKNOWN_U64 */
         m->heap.process.cgroup[0] = '\0';
         resident_clear(&m->heap.resident);
 }
 
-void model_set_fact(struct model *m, enum fact id, double value)
+void model_set_fact(struct model *m, enum carried_fact id, uint64_t time_ns, double value)
 {
+        if (!isnan(m->heap.facts[id]) && time_ns < m->heap_state.fact_time_ns[id])
+                return;
+        m->heap_state.fact_time_ns[id] = time_ns;
         m->heap.facts[id] = value;
         m->changes |= MODEL_HEAP;
 }
 
-void model_add_fact(struct model *m, enum fact id, double value)
+void model_add_fact(struct model *m, enum carried_fact id, double value)
 {
         const double sum = m->heap.facts[id];
 
-        model_set_fact(m, id, isnan(sum) ? value : sum + value);
+        m->heap.facts[id] = isnan(sum) ? value : sum + value;
+        m->changes |= MODEL_HEAP;
 }
 
 static void raise(uint64_t *max, uint64_t value)
@@ -143,7 +147,7 @@ void heap_live(struct model *m, const struct hw_event *e)
                 h->live_bytes = bytes;
         raise(&h->max_live_bytes, bytes);
         h->live_samples++;
-        model_add_fact(m, FACT_LIVE_SUM, (double)bytes);
+        model_add_fact(m, CARRIED_LIVE_SUM, (double)bytes);
         h->size_factor = fmax(h->size_factor, size_factor(m));
         model_sample(m, SERIES_LIVE, e->time_ns, bytes);
         m->changes |= MODEL_HEAP;

@@ -25,7 +25,7 @@ struct heap {
         double allocation_rate_bps;    /* over the last 10 s of event time; negative = not known */
         struct process_sample process; /* all UNKNOWN when the process is not watched */
         struct resident resident;      /* the newest account of its resident memory */
-        double facts[FACTS];           /* those that have no member of their own, by id; NAN: not known */
+        double facts[CARRIED_FACTS];   /* those that have no member of their own; NAN: not known */
 };
 
 #endif

@@ -12,7 +12,8 @@
 struct model;
 
 struct heap_state {
-        uint64_t size_time_ns, blocks_time_ns, return_time_ns; /* of the values in struct heap */
+        /* of the values in struct heap */
+        uint64_t size_time_ns, blocks_time_ns, return_time_ns, fact_time_ns[CARRIED_FACTS];
         struct allocation allocation; /* of the program as a whole, where that is what is known */
 };
 
@@ -25,9 +26,12 @@ void heap_live(struct model *m, const struct hw_event *e);
 void heap_blocks_size(struct model *m, const struct hw_event *e);
 void heap_mem_return(struct model *m, const struct hw_event *e);
 
-/* A fact without a member of its own in struct heap: its newest value, or more of a sum. Both mark the heap changed. */
-void model_set_fact(struct model *m, enum fact id, double value);
-void model_add_fact(struct model *m, enum fact id, double value);
+/*
+ * A fact without a member of its own in struct heap: its newest value, left out where it is of an older time than the
+ * one that is kept, or more of a sum. Both mark the heap changed.
+ */
+void model_set_fact(struct model *m, enum carried_fact id, uint64_t time_ns, double value);
+void model_add_fact(struct model *m, enum carried_fact id, double value);
 
 /* Recomputes the allocation rate at `now_ns`; true when it changed. */
 bool heap_refresh(struct model *m, uint64_t now_ns);

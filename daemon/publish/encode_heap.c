@@ -101,14 +101,14 @@ static void put_sizing(struct encoder *e, Hw__Heap *out, const struct run *run, 
 /* What is known of the facts that have no field. */
 static bool put_facts(struct encoder *e, Hw__Heap *out, const struct heap *heap)
 {
-        out->fact = encoder_calloc(e, FACTS, sizeof(*out->fact));
-        out->fact_value = encoder_calloc(e, FACTS, sizeof(*out->fact_value));
+        out->fact = encoder_calloc(e, CARRIED_FACTS, sizeof(*out->fact));
+        out->fact_value = encoder_calloc(e, CARRIED_FACTS, sizeof(*out->fact_value));
         if (!out->fact || !out->fact_value)
                 return false;
-        for (int id = FACT_NONE + 1; id < FACTS; id++)
-                if (!isnan(heap->facts[id])) {
-                        out->fact[out->n_fact++] = facts_key((enum fact)id);
-                        out->fact_value[out->n_fact_value++] = heap->facts[id];
+        for (unsigned i = 0; i < CARRIED_FACTS; i++)
+                if (!isnan(heap->facts[i])) {
+                        out->fact[out->n_fact++] = facts_key(carried_facts[i]);
+                        out->fact_value[out->n_fact_value++] = heap->facts[i];
                 }
         return true;
 }

@@ -109,15 +109,10 @@ static const struct series_word series_words[] = {
 
 enum { SERIES_WORDS = ARRAY_SIZE(series_words) };
 
-/* By fact; without a name: one that is not carried. */
-#define IS_FIELD(...)   0
-#define IS_INNER(...)   0
-#define IS_CALL(...)    0
-#define IS_CARRIED(...) 1
-static const struct series_word carried_words[FACTS] = {
+static const struct series_word carried_words[CARRIED_FACTS] = {
 #define X(id, stem, unit, kind, place, source, help)                                                                   \
-        [FACT_##id] = { IS_##place ? stem FACT_SUFFIX_##unit : NULL, RULE_OF_FACT(FACT_##id), TYPE_OF(FACT_##unit), 0, \
-                        stem FACT_SUFFIX_##unit },
+        FACT_IF_##place({ stem FACT_SUFFIX_##unit, RULE_OF_CARRIED(CARRIED_##id), TYPE_OF(FACT_##unit), 0,             \
+                          stem FACT_SUFFIX_##unit }, )
 #include "proto/facts/facts.def"
 #undef X
 };
@@ -158,8 +153,8 @@ const struct series_word *series_word_find(const char *name, size_t size)
         for (size_t i = 0; i < SERIES_WORDS; i++)
                 if (same(series_words[i].name, name, size))
                         return &series_words[i];
-        for (size_t i = 0; i < FACTS; i++)
-                if (carried_words[i].name && same(carried_words[i].name, name, size))
+        for (size_t i = 0; i < CARRIED_FACTS; i++)
+                if (same(carried_words[i].name, name, size))
                         return &carried_words[i];
         return NULL;
 }

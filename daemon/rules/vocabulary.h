@@ -40,7 +40,7 @@ enum rule_series {
         RULE_BAND,
         RULE_SERIES_COUNT /* from here on carried numbers of the table of facts, which are facts of a run */
 };
-#define RULE_OF_FACT(fact) ((enum rule_series)(RULE_SERIES_COUNT + (unsigned)(fact)))
+#define RULE_OF_CARRIED(id) ((enum rule_series)(RULE_SERIES_COUNT + (unsigned)(id)))
 
 enum series_flag {
         SERIES_HAS_WINDOWS = 1 << 0, /* window functions apply to it */

@@ -10,6 +10,12 @@ const struct fact_row fact_rows[FACTS] = {
 #undef X
 };
 
+const enum fact carried_facts[CARRIED_FACTS] = {
+#define X(id, stem, unit, kind, place, source, help) FACT_IF_##place([CARRIED_##id] = FACT_##id, )
+#include "proto/facts/facts.def"
+#undef X
+};
+
 enum fact facts_find(const char *name)
 {
         for (int id = FACT_NONE + 1; id < FACTS; id++)

@@ -10,10 +10,10 @@
  * Unknown is NAN, nothing else, and never 0. A value is in the unit of its name: bytes, nanoseconds, a share from 0 to
  * 1, bytes per second, a count; bytes beyond 2^53 (9 PB) lose their last digits.
  *
- * To add a number that an event carries: its row, with the place CARRIED(ID), and in the model's handler of the event
- * model_set_fact() or model_add_fact(). It then travels by its key, which a reader that does not have it ignores.
- * Older numbers have fields of their own in the messages: the client's facts_get() (client/state/facts.h) reads those
- * places.
+ * To add a number that an event carries: its row, with the place CARRIED, and in the model's handler of the event
+ * model_set_fact() or model_add_fact() with CARRIED_ID. It then travels by its key, which a reader that does not have
+ * it ignores. Older numbers have fields of their own in the messages: the client's facts_get() (client/state/facts.h)
+ * reads those places.
  */
 #ifndef HW_PROTO_FACTS_FACTS_H
 #define HW_PROTO_FACTS_FACTS_H
@@ -26,6 +26,22 @@ enum fact {
 #include "proto/facts/facts.def"
 #undef X
         FACTS
+};
+
+/* FACT_IF_##place(text): the text of those that are CARRIED. */
+#define FACT_IF_FIELD(...) FACT_LEAVE_OUT
+#define FACT_IF_INNER(...) FACT_LEAVE_OUT
+#define FACT_IF_CALL(...)  FACT_LEAVE_OUT
+#define FACT_IF_CARRIED    FACT_KEEP
+#define FACT_LEAVE_OUT(...)
+#define FACT_KEEP(...) __VA_ARGS__
+
+/* What the model keeps, and model_set_fact() and model_add_fact() accept. */
+enum carried_fact {
+#define X(id, stem, unit, kind, place, source, help) FACT_IF_##place(CARRIED_##id, )
+#include "proto/facts/facts.def"
+#undef X
+        CARRIED_FACTS
 };
 
 enum fact_unit {
@@ -60,6 +76,8 @@ struct fact_row {
 
 /* By id, from 1. */
 extern const struct fact_row fact_rows[FACTS];
+
+extern const enum fact carried_facts[CARRIED_FACTS];
 
 /* The id of a name, or FACT_NONE. */
 enum fact facts_find(const char *name);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Expressions: what is accepted, what is refused and at which column, and that printed text parses to the same tree. */
+#include <ctype.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,6 +12,7 @@
 
 #include "daemon/rules/expr.h"
 #include "daemon/rules/template.h"
+#include "proto/facts/facts.h"
 
 static void good_ones_print_in_normal_form(void **state)
 {
@@ -194,6 +196,30 @@ static void words(void **state)
         expr_destroy(&e);
 }
 
+static bool is_of_word(char c)
+{
+        return c == '_' || isalnum((unsigned char)c);
+}
+
+/* In the code of a row of a table, as a whole word. */
+static bool is_in_a_row(const char *text, const char *name)
+{
+        const size_t size = strlen(name);
+        bool row = false, code = false;
+
+        for (const char *p = text; *p; p++) {
+                if (*p == '\n') {
+                        row = p[1] == '|';
+                        code = false;
+                } else if (*p == '`') {
+                        code = !code;
+                } else if (row && code && !is_of_word(p[-1]) && !strncmp(p, name, size) && !is_of_word(p[size])) {
+                        return true;
+                }
+        }
+        return false;
+}
+
 /* Every name of the language is in the reference, and so is every placeholder. */
 static void the_reference_is_whole(void **state)
 {
@@ -209,10 +235,13 @@ static void the_reference_is_whole(void **state)
         text[fread(text, 1, sizeof(text) - 1, file)] = '\0';
         fclose(file);
         for (size_t i = 0; series_word_at(i); i++)
-                if (!strstr(text, series_word_at(i)->name))
+                if (!is_in_a_row(text, series_word_at(i)->name))
                         fail_msg("%s is not in docs/RULES.md", series_word_at(i)->name);
+        for (size_t i = 0; i < CARRIED_FACTS; i++)
+                if (!is_in_a_row(text, fact_rows[carried_facts[i]].name))
+                        fail_msg("%s is not in docs/RULES.md", fact_rows[carried_facts[i]].name);
         for (size_t i = 0; function_word_at(i); i++)
-                if (!strstr(text, function_word_at(i)->name))
+                if (!is_in_a_row(text, function_word_at(i)->name))
                         fail_msg("%s is not in docs/RULES.md", function_word_at(i)->name);
         for (unsigned i = 0; i < PLACES; i++) {
                 snprintf(name, sizeof(name), "{{%s}}", placeholder_name(i));

@@ -88,6 +88,10 @@ static void test_carried_facts(void **state)
         values[1] = 7e9;
         assert_true(facts_get(t, FACT_LIVE_SUM) == 7e9);
         assert_false(facts_is_known(t, FACT_GC_PARALLEL_COPIED));
+        for (unsigned i = 0; i < CARRIED_FACTS; i++) {
+                keys[1] = facts_key(carried_facts[i]);
+                assert_true(facts_get(t, carried_facts[i]) == 7e9);
+        }
         free(t);
 }
 
