@@ -40,6 +40,7 @@
 #include "inspect/watch/profile.h"
 #include "inspect/watch/watch.h"
 #include "proto/base/array.h"
+#include "proto/base/clock.h"
 #include "proto/base/document.h"
 #include "proto/base/error.h"
 #include "proto/base/permission.h"
@@ -55,6 +56,8 @@
 #define FIND_NS         5000000L
 #define QUIET_TRIES     40 /* until no collection is under way */
 #define BACKGROUND_NICE 10
+#define SAMPLE_BYTES    (UINT64_C(256) << 20) /* of a heap that is too large, if nothing else is wanted */
+#define SEED_MOST       1000000000u
 #define COPIED_A_SECOND UINT64_C(1000000000) /* bytes, on a machine that is not busy */
 #define KEPT_MOST       ((size_t)16 << 20)   /* bytes of a profile that is kept: what is read of one later */
 
@@ -150,11 +153,19 @@ static bool is_same_moment(const struct generations *a, const struct generations
         return same;
 }
 
-/* A stop that would end before the heap is copied is of no use to anybody: it is not begun. */
-static bool may_stop_for(const struct heap_snapshot *n, const struct inspect_request *r, struct error *error)
+/* NULL: there must be none. */
+static bool is_sample(const struct heap_sample *x)
 {
-        const uint64_t ns = n->heap_bytes / COPIED_A_SECOND * 1000000000u +
-                            n->heap_bytes % COPIED_A_SECOND * 1000u / (COPIED_A_SECOND / 1000000u);
+        return x && x->buffer;
+}
+
+/* A stop that would end before the heap is copied is of no use to anybody: it is not begun. */
+static bool may_stop_for(const struct heap_snapshot *n, const struct heap_sample *x, const struct inspect_request *r,
+                         struct error *error)
+{
+        const uint64_t copied = is_sample(x) ? heap_sample_bytes(x, n) : n->heap_bytes;
+        const uint64_t ns = copied / COPIED_A_SECOND * 1000000000u +
+                            copied % COPIED_A_SECOND * 1000u / (COPIED_A_SECOND / 1000000u);
         char bytes[HW_NUMBER_MAX], time[HW_NUMBER_MAX], most[HW_NUMBER_MAX];
 
         return ns <= r->max_pause_ns ||
@@ -181,34 +192,50 @@ static bool is_over(void *ctx)
 }
 
 /* One try; the program is stopped or not. True: *n is of one moment. */
-static bool copy_moment(struct inspect_subject *s, struct heap_snapshot *n, bool stops, bool with_written,
-                        struct error *error)
+static bool copy_moment(struct inspect_subject *s, struct heap_snapshot *n, struct heap_sample *x, bool stops,
+                        bool with_written, struct error *error)
 {
+        bool (*const expired)(void *ctx) = s->request->core ? never : stops ? is_late : is_over;
         struct moment m = { s->program, s->ghc->generations };
         /* until the stop, a collection may have added memory to the heap, and moved what is looked for there */
         bool good = (!stops || live_remap(s->program, s->pid)) && generations_read(&m.generations, s->program) &&
                     (s->request->core || !generations_collecting(&m.generations));
 
-        if (good && s->request->core)
-                good = snapshot_copy(n, with_written, never, NULL, error);
-        else if (good)
-                good = snapshot_copy(n, with_written, stops ? is_late : is_over, &m, error) && !is_over(&m);
+        good = good && snapshot_copy(n, with_written, expired, &m, error) &&
+               (!is_sample(x) || heap_sample_copy(x, n, expired, &m, error)) && (s->request->core || !is_over(&m));
         if (stops)
                 s->stopped_ns = stop_end();
         return good && snapshot_index(n) && (s->request->core || n->lost_links == 0);
 }
 
-/* Makes room, of what there is. */
-static bool prepare(const struct inspect_subject *s, struct heap_snapshot *n, unsigned quarters, struct error *error)
+/* A sample, if it is wanted and is not all of the heap. */
+static bool prepare_sample(const struct inspect_subject *s, struct heap_snapshot *n, struct heap_sample *x,
+                           uint64_t sample_bytes, uint64_t most_bytes, struct error *error)
+{
+        if (!x || !sample_bytes || !heap_sample_prepare(x, n, s->ghc, sample_bytes, most_bytes, error))
+                return false;
+        if (n->heap_bytes > sample_bytes)
+                return true;
+        snapshot_done(n);
+        heap_sample_done(x);
+        return false;
+}
+
+/* Makes room, of what there is: for all of the heap, or for a sample (NULL: not for that). */
+static bool prepare(const struct inspect_subject *s, struct heap_snapshot *n, struct heap_sample *x, unsigned quarters,
+                    struct error *error)
 {
         const uint64_t allowed = s->request->memory_bytes, available = available_bytes();
-        struct error why;
+        const uint64_t most = available < allowed ? available : allowed, sample = s->request->sample_bytes;
+        struct error why, unused;
         char bytes[HW_NUMBER_MAX];
 
+        if (prepare_sample(s, n, x, sample, most, &unused) || snapshot_prepare(n, s->ghc, most, quarters, &why) ||
+            prepare_sample(s, n, x, SAMPLE_BYTES < most / 4 ? SAMPLE_BYTES : most / 4, most, &unused))
+                return true;
         if (available >= allowed)
-                return snapshot_prepare(n, s->ghc, allowed, quarters, error);
-        return snapshot_prepare(n, s->ghc, available, quarters, &why) ||
-               error_set(error, "%.600s, and %s are available here", why.text,
+                return error_set(error, "%s", why.text);
+        return error_set(error, "%.600s, and %s are available here", why.text,
                          hw_bytes_text(bytes, sizeof(bytes), (double)available));
 }
 
@@ -216,7 +243,8 @@ static bool prepare(const struct inspect_subject *s, struct heap_snapshot *n, un
  * The heap, between two collections. A program that is not stopped, because nobody wants that or it would last too
  * long, may collect meanwhile, and then it is read again.
  */
-static int copy_heap(struct inspect_subject *s, struct heap_snapshot *n, bool with_written, struct error *error)
+static int copy_heap(struct inspect_subject *s, struct heap_snapshot *n, struct heap_sample *x, bool with_written,
+                     struct error *error)
 {
         bool stops = s->pid && !s->request->core && !s->request->no_stop;
         const unsigned quarters = with_written ? REACH_QUARTERS : 5;
@@ -229,9 +257,9 @@ static int copy_heap(struct inspect_subject *s, struct heap_snapshot *n, bool wi
                         return error_set(error, "process %ld has ended, or its memory map cannot be read",
                                          (long)s->pid),
                                EXIT_USAGE;
-                if (!prepare(s, n, quarters, error))
+                if (!prepare(s, n, x, quarters, error))
                         return EXIT_USAGE;
-                stops = stops && may_stop_for(n, s->request, &why);
+                stops = stops && may_stop_for(n, x, s->request, &why);
                 stopped = stops ? stop_begin(s->pid, s->request->max_pause_ns, s->program, error) : STOPPED;
                 is_refused |= stopped == STOPPED_REFUSED; /* to stop it; it can be read all the same */
                 stops = stops && !is_refused;
@@ -239,8 +267,8 @@ static int copy_heap(struct inspect_subject *s, struct heap_snapshot *n, bool wi
                         snapshot_done(n);
                         return EXIT_USAGE;
                 }
-                if (copy_moment(s, n, stops, with_written, error)) {
-                        s->copied = n->heap_bytes;
+                if (copy_moment(s, n, x, stops, with_written, error)) {
+                        s->copied = is_sample(x) ? n->bytes + x->read_bytes : n->heap_bytes;
                         return EXIT_OK;
                 }
                 if (stops && n->expired) { /* the machine was too busy for that */
@@ -248,6 +276,8 @@ static int copy_heap(struct inspect_subject *s, struct heap_snapshot *n, bool wi
                         stops = false;
                 }
                 snapshot_done(n);
+                if (x)
+                        heap_sample_done(x);
                 if (s->request->core)
                         return EXIT_USAGE;
                 pause_briefly();
@@ -262,15 +292,24 @@ static int copy_heap(struct inspect_subject *s, struct heap_snapshot *n, bool wi
         return EXIT_USAGE;
 }
 
+/* Of a heap that is too large, or if that is wanted, of a sample of it; what closures hold is not in a sample. */
 static int census(struct inspect_subject *s, struct error *error)
 {
+        const struct inspect_request *r = s->request;
         struct heap_snapshot n;
-        int status = copy_heap(s, &n, false, error);
+        struct heap_sample x = { .seed = r->seed ? r->seed : clock_wall_ns() / 1000u % SEED_MOST + 1 };
+        int status = copy_heap(s, &n, r->arrays || r->by == BY_CONTENTS ? NULL : &x, false, error);
 
-        if (status != EXIT_OK)
-                return status;
-        status = (s->request->arrays ? show_arrays : show_heap)(s, &n, error) ? EXIT_OK : EXIT_USAGE;
-        snapshot_done(&n);
+        if (status == EXIT_OK) {
+                s->sample = is_sample(&x) ? &x : NULL;
+                status = (r->arrays   ? show_arrays(s, &n, error)
+                          : s->sample ? show_heap_sample(s, &n, &x, error)
+                                      : show_heap(s, &n, error))
+                                 ? EXIT_OK
+                                 : EXIT_USAGE;
+                snapshot_done(&n);
+        }
+        heap_sample_done(&x);
         return status;
 }
 
@@ -283,10 +322,10 @@ static bool make_graph(struct heap_graph *g, const struct inspect_subject *s, co
         bool good;
 
         heap_census_count(&c, n);
-        good = is_understood(&c, error) && ((heap_graph_reserve(g, c.total_objects) && reach_all(g, n, &all, NULL) &&
-                                             !all.out_of_memory && heap_bands_of(&g->bands, &all, s->ghc, false) &&
-                                             heap_bands_add_contents(&g->bands, &contents, s->ghc)) ||
-                                            error_set(error, "out of memory; --memory gives it more"));
+        good = is_understood(&c, error) &&
+               ((heap_graph_reserve(g, c.total_objects) && reach_all(g, n, &all, NULL) && !all.out_of_memory &&
+                 heap_bands_of(&g->bands, &all, s->ghc, false) && heap_bands_add_contents(&g->bands, &all, s->ghc)) ||
+                error_set(error, "out of memory; --memory gives it more"));
         heap_bands_sort_by_name(&g->bands);
         heap_contents_done(&contents);
         heap_census_done(&all);
@@ -299,7 +338,7 @@ static bool make_graph(struct heap_graph *g, const struct inspect_subject *s, co
 static int read_graph(struct heap_graph *g, struct inspect_subject *s, struct error *error)
 {
         struct heap_snapshot n;
-        int status = copy_heap(s, &n, true, error);
+        int status = copy_heap(s, &n, NULL, true, error);
 
         heap_graph_init(g);
         if (status != EXIT_OK)
@@ -720,6 +759,9 @@ static const struct option options[] = {
                     "a core file, or a graph that heap has written"),
         OPTION_TEXT("since", 0, "FILE", struct words, request.since, COMPLETE_FILE, "of heap: an older graph"),
         OPTION_FLAG("retained", 0, struct words, request.retained, "of heap: what would go with each type"),
+        OPTION_BYTES("sample", 0, struct words, request.sample_bytes, 16 << 20,
+                     "of heap: read no more of the heap, and estimate the rest; by itself where it is too large"),
+        OPTION_NUMBER("seed", 0, uint64_t, struct words, request.seed, 1, UINT32_MAX, "of heap: of the sample"),
         OPTION_FLAG("arrays", 0, struct words, request.arrays, "of heap: byte arrays by size, and which are equal"),
         OPTION_JSON(struct words, request.json, "text (default), or one object"),
         OPTION_FLAG("all", 'a', struct words, request.all, "one by one"),

@@ -31,7 +31,8 @@ struct request {
         bool json, brief, all, no_stop, by_thread;
         unsigned by; /* of groupings */
         uint64_t frames, top, max_pause_ns, memory_bytes, time_ns;
-        uint64_t for_ns, hz; /* 0: not of this command */
+        uint64_t sample_bytes, seed; /* 0: none is wanted */
+        uint64_t for_ns, hz;         /* 0: not of this command */
         const char *output, *since;
         bool retained, arrays, waiting, keep;
         char kept[RECORDED_PATH_MAX]; /* the file of a profile that is kept */
@@ -130,6 +131,10 @@ static void fill(struct arguments *a, const struct request *r, const struct insp
                 add(a, "--retained");
         if (r->arrays)
                 add(a, "--arrays");
+        if (r->sample_bytes)
+                add_number(a, "--sample", r->sample_bytes, "");
+        if (r->seed)
+                add_number(a, "--seed", r->seed, "");
         add_number(a, "--max-pause", r->max_pause_ns / 1000000, "ms");
         add_number(a, "--memory", r->memory_bytes, "");
         add_number(a, "--time", r->time_ns / 1000000, "ms");
@@ -152,6 +157,10 @@ static int run(void *filled)
                 return command_usage_error(r->command,
                                            "--by contents is of a census, without --retained, --since and "
                                            "--output");
+        if (r->sample_bytes && (r->by == BY_CONTENTS || r->arrays || r->retained || r->since || r->output))
+                return command_usage_error(r->command,
+                                           "--sample is of bytes and closures of types, without --by contents, "
+                                           "--arrays, --retained, --since and --output");
         signals_catch();
         bool found = subject_find(&s, r->what, r->endpoint, &error);
         if (found && r->command == &command_why && !r->band && s.foreign)
@@ -225,6 +234,12 @@ static const struct option options_of_heap[] = {
                     "show what each type has gained since this file was written"),
         OPTION_TEXT("output", 'o', "FILE", struct request, output, COMPLETE_FILE,
                     "also write who holds what, as FILE.heapgraph, or .heapsnapshot for Chromium's developer tools"),
+        OPTION_BYTES(
+                "sample", 0, struct request, sample_bytes, 16 << 20,
+                "read no more of a larger heap, chosen at random, and estimate the rest, with 95 % intervals (default: "
+                "256MiB where --memory is not enough for all)"),
+        OPTION_NUMBER("seed", 0, uint64_t, struct request, seed, 1, UINT32_MAX,
+                      "choose the sample that was chosen with this number"),
         OPTION_JSON(struct request, json, "text (default), or one object with all bands"),
         OPTION_CHOICE("by", 0, "name|type|contents", unsigned, struct request, by, groupings,
                       "functions and thunks by name (default), or as -hT has them; or each by what it holds, such as "
@@ -248,14 +263,18 @@ const struct command command_heap = {
                  "strings.\n\n"
                  "The program is stopped while its heap is copied, some 100 ms for 100 MB, or not at all with "
                  "--no-stop; the inspection needs as much memory as the heap, and three times as much to "
-                 "find out who holds what. No contents are shown or written. docs/INSIDE.md says what is needed and "
+                 "find out who holds what. A heap that is too large for that is estimated from a sample of its blocks, "
+                 "chosen at random, with 95 % intervals. No contents are shown or written. docs/INSIDE.md says what is "
+                 "needed and "
                  "how true it is.",
         .options = options_of_heap,
         .examples =
                 (const char *const[]){
                         "heapwatch heap my-server",
                         "heapwatch heap my-server --retained",
+                        "heapwatch heap my-server --by contents",
                         "heapwatch heap my-server --arrays",
+                        "heapwatch heap my-server --sample 1GiB",
                         "heapwatch heap my-server -o monday.heapgraph",
                         "heapwatch heap my-server --since monday.heapgraph",
                         "heapwatch heap my-server -o my-server.heapsnapshot",

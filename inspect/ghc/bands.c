@@ -179,45 +179,53 @@ static int by_name_of(const void *a, const void *b)
         return by_name(*(struct heap_band *const *)a, *(struct heap_band *const *)b);
 }
 
-/* The band of a table's closures, which is found once. */
-static struct heap_band *band_of(struct heap_band **of_id, struct heap_band *const *sorted, size_t n,
-                                 const struct ghc *g, uint32_t id)
+struct heap_band **heap_bands_of_tables(const struct heap_bands *b, const struct heap_census *c, const struct ghc *g,
+                                        bool by_type)
 {
+        struct heap_band **sorted = calloc(b->n + 1, sizeof(struct heap_band *));
+        struct heap_band **ret = calloc((size_t)c->n + 1, sizeof(struct heap_band *));
         char name[CLOSURE_NAME_BYTES];
 
-        if (!of_id[id]) {
-                closure_name(g->program, info_tables_nth(&g->tables, id), false, name, sizeof(name));
-                struct heap_band *const *found = bsearch(name, sorted, n, sizeof(struct heap_band *), compare_name);
-                of_id[id] = found ? *found : NULL;
+        for (size_t i = 0; sorted && i < b->n; i++)
+                sorted[i] = &b->items[i];
+        if (sorted && b->n)
+                qsort(sorted, b->n, sizeof(struct heap_band *), by_name_of);
+        for (uint32_t id = 1; sorted && ret && id < c->n; id++) {
+                if (c->objects[id] == 0)
+                        continue;
+                closure_name(g->program, info_tables_nth(&g->tables, id), by_type, name, sizeof(name));
+                struct heap_band *const *found = bsearch(name, sorted, b->n, sizeof(struct heap_band *), compare_name);
+                ret[id] = found ? *found : NULL;
         }
-        return of_id[id];
+        if (!sorted) {
+                free(ret);
+                ret = NULL;
+        }
+        free(sorted);
+        return ret;
 }
 
 /* Each row with its band; *ret_n: how many have one. False: out of memory. */
-static bool assign(struct row_of_band *ret, size_t *ret_n, struct heap_bands *b, const struct heap_contents *c,
+static bool assign(struct row_of_band *ret, size_t *ret_n, struct heap_bands *b, const struct heap_census *c,
                    const struct ghc *g)
 {
-        struct heap_band **sorted = calloc(b->n + 1, sizeof(struct heap_band *));
-        struct heap_band **of_id = calloc((size_t)info_tables_count(&g->tables) + 1, sizeof(struct heap_band *));
-        const bool good = sorted && of_id;
+        struct heap_band **of_table = heap_bands_of_tables(b, c, g, false);
+        const struct heap_contents *contents = c->contents;
         size_t n = 0;
 
-        for (size_t i = 0; good && i < b->n; i++)
-                sorted[i] = &b->items[i];
-        if (good && b->n)
-                qsort(sorted, b->n, sizeof(struct heap_band *), by_name_of);
-        for (uint32_t i = 0; good && i < c->n_rows; i++) {
-                struct heap_band *band = band_of(of_id, sorted, b->n, g, c->rows[i].id);
+        for (uint32_t i = 0; of_table && i < contents->n_rows; i++) {
+                const uint32_t id = contents->rows[i].id;
+                struct heap_band *band = id < c->n ? of_table[id] : NULL;
                 if (!band)
                         continue;
-                band->is_container |= heap_contents_matter(c, info_tables_nth(&g->tables, c->rows[i].id));
-                ret[n++] = (struct row_of_band){ &c->rows[i], band };
+                band->is_container |= heap_contents_matter(contents, info_tables_nth(&g->tables, id));
+                ret[n++] = (struct row_of_band){ &contents->rows[i], band };
         }
-        free(sorted);
-        free(of_id);
         if (n)
                 qsort(ret, n, sizeof(*ret), by_band);
         *ret_n = n;
+        const bool good = of_table != NULL;
+        free(of_table);
         return good;
 }
 
@@ -243,16 +251,16 @@ static bool put_contents(struct heap_band *b, const struct row_of_band *rows, si
         return good;
 }
 
-bool heap_bands_add_contents(struct heap_bands *b, struct heap_contents *c, const struct ghc *g)
+bool heap_bands_add_contents(struct heap_bands *b, const struct heap_census *c, const struct ghc *g)
 {
-        struct row_of_band *rows = calloc((size_t)c->n_rows + 1, sizeof(*rows));
+        struct row_of_band *rows = calloc((size_t)c->contents->n_rows + 1, sizeof(*rows));
         size_t n = 0;
-        bool good = rows && heap_contents_finish(c) && assign(rows, &n, b, c, g);
+        bool good = rows && heap_contents_finish(c->contents) && assign(rows, &n, b, c, g);
 
         for (size_t from = 0, to; good && from < n; from = to) {
                 for (to = from + 1; to < n && rows[to].band == rows[from].band;)
                         to++;
-                good = put_contents(rows[from].band, rows + from, to - from, c);
+                good = put_contents(rows[from].band, rows + from, to - from, c->contents);
         }
         free(rows);
         return good;

@@ -17,8 +17,12 @@ void closure_name(const struct program *p, const struct closure_table *t, bool b
 /* False: out of memory. */
 bool heap_bands_of(struct heap_bands *ret, const struct heap_census *c, const struct ghc *g, bool by_type);
 
-/* Tells the contents apart. Bands are by name. False: out of memory. */
-bool heap_bands_add_contents(struct heap_bands *b, struct heap_contents *c, const struct ghc *g);
+/* The band of each closure_table.id of the census that they were made of, from malloc. NULL: out of memory. */
+struct heap_band **heap_bands_of_tables(const struct heap_bands *b, const struct heap_census *c, const struct ghc *g,
+                                        bool by_type);
+
+/* Tells the contents apart that the census has. Bands are by name. False: out of memory. */
+bool heap_bands_add_contents(struct heap_bands *b, const struct heap_census *c, const struct ghc *g);
 
 /*
  * Pinned arrays, by type, as the runtime's own census has them: whole blocks up to 9.4, later the first array of each

@@ -178,7 +178,8 @@ static void walk_nonmoving(struct walking *w, const struct heap_group *g)
         const uint32_t next_free = (uint16_t)snapshot_word(s, g->start + 16);
         for (uint32_t i = 0; i < n; i++) {
                 const uint64_t at = data + (uint64_t)i * size;
-                if (!m->bytes[(marks + i) % MEGABLOCK_BYTES] && i >= next_free)
+                const uint64_t mark = snapshot_word(s, (marks + i) & ~UINT64_C(7)) >> 8 * ((marks + i) & 7);
+                if (!(mark & 0xff) && i >= next_free)
                         continue;
                 const struct closure_table *t = table_at(s, at);
                 const uint64_t bytes = t ? closure_bytes(s, t, at, at + size) : 0;

@@ -12,9 +12,8 @@
 #include "proto/base/array.h"
 #include "proto/base/text_out.h"
 
-#define SPAN_MOST         (UINT64_C(1) << 42)   /* of addresses that the heap is spread over */
-#define WRITTEN_MOST      (UINT64_C(1) << 28)   /* bytes outside of the heap */
-#define BASE_BYTES        (UINT64_C(160) << 20) /* that an inspection needs without the heap: symbols, tables */
+#define SPAN_MOST         (UINT64_C(1) << 42) /* of addresses that the heap is spread over */
+#define WRITTEN_MOST      (UINT64_C(1) << 28) /* bytes outside of the heap */
 #define DESCRIPTOR_AREA   (MEGABLOCK_BLOCKS * DESCRIPTOR_BYTES)
 #define CAPABILITIES_MOST 256u
 #define THREADS_MOST      (UINT64_C(1) << 24)
@@ -57,14 +56,36 @@ static void put_gib(struct text_out *out, uint64_t bytes)
         text_put(out, "GiB");
 }
 
-bool snapshot_prepare(struct heap_snapshot *s, struct ghc *g, uint64_t most_bytes, unsigned quarters_a_byte,
-                      struct error *error)
+/* Of an empty snapshot, which copies so much of each. */
+static uint64_t count_megablocks(struct heap_snapshot *s, struct ghc *g, uint64_t each_bytes)
 {
         struct size size = { 0, UINT64_MAX };
 
-        *s = (struct heap_snapshot){ .ghc = g };
+        *s = (struct heap_snapshot){ .ghc = g, .each_bytes = each_bytes };
         blocks_each(g->program, see_size, &size);
-        const uint64_t heap = size.megablocks * MEGABLOCK_BYTES, needed = heap / 4 * quarters_a_byte + BASE_BYTES;
+        s->heap_bytes = size.megablocks * MEGABLOCK_BYTES;
+        return size.megablocks;
+}
+
+/* An eighth more: it runs, and allocates. */
+static bool make_reserve(struct heap_snapshot *s, struct error *error)
+{
+        const uint64_t megablocks = s->heap_bytes / MEGABLOCK_BYTES, bytes = megablocks * s->each_bytes;
+
+        s->most_bytes = bytes + bytes / 4 + 16 * s->each_bytes;
+        s->n_reserve = (size_t)(megablocks + megablocks / 8 + 2);
+        if (!(s->reserve = malloc(s->n_reserve * s->each_bytes)))
+                return error_set(error, "out of memory");
+        for (size_t at = 0; at < s->n_reserve * s->each_bytes; at += BLOCK_BYTES)
+                s->reserve[at] = 1;
+        return true;
+}
+
+bool snapshot_prepare(struct heap_snapshot *s, struct ghc *g, uint64_t most_bytes, unsigned quarters_a_byte,
+                      struct error *error)
+{
+        const uint64_t heap = count_megablocks(s, g, MEGABLOCK_BYTES) * MEGABLOCK_BYTES,
+                       needed = heap / 4 * quarters_a_byte + SNAPSHOT_BASE_BYTES;
         if (needed > most_bytes) {
                 char text[64], given[64];
                 struct text_out out;
@@ -76,31 +97,42 @@ bool snapshot_prepare(struct heap_snapshot *s, struct ghc *g, uint64_t most_byte
                                  "its heap has %s, and to inspect it needs more memory than allowed: --memory %s",
                                  given, text);
         }
-        s->heap_bytes = heap;
-        s->most_bytes = heap + heap / 4 + (UINT64_C(16) << 20);
-        /* an eighth more: it runs, and allocates */
-        s->n_reserve = (size_t)(size.megablocks + size.megablocks / 8 + 2);
-        if (!(s->reserve = malloc(s->n_reserve * MEGABLOCK_BYTES)))
-                return error_set(error, "out of memory");
-        for (size_t at = 0; at < s->n_reserve * MEGABLOCK_BYTES; at += BLOCK_BYTES)
-                s->reserve[at] = 1;
-        return true;
+        return make_reserve(s, error);
+}
+
+bool snapshot_prepare_descriptors(struct heap_snapshot *s, struct ghc *g, struct error *error)
+{
+        (void)count_megablocks(s, g, DESCRIPTOR_AREA);
+        return make_reserve(s, error);
 }
 
 /* ---------------------------------------------------------------------------- copy */
 
+static bool is_partial_copy(const struct heap_snapshot *s)
+{
+        return s->each_bytes < MEGABLOCK_BYTES;
+}
+
 static uint8_t *new_bytes(struct heap_snapshot *s)
 {
         if (s->used_reserve < s->n_reserve)
-                return s->reserve + s->used_reserve * MEGABLOCK_BYTES;
-        return s->bytes + MEGABLOCK_BYTES <= s->most_bytes ? malloc(MEGABLOCK_BYTES) : NULL;
+                return s->reserve + s->used_reserve * s->each_bytes;
+        return s->bytes + s->each_bytes <= s->most_bytes ? malloc(s->each_bytes) : NULL;
 }
 
-static void keep(struct heap_snapshot *s, uint64_t at, uint8_t *bytes)
+/* False: out of memory. */
+static bool keep(struct heap_snapshot *s, uint64_t at, uint8_t *bytes)
 {
-        s->megablocks[s->n_megablocks++] = (struct megablock){ .at = at, .bytes = bytes };
+        uint8_t **parts = is_partial_copy(s) ? calloc(MEGABLOCK_BLOCKS, sizeof(uint8_t *)) : NULL;
+
+        if (is_partial_copy(s) && !parts)
+                return false;
+        for (unsigned i = 0; parts && i < FIRST_BLOCK; i++)
+                parts[i] = bytes + (size_t)i * BLOCK_BYTES;
+        s->megablocks[s->n_megablocks++] = (struct megablock){ .at = at, .bytes = bytes, .parts = parts };
         s->used_reserve += s->used_reserve < s->n_reserve;
-        s->bytes += MEGABLOCK_BYTES;
+        s->bytes += s->each_bytes;
+        return true;
 }
 
 static void drop(const struct heap_snapshot *s, uint8_t *bytes)
@@ -166,18 +198,21 @@ static uint64_t copy_megablock(struct heap_snapshot *s, uint64_t at, uint64_t le
         uint64_t reach = reach_of(bytes);
         reach = reach < left ? reach : left - 1;
         if (is_free(bytes) ||
-            !memory_read(m, at + DESCRIPTOR_AREA, bytes + DESCRIPTOR_AREA, MEGABLOCK_BYTES - DESCRIPTOR_AREA)) {
+            !memory_read(m, at + DESCRIPTOR_AREA, bytes + DESCRIPTOR_AREA, s->each_bytes - DESCRIPTOR_AREA)) {
                 drop(s, bytes);
                 return 1 + reach;
         }
-        keep(s, at, bytes);
-        for (uint64_t i = 1; i <= reach && !is_large_bytes(s, bytes); i++) {
+        if (!keep(s, at, bytes)) {
+                drop(s, bytes);
+                return 0;
+        }
+        for (uint64_t i = 1; i <= reach && !is_partial_copy(s) && !is_large_bytes(s, bytes); i++) {
                 uint8_t *more;
                 if (!ARRAY_RESERVE(s->megablocks, s->megablocks_capacity, s->n_megablocks + 1) ||
                     !(more = new_bytes(s)))
                         return 0;
                 if (memory_read(m, at + i * MEGABLOCK_BYTES, more, MEGABLOCK_BYTES))
-                        keep(s, at + i * MEGABLOCK_BYTES, more);
+                        (void)keep(s, at + i * MEGABLOCK_BYTES, more);
                 else
                         drop(s, more);
         }
@@ -450,6 +485,8 @@ static void mark_rest(struct heap_snapshot *s)
                         g->kind = GROUP_COMPACT;
                 else if ((g->flags & BLOCK_LARGE) && (g->flags & (BLOCK_MARKED | BLOCK_NONMOVING_SWEEPING)))
                         g->kind = GROUP_LARGE;
+                else if (is_partial_copy(s))
+                        continue; /* what it begins with may not have been copied */
                 else if ((g->flags & BLOCK_EVACUATED) && !(g->flags & (BLOCK_LARGE | BLOCK_PINNED)) &&
                          g->end > g->start && info_tables_find(&s->ghc->tables, snapshot_word(s, g->start)))
                         g->kind = GROUP_SMALL;
@@ -604,9 +641,10 @@ void snapshot_clear(struct heap_snapshot *s)
 
         for (size_t i = 0; i < s->n_megablocks; i++) {
                 const uint8_t *bytes = s->megablocks[i].bytes;
-                if (!s->reserve || bytes < s->reserve || bytes >= s->reserve + s->n_reserve * MEGABLOCK_BYTES)
+                if (!s->reserve || bytes < s->reserve || bytes >= s->reserve + s->n_reserve * s->each_bytes)
                         free(s->megablocks[i].bytes);
                 free(s->megablocks[i].numbers);
+                free(s->megablocks[i].parts);
         }
         for (size_t i = 0; i < s->n_written; i++)
                 free(s->written[i].bytes);
@@ -619,6 +657,7 @@ void snapshot_clear(struct heap_snapshot *s)
                                      .reserve = before.reserve,
                                      .n_reserve = before.n_reserve,
                                      .heap_bytes = before.heap_bytes,
+                                     .each_bytes = before.each_bytes,
                                      .most_bytes = before.most_bytes };
 }
 

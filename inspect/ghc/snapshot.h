@@ -12,6 +12,8 @@
 
 #include "inspect/ghc/layout.h"
 
+#define SNAPSHOT_BASE_BYTES (UINT64_C(160) << 20) /* that an inspection needs without the heap: symbols, tables */
+
 enum group_kind {
         GROUP_OTHER,   /* the runtime's own: lists of what is mutable, blocks in reserve */
         GROUP_SMALL,   /* closures one after the other */
@@ -33,6 +35,7 @@ struct megablock {
         uint64_t at;
         uint8_t *bytes;
         uint32_t groups[MEGABLOCK_BLOCKS]; /* of each block: index in snapshot.groups, plus 1; 0: none */
+        uint8_t **parts;                   /* of a sample: its blocks, or NULL, for `bytes` has no others */
         uint32_t *numbers;                 /* for each 16 bytes, of who goes through the heap; NULL: all 0 */
 };
 
@@ -62,6 +65,7 @@ struct heap_snapshot {
         uint64_t heap_bytes;            /* as it was before the copy */
         uint64_t most_bytes;            /* that the copy may have */
         uint64_t bytes;                 /* that it has */
+        uint64_t each_bytes;            /* of a megablock: all, or its descriptors alone */
         uint64_t lost_links;            /* lists of blocks that led nowhere */
         bool expired;
 };
@@ -72,6 +76,9 @@ struct heap_snapshot {
  */
 bool snapshot_prepare(struct heap_snapshot *s, struct ghc *g, uint64_t most_bytes, unsigned quarters_a_byte,
                       struct error *error);
+
+/* The same, for the descriptors of blocks alone; `most_bytes` are enough. */
+bool snapshot_prepare_descriptors(struct heap_snapshot *s, struct ghc *g, struct error *error);
 
 /* Copies. False with a sentence; `expired` says whether the time for it is over. */
 bool snapshot_copy(struct heap_snapshot *s, bool with_written, bool (*expired)(void *ctx), void *ctx,
@@ -117,7 +124,14 @@ static inline uint64_t snapshot_word(const struct heap_snapshot *s, uint64_t at)
 {
         const struct megablock *m = snapshot_megablock(s, at);
 
-        return m && !(at & 7) ? *(const uint64_t *)(const void *)(m->bytes + at % MEGABLOCK_BYTES) : 0;
+        const uint64_t in = at % MEGABLOCK_BYTES;
+
+        if (!m || (at & 7))
+                return 0;
+        if (!m->parts)
+                return *(const uint64_t *)(const void *)(m->bytes + in);
+        const uint8_t *block = m->parts[in / BLOCK_BYTES];
+        return block ? *(const uint64_t *)(const void *)(block + in % BLOCK_BYTES) : 0;
 }
 
 /* A word of the heap, or of what the program has written elsewhere. False: it is in neither. */

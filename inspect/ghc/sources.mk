@@ -1,1 +1,1 @@
-sources := closure.c info_tables.c blocks.c live_data.c rts_counters.c layout.c threads.c thread_bands.c names.c snapshot.c census.c arrays.c contents.c bands.c graph_types.c roots.c reach.c reached.c stack_profile.c signature_file.c signature_maker.c signatures.c provenance.c
+sources := closure.c info_tables.c blocks.c live_data.c rts_counters.c layout.c threads.c thread_bands.c names.c snapshot.c census.c arrays.c contents.c bands.c sample.c graph_types.c roots.c reach.c reached.c stack_profile.c signature_file.c signature_maker.c signatures.c provenance.c

@@ -14,6 +14,7 @@ struct heap_band {
         size_t n_contents;          /* 0: they hold nothing that is told apart */
         bool is_container;          /* without that its name says nothing */
         uint64_t elements, same; /* of contents that are arrays: elements that were seen, and those of the named type */
+        uint64_t low_bytes, high_bytes, low_objects, high_objects; /* of an estimate: its 95 % intervals */
 };
 
 struct heap_bands {

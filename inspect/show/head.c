@@ -124,6 +124,20 @@ void head_json_of_graph(struct json_out *j, const struct graph_subject *s)
         json_member_u64(j, "taken_unix_s", s->graph->origin.taken_unix_s);
 }
 
+static void print_sample(FILE *to, const struct heap_sample *x)
+{
+        char pieces[HW_NUMBER_MAX], all[HW_NUMBER_MAX], share[HW_NUMBER_MAX], missed[HW_NUMBER_MAX];
+
+        (void)fprintf(to,
+                      "a sample: of %s pieces of 64 KiB %s (%s) were read, chosen at random (--seed %" PRIu64
+                      "); the rest is estimated, with 95 %% intervals%s; what a type has in few pieces, less than %s, "
+                      "may be missing\n",
+                      hw_count_text(all, sizeof(all), x->n_pieces), hw_count_text(pieces, sizeof(pieces), x->n_chosen),
+                      hw_share_text(share, sizeof(share), (double)x->n_chosen / (double)x->n_pieces), x->seed,
+                      x->has_large ? ", large objects are counted" : "",
+                      hw_bytes_text(missed, sizeof(missed), (double)heap_sample_may_miss(x)));
+}
+
 void head_cautions(const struct inspect_subject *s)
 {
         char bytes[HW_NUMBER_MAX], text[ERROR_TEXT_MAX];
@@ -136,6 +150,8 @@ void head_cautions(const struct inspect_subject *s)
                         "incomplete: collections moved closures while the program was read; without --no-stop it is "
                         "stopped meanwhile\n",
                         s->request->to);
+        if (s->sample)
+                print_sample(s->request->to, s->sample);
         if (s->missing)
                 (void)fprintf(s->request->to, "incomplete: the core file was cut off, %s are missing\n",
                               hw_bytes_text(bytes, sizeof(bytes), (double)s->missing));

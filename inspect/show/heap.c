@@ -70,13 +70,31 @@ static const char *what_text(char what[WHAT_BYTES], const struct heap_census *c,
 struct table {
         FILE *to;
         uint64_t bytes; /* of all of it */
+        bool is_sample; /* it has intervals */
 };
 
-static void print_row(const struct table *t, uint64_t bytes, uint64_t objects, const char *before, const char *name)
+/* How far the value may be from the truth; nothing where that is not known, or it is exact. */
+static void print_margin(const struct table *t, const struct heap_band *b)
+{
+        char text[HW_NUMBER_MAX], margin[HW_NUMBER_MAX + 4] = "";
+
+        if (!t->is_sample)
+                return;
+        if (b && b->high_bytes > b->bytes)
+                (void)text_join(margin, sizeof(margin), "±",
+                                hw_bytes_text(text, sizeof(text), (double)(b->high_bytes - b->bytes)), NULL);
+        (void)fprintf(t->to, "  %*s", margin[0] ? 12 : 11, margin); /* the sign has two bytes */
+}
+
+/* `b`: it is of this band; NULL: of several. */
+static void print_row(const struct table *t, const struct heap_band *b, uint64_t bytes, uint64_t objects,
+                      const char *before, const char *name)
 {
         char a[HW_NUMBER_MAX], n[HW_NUMBER_MAX], share[HW_NUMBER_MAX];
 
-        (void)fprintf(t->to, "%10s  %7s  %14s  %s%s\n", hw_bytes_text(a, sizeof(a), (double)bytes),
+        (void)fprintf(t->to, "%10s", hw_bytes_text(a, sizeof(a), (double)bytes));
+        print_margin(t, b);
+        (void)fprintf(t->to, "  %7s  %14s  %s%s\n",
                       hw_share_text(share, sizeof(share), (double)bytes / (double)t->bytes),
                       hw_count_text(n, sizeof(n), objects), before, name);
 }
@@ -94,7 +112,7 @@ static void print_others(const struct table *t, const struct heap_band *items, s
         }
         (void)snprintf(text, sizeof(text), "(%zu %s)", n, what);
         if (n)
-                print_row(t, bytes, objects, before, text);
+                print_row(t, NULL, bytes, objects, before, text);
 }
 
 static void print_contents(const struct table *t, const struct heap_band *b)
@@ -103,7 +121,8 @@ static void print_contents(const struct table *t, const struct heap_band *b)
         char name[CONTENTS_TEXT_BYTES];
 
         for (size_t i = 0; i < shown; i++)
-                print_row(t, b->contents[i].bytes, b->contents[i].objects, "  ", contents_name(&b->contents[i], name));
+                print_row(t, &b->contents[i], b->contents[i].bytes, b->contents[i].objects, "  ",
+                          contents_name(&b->contents[i], name));
         print_others(t, b->contents + shown, b->n_contents - shown, "  ", "others");
 }
 
@@ -114,7 +133,7 @@ static void print_band(const struct table *t, const struct heap_band *b, bool wi
 
         (void)hw_terminal_text(name, sizeof(name), name_without_package(b->name));
         const bool has_most = !with_contents && contents_most(b, most)[0];
-        print_row(t, b->bytes, b->objects, "",
+        print_row(t, b, b->bytes, b->objects, "",
                   text_join(all, sizeof(all), name, has_most ? ", " : "", has_most ? most : "", NULL));
         if (with_contents)
                 print_contents(t, b);
@@ -122,17 +141,39 @@ static void print_band(const struct table *t, const struct heap_band *b, bool wi
 
 static void print_text(const struct inspect_subject *s, const struct heap_census *c, const struct heap_bands *b)
 {
-        const struct table t = { s->request->to, c->total_bytes };
+        const struct table t = { s->request->to, c->total_bytes, s->sample != NULL };
         const size_t shown = b->n < s->request->top ? b->n : s->request->top;
         char what[WHAT_BYTES];
 
         head_text(s, what_text(what, c, b));
         head_cautions(s);
-        (void)fprintf(t.to, "\n%10s  %7s  %14s  TYPE\n", "BYTES", "SHARE", "CLOSURES");
+        (void)fprintf(t.to, "\n%10s", "BYTES");
+        if (t.is_sample)
+                (void)fprintf(t.to, "  %12s", "± (95 %)"); /* the sign has two bytes */
+        (void)fprintf(t.to, "  %7s  %14s  TYPE\n", "SHARE", "CLOSURES");
         for (size_t i = 0; i < shown; i++)
                 print_band(&t, &b->items[i], s->request->by == BY_CONTENTS);
         print_others(&t, b->items + shown, b->n - shown, "", "other types");
         print_rest(t.to, c);
+}
+
+static void interval_json(struct json_out *j, const struct heap_band *b)
+{
+        json_member_u64(j, "bytes_low", b->low_bytes);
+        json_member_u64(j, "bytes_high", b->high_bytes);
+        json_member_u64(j, "closures_low", b->low_objects);
+        json_member_u64(j, "closures_high", b->high_objects);
+}
+
+static void sample_json(struct json_out *j, const struct heap_sample *x)
+{
+        json_member_open(j, "sample", '{');
+        json_member_u64(j, "seed", x->seed);
+        json_member_u64(j, "pieces", x->n_chosen);
+        json_member_u64(j, "of_pieces", x->n_pieces);
+        json_member_u64(j, "piece_bytes", PIECE_BYTES);
+        json_member_u64(j, "may_miss_bytes", heap_sample_may_miss(x));
+        json_close(j, '}');
 }
 
 static void print_json(const struct inspect_subject *s, const struct heap_census *c, const struct heap_bands *b)
@@ -143,13 +184,17 @@ static void print_json(const struct inspect_subject *s, const struct heap_census
         json_open(&j, '{');
         head_json(&j, s);
         head_sentences_json(&j, s, what_text(what, c, b));
+        if (s->sample)
+                sample_json(&j, s->sample);
         json_member_u64(&j, "bytes", c->total_bytes);
         json_member_u64(&j, "closures", c->total_objects);
-        json_member_u64(&j, "young_bytes", c->young_bytes);
-        json_member_u64(&j, "pinned_blocks", c->pinned_blocks);
-        json_member_u64(&j, "pinned_bytes", c->pinned_bytes);
-        json_member_u64(&j, "large_closures", c->large_objects);
-        json_member_u64(&j, "compact_bytes", c->compact_bytes);
+        if (!s->sample) {
+                json_member_u64(&j, "young_bytes", c->young_bytes);
+                json_member_u64(&j, "pinned_blocks", c->pinned_blocks);
+                json_member_u64(&j, "pinned_bytes", c->pinned_bytes);
+                json_member_u64(&j, "large_closures", c->large_objects);
+                json_member_u64(&j, "compact_bytes", c->compact_bytes);
+        }
         json_member_u64(&j, "gap_bytes", c->unused_bytes);
         json_member_u64(&j, "unknown_bytes", c->unknown_bytes);
         json_member_open(&j, "bands", '[');
@@ -160,6 +205,8 @@ static void print_json(const struct inspect_subject *s, const struct heap_census
                 json_member_u64(&j, "bytes", b->items[i].bytes);
                 json_member_u64(&j, "closures", b->items[i].objects);
                 contents_json(&j, &b->items[i]);
+                if (s->sample)
+                        interval_json(&j, &b->items[i]);
                 json_close(&j, '}');
         }
         json_close(&j, ']');
@@ -167,11 +214,18 @@ static void print_json(const struct inspect_subject *s, const struct heap_census
         json_newline(&j);
 }
 
+static void print(const struct inspect_subject *s, const struct heap_census *c, const struct heap_bands *b)
+{
+        if (s->request->json)
+                print_json(s, c, b);
+        else
+                print_text(s, c, b);
+}
+
 /* Bands by type are as a heap profile has them. */
 static bool find_bands(struct heap_bands *b, const struct heap_census *c, const struct heap_snapshot *n, unsigned by)
 {
-        return heap_bands_of(b, c, n->ghc, by == BY_TYPE) &&
-               (!c->contents || heap_bands_add_contents(b, c->contents, n->ghc));
+        return heap_bands_of(b, c, n->ghc, by == BY_TYPE) && (!c->contents || heap_bands_add_contents(b, c, n->ghc));
 }
 
 bool show_heap(const struct inspect_subject *s, const struct heap_snapshot *snapshot, struct error *error)
@@ -184,12 +238,26 @@ bool show_heap(const struct inspect_subject *s, const struct heap_snapshot *snap
         heap_census_count(&c, snapshot);
         good = is_understood(&c, error) &&
                (find_bands(&b, &c, snapshot, s->request->by) || error_set(error, "out of memory"));
-        if (good && s->request->json)
-                print_json(s, &c, &b);
-        else if (good)
-                print_text(s, &c, &b);
+        if (good)
+                print(s, &c, &b);
         heap_bands_done(&b);
         heap_census_done(&c);
         heap_contents_done(&contents);
+        return good;
+}
+
+bool show_heap_sample(const struct inspect_subject *s, const struct heap_snapshot *snapshot, struct heap_sample *x,
+                      struct error *error)
+{
+        struct heap_census c = { .n = 0 };
+        struct heap_bands b = { NULL, 0 };
+        bool good =
+                heap_sample_count(x, snapshot, s->request->by == BY_TYPE, &c, &b) || error_set(error, "out of memory");
+
+        good = good && is_understood(&c, error);
+        if (good)
+                print(s, &c, &b);
+        heap_bands_done(&b);
+        heap_census_done(&c);
         return good;
 }

@@ -9,6 +9,7 @@
 #include <sys/types.h>
 
 #include "inspect/ghc/layout.h"
+#include "inspect/ghc/sample.h"
 #include "inspect/graph/graph.h"
 
 enum grouping {
@@ -38,6 +39,8 @@ struct inspect_request {
         const char *keep;      /* a file for the profile as --rows has it; NULL: none */
         const char *since;     /* of `heap`: a graph to compare with */
         bool retained;         /* of `heap`: by what would go with each type */
+        uint64_t sample_bytes; /* of `heap`: read no more of the heap; 0: all, if there is memory for it */
+        uint64_t seed;         /* of a sample; 0: of the time */
         bool arrays;           /* of `heap`: byte arrays by size, and what is there more than once */
         FILE *to;
 };
@@ -47,12 +50,13 @@ struct inspect_subject {
         const struct inspect_request *request;
         struct program *program;
         struct ghc *ghc;
-        pid_t pid;           /* 0: not known */
-        uint64_t stopped_ns; /* 0: it was not stopped */
-        bool late;           /* it ran again before all was read */
-        bool torn;           /* collections happened while it was read without stopping it */
-        uint64_t missing;    /* bytes that are not in the core file */
-        uint64_t copied;     /* bytes of its heap */
+        pid_t pid;                        /* 0: not known */
+        uint64_t stopped_ns;              /* 0: it was not stopped */
+        bool late;                        /* it ran again before all was read */
+        bool torn;                        /* collections happened while it was read without stopping it */
+        uint64_t missing;                 /* bytes that are not in the core file */
+        uint64_t copied;                  /* bytes of its heap */
+        const struct heap_sample *sample; /* that was read in place of all its heap; NULL: none */
 };
 
 /* A graph of what was inspected. */

@@ -211,6 +211,28 @@ def test_heap_by_contents(threaded):
     assert done.returncode == 2 and b"--by contents is of a census" in done.stderr and not done.stdout, done.stderr
 
 
+def test_heap_by_a_sample():
+    """Where it is wanted, and where there is no memory for all."""
+    require_tracing()
+    program = started(programs["threaded"], "+RTS", "-A256m", "-RTS")
+    try:
+        whole = heap(program.pid)
+        found = inspect("heap", program.pid, "--sample", "128MiB", "--seed", "3")
+        for s in (found, inspect("heap", program.pid, "--memory", "470MiB", "--by", "type")):
+            assert 0 < s["sample"]["pieces"] < s["sample"]["of_pieces"] and s["complete"] and s["bytes"] == sum(b["bytes"] for b in s["bands"])
+            assert all(b["bytes_low"] <= b["bytes"] <= b["bytes_high"] and b["closures_low"] <= b["closures_high"] for b in s["bands"])
+            assert 0.3 < s["bytes"] / whole["bytes"] < 3 and "a sample: of " in s["sentences"][1], s["sentences"]
+        assert found["sample"]["seed"] == 3
+        text = client("heap", program.pid, "--sample", "128MiB", "--seed", "3").stdout.decode()
+        assert "(--seed 3)" in text and re.search(r"^ +BYTES +± \(95 %\) +SHARE +CLOSURES  TYPE\n.* ±[\d.]+ .iB ", text, re.M), text
+        assert "sample" not in inspect("heap", program.pid, "--sample", "1GiB"), "all of it is less"
+    finally:
+        program.kill()
+        program.wait()
+    done = client("heap", program.pid, "--sample", "128MiB", "--by", "contents")
+    assert done.returncode == 2 and b"--sample is of bytes and closures of types" in done.stderr, done.stderr
+
+
 def test_equal_arrays(threaded, directory):
     """How many arrays there are of each size, and how many have the contents of another one; never what these are."""
     program = started(programs["equal"])

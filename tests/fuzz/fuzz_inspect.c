@@ -130,6 +130,23 @@ static void bands(const struct heap_snapshot *s)
         heap_census_done(&c);
 }
 
+static void sample(struct ghc *g, const struct inspect_subject *of)
+{
+        struct heap_sample x = { .seed = 1 };
+        struct inspect_subject subject = *of;
+        struct heap_snapshot s;
+        struct error error;
+
+        subject.sample = &x;
+        if (heap_sample_prepare(&x, &s, g, 8 * PIECE_BYTES, UINT64_C(1) << 30, &error)) {
+                if (snapshot_copy(&s, false, fuzz_never, NULL, &error) &&
+                    heap_sample_copy(&x, &s, fuzz_never, NULL, &error) && snapshot_index(&s))
+                        (void)show_heap_sample(&subject, &s, &x, &error);
+                snapshot_done(&s);
+        }
+        heap_sample_done(&x);
+}
+
 static void heap(struct program *p, struct ghc *g, const struct inspect_request *request)
 {
         struct heap_snapshot s;
@@ -145,10 +162,11 @@ static void heap(struct program *p, struct ghc *g, const struct inspect_request 
             snapshot_index(&s)) {
                 const struct inspect_subject subject = { .request = request, .program = p, .ghc = g };
                 (void)show_heap(&subject, &s, &error);
+                sample(g, &subject);
                 bands(&s);
                 heap_graph_init(&held);
                 if (reach_all(&held, &s, &all, NULL) && heap_bands_of(&held.bands, &all, g, false) &&
-                    heap_bands_add_contents(&held.bands, &contents, g)) {
+                    heap_bands_add_contents(&held.bands, &all, g)) {
                         heap_bands_sort_by_name(&held.bands);
                         head_origin(&held.origin, &subject);
                         graph(&(struct graph_subject){ request, &held, &subject });

@@ -20,12 +20,14 @@
 #include "inspect/ghc/provenance.h"
 #include "inspect/memory/program.h"
 
-#define DRAFT_TEXT        UINT64_C(0x400000)
-#define DRAFT_DATA        UINT64_C(0x500000)
-#define DRAFT_C           UINT64_C(0x600000) /* what the runtime has from malloc */
-#define DRAFT_HEAP        UINT64_C(0x4200000000)
-#define DRAFT_BYTES       UINT64_C(0x10000) /* of each but the heap */
-#define DRAFT_MEGABLOCKS  2u
+#define DRAFT_TEXT  UINT64_C(0x400000)
+#define DRAFT_DATA  UINT64_C(0x500000)
+#define DRAFT_C     UINT64_C(0x600000) /* what the runtime has from malloc */
+#define DRAFT_HEAP  UINT64_C(0x4200000000)
+#define DRAFT_BYTES UINT64_C(0x10000) /* of each but the heap */
+#if !defined(DRAFT_MEGABLOCKS)
+#define DRAFT_MEGABLOCKS 2u
+#endif
 #define DRAFT_GENERATIONS 2u
 #define DRAFT_CAPABILITY  (DRAFT_C + 0x4000)
 
@@ -154,11 +156,14 @@ static uint64_t draft_generation(const struct draft *d, unsigned g)
 /* A group of `n` blocks, on a list of generation `g` unless that is not one. Returns its first block. */
 static unsigned draft_group(struct draft *d, unsigned g, uint16_t flags, unsigned n)
 {
+        if (d->next_block % 256 < FIRST_BLOCK || d->next_block % 256 + n > 256) /* what is left stays out of use */
+                d->next_block = (d->next_block % 256 < FIRST_BLOCK ? d->next_block : d->next_block + 256) / 256 * 256 +
+                                FIRST_BLOCK;
         const unsigned block = d->next_block;
         const uint64_t at = draft_descriptor(block), list = draft_generation(d, g) + (flags & BLOCK_LARGE ? 32 : 8);
         const uint64_t first = g < DRAFT_GENERATIONS ? *(uint64_t *)(void *)draft_at(d, list, 8) : 0;
 
-        if (block % 256 + n > 256)
+        if (block + n > DRAFT_MEGABLOCKS * 256)
                 abort();
         draft_u64(d, at, draft_block_start(block));
         draft_u64(d, at + 8, draft_block_start(block)); /* free */
@@ -392,7 +397,7 @@ __attribute__((unused)) static void draft_finish(struct draft *d)
         draft_u64(d, draft_generation(d, 0) + 104, d->end_of_queue);
 }
 
-static void draft_symbol(struct draft *d, uint64_t address, uint64_t size, const char *name)
+__attribute__((unused)) static void draft_symbol(struct draft *d, uint64_t address, uint64_t size, const char *name)
 {
         struct elf_symbols *s = &d->program.symbols;
 

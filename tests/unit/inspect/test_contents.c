@@ -59,7 +59,7 @@ static void take(struct taken *t, struct draft *d)
         heap_census_count(&t->census, &t->snapshot);
         assert_true(t->ghc.profiled || t->census.unknown_bytes == 0); /* a profiled thread is longer than drawn */
         assert_true(heap_bands_of(&t->bands, &t->census, &t->ghc, false));
-        assert_true(heap_bands_add_contents(&t->bands, &t->contents, &t->ghc));
+        assert_true(heap_bands_add_contents(&t->bands, &t->census, &t->ghc));
         check_sums(&t->bands);
         heap_bands_sort_by_name(&t->bands);
 }

@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DESIGN - pieces are chosen before anything is known of them, each with the same chance, so the groups of blocks that
+ * begin in them are a cluster sample of all groups. What kind a group is, and how much of it is used, is in the
+ * descriptors, which are all there: the used bytes x of each piece are known, those of a band y of the chosen ones. The
+ * band is its ratio sum(y) / sum(x) times all used bytes; its error is from how y - ratio * x differs between pieces
+ * (Cochran, Sampling Techniques, 6.4), so closures of one type beside each other make the interval as wide as it has to
+ * be. What was seen is the least that there can be.
+ */
+#include "inspect/ghc/sample.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "inspect/ghc/closure.h"
+#include "proto/base/array.h"
+#include "proto/base/hash.h"
+
+#define PIECES_A_MEGABLOCK (MEGABLOCK_BLOCKS / PIECE_BLOCKS)
+#define LARGE_MOST         16384u               /* large objects that are counted one by one */
+#define LARGE_HEAD         128u                 /* bytes of each that are read */
+#define A_MEGABLOCK_BYTES  (UINT64_C(48) << 10) /* its descriptors, and what is known of its groups */
+#define NORMAL_95          1.96
+#define GOLDEN             UINT64_C(0x9e3779b97f4a7c15)
+
+/* -------------------------------------------------------------------------- prepare */
+
+bool heap_sample_prepare(struct heap_sample *x, struct heap_snapshot *s, struct ghc *g, uint64_t sample_bytes,
+                         uint64_t most_bytes, struct error *error)
+{
+        *x = (struct heap_sample){ .seed = x->seed };
+        if (!snapshot_prepare_descriptors(s, g, error))
+                return false;
+        const uint64_t needed = SNAPSHOT_BASE_BYTES + s->heap_bytes / MEGABLOCK_BYTES * A_MEGABLOCK_BYTES +
+                                sample_bytes + LARGE_MOST * (uint64_t)BLOCK_BYTES;
+        x->n_buffer = (size_t)(sample_bytes / PIECE_BYTES);
+        if (needed <= most_bytes && x->n_buffer >= 2 && (x->buffer = malloc(x->n_buffer * PIECE_BYTES))) {
+                memset(x->buffer, 1, x->n_buffer * PIECE_BYTES);
+                return true;
+        }
+        snapshot_done(s);
+        return error_set(error,
+                         "there is not enough memory for a sample of its heap: allow more (--memory), or a smaller "
+                         "one (--sample)");
+}
+
+uint64_t heap_sample_bytes(const struct heap_sample *x, const struct heap_snapshot *s)
+{
+        return x->n_buffer * PIECE_BYTES + s->heap_bytes / MEGABLOCK_BYTES * s->each_bytes;
+}
+
+void heap_sample_clear(struct heap_sample *x)
+{
+        for (size_t i = 0; i < x->n_more; i++)
+                free(x->more[i]);
+        free(x->more);
+        free(x->chosen);
+        *x = (struct heap_sample){ .seed = x->seed, .buffer = x->buffer, .n_buffer = x->n_buffer };
+}
+
+void heap_sample_done(struct heap_sample *x)
+{
+        heap_sample_clear(x);
+        free(x->buffer);
+        *x = (struct heap_sample){ .seed = x->seed };
+}
+
+/* -------------------------------------------------------------------------- choose */
+
+/* So many of all, each set of them with the same chance. */
+static bool choose(struct heap_sample *x, const struct heap_snapshot *s)
+{
+        x->n_pieces = s->n_megablocks * PIECES_A_MEGABLOCK;
+        if (!(x->chosen = calloc(x->n_pieces + 1, 1)))
+                return false;
+        const size_t n = x->n_buffer < x->n_pieces ? x->n_buffer : x->n_pieces;
+        for (size_t i = 0; i < x->n_pieces; i++)
+                if (hash_u64((i + 1) * GOLDEN, x->seed) % (x->n_pieces - i) < n - x->n_chosen) {
+                        x->chosen[i] = 1;
+                        x->n_chosen++;
+                }
+        return true;
+}
+
+static bool is_in_sample(const struct heap_sample *x, const struct heap_snapshot *s, uint64_t at)
+{
+        const uint64_t place = (at - s->low) / MEGABLOCK_BYTES;
+        const size_t megablock = s->places[place] - 1u;
+
+        return x->chosen[megablock * PIECES_A_MEGABLOCK + at % MEGABLOCK_BYTES / PIECE_BYTES];
+}
+
+/* ---------------------------------------------------------------------------- copy */
+
+struct copying {
+        struct heap_sample *sample;
+        struct heap_snapshot *snapshot;
+        uint64_t large;
+        bool failed;
+};
+
+static uint64_t field(const struct megablock *m, uint32_t block, size_t at)
+{
+        uint64_t value;
+
+        memcpy(&value, m->bytes + (size_t)block * DESCRIPTOR_BYTES + at, sizeof(value));
+        return value;
+}
+
+/* A group as its descriptor has it, cut where its megablock ends: what is behind has no descriptors. */
+struct extent {
+        uint32_t first, blocks;
+        bool is_large; /* one object, or a part of a compact region */
+};
+
+/* Calls `each` for the groups in use that begin in a megablock. */
+static void each_extent(struct megablock *m, struct copying *c,
+                        void (*each)(struct copying *c, struct megablock *m, struct extent e))
+{
+        for (uint32_t b = FIRST_BLOCK; b < MEGABLOCK_BLOCKS && !c->failed;) {
+                const uint32_t n = (uint32_t)field(m, b, 48), left = MEGABLOCK_BLOCKS - b;
+                const uint16_t flags = (uint16_t)(field(m, b, 40) >> 48);
+                if (n == 0 || field(m, b, 0) != m->at + (uint64_t)b * BLOCK_BYTES) {
+                        b++;
+                        continue;
+                }
+                const bool is_large = ((flags & BLOCK_LARGE) && !(flags & BLOCK_PINNED)) || (flags & BLOCK_COMPACT);
+                if (field(m, b, 8) != UINT64_MAX)
+                        each(c, m, (struct extent){ b, n < left ? n : left, is_large });
+                b += n < left ? n : left;
+        }
+}
+
+static void count_large(struct copying *c, struct megablock *m, struct extent e)
+{
+        (void)m;
+        c->large += e.is_large;
+}
+
+/* Of one block; where it is copied to. */
+static uint8_t *new_part(struct copying *c, struct megablock *m, uint32_t block)
+{
+        struct heap_sample *x = c->sample;
+
+        if (m->parts[block])
+                return m->parts[block];
+        uint8_t *bytes = ARRAY_RESERVE(x->more, x->more_capacity, x->n_more + 1) ? calloc(1, BLOCK_BYTES) : NULL;
+        c->failed |= !bytes;
+        if (bytes)
+                m->parts[block] = x->more[x->n_more++] = bytes;
+        return bytes;
+}
+
+static void copy_block(struct copying *c, struct megablock *m, uint32_t block, size_t n)
+{
+        uint8_t *to = m->parts[block] ? NULL : new_part(c, m, block);
+
+        if (to && memory_read(c->snapshot->ghc->program->memory, m->at + (uint64_t)block * BLOCK_BYTES, to, n))
+                c->sample->read_bytes += n;
+        else
+                c->failed |= to != NULL;
+}
+
+/* The head of a large object; of a group that begins in a chosen piece, what is behind that. */
+static void copy_rest(struct copying *c, struct megablock *m, struct extent e)
+{
+        const bool by_itself = e.is_large && c->sample->has_large;
+
+        if (by_itself)
+                copy_block(c, m, e.first, LARGE_HEAD);
+        else if (is_in_sample(c->sample, c->snapshot, m->at + (uint64_t)e.first * BLOCK_BYTES))
+                for (uint32_t i = 0; i < (e.is_large ? 1 : e.blocks) && !c->failed; i++)
+                        copy_block(c, m, e.first + i, BLOCK_BYTES);
+}
+
+static bool copy_piece(struct copying *c, struct megablock *m, unsigned piece)
+{
+        struct heap_sample *x = c->sample;
+        uint8_t *to = x->buffer + x->used_buffer++ * PIECE_BYTES;
+        const uint64_t at = m->at + piece * PIECE_BYTES;
+
+        if (!memory_read(c->snapshot->ghc->program->memory, at, to, PIECE_BYTES))
+                return false;
+        for (unsigned i = 0; i < PIECE_BLOCKS; i++)
+                if (piece * PIECE_BLOCKS + i >= FIRST_BLOCK)
+                        m->parts[piece * PIECE_BLOCKS + i] = to + (size_t)i * BLOCK_BYTES;
+        x->read_bytes += PIECE_BYTES;
+        return true;
+}
+
+static bool copy_megablock(struct copying *c, size_t number)
+{
+        struct megablock *m = &c->snapshot->megablocks[number];
+
+        for (unsigned i = 0; i < PIECES_A_MEGABLOCK; i++)
+                if (c->sample->chosen[number * PIECES_A_MEGABLOCK + i] && !copy_piece(c, m, i))
+                        return false;
+        each_extent(m, c, copy_rest);
+        return !c->failed;
+}
+
+bool heap_sample_copy(struct heap_sample *x, struct heap_snapshot *s, bool (*expired)(void *ctx), void *ctx,
+                      struct error *error)
+{
+        struct copying c = { x, s, 0, false };
+
+        if (!choose(x, s))
+                return error_set(error, "out of memory");
+        for (size_t i = 0; i < s->n_megablocks; i++)
+                each_extent(&s->megablocks[i], &c, count_large);
+        x->has_large = c.large <= LARGE_MOST;
+        for (size_t i = 0; i < s->n_megablocks; i++) {
+                if (!copy_megablock(&c, i))
+                        return error_set(error, "a part of its heap could not be read");
+                if ((s->expired = expired(ctx)))
+                        return error_set(error,
+                                         "a sample of its heap was not copied within --max-pause: allow more, or a "
+                                         "smaller one (--sample)");
+        }
+        return true;
+}
+
+/* ---------------------------------------------------------------------------- count */
+
+/* Over the chosen pieces, of what each has of a band. */
+struct sums {
+        double all, squares, with_used;
+};
+
+struct estimate {
+        struct sums bytes, objects;
+        uint64_t exact_bytes, exact_objects; /* of large objects */
+        uint64_t piece_bytes, piece_objects; /* of the piece that is being counted */
+};
+
+struct counting {
+        struct heap_sample *sample;
+        const struct heap_snapshot *snapshot;
+        struct heap_census *census;
+        struct heap_band **of_table;
+        struct heap_bands *bands;
+        struct estimate *estimates; /* of each band */
+        uint32_t *touched;          /* bands that the piece has */
+        size_t n_touched;
+        double used, used_squares; /* of the chosen pieces */
+        double all_used;           /* of all */
+        bool is_exact;             /* it is large objects that are being counted */
+};
+
+static bool is_by_itself(const struct heap_sample *x, const struct heap_group *g)
+{
+        return x->has_large && (g->kind == GROUP_COMPACT || (g->kind == GROUP_LARGE && !(g->flags & BLOCK_PINNED)));
+}
+
+static bool is_counted(const struct heap_group *g)
+{
+        return g->kind == GROUP_SMALL || g->kind == GROUP_LARGE || g->kind == GROUP_COMPACT ||
+               g->kind == GROUP_NONMOVING;
+}
+
+static void add_to_census(void *ctx, const struct closure_table *t, uint64_t at, uint64_t bytes)
+{
+        const struct counting *c = ctx;
+
+        heap_census_add(c->census, t, at, bytes);
+}
+
+/* Which types there are, and what is not understood. */
+static void find_types(struct counting *c)
+{
+        for (size_t i = 0; i < c->snapshot->n_groups; i++) {
+                const struct heap_group *g = &c->snapshot->groups[i];
+                if (is_counted(g) && (is_by_itself(c->sample, g) || is_in_sample(c->sample, c->snapshot, g->start)))
+                        c->census->unknown_bytes +=
+                                group_each(c->snapshot, g, add_to_census, c, &c->census->unused_bytes);
+        }
+}
+
+static void add_to_band(void *ctx, const struct closure_table *t, uint64_t at, uint64_t bytes)
+{
+        struct counting *c = ctx;
+        const struct heap_band *band = t->id < c->census->n ? c->of_table[t->id] : NULL;
+
+        (void)at;
+        if (!band)
+                return;
+        const size_t number = (size_t)(band - c->bands->items);
+        struct estimate *e = &c->estimates[number];
+        if (c->is_exact) {
+                e->exact_bytes += bytes;
+                e->exact_objects++;
+                return;
+        }
+        if (e->piece_objects == 0)
+                c->touched[c->n_touched++] = (uint32_t)number;
+        e->piece_bytes += bytes;
+        e->piece_objects++;
+}
+
+static void add_piece(struct sums *s, double y, double used)
+{
+        s->all += y;
+        s->squares += y * y;
+        s->with_used += y * used;
+}
+
+/* All groups that begin in it are counted. */
+static void end_piece(struct counting *c, double used)
+{
+        for (size_t i = 0; i < c->n_touched; i++) {
+                struct estimate *e = &c->estimates[c->touched[i]];
+                add_piece(&e->bytes, (double)e->piece_bytes, used);
+                add_piece(&e->objects, (double)e->piece_objects, used);
+                e->piece_bytes = e->piece_objects = 0;
+        }
+        c->n_touched = 0;
+        c->used += used;
+        c->used_squares += used * used;
+}
+
+/* Groups are in the order of their addresses, so those of a piece are neighbours. */
+static void count_pieces(struct counting *c)
+{
+        uint64_t unused = 0, piece = UINT64_MAX;
+        double used = 0;
+
+        for (size_t i = 0; i < c->snapshot->n_groups; i++) {
+                const struct heap_group *g = &c->snapshot->groups[i];
+                c->is_exact = is_by_itself(c->sample, g);
+                if (!is_counted(g))
+                        continue;
+                if (c->is_exact) {
+                        (void)group_each(c->snapshot, g, add_to_band, c, &unused);
+                        continue;
+                }
+                c->all_used += (double)(g->end - g->start);
+                if (!is_in_sample(c->sample, c->snapshot, g->start))
+                        continue;
+                if (g->start / PIECE_BYTES != piece) {
+                        end_piece(c, used);
+                        piece = g->start / PIECE_BYTES;
+                        used = 0;
+                }
+                used += (double)(g->end - g->start);
+                (void)group_each(c->snapshot, g, add_to_band, c, &unused);
+        }
+        end_piece(c, used);
+}
+
+/* ------------------------------------------------------------------------- estimate */
+
+struct interval {
+        uint64_t value, low, high;
+};
+
+static uint64_t rounded(double value)
+{
+        return value > 0 ? (uint64_t)(value + 0.5) : 0;
+}
+
+static struct interval estimate(const struct counting *c, const struct sums *s, uint64_t exact)
+{
+        const double n = (double)c->sample->n_chosen, pieces = (double)c->sample->n_pieces;
+        const double ratio = c->used > 0 ? s->all / c->used : 0;
+        const double squares = s->squares - 2 * ratio * s->with_used + ratio * ratio * c->used_squares;
+        const double variance = n > 1 && squares > 0 ? pieces * (pieces - n) / n * squares / (n - 1) : 0;
+        const double margin = NORMAL_95 * sqrt(variance), value = ratio * c->all_used;
+
+        return (struct interval){ exact + rounded(value), exact + rounded(fmax(value - margin, s->all)),
+                                  exact + rounded(value + margin) };
+}
+
+static void put_estimates(const struct counting *c)
+{
+        c->census->total_bytes = c->census->total_objects = 0;
+        for (size_t i = 0; i < c->bands->n; i++) {
+                struct heap_band *b = &c->bands->items[i];
+                const struct estimate *e = &c->estimates[i];
+                const struct interval bytes = estimate(c, &e->bytes, e->exact_bytes);
+                const struct interval objects = estimate(c, &e->objects, e->exact_objects);
+                b->bytes = bytes.value;
+                b->low_bytes = bytes.low;
+                b->high_bytes = bytes.high;
+                b->objects = objects.value;
+                b->low_objects = objects.low;
+                b->high_objects = objects.high;
+                c->census->total_bytes += b->bytes;
+                c->census->total_objects += b->objects;
+        }
+        const double scale = c->used > 0 ? c->all_used / c->used : 1;
+        c->census->unknown_bytes = rounded((double)c->census->unknown_bytes * scale);
+        c->census->unused_bytes = rounded((double)c->census->unused_bytes * scale);
+}
+
+bool heap_sample_count(struct heap_sample *x, const struct heap_snapshot *s, bool by_type, struct heap_census *ret,
+                       struct heap_bands *ret_bands)
+{
+        struct counting c = { .sample = x, .snapshot = s, .census = ret, .bands = ret_bands };
+
+        find_types(&c);
+        bool good = !ret->out_of_memory && heap_bands_of(ret_bands, ret, s->ghc, by_type);
+        c.of_table = good ? heap_bands_of_tables(ret_bands, ret, s->ghc, by_type) : NULL;
+        c.estimates = calloc(ret_bands->n + 1, sizeof(*c.estimates));
+        c.touched = calloc(ret_bands->n + 1, sizeof(*c.touched));
+        good = good && c.of_table && c.estimates && c.touched;
+        if (good) {
+                count_pieces(&c);
+                put_estimates(&c);
+                heap_bands_sort(ret_bands);
+        }
+        free(c.of_table);
+        free(c.estimates);
+        free(c.touched);
+        return good;
+}
+
+/* Of m pieces none is chosen with a chance of about exp(-m chosen / all), which is 0.05 for 3. */
+uint64_t heap_sample_may_miss(const struct heap_sample *x)
+{
+        return x->n_chosen && x->n_chosen < x->n_pieces ? 3 * x->n_pieces / x->n_chosen * PIECE_BYTES : 0;
+}
