@@ -3,8 +3,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <link.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -222,7 +224,7 @@ bool agent_fit_check(const char *path, struct agent_fit *ret, struct error *erro
 bool agent_fit_library(char *ret, size_t size)
 {
         static const char *const places[] = { "", "../lib/", "../lib/heapwatch/" };
-        char self[4096];
+        char self[4096], found[PATH_MAX];
         ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
 
         if (n <= 0)
@@ -231,6 +233,6 @@ bool agent_fit_library(char *ret, size_t size)
         *strrchr(self, '/') = '\0';
         for (size_t i = 0; i < ARRAY_SIZE(places); i++)
                 if ((size_t)snprintf(ret, size, "%s/%s" LIBRARY, self, places[i]) < size && access(ret, R_OK) == 0)
-                        return true;
+                        return realpath(ret, found) && (size_t)snprintf(ret, size, "%s", found) < size;
         return false;
 }

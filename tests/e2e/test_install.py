@@ -85,6 +85,8 @@ def test_programs_and_pages(installed):
     log = LOGS / "parallel-ghc9103" / "run.eventlog"
     done = subprocess.run([installed / "bin" / "heapwatch", "pipe", "--format", "json", log], stdout=subprocess.PIPE, check=True)
     assert done.stdout.count(b"\n") > 3
+    done = subprocess.run([installed / "bin" / "heapwatch", "doctor", "--systemd", "api"], stdout=subprocess.PIPE, text=True, check=True)
+    assert f"\nEnvironment=LD_PRELOAD={installed}/lib/libheapwatch-agent.so\n" in done.stdout, "a path to read, not bin/../lib"
 
 
 def complete(installed, words, directory):
