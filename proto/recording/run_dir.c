@@ -259,8 +259,9 @@ int recorded_run_find(const char *directory, const char *which, struct recorded_
                 return error_code(error, -ENOENT, "nothing of '%s' is recorded in %s; `heapwatch recording` lists all",
                                   target, directory);
         return error_code(error, -ENOENT,
-                          "of the %d recorded runs of '%s' none is '%.40s'; `heapwatch recording` lists them", n,
-                          target, at + 1);
+                          "of the %d recorded runs of '%s' none is '%.40s' (recording:%s is the newest, %s@-1 the one "
+                          "before); `heapwatch recording` lists them",
+                          n, target, at + 1, target, target);
 }
 
 int recorded_run_path(char path[RECORDED_PATH_MAX], const char *directory, const struct recorded_run *run)
