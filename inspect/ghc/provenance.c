@@ -21,7 +21,9 @@
 #define TEXTS_MOST   (UINT64_C(1) << 26) /* bytes of a node's texts */
 #define KEPT_MOST    ((size_t)1 << 28)   /* bytes of entries and texts */
 #define TEXT_MOST    65536u              /* bytes of one text */
-#define CHUNK_WORDS  32768u              /* of data that is searched at a time */
+#define WORDS_MOST   (UINT64_C(1) << 27) /* of data that are searched */
+#define CHUNK_WORDS  32768u              /* of these, at a time */
+#define PAGE_WORDS   512u
 #define NODE_WORDS   9u
 #define FIRST_ENTRY  3u     /* word of a node that has its entries in itself */
 #define PIECE_BYTES  65536u /* of a compressed text that is read at a time */
@@ -246,16 +248,31 @@ static void search_words(struct provenance *v, const struct program *p, uint64_t
                 }
 }
 
-/* What cannot be read is left out, a chunk at a time. */
-static void search_range(struct provenance *v, const struct program *p, const struct range *r, uint64_t *words)
+/* Nodes that begin in `n` words, but for what cannot be read, a page at a time; the last one may reach behind. */
+static void search_part(struct provenance *v, const struct program *p, uint64_t at, size_t n, uint64_t *words)
+{
+        if (memory_read(p->memory, at, words, 8 * (n + NODE_WORDS - 1))) {
+                search_words(v, p, at, words, n);
+        } else if (n > PAGE_WORDS) {
+                search_part(v, p, at, n / 2, words);
+                search_part(v, p, at + 8 * (uint64_t)(n / 2), n - n / 2, words);
+        }
+}
+
+static void search_range(struct provenance *v, const struct program *p, const struct range *r, uint64_t *words,
+                         uint64_t *left)
 {
         const uint64_t begin = (r->start + 7) & ~UINT64_C(7);
 
         for (uint64_t at = begin; at < r->end && r->end - at >= 8 * NODE_WORDS; at += 8 * CHUNK_WORDS) {
-                const uint64_t rest = (r->end - at) / 8, most = CHUNK_WORDS + NODE_WORDS - 1;
-                const size_t n = (size_t)(rest < most ? rest : most);
-                if (memory_read(p->memory, at, words, 8 * n))
-                        search_words(v, p, at, words, n - (NODE_WORDS - 1));
+                const uint64_t rest = (r->end - at) / 8 - (NODE_WORDS - 1);
+                const size_t n = (size_t)(rest < CHUNK_WORDS ? rest : CHUNK_WORDS);
+                if (n > *left) {
+                        (void)error_set(&v->why, "the program's data are larger than what is searched, 1 GiB");
+                        return;
+                }
+                *left -= n;
+                search_part(v, p, at, n, words);
         }
 }
 
@@ -278,13 +295,13 @@ static void report_unknown(struct provenance *v, const struct program *p)
 void provenance_search(struct provenance *v, const struct program *p)
 {
         uint64_t *words = v->searched ? NULL : malloc(8 * ((size_t)CHUNK_WORDS + NODE_WORDS));
-        uint64_t most = 0;
+        uint64_t most = 0, left = WORDS_MOST;
 
         v->searched = true;
         if (!words)
                 return;
         for (size_t i = 0; i < p->n_data; i++)
-                search_range(v, p, &p->data[i], words);
+                search_range(v, p, &p->data[i], words, &left);
         free(words);
         report_unknown(v, p);
         if (v->n)

@@ -259,6 +259,19 @@ static void test_damaged(void **state)
         draft_destroy(m.d);
 }
 
+/* A file may claim any size of its data: what is there is found, and the search ends. */
+static void test_data_without_end(void **state)
+{
+        struct made m = make(DRAFT_9_10);
+
+        (void)state;
+        m.d->program.data->start = DRAFT_DATA - 0x2000;
+        m.d->program.data->end = UINT64_MAX - 0x1000;
+        assert_true(is_found(&m));
+        assert_string_equal(m.d->provenance.why.text, "the program's data are larger than what is searched, 1 GiB");
+        draft_destroy(m.d);
+}
+
 /* Not found in a program whose runtime has some: their layout is not known. */
 static void test_another_layout(void **state)
 {
@@ -339,10 +352,15 @@ static void test_words(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_names),           cmocka_unit_test(test_symbols_and_places),
-                cmocka_unit_test(test_several_modules), cmocka_unit_test(test_what_is_no_node),
-                cmocka_unit_test(test_damaged),         cmocka_unit_test(test_another_layout),
-                cmocka_unit_test(test_every_byte),      cmocka_unit_test(test_words),
+                cmocka_unit_test(test_names),
+                cmocka_unit_test(test_symbols_and_places),
+                cmocka_unit_test(test_several_modules),
+                cmocka_unit_test(test_what_is_no_node),
+                cmocka_unit_test(test_damaged),
+                cmocka_unit_test(test_another_layout),
+                cmocka_unit_test(test_data_without_end),
+                cmocka_unit_test(test_every_byte),
+                cmocka_unit_test(test_words),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
