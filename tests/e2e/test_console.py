@@ -50,6 +50,13 @@ def test_every_view_prints(log, locale, width, view):
     assert b"\x1b" not in done.stdout
 
 
+@pytest.mark.parametrize("log, shown", [("leaky-hT-ghc9103", 0), ("leaky-nonmoving-ghc9103", 5)])
+def test_the_nonmoving_collector_is_shown_where_it_runs(log, shown):
+    text = client("top", "--once", "--view", "gc", LOGS / log / "run.eventlog").stdout.decode()
+    assert len(re.findall(r"nonmoving (?:cycles|mark|sync|sweep)|longest sync", text)) == shown
+    assert "free blocks" in text and "megablocks returned" in text
+
+
 @pytest.mark.parametrize("log", ["leaky-hT-ghc9103", "cc-hc-ghc902", "leaky-hi-ghc9103", "cc-hr-ghc9103"])
 def test_bands_are_those_of_the_newest_census(log):
     path = LOGS / log / "run.eventlog"

@@ -158,13 +158,21 @@ static const struct column figures[] = {
 };
 /* clang-format on */
 
-enum { FIGURES = ARRAY_SIZE(figures), NONMOVING = 5 };
+enum { FIGURES = ARRAY_SIZE(figures) };
+
+static bool is_nonmoving(enum fact id)
+{
+        return id >= FACT_NONMOVING_CYCLES && id <= FACT_NONMOVING_SWEEP;
+}
 
 static size_t shown_figures(const struct console *c)
 {
         const Hw__Gc *g = c->scene.target->gc;
+        size_t n = FIGURES;
 
-        return g && g->nonmoving ? FIGURES : FIGURES - NONMOVING;
+        while (!(g && g->nonmoving) && is_nonmoving(figures[n - 1].fact))
+                n--;
+        return n;
 }
 
 /* -------------------------------------------------------------------- view */
