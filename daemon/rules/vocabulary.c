@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * DESIGN: two tables. docs/RULES.md has the same; a test compares the names. What the table of facts has, too, takes
- * its type from there; numbers that travel by their key (CARRIED) are words without a row here, by their fact's name.
+ * its type from there; numbers that travel by their key (CARRIED) are words by their fact's name.
  */
 #include "daemon/rules/vocabulary.h"
 
@@ -105,17 +105,14 @@ static const struct series_word series_words[] = {
         { "time_to_limit_late", RULE_TIME_TO_LIMIT_LATE, SECONDS, 0, "the time to the limit, at the latest" },
         { "runs_out", RULE_RUNS_OUT, BOOLEAN, 0, "memory runs out" },
         { "band", RULE_BAND, BYTES, WV, "the band" },
-};
-
-enum { SERIES_WORDS = ARRAY_SIZE(series_words) };
-
-static const struct series_word carried_words[CARRIED_FACTS] = {
 #define X(id, stem, unit, kind, place, source, help)                                                                   \
         FACT_IF_##place({ stem FACT_SUFFIX_##unit, RULE_OF_CARRIED(CARRIED_##id), TYPE_OF(FACT_##unit), 0,             \
                           stem FACT_SUFFIX_##unit }, )
 #include "proto/facts/facts.def"
 #undef X
 };
+
+enum { SERIES_WORDS = ARRAY_SIZE(series_words) };
 
 static const struct function_word function_words[] = {
         { "last", FN_LAST, GIVES_SAME, WINDOW_MAY, W, false, "the newest value of" },
@@ -153,9 +150,6 @@ const struct series_word *series_word_find(const char *name, size_t size)
         for (size_t i = 0; i < SERIES_WORDS; i++)
                 if (same(series_words[i].name, name, size))
                         return &series_words[i];
-        for (size_t i = 0; i < CARRIED_FACTS; i++)
-                if (same(carried_words[i].name, name, size))
-                        return &carried_words[i];
         return NULL;
 }
 

@@ -107,7 +107,7 @@ struct function_word {
 const struct series_word *series_word_find(const char *name, size_t size);
 const struct function_word *function_word_find(const char *name, size_t size);
 
-/* By index, for listings, without carried numbers; NULL after the last. */
+/* By index, for listings; NULL after the last. */
 const struct series_word *series_word_at(size_t i);
 const struct function_word *function_word_at(size_t i);
 
