@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "daemon/model/series.h"
 
+#include <assert.h>
 #include <errno.h>
 
 #include "proto/facts/packed_cell.h"
@@ -17,6 +18,8 @@
 #define FEW_SECONDS  8
 #define SOME_SECONDS 40 /* those of a rate, and half a minute for ticks that are late */
 #define FEW_MINUTES  16
+
+static_assert(SERIES_COUNT <= 32, "struct series_finely has a bit for each");
 
 const struct pyramid_shape series_shape = SHAPE(300, 360);
 static const struct pyramid_shape few_minutes = SHAPE(300, FEW_MINUTES), few_seconds = SHAPE(FEW_SECONDS, 360),

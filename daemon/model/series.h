@@ -35,7 +35,7 @@ enum series_id { /* numbers are those of the wire (hw.Series) */
                  SERIES_KEPT = 18,
                  SERIES_GIVEN_BACK = 19,
                  SERIES_FILES = 20,
-                 SERIES_COUNT = 21
+                 SERIES_COUNT
 };
 
 struct series {
