@@ -123,7 +123,8 @@ static void print_contents(const struct table *t, const struct heap_band *b)
         for (size_t i = 0; i < shown; i++)
                 print_row(t, &b->contents[i], b->contents[i].bytes, b->contents[i].objects, "  ",
                           contents_name(&b->contents[i], name));
-        print_others(t, b->contents + shown, b->n_contents - shown, "  ", "others");
+        if (b->n_contents > shown)
+                print_others(t, b->contents + shown, b->n_contents - shown, "  ", "others");
 }
 
 /* "GHC.Types.:, 81.0 % [Session]", unless that is below it. */
