@@ -32,6 +32,7 @@
 #include "proto/base/sibling.h"
 #include "proto/cli/options.h"
 #include "proto/recording/pin.h"
+#include "proto/recording/stretch.h"
 #include "proto/wire/action_plan.h"
 
 #define LOOK_MS   500
@@ -206,12 +207,17 @@ static bool write_verdict(const struct bundle *b, const struct recorded_run *run
                run_to_file(path, "verdict.json", of_log, false);
 }
 
-static void write_all_else(const struct bundle *b, const struct cause *c, const struct recorded_run *run,
-                           const char *path)
+/* The report is of the recording, so it has a profile that was kept with it in that stretch. */
+static void write_all_else(const struct bundle *b, const struct cause *c, const char *recordings,
+                           const struct recorded_run *run, struct cutout_range range, const char *path)
 {
         char log[RECORDED_PATH_MAX + 16], report[RECORDED_PATH_MAX + 16], alert[RECORDED_PATH_MAX + 16];
-        const char *words[] = { "heapwatch", "report", log, "-o", report, NULL };
+        char *stretch = NULL;
 
+        if (asprintf(&stretch, RECORDING_PREFIX "%s/%s@%s?from=%" PRIu64 "ns&to=%" PRIu64 "ns", recordings, run->target,
+                     run->name, range.from_ns, range.to_ns) < 0)
+                stretch = NULL;
+        const char *words[] = { "heapwatch", "report", stretch ? stretch : log, "-o", report, NULL };
         snprintf(log, sizeof(log), "%s/run.eventlog", path);
         snprintf(report, sizeof(report), "%s/report.html", path);
         snprintf(alert, sizeof(alert), "%s/alert.json", path);
@@ -227,6 +233,7 @@ static void write_all_else(const struct bundle *b, const struct cause *c, const 
                 command_error(&command_bundle, "no report.html: heapwatch report failed");
         snprintf(alert, sizeof(alert), "%s/.output", path);
         (void)unlink(alert);
+        free(stretch);
 }
 
 /* --------------------------------------------------------------------- run */
@@ -260,9 +267,9 @@ static bool fill(const struct bundle *b, const struct cause *c, const char *reco
                               strerror(-r));
         const bool good =
                 wait_until(b, recordings, &run, range.to_ns, error) && write_log(recordings, path, &run, range, error);
-        pin_release(&pin);
         if (good && !signals_stop())
-                write_all_else(b, c, &run, path);
+                write_all_else(b, c, recordings, &run, range, path);
+        pin_release(&pin);
         return good;
 }
 
