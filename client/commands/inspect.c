@@ -183,6 +183,8 @@ static int run(void *filled)
         }
         if (end != INSPECTOR_GOOD)
                 command_error(r->command, "%s", error.text);
+        else if (r->keep && isatty(STDERR_FILENO))
+                (void)fprintf(stderr, "kept: heapwatch report recording:%s\n", r->what);
         (void)fflush(stdout); /* what an interrupted profile has */
         signals_die();
         return end == INSPECTOR_GOOD ? EXIT_OK : EXIT_USAGE;

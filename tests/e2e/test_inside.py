@@ -848,6 +848,7 @@ def test_a_profile_is_kept_with_the_recording(directory, browser):     # noqa: F
             with browser.tab() as tab:
                 tab.go(f"file://{directory}/r.html#/profile").until("heapwatch.settled && heapwatch.chart('cpu')?.root?.value")
                 assert tab.js("heapwatch.chart('cpu').root.value") == profile["totalNs"]
+                assert re.search(r"^Begun at [\d:]+", tab.js("document.querySelector('p[role=status].lines').innerText"))
             assert report("spin?to=1ns") is None, "it began later"
             bundle = client("recording", "bundle", "spin", "--connect", daemon.publish, "--after", "0s", "-o", directory / "bundles")
             assert b'"profiles":[{' in (pathlib.Path(bundle.stdout.decode().strip()) / "report.html").read_bytes(), bundle

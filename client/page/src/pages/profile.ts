@@ -9,7 +9,7 @@ import type { Target } from "../state/target.ts";
 import { setName } from "../widgets/name.ts";
 import { bottomUp, type CpuFunction, type CpuProfile, type CpuTree, functions, ofThread, threads, topDown } from "../state/cpu.ts";
 import { type CentreRow, centres, ticksIn, tree } from "../state/ticks.ts";
-import { num, type TickyCounter } from "../state/wire.ts";
+import { num, seconds, type TickyCounter } from "../state/wire.ts";
 import { bytes, count, duration, share, UNKNOWN } from "../units.ts";
 import { choice, field } from "../widgets/controls.ts";
 import { Flame, type Frame } from "../widgets/flame.ts";
@@ -109,7 +109,9 @@ class CpuSection {
         const error = this.app.profiles!.error ?? p?.error;
         if (error) return `No profile: ${error}.`;
         const of = p?.run !== undefined && p.run !== t.run ? "Of an earlier run. " : "";
-        if (shown?.sentences) return `${of}${shown.sentences.join("\n")}`;
+        const wall = seconds(p?.beginWallNs); // in a report it may be of any time of the run
+        const begun = this.app.meta && wall !== undefined && t.start !== undefined ? `Begun at ${when(this.app, t, wall - t.start)}.\n` : "";
+        if (shown?.sentences) return `${of}${begun}${shown.sentences.join("\n")}`;
         if (!this.app.view.server.control) return "No profile of CPU time: this server takes one when it is started with --allow-control.";
         return t.state?.state === "STATE_RUNNING" ? "A profile shows which functions use CPU time, and what threads wait for. The program needs no preparation; a thread that runs is stopped for some 50 µs for each sample." : "";
     }
