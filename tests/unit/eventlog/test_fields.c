@@ -29,6 +29,7 @@ static void test_table_is_consistent(void **state)
                 known++;
                 assert_true(id < HW_KNOWN_IDS);
                 assert_true(info->n_fields <= HW_EVENT_MAX_FIELDS);
+                assert_true(info->n_fields == HW_EVENT_MAX_FIELDS || !info->fields[info->n_fields].name);
                 for (unsigned i = 0; i < info->n_fields; i++) {
                         assert_non_null(info->fields[i].name);
                         numbers += info->fields[i].type <= HW_FIELD_U64 ? width[info->fields[i].type] : 1;

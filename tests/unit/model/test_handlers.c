@@ -13,7 +13,7 @@ enum { LONGER = 64 };
 
 /*
  * Events whose payload ends where a page begins that cannot be read: as long as hw_event_info says that a kind is at
- * least, and longer. A handler that reads more ends this program; `id` is the kind.
+ * least, or empty where it says nothing, and longer. A handler that reads more gets SIGSEGV; `id` is the kind.
  */
 static void test_no_byte_beyond_the_payload_is_read(void **unused)
 {
@@ -31,7 +31,7 @@ static void test_no_byte_beyond_the_payload_is_read(void **unused)
                 memset(pages, fills[i], page);
                 for (uint16_t id = 0; id < HW_KNOWN_IDS; id++) {
                         const struct hw_event_info *info = hw_event_info(id);
-                        for (uint32_t size = info ? info->min_size : LONGER; size < LONGER; size++) {
+                        for (uint32_t size = info ? info->min_size : 0; size < LONGER; size++) {
                                 struct hw_event e = { .time_ns = 1, .payload = end - size, .size = size, .id = id };
                                 model_events(f.m, &e, 1);
                         }
