@@ -89,7 +89,7 @@ const OF_PAGE: Record<string, Words> = {
             "With the keyboard: arrows move, Enter opens, Escape goes back up.",
         "Held": "A type that what is opened above alone holds, or a root; itself: its own closures.", "Bytes": "Of the closures of the type, reached or not; in what is held: with all that it alone holds.", "Share": "Of what is opened.",
         "Own": "Of its own closures there.", "Closures": "Their number.", "Type": "A constructor by its full name, a function or thunk by its symbol, all else by the runtime's type of closure.",
-        "Of the heap": "Share of all bytes.", "Gained": "Bytes since the reading before, of this run.", "Retains": "What would go with all closures of the type, by the tree of dominators; what lies below another one of the type counts once.",
+        "Holds": "What most of its closures are, by the types of what they hold.", "Of the heap": "Share of all bytes.", "Gained": "Bytes since the reading before, of this run.", "Retains": "What would go with all closures of the type, by the tree of dominators; what lies below another one of the type counts once.",
         "Unreached": "That no root holds: garbage until the next major collection, or in a pinned block that something else keeps.", "Root": "A top-level value (CAF) by its name, threads of one kind, stable and weak pointers, what C memory seems to hold.",
         "Number": "Of roots with this name.", "Would go": "With all of them.",
     },

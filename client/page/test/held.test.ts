@@ -36,6 +36,9 @@ test("a heap as the inspection prints it; what does not fit is left out", () => 
     assert.deepEqual(heap.tree!.children.map((c) => [nameOf(c), c.bytes, c.rest]), [["GHC.Maybe.Just", 60, 40], ["CAF Main.x:Y", 30, 0]], "the largest first");
     assert.deepEqual(trail(heap.places[2]!).map((c) => c.place), [0, 2]);
     assert.equal(heap.types[0]!.unreached, undefined);
+    assert.equal(heap.types[0]!.holds, undefined);
+    const list = { name: "ghc-prim:GHC.Types.:", bytes: 48, contents: [{ name: "[Session]", bytes: 24 }, { name: "[Order]", bytes: 24 }] };
+    assert.deepEqual(heapOf({ bands: [list] }).types[0]!.holds, { name: "[Session]", share: 0.5 });
     for (const wrong of [undefined, null, 7, "x", [], { tree: 7, bands: [null, 7], sentences: 7, why: [{}] }, { tree: [null, { up: 9 }, { up: 0 }] }, { tree: [{}, { up: -1 }, { up: "x" }] }]) {
         const read = heapOf(wrong);
         assert.equal(read.bytes, 0);

@@ -22,6 +22,7 @@ export interface HeapType {
     unreached?: number;
     total: number; // bytes of the heap
     gained?: number; // bytes since an earlier reading; without one not known
+    holds?: { name: string; share: number }; // most of its closures are these, "[Session]"; where they are told apart
 }
 
 export interface HeapRoot {
@@ -94,6 +95,12 @@ function pathOf(r: Fields): HeldPath {
     return { bytes: amount(r["bytes"]), closures: amount(r["closures"]), path: list(r["path"]).map((s) => ({ type: text(s["type"]), several: s["several"] === true })) };
 }
 
+// The largest is the first.
+function contentsOf(band: Fields): HeapType["holds"] {
+    const most = list(band["contents"])[0];
+    return most && { name: text(most["name"]), share: amount(most["bytes"]) / (amount(band["bytes"]) || 1) };
+}
+
 export function heapOf(result: unknown): Heap {
     const r = fields(result), total = amount(r["bytes"]), places = treeOf(list(r["tree"]));
     return {
@@ -103,7 +110,7 @@ export function heapOf(result: unknown): Heap {
         closures: amount(r["closures"]),
         reached: maybe(r["reached_bytes"]),
         types: list(r["bands"]).map((b) => ({ name: text(b["name"]), bytes: amount(b["bytes"]), closures: amount(b["closures"]), retained: maybe(b["retained_bytes"]),
-            unreached: maybe(b["unreached_bytes"]), total })),
+            unreached: maybe(b["unreached_bytes"]), total, holds: contentsOf(b) })),
         roots: list(r["roots"]).map((b) => ({ name: text(b["name"]), roots: amount(b["roots"]), retained: amount(b["retained_bytes"]) })),
         tree: places[0],
         places,
