@@ -617,7 +617,7 @@ def test_profile_of_what_threads_wait_for(directory):
     program = started(programs["threaded"], "wait")
     try:
         found = inspect("profile", program.pid, "--waiting", "--by", "thread", "--for", "1s", "-o", directory / "wait.collapsed")
-        text = client("profile", program.pid, "--waiting", "--for", "300ms").stdout.decode()
+        text = client("profile", program.pid, "--waiting", "--for", "1s").stdout.decode()
         plain = inspect("profile", program.pid, "--for", "100ms")
     finally:
         program.kill()
@@ -638,7 +638,7 @@ def test_profile_of_what_threads_wait_for(directory):
         us = sum(int(line.rsplit(" ", 1)[1]) for line in lines if line.startswith(kind))
         assert abs(us / 1e6 - sum(n["self_s"] for n in tree)) < 0.001
     assert any(line.startswith("waiting;thread ") and ";(blocked on an MVar);" in line and "waitForReply" in line for line in lines)
-    assert "waiting: 10" in text and " THREADS  FUNCTION" in text.partition("waiting: ")[2]
+    assert re.search(r"^waiting: [\d.]+ Haskell threads on average, of ", text, re.M) and " THREADS  FUNCTION" in text.partition("waiting: ")[2]
     assert "waiting" not in plain
 
 
@@ -663,7 +663,7 @@ def test_profile_by_page_and_console(directory):
             assert name in ("Main.spin", "Main.$wspin") and own > 0.8 * found["totalNs"], found
             assert "spinAgain" in found["rows"][parent - 1][3] and total <= found["rows"][parent - 1][2]
             waiting = found["waiting"]
-            assert sum(r[2] for r in waiting["rows"] if r[3] == "(blocked on an MVar)") > 0.9 * waiting["totalNs"] > 0, waiting
+            assert sum(r[2] for r in waiting["rows"] if r[3] == "(blocked on an MVar)") > 0.8 * waiting["totalNs"] > 0, waiting
             assert waiting["sentences"][0].startswith("waiting: ") and not any(r[3].startswith("(blocked") for r in found["rows"])
             with top(directory, "--connect", daemon.publish) as t:
                 t.wait("running")
