@@ -230,9 +230,12 @@ static bool prepare(const struct inspect_subject *s, struct heap_snapshot *n, st
         struct error why, unused;
         char bytes[HW_NUMBER_MAX];
 
-        if (prepare_sample(s, n, x, sample, most, &unused) || snapshot_prepare(n, s->ghc, most, quarters, &why) ||
-            prepare_sample(s, n, x, SAMPLE_BYTES < most / 4 ? SAMPLE_BYTES : most / 4, most, &unused))
+        if (prepare_sample(s, n, x, sample, most, &unused) || snapshot_prepare(n, s->ghc, most, quarters, &why))
                 return true;
+        if (prepare_sample(s, n, x, SAMPLE_BYTES < most / 4 ? SAMPLE_BYTES : most / 4, most, &unused)) {
+                x->whole_bytes = available >= allowed ? snapshot_needed_bytes(n, quarters) : 0;
+                return true;
+        }
         if (available >= allowed)
                 return error_set(error, "%s", why.text);
         return error_set(error, "%.600s, and %s are available here", why.text,

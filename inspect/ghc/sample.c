@@ -56,7 +56,9 @@ void heap_sample_clear(struct heap_sample *x)
                 free(x->more[i]);
         free(x->more);
         free(x->chosen);
-        *x = (struct heap_sample){ .seed = x->seed, .buffer = x->buffer, .n_buffer = x->n_buffer };
+        *x = (struct heap_sample){
+                .seed = x->seed, .whole_bytes = x->whole_bytes, .buffer = x->buffer, .n_buffer = x->n_buffer
+        };
 }
 
 void heap_sample_done(struct heap_sample *x)

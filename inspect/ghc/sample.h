@@ -18,7 +18,8 @@ struct heap_sample {
         uint8_t *chosen;           /* of each piece, in the order of the snapshot's megablocks: whether it is */
         bool has_large;            /* large objects are counted one by one; else they are in the sample as all are */
         uint64_t read_bytes;
-        uint8_t *buffer; /* of pieces, touched before the program is stopped */
+        uint64_t whole_bytes; /* of memory that all of the heap would need; of its owner. 0: it would not help */
+        uint8_t *buffer;      /* of pieces, touched before the program is stopped */
         size_t n_buffer, used_buffer;
         uint8_t **more; /* single blocks, from malloc */
         size_t n_more, more_capacity;

@@ -81,11 +81,17 @@ static bool make_reserve(struct heap_snapshot *s, struct error *error)
         return true;
 }
 
+uint64_t snapshot_needed_bytes(const struct heap_snapshot *s, unsigned quarters_a_byte)
+{
+        return s->heap_bytes / 4 * quarters_a_byte + SNAPSHOT_BASE_BYTES;
+}
+
 bool snapshot_prepare(struct heap_snapshot *s, struct ghc *g, uint64_t most_bytes, unsigned quarters_a_byte,
                       struct error *error)
 {
-        const uint64_t heap = count_megablocks(s, g, MEGABLOCK_BYTES) * MEGABLOCK_BYTES,
-                       needed = heap / 4 * quarters_a_byte + SNAPSHOT_BASE_BYTES;
+        const uint64_t heap = count_megablocks(s, g, MEGABLOCK_BYTES) * MEGABLOCK_BYTES;
+        const uint64_t needed = snapshot_needed_bytes(s, quarters_a_byte);
+
         if (needed > most_bytes) {
                 char text[64], given[64];
                 struct text_out out;

@@ -77,7 +77,10 @@ struct heap_snapshot {
 bool snapshot_prepare(struct heap_snapshot *s, struct ghc *g, uint64_t most_bytes, unsigned quarters_a_byte,
                       struct error *error);
 
-/* The same, for the descriptors of blocks alone; `most_bytes` are enough. */
+/* What that needs, of a heap as large as it was then. */
+uint64_t snapshot_needed_bytes(const struct heap_snapshot *s, unsigned quarters_a_byte);
+
+/* The same as snapshot_prepare(), for the descriptors of blocks alone; `most_bytes` are enough. */
 bool snapshot_prepare_descriptors(struct heap_snapshot *s, struct ghc *g, struct error *error);
 
 /* Copies. False with a sentence; `expired` says whether the time for it is over. */

@@ -131,11 +131,15 @@ static void print_sample(FILE *to, const struct heap_sample *x)
         (void)fprintf(to,
                       "a sample: of %s pieces of 64 KiB %s (%s) were read, chosen at random (--seed %" PRIu64
                       "); the rest is estimated, with 95 %% intervals%s; what a type has in few pieces, less than %s, "
-                      "may be missing\n",
+                      "may be missing",
                       hw_count_text(all, sizeof(all), x->n_pieces), hw_count_text(pieces, sizeof(pieces), x->n_chosen),
                       hw_share_text(share, sizeof(share), (double)x->n_chosen / (double)x->n_pieces), x->seed,
                       x->has_large ? ", large objects are counted" : "",
                       hw_bytes_text(missed, sizeof(missed), (double)heap_sample_may_miss(x)));
+        if (x->whole_bytes) /* an eighth more: it grows */
+                (void)fprintf(to, "; with --memory %" PRIu64 "MiB all of it is read",
+                              (x->whole_bytes + x->whole_bytes / 8) / (UINT64_C(1) << 20) + 1);
+        (void)fputc('\n', to);
 }
 
 void head_cautions(const struct inspect_subject *s)

@@ -222,7 +222,7 @@ def test_heap_by_a_sample():
             assert 0 < s["sample"]["pieces"] < s["sample"]["of_pieces"] and s["complete"] and s["bytes"] == sum(b["bytes"] for b in s["bands"])
             assert all(b["bytes_low"] <= b["bytes"] <= b["bytes_high"] and b["closures_low"] <= b["closures_high"] for b in s["bands"])
             assert 0.3 < s["bytes"] / whole["bytes"] < 3 and "a sample: of " in s["sentences"][1], s["sentences"]
-        assert found["sample"]["seed"] == 3
+        assert found["sample"]["seed"] == 3 and "all of it is read" in s["sentences"][1] and "all of it" not in found["sentences"][1]
         text = client("heap", program.pid, "--sample", "128MiB", "--seed", "3").stdout.decode()
         assert "(--seed 3)" in text and re.search(r"^ +BYTES +± \(95 %\) +SHARE +CLOSURES  TYPE\n.* ±[\d.]+ .iB ", text, re.M), text
         assert "sample" not in inspect("heap", program.pid, "--sample", "1GiB"), "all of it is less"
