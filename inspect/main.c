@@ -801,8 +801,8 @@ static const struct option options[] = {
 static const struct command command = {
         .program = "heapwatch-inspect",
         .summary = "reads the memory of a GHC-compiled program from outside; `heapwatch threads` starts it",
-        .usage = (const char *const[]){ "threads|heap|why|profile --pid N|--core FILE [OPTION]...",
-                                        "heap|why --graph FILE [OPTION]...", "watch --pid N [OPTION]...",
+        .usage = (const char *const[]){ "threads|heap|why|profile --pid N|--file CORE [OPTION]...",
+                                        "heap|why --file GRAPH [OPTION]...", "watch --pid N [OPTION]...",
                                         "signatures --output FILE LIBRARY...", NULL },
         .options = options,
         .size = sizeof(struct words),
