@@ -17,9 +17,10 @@
 #include "proto/base/haskell_symbol.h"
 #include "proto/base/text_out.h"
 
-#define UNIT_LEAST  8u
-#define TEXT_PREFIX ".text."
-#define CLOSURE     "_closure"
+#define UNIT_LEAST   8u
+#define SECTION_MOST (1u << 26)
+#define TEXT_PREFIX  ".text."
+#define CLOSURE      "_closure"
 
 struct made_name {
         char *text;
@@ -82,7 +83,7 @@ static bool is_code(const struct object_file *f, size_t section)
         const Elf64_Shdr *s = &f->sections[section];
 
         return section < f->n_sections && s->sh_type == SHT_PROGBITS && (s->sh_flags & SHF_EXECINSTR) &&
-               s->sh_size >= UNIT_LEAST && s->sh_size <= SIGNATURE_UNIT_MOST && object_section_bytes(f, s);
+               s->sh_size >= UNIT_LEAST && s->sh_size <= SECTION_MOST && object_section_bytes(f, s);
 }
 
 /* Of the closures whose info table is in front of a place; 0: there is none. */
@@ -126,7 +127,7 @@ static bool find_named_places(struct object *o)
                 const Elf64_Sym *s = &f->symbols[i];
                 const unsigned type = ELF64_ST_TYPE(s->st_info);
                 const char *name = object_symbol_name(f, s);
-                if (s->st_shndx < f->n_sections && is_code(f, s->st_shndx) && s->st_value < SIGNATURE_UNIT_MOST &&
+                if (s->st_shndx < f->n_sections && is_code(f, s->st_shndx) && s->st_value < SECTION_MOST &&
                     (type == STT_FUNC || type == STT_OBJECT || type == STT_NOTYPE) && name[0] && !strpbrk(name, ".$") &&
                     !add_place(o, (struct object_place){ s->st_shndx, (uint32_t)s->st_value, name, s->st_size }))
                         return false;
@@ -145,7 +146,7 @@ static bool find_other_places(struct object *o)
                 for (size_t k = 0; object_relocation(f, &f->sections[i], k, &r, &to); k++) {
                         const int64_t at = leads_to(&r, to);
                         if (to->st_shndx < f->n_sections && is_code(f, to->st_shndx) && at > 0 &&
-                            at < (int64_t)SIGNATURE_UNIT_MOST && table_type(f, to->st_shndx, (uint32_t)at) &&
+                            at < (int64_t)SECTION_MOST && table_type(f, to->st_shndx, (uint32_t)at) &&
                             !add_place(o, (struct object_place){ to->st_shndx, (uint32_t)at, NULL, 0 }))
                                 return false;
                 }
@@ -242,9 +243,18 @@ static uint32_t name_of_place(struct signature_maker *m, const struct object *o,
 /* The place at an offset of a section; n_places: there is none. */
 static size_t find_place(const struct object *o, uint32_t section, int64_t offset)
 {
-        for (size_t i = first_place(o, section); i < o->n_places && o->places[i].section == section; i++)
-                if ((int64_t)o->places[i].offset == offset)
-                        return i;
+        size_t low = first_place(o, section), high = o->n_places;
+
+        while (low < high) {
+                const size_t middle = low + (high - low) / 2;
+                const struct object_place *p = &o->places[middle];
+                if (p->section == section && (int64_t)p->offset == offset)
+                        return middle;
+                if (p->section == section && (int64_t)p->offset < offset)
+                        low = middle + 1;
+                else
+                        high = middle;
+        }
         return o->n_places;
 }
 
@@ -401,7 +411,7 @@ static bool place_of_relocation(const Elf64_Rela *r, struct signature_relocation
                 if (kinds[i].type == ELF64_R_TYPE(r->r_info) && r->r_offset >= kinds[i].before) {
                         *ret = (struct signature_relocation){ .bytes = kinds[i].bytes, .place = kinds[i].place };
                         ret->at = (uint32_t)r->r_offset - kinds[i].before;
-                        return r->r_offset < SIGNATURE_UNIT_MOST;
+                        return r->r_offset < SECTION_MOST;
                 }
         return false;
 }
@@ -525,7 +535,7 @@ static bool add_unit(struct signature_maker *m, struct object *o, const struct p
 
         if (!add_relocations(m, o, p, &u, &known))
                 return false;
-        if (!known) {
+        if (!known || u.size > SIGNATURE_UNIT_MOST) {
                 m->n_relocations = u.relocations;
                 return true;
         }

@@ -16,7 +16,7 @@
 #include "inspect/ghc/signatures.h"
 #include "inspect/memory/object_file.h"
 
-#define FILE_BYTES 8192u
+#define FILE_BYTES (SIGNATURE_UNIT_MOST + 8192u)
 #define PLACE      (DRAFT_TEXT + 0x1000)
 #define TEXT       (DRAFT_DATA + 0x100)
 #define INNER      56u /* a return point in the first function */
@@ -111,24 +111,27 @@ static const Elf64_Shdr code_section = { .sh_type = SHT_PROGBITS, .sh_flags = SH
 static const Elf64_Shdr text_section = { .sh_type = SHT_PROGBITS, .sh_flags = SHF_ALLOC | SHF_MERGE | SHF_STRINGS };
 
 static bool is_split = true; /* the sections of objects: each function has its own */
+static size_t last_bytes = SECOND;
 
 static struct object *make_object(const char *module, const char *text)
 {
         struct object *o = calloc(1, sizeof(*o));
-        uint8_t code[FIRST + LOCAL + SECOND], *const first = code, *const local = code + FIRST;
+        const size_t n_code = FIRST + LOCAL + last_bytes;
+        uint8_t *const code = calloc(1, n_code), *const first = code, *const local = code + FIRST;
         const uint64_t local_at = is_split ? 0 : FIRST, second_at = is_split ? 0 : FIRST + LOCAL;
         char name[96];
 
-        assert_non_null(o);
+        assert_true(o && code);
         put_code(first, local, local + LOCAL);
         o->n = sizeof(Elf64_Ehdr);
         add_section(o, (Elf64_Shdr){ .sh_type = SHT_NULL }, "", NULL, 0);
         (void)snprintf(name, sizeof(name), ".text.%s_alpha_info", module);
         const unsigned a = is_split ? add_section(o, code_section, name, first, FIRST)
-                                    : add_section(o, code_section, ".text", code, sizeof(code));
+                                    : add_section(o, code_section, ".text", code, n_code);
         const unsigned l = is_split ? add_section(o, code_section, ".text..Lr1_info", local, LOCAL) : a;
         (void)snprintf(name, sizeof(name), ".text.%s_beta_info", module);
         const unsigned b = is_split ? add_section(o, code_section, name, local + LOCAL, SECOND) : a;
+        free(code);
         const unsigned t = add_section(o, text_section, ".rodata.str", text, strlen(text) + 1);
         add_symbol(o, NULL, STT_NOTYPE, 0, 0, 0);
         const unsigned to_a = add_symbol(o, NULL, STT_SECTION, a, 0, 0);
@@ -313,6 +316,25 @@ static void test_functions_are_found_without_split_sections(void **state)
         draft_destroy(d);
 }
 
+/* Only the function that is too large is left out, not the section that it is in. */
+static void test_large_sections(void **state)
+{
+        struct library l;
+        struct signatures s;
+
+        (void)state;
+        is_split = false;
+        last_bytes = SIGNATURE_UNIT_MOST + 8;
+        learn(&l, (const char *const[]){ "base_DataziM" }, (const char *const[]){ "a text" }, 1);
+        is_split = true;
+        last_bytes = SECOND;
+        assert_true(signatures_read(&s, &(struct file_opener){ open_library, &l }, "test"));
+        assert_int_equal(s.table.n_units, 2);
+        assert_int_equal(s.table.units[1].size, LOCAL);
+        signatures_done(&s);
+        free(l.bytes);
+}
+
 /* What a file knows of a program: its functions, or none where they refer to something else. */
 static void test_known_code_is_counted(void **state)
 {
@@ -450,6 +472,7 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(test_functions_are_found),
                 cmocka_unit_test(test_functions_are_found_without_split_sections),
+                cmocka_unit_test(test_large_sections),
                 cmocka_unit_test(test_known_code_is_counted),
                 cmocka_unit_test(test_local_functions_have_their_module),
                 cmocka_unit_test(test_other_code_has_no_name),
