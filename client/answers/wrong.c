@@ -138,7 +138,7 @@ static void append_climbs(struct target_answer *a, const struct evidence *e)
         append_bytes(a->text, t->heap->live_bytes);
         if (run->has_integral && span_ns > 0) { /* over time: collections are most frequent while little is live */
                 append_text(a->text, ", and ");
-                append_bytes(a->text, (uint64_t)(run->integral / ((double)span_ns / 1e9)));
+                append_bytes(a->text, u64_sat(run->integral / ((double)span_ns / 1e9)));
                 append_text(a->text, " on average");
         }
         append_text(a->text, "; whether they rise shows after a few more major collections");

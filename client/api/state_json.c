@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "client/api/answers_json.h"
+#include "proto/base/ckd.h"
 #include "proto/base/clock.h"
 #include "proto/wire/json.h"
 
@@ -181,7 +182,7 @@ static bool newest_samples(const struct past *past, Hw__Series series, Hw__Sampl
                 const struct point *point = &past->points[past->n - n + i];
 
                 s->times_ns[i] = point->time_ns;
-                s->values[i] = (uint64_t)point->cell.last;
+                s->values[i] = u64_sat(point->cell.last);
                 s->n_times_ns = s->n_values = i + 1;
         }
         return s->n_values > 0;

@@ -230,7 +230,7 @@ static void print_window(FILE *to, struct rate_unit unit, const Hw__WindowStatis
         for (size_t i = 0; i < ARRAY_SIZE(values); i++)
                 cell(to,
                      bytes ? amount(text, values[i].known, values[i].v)
-                           : duration(text, values[i].known, (uint64_t)fmax(values[i].v, 0)),
+                           : duration(text, values[i].known, u64_sat(values[i].v)),
                      11);
         cell(to, bytes ? rate(text, unit, w->has_slope, w->slope) : "–", 14);
         if (w->has_fit)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "heapwatch/text.h"
+#include "proto/base/ckd.h"
 #include "proto/base/error.h"
 
 #define NOTE "note:"
@@ -82,7 +83,7 @@ static uint64_t edge_time(const struct part_edge *e, const struct extent *run, u
         case EDGE_TIME:
                 return e->ns;
         case EDGE_SHARE:
-                return run->first_ns + (uint64_t)(e->share * (double)(run->last_ns - run->first_ns));
+                return run->first_ns + u64_sat(e->share * (double)(run->last_ns - run->first_ns));
         case EDGE_NOTE:
                 return note_ns;
         default:

@@ -371,7 +371,7 @@ static double unneeded(const struct alerting *a, uint64_t time_ns)
         if (!history_newest(model_series(a->model, SERIES_LIVE), time_ns, &live) ||
             !history_newest(model_series(a->model, SERIES_HEAP_SIZE), time_ns, &heap))
                 return UNKNOWN;
-        return number(sizing_beyond(&sizing, (uint64_t)live.cell.last, (uint64_t)heap.cell.last));
+        return number(sizing_beyond(&sizing, u64_sat(live.cell.last), u64_sat(heap.cell.last)));
 }
 
 void alerting_sample_run(struct alerting *a, uint64_t time_ns)

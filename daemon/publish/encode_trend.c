@@ -7,6 +7,7 @@
 #include "daemon/publish/label.h"
 #include "daemon/publish/sentences.h"
 #include "proto/base/array.h"
+#include "proto/base/ckd.h"
 #include "proto/base/time.h"
 
 /* Sets an optional field from a double that is NaN or infinite when not known. */
@@ -311,9 +312,9 @@ Hw__EarlyWarning *encode_early(struct encoder *e, const struct tracker *t, const
         if (r->limit.bytes != UNKNOWN_U64)
                 PUT(out, limit_source, (Hw__TimeToLimit__Source)r->limit.source);
         if (isfinite(r->soonest_s))
-                PUT(out, soonest_ns, (uint64_t)(r->soonest_s * 1e9));
+                PUT(out, soonest_ns, u64_sat(r->soonest_s * 1e9));
         if (isfinite(r->latest_s))
-                PUT(out, latest_ns, (uint64_t)(r->latest_s * 1e9));
+                PUT(out, latest_ns, u64_sat(r->latest_s * 1e9));
         if (r->held_back)
                 PUT(out, held_back, true);
         PUT(out, as_of_ns, r->as_of_ns);

@@ -118,7 +118,7 @@ static bool start_of_increase(const struct eval *e, const struct node *n, struct
         if (!e->data->oldest(e->data->ctx, subject_of(e, n), s, &b))
                 return false;
         *ret_value = n->series->flags & SERIES_CUMULATIVE ? b.cell.min : b.cell.mean;
-        *ret_time_ns = (uint64_t)(b.t_mean * (double)NS_PER_S);
+        *ret_time_ns = u64_sat(b.t_mean * (double)NS_PER_S);
         return true;
 }
 

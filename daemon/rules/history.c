@@ -7,6 +7,7 @@
  *      |    10 min    |    10 min    |1m|1m|1m|10s|1s|1s| to
  */
 #include "daemon/rules/history.h"
+#include "proto/base/ckd.h"
 #include "proto/base/time.h"
 
 #include <math.h>
@@ -56,7 +57,7 @@ static void add_area(void *ctx, const void *cell)
 {
         const struct trend_cell *c = cell;
         struct area *a = ctx;
-        uint64_t at = (uint64_t)(c->t_mean * (double)NS_PER_S);
+        uint64_t at = u64_sat(c->t_mean * (double)NS_PER_S);
 
         if (a->any && at > a->since_ns)
                 a->sum += a->value * ((double)(at - a->since_ns) / (double)NS_PER_S);

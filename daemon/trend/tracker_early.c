@@ -156,7 +156,7 @@ static enum series_id series_of(const struct tracker *t, const struct early_seri
 
 static uint64_t nanoseconds_of(double seconds)
 {
-        return seconds > 0 ? (uint64_t)(seconds * 1e9) : 0;
+        return u64_sat(seconds * 1e9);
 }
 
 static void set_standing(const struct tracker *t, const struct early_series *s, struct tracked_early *ret)

@@ -3,6 +3,8 @@
 #ifndef HW_PROTO_BASE_CKD_H
 #define HW_PROTO_BASE_CKD_H
 
+#include <stdint.h>
+
 #define ckd_add(ret, a, b) __builtin_add_overflow((a), (b), (ret))
 #define ckd_mul(ret, a, b) __builtin_mul_overflow((a), (b), (ret))
 
@@ -11,5 +13,11 @@
 
 /* How far apart two unsigned numbers are. */
 #define sub_abs(a, b) ((a) > (b) ? (a) - (b) : (b) - (a))
+
+/* The nearest whole number towards 0 that fits: a number that was computed from the log may be any. NaN: 0. */
+static inline uint64_t u64_sat(double v)
+{
+        return v >= 0x1p64 ? UINT64_MAX : v > 0 ? (uint64_t)v : 0;
+}
 
 #endif

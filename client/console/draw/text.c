@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "heapwatch/text.h"
+#include "proto/base/ckd.h"
 
 /* "+1.23 MiB", "-4 KiB", "0". */
 static void show_signed(char *out, size_t size, double number, char *(*text)(char *, size_t, double))
@@ -62,7 +63,7 @@ char *unit_text(char *out, size_t size, enum unit unit, double n)
                 (void)hw_share_text(out, size, n);
                 break;
         case UNIT_COUNT:
-                (void)hw_count_text(out, size, n < 0 ? 0 : n >= 1.8e19 ? UINT64_MAX : (uint64_t)n);
+                (void)hw_count_text(out, size, u64_sat(n));
                 break;
         default:
                 (void)snprintf(out, size, "%.2f", n);
