@@ -311,7 +311,7 @@ $(O)/fuzz/fuzz_%: FUZZ_LDFLAGS := -fsanitize=fuzzer
 $(O)/fuzz/%: $(OBJ)/tests/fuzz/%.o $(O)/libunit.a $(O)/libinternal.a
 	@mkdir -p $(@D)
 	$(call SAY,LD,$@)
-	$(Q)$(CC) -o $@ $^ $(FUZZ_LDFLAGS) $(CFLAGS) $(LDFLAGS) $(HW_LDFLAGS) $(LIBS_DAEMON) $(LIBS_LIB)
+	$(Q)$(CC) -o $@ $^ $(FUZZ_LDFLAGS) $(CFLAGS) $(LDFLAGS) $(HW_LDFLAGS) $(LIBS_CLIENT) $(LIBS_DAEMON) $(LIBS_LIB)
 
 -include $(patsubst tests/fuzz/%.c,$(OBJ)/tests/fuzz/%.d,$(wildcard tests/fuzz/*.c))
 

@@ -86,8 +86,8 @@ bool event_cursor_next(struct event_cursor *c, struct event *ret_event)
                 .capability = m->capability[c->at],
                 .size_bytes = m->size_bytes[c->at],
                 .fields = m->fields[c->at],
-                .numbers = m->numbers + c->number,
-                .texts = m->texts + c->text,
+                .numbers = c->number < m->n_numbers ? m->numbers + c->number : NULL,
+                .texts = c->text < m->n_texts ? m->texts + c->text : NULL,
         };
         c->broken = !type || m->fields[c->at] > type->n_fields;
         for (uint32_t i = 0; !c->broken && i < m->fields[c->at]; i++)

@@ -16,6 +16,7 @@
 #include "daemon/log.h"
 #include "daemon/target/pipeline.h"
 #include "proto/base/error.h"
+#include "tests/fuzz/full_header.h"
 
 #define SEED_BYTES    4u
 #define MESSAGE_BYTES ((size_t)1 << 22)
@@ -50,55 +51,6 @@ static int hear(void *ctx, const Hw__Update *u)
         for (size_t i = 0; i < size; i++)
                 s->hash = mix(s->hash, packed[i]);
         return 0;
-}
-
-/* ------------------------------------------------------------- the header */
-
-struct header {
-        size_t n;
-        uint8_t bytes[16384];
-};
-
-static void put(struct header *h, uint64_t value, unsigned width)
-{
-        while (width-- > 0)
-                h->bytes[h->n++] = (uint8_t)(value >> (8 * width));
-}
-
-static void put_type(struct header *h, uint16_t id, uint16_t size)
-{
-        put(h, 0x65746200, 4);
-        put(h, id, 2);
-        put(h, size, 2);
-        put(h, 0, 8);
-        put(h, 0x65746500, 4);
-}
-
-static bool is_variable(const struct hw_event_info *info)
-{
-        for (unsigned i = 0; i < info->n_fields; i++)
-                if (info->fields[i].type >= HW_FIELD_TEXT)
-                        return true;
-        return false;
-}
-
-/* Sizes are the least that each kind needs. */
-static const struct header *full_header(void)
-{
-        static struct header h;
-
-        if (h.n)
-                return &h;
-        put(&h, UINT64_C(0x6864726268657462), 8);
-        for (uint16_t id = 0; id < 256; id++) {
-                const struct hw_event_info *info = hw_event_info(id);
-                if (info)
-                        put_type(&h, id, is_variable(info) ? 0xffff : info->min_size);
-        }
-        put(&h, 0x68657465, 4);
-        put(&h, 0x68647265, 4);
-        put(&h, 0x64617462, 4);
-        return &h;
 }
 
 /* ----------------------------------------------------------------- a run */
