@@ -320,7 +320,7 @@ static int census(struct inspect_subject *s, struct error *error)
 static bool make_graph(struct heap_graph *g, const struct inspect_subject *s, const struct heap_snapshot *n,
                        struct error *error)
 {
-        struct heap_contents contents = { .snapshot = n };
+        struct heap_contents contents = { .snapshot = n, .wanted = s->request->band };
         struct heap_census c = { .n = 0 }, all = { .contents = &contents };
         bool good;
 

@@ -306,7 +306,8 @@ const struct command command_why = {
                  "types, with the share of the type that is kept on each; the roots, which are top-level values "
                  "(CAFs) by name, threads and stable pointers; and for the largest roots what nothing else "
                  "holds, and how much would go with each. BAND is a type as `heapwatch heap` has it, or a part of "
-                 "its name; the default is what grows most where the daemon knows that, else the largest. TARGET "
+                 "its name, or what `heapwatch heap --by contents` calls a part of it, such as '[Session]'; the "
+                 "default is what grows most where the daemon knows that, else the largest. TARGET "
                  "is the name of a target of your daemon, or of a GHC-compiled program that runs here; CORE the core "
                  "file of one that crashed; GRAPH a file that `heapwatch heap -o FILE.heapgraph` has written.\n\n"
                  "The program is stopped while its heap is copied, as by `heapwatch heap`; the inspection needs "
@@ -317,6 +318,7 @@ const struct command command_why = {
                 (const char *const[]){
                         "heapwatch why my-server",
                         "heapwatch why my-server Session",
+                        "heapwatch why my-server '[Session]'",
                         "heapwatch why my-server --brief --max-pause 50ms",
                         "heapwatch why core.4711 ByteArray#",
                         "heapwatch why monday.heapgraph Session",

@@ -250,13 +250,13 @@ static void find_left(void *ctx, const struct closure_table *t, uint64_t at, uin
         n->any = n->any || n->is_left(n->ctx, t, at);
 }
 
-void heap_census_add(struct heap_census *c, const struct closure_table *t, uint64_t at, uint64_t bytes)
+bool heap_census_add(struct heap_census *c, const struct closure_table *t, uint64_t at, uint64_t bytes)
 {
         const bool is_thread = t->type == TSO;
 
         if (!make_room(c, t->id) || (is_thread && !ARRAY_RESERVE(c->threads, c->threads_capacity, c->n_threads + 1))) {
                 c->out_of_memory = true;
-                return;
+                return false;
         }
         if (c->is_first)
                 c->pinned_first_bytes += bytes;
@@ -265,10 +265,9 @@ void heap_census_add(struct heap_census *c, const struct closure_table *t, uint6
         c->objects[t->id]++;
         c->total_bytes += bytes;
         c->total_objects++;
-        if (c->contents)
-                heap_contents_add(c->contents, t, at, bytes);
         if (is_thread)
                 c->threads[c->n_threads++] = at;
+        return c->contents && heap_contents_add(c->contents, t, at, bytes);
 }
 
 static void count(void *ctx, const struct closure_table *t, uint64_t at, uint64_t bytes)
@@ -276,7 +275,7 @@ static void count(void *ctx, const struct closure_table *t, uint64_t at, uint64_
         const struct counting *n = ctx;
 
         if (!n->is_left || n->is_left(n->ctx, t, at))
-                heap_census_add(n->census, t, at, bytes);
+                (void)heap_census_add(n->census, t, at, bytes);
 }
 
 void heap_census_count_left(struct heap_census *c, const struct heap_snapshot *s, is_left_fn *is_left, void *ctx)

@@ -40,8 +40,8 @@ uint64_t group_each(const struct heap_snapshot *s, const struct heap_group *g,
                     void (*each)(void *ctx, const struct closure_table *t, uint64_t at, uint64_t bytes), void *ctx,
                     uint64_t *ret_unused);
 
-/* Counts one closure. */
-void heap_census_add(struct heap_census *c, const struct closure_table *t, uint64_t at, uint64_t bytes);
+/* Counts one closure. Returns whether what it holds is wanted (contents.h). */
+bool heap_census_add(struct heap_census *c, const struct closure_table *t, uint64_t at, uint64_t bytes);
 
 void heap_census_count(struct heap_census *c, const struct heap_snapshot *s);
 

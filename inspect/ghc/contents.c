@@ -351,11 +351,11 @@ static bool make_room(struct heap_contents *c)
 }
 
 /* When there are too many, what its closures hold is not told apart any more. */
-static void add_row(struct heap_contents *c, struct contents_row *r)
+static struct contents_row *add_row(struct heap_contents *c, struct contents_row *r)
 {
         if (!make_room(c)) {
                 c->out_of_memory = true;
-                return;
+                return NULL;
         }
         uint32_t place = row_place(c, r);
         if (!c->places[place] && c->n_rows >= ROWS_MOST && r->kinds[0]) {
@@ -373,19 +373,7 @@ static void add_row(struct heap_contents *c, struct contents_row *r)
         to->objects++;
         to->elements += r->elements;
         to->same += r->same;
-}
-
-void heap_contents_add(struct heap_contents *c, const struct closure_table *t, uint64_t at, uint64_t bytes)
-{
-        struct contents_row r = { .id = t->id, .bytes = bytes };
-        struct fields f = fields_of(c, t, at);
-
-        f.n = f.n < bytes / 8 || !f.is_array ? f.n : bytes / 8;
-        if (f.is_array)
-                count_elements(c, &f, &r);
-        for (uint64_t i = 0; !f.is_array && i < f.n && i < CONTENTS_FIELDS; i++)
-                r.kinds[i] = kind_of(c, word_at(c, f.at + 8 * i));
-        add_row(c, &r);
+        return to;
 }
 
 /* ------------------------------------------------------------------------------------ names */
@@ -531,6 +519,32 @@ bool heap_contents_name(const struct heap_contents *c, const struct contents_row
                 put_kinds(&out, c, row, is_code ? ", " : " ", are_more);
         }
         return row->kinds[0] != KIND_NONE;
+}
+
+/* --------------------------------------------------------------------------------------- add */
+
+static bool is_row_wanted(const struct heap_contents *c, struct contents_row *row)
+{
+        char name[2 * PROGRAM_NAME_BYTES];
+
+        if (row->wanted == WANTED_UNKNOWN)
+                row->wanted = heap_contents_name(c, row, name, sizeof(name)) && !strcmp(name, c->wanted) ? WANTED
+                                                                                                         : NOT_WANTED;
+        return row->wanted == WANTED;
+}
+
+bool heap_contents_add(struct heap_contents *c, const struct closure_table *t, uint64_t at, uint64_t bytes)
+{
+        struct contents_row r = { .id = t->id, .bytes = bytes };
+        struct fields f = fields_of(c, t, at);
+
+        f.n = f.n < bytes / 8 || !f.is_array ? f.n : bytes / 8;
+        if (f.is_array)
+                count_elements(c, &f, &r);
+        for (uint64_t i = 0; !f.is_array && i < f.n && i < CONTENTS_FIELDS; i++)
+                r.kinds[i] = kind_of(c, word_at(c, f.at + 8 * i));
+        struct contents_row *to = add_row(c, &r);
+        return to && c->wanted && is_row_wanted(c, to);
 }
 
 bool heap_contents_matter(const struct heap_contents *c, const struct closure_table *t)

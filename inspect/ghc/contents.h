@@ -10,11 +10,14 @@
 
 #define CONTENTS_FIELDS 4u /* of a closure, that are told apart */
 
+enum contents_wanted { WANTED_UNKNOWN, NOT_WANTED, WANTED };
+
 /* Closures of one table that hold the same. */
 struct contents_row {
         uint32_t id; /* closure_table.id */
         uint32_t kinds[CONTENTS_FIELDS];
         uint64_t bytes, objects;
+        uint8_t wanted;          /* enum contents_wanted */
         uint64_t elements, same; /* of arrays: those that were seen, and those of the kind that is named */
 };
 
@@ -26,11 +29,12 @@ struct heap_contents {
         uint32_t n_places;
         uint8_t *known; /* of each closure_table.id: what is known of its constructor */
         uint32_t known_capacity;
+        const char *wanted; /* what a row is called that its owner wants to know of; NULL: none */
         bool out_of_memory;
 };
 
-/* Adds a closure of the heap. */
-void heap_contents_add(struct heap_contents *c, const struct closure_table *t, uint64_t at, uint64_t bytes);
+/* Adds a closure of the heap. Returns whether it is of a row that is wanted. */
+bool heap_contents_add(struct heap_contents *c, const struct closure_table *t, uint64_t at, uint64_t bytes);
 
 /* Before their names: two constructors of one name are told apart by their modules. False: out of memory. */
 bool heap_contents_finish(struct heap_contents *c);

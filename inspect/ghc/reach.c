@@ -115,9 +115,11 @@ static uint32_t add_closure(struct search *c, const struct closure_table *t, uin
 
         if (c->through_statics)
                 return add_place(c, at, 0, 0);
-        if (c->census)
-                heap_census_add(c->census, t, at, bytes);
-        return add_place(c, at, graph_type_of_closure(&c->types, t), bytes);
+        const bool wanted = c->census && heap_census_add(c->census, t, at, bytes);
+        const uint32_t node = add_place(c, at, graph_type_of_closure(&c->types, t), bytes);
+        if (wanted && node != UINT32_MAX)
+                heap_graph_want(c->graph, node);
+        return node;
 }
 
 /* Adds one to the set. False: it is in it already, or there is no memory. */
@@ -580,8 +582,10 @@ static void count_unreached(void *ctx, const struct closure_table *table, uint64
                 return;
         }
         struct graph_type *t = &u->search->graph->types[graph_type_of_closure(&u->search->types, table)];
-        if (u->search->census)
-                heap_census_add(u->search->census, table, at, bytes);
+        if (u->search->census && heap_census_add(u->search->census, table, at, bytes)) {
+                u->search->graph->wanted_unreached_bytes += bytes;
+                u->search->graph->wanted_unreached_closures++;
+        }
         t->unreached_bytes += bytes;
         t->unreached_closures++;
         u->bytes += bytes;

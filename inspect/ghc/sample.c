@@ -265,7 +265,7 @@ static void add_to_census(void *ctx, const struct closure_table *t, uint64_t at,
 {
         const struct counting *c = ctx;
 
-        heap_census_add(c->census, t, at, bytes);
+        (void)heap_census_add(c->census, t, at, bytes);
 }
 
 /* Which types there are, and what is not understood. */

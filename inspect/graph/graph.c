@@ -25,6 +25,7 @@ void heap_graph_done(struct heap_graph *g)
         free(g->words);
         free(g->first_edge);
         free(g->edges);
+        free(g->wanted);
         heap_bands_done(&g->bands);
         *g = (struct heap_graph){ .n_nodes = 0 };
 }
@@ -110,6 +111,16 @@ uint32_t heap_graph_add(struct heap_graph *g, uint32_t type, uint64_t bytes)
         g->type[g->n_nodes] = type;
         g->words[g->n_nodes] = bytes / 8 < UINT32_MAX ? (uint32_t)(bytes / 8) : UINT32_MAX;
         return g->n_nodes++;
+}
+
+void heap_graph_want(struct heap_graph *g, uint32_t node)
+{
+        if (!ARRAY_RESERVE_ZEROED(g->wanted, g->wanted_capacity, (size_t)node + 1)) {
+                g->out_of_memory = true;
+                return;
+        }
+        g->wanted[node] = true;
+        g->n_wanted = node + 1;
 }
 
 void heap_graph_open_next(struct heap_graph *g)

@@ -60,6 +60,9 @@ struct heap_graph {
         uint32_t n_closed, first_capacity;
         uint32_t *edges; /* numbers of nodes */
         uint32_t n_edges, edges_capacity;
+        bool *wanted; /* of each node up to the last one that is: whoever made the graph wants to know of it */
+        uint32_t n_wanted, wanted_capacity;
+        uint64_t wanted_unreached_bytes, wanted_unreached_closures; /* of closures that are no nodes */
         uint64_t live_cafs, dead_cafs;
         struct heap_bands bands; /* of its closures, by name without packages; none: not known */
         bool out_of_memory;
@@ -77,6 +80,8 @@ uint32_t heap_graph_type(struct heap_graph *g, enum graph_kind kind, const char 
 /* The number of a new node. On failure UINT32_MAX, and `out_of_memory`. */
 uint32_t heap_graph_add(struct heap_graph *g, uint32_t type, uint64_t bytes);
 
+void heap_graph_want(struct heap_graph *g, uint32_t node);
+
 /* The edges that are added from now on are those of the next node, in the order of their numbers. */
 void heap_graph_open_next(struct heap_graph *g);
 void heap_graph_add_edge(struct heap_graph *g, uint32_t to);
@@ -87,6 +92,11 @@ void heap_graph_finish(struct heap_graph *g);
 static inline uint64_t heap_graph_bytes(const struct heap_graph *g, uint32_t node)
 {
         return UINT64_C(8) * g->words[node];
+}
+
+static inline bool heap_graph_is_wanted(const struct heap_graph *g, uint32_t node)
+{
+        return node < g->n_wanted && g->wanted[node];
 }
 
 static inline const struct graph_type *heap_graph_type_of(const struct heap_graph *g, uint32_t node)

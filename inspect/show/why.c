@@ -36,7 +36,9 @@ struct question {
         const struct heap_graph *graph;
         struct graph_groups groups;
         struct type_paths types;
-        uint32_t band;                   /* its group */
+        uint32_t band;               /* its group, */
+        struct graph_group contents; /* or what was typed is not a type but what closures hold: "[Session]" */
+        bool is_of_contents;
         const char *name;                /* of the band */
         uint64_t all_bytes, all_reached; /* of everything */
         const char *most_name;           /* the type that most of its bytes are of; NULL: not known */
@@ -128,15 +130,28 @@ static unsigned choose(struct question *q, const char *typed)
 
 static bool is_wanted(const struct question *q, uint32_t node)
 {
-        return q->groups.of_type[q->graph->type[node]] == q->band;
+        return q->is_of_contents ? heap_graph_is_wanted(q->graph, node)
+                                 : q->groups.of_type[q->graph->type[node]] == q->band;
 }
 
 static const struct graph_group *band_of(const struct question *q)
 {
-        return &q->groups.items[q->band];
+        return q->is_of_contents ? &q->contents : &q->groups.items[q->band];
 }
 
 /* ---------------------------------------------------------------------------- sums */
+
+static void sum_contents(struct question *q)
+{
+        q->contents = (struct graph_group){ .name = q->name,
+                                            .unreached_bytes = q->graph->wanted_unreached_bytes,
+                                            .unreached_closures = q->graph->wanted_unreached_closures };
+        for (uint32_t i = 0; i < q->graph->n_wanted; i++)
+                if (q->graph->wanted[i]) {
+                        q->contents.bytes += heap_graph_bytes(q->graph, i);
+                        q->contents.closures++;
+                }
+}
 
 static void sum_all(struct question *q)
 {
@@ -395,7 +410,7 @@ static void print_text(const struct question *q, uint64_t band)
                        hw_bytes_text(bytes, sizeof(bytes), (double)bytes_of(band_of(q))));
         head_of_graph(q->subject, what);
         if (most_of_band(q, most)[0])
-                (void)fprintf(to, "contents: %s\n", most);
+                (void)fprintf(to, "%s: %s\n", q->is_of_contents ? "type" : "contents", most);
         if (band_of(q)->pinned_bytes)
                 (void)fprintf(to, "%s of it are dead and stay: in pinned blocks that what is alive in them keeps\n",
                               hw_bytes_text(bytes, sizeof(bytes), (double)band_of(q)->pinned_bytes));
@@ -571,6 +586,13 @@ static bool answer(struct question *q, struct error *error)
 static bool find_band(struct question *ret, const struct graph_subject *s, struct error *error)
 {
         unsigned best = 0;
+
+        if (s->graph->n_wanted || s->graph->wanted_unreached_closures) {
+                ret->is_of_contents = true;
+                ret->name = s->request->band;
+                sum_contents(ret);
+                return graph_groups_find(&ret->groups, s->graph, false) || error_set(error, "out of memory");
+        }
 
         for (int by_type = 0; by_type < 2 && (by_type == 0 || s->request->band || !best); by_type++) {
                 struct question q = { .subject = s, .graph = s->graph };

@@ -207,6 +207,9 @@ def test_heap_by_contents(threaded):
     assert re.match(r"CAF Main.sessions keeps 100.0 % of Data.Map.Internal.Bin \([^,]*, Map Int Session\), by way of ", brief), brief
     why = inspect("why", threaded.pid, "Data.Map.Internal.Bin")
     assert why["contents"] == [{"name": "Map Int Session", "bytes": why["bytes"], "closures": 3000}]
+    why = inspect("why", threaded.pid, "[Order]")
+    assert why["band"] == "[Order]" and why["closures"] == 500 and why["roots"][0]["name"].startswith("thread in "), why
+    assert [t["type"] for t in why["paths"][0]["path"]][0] == "GHC.Types.:" and "contents" not in why
     done = client("heap", threaded.pid, "--by", "contents", "--retained")
     assert done.returncode == 2 and b"--by contents is of a census" in done.stderr and not done.stdout, done.stderr
 

@@ -150,7 +150,7 @@ static void sample(struct ghc *g, const struct inspect_subject *of)
 static void heap(struct program *p, struct ghc *g, const struct inspect_request *request)
 {
         struct heap_snapshot s;
-        struct heap_contents contents = { .snapshot = &s };
+        struct heap_contents contents = { .snapshot = &s, .wanted = request->band };
         struct heap_census reached = { .n = 0 }, all = { .contents = &contents };
         struct heap_graph held;
         struct error error;
@@ -246,6 +246,7 @@ static void inspect_all(struct draft *d, const uint8_t *more, size_t n)
                 struct threads t = { 0 };
                 request.json = json;
                 request.by = json ? BY_NAME : BY_CONTENTS;
+                request.band = json ? "[thunk]" : NULL;
                 threads_copy(&t, &g, fuzz_never, NULL);
                 threads_walk(&t, &g);
                 (void)show_threads(&(struct inspect_subject){ .request = &request, .program = &d->program, .ghc = &g },

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "inspect/ghc/bands.h"
+#include "inspect/ghc/reach.h"
 #include "inspect/show/contents.h"
 #include "proto/base/array.h"
 #include "tests/unit/inspect/draft.h"
@@ -279,13 +280,42 @@ static void test_names_and_circles(void **state)
         done(&taken, d);
 }
 
+/* Of a graph, the nodes of one row, and what no root reaches of it. */
+static void test_wanted(void **state)
+{
+        struct draft *d = draft_new(&draft_9_0);
+        const struct types t = types_of(d);
+        const uint64_t frame = draft_table(d, RET_SMALL, 2, 0, NULL), order = draft_table(d, CONSTR, 0, 1, "p:M.Order");
+        const uint64_t sessions = list(d, &t, one(d, t.session, 1), 9), orders = list(d, &t, one(d, order, 1), 4);
+        struct taken taken;
+        struct heap_graph g;
+
+        (void)state;
+        (void)list(d, &t, one(d, t.session, 2), 3); /* nobody holds it */
+        (void)draft_thread(d, 1, 8, (uint64_t[]){ frame, sessions, orders }, 3);
+        take(&taken, d);
+        struct heap_contents contents = { .snapshot = &taken.snapshot, .wanted = "[Session]" };
+        struct heap_census all = { .contents = &contents };
+        heap_graph_init(&g);
+        assert_true(reach_all(&g, &taken.snapshot, &all, NULL));
+        uint32_t n = 0;
+        for (uint32_t i = 0; i < g.n_nodes; i++)
+                n += heap_graph_is_wanted(&g, i);
+        assert_int_equal(n, 9);
+        assert_int_equal(g.wanted_unreached_closures, 3);
+        assert_int_equal(g.wanted_unreached_bytes, 3 * 24);
+        heap_graph_done(&g);
+        heap_contents_done(&contents);
+        heap_census_done(&all);
+        done(&taken, d);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_lists),
-                cmocka_unit_test(test_other_types),
-                cmocka_unit_test(test_arrays),
-                cmocka_unit_test(test_names_and_circles),
+                cmocka_unit_test(test_lists),  cmocka_unit_test(test_other_types),
+                cmocka_unit_test(test_arrays), cmocka_unit_test(test_names_and_circles),
+                cmocka_unit_test(test_wanted),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
