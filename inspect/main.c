@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <gnu/libc-version.h>
 #include <limits.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -556,6 +557,7 @@ static void read_known_code(struct known_code *k, struct program *p)
         for (int i = 0; i < n; i++)
                 free(files[i]);
         free(files);
+        (void)malloc_trim(0); /* what the other files needed: some inspections last as long as the program */
         p->signatures = &k->signatures;
 }
 
