@@ -7,9 +7,16 @@
 
 #include <string.h>
 
+/* A target that takes the name of one that is over has its alerts, and counts its runs from 1 again. */
+static bool is_older_than(const Hw__ActionResult *r, const Hw__Run *run)
+{
+        return r->has_wall_ns && run && run->has_start_wall_ns && r->wall_ns < run->start_wall_ns;
+}
+
 /* The newest result of that action in this run; NULL: there is none. */
 static const Hw__ActionResult *newest_result(const struct world_target *t)
 {
+        const Hw__Run *run = t->target ? t->target->run_info : NULL;
         const Hw__ActionResult *newest = NULL;
 
         for (size_t i = 0; t->alerts && i < t->alerts->n_alerts; i++) {
@@ -18,7 +25,8 @@ static const Hw__ActionResult *newest_result(const struct world_target *t)
                 for (size_t k = 0; a->run == t->run && k < a->n_actions; k++) {
                         const Hw__ActionResult *r = a->actions[k];
 
-                        if (r->kind && !strcmp(r->kind, "why") && (!newest || r->wall_ns > newest->wall_ns))
+                        if (r->kind && !strcmp(r->kind, "why") && !is_older_than(r, run) &&
+                            (!newest || r->wall_ns > newest->wall_ns))
                                 newest = r;
                 }
         }
@@ -42,7 +50,7 @@ static void answer_result(struct target_answer *a, const struct evidence *e, con
         if (!r->ok) {
                 if (is_local(run) && !e->over)
                         append_text(a->text, "; by hand: heapwatch why %s", e->t->name);
-        } else if (r->has_wall_ns && run && run->has_start_wall_ns && r->wall_ns >= run->start_wall_ns) {
+        } else if (r->has_wall_ns && run && run->has_start_wall_ns) {
                 append_text(a->text, "; read at ");
                 a->has_time = true;
                 a->time_ns = r->wall_ns - run->start_wall_ns;
