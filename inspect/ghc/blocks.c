@@ -12,30 +12,12 @@
 #define BLOCKS_WITH_DESCRIPTORS (MEGABLOCK_BLOCKS - FIRST_BLOCK)
 #define STRUCT_LEAST            200u /* bytes of a generation: 232, 368 and 384 are known */
 #define STRUCT_MOST             512u
-#define FREE                    UINT64_MAX /* what a descriptor of a free group has as its end */
 
-static uint64_t u64_at(const uint8_t *bytes, size_t at)
-{
-        uint64_t value;
-
-        memcpy(&value, bytes + at, sizeof(value));
-        return value;
-}
-
-static uint32_t u32_at(const uint8_t *bytes, size_t at)
-{
-        uint32_t value;
-
-        memcpy(&value, bytes + at, sizeof(value));
-        return value;
-}
-
-static struct block_group descriptor(const uint8_t *d)
+struct block_group block_group_read(const uint8_t *d)
 {
         return (struct block_group){
                 .start = u64_at(d, 0),
                 .free = u64_at(d, 8),
-                .link = u64_at(d, 16),
                 .generation = u64_at(d, 32),
                 .generation_number = (uint16_t)u32_at(d, 40),
                 .flags = (uint16_t)(u32_at(d, 44) >> 16),
@@ -45,20 +27,13 @@ static struct block_group descriptor(const uint8_t *d)
 
 /* -------------------------------------------------------------------- megablocks */
 
-static bool is_anonymous(const struct mapping *m)
+bool block_group_first(const uint8_t *descriptor, uint64_t megablock, struct block_group *ret)
 {
-        return m->readable && m->writable && !m->file && !m->named;
-}
-
-/* The descriptor of the first block of a megablock. False: it is none. */
-static bool first_group(const uint8_t *bytes, uint64_t megablock, struct block_group *ret)
-{
-        *ret = descriptor(bytes);
+        *ret = block_group_read(descriptor);
         return ret->start == megablock + FIRST_BLOCK * BLOCK_BYTES && ret->blocks > 0 && ret->blocks <= BLOCKS_MOST;
 }
 
-/* How many megablocks the group of the first block reaches over: only the first of a large group has descriptors. */
-static uint64_t reach_of(const struct block_group *g)
+uint64_t block_group_megablocks(const struct block_group *g)
 {
         return g->blocks <= BLOCKS_WITH_DESCRIPTORS
                        ? 1
@@ -76,19 +51,19 @@ static uint64_t each_group(const struct program *p, uint64_t megablock, uint8_t 
         struct block_group first;
 
         if (!memory_read(p->memory, megablock, descriptors, MEGABLOCK_BLOCKS * DESCRIPTOR_BYTES) ||
-            !first_group(descriptors + FIRST_BLOCK * DESCRIPTOR_BYTES, megablock, &first))
+            !block_group_first(descriptors + FIRST_BLOCK * DESCRIPTOR_BYTES, megablock, &first))
                 return 0;
         for (uint32_t b = FIRST_BLOCK; b < MEGABLOCK_BLOCKS && *ret_go_on;) {
-                const struct block_group g = descriptor(descriptors + (size_t)b * DESCRIPTOR_BYTES);
+                const struct block_group g = block_group_read(descriptors + (size_t)b * DESCRIPTOR_BYTES);
                 if (g.blocks == 0 || g.blocks > BLOCKS_MOST || g.start != megablock + (uint64_t)b * BLOCK_BYTES) {
                         b++;
                         continue;
                 }
-                if (g.free != FREE)
+                if (g.free != BLOCK_FREE)
                         *ret_go_on = each(ctx, &g);
                 b += g.blocks < MEGABLOCK_BLOCKS ? g.blocks : MEGABLOCK_BLOCKS;
         }
-        return reach_of(&first);
+        return block_group_megablocks(&first);
 }
 
 /* Calls `see` for what may be a megablock, which returns how many it reaches over (0: it is none), until it says so. */
@@ -96,19 +71,14 @@ static void each_megablock(const struct program *p,
                            uint64_t (*see)(const struct program *p, uint64_t megablock, void *ctx, bool *ret_go_on),
                            void *ctx)
 {
+        struct range r;
         bool go_on = true;
 
-        for (size_t i = 0; i < p->n_mappings && go_on; i++) {
-                const struct mapping *m = &p->mappings[i];
-                if (!is_anonymous(m))
-                        continue;
-                uint64_t end = m->end;
-                while (i + 1 < p->n_mappings && p->mappings[i + 1].start == end && is_anonymous(&p->mappings[i + 1]))
-                        end = p->mappings[++i].end;
-                uint64_t at = (m->start + MEGABLOCK_BYTES - 1) & ~(MEGABLOCK_BYTES - 1);
-                while (go_on && at < end && end - at >= MEGABLOCK_BYTES) {
+        for (size_t i = 0; go_on && program_next_anonymous(p, &i, &r);) {
+                uint64_t at = (r.start + MEGABLOCK_BYTES - 1) & ~(MEGABLOCK_BYTES - 1);
+                while (go_on && at < r.end && r.end - at >= MEGABLOCK_BYTES) {
                         const uint64_t reach = see(p, at, ctx, &go_on);
-                        const uint64_t left = (end - at) / MEGABLOCK_BYTES;
+                        const uint64_t left = (r.end - at) / MEGABLOCK_BYTES;
                         at += (reach == 0 ? 1 : reach < left ? reach : left) * MEGABLOCK_BYTES;
                 }
         }
@@ -150,11 +120,11 @@ static uint64_t see_megablock(const struct program *p, uint64_t megablock, void 
 
         (void)ret_go_on;
         if (!memory_read(p->memory, megablock + (uint64_t)FIRST_BLOCK * DESCRIPTOR_BYTES, bytes, sizeof(bytes)) ||
-            !first_group(bytes, megablock, &first))
+            !block_group_first(bytes, megablock, &first))
                 return 0;
-        m->n += reach_of(&first);
-        m->nonmoving |= first.free != FREE && (first.flags & BLOCK_NONMOVING);
-        return reach_of(&first);
+        m->n += block_group_megablocks(&first);
+        m->nonmoving |= first.free != BLOCK_FREE && (first.flags & BLOCK_NONMOVING);
+        return block_group_megablocks(&first);
 }
 
 uint64_t blocks_megablocks(const struct program *p, bool *ret_nonmoving)
@@ -198,7 +168,6 @@ static bool vote(void *ctx, const struct block_group *g)
 enum {
         AT_NUMBER = 0,
         AT_BLOCKS = 8,
-        AT_N_BLOCKS = 16,
         AT_N_WORDS = 24,
         AT_LARGE_OBJECTS = 32,
         AT_N_LARGE_BLOCKS = 40,
@@ -272,7 +241,6 @@ bool generations_read(struct generations *g, const struct program *p)
                 *to = (struct heap_generation){
                         .at = to->at,
                         .blocks = u64_at(bytes, AT_BLOCKS),
-                        .n_blocks = u64_at(bytes, AT_N_BLOCKS),
                         .n_words = u64_at(bytes, AT_N_WORDS),
                         .large_objects = u64_at(bytes, AT_LARGE_OBJECTS),
                         .n_large_blocks = u64_at(bytes, AT_N_LARGE_BLOCKS),

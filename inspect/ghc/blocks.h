@@ -34,14 +34,14 @@ enum block_flag {
 
 /* A group of blocks in use: its first descriptor. */
 struct block_group {
-        uint64_t start, free, link, generation;
+        uint64_t start, free, generation;
         uint32_t blocks;
         uint16_t generation_number, flags;
 };
 
 struct heap_generation {
         uint64_t at;
-        uint64_t blocks, n_blocks, n_words;
+        uint64_t blocks, n_words;
         uint64_t large_objects, n_large_blocks, n_large_words;
         uint64_t compact_objects, n_compact_blocks;
         uint64_t max_blocks; /* of the oldest: that a collection of it comes at; computed after the last one */
@@ -58,6 +58,16 @@ struct generations {
         unsigned n;
         unsigned struct_bytes; /* 0: there is one generation, so the size is not known */
 };
+
+#define BLOCK_FREE UINT64_MAX /* `free` of a group that is not in use */
+
+struct block_group block_group_read(const uint8_t *descriptor);
+
+/* The same of the first block of a megablock. False: it is no megablock. */
+bool block_group_first(const uint8_t *descriptor, uint64_t megablock, struct block_group *ret);
+
+/* How many megablocks the group of a first block reaches over: only the first of a large group has descriptors. */
+uint64_t block_group_megablocks(const struct block_group *g);
 
 /* Calls `each` for the groups in use of all megablocks, in the order of their addresses, until it returns false. */
 void blocks_each(const struct program *p, bool (*each)(void *ctx, const struct block_group *g), void *ctx);

@@ -102,15 +102,6 @@ static bool is_plausible(const struct closure_table *i)
         }
 }
 
-bool info_tables_is_constructor(struct program *program, uint64_t at, bool profiled)
-{
-        char name[PROGRAM_NAME_BYTES];
-        struct closure_table i;
-
-        return read_raw(program, at, &i) && closure_is_constructor(i.type) &&
-               read_description(program, at, profiled, name, sizeof(name));
-}
-
 bool info_tables_is_function(const struct program *program, uint64_t at)
 {
         struct closure_table i;
@@ -167,10 +158,8 @@ const struct closure_table *info_tables_find(struct info_tables *t, uint64_t at)
                 return t->newest;
         if ((at & 7) || !program_is_code(t->program, at))
                 return NULL;
-        if (!make_room(t)) {
-                t->full = true;
+        if (!make_room(t))
                 return NULL;
-        }
         const uint32_t place = place_of(t, at);
         struct closure_table *i;
         if (t->places[place]) {

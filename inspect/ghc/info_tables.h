@@ -33,7 +33,6 @@ struct info_tables {
         uint32_t *places;        /* by address; 0: free */
         uint32_t n_places;
         unsigned header_words; /* of a closure: 3 where the program is profiled, else 1 */
-        bool full;             /* there were more than can be kept: those that followed count as none */
         const struct closure_table *newest;
 };
 
@@ -48,9 +47,6 @@ const struct closure_table *info_tables_of_closure(struct info_tables *t, uint64
 
 /* Whether the address may have the table of a function, a thunk or a frame: for finding where code begins. */
 bool info_tables_is_function(const struct program *program, uint64_t at);
-
-/* Whether the address may have a constructor's table in a program that is profiled, or not: for finding out which. */
-bool info_tables_is_constructor(struct program *program, uint64_t at, bool profiled);
 
 static inline uint32_t info_tables_count(const struct info_tables *t)
 {

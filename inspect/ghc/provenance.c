@@ -13,6 +13,7 @@
 #include <string.h>
 #include <zstd.h>
 
+#include "inspect/memory/sorted.h"
 #include "proto/base/array.h"
 
 #define NODES_MOST   (UINT32_C(1) << 16)
@@ -78,10 +79,10 @@ struct provenance_key {
 };
 
 struct provenance_node {
+        uint64_t least, most; /* addresses of its tables */
         const struct node_layout *layout;
         uint64_t at;
         uint64_t words[NODE_WORDS];
-        uint64_t least, most; /* addresses of its tables */
         uint64_t most_so_far; /* of this node and those before it */
         bool opened, good;
         struct provenance_key *keys; /* by address */
@@ -115,14 +116,6 @@ static uint64_t table_at(const struct provenance_node *n, uint64_t i)
                                  : entries_at(n) + (uint64_t)n->layout->entry_bytes * i;
 }
 
-static bool is_in_data(const struct program *p, uint64_t at)
-{
-        for (size_t i = 0; i < p->n_data; i++)
-                if (at >= p->data[i].start && at < p->data[i].end)
-                        return true;
-        return false;
-}
-
 static bool is_table(const struct program *p, uint64_t at)
 {
         return at && !(at & 7) && program_is_code(p, at);
@@ -140,19 +133,11 @@ static bool may_be(const struct program *p, const struct node_layout *l, const u
                          : is_table(p, words[FIRST_ENTRY]);
 }
 
-static uint32_t u32_at(const uint8_t *bytes)
-{
-        uint32_t value;
-
-        memcpy(&value, bytes, sizeof(value));
-        return value;
-}
-
 static uint32_t module_of(const struct provenance_node *n, const uint8_t *entry)
 {
         const uint8_t at = n->layout->module_at;
 
-        return at ? (uint32_t)(n->words[at / 8] >> at % 8 * 8) : u32_at(entry + n->layout->module);
+        return at ? (uint32_t)(n->words[at / 8] >> at % 8 * 8) : u32_at(entry, n->layout->module);
 }
 
 static bool has_module(const struct program *p, const struct provenance_node *n, const uint8_t *entry)
@@ -168,7 +153,7 @@ static bool has_symbol(const struct program *p, const struct provenance_node *n,
         char name[PROGRAM_NAME_BYTES];
         const size_t cut = strlen(TABLE);
 
-        if (!memory_text_kept(p->memory, n->words[n->layout->texts] + u32_at(entry + n->layout->table), name,
+        if (!memory_text_kept(p->memory, n->words[n->layout->texts] + u32_at(entry, n->layout->table), name,
                               sizeof(name)))
                 return false;
         return strlen(name) > cut && !strcmp(name + strlen(name) - cut, TABLE);
@@ -181,14 +166,14 @@ static bool is_node(const struct program *p, const struct provenance_node *n)
         uint8_t entry[64];
         const uint64_t next = n->words[0];
 
-        if ((next && !is_in_data(p, next)) || !is_table(p, memory_u64(p->memory, table_at(n, 0))) ||
+        if ((next && !program_is_data(p, next)) || !is_table(p, memory_u64(p->memory, table_at(n, 0))) ||
             !is_table(p, memory_u64(p->memory, table_at(n, count_of(n) - 1))))
                 return false;
         if (is_compressed(n))
                 return memory_u32(p->memory, entries_at(n)) == ZSTD_MAGIC &&
                        memory_u32(p->memory, n->words[l->texts]) == ZSTD_MAGIC;
         return memory_read(p->memory, entries_at(n), entry, l->entry_bytes) &&
-               (!l->zero || u32_at(entry + l->zero) == 0) && has_symbol(p, n, entry) && has_module(p, n, entry);
+               (!l->zero || u32_at(entry, l->zero) == 0) && has_symbol(p, n, entry) && has_module(p, n, entry);
 }
 
 /* ------------------------------------------------------------------------- the search */
@@ -276,13 +261,6 @@ static void search_range(struct provenance *v, const struct program *p, const st
         }
 }
 
-static int by_least(const void *a, const void *b)
-{
-        const struct provenance_node *x = a, *y = b;
-
-        return (x->least > y->least) - (x->least < y->least);
-}
-
 /* A runtime that has a list of them must have some. */
 static void report_unknown(struct provenance *v, const struct program *p)
 {
@@ -305,7 +283,7 @@ void provenance_search(struct provenance *v, const struct program *p)
         free(words);
         report_unknown(v, p);
         if (v->n)
-                qsort(v->nodes, v->n, sizeof(*v->nodes), by_least);
+                qsort(v->nodes, v->n, sizeof(*v->nodes), sorted_compare);
         for (size_t i = 0; i < v->n; i++) {
                 most = v->nodes[i].most > most ? v->nodes[i].most : most;
                 v->nodes[i].most_so_far = most;
@@ -372,7 +350,7 @@ static uint64_t texts_end(const struct program *p, const struct provenance_node 
 
         for (uint64_t i = 0; i < count_of(n); i++)
                 for (size_t k = 0; k < ARRAY_SIZE(offsets); k++) {
-                        const uint32_t offset = u32_at(n->entries + i * l->entry_bytes + offsets[k]);
+                        const uint32_t offset = u32_at(n->entries, i * l->entry_bytes + offsets[k]);
                         last = offset > last ? offset : last;
                 }
         for (uint64_t end = last; end < last + (uint64_t)TEXT_MOST && end < TEXTS_MOST; end++)
@@ -388,13 +366,6 @@ static void see_key(struct provenance_node *n, uint64_t i, uint64_t at)
         n->keys[i] = (struct provenance_key){ at, (uint32_t)i };
 }
 
-static int by_address(const void *a, const void *b)
-{
-        const struct provenance_key *x = a, *y = b;
-
-        return (x->at > y->at) - (x->at < y->at);
-}
-
 static bool read_keys(struct provenance *v, const struct program *p, struct provenance_node *n)
 {
         const size_t bytes = (size_t)count_of(n) * sizeof(*n->keys);
@@ -402,7 +373,7 @@ static bool read_keys(struct provenance *v, const struct program *p, struct prov
         if (bytes > KEPT_MOST - v->kept_bytes || !(n->keys = malloc(bytes)) || !each_table(p, n, see_key, n))
                 return false;
         v->kept_bytes += bytes;
-        qsort(n->keys, (size_t)count_of(n), sizeof(*n->keys), by_address);
+        qsort(n->keys, (size_t)count_of(n), sizeof(*n->keys), sorted_compare);
         return true;
 }
 
@@ -437,28 +408,13 @@ static void get_entry(const struct provenance_node *n, uint32_t index, struct pr
         const uint8_t *e = n->entries + (size_t)index * l->entry_bytes;
 
         *ret = (struct provenance_entry){
-                .table = text_of(n, u32_at(e + l->table)),
-                .type = text_of(n, u32_at(e + l->type)),
-                .label = text_of(n, u32_at(e + l->label)),
+                .table = text_of(n, u32_at(e, l->table)),
+                .type = text_of(n, u32_at(e, l->type)),
+                .label = text_of(n, u32_at(e, l->label)),
                 .module = text_of(n, module_of(n, e)),
-                .file = text_of(n, u32_at(e + l->file)),
-                .span = text_of(n, u32_at(e + l->span)),
+                .file = text_of(n, u32_at(e, l->file)),
+                .span = text_of(n, u32_at(e, l->span)),
         };
-}
-
-/* The number of the first node whose tables all are behind an address. */
-static size_t nodes_after(const struct provenance *v, uint64_t at)
-{
-        size_t low = 0, high = v->n;
-
-        while (low < high) {
-                const size_t middle = (low + high) / 2;
-                if (v->nodes[middle].least <= at)
-                        low = middle + 1;
-                else
-                        high = middle;
-        }
-        return low;
 }
 
 bool provenance_find(struct provenance *v, const struct program *p, uint64_t at, struct provenance_entry *ret)
@@ -466,11 +422,12 @@ bool provenance_find(struct provenance *v, const struct program *p, uint64_t at,
         const struct provenance_key wanted = { .at = at };
 
         provenance_search(v, p);
-        for (size_t i = nodes_after(v, at); i-- > 0 && v->nodes[i].most_so_far >= at;) {
+        for (size_t i = sorted_count(v->nodes, v->n, sizeof(*v->nodes), at);
+             i-- > 0 && v->nodes[i].most_so_far >= at;) {
                 struct provenance_node *n = &v->nodes[i];
                 const struct provenance_key *found = NULL;
                 if (n->most >= at && open_node(v, p, n))
-                        found = bsearch(&wanted, n->keys, (size_t)count_of(n), sizeof(*n->keys), by_address);
+                        found = bsearch(&wanted, n->keys, (size_t)count_of(n), sizeof(*n->keys), sorted_compare);
                 if (found) {
                         get_entry(n, found->index, ret);
                         return true;

@@ -17,6 +17,7 @@
 #include "inspect/ghc/closure.h"
 #include "inspect/ghc/roots.h"
 #include "inspect/ghc/threads.h"
+#include "inspect/memory/sorted.h"
 #include "proto/base/array.h"
 #include "proto/base/hash.h"
 
@@ -167,7 +168,7 @@ static bool has_static(const void *ctx, uint64_t at)
 
 static void follow_static(struct search *c, uint64_t at)
 {
-        if (!c->through_statics || !at || !heap_is_static(c->s, at) || !add_static(c, at))
+        if (!c->through_statics || !at || !program_is_data(c->g->program, at) || !add_static(c, at))
                 return;
         if (ARRAY_RESERVE(c->pending_statics, c->pending_capacity, c->n_pending + 1))
                 c->pending_statics[c->n_pending++] = at;
@@ -441,20 +442,12 @@ static void follow_weak_pointer(struct search *c, uint64_t at)
 /* The weak pointers that have this key. */
 static void follow_weak_pointers_of(struct search *c, uint64_t key)
 {
-        size_t low = 0, high = c->n_weak;
-
-        while (low < high) {
-                const size_t middle = (low + high) / 2;
-                if (c->weak[middle].key < key)
-                        low = middle + 1;
-                else
-                        high = middle;
-        }
-        for (; low < c->n_weak && c->weak[low].key == key && !c->graph->out_of_memory; low++)
+        for (size_t i = sorted_count(c->weak, c->n_weak, sizeof(*c->weak), key - 1);
+             i < c->n_weak && c->weak[i].key == key && !c->graph->out_of_memory; i++)
                 if (c->through_statics)
-                        follow_weak_pointer(c, c->weak[low].at);
+                        follow_weak_pointer(c, c->weak[i].at);
                 else
-                        add_held(c, c->weak[low].at | PLACE_WEAK,
+                        add_held(c, c->weak[i].at | PLACE_WEAK,
                                  heap_graph_type(c->graph, GRAPH_FRAME, "weak pointer", "weak pointer"));
 }
 
@@ -541,7 +534,7 @@ static void follow_c_memory(struct search *c)
                 for (uint64_t at = w->start; at + 8 <= w->end; at += 8) {
                         uint64_t value;
                         memcpy(&value, w->bytes + (at - w->start), sizeof(value));
-                        if (snapshot_megablock(c->s, value) && !heap_is_static(c->s, at))
+                        if (snapshot_megablock(c->s, value) && !program_is_data(c->g->program, at))
                                 follow(c, value);
                 }
         }

@@ -26,16 +26,6 @@ static void add_root(struct heap_roots *r, enum graph_kind kind, const char *nam
         g->types[type].roots++;
 }
 
-bool heap_is_static(const struct heap_snapshot *s, uint64_t at)
-{
-        const struct program *p = s->ghc->program;
-
-        for (size_t i = 0; i < p->n_data; i++)
-                if (at >= p->data[i].start && at < p->data[i].end)
-                        return true;
-        return false;
-}
-
 void heap_thread_frames(const struct heap_snapshot *s, uint64_t tso, unsigned most,
                         bool (*each)(void *ctx, const struct closure_table *t), void *ctx)
 {
@@ -168,8 +158,8 @@ static void add_stable_pointers(struct heap_roots *r)
         r->has_stable_pointers = true;
         size = size_at & 4 ? size >> 32 : (uint32_t)size;
         for (uint64_t i = 0; i < size && i < STABLE_MOST; i++)
-                if (snapshot_read(s, table + 8 * i, &entry) &&
-                    (snapshot_megablock(s, entry & ~UINT64_C(7)) || heap_is_static(s, entry & ~UINT64_C(7))))
+                if (snapshot_read(s, table + 8 * i, &entry) && (snapshot_megablock(s, entry & ~UINT64_C(7)) ||
+                                                                program_is_data(s->ghc->program, entry & ~UINT64_C(7))))
                         add_root(r, GRAPH_ROOT, "stable pointer", entry);
 }
 

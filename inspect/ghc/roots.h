@@ -39,9 +39,6 @@ void heap_roots_add(struct heap_roots *r);
 /* A weak pointer whose key does not move, and so is always alive. */
 void heap_roots_add_weak(struct heap_roots *r, uint64_t weak);
 
-/* Whether the address is in the program's data, where closures are that do not move. */
-bool heap_is_static(const struct heap_snapshot *s, uint64_t at);
-
 /* And static indirections into the heap. `is_alive`: the search from the other roots has come to it. */
 void heap_roots_add_cafs(struct heap_roots *r, bool (*is_alive)(const void *ctx, uint64_t at), const void *ctx);
 

@@ -38,22 +38,6 @@ enum {
         BYTES_READ = 224,
 };
 
-static uint64_t number(const uint8_t *bytes, size_t at)
-{
-        uint64_t value;
-
-        memcpy(&value, bytes + at, sizeof(value));
-        return value;
-}
-
-static uint32_t half(const uint8_t *bytes, size_t at)
-{
-        uint32_t value;
-
-        memcpy(&value, bytes + at, sizeof(value));
-        return value;
-}
-
 /* ------------------------------------------------------------------------- one place */
 
 static bool is_memory(uint64_t bytes)
@@ -64,19 +48,20 @@ static bool is_memory(uint64_t bytes)
 /* Whether it agrees with itself. */
 static bool is_plausible(const uint8_t *b, const struct generations *g)
 {
-        const uint64_t major = half(b, AT_MAJOR), most = number(b, AT_MAX_LIVE), sum = number(b, AT_LIVE_SUM);
+        const uint64_t major = u32_at(b, AT_MAJOR), most = u64_at(b, AT_MAX_LIVE), sum = u64_at(b, AT_LIVE_SUM);
 
-        return number(b, AT_ALLOCATED) > 0 && is_memory(number(b, AT_MAX_MEMORY)) &&
-               is_memory(number(b, AT_GC_MEMORY)) && number(b, AT_GC_MEMORY) <= number(b, AT_MAX_MEMORY) &&
-               most <= number(b, AT_MAX_MEMORY) &&
+        return u64_at(b, AT_ALLOCATED) > 0 && is_memory(u64_at(b, AT_MAX_MEMORY)) &&
+               is_memory(u64_at(b, AT_GC_MEMORY)) && u64_at(b, AT_GC_MEMORY) <= u64_at(b, AT_MAX_MEMORY) &&
+               most <= u64_at(b, AT_MAX_MEMORY) &&
                (major ? sum >= most && (sum - 1) / major < most : sum == 0 && most == 0) &&
-               half(b, AT_GC_GENERATION) < g->n && number(b, AT_GC_ALLOCATED) <= number(b, AT_ALLOCATED) &&
-               number(b, AT_GC_COPIED) <= number(b, AT_COPIED);
+               u32_at(b, AT_GC_GENERATION) < g->n && u64_at(b, AT_GC_ALLOCATED) <= u64_at(b, AT_ALLOCATED) &&
+               u64_at(b, AT_GC_COPIED) <= u64_at(b, AT_COPIED);
 }
 
 static bool has_counts(const uint8_t *b, const struct generations *g, uint64_t collections)
 {
-        return half(b, AT_COLLECTIONS) == (uint32_t)collections && half(b, AT_MAJOR) == g->items[g->n - 1].collections;
+        return u32_at(b, AT_COLLECTIONS) == (uint32_t)collections &&
+               u32_at(b, AT_MAJOR) == g->items[g->n - 1].collections;
 }
 
 enum fit { FITS, FITS_LATER, FITS_NOT };
@@ -94,7 +79,7 @@ static enum fit fit_of(const struct program *p, const struct generations *g, uin
         if (has_counts(ret, g, collections))
                 return is_plausible(ret, g) ? FITS : FITS_NOT;
         /* the generations are counted first, so that of a collection that ends it has yet to count one */
-        const uint32_t ahead = half(ret, AT_COLLECTIONS) - (uint32_t)collections;
+        const uint32_t ahead = u32_at(ret, AT_COLLECTIONS) - (uint32_t)collections;
         return ahead == UINT32_MAX || ahead <= AHEAD_MOST ? FITS_LATER : FITS_NOT;
 }
 
@@ -200,12 +185,12 @@ bool rts_counters_read(struct rts_counters_search *s, const struct program *p, c
         }
         s->misfits = 0;
         *ret = (struct rts_counters){
-                .allocated_bytes = number(b, AT_ALLOCATED),
-                .copied_bytes = number(b, AT_COPIED),
-                .collecting_ns = number(b, AT_ELAPSED) ? number(b, AT_ELAPSED) : RTS_COUNTER_UNKNOWN,
-                .live_sum_bytes = number(b, AT_LIVE_SUM),
-                .newest_live_bytes = number(b, AT_GC_LIVE),
-                .newest_is_major = half(b, AT_GC_GENERATION) + 1 == g->n,
+                .allocated_bytes = u64_at(b, AT_ALLOCATED),
+                .copied_bytes = u64_at(b, AT_COPIED),
+                .collecting_ns = u64_at(b, AT_ELAPSED) ? u64_at(b, AT_ELAPSED) : RTS_COUNTER_UNKNOWN,
+                .live_sum_bytes = u64_at(b, AT_LIVE_SUM),
+                .newest_live_bytes = u64_at(b, AT_GC_LIVE),
+                .newest_is_major = u32_at(b, AT_GC_GENERATION) + 1 == g->n,
         };
         return true;
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "inspect/ghc/closure.h"
+#include "inspect/memory/sorted.h"
 #include "proto/base/array.h"
 #include "proto/base/text_out.h"
 
@@ -20,12 +21,9 @@
 #define CHANGED_MOST      (UINT64_C(1) << 22) /* words */
 #define REREAD_BYTES      65536u
 
-static uint64_t word_in(const struct megablock *m, size_t at)
+static const uint8_t *first_descriptor(const uint8_t *megablock)
 {
-        uint64_t value;
-
-        memcpy(&value, m->bytes + at, sizeof(value));
-        return value;
+        return megablock + FIRST_BLOCK * DESCRIPTOR_BYTES;
 }
 
 /* ------------------------------------------------------------------------- prepare */
@@ -147,45 +145,15 @@ static void drop(const struct heap_snapshot *s, uint8_t *bytes)
                 free(bytes);
 }
 
-/* How many further megablocks the group of the first block reaches over, which is large then; 0: none. */
-static uint64_t reach_of(const uint8_t *bytes)
+/* By the group of its first block: none of its groups is in use. */
+static bool is_free(const struct block_group *first)
 {
-        uint32_t blocks;
-
-        memcpy(&blocks, bytes + FIRST_BLOCK * DESCRIPTOR_BYTES + 48, sizeof(blocks));
-        return blocks <= MEGABLOCK_BLOCKS - FIRST_BLOCK
-                       ? 0
-                       : ((uint64_t)(blocks - (MEGABLOCK_BLOCKS - FIRST_BLOCK)) * BLOCK_BYTES + MEGABLOCK_BYTES - 1) /
-                                 MEGABLOCK_BYTES;
-}
-
-static bool is_megablock(const uint8_t *bytes, uint64_t at)
-{
-        uint64_t start;
-        uint32_t blocks;
-
-        memcpy(&start, bytes + FIRST_BLOCK * DESCRIPTOR_BYTES, sizeof(start));
-        memcpy(&blocks, bytes + FIRST_BLOCK * DESCRIPTOR_BYTES + 48, sizeof(blocks));
-        return start == at + FIRST_BLOCK * BLOCK_BYTES && blocks > 0;
-}
-
-/* None of its groups is in use. */
-static bool is_free(const uint8_t *bytes)
-{
-        uint64_t free_at;
-
-        memcpy(&free_at, bytes + FIRST_BLOCK * DESCRIPTOR_BYTES + 8, sizeof(free_at));
-        uint32_t blocks;
-        memcpy(&blocks, bytes + FIRST_BLOCK * DESCRIPTOR_BYTES + 48, sizeof(blocks));
-        return free_at == UINT64_MAX && blocks >= MEGABLOCK_BLOCKS - FIRST_BLOCK;
+        return first->free == BLOCK_FREE && first->blocks >= MEGABLOCK_BLOCKS - FIRST_BLOCK;
 }
 
 static bool is_large_bytes(struct heap_snapshot *s, const uint8_t *bytes)
 {
-        uint64_t first;
-
-        memcpy(&first, bytes + FIRST_BLOCK * BLOCK_BYTES, sizeof(first));
-        const struct closure_table *t = info_tables_find(&s->ghc->tables, first);
+        const struct closure_table *t = info_tables_find(&s->ghc->tables, u64_at(bytes, FIRST_BLOCK * BLOCK_BYTES));
         return t && t->type == ARR_WORDS;
 }
 
@@ -193,26 +161,27 @@ static bool is_large_bytes(struct heap_snapshot *s, const uint8_t *bytes)
 static uint64_t copy_megablock(struct heap_snapshot *s, uint64_t at, uint64_t left)
 {
         const struct memory *m = s->ghc->program->memory;
+        struct block_group first;
         uint8_t *bytes;
 
         if (!ARRAY_RESERVE(s->megablocks, s->megablocks_capacity, s->n_megablocks + 1) || !(bytes = new_bytes(s)))
                 return 0;
-        if (!memory_read(m, at, bytes, DESCRIPTOR_AREA) || !is_megablock(bytes, at)) {
+        if (!memory_read(m, at, bytes, DESCRIPTOR_AREA) || !block_group_first(first_descriptor(bytes), at, &first)) {
                 drop(s, bytes);
                 return 1;
         }
-        uint64_t reach = reach_of(bytes);
-        reach = reach < left ? reach : left - 1;
-        if (is_free(bytes) ||
+        uint64_t reach = block_group_megablocks(&first);
+        reach = reach < left ? reach : left;
+        if (is_free(&first) ||
             !memory_read(m, at + DESCRIPTOR_AREA, bytes + DESCRIPTOR_AREA, s->each_bytes - DESCRIPTOR_AREA)) {
                 drop(s, bytes);
-                return 1 + reach;
+                return reach;
         }
         if (!keep(s, at, bytes)) {
                 drop(s, bytes);
                 return 0;
         }
-        for (uint64_t i = 1; i <= reach && !is_partial_copy(s) && !is_large_bytes(s, bytes); i++) {
+        for (uint64_t i = 1; i < reach && !is_partial_copy(s) && !is_large_bytes(s, bytes); i++) {
                 uint8_t *more;
                 if (!ARRAY_RESERVE(s->megablocks, s->megablocks_capacity, s->n_megablocks + 1) ||
                     !(more = new_bytes(s)))
@@ -222,28 +191,17 @@ static uint64_t copy_megablock(struct heap_snapshot *s, uint64_t at, uint64_t le
                 else
                         drop(s, more);
         }
-        return 1 + reach;
-}
-
-static bool is_anonymous(const struct mapping *m)
-{
-        return m->readable && m->writable && !m->file && !m->named;
+        return reach;
 }
 
 static bool copy_heap(struct heap_snapshot *s, bool (*expired)(void *ctx), void *ctx, struct error *error)
 {
-        const struct program *p = s->ghc->program;
+        struct range r;
 
-        for (size_t i = 0; i < p->n_mappings; i++) {
-                if (!is_anonymous(&p->mappings[i]))
-                        continue;
-                const uint64_t start = p->mappings[i].start;
-                uint64_t end = p->mappings[i].end;
-                while (i + 1 < p->n_mappings && p->mappings[i + 1].start == end && is_anonymous(&p->mappings[i + 1]))
-                        end = p->mappings[++i].end;
-                for (uint64_t at = (start + MEGABLOCK_BYTES - 1) & ~(MEGABLOCK_BYTES - 1);
-                     at < end && end - at >= MEGABLOCK_BYTES;) {
-                        const uint64_t n = copy_megablock(s, at, (end - at) / MEGABLOCK_BYTES);
+        for (size_t i = 0; program_next_anonymous(s->ghc->program, &i, &r);)
+                for (uint64_t at = (r.start + MEGABLOCK_BYTES - 1) & ~(MEGABLOCK_BYTES - 1);
+                     at < r.end && r.end - at >= MEGABLOCK_BYTES;) {
+                        const uint64_t n = copy_megablock(s, at, (r.end - at) / MEGABLOCK_BYTES);
                         if (n == 0)
                                 return error_set(error, "its heap grows faster than it is copied");
                         if ((s->expired = expired(ctx)))
@@ -252,7 +210,6 @@ static bool copy_heap(struct heap_snapshot *s, bool (*expired)(void *ctx), void 
                                                  "it collects too often for that: allow more");
                         at += n * MEGABLOCK_BYTES;
                 }
-        }
         return true;
 }
 
@@ -328,31 +285,27 @@ bool snapshot_copy(struct heap_snapshot *s, bool with_written, bool (*expired)(v
 
 /* --------------------------------------------------------------------------- index */
 
-static bool add_group(struct heap_snapshot *s, size_t megablock, uint32_t block)
+static bool add_group(struct heap_snapshot *s, const struct block_group *g)
 {
-        struct megablock *m = &s->megablocks[megablock];
-        const size_t d = (size_t)block * DESCRIPTOR_BYTES;
-        const uint64_t start = word_in(m, d), free_at = word_in(m, d + 8);
-        const uint32_t blocks = (uint32_t)word_in(m, d + 48);
-        const uint16_t flags = (uint16_t)(word_in(m, d + 40) >> 48);
-        const uint64_t end = start + (uint64_t)blocks * BLOCK_BYTES;
+        const uint64_t end = g->start + (uint64_t)g->blocks * BLOCK_BYTES;
 
-        if (free_at == UINT64_MAX)
+        if (g->free == BLOCK_FREE)
                 return true;
         if (!ARRAY_RESERVE(s->groups, s->groups_capacity, s->n_groups + 1))
                 return false;
         s->groups[s->n_groups++] = (struct heap_group){
-                .start = start,
-                .end = (flags & BLOCK_NONMOVING)            ? end
-                       : free_at >= start && free_at <= end ? free_at
-                                                            : start,
-                .blocks = blocks,
-                .flags = flags,
+                .start = g->start,
+                .end = (g->flags & BLOCK_NONMOVING)            ? end
+                       : g->free >= g->start && g->free <= end ? g->free
+                                                               : g->start,
+                .blocks = g->blocks,
+                .flags = g->flags,
         };
-        for (uint64_t b = 0; b < blocks; b++) {
-                struct megablock *of = snapshot_megablock(s, start + b * BLOCK_BYTES);
+        for (uint64_t b = 0; b < g->blocks; b++) {
+                const uint64_t at = g->start + b * BLOCK_BYTES;
+                struct megablock *of = snapshot_megablock(s, at);
                 if (of)
-                        of->groups[(start + b * BLOCK_BYTES) % MEGABLOCK_BYTES / BLOCK_BYTES] = (uint32_t)s->n_groups;
+                        of->groups[at % MEGABLOCK_BYTES / BLOCK_BYTES] = (uint32_t)s->n_groups;
                 else if (b % MEGABLOCK_BLOCKS == 0 && b > MEGABLOCK_BLOCKS)
                         break; /* its other megablocks were not copied */
         }
@@ -363,18 +316,18 @@ static bool find_groups(struct heap_snapshot *s)
 {
         for (size_t i = 0; i < s->n_megablocks; i++) {
                 const struct megablock *m = &s->megablocks[i];
-                if (!is_megablock(m->bytes, m->at) || m->groups[FIRST_BLOCK])
+                struct block_group g;
+                if (!block_group_first(first_descriptor(m->bytes), m->at, &g) || m->groups[FIRST_BLOCK])
                         continue; /* it is a further one of a large group */
                 for (uint32_t b = FIRST_BLOCK; b < MEGABLOCK_BLOCKS;) {
-                        const uint64_t start = word_in(m, (size_t)b * DESCRIPTOR_BYTES);
-                        const uint32_t n = (uint32_t)word_in(m, (size_t)b * DESCRIPTOR_BYTES + 48);
-                        if (n == 0 || start != m->at + (uint64_t)b * BLOCK_BYTES) {
+                        g = block_group_read(m->bytes + (size_t)b * DESCRIPTOR_BYTES);
+                        if (g.blocks == 0 || g.start != m->at + (uint64_t)b * BLOCK_BYTES) {
                                 b++;
                                 continue;
                         }
-                        if (!add_group(s, i, b))
+                        if (!add_group(s, &g))
                                 return false;
-                        b += n < MEGABLOCK_BLOCKS ? n : MEGABLOCK_BLOCKS;
+                        b += g.blocks < MEGABLOCK_BLOCKS ? g.blocks : MEGABLOCK_BLOCKS;
                 }
         }
         return true;
@@ -620,24 +573,17 @@ bool snapshot_reread(struct heap_snapshot *s, bool (*expired)(void *ctx), void *
 
 bool snapshot_read(const struct heap_snapshot *s, uint64_t at, uint64_t *ret)
 {
-        size_t low = 0, high = s->n_written;
-
         if (at & 7)
                 return false;
         if (snapshot_megablock(s, at)) {
                 *ret = snapshot_word(s, at);
                 return true;
         }
-        while (low < high) {
-                const size_t middle = (low + high) / 2;
-                if (s->written[middle].end <= at)
-                        low = middle + 1;
-                else
-                        high = middle;
-        }
-        if (low == s->n_written || s->written[low].start > at || s->written[low].end - at < sizeof(*ret))
+        const size_t i = sorted_range(s->written, s->n_written, sizeof(*s->written), at);
+        const struct written *w = i < s->n_written ? &s->written[i] : NULL;
+        if (!w || w->end - at < sizeof(*ret))
                 return false;
-        memcpy(ret, s->written[low].bytes + (at - s->written[low].start), sizeof(*ret));
+        *ret = u64_at(w->bytes, (size_t)(at - w->start));
         return true;
 }
 

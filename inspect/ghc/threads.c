@@ -212,14 +212,6 @@ static uint64_t follow(struct ghc *g, uint64_t closure)
         return first & 1 ? first & ~UINT64_C(7) : closure & ~UINT64_C(7);
 }
 
-static uint64_t u64_at(const uint8_t *bytes, size_t at)
-{
-        uint64_t value;
-
-        memcpy(&value, bytes + at, sizeof(value));
-        return value;
-}
-
 /* The first words of a STACK. A collector may just have copied it: then its first word leads there. */
 static bool read_head(struct ghc *g, uint64_t *stack, uint8_t *head)
 {
@@ -330,10 +322,8 @@ static bool copy_thread(void *ctx, uint64_t tso)
                 return false;
         }
         (void)memory_read(m, at + THREAD_WHAT_NEXT, &next, sizeof(next));
-        if (thread_has_ended(next)) {
-                t->finished++;
+        if (thread_has_ended(next))
                 return true;
-        }
         if (!ARRAY_RESERVE_ZEROED(t->items, t->capacity, t->n + 1)) {
                 t->out_of_memory = true;
                 return false;

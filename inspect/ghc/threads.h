@@ -72,7 +72,6 @@ struct threads {
         uint64_t *words;
         size_t n_words, words_capacity;
         struct memory pages; /* that were read for the newest copy */
-        uint64_t finished;   /* threads that have ended, but are still listed */
         bool list_cut;       /* a list of threads did not end as lists do */
         bool out_of_memory;
         bool out_of_time;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "inspect/memory/sorted.h"
 #include "proto/base/array.h"
 
 #define TABLE_MOST   (UINT64_C(1) << 20) /* segments, sections */
@@ -198,14 +199,5 @@ void elf_symbols_done(struct elf_symbols *s)
 
 size_t elf_symbols_after(const struct elf_symbols *s, uint64_t address)
 {
-        size_t low = 0, high = s->n;
-
-        while (low < high) {
-                const size_t middle = (low + high) / 2;
-                if (s->items[middle].address <= address)
-                        low = middle + 1;
-                else
-                        high = middle;
-        }
-        return low;
+        return sorted_count(s->items, s->n, sizeof(*s->items), address);
 }

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define MEMORY_PAGE_BYTES 16384u
 #define MEMORY_PAGES      4096u /* kept at most: 64 MiB */
@@ -42,6 +43,23 @@ bool memory_read_kept(struct memory *m, uint64_t at, void *to, size_t n);
 /* 0 when it cannot be read. */
 uint64_t memory_u64(const struct memory *m, uint64_t at);
 uint32_t memory_u32(const struct memory *m, uint64_t at);
+
+/* Of bytes that were read. */
+static inline uint64_t u64_at(const uint8_t *bytes, size_t at)
+{
+        uint64_t value;
+
+        memcpy(&value, bytes + at, sizeof(value));
+        return value;
+}
+
+static inline uint32_t u32_at(const uint8_t *bytes, size_t at)
+{
+        uint32_t value;
+
+        memcpy(&value, bytes + at, sizeof(value));
+        return value;
+}
 
 /* A text of printable characters, NUL included within `size`. False: longer, or something else. */
 bool memory_text_kept(struct memory *m, uint64_t at, char *ret, size_t size);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "inspect/memory/sorted.h"
 #include "proto/base/array.h"
 #include "proto/base/text_out.h"
 
@@ -65,32 +66,28 @@ void program_done(struct program *p)
 
 /* --------------------------------------------------------------------- look-ups */
 
-static int by_start(const void *a, const void *b)
-{
-        const struct mapping *x = a, *y = b;
-
-        return (x->start > y->start) - (x->start < y->start);
-}
-
-static int by_range(const void *a, const void *b)
-{
-        const struct range *x = a, *y = b;
-
-        return (x->start > y->start) - (x->start < y->start);
-}
-
 const struct mapping *program_mapping(const struct program *p, uint64_t address)
 {
-        size_t low = 0, high = p->n_mappings;
+        const size_t i = sorted_range(p->mappings, p->n_mappings, sizeof(*p->mappings), address);
 
-        while (low < high) {
-                const size_t middle = (low + high) / 2;
-                if (p->mappings[middle].end <= address)
-                        low = middle + 1;
-                else
-                        high = middle;
-        }
-        return low < p->n_mappings && p->mappings[low].start <= address ? &p->mappings[low] : NULL;
+        return i < p->n_mappings ? &p->mappings[i] : NULL;
+}
+
+static bool is_anonymous(const struct mapping *m)
+{
+        return m->readable && m->writable && !m->file && !m->named;
+}
+
+bool program_next_anonymous(const struct program *p, size_t *at, struct range *ret)
+{
+        while (*at < p->n_mappings && !is_anonymous(&p->mappings[*at]))
+                ++*at;
+        if (*at == p->n_mappings)
+                return false;
+        *ret = (struct range){ p->mappings[*at].start, p->mappings[*at].end };
+        while (++*at < p->n_mappings && p->mappings[*at].start == ret->end && is_anonymous(&p->mappings[*at]))
+                ret->end = p->mappings[*at].end;
+        return true;
 }
 
 const char *program_own_file(const struct program *p)
@@ -102,16 +99,12 @@ const char *program_own_file(const struct program *p)
 
 bool program_is_code(const struct program *p, uint64_t address)
 {
-        size_t low = 0, high = p->n_code;
+        return sorted_range(p->code, p->n_code, sizeof(*p->code), address) < p->n_code;
+}
 
-        while (low < high) {
-                const size_t middle = (low + high) / 2;
-                if (p->code[middle].end <= address)
-                        low = middle + 1;
-                else
-                        high = middle;
-        }
-        return low < p->n_code && p->code[low].start <= address;
+bool program_is_data(const struct program *p, uint64_t address)
+{
+        return sorted_range(p->data, p->n_data, sizeof(*p->data), address) < p->n_data;
 }
 
 const struct elf_symbol *program_symbol(const struct program *p, uint64_t address)
@@ -322,7 +315,7 @@ bool program_load(struct program *p, const struct file_opener *opener, struct er
         uint32_t last = 0;
 
         if (p->n_mappings)
-                qsort(p->mappings, p->n_mappings, sizeof(*p->mappings), by_start);
+                qsort(p->mappings, p->n_mappings, sizeof(*p->mappings), sorted_compare);
         for (size_t i = 0; i < p->n_mappings; i++) {
                 const struct mapping m = p->mappings[i];
                 if (m.file == 0 || m.file == last)
@@ -336,9 +329,9 @@ bool program_load(struct program *p, const struct file_opener *opener, struct er
         if (p->n_code == 0)
                 return error_set(error, "the program's file cannot be used: %s",
                                  p->no_symbols.text[0] ? p->no_symbols.text : "it is not known which one it is");
-        qsort(p->code, p->n_code, sizeof(*p->code), by_range);
+        qsort(p->code, p->n_code, sizeof(*p->code), sorted_compare);
         if (p->n_data)
-                qsort(p->data, p->n_data, sizeof(*p->data), by_range);
+                qsort(p->data, p->n_data, sizeof(*p->data), sorted_compare);
         elf_symbols_sort(&p->symbols);
         return true;
 }

@@ -20,7 +20,7 @@ struct mapping {
         uint64_t start, end;
         uint64_t offset; /* in its file */
         uint32_t file;   /* its number in program.files, plus 1; 0: none */
-        bool readable, writable, executable;
+        bool readable, writable;
         bool named; /* [heap], [stack] ...: no file and not anonymous either */
 };
 
@@ -65,7 +65,7 @@ struct program {
         /* by program_load() */
         struct range *code; /* that GHC may have made; sorted */
         size_t n_code;
-        struct range *data; /* which these files may write: closures that do not move */
+        struct range *data; /* sorted, too; which these files may write: closures that do not move */
         size_t n_data;
         struct range *variables; /* .bss after these: the runtime's own variables */
         size_t n_variables;
@@ -86,10 +86,17 @@ void program_done(struct program *p);
 /* The mapping of an address; NULL: none. */
 const struct mapping *program_mapping(const struct program *p, uint64_t address);
 
+/*
+ * The next range of memory that is of no file and may be written, from the mapping number *at on: neighbours together;
+ * moves *at behind. False: there is none.
+ */
+bool program_next_anonymous(const struct program *p, size_t *at, struct range *ret);
+
 /* The program's own file; NULL: not known. */
 const char *program_own_file(const struct program *p);
 
 bool program_is_code(const struct program *p, uint64_t address);
+bool program_is_data(const struct program *p, uint64_t address);
 
 /* The symbol that an address is in. */
 const struct elf_symbol *program_symbol(const struct program *p, uint64_t address);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "inspect/memory/sorted.h"
 #include "inspect/process/registers.h"
 
 #define NOTES_MOST (UINT64_C(1) << 26)
@@ -27,16 +28,9 @@ struct core_source {
 
 static const struct core_segment *segment_of(const struct core *c, uint64_t at)
 {
-        size_t low = 0, high = c->n_segments;
+        const size_t i = sorted_range(c->segments, c->n_segments, sizeof(*c->segments), at);
 
-        while (low < high) {
-                const size_t middle = (low + high) / 2;
-                if (c->segments[middle].end <= at)
-                        low = middle + 1;
-                else
-                        high = middle;
-        }
-        return low < c->n_segments && c->segments[low].start <= at ? &c->segments[low] : NULL;
+        return i < c->n_segments ? &c->segments[i] : NULL;
 }
 
 /* What the program has not written is in its files. */
@@ -83,25 +77,17 @@ static bool read_core(void *ctx, uint64_t at, void *to, size_t n)
 
 /* -------------------------------------------------------------------------- notes */
 
-static uint64_t u64_at(const uint8_t *bytes, size_t i)
-{
-        uint64_t value;
-
-        memcpy(&value, bytes + 8 * i, sizeof(value));
-        return value;
-}
-
 /* count, page size, then start, end and page of each mapping, then their paths. */
 static bool name_mappings(struct core *c, const struct elf_note *n)
 {
-        const uint64_t count = n->size >= 16 ? u64_at(n->bytes, 0) : 0, page = n->size >= 16 ? u64_at(n->bytes, 1) : 0;
+        const uint64_t count = n->size >= 16 ? u64_at(n->bytes, 0) : 0, page = n->size >= 16 ? u64_at(n->bytes, 8) : 0;
 
         if (count == 0 || count > n->size / 24 || 16 + count * 24 >= n->size || page == 0 || page > 1 << 30)
                 return true;
         const char *path = (const char *)n->bytes + 16 + count * 24, *end = (const char *)n->bytes + n->size;
         for (size_t i = 0; i < count && path < end; i++) {
-                const uint64_t start = u64_at(n->bytes, 2 + 3 * i), stop = u64_at(n->bytes, 3 + 3 * i);
-                const uint64_t pages = u64_at(n->bytes, 4 + 3 * i);
+                const uint64_t start = u64_at(n->bytes, 16 + 24 * i), stop = u64_at(n->bytes, 24 + 24 * i);
+                const uint64_t pages = u64_at(n->bytes, 32 + 24 * i);
                 const size_t length = strnlen(path, (size_t)(end - path));
                 struct mapping m = { .start = start, .end = stop, .offset = pages * page, .readable = true };
 
@@ -157,21 +143,14 @@ static bool read_notes(struct core *c, const Elf64_Phdr *segment)
                         good = add_thread(c, &n);
                 else if (n.type == NT_AUXV)
                         for (size_t i = 0; i + 1 < n.size / 8; i += 2)
-                                if (u64_at(n.bytes, i) == AT_ENTRY)
-                                        c->program.entry = u64_at(n.bytes, i + 1);
+                                if (u64_at(n.bytes, 8 * i) == AT_ENTRY)
+                                        c->program.entry = u64_at(n.bytes, 8 * i + 8);
         }
         free(notes);
         return good;
 }
 
 /* --------------------------------------------------------------------------- open */
-
-static int by_start(const void *a, const void *b)
-{
-        const struct core_segment *x = a, *y = b;
-
-        return (x->start > y->start) - (x->start < y->start);
-}
 
 static bool add_segment(struct core *c, const Elf64_Phdr *p)
 {
@@ -182,7 +161,6 @@ static bool add_segment(struct core *c, const Elf64_Phdr *p)
                 .end = p->p_vaddr + p->p_memsz,
                 .readable = (p->p_flags & PF_R) != 0,
                 .writable = (p->p_flags & PF_W) != 0,
-                .executable = (p->p_flags & PF_X) != 0,
         };
 
         if (m.start >= m.end)
@@ -202,7 +180,7 @@ static bool load(struct core *c, struct error *error)
                 if (c->elf.segments[i].p_type == PT_LOAD)
                         good = add_segment(c, &c->elf.segments[i]);
         if (good && c->n_segments)
-                qsort(c->segments, c->n_segments, sizeof(*c->segments), by_start);
+                qsort(c->segments, c->n_segments, sizeof(*c->segments), sorted_compare);
         for (size_t i = 0; good && i < c->elf.n_segments; i++)
                 if (c->elf.segments[i].p_type == PT_NOTE)
                         good = read_notes(c, &c->elf.segments[i]);

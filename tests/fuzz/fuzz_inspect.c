@@ -300,11 +300,9 @@ static void load(const uint8_t *data, size_t size)
         char name[PROGRAM_NAME_BYTES];
         struct error error;
 
-        (void)program_add_mapping(&p, (struct mapping){ .start = 0x1000,
-                                                        .end = 0x9000,
-                                                        .file = program_file(&p, "/program"),
-                                                        .readable = true,
-                                                        .executable = true });
+        (void)program_add_mapping(
+                &p, (struct mapping){
+                            .start = 0x1000, .end = 0x9000, .file = program_file(&p, "/program"), .readable = true });
         if (program_load(&p, &opener, &error))
                 for (uint64_t at = 0; at < 0x10000; at += 0x311)
                         (void)name_of_code(&p, at, name, sizeof(name));

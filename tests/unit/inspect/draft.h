@@ -339,13 +339,12 @@ static void draft_region(struct draft_region *r, uint64_t start, uint64_t n)
                 abort();
 }
 
-static void draft_map(struct draft *d, const struct draft_region *r, bool writable, bool executable)
+static void draft_map(struct draft *d, const struct draft_region *r, bool writable)
 {
         if (!program_add_mapping(&d->program, (struct mapping){ .start = r->start,
                                                                 .end = r->start + r->n,
                                                                 .readable = true,
-                                                                .writable = writable,
-                                                                .executable = executable }))
+                                                                .writable = writable }))
                 abort();
 }
 
@@ -362,10 +361,10 @@ static struct draft *draft_new(const struct draft_layout *layout)
         draft_region(&d->heap, DRAFT_HEAP, DRAFT_MEGABLOCKS * MEGABLOCK_BYTES);
         d->memory = (struct memory){ .read = draft_read, .ctx = d };
         d->program = (struct program){ .memory = &d->memory, .provenance = &d->provenance };
-        draft_map(d, &d->text, false, true);
-        draft_map(d, &d->data, true, false);
-        draft_map(d, &d->c, true, false);
-        draft_map(d, &d->heap, true, false);
+        draft_map(d, &d->text, false);
+        draft_map(d, &d->data, true);
+        draft_map(d, &d->c, true);
+        draft_map(d, &d->heap, true);
         d->program.code = malloc(sizeof(struct range));
         d->program.data = malloc(sizeof(struct range));
         d->program.variables = malloc(sizeof(struct range));
