@@ -23,9 +23,7 @@ void info_tables_done(struct info_tables *t)
         for (uint32_t id = 1; id <= t->tables.count; id++)
                 free(((struct closure_table *)pool_at(&t->tables, id))->name);
         pool_done(&t->tables);
-        free(t->places);
-        t->places = NULL;
-        t->n_places = 0;
+        idtable_done(&t->ids);
         t->newest = NULL;
 }
 
@@ -126,30 +124,20 @@ static void read_table(struct info_tables *t, uint64_t at, struct closure_table 
 
 /* ---------------------------------------------------------------------- the table */
 
-static uint32_t place_of(const struct info_tables *t, uint64_t at)
+/* NULL: out of memory, or there are too many. */
+static const struct closure_table *add_table(struct info_tables *t, uint64_t at, uint64_t hash)
 {
-        uint32_t place = (uint32_t)hash_u64(at, 0) & (t->n_places - 1);
+        struct closure_table *i = t->tables.count < TABLES_MOST ? pool_add(&t->tables) : NULL;
 
-        while (t->places[place] && info_tables_nth(t, t->places[place])->at != at)
-                place = (place + 1) & (t->n_places - 1);
-        return place;
-}
-
-static bool make_room(struct info_tables *t)
-{
-        const uint32_t n = t->n_places ? 2 * t->n_places : 4096;
-        uint32_t *places;
-
-        if (2 * t->tables.count < t->n_places)
-                return true;
-        if (t->tables.count >= TABLES_MOST || !(places = calloc(n, sizeof(*places))))
-                return false;
-        free(t->places);
-        t->places = places;
-        t->n_places = n;
-        for (uint32_t id = 1; id <= t->tables.count; id++)
-                t->places[place_of(t, info_tables_nth(t, id)->at)] = id;
-        return true;
+        if (i && idtable_add(&t->ids, hash, t->tables.count) != 0) {
+                pool_undo(&t->tables);
+                return NULL;
+        }
+        if (i) {
+                read_table(t, at, i);
+                i->id = t->tables.count;
+        }
+        return i;
 }
 
 const struct closure_table *info_tables_find(struct info_tables *t, uint64_t at)
@@ -158,19 +146,12 @@ const struct closure_table *info_tables_find(struct info_tables *t, uint64_t at)
                 return t->newest;
         if ((at & 7) || !program_is_code(t->program, at))
                 return NULL;
-        if (!make_room(t))
-                return NULL;
-        const uint32_t place = place_of(t, at);
-        struct closure_table *i;
-        if (t->places[place]) {
-                i = pool_at(&t->tables, t->places[place]);
-        } else {
-                if (!(i = pool_add(&t->tables)))
-                        return NULL;
-                read_table(t, at, i);
-                i->id = t->places[place] = t->tables.count;
-        }
-        if (i->type == 0)
+        const uint64_t hash = hash_u64(at, 0);
+        uint32_t place = idtable_start(&t->ids, hash), id;
+        while ((id = idtable_next(&t->ids, hash, &place)) && info_tables_nth(t, id)->at != at)
+                ;
+        const struct closure_table *i = id ? info_tables_nth(t, id) : add_table(t, at, hash);
+        if (!i || i->type == 0)
                 return NULL;
         t->newest = i;
         return i;

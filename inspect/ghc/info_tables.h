@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "inspect/memory/program.h"
+#include "proto/base/idtable.h"
 #include "proto/base/pool.h"
 
 struct closure_table {
@@ -30,9 +31,8 @@ struct closure_table {
 struct info_tables {
         struct program *program; /* borrowed */
         struct pool tables;      /* by id */
-        uint32_t *places;        /* by address; 0: free */
-        uint32_t n_places;
-        unsigned header_words; /* of a closure: 3 where the program is profiled, else 1 */
+        struct idtable ids;      /* by address */
+        unsigned header_words;   /* of a closure: 3 where the program is profiled, else 1 */
         const struct closure_table *newest;
 };
 

@@ -20,8 +20,9 @@
 #include "inspect/memory/sorted.h"
 #include "proto/base/array.h"
 #include "proto/base/hash.h"
+#include "proto/base/idtable.h"
 
-#define STATICS_MOST ((size_t)1 << 24)
+#define STATICS_MOST ((size_t)1 << 23)
 #define BITMAP_MOST  (UINT64_C(1) << 20) /* words of a frame or of arguments */
 #define WEAK_MOST    (UINT64_C(1) << 22)
 
@@ -48,10 +49,10 @@ struct search {
         size_t n_weak, weak_capacity;
         uint32_t *root_next;  /* of each root, the next one of its name, plus 1 */
         bool through_statics; /* the first search */
-        uint64_t *statics;    /* closures that do not move and were reached: a hash table */
-        size_t n_statics, static_places;
-        uint64_t *pending_statics; /* those that are not gone through yet */
-        size_t n_pending, pending_capacity;
+        uint64_t *statics;    /* closures that do not move and were reached, in that order */
+        size_t n_statics, statics_capacity;
+        size_t statics_done; /* of these, that were gone through */
+        struct idtable static_ids;
 };
 
 /* ------------------------------------------------------------------ what was reached */
@@ -123,55 +124,26 @@ static uint32_t add_closure(struct search *c, const struct closure_table *t, uin
         return node;
 }
 
-/* Adds one to the set. False: it is in it already, or there is no memory. */
-static bool add_static(struct search *c, uint64_t at)
-{
-        if (2 * (c->n_statics + 1) > c->static_places) {
-                const size_t n = c->static_places ? 2 * c->static_places : 4096;
-                uint64_t *places = n <= STATICS_MOST ? calloc(n, sizeof(*places)) : NULL;
-                if (!places) {
-                        c->graph->out_of_memory = true;
-                        return false;
-                }
-                for (size_t i = 0; i < c->static_places; i++) {
-                        size_t k = (size_t)hash_u64(c->statics[i], 0) & (n - 1);
-                        while (c->statics[i] && places[k])
-                                k = (k + 1) & (n - 1);
-                        if (c->statics[i])
-                                places[k] = c->statics[i];
-                }
-                free(c->statics);
-                c->statics = places;
-                c->static_places = n;
-        }
-        size_t k = (size_t)hash_u64(at, 0) & (c->static_places - 1);
-        for (; c->statics[k]; k = (k + 1) & (c->static_places - 1))
-                if (c->statics[k] == at)
-                        return false;
-        c->statics[k] = at;
-        c->n_statics++;
-        return true;
-}
-
 static bool has_static(const void *ctx, uint64_t at)
 {
         const struct search *c = ctx;
+        const uint64_t hash = hash_u64(at, 0);
+        uint32_t place = idtable_start(&c->static_ids, hash), id;
 
-        for (size_t k = c->static_places ? (size_t)hash_u64(at, 0) & (c->static_places - 1) : 0;
-             c->static_places && c->statics[k]; k = (k + 1) & (c->static_places - 1))
-                if (c->statics[k] == at)
-                        return true;
-        return false;
+        while ((id = idtable_next(&c->static_ids, hash, &place)) && c->statics[id - 1] != at)
+                ;
+        return id != 0;
 }
 
 /* ------------------------------------------------------------------------- following */
 
 static void follow_static(struct search *c, uint64_t at)
 {
-        if (!c->through_statics || !at || !program_is_data(c->g->program, at) || !add_static(c, at))
+        if (!c->through_statics || !at || !program_is_data(c->g->program, at) || has_static(c, at))
                 return;
-        if (ARRAY_RESERVE(c->pending_statics, c->pending_capacity, c->n_pending + 1))
-                c->pending_statics[c->n_pending++] = at;
+        if (c->n_statics < STATICS_MOST && ARRAY_RESERVE(c->statics, c->statics_capacity, c->n_statics + 1) &&
+            idtable_add(&c->static_ids, hash_u64(at, 0), (uint32_t)c->n_statics + 1) == 0)
+                c->statics[c->n_statics++] = at;
         else
                 c->graph->out_of_memory = true;
 }
@@ -486,9 +458,9 @@ static void go_through_next(struct search *c)
 
 static void continue_search(struct search *c)
 {
-        while ((c->done < c->n_places || c->n_pending > 0) && !c->graph->out_of_memory) {
-                if (c->n_pending > 0)
-                        go_through_static(c, c->pending_statics[--c->n_pending]);
+        while ((c->done < c->n_places || c->statics_done < c->n_statics) && !c->graph->out_of_memory) {
+                if (c->statics_done < c->n_statics)
+                        go_through_static(c, c->statics[c->statics_done++]);
                 else
                         go_through_next(c);
         }
@@ -621,7 +593,7 @@ static void done(struct search *c)
         free(c->places);
         free(c->root_next);
         free(c->statics);
-        free(c->pending_statics);
+        idtable_done(&c->static_ids);
         free(c->weak);
         free(c->roots.items);
         graph_types_done(&c->types);

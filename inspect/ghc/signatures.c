@@ -20,14 +20,14 @@
 
 #define FILE_MOST     (UINT64_C(1) << 26)
 #define RANGES_MOST   8u
-#define CLAIMS_MOST   (1u << 20)
+#define CLAIMS_MOST   (1u << 19)
 #define INSIDE_BYTES  65536u /* in which the table is searched that an address is behind */
 #define INSIDE_TABLES 8u
 #define CONSTRUCTOR   "_con_info"
 
 /* Entries whose code is at an address, so far as bytes say. */
 struct signature_claims {
-        uint64_t address; /* 0: free */
+        uint64_t address;
         struct signature_range ranges[RANGES_MOST];
         struct signature_found found; /* of these, once it is decided */
         uint8_t n;
@@ -56,6 +56,7 @@ void signatures_done(struct signatures *s)
 {
         signature_table_done(&s->table);
         free(s->claims);
+        idtable_done(&s->claim_ids);
         *s = (struct signatures){ .n_claims = 0 };
 }
 
@@ -138,53 +139,30 @@ static void find_claims(const struct signature_table *t, const struct program *p
                         claim_by_key(t, p, signature_key((enum signature_front)front, around, head, n), c);
 }
 
-static size_t place_of_claims(const struct signature_claims *claims, size_t n, uint64_t address)
+/* NULL: none are kept. */
+static struct signature_claims *kept_claims(const struct signatures *s, uint64_t address)
 {
-        size_t at = (size_t)hash_u64(address, 0) & (n - 1);
+        const uint64_t hash = hash_u64(address, 0);
+        uint32_t at = idtable_start(&s->claim_ids, hash), id;
 
-        while (claims[at].address && claims[at].address != address)
-                at = (at + 1) & (n - 1);
-        return at;
-}
-
-static bool make_room(struct signatures *s)
-{
-        const size_t n = s->n_claims ? 2 * s->n_claims : 1024;
-        struct signature_claims *claims;
-
-        if (2 * s->claims_used < s->n_claims)
-                return true;
-        if (n > CLAIMS_MOST || !(claims = calloc(n, sizeof(*claims))))
-                return false;
-        for (size_t i = 0; i < s->n_claims; i++)
-                if (s->claims[i].address)
-                        claims[place_of_claims(claims, n, s->claims[i].address)] = s->claims[i];
-        free(s->claims);
-        s->claims = claims;
-        s->n_claims = n;
-        return true;
-}
-
-/* NULL: there is no room for more. */
-static struct signature_claims *kept_claims(struct signatures *s, uint64_t address)
-{
-        return make_room(s) ? &s->claims[place_of_claims(s->claims, s->n_claims, address)] : NULL;
+        while ((id = idtable_next(&s->claim_ids, hash, &at)) && s->claims[id - 1].address != address)
+                ;
+        return id ? &s->claims[id - 1] : NULL;
 }
 
 static struct signature_claims claims_of(struct signatures *s, const struct program *p, uint64_t address)
 {
         struct signature_claims ret = { .address = address };
+        const struct signature_claims *kept = kept_claims(s, address);
 
+        if (kept)
+                return *kept;
         if (address < SIGNATURE_TABLE_BYTES)
                 return ret;
-        struct signature_claims *kept = kept_claims(s, address);
-        if (kept && kept->address)
-                return *kept;
         find_claims(&s->table, p, &ret);
-        if (kept) {
-                *kept = ret;
-                s->claims_used++;
-        }
+        if (s->n_claims < CLAIMS_MOST && ARRAY_RESERVE_NEXT(s->claims, s->n_claims) &&
+            idtable_add(&s->claim_ids, hash_u64(address, 0), s->n_claims + 1) == 0)
+                s->claims[s->n_claims++] = ret;
         return ret;
 }
 
@@ -452,7 +430,7 @@ static struct signature_found find_entry(struct signatures *s, const struct prog
                 for (uint32_t k = c.ranges[i].from; k < c.ranges[i].end; k++)
                         add_candidate(s, p, address, k, &c.found);
         struct signature_claims *kept = kept_claims(s, address);
-        if (kept && kept->address) {
+        if (kept) {
                 kept->found = c.found;
                 kept->is_decided = true;
         }

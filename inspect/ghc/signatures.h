@@ -9,6 +9,7 @@
 
 #include "inspect/ghc/signature_file.h"
 #include "inspect/memory/program.h"
+#include "proto/base/idtable.h"
 
 struct signature_range {
         uint32_t from, end; /* entries */
@@ -20,9 +21,10 @@ struct signatures {
         struct error why; /* why there are none; "" */
         char file[64];    /* where they are from, without its folder */
         struct signature_table table;
-        struct signature_claims *claims; /* of addresses that were looked up, by address */
-        size_t n_claims, claims_used;
-        uint64_t text_at; /* the text that was read last */
+        struct signature_claims *claims; /* of addresses that were looked up */
+        uint32_t n_claims;
+        struct idtable claim_ids; /* by address */
+        uint64_t text_at;         /* the text that was read last */
         uint32_t text_hash;
 };
 

@@ -20,7 +20,7 @@ void heap_graph_done(struct heap_graph *g)
 {
         strings_done(&g->names);
         free(g->types);
-        free(g->type_places);
+        idtable_done(&g->type_ids);
         free(g->type);
         free(g->words);
         free(g->first_edge);
@@ -40,53 +40,25 @@ static const char *intern(struct heap_graph *g, const char *text)
         return interned ? interned : "?";
 }
 
-static uint32_t type_place(const struct heap_graph *g, enum graph_kind kind, const char *name, const char *by_type)
-{
-        const uint64_t both = hash_u64((uint64_t)(uintptr_t)by_type, kind);
-        uint32_t place = (uint32_t)hash_u64((uint64_t)(uintptr_t)name, both) & (g->n_type_places - 1);
-
-        for (; g->type_places[place]; place = (place + 1) & (g->n_type_places - 1)) {
-                const struct graph_type *t = &g->types[g->type_places[place] - 1];
-                if (t->name == name && t->by_type == by_type && t->kind == kind)
-                        break;
-        }
-        return place;
-}
-
-static bool make_type_room(struct heap_graph *g)
-{
-        const uint32_t n = g->n_type_places ? 2 * g->n_type_places : 1024;
-        uint32_t *places;
-
-        if (!ARRAY_RESERVE(g->types, g->types_capacity, g->n_types + 1))
-                return false;
-        if (2 * (g->n_types + 1) < g->n_type_places)
-                return true;
-        if (g->n_types >= TYPES_MOST || !(places = calloc(n, sizeof(*places))))
-                return false;
-        free(g->type_places);
-        g->type_places = places;
-        g->n_type_places = n;
-        for (uint32_t i = 0; i < g->n_types; i++)
-                g->type_places[type_place(g, g->types[i].kind, g->types[i].name, g->types[i].by_type)] = i + 1;
-        return true;
-}
-
 uint32_t heap_graph_type(struct heap_graph *g, enum graph_kind kind, const char *name, const char *by_type)
 {
-        const char *interned = intern(g, name), *interned_by_type = intern(g, by_type);
+        const struct graph_type new = { .name = intern(g, name), .by_type = intern(g, by_type), .kind = (uint8_t)kind };
+        const uint64_t hash =
+                hash_u64((uint64_t)(uintptr_t) new.name, hash_u64((uint64_t)(uintptr_t) new.by_type, kind));
+        uint32_t at = idtable_start(&g->type_ids, hash), id;
 
-        if (!make_type_room(g)) {
+        while ((id = idtable_next(&g->type_ids, hash, &at))) {
+                const struct graph_type *t = &g->types[id - 1];
+                if (t->name == new.name && t->by_type == new.by_type && t->kind == kind)
+                        return id - 1;
+        }
+        if (g->n_types >= TYPES_MOST || !ARRAY_RESERVE(g->types, g->types_capacity, g->n_types + 1) ||
+            idtable_add(&g->type_ids, hash, g->n_types + 1) != 0) {
                 g->out_of_memory = true;
                 return 0;
         }
-        const uint32_t place = type_place(g, kind, interned, interned_by_type);
-        if (!g->type_places[place]) {
-                g->types[g->n_types++] =
-                        (struct graph_type){ .name = interned, .by_type = interned_by_type, .kind = (uint8_t)kind };
-                g->type_places[place] = g->n_types;
-        }
-        return g->type_places[place] - 1;
+        g->types[g->n_types] = new;
+        return g->n_types++;
 }
 
 /* ------------------------------------------------------------------ nodes and edges */

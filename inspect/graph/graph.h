@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "inspect/graph/bands.h"
+#include "proto/base/idtable.h"
 #include "proto/base/strings.h"
 
 enum graph_kind {
@@ -51,10 +52,9 @@ struct heap_graph {
         struct strings names;
         struct graph_type *types;
         uint32_t n_types, types_capacity;
-        uint32_t *type_places; /* of types: a hash table of their numbers, plus 1 */
-        uint32_t n_type_places;
-        uint32_t *type;  /* of each node */
-        uint32_t *words; /* of 8 bytes, of each node; at most UINT32_MAX */
+        struct idtable type_ids; /* numbers of types, plus 1 */
+        uint32_t *type;          /* of each node */
+        uint32_t *words;         /* of 8 bytes, of each node; at most UINT32_MAX */
         uint32_t n_nodes, type_capacity, words_capacity;
         uint32_t *first_edge; /* of each node whose edges are known: they reach up to those of the next one */
         uint32_t n_closed, first_capacity;

@@ -14,48 +14,25 @@
 #define PATHS_MOST (UINT32_C(1) << 21)
 #define DEPTH_MOST 32u
 
-static uint32_t path_place(const struct type_paths *p, const char *name, uint32_t up, uint8_t plus)
-{
-        uint32_t place = (uint32_t)hash_u64((uint64_t)(uintptr_t)name * 2 + plus, up) & (p->n_places - 1);
-
-        for (; p->places[place]; place = (place + 1) & (p->n_places - 1)) {
-                const struct type_path *i = &p->items[p->places[place]];
-                if (i->name == name && i->up == up && i->plus == plus)
-                        break;
-        }
-        return place;
-}
-
-static bool make_room(struct type_paths *p)
-{
-        const uint32_t n = p->n_places ? 2 * p->n_places : 4096;
-        uint32_t *places;
-
-        if (2 * (p->n + 1) < p->n_places)
-                return true;
-        if (p->n >= PATHS_MOST || !(places = calloc(n, sizeof(*places))))
-                return false;
-        free(p->places);
-        p->places = places;
-        p->n_places = n;
-        for (uint32_t i = 1; i < p->n; i++)
-                p->places[path_place(p, p->items[i].name, p->items[i].up, p->items[i].plus)] = i;
-        return true;
-}
-
 /* When there are too many, what is below `up` is counted with it. */
 static uint32_t path_of(struct type_paths *p, const char *name, uint32_t up, uint8_t plus)
 {
-        if (!make_room(p) || !ARRAY_RESERVE(p->items, p->capacity, (size_t)p->n + 2))
+        const uint64_t hash = hash_u64((uint64_t)(uintptr_t)name * 2 + plus, up);
+        uint32_t at = idtable_start(&p->ids, hash), id;
+
+        while ((id = idtable_next(&p->ids, hash, &at)) &&
+               (p->items[id].name != name || p->items[id].up != up || p->items[id].plus != plus))
+                ;
+        if (id)
+                return id;
+        if (!ARRAY_RESERVE(p->items, p->capacity, (size_t)p->n + 2))
                 return up;
         if (p->n == 0)
                 p->items[p->n++] = (struct type_path){ "", 0, 0, 0 };
-        const uint32_t place = path_place(p, name, up, plus);
-        if (!p->places[place]) {
-                p->places[place] = p->n;
-                p->items[p->n++] = (struct type_path){ name, up, (uint8_t)(up ? p->items[up].depth + 1 : 0), plus };
-        }
-        return p->places[place];
+        if (p->n >= PATHS_MOST || idtable_add(&p->ids, hash, p->n) != 0)
+                return up;
+        p->items[p->n] = (struct type_path){ name, up, (uint8_t)(up ? p->items[up].depth + 1 : 0), plus };
+        return p->n++;
 }
 
 static bool is_root(const struct type_paths *p, uint32_t path)
@@ -115,7 +92,7 @@ bool type_paths_find(struct type_paths *p, const struct heap_graph *g)
 void type_paths_done(struct type_paths *p)
 {
         free(p->items);
-        free(p->places);
+        idtable_done(&p->ids);
         free(p->of_node);
         *p = (struct type_paths){ .n = 0 };
 }

@@ -4,6 +4,7 @@
 #define HW_INSPECT_GRAPH_PATHS_H
 
 #include "inspect/graph/graph.h"
+#include "proto/base/idtable.h"
 
 /* A path of types: of a root, or a type below another path. A plus: several of it, one below the other. */
 struct type_path {
@@ -15,10 +16,9 @@ struct type_path {
 struct type_paths {
         struct type_path *items; /* [0] is unused */
         uint32_t n, capacity;
-        uint32_t *places;
-        uint32_t n_places;
-        uint32_t *of_node; /* 0: no path leads to it */
-        bool is_plain;     /* what repeats is the first of its kind, in place of one with a plus beside that */
+        struct idtable ids; /* of items */
+        uint32_t *of_node;  /* 0: no path leads to it */
+        bool is_plain;      /* what repeats is the first of its kind, in place of one with a plus beside that */
 };
 
 /* False: out of memory. type_paths_done() in any case. */
