@@ -23,6 +23,7 @@
 #include "inspect/ghc/signature_maker.h"
 #include "inspect/ghc/signatures.h"
 #include "inspect/ghc/threads.h"
+#include "inspect/graph/file.h"
 #include "inspect/process/available.h"
 #include "inspect/process/core.h"
 #include "inspect/process/files.h"
@@ -145,15 +146,6 @@ static int threads_of_process(struct inspect_subject *s, struct error *error)
         return status;
 }
 
-static bool is_same_moment(const struct generations *a, const struct generations *b)
-{
-        bool same = !generations_collecting(b);
-
-        for (unsigned i = 0; i < a->n; i++)
-                same = same && a->items[i].collections == b->items[i].collections;
-        return same;
-}
-
 /* NULL: there must be none. */
 static bool is_sample(const struct heap_sample *x)
 {
@@ -178,32 +170,19 @@ static bool may_stop_for(const struct heap_snapshot *n, const struct heap_sample
                          hw_duration_text(most, sizeof(most), (double)r->max_pause_ns));
 }
 
-/* Of a program that runs: a collection has begun or was there, and has moved what is read. */
-struct moment {
-        const struct program *program;
-        struct generations generations;
-};
-
-static bool is_over(void *ctx)
-{
-        const struct moment *m = ctx;
-        struct generations now = m->generations;
-
-        return !generations_read(&now, m->program) || !is_same_moment(&m->generations, &now);
-}
-
 /* One try; the program is stopped or not. True: *n is of one moment. */
 static bool copy_moment(struct inspect_subject *s, struct heap_snapshot *n, struct heap_sample *x, bool stops,
                         bool with_written, struct error *error)
 {
-        bool (*const expired)(void *ctx) = s->request->core ? never : stops ? is_late : is_over;
-        struct moment m = { s->program, s->ghc->generations };
+        bool (*const expired)(void *ctx) = s->request->core ? never : stops ? is_late : heap_moment_is_over;
+        struct heap_moment m = { s->program, s->ghc->generations };
         /* until the stop, a collection may have added memory to the heap, and moved what is looked for there */
         bool good = (!stops || live_remap(s->program, s->pid)) && generations_read(&m.generations, s->program) &&
                     (s->request->core || !generations_collecting(&m.generations));
 
         good = good && snapshot_copy(n, with_written, expired, &m, error) &&
-               (!is_sample(x) || heap_sample_copy(x, n, expired, &m, error)) && (s->request->core || !is_over(&m));
+               (!is_sample(x) || heap_sample_copy(x, n, expired, &m, error)) &&
+               (s->request->core || !heap_moment_is_over(&m));
         if (stops)
                 s->stopped_ns = stop_end();
         return good && snapshot_index(n) && (s->request->core || n->lost_links == 0);
@@ -353,6 +332,20 @@ static int read_graph(struct heap_graph *g, struct inspect_subject *s, struct er
         return status;
 }
 
+/* heap_graph_done() in any case. */
+static bool read_graph_file(struct heap_graph *g, const char *path, uint64_t most_bytes, struct error *error)
+{
+        struct error why = { "" };
+        size_t size;
+        uint8_t *bytes =
+                files_read_whole(path, most_bytes, "it is larger than the inspection may be (--memory)", &size, &why);
+
+        heap_graph_init(g);
+        const bool good = bytes && graph_file_decode(g, bytes, size, most_bytes, &why);
+        free(bytes);
+        return good || error_set(error, "%.500s: %.600s", path, why.text);
+}
+
 static bool heap_of_graph(const struct graph_subject *s, struct error *error)
 {
         const struct inspect_request *r = s->request;
@@ -363,7 +356,7 @@ static bool heap_of_graph(const struct graph_subject *s, struct error *error)
                            error_set(error,
                                      "--by contents is of a census: without a graph, --retained, --since and "
                                      "--output")) &&
-                          (!r->since || graph_file_read(&since, r->since, r->memory_bytes / 2, error)) &&
+                          (!r->since || read_graph_file(&since, r->since, r->memory_bytes / 2, error)) &&
                           show_graph(s, r->since ? &since : NULL, error) &&
                           (!r->output || graph_file_write(r->output, s->graph, error));
         heap_graph_done(&since);
@@ -485,16 +478,11 @@ static const struct verb {
 #define SIGNATURES      "../share/heapwatch/signatures"
 #define SIGNATURES_HERE "HEAPWATCH_SIGNATURES"
 #define KNOWN_LEAST     (SIGNATURES_PROBES / 16)
+#define SIGNATURES_MOST (UINT64_C(1) << 26)
 #define LIBRARY_MOST    (UINT64_C(1) << 30)
-
-static bool open_signatures(void *ctx, const char *path, struct memory **ret, uint64_t *ret_size, struct error *error)
-{
-        return files_open(ctx, path, ret, ret_size, error);
-}
 
 /* Of code: what the program itself has of its places in the source; of libraries, for programs without symbols. */
 struct known_code {
-        struct files files;
         struct signatures signatures;
         struct provenance provenance;
 };
@@ -506,9 +494,23 @@ static int has_signatures(const struct dirent *entry)
         return n > suffix && !strcmp(entry->d_name + n - suffix, SIGNATURE_FILE_SUFFIX);
 }
 
+static bool read_signatures(struct signatures *ret, const char *path)
+{
+        struct error why = { "" };
+        size_t size;
+        uint8_t *bytes = files_read_whole(path, SIGNATURES_MOST, "it is larger than 64 MiB", &size, &why);
+        const bool good = bytes && signatures_decode(ret, path, bytes, size);
+
+        if (!bytes) {
+                *ret = (struct signatures){ .n_claims = 0 };
+                (void)error_set(&ret->why, "%.500s: %.400s", path, why.text);
+        }
+        free(bytes);
+        return good;
+}
+
 /* Of the files in a folder the one that is of the program's libraries: each is of those of another GHC. */
-static void read_best(struct known_code *k, const struct program *p, const struct file_opener *opener,
-                      const char *folder, struct dirent **files, int n)
+static void read_best(struct known_code *k, const struct program *p, const char *folder, struct dirent **files, int n)
 {
         struct error why = { "" };
         unsigned best = 0;
@@ -517,7 +519,7 @@ static void read_best(struct known_code *k, const struct program *p, const struc
         for (int i = 0; i < n; i++) {
                 struct signatures one;
                 (void)text_join(path, sizeof(path), folder, "/", files[i]->d_name, NULL);
-                const unsigned alike = signatures_read(&one, opener, path) ? signatures_count(&one, p, false) : 0;
+                const unsigned alike = read_signatures(&one, path) ? signatures_count(&one, p, false) : 0;
                 if (one.why.text[0])
                         why = one.why;
                 if (alike > best) {
@@ -538,12 +540,11 @@ static void read_best(struct known_code *k, const struct program *p, const struc
 
 static void read_known_code(struct known_code *k, struct program *p)
 {
-        const struct file_opener opener = { open_signatures, &k->files };
         const char *path = getenv(SIGNATURES_HERE);
         struct dirent **files = NULL;
         char installed[PATH_MAX];
 
-        *k = (struct known_code){ .files = { .pid = 0 } };
+        *k = (struct known_code){ .signatures = { .n_claims = 0 } };
         p->provenance = &k->provenance;
         if (!path && sibling_file(SIGNATURES, installed, sizeof(installed)))
                 path = installed;
@@ -551,9 +552,9 @@ static void read_known_code(struct known_code *k, struct program *p)
                 return;
         const int n = scandir(path, &files, has_signatures, alphasort);
         if (n >= 0)
-                read_best(k, p, &opener, path, files, n);
+                read_best(k, p, path, files, n);
         else
-                (void)signatures_read(&k->signatures, &opener, path);
+                (void)read_signatures(&k->signatures, path);
         for (int i = 0; i < n; i++)
                 free(files[i]);
         free(files);
@@ -565,24 +566,16 @@ static void close_known_code(struct known_code *k)
 {
         signatures_done(&k->signatures);
         provenance_done(&k->provenance);
-        files_close(&k->files);
 }
 
 static bool add_library(struct signature_maker *m, const char *path, struct error *error)
 {
-        struct files files = { .pid = 0 };
         struct error why = { "" };
-        struct memory *file;
-        uint8_t *bytes = NULL;
-        uint64_t size;
+        size_t size;
+        uint8_t *bytes = files_read_whole(path, LIBRARY_MOST, "it is larger than 1 GiB", &size, &why);
+        const bool good = bytes && signature_maker_add(m, bytes, size, &why);
 
-        const bool good = files_open(&files, path, &file, &size, &why) &&
-                          (size <= LIBRARY_MOST || error_set(&why, "it is larger than 1 GiB")) &&
-                          ((bytes = malloc((size_t)size + 1)) || error_set(&why, "out of memory")) &&
-                          (memory_read(file, 0, bytes, (size_t)size) || error_set(&why, "it cannot be read")) &&
-                          signature_maker_add(m, bytes, (size_t)size, &why);
         free(bytes);
-        files_close(&files);
         return good || error_set(error, "%.500s: %.400s", path, why.text);
 }
 
@@ -694,7 +687,7 @@ static int inspect_graph(const struct inspect_request *r, const struct verb *v, 
                                 r->core);
                 return EXIT_USAGE;
         }
-        const bool good = graph_file_read(&g, r->core, r->memory_bytes / 2, error) && v->graph(&s, error);
+        const bool good = read_graph_file(&g, r->core, r->memory_bytes / 2, error) && v->graph(&s, error);
         heap_graph_done(&g);
         return good ? EXIT_OK : EXIT_USAGE;
 }

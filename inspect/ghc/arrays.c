@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "inspect/ghc/census.h"
 #include "inspect/ghc/closure.h"
 #include "proto/base/array.h"
 #include "proto/base/hash.h"
@@ -67,6 +66,7 @@ static void count(void *ctx, const struct closure_table *t, uint64_t at, uint64_
         const unsigned header = a->snapshot->ghc->header_words;
         unsigned class = 0;
 
+        (void)heap_census_add(&a->all, t, at, bytes);
         if (t->type != ARR_WORDS || a->out_of_memory)
                 return;
         const uint64_t n = snapshot_word(a->snapshot, at + 8 * (uint64_t)header);
@@ -87,8 +87,8 @@ bool heap_arrays_count(struct heap_arrays *a, const struct heap_snapshot *s)
 
         *a = (struct heap_arrays){ .snapshot = s, .seed = hash_seed(a) };
         for (size_t i = 0; i < s->n_groups; i++)
-                if (s->groups[i].kind != GROUP_YOUNG && s->groups[i].kind != GROUP_OTHER)
-                        (void)group_each(s, &s->groups[i], count, a, &unused);
+                if (heap_group_is_counted(&s->groups[i]))
+                        a->all.unknown_bytes += group_each(s, &s->groups[i], count, a, &unused);
         return !a->out_of_memory;
 }
 
@@ -116,6 +116,7 @@ void heap_arrays_done(struct heap_arrays *a)
 {
         free(a->contents);
         idtable_done(&a->by_hash);
+        heap_census_done(&a->all);
         a->contents = NULL;
         a->n_contents = a->contents_capacity = 0;
 }

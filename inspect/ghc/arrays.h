@@ -6,7 +6,7 @@
 #ifndef HW_INSPECT_GHC_ARRAYS_H
 #define HW_INSPECT_GHC_ARRAYS_H
 
-#include "inspect/ghc/snapshot.h"
+#include "inspect/ghc/census.h"
 #include "proto/base/idtable.h"
 
 #define ARRAY_CLASSES 8u
@@ -32,6 +32,7 @@ struct heap_arrays {
         struct idtable by_hash;
         uint64_t not_compared, not_compared_bytes; /* of these: beyond one megablock, of which the rest is not copied */
         uint64_t repeated, repeated_bytes;         /* those that have the contents of one before them */
+        struct heap_census all;                    /* closures: how much of the heap was understood */
         bool out_of_memory;
         const struct heap_snapshot *snapshot;
         uint64_t seed;

@@ -277,3 +277,12 @@ uint64_t generations_collections(const struct generations *g)
                 n += g->items[i].collections;
         return n;
 }
+
+bool heap_moment_is_over(void *moment)
+{
+        const struct heap_moment *m = moment;
+        struct generations now = m->generations;
+
+        return !generations_read(&now, m->program) || generations_collecting(&now) ||
+               generations_collections(&now) != generations_collections(&m->generations);
+}

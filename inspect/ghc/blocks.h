@@ -84,6 +84,15 @@ uint64_t blocks_megablocks(const struct program *p, bool *ret_nonmoving);
 /* A collection is under way: closures are moving. */
 bool generations_collecting(const struct generations *g);
 
+/* Of a program that runs: its generations as they were read. */
+struct heap_moment {
+        const struct program *program;
+        struct generations generations;
+};
+
+/* Whether a collection has begun or was there since; then what is read now does not fit what was read before. */
+bool heap_moment_is_over(void *moment);
+
 /* How often all of them together were collected. */
 uint64_t generations_collections(const struct generations *g);
 

@@ -288,7 +288,7 @@ void heap_census_count_left(struct heap_census *c, const struct heap_snapshot *s
 
                 if (g->kind == GROUP_YOUNG)
                         c->young_bytes += g->end - g->start;
-                if (g->kind == GROUP_OTHER || (!is_left && (g->kind == GROUP_YOUNG || g->kind == GROUP_NURSERY)))
+                if (g->kind == GROUP_OTHER || (!is_left && !heap_group_is_counted(g)))
                         continue;
                 if (is_left && (g->flags & BLOCK_PINNED)) {
                         (void)group_each(s, g, find_left, &n, &unused);

@@ -50,20 +50,12 @@ uint64_t heap_sample_bytes(const struct heap_sample *x, const struct heap_snapsh
         return x->n_buffer * PIECE_BYTES + s->heap_bytes / MEGABLOCK_BYTES * s->each_bytes;
 }
 
-void heap_sample_clear(struct heap_sample *x)
+void heap_sample_done(struct heap_sample *x)
 {
         for (size_t i = 0; i < x->n_more; i++)
                 free(x->more[i]);
         free(x->more);
         free(x->chosen);
-        *x = (struct heap_sample){
-                .seed = x->seed, .whole_bytes = x->whole_bytes, .buffer = x->buffer, .n_buffer = x->n_buffer
-        };
-}
-
-void heap_sample_done(struct heap_sample *x)
-{
-        heap_sample_clear(x);
         free(x->buffer);
         *x = (struct heap_sample){ .seed = x->seed };
 }
@@ -102,14 +94,6 @@ struct copying {
         bool failed;
 };
 
-static uint64_t field(const struct megablock *m, uint32_t block, size_t at)
-{
-        uint64_t value;
-
-        memcpy(&value, m->bytes + (size_t)block * DESCRIPTOR_BYTES + at, sizeof(value));
-        return value;
-}
-
 /* A group as its descriptor has it, cut where its megablock ends: what is behind has no descriptors. */
 struct extent {
         uint32_t first, blocks;
@@ -121,16 +105,17 @@ static void each_extent(struct megablock *m, struct copying *c,
                         void (*each)(struct copying *c, struct megablock *m, struct extent e))
 {
         for (uint32_t b = FIRST_BLOCK; b < MEGABLOCK_BLOCKS && !c->failed;) {
-                const uint32_t n = (uint32_t)field(m, b, 48), left = MEGABLOCK_BLOCKS - b;
-                const uint16_t flags = (uint16_t)(field(m, b, 40) >> 48);
-                if (n == 0 || field(m, b, 0) != m->at + (uint64_t)b * BLOCK_BYTES) {
+                const struct block_group g = block_group_read(m->bytes + (size_t)b * DESCRIPTOR_BYTES);
+                if (g.blocks == 0 || g.start != m->at + (uint64_t)b * BLOCK_BYTES) {
                         b++;
                         continue;
                 }
-                const bool is_large = ((flags & BLOCK_LARGE) && !(flags & BLOCK_PINNED)) || (flags & BLOCK_COMPACT);
-                if (field(m, b, 8) != UINT64_MAX)
-                        each(c, m, (struct extent){ b, n < left ? n : left, is_large });
-                b += n < left ? n : left;
+                const uint32_t left = MEGABLOCK_BLOCKS - b, n = g.blocks < left ? g.blocks : left;
+                const bool is_large =
+                        (g.flags & BLOCK_COMPACT) || (g.flags & (BLOCK_LARGE | BLOCK_PINNED)) == BLOCK_LARGE;
+                if (g.free != BLOCK_FREE)
+                        each(c, m, (struct extent){ b, n, is_large });
+                b += n;
         }
 }
 
@@ -255,12 +240,6 @@ static bool is_by_itself(const struct heap_sample *x, const struct heap_group *g
         return x->has_large && (g->kind == GROUP_COMPACT || (g->kind == GROUP_LARGE && !(g->flags & BLOCK_PINNED)));
 }
 
-static bool is_counted(const struct heap_group *g)
-{
-        return g->kind == GROUP_SMALL || g->kind == GROUP_LARGE || g->kind == GROUP_COMPACT ||
-               g->kind == GROUP_NONMOVING;
-}
-
 static void add_to_census(void *ctx, const struct closure_table *t, uint64_t at, uint64_t bytes)
 {
         const struct counting *c = ctx;
@@ -273,7 +252,8 @@ static void find_types(struct counting *c)
 {
         for (size_t i = 0; i < c->snapshot->n_groups; i++) {
                 const struct heap_group *g = &c->snapshot->groups[i];
-                if (is_counted(g) && (is_by_itself(c->sample, g) || is_in_sample(c->sample, c->snapshot, g->start)))
+                if (heap_group_is_counted(g) &&
+                    (is_by_itself(c->sample, g) || is_in_sample(c->sample, c->snapshot, g->start)))
                         c->census->unknown_bytes +=
                                 group_each(c->snapshot, g, add_to_census, c, &c->census->unused_bytes);
         }
@@ -330,7 +310,7 @@ static void count_pieces(struct counting *c)
         for (size_t i = 0; i < c->snapshot->n_groups; i++) {
                 const struct heap_group *g = &c->snapshot->groups[i];
                 c->is_exact = is_by_itself(c->sample, g);
-                if (!is_counted(g))
+                if (!heap_group_is_counted(g))
                         continue;
                 if (c->is_exact) {
                         (void)group_each(c->snapshot, g, add_to_band, c, &unused);

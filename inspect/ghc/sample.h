@@ -49,8 +49,6 @@ bool heap_sample_count(struct heap_sample *x, const struct heap_snapshot *s, boo
 /* A type that is in so few pieces is not seen in one of twenty samples or more: at most so many bytes. */
 uint64_t heap_sample_may_miss(const struct heap_sample *x);
 
-/* To copy once more. */
-void heap_sample_clear(struct heap_sample *x);
 void heap_sample_done(struct heap_sample *x);
 
 #endif

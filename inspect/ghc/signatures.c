@@ -18,7 +18,6 @@
 #include "proto/base/haskell_symbol.h"
 #include "proto/base/text_out.h"
 
-#define FILE_MOST     (UINT64_C(1) << 26)
 #define RANGES_MOST   8u
 #define CLAIMS_MOST   (1u << 19)
 #define INSIDE_BYTES  65536u /* in which the table is searched that an address is behind */
@@ -34,22 +33,14 @@ struct signature_claims {
         bool is_decided;
 };
 
-bool signatures_read(struct signatures *s, const struct file_opener *opener, const char *path)
+bool signatures_decode(struct signatures *s, const char *path, const uint8_t *bytes, size_t size)
 {
         struct error why = { "" };
-        struct memory *file;
-        uint64_t size;
-        uint8_t *bytes = NULL;
 
         *s = (struct signatures){ .n_claims = 0 };
         (void)text_join(s->file, sizeof(s->file), strrchr(path, '/') ? strrchr(path, '/') + 1 : path, NULL);
-        const bool good = opener->open(opener->ctx, path, &file, &size, &why) &&
-                          (size <= FILE_MOST || error_set(&why, "it is larger than 64 MiB")) &&
-                          ((bytes = malloc((size_t)size + 1)) || error_set(&why, "out of memory")) &&
-                          (memory_read(file, 0, bytes, (size_t)size) || error_set(&why, "it cannot be read")) &&
-                          signature_file_decode(&s->table, bytes, (size_t)size, &why);
-        free(bytes);
-        return good || error_set(&s->why, "%.500s: %.400s", path, why.text);
+        return signature_file_decode(&s->table, bytes, size, &why) ||
+               error_set(&s->why, "%.500s: %.400s", path, why.text);
 }
 
 void signatures_done(struct signatures *s)

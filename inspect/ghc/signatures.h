@@ -28,8 +28,8 @@ struct signatures {
         uint32_t text_hash;
 };
 
-/* False: none could be read, and `why` says it. signatures_done() in any case. */
-bool signatures_read(struct signatures *s, const struct file_opener *opener, const char *path);
+/* Of the bytes of a file. False: they have none, and `why` says it. signatures_done() in any case. */
+bool signatures_decode(struct signatures *s, const char *path, const uint8_t *bytes, size_t size);
 void signatures_done(struct signatures *s);
 
 enum signature_match {

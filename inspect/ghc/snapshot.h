@@ -31,6 +31,13 @@ struct heap_group {
         uint8_t kind;
 };
 
+/* Whether a census has what is in it: not what is young. */
+static inline bool heap_group_is_counted(const struct heap_group *g)
+{
+        return g->kind == GROUP_SMALL || g->kind == GROUP_LARGE || g->kind == GROUP_COMPACT ||
+               g->kind == GROUP_NONMOVING;
+}
+
 struct megablock {
         uint64_t at;
         uint8_t *bytes;

@@ -97,3 +97,26 @@ void files_close(struct files *f)
                 free(o);
         }
 }
+
+uint8_t *files_read_whole(const char *path, uint64_t most, const char *too_large, size_t *ret_size, struct error *error)
+{
+        struct files files = { .pid = 0 };
+        struct memory *file;
+        uint8_t *bytes = NULL;
+        uint64_t size;
+
+        if (files_open(&files, path, &file, &size, error)) {
+                if (size > most)
+                        (void)error_set(error, "%s", too_large);
+                else if (!(bytes = malloc((size_t)size + 1)))
+                        (void)error_set(error, "out of memory");
+                else if (!memory_read(file, 0, bytes, (size_t)size)) {
+                        (void)error_set(error, "it cannot be read");
+                        free(bytes);
+                        bytes = NULL;
+                }
+                *ret_size = (size_t)size;
+        }
+        files_close(&files);
+        return bytes;
+}

@@ -21,6 +21,10 @@ bool files_open(struct files *f, const char *path, struct memory **ret, uint64_t
 /* For program_load(): paths of the program. */
 struct file_opener files_opener(struct files *f);
 
+/* All of a file of ours; malloc'd. NULL with a sentence: `too_large` of one of more than `most` bytes. */
+uint8_t *files_read_whole(const char *path, uint64_t most, const char *too_large, size_t *ret_size,
+                          struct error *error);
+
 void files_close(struct files *f);
 
 #endif

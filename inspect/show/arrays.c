@@ -5,7 +5,6 @@
 
 #include "heapwatch/text.h"
 #include "inspect/ghc/arrays.h"
-#include "inspect/ghc/census.h"
 #include "inspect/show/head.h"
 #include "inspect/show/heap.h"
 #include "proto/base/json_out.h"
@@ -114,18 +113,15 @@ static void print_json(const struct inspect_subject *s, const struct heap_arrays
 
 bool show_arrays(const struct inspect_subject *s, const struct heap_snapshot *snapshot, struct error *error)
 {
-        struct heap_census c = { .n = 0 };
-        struct heap_arrays a = { .arrays = 0 };
-        bool good;
+        struct heap_arrays a;
+        const bool good =
+                (heap_arrays_count(&a, snapshot) || error_set(error, "out of memory; --memory gives it more")) &&
+                is_understood(&a.all, error);
 
-        heap_census_count(&c, snapshot);
-        good = is_understood(&c, error) &&
-               (heap_arrays_count(&a, snapshot) || error_set(error, "out of memory; --memory gives it more"));
         if (good) {
                 heap_arrays_sort(&a);
                 (s->request->json ? print_json : print_text)(s, &a);
         }
         heap_arrays_done(&a);
-        heap_census_done(&c);
         return good;
 }

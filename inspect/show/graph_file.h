@@ -12,11 +12,8 @@
 bool graph_file_check(const char *path, struct error *error);
 bool graph_file_write(const char *path, const struct heap_graph *g, struct error *error);
 
-/* Whether a file begins as those do that graph_file_read() reads. */
+/* Whether a file begins as those do that graph_file_decode() reads. */
 bool graph_file_is(const char *path);
-
-/* Of at most `most_bytes`. heap_graph_done() in any case. False with a sentence that begins with the path. */
-bool graph_file_read(struct heap_graph *g, const char *path, uint64_t most_bytes, struct error *error);
 
 /* As V8's heap snapshots, which the developer tools of Chromium open. */
 void graph_write_heapsnapshot(FILE *to, const struct heap_graph *g);

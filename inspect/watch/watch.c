@@ -251,29 +251,14 @@ static bool is_in_major(const struct generations *g)
         return g->items[g->n - 1].collecting;
 }
 
-struct moment {
-        const struct program *program;
-        struct generations generations;
-};
-
 /* A major collection has begun, or was there: what has been copied since does not fit what was before. */
 static bool is_over(void *ctx)
 {
-        const struct moment *m = ctx;
+        const struct heap_moment *m = ctx;
         struct generations now = m->generations;
 
         return !generations_read(&now, m->program) || is_in_major(&now) ||
                major_collections(&now) != major_collections(&m->generations);
-}
-
-/* Any collection. */
-static bool is_moved(void *ctx)
-{
-        const struct moment *m = ctx;
-        struct generations now = m->generations;
-
-        return !generations_read(&now, m->program) || generations_collecting(&now) ||
-               generations_collections(&now) != generations_collections(&m->generations);
 }
 
 /* A copy of the heap between two major collections. */
@@ -286,14 +271,14 @@ struct copy {
 /* Between two collections: a program that has just collected does not do it again at once. */
 static bool copy_whole(const struct watching *w, struct heap_snapshot *n)
 {
-        struct moment m = { w->ghc->program, w->ghc->generations };
+        struct heap_moment m = { w->ghc->program, w->ghc->generations };
         struct error unused;
 
         for (unsigned tries = 0; tries < WHOLE_TRIES; tries++) {
                 snapshot_clear(n);
                 if (generations_read(&m.generations, m.program) && !generations_collecting(&m.generations) &&
-                    snapshot_copy(n, true, is_moved, &m, &unused) && !is_moved(&m) &&
-                    snapshot_reread(n, is_moved, &m) && !is_moved(&m))
+                    snapshot_copy(n, true, heap_moment_is_over, &m, &unused) && !heap_moment_is_over(&m) &&
+                    snapshot_reread(n, heap_moment_is_over, &m) && !heap_moment_is_over(&m))
                         return true;
                 (void)poll(NULL, 0, WHOLE_WAIT_MS);
         }
@@ -302,7 +287,7 @@ static bool copy_whole(const struct watching *w, struct heap_snapshot *n)
 
 static bool copy_any(const struct watching *w, struct heap_snapshot *n, struct error *error)
 {
-        struct moment m = { w->ghc->program, w->ghc->generations };
+        struct heap_moment m = { w->ghc->program, w->ghc->generations };
 
         snapshot_clear(n);
         return generations_read(&m.generations, m.program) && !is_in_major(&m.generations) &&

@@ -168,30 +168,7 @@ static struct object *make_object(const char *module, const char *text)
 struct library {
         uint8_t *bytes;
         size_t n;
-        struct memory file;
 };
-
-static bool read_library(void *ctx, uint64_t at, void *to, size_t n)
-{
-        const struct library *l = ctx;
-
-        if (at > l->n || n > l->n - at)
-                return false;
-        memcpy(to, l->bytes + at, n);
-        return true;
-}
-
-static bool open_library(void *ctx, const char *path, struct memory **ret, uint64_t *ret_size, struct error *error)
-{
-        struct library *l = ctx;
-
-        (void)path;
-        (void)error;
-        l->file = (struct memory){ .read = read_library, .ctx = l };
-        *ret = &l->file;
-        *ret_size = l->n;
-        return true;
-}
 
 /* An archive of an object for each module. */
 static size_t make_archive(uint8_t *to, const char *const modules[], const char *const texts[], size_t n)
@@ -253,7 +230,7 @@ static enum name_kind find(struct library *l, struct draft *d, uint64_t address,
 {
         struct signatures s;
 
-        assert_true(signatures_read(&s, &(struct file_opener){ open_library, l }, "test"));
+        assert_true(signatures_decode(&s, "test", l->bytes, l->n));
         d->program.signatures = &s;
         const enum name_kind ret = name_of_code(&d->program, address, name, PROGRAM_NAME_BYTES);
         d->program.signatures = NULL;
@@ -303,7 +280,7 @@ static void test_functions_are_found_without_split_sections(void **state)
         assert_string_equal(name, "base:Data.M");
         assert_int_equal(find(&l, d, PLACE + FIRST + LOCAL + 16, name), NAME_EXACT);
         assert_string_equal(name, "base:Data.M.beta");
-        assert_true(signatures_read(&s, &(struct file_opener){ open_library, &l }, "test"));
+        assert_true(signatures_decode(&s, "test", l.bytes, l.n));
         assert_int_equal(s.table.n_units, 3);
         assert_int_equal(s.table.units[0].size, FIRST);
         assert_int_equal(s.table.units[2].size, SECOND);
@@ -328,7 +305,7 @@ static void test_large_sections(void **state)
         learn(&l, (const char *const[]){ "base_DataziM" }, (const char *const[]){ "a text" }, 1);
         is_split = true;
         last_bytes = SECOND;
-        assert_true(signatures_read(&s, &(struct file_opener){ open_library, &l }, "test"));
+        assert_true(signatures_decode(&s, "test", l.bytes, l.n));
         assert_int_equal(s.table.n_units, 2);
         assert_int_equal(s.table.units[1].size, LOCAL);
         signatures_done(&s);
@@ -344,12 +321,12 @@ static void test_known_code_is_counted(void **state)
 
         (void)state;
         learn(&l, (const char *const[]){ "base_DataziM" }, (const char *const[]){ "a text" }, 1);
-        assert_true(signatures_read(&s, &(struct file_opener){ open_library, &l }, "test"));
+        assert_true(signatures_decode(&s, "test", l.bytes, l.n));
         assert_int_equal(signatures_count(&s, &d->program, true),
                          2); /* the third is too near to be a place of its own */
         assert_int_equal(signatures_count(&s, &d->program, false), 2);
         signatures_done(&s);
-        assert_true(signatures_read(&s, &(struct file_opener){ open_library, &l }, "test"));
+        assert_true(signatures_decode(&s, "test", l.bytes, l.n));
         assert_int_equal(signatures_count(&s, &other->program, true), 0);
         assert_true(signatures_count(&s, &other->program, false) > 0);
         signatures_done(&s);
@@ -370,7 +347,7 @@ static void test_local_functions_have_their_module(void **state)
         learn(&l, (const char *const[]){ "base_DataziM" }, (const char *const[]){ "a text" }, 1);
         assert_int_equal(find(&l, d, PLACE + FIRST + 16, name), NAME_LOCAL);
         assert_string_equal(name, "base:Data.M");
-        assert_true(signatures_read(&s, &(struct file_opener){ open_library, &l }, "test"));
+        assert_true(signatures_decode(&s, "test", l.bytes, l.n));
         d->program.signatures = &s;
         info_tables_init(&tables, &d->program, 1);
         name_of_function(&tables, PLACE + FIRST + 20, name, sizeof(name));
