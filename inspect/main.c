@@ -489,9 +489,7 @@ struct known_code {
 
 static int has_signatures(const struct dirent *entry)
 {
-        const size_t n = strlen(entry->d_name), suffix = strlen(SIGNATURE_FILE_SUFFIX);
-
-        return n > suffix && !strcmp(entry->d_name + n - suffix, SIGNATURE_FILE_SUFFIX);
+        return text_has_suffix(entry->d_name, SIGNATURE_FILE_SUFFIX);
 }
 
 static bool read_signatures(struct signatures *ret, const char *path)

@@ -25,9 +25,9 @@ static const char *other_name(unsigned type)
         case STACK:
                 return "STACK (of a thread)";
         default:
-                if (type >= MUT_ARR_PTRS_CLEAN && type <= MUT_ARR_PTRS_FROZEN_CLEAN)
+                if (closure_is_array(type))
                         return "MUT_ARR_PTRS (Array#)";
-                if (type >= SMALL_MUT_ARR_PTRS_CLEAN && type <= SMALL_MUT_ARR_PTRS_FROZEN_CLEAN)
+                if (closure_is_small_array(type))
                         return "SMALL_MUT_ARR_PTRS (SmallArray#)";
                 return closure_type_name(type);
         }

@@ -73,9 +73,9 @@ static uint64_t closure_words(const struct heap_snapshot *s, const struct closur
         case WHITEHOLE:
                 return 0;
         default:
-                if (t->type >= MUT_ARR_PTRS_CLEAN && t->type <= MUT_ARR_PTRS_FROZEN_CLEAN)
+                if (closure_is_array(t->type))
                         return h + 2 + word_of(s, at, h + 1);
-                if (t->type >= SMALL_MUT_ARR_PTRS_CLEAN && t->type <= SMALL_MUT_ARR_PTRS_FROZEN_CLEAN)
+                if (closure_is_small_array(t->type))
                         return h + 1 + word_of(s, at, h);
                 if (closure_is_frame(t->type) || (closure_is_constructor(t->type) && !t->name))
                         return 0;

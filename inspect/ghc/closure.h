@@ -81,6 +81,17 @@ static inline bool closure_is_thunk(unsigned type)
         return type >= THUNK && type <= THUNK_SELECTOR;
 }
 
+/* Of pointers. */
+static inline bool closure_is_array(unsigned type)
+{
+        return type >= MUT_ARR_PTRS_CLEAN && type <= MUT_ARR_PTRS_FROZEN_CLEAN;
+}
+
+static inline bool closure_is_small_array(unsigned type)
+{
+        return type >= SMALL_MUT_ARR_PTRS_CLEAN && type <= SMALL_MUT_ARR_PTRS_FROZEN_CLEAN;
+}
+
 /* A frame of a stack. */
 static inline bool closure_is_frame(unsigned type)
 {

@@ -219,8 +219,7 @@ static struct object leaf_of(struct heap_contents *c, struct object o)
 {
         for (unsigned depth = 0; depth < DEPTH_MOST; depth++) {
                 o = object_at(c, word_at(c, payload_of(c, o.at)));
-                if (o.table && o.table->type >= SMALL_MUT_ARR_PTRS_CLEAN &&
-                    o.table->type <= SMALL_MUT_ARR_PTRS_FROZEN_CLEAN)
+                if (o.table && closure_is_small_array(o.table->type))
                         o = object_at(c, word_at(c, payload_of(c, o.at) + 8));
                 if (!o.table || !closure_is_constructor(o.table->type))
                         break;
@@ -246,9 +245,9 @@ static struct fields fields_of_primitive(const struct heap_contents *c, const st
         case THUNK_SELECTOR:
                 return (struct fields){ payload + 8, 1, false };
         default:
-                if (t->type >= MUT_ARR_PTRS_CLEAN && t->type <= MUT_ARR_PTRS_FROZEN_CLEAN)
+                if (closure_is_array(t->type))
                         return (struct fields){ payload + 16, word_at(c, payload), true };
-                if (t->type >= SMALL_MUT_ARR_PTRS_CLEAN && t->type <= SMALL_MUT_ARR_PTRS_FROZEN_CLEAN)
+                if (closure_is_small_array(t->type))
                         return (struct fields){ payload + 8, word_at(c, payload), true };
                 if (closure_is_thunk(t->type) || closure_is_function(t->type))
                         return (struct fields){ closure_is_thunk(t->type) ? payload + 8 : payload, t->pointers, false };
@@ -316,59 +315,54 @@ static void count_elements(struct heap_contents *c, const struct fields *f, stru
 
 /* ------------------------------------------------------------------------------------- rows */
 
-static uint32_t row_place(const struct heap_contents *c, const struct contents_row *r)
+static uint64_t hash_row(const struct contents_row *r)
 {
         uint64_t hash = hash_u64(r->id, 0);
 
         for (unsigned i = 0; i < CONTENTS_FIELDS && r->kinds[i]; i++)
                 hash = hash_u64(r->kinds[i], hash);
-        uint32_t place = (uint32_t)hash & (c->n_places - 1);
-        for (; c->places[place]; place = (place + 1) & (c->n_places - 1)) {
-                const struct contents_row *of = &c->rows[c->places[place] - 1];
-                if (of->id == r->id && !memcmp(of->kinds, r->kinds, sizeof(r->kinds)))
-                        break;
-        }
-        return place;
+        return hash;
 }
 
-static bool make_room(struct heap_contents *c)
+/* NULL: there is none. */
+static struct contents_row *find_row(const struct heap_contents *c, const struct contents_row *r)
 {
-        const uint32_t n = c->n_places ? 2 * c->n_places : 1024;
-        uint32_t *places;
+        const uint64_t hash = hash_row(r);
+        uint32_t at = idtable_start(&c->row_ids, hash), id;
 
-        if (!ARRAY_RESERVE(c->rows, c->rows_capacity, c->n_rows + 1))
-                return false;
-        if (2 * (c->n_rows + 1) < c->n_places)
-                return true;
-        if (!(places = calloc(n, sizeof(*places))))
-                return false;
-        free(c->places);
-        c->places = places;
-        c->n_places = n;
-        for (uint32_t i = 0; i < c->n_rows; i++)
-                c->places[row_place(c, &c->rows[i])] = i + 1;
-        return true;
+        while ((id = idtable_next(&c->row_ids, hash, &at))) {
+                struct contents_row *of = &c->rows[id - 1];
+                if (of->id == r->id && !memcmp(of->kinds, r->kinds, sizeof(r->kinds)))
+                        return of;
+        }
+        return NULL;
+}
+
+/* NULL: out of memory. */
+static struct contents_row *new_row(struct heap_contents *c, const struct contents_row *r)
+{
+        if (!ARRAY_RESERVE(c->rows, c->rows_capacity, c->n_rows + 1) ||
+            idtable_add(&c->row_ids, hash_row(r), c->n_rows + 1) != 0) {
+                c->out_of_memory = true;
+                return NULL;
+        }
+        c->rows[c->n_rows] = (struct contents_row){ .id = r->id };
+        memcpy(c->rows[c->n_rows].kinds, r->kinds, sizeof(r->kinds));
+        return &c->rows[c->n_rows++];
 }
 
 /* When there are too many, what its closures hold is not told apart any more. */
 static struct contents_row *add_row(struct heap_contents *c, struct contents_row *r)
 {
-        if (!make_room(c)) {
-                c->out_of_memory = true;
-                return NULL;
-        }
-        uint32_t place = row_place(c, r);
-        if (!c->places[place] && c->n_rows >= ROWS_MOST && r->kinds[0]) {
+        struct contents_row *to = find_row(c, r);
+
+        if (!to && c->n_rows >= ROWS_MOST && r->kinds[0]) {
                 memset(r->kinds, 0, sizeof(r->kinds));
                 r->elements = r->same = 0;
-                place = row_place(c, r);
+                to = find_row(c, r);
         }
-        if (!c->places[place]) {
-                c->rows[c->n_rows++] = (struct contents_row){ .id = r->id };
-                memcpy(c->rows[c->n_rows - 1].kinds, r->kinds, sizeof(r->kinds));
-                c->places[place] = c->n_rows;
-        }
-        struct contents_row *to = &c->rows[c->places[place] - 1];
+        if (!to && !(to = new_row(c, r)))
+                return NULL;
         to->bytes += r->bytes;
         to->objects++;
         to->elements += r->elements;
@@ -448,9 +442,9 @@ static const char *primitive_name(unsigned type)
         case TSO:
                 return "thread";
         default:
-                if (type >= MUT_ARR_PTRS_CLEAN && type <= MUT_ARR_PTRS_FROZEN_CLEAN)
+                if (closure_is_array(type))
                         return "Array#";
-                if (type >= SMALL_MUT_ARR_PTRS_CLEAN && type <= SMALL_MUT_ARR_PTRS_FROZEN_CLEAN)
+                if (closure_is_small_array(type))
                         return "SmallArray#";
                 return is_thunk(type) ? "thunk" : is_function(type) ? "function" : closure_type_name(type);
         }
@@ -555,7 +549,7 @@ bool heap_contents_matter(const struct heap_contents *c, const struct closure_ta
 void heap_contents_done(struct heap_contents *c)
 {
         free(c->rows);
-        free(c->places);
+        idtable_done(&c->row_ids);
         free(c->known);
         *c = (struct heap_contents){ .snapshot = NULL };
 }

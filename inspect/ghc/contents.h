@@ -7,6 +7,7 @@
 #define HW_INSPECT_GHC_CONTENTS_H
 
 #include "inspect/ghc/snapshot.h"
+#include "proto/base/idtable.h"
 
 #define CONTENTS_FIELDS 4u /* of a closure, that are told apart */
 
@@ -25,9 +26,8 @@ struct heap_contents {
         const struct heap_snapshot *snapshot; /* borrowed */
         struct contents_row *rows;
         uint32_t n_rows, rows_capacity;
-        uint32_t *places; /* of rows: a hash table of their numbers, plus 1 */
-        uint32_t n_places;
-        uint8_t *known; /* of each closure_table.id: what is known of its constructor */
+        struct idtable row_ids; /* numbers of rows, plus 1 */
+        uint8_t *known;         /* of each closure_table.id: what is known of its constructor */
         uint32_t known_capacity;
         const char *wanted; /* what a row is called that its owner wants to know of; NULL: none */
         bool out_of_memory;

@@ -118,8 +118,7 @@ static void find_by_signature(const struct program *p, uint64_t address, struct 
 /* The length of "$wgo" in "$wgo_s5Gz_info": without what the compiler has added to tell tables of one name apart. */
 static size_t own_length(const char *table)
 {
-        const size_t all = strlen(table), cut = strlen(TABLE);
-        size_t n = all > cut && !strcmp(table + all - cut, TABLE) ? all - cut : all, at = n;
+        size_t n = strlen(table) - (text_has_suffix(table, TABLE) ? strlen(TABLE) : 0), at = n;
 
         while (at > 0 &&
                ((table[at - 1] >= '0' && table[at - 1] <= '9') || (table[at - 1] >= 'a' && table[at - 1] <= 'z') ||
@@ -298,13 +297,12 @@ void name_of_type(const struct program *p, uint64_t table, char ret[NAME_TYPE_BY
 /* "Main_sessions_closure" is decoded as "Main_sessions_info" is. */
 static bool as_table(const char *symbol, char *ret, size_t size)
 {
-        const size_t n = strlen(symbol), cut = strlen(CLOSURE);
         struct text_out out;
 
-        if (n <= cut || strcmp(symbol + n - cut, CLOSURE) != 0)
+        if (!text_has_suffix(symbol, CLOSURE))
                 return false;
         text_out_init(&out, ret, size);
-        text_put_n(&out, symbol, n - cut);
+        text_put_n(&out, symbol, strlen(symbol) - strlen(CLOSURE));
         text_put(&out, TABLE);
         return !out.cut;
 }

@@ -15,6 +15,7 @@
 
 #include "inspect/memory/sorted.h"
 #include "proto/base/array.h"
+#include "proto/base/text_out.h"
 
 #define NODES_MOST   (UINT32_C(1) << 16)
 #define ENTRIES_MOST (UINT64_C(1) << 24) /* of all nodes */
@@ -151,12 +152,10 @@ static bool has_module(const struct program *p, const struct provenance_node *n,
 static bool has_symbol(const struct program *p, const struct provenance_node *n, const uint8_t *entry)
 {
         char name[PROGRAM_NAME_BYTES];
-        const size_t cut = strlen(TABLE);
 
-        if (!memory_text_kept(p->memory, n->words[n->layout->texts] + u32_at(entry, n->layout->table), name,
-                              sizeof(name)))
-                return false;
-        return strlen(name) > cut && !strcmp(name + strlen(name) - cut, TABLE);
+        return memory_text_kept(p->memory, n->words[n->layout->texts] + u32_at(entry, n->layout->table), name,
+                                sizeof(name)) &&
+               text_has_suffix(name, TABLE);
 }
 
 /* Decided by what the node leads to: its first entry, its first and its last table. */

@@ -322,10 +322,10 @@ static void go_through(struct search *c, uint64_t at, const struct closure_table
         default:
                 break;
         }
-        if (t->type >= MUT_ARR_PTRS_CLEAN && t->type <= MUT_ARR_PTRS_FROZEN_CLEAN)
+        if (closure_is_array(t->type))
                 follow_words(c, payload + 16,
                              snapshot_word(c->s, payload) < (UINT64_C(1) << 40) ? snapshot_word(c->s, payload) : 0);
-        else if (t->type >= SMALL_MUT_ARR_PTRS_CLEAN && t->type <= SMALL_MUT_ARR_PTRS_FROZEN_CLEAN)
+        else if (closure_is_small_array(t->type))
                 follow_words(c, payload + 8, bounded(snapshot_word(c->s, payload)));
         else
                 follow_words(c, closure_is_thunk(t->type) ? thunk : payload, t->pointers);

@@ -314,13 +314,6 @@ static uint32_t table_of_closure(const struct object *o, uint32_t section, uint6
         return found ? found->name : 0;
 }
 
-static bool is_closure(const char *symbol)
-{
-        const size_t n = strlen(symbol), suffix = strlen(CLOSURE);
-
-        return n > suffix && !strcmp(symbol + n - suffix, CLOSURE);
-}
-
 /* The signature of a text that is at an offset of a symbol's section. False: there is none. */
 static bool find_text(const struct object_file *f, const Elf64_Sym *to, int64_t at, uint32_t *ret)
 {
@@ -343,7 +336,8 @@ static bool name_data(struct signature_maker *m, const struct object *o)
         for (size_t i = 0; i < f->n_symbols; i++) {
                 const Elf64_Sym *s = &f->symbols[i];
                 const char *name = object_symbol_name(f, s);
-                const uint32_t table = is_closure(name) ? table_of_closure(o, s->st_shndx, s->st_value) : 0;
+                const uint32_t table =
+                        text_has_suffix(name, CLOSURE) ? table_of_closure(o, s->st_shndx, s->st_value) : 0;
                 uint32_t text = 0, id;
                 const bool has_text = name[0] && find_text(f, s, (int64_t)s->st_value, &text);
                 if (!table && !has_text)
@@ -435,7 +429,9 @@ static void find_target(struct signature_maker *m, const struct object *o, uint3
         } else if (!is_section) {
                 const char *name = object_symbol_name(f, to);
                 ret->name = intern(m, name);
-                ret->target = ret->name == 0 ? TARGET_NONE : is_closure(name) ? TARGET_CLOSURE : TARGET_CODE;
+                ret->target = ret->name == 0                   ? TARGET_NONE
+                              : text_has_suffix(name, CLOSURE) ? TARGET_CLOSURE
+                                                               : TARGET_CODE;
         } else if (to->st_shndx < f->n_sections && is_code(f, to->st_shndx)) {
                 const size_t place = find_place(o, to->st_shndx, at);
                 ret->name = place < o->n_places ? name_of_place(m, o, place) : 0;

@@ -180,13 +180,6 @@ static bool has_description(const struct program *p, uint64_t at, const char *sy
         return !strcmp(found, wanted);
 }
 
-static bool ends_with(const char *text, const char *end)
-{
-        const size_t n = strlen(text), m = strlen(end);
-
-        return n >= m && !strcmp(text + n - m, end);
-}
-
 /* The runtime has several ways (threaded, for debugging), not all of which may be known. */
 static bool is_of_runtime(const char *symbol)
 {
@@ -205,7 +198,7 @@ static enum verdict check_code(struct signatures *s, const struct program *p, ui
         for (unsigned i = 0; i < c.n && !found; i++)
                 for (uint32_t k = c.ranges[i].from; k < c.ranges[i].end && !found; k++)
                         found = s->table.entries[k].name == name;
-        if (found && ends_with(symbol, CONSTRUCTOR))
+        if (found && text_has_suffix(symbol, CONSTRUCTOR))
                 found = has_description(p, address, symbol);
         return found ? CONFIRMED : is_of_runtime(symbol) ? UNKNOWN : CONTRADICTED;
 }

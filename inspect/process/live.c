@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "inspect/process/registers.h"
+#include "proto/base/text_out.h"
 
 #define PAGES_AT_ONCE 512u
 #define PAGES_NEAR    16u
@@ -97,9 +98,8 @@ static bool add_line(struct program *p, char *line)
                 return true;
         char *path = path_at ? line + path_at : line + strlen(line);
         path[strcspn(path, "\n")] = '\0';
-        const size_t n = strlen(path), cut = sizeof(gone) - 1;
-        if (n > cut && !strcmp(path + n - cut, gone))
-                path[n - cut] = '\0';
+        if (text_has_suffix(path, gone))
+                path[strlen(path) - strlen(gone)] = '\0';
         m = (struct mapping){
                 .start = start,
                 .end = end,

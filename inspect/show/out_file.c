@@ -10,13 +10,9 @@
 
 int out_file_suffix(const char *path, const char *const *suffixes)
 {
-        const size_t n = strlen(path);
-
-        for (int i = 0; suffixes[i]; i++) {
-                const size_t end = strlen(suffixes[i]);
-                if (n > end && !strcmp(path + n - end, suffixes[i]))
+        for (int i = 0; suffixes[i]; i++)
+                if (text_has_suffix(path, suffixes[i]))
                         return i;
-        }
         return -1;
 }
 

@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "proto/base/text_out.h"
+
 #define RUNTIME     "stg_"
 #define TABLE       "_info"
 #define CONSTRUCTOR "_con" TABLE
@@ -33,13 +35,6 @@ static bool is_word(const char *text, const char *allowed)
                 if (!is_digit(*text) && !is_upper(*text) && !(*text >= 'a' && *text <= 'z') && !strchr(allowed, *text))
                         return false;
         return true;
-}
-
-static bool ends_with(const char *text, const char *end)
-{
-        size_t n = strlen(text), m = strlen(end);
-
-        return n > m && !memcmp(text + n - m, end, m);
 }
 
 /* ------------------------------------------------------------------ z-encoding */
@@ -185,12 +180,12 @@ static size_t split(char *body, const char *parts[PARTS])
 
 bool haskell_symbol_is_table(const char *symbol)
 {
-        return ends_with(symbol, TABLE);
+        return text_has_suffix(symbol, TABLE);
 }
 
 bool haskell_symbol_decode(struct haskell_symbol *ret, const char *symbol)
 {
-        bool constructor = ends_with(symbol, CONSTRUCTOR);
+        bool constructor = text_has_suffix(symbol, CONSTRUCTOR);
         size_t n = strlen(symbol), cut = constructor ? strlen(CONSTRUCTOR) : strlen(TABLE);
         struct out module = { .text = ret->module }, name = { .text = ret->name };
         const char *parts[PARTS];

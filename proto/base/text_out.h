@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 struct text_out {
         char *at;
@@ -24,6 +25,14 @@ void text_out_init(struct text_out *o, char *buffer, size_t size);
 void text_put_n(struct text_out *o, const char *text, size_t n);
 void text_put(struct text_out *o, const char *text);
 void text_put_u64(struct text_out *o, uint64_t number);
+
+/* Whether a text ends with another one, and has more before it. */
+static inline bool text_has_suffix(const char *text, const char *end)
+{
+        const size_t n = strlen(text), m = strlen(end);
+
+        return n > m && !memcmp(text + n - m, end, m);
+}
 
 /* All of a NULL-terminated list of texts into a fresh buffer; returns it. */
 char *text_join(char *buffer, size_t size, ...) __attribute__((sentinel));
