@@ -54,7 +54,7 @@
 #include "proto/cli/options.h"
 #include "proto/cli/version.h"
 
-#define FIND_TRIES      100 /* while a collection moves what is looked for, or the program is just beginning */
+#define FIND_TRIES      100 /* while a collection moves what is to be found, or the program is just beginning */
 #define FIND_NS         5000000L
 #define QUIET_TRIES     40 /* until no collection is under way */
 #define BACKGROUND_NICE 10
@@ -176,7 +176,7 @@ static bool copy_moment(struct inspect_subject *s, struct heap_snapshot *n, stru
 {
         bool (*const expired)(void *ctx) = s->request->core ? never : stops ? is_late : heap_moment_is_over;
         struct heap_moment m = { s->program, s->ghc->generations };
-        /* until the stop, a collection may have added memory to the heap, and moved what is looked for there */
+        /* until the stop, a collection may have added memory to the heap, and moved what is to be found there */
         bool good = (!stops || live_remap(s->program, s->pid)) && generations_read(&m.generations, s->program) &&
                     (s->request->core || !generations_collecting(&m.generations));
 
@@ -608,7 +608,7 @@ static int make_signatures(const struct words *w, struct error *error)
 
 /* ------------------------------------------------------------------------- subjects */
 
-/* A program that runs (`pid`; 0: a core file) is tried several times: what is looked for may be moving, or to come. */
+/* A program that runs (`pid`; 0: a core file) is tried several times: what is to be found may be moving, or to come. */
 static bool find(struct ghc *g, struct program *p, const char *what, pid_t pid, struct error *error)
 {
         struct error why = { "" };

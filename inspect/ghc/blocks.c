@@ -43,24 +43,24 @@ uint64_t block_group_megablocks(const struct block_group *g)
 
 /*
  * The groups in use of one megablock. Returns how many megablocks its groups reach over. 0: it is none, or the caller
- * has seen enough (*ret_go_on).
+ * has seen enough (*ret_continues).
  */
 static uint64_t each_group(const struct program *p, uint64_t megablock, uint8_t *descriptors,
-                           bool (*each)(void *ctx, const struct block_group *g), void *ctx, bool *ret_go_on)
+                           bool (*each)(void *ctx, const struct block_group *g), void *ctx, bool *ret_continues)
 {
         struct block_group first;
 
         if (!memory_read(p->memory, megablock, descriptors, MEGABLOCK_BLOCKS * DESCRIPTOR_BYTES) ||
             !block_group_first(descriptors + FIRST_BLOCK * DESCRIPTOR_BYTES, megablock, &first))
                 return 0;
-        for (uint32_t b = FIRST_BLOCK; b < MEGABLOCK_BLOCKS && *ret_go_on;) {
+        for (uint32_t b = FIRST_BLOCK; b < MEGABLOCK_BLOCKS && *ret_continues;) {
                 const struct block_group g = block_group_read(descriptors + (size_t)b * DESCRIPTOR_BYTES);
                 if (g.blocks == 0 || g.blocks > BLOCKS_MOST || g.start != megablock + (uint64_t)b * BLOCK_BYTES) {
                         b++;
                         continue;
                 }
                 if (g.free != BLOCK_FREE)
-                        *ret_go_on = each(ctx, &g);
+                        *ret_continues = each(ctx, &g);
                 b += g.blocks < MEGABLOCK_BLOCKS ? g.blocks : MEGABLOCK_BLOCKS;
         }
         return block_group_megablocks(&first);
@@ -68,16 +68,16 @@ static uint64_t each_group(const struct program *p, uint64_t megablock, uint8_t 
 
 /* Calls `see` for what may be a megablock, which returns how many it reaches over (0: it is none), until it says so. */
 static void each_megablock(const struct program *p,
-                           uint64_t (*see)(const struct program *p, uint64_t megablock, void *ctx, bool *ret_go_on),
+                           uint64_t (*see)(const struct program *p, uint64_t megablock, void *ctx, bool *ret_continues),
                            void *ctx)
 {
         struct range r;
-        bool go_on = true;
+        bool continues = true;
 
-        for (size_t i = 0; go_on && program_next_anonymous(p, &i, &r);) {
+        for (size_t i = 0; continues && program_next_anonymous(p, &i, &r);) {
                 uint64_t at = (r.start + MEGABLOCK_BYTES - 1) & ~(MEGABLOCK_BYTES - 1);
-                while (go_on && at < r.end && r.end - at >= MEGABLOCK_BYTES) {
-                        const uint64_t reach = see(p, at, ctx, &go_on);
+                while (continues && at < r.end && r.end - at >= MEGABLOCK_BYTES) {
+                        const uint64_t reach = see(p, at, ctx, &continues);
                         const uint64_t left = (r.end - at) / MEGABLOCK_BYTES;
                         at += (reach == 0 ? 1 : reach < left ? reach : left) * MEGABLOCK_BYTES;
                 }
@@ -90,11 +90,11 @@ struct groups {
         uint8_t *descriptors;
 };
 
-static uint64_t see_groups(const struct program *p, uint64_t megablock, void *ctx, bool *ret_go_on)
+static uint64_t see_groups(const struct program *p, uint64_t megablock, void *ctx, bool *ret_continues)
 {
         const struct groups *g = ctx;
 
-        return each_group(p, megablock, g->descriptors, g->each, g->ctx, ret_go_on);
+        return each_group(p, megablock, g->descriptors, g->each, g->ctx, ret_continues);
 }
 
 void blocks_each(const struct program *p, bool (*each)(void *ctx, const struct block_group *g), void *ctx)
@@ -112,13 +112,13 @@ struct megablocks {
 };
 
 /* A segment of the non-moving collector has 8 blocks, so a megablock of them begins with one or with a free group. */
-static uint64_t see_megablock(const struct program *p, uint64_t megablock, void *ctx, bool *ret_go_on)
+static uint64_t see_megablock(const struct program *p, uint64_t megablock, void *ctx, bool *ret_continues)
 {
         struct megablocks *m = ctx;
         struct block_group first;
         uint8_t bytes[DESCRIPTOR_BYTES];
 
-        (void)ret_go_on;
+        (void)ret_continues;
         if (!memory_read(p->memory, megablock + (uint64_t)FIRST_BLOCK * DESCRIPTOR_BYTES, bytes, sizeof(bytes)) ||
             !block_group_first(bytes, megablock, &first))
                 return 0;

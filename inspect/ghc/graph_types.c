@@ -56,9 +56,9 @@ uint32_t graph_type_of_frame(struct graph_types *t, const struct closure_table *
                 name_of_source(t->program, table->at, source);
                 (void)text_join(text, sizeof(text), kind == NAME_LOCAL ? "a frame in " : "frame of ", own,
                                 source[0] ? " (" : "", source, source[0] ? ")" : "", NULL);
-                t->frames[table->id] = strncmp(own, "stg_", 4) != 0
-                                               ? 1 + heap_graph_type(t->graph, GRAPH_FRAME, text, "frame")
-                                               : GRAPH_TYPE_NONE;
+                t->frames[table->id] = name_is_of_runtime(own)
+                                               ? GRAPH_TYPE_NONE
+                                               : 1 + heap_graph_type(t->graph, GRAPH_FRAME, text, "frame");
         }
         return t->frames[table->id] == GRAPH_TYPE_NONE ? GRAPH_TYPE_NONE : t->frames[table->id] - 1;
 }

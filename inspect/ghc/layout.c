@@ -32,9 +32,9 @@ static uint64_t forwarded(const struct ghc *g, uint64_t closure)
 
 /* The list ends with a constructor, END_TSO_QUEUE. */
 static bool each_of_list(struct ghc *g, uint64_t tso, uint64_t *count, bool (*each)(void *ctx, uint64_t tso), void *ctx,
-                         bool *ret_go_on)
+                         bool *ret_continues)
 {
-        while (tso && *ret_go_on) {
+        while (tso && *ret_continues) {
                 const struct closure_table *i;
 
                 tso = forwarded(g, tso);
@@ -43,28 +43,28 @@ static bool each_of_list(struct ghc *g, uint64_t tso, uint64_t *count, bool (*ea
                         return i && closure_is_constructor(i->type);
                 if ((*count)++ == THREADS_MOST)
                         return false;
-                *ret_go_on = each(ctx, tso);
+                *ret_continues = each(ctx, tso);
                 tso = memory_u64(g->program->memory, tso + g->shift + THREAD_LINK);
         }
         return true;
 }
 
 bool ghc_each_thread_of(struct ghc *g, unsigned generation, uint64_t *count, bool (*each)(void *ctx, uint64_t tso),
-                        void *ctx, bool *ret_go_on)
+                        void *ctx, bool *ret_continues)
 {
         const struct heap_generation *of = &g->generations.items[generation];
-        const bool good = each_of_list(g, of->threads, count, each, ctx, ret_go_on);
+        const bool good = each_of_list(g, of->threads, count, each, ctx, ret_continues);
 
-        return each_of_list(g, of->old_threads, count, each, ctx, ret_go_on) && good;
+        return each_of_list(g, of->old_threads, count, each, ctx, ret_continues) && good;
 }
 
 bool ghc_each_thread(struct ghc *g, bool (*each)(void *ctx, uint64_t tso), void *ctx)
 {
-        bool go_on = true, good = true;
+        bool continues = true, good = true;
         uint64_t count = 0;
 
-        for (unsigned i = 0; i < g->generations.n && go_on; i++)
-                good &= ghc_each_thread_of(g, i, &count, each, ctx, &go_on);
+        for (unsigned i = 0; i < g->generations.n && continues; i++)
+                good &= ghc_each_thread_of(g, i, &count, each, ctx, &continues);
         return good;
 }
 

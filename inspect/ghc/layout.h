@@ -59,6 +59,6 @@ bool ghc_each_thread(struct ghc *g, bool (*each)(void *ctx, uint64_t tso), void 
 
 /* The same of the lists of one generation. *count: threads so far, for there is a limit. */
 bool ghc_each_thread_of(struct ghc *g, unsigned generation, uint64_t *count, bool (*each)(void *ctx, uint64_t tso),
-                        void *ctx, bool *ret_go_on);
+                        void *ctx, bool *ret_continues);
 
 #endif

@@ -9,7 +9,6 @@
  */
 #include "inspect/ghc/names.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 #include "inspect/ghc/provenance.h"
@@ -320,6 +319,11 @@ enum name_kind name_of_static(const struct program *p, uint64_t address, char *r
         }
         put_place(&out, p, address);
         return NAME_NONE;
+}
+
+bool name_is_of_runtime(const char *name)
+{
+        return !strncmp(name, "stg_", 4);
 }
 
 const char *name_without_package(const char *name)

@@ -7,6 +7,7 @@
 #ifndef HW_INSPECT_GHC_NAMES_H
 #define HW_INSPECT_GHC_NAMES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -39,6 +40,9 @@ void name_of_type(const struct program *p, uint64_t table, char ret[NAME_TYPE_BY
 
 /* Of a closure that does not move: "Main.sessions". */
 enum name_kind name_of_static(const struct program *p, uint64_t address, char *ret, size_t size);
+
+/* Whether a name without its package is one of the runtime's own code and frames, which say nothing of a program. */
+bool name_is_of_runtime(const char *name);
 
 /* The same without its package. Borrowed from `name`. */
 const char *name_without_package(const char *name);

@@ -5,7 +5,7 @@
  * linker has put them, in the data of the program's files. So these are searched for words that can be nothing else: a
  * count, that many tables of which the first and the last lead to code, an entry whose own text is the symbol of an
  * info table. Of each node only the range of its tables is kept; its entries and texts are read when a table in that
- * range is asked for, so a program with hundreds of thousands of them costs what its data cost to read once.
+ * range is wanted, so a program with hundreds of thousands of them costs what its data cost to read once.
  */
 #include "inspect/ghc/provenance.h"
 

@@ -21,17 +21,17 @@ struct reach_result {
 };
 
 struct reached {
-        bool is_known;              /* there was a look since the newest major collection that was believed */
-        bool is_wrong;              /* a collection has contradicted one */
-        struct reach_result newest; /* of these */
+        bool is_known;              /* what is reached was found since the newest major collection */
+        bool is_wrong;              /* a collection has contradicted it */
+        struct reach_result newest; /* that was believed */
 };
 
 /* True: what is reached for certain are the live data. */
 bool reached_add(struct reached *r, const struct reach_result *found);
 
 /*
- * The nth major collection has left `live_bytes`, before which the generations held `held_bytes`. False: the look
- * before it was wrong.
+ * The nth major collection has left `live_bytes`, before which the generations held `held_bytes`. False: what
+ * was found before it was wrong.
  */
 bool reached_compare(struct reached *r, uint32_t nth, uint64_t live_bytes, uint64_t held_bytes);
 

@@ -4,7 +4,7 @@
  * has the runtime. A search through these is done when something has been collected, and again some times, then more
  * and more seldom, until places are found, but not too many. Each further number of collections leaves out those
  * that do not follow. A copy that the program itself keeps (GHC.Stats) falls behind, and is left out; one that never
- * does cannot be told from the original: two places are none.
+ * does cannot be distinguished from the original: two places are none.
  */
 #include "inspect/ghc/rts_counters.h"
 

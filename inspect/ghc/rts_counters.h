@@ -4,7 +4,7 @@
  * (rts/Stats.c), which it keeps up to date at the end of each collection. Times in it are kept with -T, -s, -S, -l, a
  * heap profile or a hook alone; else they are 0, and not known.
  *
- * A stripped program does not tell where it is. So what is there must agree with the generations' own counters and
+ * A stripped program does not say where it is. So what is there must agree with the generations' own counters and
  * with itself, at one place alone, and must still do so after further collections: else nothing is known.
  */
 #ifndef HW_INSPECT_GHC_RTS_COUNTERS_H

@@ -14,7 +14,6 @@
 #include "proto/base/hash.h"
 #include "proto/base/text_out.h"
 
-#define OF_RUNTIME  "stg_" /* such frames keep arguments and registers */
 #define NODES_MOST  (UINT32_C(1) << 18)
 #define PLACES_MOST (UINT32_C(1) << 18)
 
@@ -155,7 +154,7 @@ static void push_frame(void *ctx, const struct closure_table *frame)
         if (frame->type == UPDATE_FRAME || frame->type == CATCH_FRAME || frame->type == STOP_FRAME)
                 return;
         const uint32_t name = name_at(s->profile, s->ghc, frame->at);
-        if (!name || strncmp(stack_profile_name(s->profile, name), OF_RUNTIME, strlen(OF_RUNTIME)) != 0)
+        if (!name || !name_is_of_runtime(stack_profile_name(s->profile, name)))
                 push(s, name);
 }
 

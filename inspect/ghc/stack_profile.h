@@ -18,7 +18,7 @@
 
 #define PROFILE_FRAMES     1000u                 /* of a stack, equal neighbours counted once; the rest of it is cut */
 #define PROFILE_DEEP       (PROFILE_FRAMES + 3u) /* with what is missing, what it waits for, and the thread */
-#define PROFILE_THREADS    200u                  /* that are told from each other */
+#define PROFILE_THREADS    200u                  /* that are distinguished */
 #define PROFILE_STOP_BITS  5u                    /* precision of the durations of stops */
 #define PROFILE_STOP_CELLS SKETCH_CELLS(PROFILE_STOP_BITS, 40)
 

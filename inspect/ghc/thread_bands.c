@@ -68,7 +68,7 @@ static bool is_of_runtime(struct splitting *p, const struct closure_table *t)
         }
         if (p->of_runtime[t->id] == NOT_KNOWN) {
                 (void)name_of_code(p->snapshot->ghc->program, t->at, name, sizeof(name));
-                p->of_runtime[t->id] = strncmp(name_without_package(name), "stg_", 4) == 0 ? YES : NO;
+                p->of_runtime[t->id] = name_is_of_runtime(name_without_package(name)) ? YES : NO;
         }
         return p->of_runtime[t->id] == YES;
 }

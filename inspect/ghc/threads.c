@@ -21,7 +21,7 @@
 #define COPY_WORDS_MOST   (UINT64_C(1) << 26) /* of all stacks: 512 MiB */
 #define CHUNKS_MOST       (UINT32_C(1) << 16) /* of one thread */
 #define C_STACK_BYTES     65536u
-#define C_STACK_WORDS     2048u /* of one, in which registers are looked for that C code has saved */
+#define C_STACK_WORDS     2048u /* of one, in which registers are searched for that C code has saved */
 #define PAGE_BYTES        4096u
 #define SUSPENDED_WORDS   4224u                          /* a chunk of 32 KiB, with its head */
 #define SUSPENDED_TRIES   16u                            /* words of a C stack that may lead to a Haskell one */
@@ -555,10 +555,10 @@ static bool list_generation(struct listing *l, unsigned generation, uint64_t *co
         struct ghc *g = l->ghc;
         struct generations after = g->generations;
         struct pages pages;
-        bool go_on = true;
+        bool continues = true;
 
         pages_begin(&pages, l->to, g);
-        const bool whole = ghc_each_thread_of(g, generation, count, list_thread, l, &go_on) && go_on;
+        const bool whole = ghc_each_thread_of(g, generation, count, list_thread, l, &continues) && continues;
         pages_end(&pages, g);
         return whole && generations_read(&after, g->program) && is_listed(&g->generations, generation, &after);
 }

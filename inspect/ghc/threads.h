@@ -110,7 +110,7 @@ bool threads_copy_waiting(struct threads *ret, struct ghc *g, struct waiting_thr
 #define CAPABILITIES_MOST 256u
 #define COLLECTORS        4u
 
-/* What is known of a runtime before a thread of it is looked at. */
+/* What is known of a runtime before a thread of it is read. */
 struct runtime {
         uint64_t capabilities[CAPABILITIES_MOST];
         size_t n_capabilities;

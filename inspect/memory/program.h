@@ -57,7 +57,7 @@ struct program {
         struct mapping *mappings;
         size_t n_mappings, mappings_capacity;
         char **files;                /* paths in the program's file system */
-        size_t n_files, newest_file; /* the one that was looked up last */
+        size_t n_files, newest_file; /* the one that was found last */
         uint64_t entry;              /* where it began: its file is the program's own; 0: not known */
         struct registers *registers;
         size_t n_registers, registers_capacity;

@@ -17,7 +17,7 @@ struct os_thread {
         pid_t tid;
         int times_fd, stat_fd;
         struct thread_times sampled; /* its times when it was last sampled, or found */
-        uint64_t seen_cpu_ns;        /* when it was last looked at */
+        uint64_t seen_cpu_ns;        /* when it was last read */
         unsigned idle;               /* how often in turn it had not run since */
 };
 

@@ -127,7 +127,7 @@ static int seize(pid_t tid)
         return 0;
 }
 
-/* New threads appear while others are being stopped: until a look finds none. */
+/* New threads appear while others are being stopped: until a list has no new one. */
 static int seize_all(pid_t pid, bool *ret_new)
 {
         char path[64];

@@ -64,7 +64,6 @@ static void print_text(const struct inspect_subject *s, const struct heap_arrays
         char what[WHAT_BYTES], n[HW_NUMBER_MAX], bytes[HW_NUMBER_MAX];
 
         head_text(s, what_text(what, a));
-        head_cautions(s);
         print_classes(s->request->to, a);
         print_repeated(s->request->to, a, s->request->top);
         if (a->not_compared)

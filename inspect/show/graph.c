@@ -18,7 +18,7 @@
 #define ROOTS_SHOWN 8
 #define NAME_BYTES  1024
 #define TREE_MOST   2000u /* types in the tree of who holds what */
-#define WHY_MOST    16u   /* types whose paths are told: so many of those that retain most, and of the largest */
+#define WHY_MOST    16u   /* types whose paths are given: so many of those that retain most, and of the largest */
 
 /* A group, and the group of its name in the older graph. */
 struct row {
@@ -36,19 +36,9 @@ struct view {
         uint64_t then_bytes;
 };
 
-static uint64_t bytes_of(const struct graph_group *g)
-{
-        return g ? g->bytes + g->unreached_bytes : 0;
-}
-
-static uint64_t closures_of(const struct graph_group *g)
-{
-        return g ? g->closures + g->unreached_closures : 0;
-}
-
 static int64_t gain_of(const struct row *r)
 {
-        return (int64_t)(bytes_of(r->now) - bytes_of(r->then));
+        return (int64_t)(graph_group_bytes(r->now) - graph_group_bytes(r->then));
 }
 
 /* --------------------------------------------------------------------------- rows */
@@ -57,8 +47,8 @@ static int by_bytes(const void *a, const void *b)
 {
         const struct graph_group *x = ((const struct row *)a)->now, *y = ((const struct row *)b)->now;
 
-        if (bytes_of(x) != bytes_of(y))
-                return bytes_of(x) > bytes_of(y) ? -1 : 1;
+        if (graph_group_bytes(x) != graph_group_bytes(y))
+                return graph_group_bytes(x) > graph_group_bytes(y) ? -1 : 1;
         return strcmp(x->name, y->name);
 }
 
@@ -91,7 +81,7 @@ static void add_row(struct view *v, const struct graph_group *now, const struct 
 {
         const struct graph_group *g = now ? now : then;
 
-        if (g->class == GROUP_CLOSURES && (bytes_of(now) || bytes_of(then)))
+        if (g->class == GROUP_CLOSURES && (graph_group_bytes(now) || graph_group_bytes(then)))
                 v->rows[v->n++] = (struct row){ now, then };
 }
 
@@ -111,10 +101,10 @@ static bool make_rows(struct view *v)
         for (; k < v->then.n; k++)
                 add_row(v, NULL, &v->then.items[k]);
         for (size_t i = 0; i < v->n; i++) {
-                v->bytes += bytes_of(v->rows[i].now);
-                v->closures += closures_of(v->rows[i].now);
+                v->bytes += graph_group_bytes(v->rows[i].now);
+                v->closures += graph_group_closures(v->rows[i].now);
                 v->reached_bytes += v->rows[i].now ? v->rows[i].now->bytes : 0;
-                v->then_bytes += bytes_of(v->rows[i].then);
+                v->then_bytes += graph_group_bytes(v->rows[i].then);
         }
         if (v->n)
                 qsort(v->rows, v->n, sizeof(*v->rows), v->since ? by_gain : by_retained);
@@ -172,7 +162,7 @@ static void print_row(const struct view *v, const struct row *r)
         FILE *to = v->subject->request->to;
         char retained[HW_NUMBER_MAX], bytes[HW_NUMBER_MAX], n[HW_NUMBER_MAX], garbage[HW_NUMBER_MAX];
         const struct graph_group *g = r->now;
-        const int64_t closures = (int64_t)(closures_of(r->now) - closures_of(r->then));
+        const int64_t closures = (int64_t)(graph_group_closures(r->now) - graph_group_closures(r->then));
 
         if (v->since) {
                 print_signed_bytes(to, 11, gain_of(r));
@@ -180,8 +170,8 @@ static void print_row(const struct view *v, const struct row *r)
         }
         (void)fprintf(to, "  %10s  %10s  %14s  %10s",
                       hw_bytes_text(retained, sizeof(retained), g ? (double)g->retained_bytes : 0),
-                      hw_bytes_text(bytes, sizeof(bytes), (double)bytes_of(g)),
-                      hw_count_text(n, sizeof(n), closures_of(g)),
+                      hw_bytes_text(bytes, sizeof(bytes), (double)graph_group_bytes(g)),
+                      hw_count_text(n, sizeof(n), graph_group_closures(g)),
                       hw_bytes_text(garbage, sizeof(garbage), g ? (double)g->unreached_bytes : 0));
         print_name(to, name_without_package((g ? g : r->then)->name));
 }
@@ -274,14 +264,14 @@ static void json_row(struct json_out *j, const struct view *v, const struct row 
         json_open(j, '{');
         json_member_text(j, "name", (g ? g : r->then)->name);
         json_member_u64(j, "retained_bytes", g ? g->retained_bytes : 0);
-        json_member_u64(j, "bytes", bytes_of(g));
-        json_member_u64(j, "closures", closures_of(g));
+        json_member_u64(j, "bytes", graph_group_bytes(g));
+        json_member_u64(j, "closures", graph_group_closures(g));
         json_member_u64(j, "unreached_bytes", g ? g->unreached_bytes : 0);
         if (held)
                 contents_json(j, held);
         if (v->since) {
-                json_member_u64(j, "bytes_then", bytes_of(r->then));
-                json_member_u64(j, "closures_then", closures_of(r->then));
+                json_member_u64(j, "bytes_then", graph_group_bytes(r->then));
+                json_member_u64(j, "closures_then", graph_group_closures(r->then));
         }
         json_close(j, '}');
 }

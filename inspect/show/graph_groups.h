@@ -13,8 +13,19 @@ struct graph_group {
         uint32_t roots;
         uint64_t bytes, closures; /* of what is alive */
         uint64_t unreached_bytes, unreached_closures, pinned_bytes;
-        uint64_t retained_bytes; /* 0 until retained_find() was asked */
+        uint64_t retained_bytes; /* by retained_find() */
 };
+
+/* NULL: there is none. */
+static inline uint64_t graph_group_bytes(const struct graph_group *g)
+{
+        return g ? g->bytes + g->unreached_bytes : 0;
+}
+
+static inline uint64_t graph_group_closures(const struct graph_group *g)
+{
+        return g ? g->closures + g->unreached_closures : 0;
+}
 
 struct graph_groups {
         struct graph_group *items;

@@ -70,60 +70,6 @@ static void origin_json(struct json_out *j, const struct graph_origin *o)
         json_member_bool(j, "complete", o->complete);
 }
 
-static void end_origin(const struct inspect_subject *s)
-{
-        const struct signatures *known = s->program->signatures;
-        char bytes[HW_NUMBER_MAX], file[sizeof(known->file)];
-
-        if (known && known->table.n_entries) {
-                (void)hw_terminal_text(file, sizeof(file), known->file);
-                (void)fprintf(s->request->to, "; names of libraries by %s", file);
-        }
-        if (s->copied)
-                (void)fprintf(s->request->to, "; %s copied", hw_bytes_text(bytes, sizeof(bytes), (double)s->copied));
-        (void)fputc('\n', s->request->to);
-}
-
-void head_text(const struct inspect_subject *s, const char *what)
-{
-        struct graph_origin o;
-
-        head_origin(&o, s);
-        print_origin(s->request->to, &o, what);
-        end_origin(s);
-}
-
-void head_json(struct json_out *j, const struct inspect_subject *s)
-{
-        struct graph_origin o;
-
-        head_origin(&o, s);
-        origin_json(j, &o);
-}
-
-void head_of_graph(const struct graph_subject *s, const char *what)
-{
-        const struct graph_origin *o = &s->graph->origin;
-        FILE *to = s->request->to;
-        char time[HW_NUMBER_MAX];
-
-        print_origin(to, o, what);
-        if (s->inspected) {
-                end_origin(s->inspected);
-                head_cautions(s->inspected);
-                return;
-        }
-        (void)fprintf(to, "; taken %s\n", hw_time_text(time, sizeof(time), o->taken_unix_s * 1000000000u));
-        if (!o->complete)
-                (void)fputs("incomplete: part of the heap could not be read when this was taken\n", to);
-}
-
-void head_json_of_graph(struct json_out *j, const struct graph_subject *s)
-{
-        origin_json(j, &s->graph->origin);
-        json_member_u64(j, "taken_unix_s", s->graph->origin.taken_unix_s);
-}
-
 static void print_sample(FILE *to, const struct heap_sample *x)
 {
         char pieces[HW_NUMBER_MAX], all[HW_NUMBER_MAX], share[HW_NUMBER_MAX], missed[HW_NUMBER_MAX];
@@ -142,7 +88,8 @@ static void print_sample(FILE *to, const struct heap_sample *x)
         (void)fputc('\n', to);
 }
 
-void head_cautions(const struct inspect_subject *s)
+/* What may be wrong with the result, a line each; nothing when all is well. */
+static void print_cautions(const struct inspect_subject *s)
 {
         char bytes[HW_NUMBER_MAX], text[ERROR_TEXT_MAX];
 
@@ -172,6 +119,60 @@ void head_cautions(const struct inspect_subject *s)
         }
 }
 
+static void end_origin(const struct inspect_subject *s)
+{
+        const struct signatures *known = s->program->signatures;
+        char bytes[HW_NUMBER_MAX], file[sizeof(known->file)];
+
+        if (known && known->table.n_entries) {
+                (void)hw_terminal_text(file, sizeof(file), known->file);
+                (void)fprintf(s->request->to, "; names of libraries by %s", file);
+        }
+        if (s->copied)
+                (void)fprintf(s->request->to, "; %s copied", hw_bytes_text(bytes, sizeof(bytes), (double)s->copied));
+        (void)fputc('\n', s->request->to);
+        print_cautions(s);
+}
+
+void head_text(const struct inspect_subject *s, const char *what)
+{
+        struct graph_origin o;
+
+        head_origin(&o, s);
+        print_origin(s->request->to, &o, what);
+        end_origin(s);
+}
+
+void head_json(struct json_out *j, const struct inspect_subject *s)
+{
+        struct graph_origin o;
+
+        head_origin(&o, s);
+        origin_json(j, &o);
+}
+
+void head_of_graph(const struct graph_subject *s, const char *what)
+{
+        const struct graph_origin *o = &s->graph->origin;
+        FILE *to = s->request->to;
+        char time[HW_NUMBER_MAX];
+
+        print_origin(to, o, what);
+        if (s->inspected) {
+                end_origin(s->inspected);
+                return;
+        }
+        (void)fprintf(to, "; taken %s\n", hw_time_text(time, sizeof(time), o->taken_unix_s * 1000000000u));
+        if (!o->complete)
+                (void)fputs("incomplete: part of the heap could not be read when this was taken\n", to);
+}
+
+void head_json_of_graph(struct json_out *j, const struct graph_subject *s)
+{
+        origin_json(j, &s->graph->origin);
+        json_member_u64(j, "taken_unix_s", s->graph->origin.taken_unix_s);
+}
+
 /* --------------------------------------------------------------------- the same as JSON */
 
 static void lines_json(struct json_out *j, struct document *d)
@@ -195,10 +196,8 @@ void head_sentences_json(struct json_out *j, const struct inspect_subject *s, co
         document_open(&d);
         request.to = d.to;
         into.request = &request;
-        if (d.to) {
+        if (d.to)
                 head_text(&into, what);
-                head_cautions(&into);
-        }
         lines_json(j, &d);
 }
 

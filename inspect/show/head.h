@@ -6,17 +6,14 @@
 #include "inspect/show/request.h"
 #include "proto/base/json_out.h"
 
-/* "shop (process 1234): " and, after `what`, how it was read; with a line feed. */
+/* "shop (process 1234): " and, after `what`, how it was read; then what may be wrong, a line each. */
 void head_text(const struct inspect_subject *s, const char *what);
 
 /* Members of an open object. */
 void head_json(struct json_out *j, const struct inspect_subject *s);
 
-/* The line of head_text() and those of head_cautions(), as a list of texts: a member of an open object. */
+/* The lines of head_text(), as a list of texts: a member of an open object. */
 void head_sentences_json(struct json_out *j, const struct inspect_subject *s, const char *what);
-
-/* What may be wrong with the result, a line each; nothing when all is well. */
-void head_cautions(const struct inspect_subject *s);
 
 /* What is kept of that in a graph. */
 void head_origin(struct graph_origin *ret, const struct inspect_subject *s);

@@ -147,7 +147,6 @@ static void print_text(const struct inspect_subject *s, const struct heap_census
         char what[WHAT_BYTES];
 
         head_text(s, what_text(what, c, b));
-        head_cautions(s);
         (void)fprintf(t.to, "\n%10s", "BYTES");
         if (t.is_sample)
                 (void)fprintf(t.to, "  %12s", "± (95 %)"); /* the sign has two bytes */

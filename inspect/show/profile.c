@@ -273,7 +273,6 @@ static bool print_text(const struct inspect_subject *s, const struct part *runni
                        : p->is_interrupted ? ", then interrupted"
                                            : "");
         head_text(s, what);
-        head_cautions(s);
         print_costs(s, p);
         if (samples == 0)
                 (void)fprintf(to, "it was not met while it ran: it waits%s\n",

@@ -226,7 +226,6 @@ static void print_text(const struct inspect_subject *s, const struct threads *t,
         char what[WHAT_BYTES];
 
         head_text(s, what_text(what, s, t, n));
-        head_cautions(s);
         if (t->list_cut && !s->late)
                 (void)fputs("incomplete: a list of threads ended as no list does\n", s->request->to);
         if (t->out_of_memory)

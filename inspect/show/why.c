@@ -18,7 +18,7 @@
 #define ROOTS_SHOWN  8
 #define PATH_NAMES   40
 #define MERGED_PATHS 64
-#define PATHS_TOLD   12 /* of each of several types */
+#define PATHS_GIVEN  12 /* of each of several types */
 #define BRIEF_NAMES  6  /* of a path in one sentence */
 #define BRIEF_SHARE  10 /* one part in so many of the band is worth a word */
 
@@ -101,11 +101,6 @@ static bool is_of_thread(const char *name)
         return !strncmp(name, "STACK", 5) || !strncmp(name, "TSO", 3);
 }
 
-static uint64_t bytes_of(const struct graph_group *g)
-{
-        return g->bytes + g->unreached_bytes;
-}
-
 /* The largest of those that answer best; threads that wait at one place are kept as all are. Returns how well. */
 static unsigned choose(struct question *q, const char *typed)
 {
@@ -116,10 +111,11 @@ static unsigned choose(struct question *q, const char *typed)
 
         for (uint32_t i = 0; i < q->groups.n; i++) {
                 const struct graph_group *g = &q->groups.items[i];
-                const unsigned m = g->class != GROUP_CLOSURES || !bytes_of(g) ? 0
-                                   : typed                                    ? match(g->name, typed)
-                                                                              : !is_of_thread(g->name);
-                if (m > best || (m && m == best && bytes_of(g) > bytes_of(&q->groups.items[q->band]))) {
+                const unsigned m = g->class != GROUP_CLOSURES || !graph_group_bytes(g) ? 0
+                                   : typed                                             ? match(g->name, typed)
+                                                                                       : !is_of_thread(g->name);
+                if (m > best ||
+                    (m && m == best && graph_group_bytes(g) > graph_group_bytes(&q->groups.items[q->band]))) {
                         best = m;
                         q->band = i;
                         q->name = g->name;
@@ -157,7 +153,7 @@ static void sum_all(struct question *q)
 {
         for (uint32_t i = 0; i < q->groups.n; i++) {
                 q->all_reached += q->groups.items[i].bytes;
-                q->all_bytes += bytes_of(&q->groups.items[i]);
+                q->all_bytes += graph_group_bytes(&q->groups.items[i]);
         }
 }
 
@@ -406,8 +402,8 @@ static void print_text(const struct question *q, uint64_t band)
 
         (void)hw_terminal_text(name, sizeof(name), name_without_package(q->name));
         (void)snprintf(what, sizeof(what), "why %.400s is kept: %s closures, %s", name,
-                       hw_count_text(n, sizeof(n), (band_of(q)->closures + band_of(q)->unreached_closures)),
-                       hw_bytes_text(bytes, sizeof(bytes), (double)bytes_of(band_of(q))));
+                       hw_count_text(n, sizeof(n), graph_group_closures(band_of(q))),
+                       hw_bytes_text(bytes, sizeof(bytes), (double)graph_group_bytes(band_of(q))));
         head_of_graph(q->subject, what);
         if (most_of_band(q, most)[0])
                 (void)fprintf(to, "%s: %s\n", q->is_of_contents ? "type" : "contents", most);
@@ -466,7 +462,7 @@ static void print_brief(const struct question *q, uint64_t band)
         struct text_out out;
 
         (void)hw_terminal_text(band_name, sizeof(band_name), name_without_package(q->name));
-        (void)hw_bytes_text(bytes, sizeof(bytes), (double)(q->n_roots ? band : bytes_of(band_of(q))));
+        (void)hw_bytes_text(bytes, sizeof(bytes), (double)(q->n_roots ? band : graph_group_bytes(band_of(q))));
         if (q->n_roots == 0) {
                 (void)fprintf(to,
                               "nothing that was found keeps %s (%s): garbage until the next major collection, most "
@@ -488,10 +484,10 @@ static void print_brief(const struct question *q, uint64_t band)
                 (void)fprintf(to, "; %s %s %s", holder.text, holder.several ? "keep" : "keeps",
                               hw_share_text(share, sizeof(share), (double)second->bytes / (double)band));
         }
-        if (band_of(q)->pinned_bytes && band_of(q)->pinned_bytes >= bytes_of(band_of(q)) / BRIEF_SHARE)
+        if (band_of(q)->pinned_bytes && band_of(q)->pinned_bytes >= graph_group_bytes(band_of(q)) / BRIEF_SHARE)
                 (void)fprintf(to, "; %s more are dead, in pinned blocks that what is alive in them keeps",
                               hw_bytes_text(bytes, sizeof(bytes), (double)band_of(q)->pinned_bytes));
-        if (garbage && garbage >= bytes_of(band_of(q)) / BRIEF_SHARE)
+        if (garbage && garbage >= graph_group_bytes(band_of(q)) / BRIEF_SHARE)
                 (void)fprintf(to, "; %s more are garbage until the next major collection, most likely",
                               hw_bytes_text(bytes, sizeof(bytes), (double)garbage));
         (void)fputc('\n', to);
@@ -545,8 +541,8 @@ static void print_json(const struct question *q)
         json_open(&j, '{');
         head_json_of_graph(&j, q->subject);
         json_member_text(&j, "band", q->name);
-        json_member_u64(&j, "bytes", bytes_of(band_of(q)));
-        json_member_u64(&j, "closures", (band_of(q)->closures + band_of(q)->unreached_closures));
+        json_member_u64(&j, "bytes", graph_group_bytes(band_of(q)));
+        json_member_u64(&j, "closures", graph_group_closures(band_of(q)));
         if (b)
                 contents_json(&j, b);
         json_member_u64(&j, "unreached_bytes", band_of(q)->unreached_bytes);
@@ -601,7 +597,7 @@ static bool find_band(struct question *ret, const struct graph_subject *s, struc
                         return error_set(error, "out of memory");
                 }
                 const unsigned m = choose(&q, s->request->band);
-                if (m > best || (m && m == best && bytes_of(band_of(&q)) > bytes_of(band_of(ret)))) {
+                if (m > best || (m && m == best && graph_group_bytes(band_of(&q)) > graph_group_bytes(band_of(ret)))) {
                         graph_groups_done(&ret->groups);
                         *ret = q;
                         best = m;
@@ -640,8 +636,8 @@ bool why_json(struct json_out *j, const struct heap_graph *g, const struct graph
                 json_member_text(j, "name", of[i]->name);
                 json_member_u64(j, "reached_bytes", of[i]->bytes);
                 if (good)
-                        json_paths(j, &q, PATHS_TOLD);
-                json_member_u64(j, "further_paths", q.n_paths > PATHS_TOLD ? q.n_paths - PATHS_TOLD : 0);
+                        json_paths(j, &q, PATHS_GIVEN);
+                json_member_u64(j, "further_paths", q.n_paths > PATHS_GIVEN ? q.n_paths - PATHS_GIVEN : 0);
                 json_close(j, '}');
                 free(q.paths);
                 free(q.roots);

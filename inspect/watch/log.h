@@ -5,7 +5,7 @@
  * known is not in it: no single collections with their pauses, no threads.
  *
  * Its time 0 is the start of the process, as in a log of the runtime's own, so that a reader that lost the stream knows
- * that it goes on. It has no end marker, which would say that the program has ended well.
+ * that it continues. It has no end marker, which would say that the program has ended well.
  */
 #ifndef HW_INSPECT_WATCH_LOG_H
 #define HW_INSPECT_WATCH_LOG_H

@@ -22,8 +22,8 @@
 #include "proto/base/clock.h"
 #include "proto/base/descriptors.h"
 
-#define LIST_NS            UINT64_C(250000000) /* between two looks for new threads */
-#define IDLE_PASSES        16u                 /* a thread that does not run is asked every so often */
+#define LIST_NS            UINT64_C(250000000) /* between two lists of threads */
+#define IDLE_PASSES        16u                 /* a thread that does not run is read once in so many */
 #define STACK_WORDS_COPIED 8192u               /* 64 KiB */
 #define RUN_US             500000
 #define READING_NS         UINT64_C(100000000) /* between two readings of those that wait, */

@@ -57,11 +57,11 @@
 #define LATER_NS        UINT64_C(60000000000) /* after a census for which there is not enough memory */
 #define MISFIT_BYTES    (UINT64_C(4) << 20)   /* the youngest closures, which may be counted or not */
 #define MISFIT_PARTS    20u                   /* and one part in so many of the heap */
-#define OLD_NS          UINT64_C(10000000000) /* live data of a major collection: then what is reached is looked for */
+#define OLD_NS          UINT64_C(10000000000) /* live data of a major collection: then what roots reach is found */
 #define REACH_NEEDED    8u                    /* quarters: what is reached, beside the copy */
 #define REACH_MOST      (UINT64_C(512) << 20) /* bytes of heap: nothing else is read while it is gone through */
 #define MISSED_MOST     3u                    /* then what is reached is not known any more, */
-#define WAIT_MOST       15u                   /* and looked for once in so many censuses at least */
+#define WAIT_MOST       15u                   /* and searched for once in so many censuses at least */
 #define WHOLE_TRIES     3u
 #define WHOLE_WAIT_MS   1
 #define WHOLE_BYTES     UINT64_C(65536) /* sizes of a heap that nothing has moved differ by so much, */
@@ -73,8 +73,9 @@ struct watching {
         uint64_t memory_bytes;
         struct live_data live;
         struct reached reached;
-        unsigned missed, wait; /* looks in turn at what roots reach that gave nothing; censuses until the next one */
-        uint64_t live_ns;      /* when live data of a major collection came last */
+        unsigned missed,
+                wait;     /* searches in turn for what roots reach that gave nothing; censuses until the next one */
+        uint64_t live_ns; /* when live data of a major collection came last */
         uint64_t held_before_bytes; /* by the generations, just before the newest major collection */
         struct rts_counters_search search;
         struct rts_counters counters; /* the newest that were known */
@@ -264,7 +265,7 @@ static bool is_over(void *ctx)
 /* A copy of the heap between two major collections. */
 struct copy {
         struct heap_snapshot snapshot;
-        bool reaches;  /* what roots reach is to be looked for */
+        bool reaches;  /* what roots reach is to be searched for */
         bool is_whole; /* for that: read twice, and nothing was moved meanwhile */
 };
 
