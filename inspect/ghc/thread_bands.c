@@ -39,10 +39,8 @@ enum { NOT_KNOWN, NO, YES };
 static enum thread_state state_of(const struct heap_snapshot *s, uint64_t tso)
 {
         const struct thread_layout *l = &s->ghc->thread;
-        const uint64_t at = tso + s->ghc->shift + l->why_blocked;
-        const uint64_t word = snapshot_word(s, at & ~UINT64_C(7)) >> (at % 8 * 8);
 
-        return thread_state_of(l->why_blocked_bytes == 4 ? (uint32_t)word : (uint16_t)word);
+        return thread_state_of(l, snapshot_word(s, tso + s->ghc->shift + thread_state_word_at(l)));
 }
 
 /* Bytes of a closure of this type, if the census has it; else 0. */

@@ -36,7 +36,7 @@
 /* Values of what_next and why_blocked in rts/Constants.h. */
 enum { NEXT_KILLED = 3, NEXT_COMPLETE = 4 };
 
-enum thread_state thread_state_of(uint32_t why_blocked)
+enum thread_state thread_state_of(const struct thread_layout *l, uint64_t word)
 {
         static const uint8_t states[] = {
                 [0] = THREAD_RUNNABLE,  [1] = THREAD_MVAR,       [2] = THREAD_BLACK_HOLE,
@@ -46,6 +46,9 @@ enum thread_state thread_state_of(uint32_t why_blocked)
                 [12] = THREAD_THROW_TO, [13] = THREAD_MIGRATING, [14] = THREAD_MVAR_READ,
                 [15] = THREAD_IO,
         };
+
+        const uint64_t why = word >> l->why_blocked % 8u * 8u;
+        const uint32_t why_blocked = l->why_blocked_bytes == 4 ? (uint32_t)why : (uint16_t)why;
 
         return why_blocked < ARRAY_SIZE(states) ? (enum thread_state)states[why_blocked] : THREAD_UNKNOWN;
 }
@@ -314,8 +317,7 @@ static bool copy_thread(void *ctx, uint64_t tso)
         const struct thread_layout *l = &c->ghc->thread;
         const struct memory *m = c->ghc->program->memory;
         const uint64_t at = tso + c->ghc->shift;
-        uint16_t next = 0, why16 = 0;
-        uint32_t why = 0;
+        uint16_t next = 0;
 
         if (c->expired(c->ctx)) {
                 t->out_of_time = true;
@@ -329,14 +331,10 @@ static bool copy_thread(void *ctx, uint64_t tso)
                 return false;
         }
         struct haskell_thread *h = &t->items[t->n++];
-        if (l->why_blocked_bytes == 4)
-                (void)memory_read(m, at + l->why_blocked, &why, sizeof(why));
-        else if (memory_read(m, at + l->why_blocked, &why16, sizeof(why16)))
-                why = why16;
         *h = (struct haskell_thread){
                 .tso = tso,
                 .id = memory_u64(m, at + l->id),
-                .state = thread_state_of(why),
+                .state = thread_state_of(l, memory_u64(m, at + thread_state_word_at(l))),
                 .allocated = 0 - memory_u64(m, at + l->allocation_limit), /* it counts down from 0 */
         };
         if (h->allocated > INT64_MAX)
@@ -605,12 +603,10 @@ static bool copy_waiting(struct copying *c, struct haskell_thread *h, struct wai
         const uint64_t tso = h->tso, rest = read_thread(c->ghc, tso, bytes);
 
         if (rest) {
-                const uint64_t why =
-                        u64_at(bytes, (c->ghc->shift + l->why_blocked) & ~UINT64_C(7)) >> (l->why_blocked % 8u * 8u);
                 *h = (struct haskell_thread){
                         .tso = tso,
                         .id = u64_at(bytes, c->ghc->shift + l->id),
-                        .state = thread_state_of(l->why_blocked_bytes == 4 ? (uint32_t)why : (uint16_t)why),
+                        .state = thread_state_of(l, u64_at(bytes, c->ghc->shift + thread_state_word_at(l))),
                 };
                 if (!thread_state_is_waiting(h->state))
                         return false;

@@ -137,8 +137,14 @@ enum activity threads_copy_running(struct threads *ret, struct ghc *g, struct ru
 
 void threads_done(struct threads *t);
 
+/* Where in a TSO, without what a profiled header has more, the u64 is that has its state. */
+static inline uint64_t thread_state_word_at(const struct thread_layout *l)
+{
+        return l->why_blocked & ~7u;
+}
+
 /* By fields of a TSO. */
-enum thread_state thread_state_of(uint32_t why_blocked);
+enum thread_state thread_state_of(const struct thread_layout *l, uint64_t word);
 bool thread_has_ended(uint16_t what_next);
 
 /* For something that another thread, the operating system or a clock brings about; not for a capability. */
