@@ -19,7 +19,7 @@
 #include "agent/rise.h"
 
 #define BUDGET_SHARE    0.0005             /* of the program's time, on average */
-#define BUDGET_RISING   0.01               /* while live data rise; and at most, over any stretch of time */
+#define BUDGET_RISING   0.01               /* while live data rises; and at most, over any stretch of time */
 #define BUDGET_SAVED_NS INT64_C(500000000) /* saved up at most: a target that had no heap profile for long */
 #define BUDGET_FIRST_NS INT64_C(100000000) /* at the start: for the first looks at a program */
 #define BUDGET_SHORT_NS INT64_C(5000000)   /* as long as collections of the nursery are in any program */
@@ -69,7 +69,7 @@ int64_t budget_spacing(const struct census_budget *b, int64_t now);
 /* From census to census in the long run, as things are: by the share of now and the predicted pause. */
 int64_t budget_period(const struct census_budget *b, int64_t now);
 
-/* Whether live data rise now. */
+/* Whether live data rises now. */
 bool budget_rising(const struct census_budget *b, int64_t now);
 
 /* A census was requested. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * rise.h - whether live data rise right now, by the newest collections alone.
+ * rise.h - whether live data rises right now, by the newest collections alone.
  *
  * They do when the lowest live data of each of the last few spans of time are above the highest of the span before,
  * and all together by a twentieth; and when they are above all that has ever been by half, for where they rise fast

@@ -30,7 +30,7 @@ void append_foreign_advice(char *text, const struct evidence *e);
 /* Nothing needs to be done. */
 bool is_nothing(const struct advice *a);
 
-/* Live data are known too rarely, since the agent keeps to its budget: how to raise that. False: that is not why. */
+/* Live data is known too rarely, since the agent keeps to its budget: how to raise that. False: that is not why. */
 static inline bool append_agents_budget(char text[ANSWER_TEXT], const struct evidence *e)
 {
         if (e->over || !e->live || !is_by_agent(e) || !e->t->census || !e->trend || e->trend->has_verdict_in_ns)

@@ -42,7 +42,7 @@ static void add_size(struct census_age *a, const struct world_target *t, bool ov
         add(a->after, "%s at %s", over ? " before the end" : " ago",
             hw_bytes_text(then, sizeof(then), (double)a->total_bytes));
         if (a->stale)
-                add(a->after, "; live data %s %s %s: bands are of then", over ? "were" : "are",
+                add(a->after, "; live data %s %s %s: bands are of then", over ? "was" : "is",
                     hw_bytes_text(now, sizeof(now), (double)t->heap->live_bytes), over ? "at the end" : "now");
 }
 

@@ -13,13 +13,13 @@
 #define CENSUS_LINE (2 * CENSUS_TEXT + 32) /* of the whole sentence */
 
 /*
- * "last census " AGE " ago at 2.4 MiB; live data are 98 MiB now: bands are of then"; "last census, without a pause, "
+ * "last census " AGE " ago at 2.4 MiB; live data is 98 MiB now: bands are of then"; "last census, without a pause, "
  * where it was read from outside.
  */
 struct census_age {
         bool any;             /* there is something to say */
         bool has_time;        /* there is a census; else there is only `before` */
-        bool stale;           /* live data have become other than it says: the bands do not show that */
+        bool stale;           /* live data has become other than it says: the bands do not show that */
         uint64_t time_ns;     /* of the census, event time; the face shows the time since then */
         uint64_t total_bytes; /* of the census */
         char before[CENSUS_TEXT], after[CENSUS_TEXT];

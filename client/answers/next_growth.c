@@ -341,10 +341,9 @@ static void append_unplaced(char *text, const struct evidence *e)
         if (!e->over && !advised(e, HW_ADVICE_FEW_MAJOR) && has_profile(e))
                 append_text(text, "Wait: where it grows shows with the next collections");
         else
-                append_text(
-                        text,
-                        "Let it collect more often, so that live data are known: a heap profile does at each census "
-                        "(+RTS -hT -i1), performMajorGC too");
+                append_text(text,
+                            "Let it collect more often, so that live data is known: a heap profile does at each census "
+                            "(+RTS -hT -i1), performMajorGC too");
 }
 
 const struct advice advice_of_growth[] = {

@@ -460,8 +460,9 @@ void answer_where(struct target_answer *a, const struct evidence *e)
                 if (e->process_only && e->grows)
                         append_text(a->text, in_resident);
                 else if (e->foreign)
-                        append_text(a->text,
-                                    "In foreign memory (C code, FFI, malloc); whether live data grow too is not known");
+                        append_text(
+                                a->text,
+                                "In foreign memory (C code, FFI, malloc); whether live data grows too is not known");
                 else if (e->grows)
                         append_text(a->text, e->over ? "Not known" : "Not known yet");
                 break;

@@ -70,7 +70,7 @@ static void append_judged_in(struct target_answer *a, const struct evidence *e)
         append_verdict_in(a->text, e->trend);
 }
 
-/* Live data have been higher: what they do below that is no rise. */
+/* Live data has been higher: what it does below that is no rise. */
 static bool is_below_its_highest(const struct evidence *e)
 {
         const Hw__Heap *h = e->t->heap;
@@ -123,7 +123,7 @@ static void append_may_grow(struct target_answer *a, const struct evidence *e)
         append_judged_in(a, e);
 }
 
-/* Live data are far above what most collections showed: a step, a peak, or the beginning of a rise. */
+/* Live data is far above what most collections showed: a step, a peak, or the beginning of a rise. */
 static void append_climbs(struct target_answer *a, const struct evidence *e)
 {
         const struct world_target *t = e->t;
@@ -134,14 +134,14 @@ static void append_climbs(struct target_answer *a, const struct evidence *e)
         const uint64_t span_ns = sub_sat(run->to_ns < newest_ns ? run->to_ns : newest_ns, run->from_ns);
 
         a->tone = ANSWER_WARN;
-        append_text(a->text, "Not known yet: live data are at their highest, ");
+        append_text(a->text, "Not known yet: live data is at its highest, ");
         append_bytes(a->text, t->heap->live_bytes);
         if (run->has_integral && span_ns > 0) { /* over time: collections are most frequent while little is live */
                 append_text(a->text, ", and ");
                 append_bytes(a->text, u64_sat(run->integral / ((double)span_ns / 1e9)));
                 append_text(a->text, " on average");
         }
-        append_text(a->text, "; whether they rise shows after a few more major collections");
+        append_text(a->text, "; whether it rises shows after a few more major collections");
 }
 
 /* Too little was seen of a running program, and what is missing. */

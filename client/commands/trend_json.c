@@ -47,7 +47,7 @@ static void put_trends(struct json_out *j, const struct world_target *t)
         free(all);
 }
 
-/* Of when live data are: a program may go long without a major collection. */
+/* Of when live data is: a program may go long without a major collection. */
 static void put_live(struct json_out *j, const struct world_target *t)
 {
         const Hw__Heap *h = t->heap;

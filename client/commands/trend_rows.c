@@ -419,7 +419,7 @@ static void print_census(FILE *to, const struct world_target *t)
 
 #define OLD_NS (UINT64_C(30) * 1000000000)
 
-/* Of when live data are, where they were not measured lately: what the rows show as now is of then. */
+/* Of when live data is, where it was not measured lately: what the rows show as now is of then. */
 static void print_live_age(FILE *to, const struct world_target *t)
 {
         const Hw__Heap *h = t->heap;

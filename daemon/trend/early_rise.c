@@ -8,7 +8,7 @@
  * vanish, and the mean averages noise.
  *
  * A rise begins when a rung has passed twice running, or once by twice the required ratio. It ends at once by a sample
- * below the middle of the rise (live data are never under-reported), by newest points that have not risen for some of
+ * below the middle of the rise (live data is never under-reported), by newest points that have not risen for some of
  * its age (a program that gets no processor pauses), and otherwise when nothing has passed or held for a while.
  */
 #include "daemon/trend/early_rise.h"

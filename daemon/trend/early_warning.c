@@ -18,7 +18,7 @@
 #define LET_GO_FACTOR       0.5
 #define NEAR_SHARE          0.85 /* of the limit: two samples are enough */
 #define RISING_NEAR_SHARE   0.8
-#define PROCESS_NEAR_SHARE  0.8 /* live data are not near a process's limit while RSS is below this share of it */
+#define PROCESS_NEAR_SHARE  0.8 /* live data is not near a process's limit while RSS is below this share of it */
 #define AGE_MIN_S           0.1
 #define FRESH_S             2.0
 #define FRESH_AGE           0.1

@@ -4,7 +4,7 @@
  *
  * A program with a copying collector dies when live data, not the heap, meet a bound: with -M when they leave no
  * room for the nursery, in a control group when a major collection needs nursery + r * live beside what is off the
- * heap. So live data are extrapolated, never the heap. Off the heap is foreign memory (resident.h) where the account
+ * heap. So live data is extrapolated, never the heap. Off the heap is foreign memory (resident.h) where the account
  * of RSS is known, else RSS - highest heap so far: what the runtime keeps or has freed lazily grows neither. Pure;
  * times are seconds of event time, values bytes. docs/VERDICT.md has the method and its scores.
  */

@@ -17,7 +17,7 @@
  * "Flat" is a verdict of steady, and no rise over the interval in which the other series rises: a
  * verdict of steady may not have had the time yet to see what the other has seen. While a verdict
  * is unknown, the rows that need it are not chosen: the answer is unknown rather than wrong. So are
- * "retention" and "nowhere" while bands that carry much of live data grow: it may be measured too rarely, or too
+ * "retention" and "nowhere" while bands that carry much of live data grows: it may be measured too rarely, or too
  * unsteady.
  */
 #ifndef HW_DAEMON_TREND_GROWTH_H

@@ -196,7 +196,7 @@ struct tracked_early {
         uint64_t onset_from_ns, onset_to_ns; /* event time, an interval; UNKNOWN_U64 unless rising */
         bool since_start;                    /* nothing is known from before the rise */
         struct memory_limit limit;
-        bool held_back; /* it is -M, of which live data are near half, and the collector needs the rest to copy them */
+        bool held_back; /* it is -M, of which live data is near half, and the collector needs the rest to copy it */
         double soonest_s,
                 latest_s; /* since as_of_ns, if it continues; NaN: no limit, not rising, or too far off to tell */
         uint64_t as_of_ns;

@@ -333,7 +333,7 @@ bool tracker_early_bands(const struct tracker *t, const struct tracked_early *ea
         if (!before)
                 return false;
         const bool least = before->last_ns > onset_ns;
-        /* Live data have gone on rising since the census. */
+        /* Live data has gone on rising since the census. */
         const double since_s = now->time_ns < early->as_of_ns ? seconds_of(early->as_of_ns - now->time_ns) : 0;
         const double rise = early->level_bytes - early->rate * since_s - early->base_bytes;
         const double gained = (double)now->total_bytes - (least ? before->min : before->last);

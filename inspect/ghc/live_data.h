@@ -21,7 +21,7 @@ struct live_data {
         bool pending;   /* a major collection was seen; it is over when the next reading is of no other */
         bool is_clean;  /* and no other collection has followed it */
         double factor;  /* -F as found out; 0: not yet */
-        uint64_t known; /* major collections whose live data were found out */
+        uint64_t known; /* major collections whose live data was found out */
         uint64_t unknown;
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * DESIGN - three readings, each with a pace of its own. The generations and the runtime's counters are some hundred
- * bytes: they are read often, because live data are known only right after a major collection. The size of the heap
+ * bytes: they are read often, because live data is known only right after a major collection. The size of the heap
  * takes a read of each megablock, a census all of its memory: after each follows a rest that keeps its share of a
  * processor small.
  *
@@ -146,7 +146,7 @@ static void write_left(struct watching *w, uint64_t now_ns, uint64_t bytes)
         if (!reached_compare(&w->reached, major_collections(&w->counted), bytes, w->held_before_bytes) && !was_wrong)
                 log_message(
                         "a major collection has left more than was reached from the roots that are known: from "
-                        "now on live data are known after major collections alone");
+                        "now on live data is known after major collections alone");
         w->live_ns = now_ns;
         write_live(w, now_ns, bytes);
 }
@@ -409,7 +409,7 @@ static void count(struct watching *w, const struct copy *of, uint64_t now_ns)
         heap_census_done(&c);
 }
 
-/* Makes room for a copy, if there is enough memory also for what is reached in it, when live data are old. */
+/* Makes room for a copy, if there is enough memory also for what is reached in it, when live data is old. */
 static bool prepare(struct watching *w, struct copy *c, uint64_t now_ns, struct error *error)
 {
         const uint64_t available = available_bytes(), most = available < w->memory_bytes ? available : w->memory_bytes;

@@ -732,7 +732,7 @@ def test_all_faces_agree_during_a_loop_of_crashes(directory, tmp_path):
 
 @pytest.mark.parametrize("stale", [True, False])
 def test_all_faces_agree_on_the_age_of_old_censuses(directory, stale):
-    """The last census is half a minute old: each face that shows its bands says so, and that live data are other now, if they are."""
+    """The last census is half a minute old: each face that shows its bands says so, and that live data is other now, if it is."""
     env, path = {"HEAPWATCH_DIR": str(directory)}, directory / "api.eventlog"
     log = LiveLog(path, start_wall_ns=time.time_ns() - 40 * S)
     for s in range(1, 41):
@@ -760,7 +760,7 @@ def test_all_faces_agree_on_the_age_of_old_censuses(directory, stale):
             finally:
                 browser.close()
     for face, text in said.items():
-        found = re.search(r"last census ([0-9.]+).s ago at 20\.0.MiB(; live data are 110.MiB now: bands are)?", text)
+        found = re.search(r"last census ([0-9.]+).s ago at 20\.0.MiB(; live data is 110.MiB now: bands are)?", text)
         assert found and 29 <= float(found[1]) < 60 and bool(found[2]) is stale, (face, found, text)
 
 

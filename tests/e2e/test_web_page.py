@@ -690,7 +690,7 @@ def judged(schema, tick):
     now = updates[0].event_time_ns
     trends = schema.Update(run=updates[0].run, event_time_ns=now)
     t = trends.trends.trends.add(series=schema.SERIES_LIVE, verdict=schema.VERDICT_LEAK, slope=1.25 * MIB, slope_low=MIB, slope_high=1.5 * MIB)
-    t.sentence = "live data grow"
+    t.sentence = "live data grows"
     trends.trends.growth.where = schema.Growth.WHERE_LIVE
     trends.trends.growth.sentence = "It is live data that grow."
     alerts = schema.Update(run=updates[0].run, event_time_ns=now)

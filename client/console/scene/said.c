@@ -78,7 +78,7 @@ struct value answered_rank(const struct scene *s, const struct world_target *t)
         return value_number(true, scene_brief(s, t)->rank);
 }
 
-/* Nothing decides yet, and live data have no verdict either: theirs is what there is so far. */
+/* Nothing decides yet, and live data has no verdict either: its own is what there is so far. */
 static bool live_in_doubt(const struct answers *a, const struct world_target *t)
 {
         return a->verdict == HW__VERDICT__VERDICT_UNKNOWN && !trend_known(target_trend(t));

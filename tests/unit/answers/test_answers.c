@@ -410,13 +410,13 @@ static void before_a_verdict_it_says_what_is_known(void **state)
         m.of_run.max = 42 * MIB;
         a = asked(&m);
         assert_string_equal(a.word, "unknown");
-        says(&a, QUESTION_WRONG, "live data are at their highest, 42.0 MiB; whether they rise shows");
+        says(&a, QUESTION_WRONG, "live data is at its highest, 42.0 MiB; whether it rises shows");
         m.of_run.has_integral = 1;
         m.of_run.integral = 10.0 * 7 * MIB;
         m.of_run.from_ns = 3 * SECOND;
         m.of_run.to_ns = 13 * SECOND;
         a = asked(&m);
-        says(&a, QUESTION_WRONG, "live data are at their highest, 42.0 MiB, and 7.00 MiB on average; whether");
+        says(&a, QUESTION_WRONG, "live data is at its highest, 42.0 MiB, and 7.00 MiB on average; whether");
         m.heap_state.has_live_time_ns = 1;
         m.heap_state.live_time_ns = 8 * SECOND;
         a = asked(&m);
@@ -472,7 +472,7 @@ static void before_a_verdict_it_says_what_is_known(void **state)
         says(&a, QUESTION_WRONG, "; also: mine");
 }
 
-/* Copying doubles the slope of the heap, which is judged first: live data are known more rarely. */
+/* Copying doubles the slope of the heap, which is judged first: live data is known more rarely. */
 static void a_rise_of_live_data_leads_while_they_are_not_judged(void **state)
 {
         struct made m;
@@ -657,7 +657,7 @@ static void where_decides_whose_verdict_is_shown(void **state)
         a = asked(&m);
         assert_string_equal(a.word, "leak");
         says(&a, QUESTION_WRONG, "foreign memory grows");
-        says(&a, QUESTION_WHERE, "whether live data grow too is not known");
+        says(&a, QUESTION_WHERE, "whether live data grows too is not known");
         assert_string_equal(advice(&m), "foreign");
         m.t.trends[HW__SERIES__SERIES_RSS] = &m.foreign;
         m.t.trends[HW__SERIES__SERIES_FOREIGN] = NULL;
@@ -1458,7 +1458,7 @@ static void sentence_is(const struct made *m, uint64_t now_ns, const char *expec
         assert_int_equal(age.any, expected[0] != '\0');
 }
 
-/* Of when the bands are, and whether live data have become other since; in the past when the run is over. */
+/* Of when the bands are, and whether live data has become other since; in the past when the run is over. */
 static void the_age_of_the_last_census(void **state)
 {
         struct made m;
@@ -1473,14 +1473,13 @@ static void the_age_of_the_last_census(void **state)
         m.heap_state.live_time_ns = 4 * MINUTE; /* before it */
         sentence_is(&m, 6 * MINUTE, "last census 1m 00s ago at 40.0 MiB");
         m.heap_state.live_time_ns = 6 * MINUTE;
-        sentence_is(&m, 6 * MINUTE,
-                    "last census 1m 00s ago at 40.0 MiB; live data are 98.0 MiB now: bands are of then");
+        sentence_is(&m, 6 * MINUTE, "last census 1m 00s ago at 40.0 MiB; live data is 98.0 MiB now: bands are of then");
         m.heap_state.live_bytes = 45 * MIB; /* they differ by that much anyway */
         sentence_is(&m, 6 * MINUTE, "last census 1m 00s ago at 40.0 MiB");
         m.heap_state.live_bytes = 20 * MIB;
         m.run.no_census = (char *)"it would pause the program about 180 ms, --max-pause is 50 ms";
         sentence_is(&m, 6 * MINUTE,
-                    "last census 1m 00s ago at 40.0 MiB; live data are 20.0 MiB now: bands are of then; no further "
+                    "last census 1m 00s ago at 40.0 MiB; live data is 20.0 MiB now: bands are of then; no further "
                     "one: it would pause the program about 180 ms, --max-pause is 50 ms");
         m.t.census = NULL;
         sentence_is(&m, 6 * MINUTE, "no census: it would pause the program about 180 ms, --max-pause is 50 ms");
@@ -1489,7 +1488,7 @@ static void the_age_of_the_last_census(void **state)
         m.t.census = &m.census;
         m.state.state = HW__TARGET__STATE__STATE_ENDED;
         sentence_is(&m, 10 * MINUTE,
-                    "last census 5m 00s before the end at 40.0 MiB; live data were 20.0 MiB at the end: bands are of "
+                    "last census 5m 00s before the end at 40.0 MiB; live data was 20.0 MiB at the end: bands are of "
                     "then");
 }
 

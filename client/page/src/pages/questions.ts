@@ -77,7 +77,7 @@ function answers(t: Target, r: Span): Answer[] {
 const ratio = (a: number | undefined, b: number | undefined) => share(known(a) && known(b) && b > 0 ? a / b : undefined);
 
 function liveText(t: Target, r: Span, live: number | undefined, blocks: number | undefined, heap: number | undefined): string {
-    if (!known(live)) return "Live data are known after a major collection.";
+    if (!known(live)) return "Live data is known after a major collection.";
     const s = t.series.get("live"), i = s?.at(r.from) ?? 0;
     const change = s && s.n - i > 1 ? ` Over this range it changed by ${signedBytes(s.v[s.n - 1]! - s.v[i]!)}.` : "";
     const of = known(blocks) ? `${ratio(live, blocks)} of the blocks in use` : `${ratio(live, heap)} of the heap`;
