@@ -49,7 +49,7 @@ DAEMON_ROOMS := $(addprefix daemon/, buffer loop source image model trend rules 
 CLIENT_ROOMS := $(addprefix client/, cli feed history state program alerts answers \
                 console/draw console/table console/scene console/overview console/views console \
                 metrics page api http web archive diff run attach commands convert report summary notify export)
-INSPECT_ROOMS := $(addprefix inspect/, memory graph ghc process show watch)
+INSPECT_ROOMS := $(addprefix inspect/, memory graph ghc process code show watch)
 
 define read_room
 sources :=

@@ -4,11 +4,8 @@
  * reads another program's memory, which may hold anything, in a process of its own with limits of memory and time:
  * whatever happens to it, happens to nobody else.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <gnu/libc-version.h>
-#include <limits.h>
-#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,10 +15,8 @@
 #include <unistd.h>
 
 #include "heapwatch/text.h"
+#include "inspect/code/known_code.h"
 #include "inspect/ghc/reach.h"
-#include "inspect/ghc/provenance.h"
-#include "inspect/ghc/signature_maker.h"
-#include "inspect/ghc/signatures.h"
 #include "inspect/ghc/threads.h"
 #include "inspect/graph/file.h"
 #include "inspect/process/available.h"
@@ -37,6 +32,7 @@
 #include "inspect/show/profile.h"
 #include "inspect/show/profile_file.h"
 #include "inspect/show/request.h"
+#include "inspect/code/make.h"
 #include "inspect/show/threads.h"
 #include "inspect/show/why.h"
 #include "inspect/watch/profile.h"
@@ -473,139 +469,6 @@ static const struct verb {
         { "watch", watch_process, watch_core, NULL },
 };
 
-/* ----------------------------------------------------------------------- signatures */
-
-#define SIGNATURES      "../share/heapwatch/signatures"
-#define SIGNATURES_HERE "HEAPWATCH_SIGNATURES"
-#define KNOWN_LEAST     (SIGNATURES_PROBES / 16)
-#define SIGNATURES_MOST (UINT64_C(1) << 26)
-#define LIBRARY_MOST    (UINT64_C(1) << 30)
-
-/* Of code: what the program itself has of its places in the source; of libraries, for programs without symbols. */
-struct known_code {
-        struct signatures signatures;
-        struct provenance provenance;
-};
-
-static int has_signatures(const struct dirent *entry)
-{
-        return text_has_suffix(entry->d_name, SIGNATURE_FILE_SUFFIX);
-}
-
-static bool read_signatures(struct signatures *ret, const char *path)
-{
-        struct error why = { "" };
-        size_t size;
-        uint8_t *bytes = files_read_whole(path, SIGNATURES_MOST, "it is larger than 64 MiB", &size, &why);
-        const bool good = bytes && signatures_decode(ret, path, bytes, size);
-
-        if (!bytes) {
-                *ret = (struct signatures){ .n_claims = 0 };
-                (void)error_set(&ret->why, "%.500s: %.400s", path, why.text);
-        }
-        free(bytes);
-        return good;
-}
-
-/* Of the files in a folder the one that is of the program's libraries: each is of those of another GHC. */
-static void read_best(struct known_code *k, const struct program *p, const char *folder, struct dirent **files, int n)
-{
-        struct error why = { "" };
-        unsigned best = 0;
-        char path[PATH_MAX];
-
-        for (int i = 0; i < n; i++) {
-                struct signatures one;
-                (void)text_join(path, sizeof(path), folder, "/", files[i]->d_name, NULL);
-                const unsigned alike = read_signatures(&one, path) ? signatures_count(&one, p, false) : 0;
-                if (one.why.text[0])
-                        why = one.why;
-                if (alike > best) {
-                        signatures_done(&k->signatures);
-                        k->signatures = one;
-                        best = alike;
-                } else {
-                        signatures_done(&one);
-                }
-        }
-        if (n > 0 && (best == 0 || signatures_count(&k->signatures, p, true) < KNOWN_LEAST)) {
-                signatures_done(&k->signatures);
-                if (!why.text[0])
-                        (void)error_set(&why, "%.500s: none of its files is of the libraries in this program", folder);
-        }
-        k->signatures.why = why;
-}
-
-static void read_known_code(struct known_code *k, struct program *p)
-{
-        const char *path = getenv(SIGNATURES_HERE);
-        struct dirent **files = NULL;
-        char installed[PATH_MAX];
-
-        *k = (struct known_code){ .signatures = { .n_claims = 0 } };
-        p->provenance = &k->provenance;
-        if (!path && sibling_file(SIGNATURES, installed, sizeof(installed)))
-                path = installed;
-        if (p->has_symbols || !path)
-                return;
-        const int n = scandir(path, &files, has_signatures, alphasort);
-        if (n >= 0)
-                read_best(k, p, path, files, n);
-        else
-                (void)read_signatures(&k->signatures, path);
-        for (int i = 0; i < n; i++)
-                free(files[i]);
-        free(files);
-        (void)malloc_trim(0); /* what the other files needed: some inspections last as long as the program */
-        p->signatures = &k->signatures;
-}
-
-static void close_known_code(struct known_code *k)
-{
-        signatures_done(&k->signatures);
-        provenance_done(&k->provenance);
-}
-
-static bool add_library(struct signature_maker *m, const char *path, struct error *error)
-{
-        struct error why = { "" };
-        size_t size;
-        uint8_t *bytes = files_read_whole(path, LIBRARY_MOST, "it is larger than 1 GiB", &size, &why);
-        const bool good = bytes && signature_maker_add(m, bytes, size, &why);
-
-        free(bytes);
-        return good || error_set(error, "%.500s: %.400s", path, why.text);
-}
-
-static bool write_signatures(struct signature_maker *m, const char *path, struct error *error)
-{
-        struct signature_table t;
-        size_t size = 0;
-        uint8_t *bytes = signature_maker_finish(m, &t) ? signature_file_encode(&t, &size) : NULL;
-        const int r = bytes ? whole_file_write(path, (const char *)bytes, size) : -ENOMEM;
-
-        if (r == 0)
-                (void)printf("%s: %u functions and return points of %zu object files, %zu bytes\n", path, t.n_entries,
-                             m->n_objects, size);
-        free(bytes);
-        signature_table_done(&t);
-        return r == 0 || error_set(error, "%.500s: cannot be written: %s", path, strerror(-r));
-}
-
-static int make_signatures(const struct words *w, struct error *error)
-{
-        struct signature_maker m = { .n_objects = 0 };
-        bool good = w->request.output || error_set(error, "--output is missing: the file that has the signatures then");
-
-        for (size_t i = 0; good && i < w->libraries.n; i++)
-                good = add_library(&m, w->libraries.items[i], error);
-        if (good && m.n_entries == 0)
-                good = error_set(error, "there is no code in these libraries: name static ones, lib...a");
-        good = good && write_signatures(&m, w->request.output, error);
-        signature_maker_done(&m);
-        return good ? EXIT_OK : EXIT_USAGE;
-}
-
 /* ------------------------------------------------------------------------- subjects */
 
 /* A program that runs (`pid`; 0: a core file) is tried several times: what is to be found may be moving, or to come. */
@@ -633,7 +496,7 @@ static int inspect_core(const struct inspect_request *r, const struct verb *v, s
 
         if (!core_open(&c, r->core, error))
                 return EXIT_USAGE;
-        read_known_code(&known, &c.program);
+        known_code_read(&known, &c.program);
         s.program = &c.program;
         s.pid = c.pid;
         s.missing = c.missing;
@@ -642,7 +505,7 @@ static int inspect_core(const struct inspect_request *r, const struct verb *v, s
                 ghc_done(&g);
         }
         core_close(&c);
-        close_known_code(&known);
+        known_code_done(&known);
         return status;
 }
 
@@ -658,7 +521,7 @@ static int inspect_process(const struct inspect_request *r, const struct verb *v
 
         if (opened != OPENED)
                 return opened == OPENED_REFUSED ? INSPECT_REFUSED : EXIT_USAGE;
-        read_known_code(&known, &l.program);
+        known_code_read(&known, &l.program);
         s.program = &l.program;
         (void)snprintf(name, sizeof(name), "process %ld", (long)r->pid);
         if (find(&g, &l.program, name, r->pid, error)) {
@@ -666,7 +529,7 @@ static int inspect_process(const struct inspect_request *r, const struct verb *v
                 ghc_done(&g);
         }
         live_close(&l);
-        close_known_code(&known);
+        known_code_done(&known);
         return status;
 }
 
@@ -728,16 +591,20 @@ static int run(void *filled)
         const bool makes = !strcmp(w->what, "signatures");
         if (makes && (w->pid || w->request.core || w->libraries.n == 0))
                 return command_usage_error(&command, "expected libraries after `signatures`");
+        if (makes && !w->request.output)
+                return command_usage_error(&command, "--output is missing: the file that has the signatures then");
         if (!makes && (!v || !!w->pid == !!w->request.core || w->libraries.n > 0))
                 return command_usage_error(&command, "expected a verb, and --pid or --file");
         w->request.pid = (pid_t)w->pid;
         w->request.to = stdout;
         set_limits(w);
-        const int status = makes                                   ? make_signatures(w, &error)
-                           : !check_output(&w->request, v, &error) ? EXIT_USAGE
-                           : !w->request.core                      ? inspect_process(&w->request, v, &error)
-                           : graph_file_is(w->request.core)        ? inspect_graph(&w->request, v, &error)
-                                                                   : inspect_core(&w->request, v, &error);
+        const int status =
+                makes ? (make_signatures(w->request.output, w->libraries.items, w->libraries.n, &error) ? EXIT_OK
+                                                                                                        : EXIT_USAGE)
+                : !check_output(&w->request, v, &error) ? EXIT_USAGE
+                : !w->request.core                      ? inspect_process(&w->request, v, &error)
+                : graph_file_is(w->request.core)        ? inspect_graph(&w->request, v, &error)
+                                                        : inspect_core(&w->request, v, &error);
         if (status == INSPECT_REFUSED)
                 permission_refused(w->request.pid, &error);
         if (status != EXIT_OK)

@@ -1,0 +1,1 @@
+sources := known_code.c make.c
