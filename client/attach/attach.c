@@ -231,8 +231,8 @@ static bool library_for(const struct ghc_process *p, char *path, size_t size, st
 
         if (p->fit.agent)
                 return true; /* linked: nothing is loaded */
-        if (!agent_fit_library(path, size))
-                return error_set(error, "libheapwatch-agent.so is not beside this program nor in ../lib");
+        if (!agent_fit_library(path, size, error))
+                return false;
         snprintf(there, sizeof(there), "/proc/%ld/root%s", (long)p->pid, path);
         return access(there, R_OK) == 0 ||
                error_set(error, "it has a file system of its own (a container, a chroot) without %s; copy it there",

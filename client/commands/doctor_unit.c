@@ -79,13 +79,14 @@ int doctor_unit(const char *unit)
 {
         const struct passwd *service = getpwnam(SERVICE);
         char name[UNIT_MAX], library[4096];
+        struct error error;
 
         if (!service_name(unit, name)) {
                 command_error(&command_doctor, "%s is no name of a service: expected one such as api" SUFFIX, unit);
                 return EXIT_USAGE;
         }
-        if (!agent_fit_library(library, sizeof(library))) {
-                command_error(&command_doctor, "libheapwatch-agent.so is not beside this program nor in ../lib");
+        if (!agent_fit_library(library, sizeof(library), &error)) {
+                command_error(&command_doctor, "%s", error.text);
                 return EXIT_USAGE;
         }
         if (strpbrk(library, " \t\n\"\\%%:")) {

@@ -221,7 +221,7 @@ bool agent_fit_check(const char *path, struct agent_fit *ret, struct error *erro
         return true;
 }
 
-bool agent_fit_library(char *ret, size_t size)
+static bool find_library(char *ret, size_t size)
 {
         static const char *const places[] = { "", "../lib/", "../lib/heapwatch/" };
         char self[4096], found[PATH_MAX];
@@ -235,4 +235,11 @@ bool agent_fit_library(char *ret, size_t size)
                 if ((size_t)snprintf(ret, size, "%s/%s" LIBRARY, self, places[i]) < size && access(ret, R_OK) == 0)
                         return realpath(ret, found) && (size_t)snprintf(ret, size, "%s", found) < size;
         return false;
+}
+
+bool agent_fit_library(char *ret, size_t size, struct error *error)
+{
+        return find_library(ret, size) ||
+               error_set(error,
+                         LIBRARY " is not beside this program nor in ../lib: install the package libheapwatch-agent");
 }

@@ -84,8 +84,8 @@ static bool plan_preload(struct inside *in, struct error *error)
         char library[4096];
         const char *others = getenv("LD_PRELOAD");
 
-        if (!agent_fit_library(library, sizeof(library)))
-                return error_set(error, "libheapwatch-agent.so is not beside this program nor in ../lib");
+        if (!agent_fit_library(library, sizeof(library), error))
+                return false;
         if (strpbrk(library, " :"))
                 return error_set(error, "the path %s has a space or a colon, which LD_PRELOAD cannot carry", library);
         return (size_t)snprintf(in->preload, sizeof(in->preload), "%s%s%s", library, others && *others ? ":" : "",
