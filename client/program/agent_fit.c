@@ -14,6 +14,7 @@
 
 #include "agent/symbols.h"
 #include "proto/base/array.h"
+#include "proto/base/sibling.h"
 
 #define LIBRARY "libheapwatch-agent.so"
 
@@ -223,16 +224,11 @@ bool agent_fit_check(const char *path, struct agent_fit *ret, struct error *erro
 
 static bool find_library(char *ret, size_t size)
 {
-        static const char *const places[] = { "", "../lib/", "../lib/heapwatch/" };
-        char self[4096], found[PATH_MAX];
-        ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+        static const char *const places[] = { LIBRARY, "../lib/" LIBRARY, "../lib/heapwatch/" LIBRARY };
+        char found[PATH_MAX];
 
-        if (n <= 0)
-                return false;
-        self[n] = '\0';
-        *strrchr(self, '/') = '\0';
         for (size_t i = 0; i < ARRAY_SIZE(places); i++)
-                if ((size_t)snprintf(ret, size, "%s/%s" LIBRARY, self, places[i]) < size && access(ret, R_OK) == 0)
+                if (sibling_file(places[i], ret, size))
                         return realpath(ret, found) && (size_t)snprintf(ret, size, "%s", found) < size;
         return false;
 }

@@ -479,14 +479,13 @@ const struct command command_run = {
                 "the agent (docs/AGENT.md) makes its eventlog, the daemon (started when none runs) reads it, and "
                 "`heapwatch top` shows it. PROGRAM needs no flag, its own RTS flags are kept, and what it starts is "
                 "not touched. The daemon never makes it wait. Heap censuses are read from outside without a pause, "
-                "after "
-                "major collections, where the kernel permits it; the others pause it, each for a major "
+                "after major collections, where the kernel permits it; the others pause it, each for a major "
                 "collection (about 20 ms with 50 MB of live data, 0.2 s with 500 MB), on average for 0.05 % of the "
                 "time, while live data rises for up to 1 %: --budget, --max-pause. If the daemon dies, PROGRAM goes on "
                 "unharmed, and the daemon is started again. A program that cannot be watched so, such as a stripped "
                 "one, is watched from outside: live data, heap size, allocation and bands are read from its memory "
-                "(docs/INSIDE.md). "
-                "Where that cannot be either, its process alone is: memory, faults, processor time and limits are "
+                "(docs/INSIDE.md). Where that cannot be either, its process alone is: memory, faults, processor time "
+                "and limits are "
                 "known, its heap is not. One sentence says which and why.",
         .options = options,
         .notes =

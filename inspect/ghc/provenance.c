@@ -32,9 +32,7 @@
 #define ZSTD_MAGIC   UINT32_C(0xfd2fb528)
 #define TABLE        "_info"
 
-/*
- * By offsetof in rts/IPE.h of each release. A node begins with a pointer to the next one.
- */
+/* By offsetof in rts/IPE.h of each release. A node begins with a pointer to the next one. */
 struct node_layout {
         uint8_t count, texts; /* words of a node */
         /* 0: its entries are in it, from FIRST_ENTRY on, each after the address of its table; else words of the node */
@@ -183,16 +181,13 @@ static bool each_table(const struct program *p, const struct provenance_node *n,
 {
         const uint64_t stride = table_at(n, 1) - table_at(n, 0), whole = 8192 / stride;
         uint8_t bytes[8192];
-        uint64_t at;
 
         for (uint64_t from = 0; from < count_of(n); from += whole) {
                 const uint64_t some = count_of(n) - from < whole ? count_of(n) - from : whole;
                 if (!memory_read(p->memory, table_at(n, from), bytes, (size_t)((some - 1) * stride + 8)))
                         return false;
-                for (uint64_t i = 0; i < some; i++) {
-                        memcpy(&at, bytes + i * stride, sizeof(at));
-                        each(to, from + i, at);
-                }
+                for (uint64_t i = 0; i < some; i++)
+                        each(to, from + i, u64_at(bytes, (size_t)(i * stride)));
         }
         return true;
 }

@@ -15,6 +15,7 @@
 
 #include "inspect/ghc/closure.h"
 #include "proto/base/array.h"
+#include "proto/base/ckd.h"
 #include "proto/base/hash.h"
 
 #define PIECES_A_MEGABLOCK (MEGABLOCK_BLOCKS / PIECE_BLOCKS)
@@ -338,7 +339,7 @@ struct interval {
 
 static uint64_t rounded(double value)
 {
-        return value > 0 ? (uint64_t)(value + 0.5) : 0;
+        return u64_sat(value + 0.5);
 }
 
 static struct interval estimate(const struct counting *c, const struct sums *s, uint64_t exact)

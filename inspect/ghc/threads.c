@@ -236,12 +236,11 @@ static bool copy_chunk(struct copying *c, struct haskell_thread *h, uint64_t sta
         struct threads *t = c->to;
         const unsigned shift = c->ghc->shift;
         uint8_t head[STACK_WORDS + HEADER_BYTES_MORE];
-        uint32_t size;
 
         *ret_next = 0;
         if (!read_head(c->ghc, &stack, head))
                 return false;
-        memcpy(&size, head + shift + STACK_SIZE, sizeof(size));
+        const uint32_t size = u32_at(head, shift + STACK_SIZE);
         uint64_t pointer = u64_at(head, shift + STACK_POINTER);
         const uint64_t begin = stack + shift + STACK_WORDS, end = begin + (uint64_t)size * 8;
         if (running_pointer >= begin && running_pointer < end)
