@@ -130,8 +130,8 @@ static void find_claims(const struct signature_table *t, const struct program *p
                         claim_by_key(t, p, signature_key((enum signature_front)front, around, head, n), c);
 }
 
-/* NULL: none are kept. */
-static struct signature_claims *kept_claims(const struct signatures *s, uint64_t address)
+/* Those that are kept; NULL: none. */
+static struct signature_claims *find_kept_claims(const struct signatures *s, uint64_t address)
 {
         const uint64_t hash = hash_u64(address, 0);
         uint32_t at = idtable_start(&s->claim_ids, hash), id;
@@ -144,7 +144,7 @@ static struct signature_claims *kept_claims(const struct signatures *s, uint64_t
 static struct signature_claims claims_of(struct signatures *s, const struct program *p, uint64_t address)
 {
         struct signature_claims ret = { .address = address };
-        const struct signature_claims *kept = kept_claims(s, address);
+        const struct signature_claims *kept = find_kept_claims(s, address);
 
         if (kept)
                 return *kept;
@@ -413,7 +413,7 @@ static struct signature_found find_entry(struct signatures *s, const struct prog
         for (unsigned i = 0; i < c.n; i++)
                 for (uint32_t k = c.ranges[i].from; k < c.ranges[i].end; k++)
                         add_candidate(s, p, address, k, &c.found);
-        struct signature_claims *kept = kept_claims(s, address);
+        struct signature_claims *kept = find_kept_claims(s, address);
         if (kept) {
                 kept->found = c.found;
                 kept->is_decided = true;

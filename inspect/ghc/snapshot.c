@@ -125,7 +125,7 @@ static uint8_t *new_bytes(struct heap_snapshot *s)
 }
 
 /* False: out of memory. */
-static bool keep(struct heap_snapshot *s, uint64_t at, uint8_t *bytes)
+static bool add_megablock(struct heap_snapshot *s, uint64_t at, uint8_t *bytes)
 {
         uint8_t **parts = is_partial_copy(s) ? calloc(MEGABLOCK_BLOCKS, sizeof(uint8_t *)) : NULL;
 
@@ -177,7 +177,7 @@ static uint64_t copy_megablock(struct heap_snapshot *s, uint64_t at, uint64_t le
                 drop(s, bytes);
                 return reach;
         }
-        if (!keep(s, at, bytes)) {
+        if (!add_megablock(s, at, bytes)) {
                 drop(s, bytes);
                 return 0;
         }
@@ -187,7 +187,7 @@ static uint64_t copy_megablock(struct heap_snapshot *s, uint64_t at, uint64_t le
                     !(more = new_bytes(s)))
                         return 0;
                 if (memory_read(m, at + i * MEGABLOCK_BYTES, more, MEGABLOCK_BYTES))
-                        (void)keep(s, at + i * MEGABLOCK_BYTES, more);
+                        (void)add_megablock(s, at + i * MEGABLOCK_BYTES, more);
                 else
                         drop(s, more);
         }

@@ -27,7 +27,7 @@ struct taken {
         struct heap_bands bands;
 };
 
-static void take(struct taken *t, struct draft *d)
+static void count_closures(struct taken *t, struct draft *d)
 {
         struct error error = { "" };
 
@@ -91,7 +91,7 @@ static void test_sizes(void **state)
                 for (size_t k = 0; k <= i; k++)
                         (void)draft_object(d, 1, words, shapes[i].n);
         }
-        take(&t, d);
+        count_closures(&t, d);
         assert_int_equal(t.census.unknown_bytes, 0);
         for (size_t i = 0; i < ARRAY_SIZE(shapes); i++) {
                 const struct heap_band b = band(&t, shapes[i].band);
@@ -118,7 +118,7 @@ static void test_gaps_and_names(void **state)
         (void)draft_object(d, 1, (uint64_t[]){ hole, 8, 77, 78, 79 }, 5);
         (void)draft_object(d, 1, (uint64_t[]){ fun, 8 }, 2);
         (void)draft_object(d, 1, (uint64_t[]){ con, 8, 8, 1, 99, 0 }, 6);
-        take(&t, d);
+        count_closures(&t, d);
         assert_int_equal(band(&t, "Main.total (thunk)").bytes, 40);
         assert_int_equal(band(&t, "Main.$wgo (function)").bytes, 16);
         assert_int_equal(band(&t, "BLACKHOLE").bytes, 16);
@@ -151,7 +151,7 @@ static void test_equal_arrays(void **state)
         (void)draft_object(d, 1, large, 20);
         (void)draft_object(d, 1, other, 20);
         (void)draft_object(d, 1, large, 20);
-        take(&t, d);
+        count_closures(&t, d);
         assert_true(heap_arrays_count(&a, &t.snapshot));
         assert_int_equal(a.arrays, 7);
         assert_int_equal(a.bytes, 13 + 13 + 12 + 4 * 128);
@@ -185,7 +185,7 @@ static void test_blocks(void **state)
         const unsigned pinned = draft_group(d, 1, BLOCK_LARGE | BLOCK_PINNED, 1);
         (void)draft_append(d, pinned, (uint64_t[]){ bytes, 8, 1, 0, bytes, 16, 2, 3 }, 8);
         (void)draft_append(d, draft_group(d, DRAFT_GENERATIONS, 0, 1), (uint64_t[]){ con, 8 }, 2);
-        take(&t, d);
+        count_closures(&t, d);
         assert_int_equal(t.census.large_objects, 1);
         assert_int_equal(t.census.pinned_blocks, 1);
         assert_int_equal(t.census.pinned_bytes, 3 * 8 + 4 * 8);
@@ -210,7 +210,7 @@ static void test_pinned_arrays_as_the_runtime_counts_them(void **state)
                 (void)draft_object(d, 1, (uint64_t[]){ bytes, 8, 1 }, 3);
                 const unsigned pinned = draft_group(d, 1, BLOCK_LARGE | BLOCK_PINNED, 1);
                 (void)draft_append(d, pinned, (uint64_t[]){ bytes, 8, 1, 0, bytes, 16, 2, 3 }, 8);
-                take(&t, d);
+                count_closures(&t, d);
                 heap_bands_done(&t.bands);
                 assert_true(heap_bands_of(&t.bands, &t.census, &t.ghc, true));
                 assert_int_equal(band(&t, "ARR_WORDS").bytes, 3 * 8 + 3 * 8 + 4 * 8);
@@ -236,7 +236,7 @@ static void test_transactions(void **state)
                 words[3 + 16 * (3 + i) - 1] = 77;
                 (void)draft_object(d, 1, words, 3 + 16 * (3 + i));
                 (void)draft_object(d, 1, (uint64_t[]){ con, 8 }, 2);
-                take(&t, d);
+                count_closures(&t, d);
                 assert_int_equal(band(&t, "TREC_CHUNK").bytes, 8 * (3 + 16 * (3 + i)));
                 assert_int_equal(band(&t, "p:M.C").objects, 1);
                 assert_int_equal(t.census.unknown_bytes, 0);
@@ -273,7 +273,7 @@ static void test_damaged_links(void **state)
         (void)draft_object(d, 1, (uint64_t[]){ con, 8 }, 2);
         draft_u64(d, draft_descriptor(d->block[1]) + 16, draft_descriptor(d->block[1]));
         draft_u64(d, draft_generation(d, 0) + 32, DRAFT_HEAP + 0x123450);
-        take(&t, d);
+        count_closures(&t, d);
         assert_int_equal(band(&t, "p:M.C").objects, 1);
         assert_int_equal(t.snapshot.lost_links, 1);
         done(&t, d);
@@ -316,7 +316,7 @@ static void test_threads_that_wait(void **state)
                         (void)draft_thread(d, 0, 8, (uint64_t[]){ other }, 1); /* runnable */
                 for (int i = 0; i < MANY; i++)
                         draft_u16(d, draft_thread(d, IN_STM, 8, (uint64_t[]){ other }, 1) + shift + 32, 4); /* ended */
-                take(&t, d);
+                count_closures(&t, d);
                 assert_int_equal(t.census.n_threads, 3 * MANY + FEW + 1);
                 assert_true(heap_bands_of(&all, &t.census, &t.ghc, true));
                 assert_true(heap_bands_of(&split, &t.census, &t.ghc, true));

@@ -46,7 +46,7 @@ static void check_sums(const struct heap_bands *b)
         }
 }
 
-static void take(struct taken *t, struct draft *d)
+static void count_contents(struct taken *t, struct draft *d)
 {
         struct error error = { "" };
 
@@ -150,7 +150,7 @@ static void test_lists(void **state)
                 (void)list(d, &t, one(d, t.number, 3), 8);
                 (void)list(d, &t, 12345, 1);
                 (void)list(d, &t, 0x4200000010, 1);
-                take(&taken, d);
+                count_contents(&taken, d);
                 assert_int_equal(holding(&taken, "GHC.Types.:", "[Session]"), 67);
                 assert_int_equal(holding(&taken, "GHC.Types.:", "[thunk]"), 16);
                 assert_int_equal(holding(&taken, "GHC.Types.:", "[function]"), 2);
@@ -203,7 +203,7 @@ static void test_other_types(void **state)
         (void)one(d, ref, one(d, var, s));
         (void)draft_object(d, 1, (uint64_t[]){ mvar, d->end_of_queue, d->end_of_queue, s }, 4);
         (void)draft_object(d, 1, (uint64_t[]){ thunk, 0, s, tree }, 4);
-        take(&taken, d);
+        count_contents(&taken, d);
         assert_int_equal(holding(&taken, "Data.Map.Internal.Bin", "Map Text Session"), 1);
         assert_int_equal(holding(&taken, "Data.Set.Internal.Bin", "Set Text"), 1);
         assert_int_equal(holding(&taken, "Data.IntMap.Internal.Bin", "IntMap Session"), 5);
@@ -242,7 +242,7 @@ static void test_arrays(void **state)
         (void)draft_object(d, 1, (uint64_t[]){ small, 0, 0, 5, o, s, o, s, s }, 9);
         (void)draft_object(d, 1, (uint64_t[]){ small, 0, 0, 0 }, 4);
         (void)draft_object(d, 1, (uint64_t[]){ array, 0, 0, 2, 3, o, o, 0 }, 8);
-        take(&t, d);
+        count_contents(&t, d);
         const struct heap_band *b = heap_bands_find(&t.bands, "SMALL_MUT_ARR_PTRS (SmallArray#)");
         assert_int_equal(b->n_contents, 2);
         assert_string_equal(contents_name(&b->contents[0], text), "SmallArray# Session (75.0 % of its elements)");
@@ -272,7 +272,7 @@ static void test_names_and_circles(void **state)
         (void)list(d, &t, round, 5);
         const uint64_t tree = draft_object(d, 1, (uint64_t[]){ branch, 0, 0, 1, 2 }, 5);
         draft_u64(d, tree + 8, tree + 1);
-        take(&taken, d);
+        count_contents(&taken, d);
         assert_int_equal(holding(&taken, "GHC.Types.:", "[A.B.Key]"), 2);
         assert_int_equal(holding(&taken, "GHC.Types.:", "[A.C.Key]"), 1);
         assert_int_equal(holding(&taken, "GHC.Types.:", "[Session]"), 7);
@@ -293,7 +293,7 @@ static void test_wanted(void **state)
         (void)state;
         (void)list(d, &t, one(d, t.session, 2), 3); /* nobody holds it */
         (void)draft_thread(d, 1, 8, (uint64_t[]){ frame, sessions, orders }, 3);
-        take(&taken, d);
+        count_contents(&taken, d);
         struct heap_contents contents = { .snapshot = &taken.snapshot, .wanted = "[Session]" };
         struct heap_census all = { .contents = &contents };
         heap_graph_init(&g);

@@ -105,7 +105,7 @@ struct taken {
         struct heap_bands bands;
 };
 
-static void take(struct taken *t, struct heap *h, uint64_t seed, uint64_t sample_bytes)
+static void count_sample(struct taken *t, struct heap *h, uint64_t seed, uint64_t sample_bytes)
 {
         struct heap_snapshot s;
         struct error error = { "" };
@@ -162,7 +162,7 @@ static void test_intervals(void **state)
 
         for (uint64_t seed = 1; seed <= SEEDS; seed++) {
                 struct taken t;
-                take(&t, h, seed, SAMPLE);
+                count_sample(&t, h, seed, SAMPLE);
                 assert_int_equal(t.sample.n_chosen, 32);
                 assert_int_equal(t.sample.n_pieces, 15 * 16); /* in use */
                 for (size_t i = 0; i < ARRAY_SIZE(scores); i++)
@@ -185,9 +185,9 @@ static void test_what_is_exact(void **state)
         struct heap *h = *state;
         struct taken a, b, all;
 
-        take(&a, h, 5, SAMPLE);
-        take(&b, h, 5, SAMPLE);
-        take(&all, h, 5, UINT64_C(16) << 20);
+        count_sample(&a, h, 5, SAMPLE);
+        count_sample(&b, h, 5, SAMPLE);
+        count_sample(&all, h, 5, UINT64_C(16) << 20);
         assert_int_equal(all.sample.n_chosen, all.sample.n_pieces);
         assert_int_equal(heap_sample_may_miss(&all.sample), 0);
         assert_int_equal(a.bands.n, b.bands.n);
