@@ -63,8 +63,8 @@ static void print_outside(pid_t pid, const char *program, const char *target, en
         else
                 printf("watching %s, process %ld, from outside, because %s: heapwatch top %s\n", program, (long)pid,
                        obstacle_reason(obstacle), target);
-        printf("live data, heap size, allocation, numbers of collections and bands are read from its memory while it "
-               "runs; pauses and threads are not known%s%s; `heapwatch detach %ld` stops watching\n",
+        printf("live data, heap size, allocation, numbers of collections and threads, and bands are read from its "
+               "memory while it runs; pauses are not known%s%s; `heapwatch detach %ld` stops watching\n",
                obstacle_remedy(obstacle)[0] ? "; to see them, " : "", obstacle_remedy(obstacle), (long)pid);
 }
 

@@ -222,9 +222,8 @@ static void print_text(const struct subject *p, const struct features *f)
         if (p->stream && p->stream->process_only)
                 print_process_only(p->stream);
         else if (p->stream && p->stream->outside)
-                puts("Watched from outside: live data, heap size, allocation, numbers of collections and bands are "
-                     "read from its "
-                     "memory (docs/INSIDE.md). Pauses, threads and messages are not known.");
+                puts("Watched from outside: live data, heap size, allocation, numbers of collections and threads, and "
+                     "bands are read from its memory (docs/INSIDE.md). Pauses and messages are not known.");
         if (!wants_features(p))
                 return;
         features_print(f);

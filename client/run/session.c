@@ -222,8 +222,8 @@ static void report_way(struct session *s, const struct adder_answer *answer)
                 return;
         s->reported = pid;
         if (answer->outcome == DAEMON_OK && answer->from_outside)
-                (void)snprintf(text, sizeof(text),
-                               "%s is watched from outside, its pauses and threads are not known: %s", name, reason);
+                (void)snprintf(text, sizeof(text), "%s is watched from outside, its pauses are not known: %s", name,
+                               reason);
         else
                 (void)snprintf(text, sizeof(text), "of %s only the process is watched, not its heap: %s%s%s", name,
                                reason, answer->not_outside[0] ? "; from outside: " : "", answer->not_outside);

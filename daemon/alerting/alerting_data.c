@@ -374,15 +374,23 @@ static double unneeded(const struct alerting *a, uint64_t time_ns)
         return number(sizing_beyond(&sizing, u64_sat(live.cell.last), u64_sat(heap.cell.last)));
 }
 
-void alerting_sample_run(struct alerting *a, uint64_t time_ns)
+/* Created and not finished, by the log; of a program watched from outside those of its newest census. */
+static double threads(const struct alerting *a)
 {
         const struct sched *sched = model_sched(a->model);
+
+        return sched->created ? (double)sub_sat(sched->created, sched->finished)
+                              : model_heap(a->model)->facts[CARRIED_HASKELL_THREADS];
+}
+
+void alerting_sample_run(struct alerting *a, uint64_t time_ns)
+{
         uint64_t at = time_ns - 1; /* the end of the previous second */
 
         push(a, RULE_ALLOCATION_RATE, at, allocation_rate(a, time_ns));
         push(a, RULE_GC_SHARE, at, gc_share(a, time_ns));
         push(a, RULE_CENSUS_SHARE, at, census_share(a, time_ns));
-        push(a, RULE_THREADS, at, sched->created ? (double)sub_sat(sched->created, sched->finished) : UNKNOWN);
+        push(a, RULE_THREADS, at, threads(a));
         push(a, RULE_LIMIT, at, number(tracker_limit(a->tracker).bytes));
         push(a, RULE_NEED, at, need(a, time_ns));
         push(a, RULE_UNNEEDED, at, unneeded(a, time_ns));

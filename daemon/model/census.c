@@ -89,6 +89,7 @@ static void begin(struct model *m, uint64_t time_ns)
         finish(m, ends_expected(m));
         c->open = (struct census){ .number = ++c->count, .time_ns = time_ns };
         c->is_open = true;
+        c->row_threads = 0;
 }
 
 /* For one that was read from outside no collection was made, whatever other one it may seem to be in. */
@@ -171,6 +172,21 @@ static __attribute__((noinline)) struct band_entry *find_entry(struct model *m, 
         return bands_of_text(m, label, bands_text_size(label, size), m->census.open.time_ns);
 }
 
+/* From outside: how many threads the band has whose row comes next. */
+void census_band_threads(struct model *m, const struct hw_event *e)
+{
+        const uint64_t n = hw_event_u64(e, 4);
+
+        m->census.row_threads = n < UINT32_MAX ? (uint32_t)n : 0;
+}
+
+static __attribute__((noinline)) void put_row_threads(struct census_state *c, const struct band_entry *entry)
+{
+        if (entry && entry->row_census == (uint32_t)c->open.number)
+                c->buffers[c->writing].rows[entry->row].threads = c->row_threads;
+        c->row_threads = 0;
+}
+
 /* A row outside a sample is dropped: the beginning of its sample was not seen. */
 void census_row_string(struct model *m, const struct hw_event *e)
 {
@@ -181,7 +197,10 @@ void census_row_string(struct model *m, const struct hw_event *e)
                 return;
         bool keys = m->run.breakdown == BREAKDOWN_INFO_TABLE;
         struct band_entry *entry = keys ? NULL : bands_match_expected(&m->bands, label, size);
-        add_row(&m->census, entry ? entry : find_entry(m, label, size), hw_event_u64(e, 1));
+        entry = entry ? entry : find_entry(m, label, size);
+        add_row(&m->census, entry, hw_event_u64(e, 1));
+        if (m->census.row_threads)
+                put_row_threads(&m->census, entry);
 }
 
 bool census_grows(const struct model *m)

@@ -6,7 +6,8 @@
 #include "daemon/model/bands.h"
 
 struct census_row {
-        uint32_t band; /* id in bands.h */
+        uint32_t band;    /* id in bands.h */
+        uint32_t threads; /* of a band of threads, from outside; else 0 */
         uint64_t bytes;
 };
 

@@ -17,6 +17,7 @@ struct census_state {
         struct census done; /* newest finished; its rows are in buffers[!writing] */
         struct census open; /* not ended yet */
         bool is_open;
+        uint32_t row_threads; /* of the row that comes next; 0: not said */
         struct census_rows buffers[2];
         unsigned writing;
         uint64_t count; /* begun in this run */
@@ -30,6 +31,7 @@ void census_done(struct census_state *c);
 
 void census_begin(struct model *m, const struct hw_event *e);
 void census_bio_begin(struct model *m, const struct hw_event *e);
+void census_band_threads(struct model *m, const struct hw_event *e);
 void census_row_string(struct model *m, const struct hw_event *e);
 
 /* Whether new -hi bands are arriving: their info tables are spread over megabytes. */

@@ -65,6 +65,8 @@ static handler *const handlers[HW_KNOWN_IDS] = {
 
         [HW_OUTSIDE_GENERATION] = gc_count_generation,
         [HW_OUTSIDE_COLLECTIONS] = gc_count_all,
+        [HW_OUTSIDE_THREADS] = sched_count_threads,
+        [HW_OUTSIDE_BAND_THREADS] = census_band_threads,
 
         [HW_CONC_MARK_BEGIN] = nonmoving_mark_begin,
         [HW_CONC_MARK_END] = nonmoving_mark_end,

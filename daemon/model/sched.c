@@ -136,6 +136,12 @@ void sched_create_thread(struct model *m, const struct hw_event *e)
         m->changes |= MODEL_SCHED;
 }
 
+/* From outside: all threads that a census has found. */
+void sched_count_threads(struct model *m, const struct hw_event *e)
+{
+        model_set_fact(m, CARRIED_HASKELL_THREADS, e->time_ns, (double)hw_event_u64(e, 4));
+}
+
 void sched_migrate_thread(struct model *m, const struct hw_event *e)
 {
         (void)e;

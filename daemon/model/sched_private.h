@@ -45,6 +45,7 @@ void sched_done(struct model *m);
 void sched_use_782_codes(struct model *m);
 
 void sched_create_thread(struct model *m, const struct hw_event *e);
+void sched_count_threads(struct model *m, const struct hw_event *e);
 void sched_migrate_thread(struct model *m, const struct hw_event *e);
 void sched_spark_counters(struct model *m, const struct hw_event *e);
 void sched_startup(struct model *m, const struct hw_event *e);

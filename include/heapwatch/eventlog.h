@@ -288,6 +288,8 @@ enum hw_event_id {
         /* of no runtime system: of a program that is watched from outside, by heapwatch */
         HW_OUTSIDE_GENERATION = 250,
         HW_OUTSIDE_COLLECTIONS = 251,
+        HW_OUTSIDE_THREADS = 252,
+        HW_OUTSIDE_BAND_THREADS = 253,
         HW_KNOWN_IDS = 256 /* every known id is below */
 };
 

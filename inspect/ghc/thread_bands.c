@@ -29,6 +29,7 @@ struct splitting {
         const struct heap_snapshot *snapshot;
         struct waiting groups[GROUPS_MOST];
         size_t n;
+        uint64_t threads;    /* all that have not ended */
         uint8_t *of_runtime; /* by the id of a table: NOT_KNOWN, NO, YES */
         uint32_t capacity;
         bool out_of_memory;
@@ -95,8 +96,10 @@ static void add_thread(struct splitting *p, uint64_t tso)
         struct looking l = { p, NULL };
         size_t i = 0;
 
-        if (thread_has_ended((uint16_t)snapshot_word(s, tso + s->ghc->shift + THREAD_WHAT_NEXT)) ||
-            !thread_state_is_waiting(state)) /* running and runnable ones are elsewhere at the next census */
+        if (thread_has_ended((uint16_t)snapshot_word(s, tso + s->ghc->shift + THREAD_WHAT_NEXT)))
+                return;
+        p->threads++;
+        if (!thread_state_is_waiting(state)) /* running and runnable ones are elsewhere at the next census */
                 return;
         heap_thread_frames(s, tso, FRAMES, see_frame, &l);
         while (i < p->n && (p->groups[i].place != l.place || p->groups[i].state != state))
@@ -166,8 +169,9 @@ static bool move_group(struct heap_bands *b, const struct waiting *w, char *name
         tso->objects -= w->threads;
         stack->bytes -= w->stack_bytes;
         stack->objects -= w->threads;
-        b->items[b->n++] =
-                (struct heap_band){ .name = name, .bytes = w->tso_bytes + w->stack_bytes, .objects = 2 * w->threads };
+        b->items[b->n++] = (struct heap_band){
+                .name = name, .bytes = w->tso_bytes + w->stack_bytes, .objects = 2 * w->threads, .threads = w->threads
+        };
         return true;
 }
 
@@ -181,7 +185,8 @@ static void move_groups(struct splitting *p, struct heap_bands *b, char **names)
                 free(b->items[--b->n].name);
 }
 
-bool heap_bands_split_threads(struct heap_bands *bands, const struct heap_census *c, const struct heap_snapshot *s)
+bool heap_bands_split_threads(struct heap_bands *bands, const struct heap_census *c, const struct heap_snapshot *s,
+                              uint64_t *ret_threads)
 {
         struct splitting *p = calloc(1, sizeof(*p));
         char **names = calloc(GROUPS_MOST, sizeof(*names));
@@ -197,6 +202,7 @@ bool heap_bands_split_threads(struct heap_bands *bands, const struct heap_census
                 for (size_t i = 0; i < p->n; i++)
                         set_name(p, names, i);
                 good = !p->out_of_memory;
+                *ret_threads = p->threads;
                 if (good)
                         move_groups(p, bands, names);
         }

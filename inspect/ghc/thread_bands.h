@@ -11,7 +11,11 @@
 #define THREAD_BANDS_NAME  "threads "
 #define THREAD_BANDS_LEAST 16u /* threads of a band; fewer stay in TSO and STACK */
 
-/* `bands` are of the census, by type; their sum stays what it was. False: out of memory, and they are as before. */
-bool heap_bands_split_threads(struct heap_bands *bands, const struct heap_census *c, const struct heap_snapshot *s);
+/*
+ * `bands` are of the census, by type; their sum stays what it was. `ret_threads`: all that have not ended. False: out
+ * of memory, and they are as before.
+ */
+bool heap_bands_split_threads(struct heap_bands *bands, const struct heap_census *c, const struct heap_snapshot *s,
+                              uint64_t *ret_threads);
 
 #endif

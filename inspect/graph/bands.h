@@ -10,6 +10,7 @@
 struct heap_band {
         char *name;
         uint64_t bytes, objects;
+        uint64_t threads;           /* of a band of threads; else 0 */
         struct heap_band *contents; /* by what its closures hold, the largest first; their sum is the band */
         size_t n_contents;          /* 0: they hold nothing that is told apart */
         bool is_container;          /* without that its name says nothing */

@@ -39,6 +39,8 @@ static const struct {
         { HW_HEAP_PROF_SAMPLE_END, 8 },
         { HW_OUTSIDE_GENERATION, 24 },
         { HW_OUTSIDE_COLLECTIONS, 20 },
+        { HW_OUTSIDE_THREADS, 12 },
+        { HW_OUTSIDE_BAND_THREADS, 12 },
 };
 
 static struct {
@@ -193,6 +195,13 @@ static bool has_room(const struct heap_bands *bands)
         return bands->n <= (WRITER_BYTES - l.writer.n) / BAND_BYTES;
 }
 
+static void put_threads(uint16_t number, uint64_t threads, uint64_t at)
+{
+        writer_event(&l.writer, number, at);
+        writer_number(&l.writer, MAIN_SET, 4);
+        writer_number(&l.writer, threads, 8);
+}
+
 static void put_census(const struct heap_bands *bands, uint64_t at)
 {
         struct eventlog_writer *w = &l.writer;
@@ -200,6 +209,8 @@ static void put_census(const struct heap_bands *bands, uint64_t at)
         writer_event(w, HW_HEAP_PROF_SAMPLE_BEGIN, at);
         writer_number(w, l.n_censuses, 8);
         for (size_t i = 0; i < bands->n; i++) {
+                if (bands->items[i].threads)
+                        put_threads(HW_OUTSIDE_BAND_THREADS, bands->items[i].threads, at);
                 writer_event(w, HW_HEAP_PROF_SAMPLE_STRING, at);
                 const size_t length = writer_length_begin(w);
                 writer_number(w, 0, 1);
@@ -211,11 +222,12 @@ static void put_census(const struct heap_bands *bands, uint64_t at)
         writer_number(w, l.n_censuses++, 8);
 }
 
-bool log_census(const struct heap_bands *bands)
+bool log_census(const struct heap_bands *bands, uint64_t threads)
 {
         if (!has_room(bands))
                 return false;
         open_block();
+        put_threads(HW_OUTSIDE_THREADS, threads, now());
         put_census(bands, now());
         return true;
 }

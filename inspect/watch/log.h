@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * log.h - an eventlog of what was read from outside, as a runtime would write it, on a descriptor: who the process is,
- * live data, heap size, allocation, censuses, and how often was collected, in events of heapwatch's own. What is not
- * known is not in it: no single collections with their pauses, no threads.
+ * live data, heap size, allocation, censuses, and how often was collected, in events of heapwatch's own, with the
+ * numbers of threads. What is not known is not in it: no single collections with their pauses, no single threads.
  *
  * Its time 0 is the start of the process, as in a log of the runtime's own, so that a reader that lost the stream knows
  * that it continues. It has no end marker, which would say that the program has ended well.
@@ -29,8 +29,8 @@ void log_allocated(uint64_t bytes);
 void log_generation(unsigned number, unsigned generations, uint64_t collections, uint64_t parallel);
 void log_collections(uint64_t copied_bytes, uint64_t collecting_ns);
 
-/* False: it is too large for one block. */
-bool log_census(const struct heap_bands *bands);
+/* With the number of all threads. False: it is too large for one block. */
+bool log_census(const struct heap_bands *bands, uint64_t threads);
 
 /* False: nobody reads any more. */
 bool log_send(void);

@@ -358,8 +358,10 @@ static bool count_reached(struct watching *w, const struct copy *c, struct heap_
 static bool put_census(struct watching *w, struct heap_bands *b, const struct heap_census *c,
                        const struct heap_snapshot *n)
 {
+        uint64_t threads;
+
         if (w->agent_fd < 0)
-                return heap_bands_split_threads(b, c, n) && log_send() && log_census(b);
+                return heap_bands_split_threads(b, c, n, &threads) && log_send() && log_census(b, threads);
         heap_bands_pinned_as_runtime(b, c, w->ghc);
         w->is_agent_gone = !log_give(w->agent_fd, b);
         return !w->is_agent_gone;

@@ -204,6 +204,8 @@ static const struct hw_event_info table[HW_KNOWN_IDS] = {
                 U64("parallel_collections")}},
         [HW_OUTSIDE_COLLECTIONS] = {"OUTSIDE_COLLECTIONS", 20, 3, {
                 U32("capset"), U64("copied_bytes"), U64("collecting_ns")}},
+        [HW_OUTSIDE_THREADS] = {"OUTSIDE_THREADS", 12, 2, {U32("capset"), U64("threads")}},
+        [HW_OUTSIDE_BAND_THREADS] = {"OUTSIDE_BAND_THREADS", 12, 2, {U32("capset"), U64("threads")}},
 };
 /* clang-format on */
 

@@ -125,7 +125,7 @@ static void bands(const struct heap_snapshot *s)
 
         heap_census_count(&c, s);
         if (heap_bands_of(&b, &c, s->ghc, true))
-                (void)heap_bands_split_threads(&b, &c, s);
+                (void)heap_bands_split_threads(&b, &c, s, &(uint64_t){ 0 });
         heap_bands_done(&b);
         heap_census_done(&c);
 }

@@ -304,6 +304,7 @@ static void test_threads_that_wait(void **state)
                                other = draft_table(d, RET_SMALL, 0, 0, NULL);
                 struct heap_bands all, split;
                 struct taken t;
+                uint64_t threads;
 
                 draft_symbol(d, block, 16, "stg_block_takemvar_info");
                 draft_symbol(d, wait, again - wait + 16, "Main_waitForReply_info");
@@ -320,10 +321,12 @@ static void test_threads_that_wait(void **state)
                 assert_int_equal(t.census.n_threads, 3 * MANY + FEW + 1);
                 assert_true(heap_bands_of(&all, &t.census, &t.ghc, true));
                 assert_true(heap_bands_of(&split, &t.census, &t.ghc, true));
-                assert_true(heap_bands_split_threads(&split, &t.census, &t.snapshot));
+                assert_true(heap_bands_split_threads(&split, &t.census, &t.snapshot, &threads));
                 const struct heap_band waiting = band_of(&split, "threads blocked on an MVar in Main.waitForReply");
                 const uint64_t tso = band_of(&all, "TSO").bytes / (3 * MANY + FEW + 1);
                 assert_int_equal(waiting.objects, 2 * MANY);
+                assert_int_equal(waiting.threads, MANY);
+                assert_int_equal(threads, 2 * MANY + FEW + 1); /* without those that have ended */
                 assert_int_equal(waiting.bytes, MANY * (tso + (layouts[k]->header + 2 + 8 + 3 + 1) * 8));
                 assert_int_equal(split.n, all.n + 1);
                 assert_int_equal(band_of(&split, "TSO").objects, 2 * MANY + FEW + 1);

@@ -130,6 +130,32 @@ static void test_a_census_from_outside_costs_no_pause(void **unused)
         }
 }
 
+/* How many threads a band has comes before its row, and is of that row alone. */
+static void test_threads_of_a_band(void **unused)
+{
+        (void)unused;
+        ev(&f, HW_OUTSIDE_THREADS, NONE, 1, "48", U(0), U(99));
+        assert_true(model_heap(f.m)->facts[CARRIED_HASKELL_THREADS] == 99);
+        profile_begin(BREAKDOWN_CLOSURE_TYPE);
+        for (uint64_t i = 0; i < 2; i++) {
+                begin((i + 1) * SECOND);
+                row("TSO", 100);
+                ev(&f, HW_OUTSIDE_BAND_THREADS, NONE, (i + 1) * SECOND, "48", U(0), U(16 + i));
+                row("threads of one place", 1600 + 100 * i);
+                row("STACK", 100);
+                end((i + 1) * SECOND);
+                assert_true(band(2)->threads == 16 + i && band(2)->first_threads == 16);
+                assert_true(band(1)->threads == 0 && band(3)->threads == 0 && band(3)->first_threads == 0);
+        }
+        begin(3 * SECOND);
+        ev(&f, HW_OUTSIDE_BAND_THREADS, NONE, 3 * SECOND, "48", U(0), U(7)); /* of no row */
+        end(3 * SECOND);
+        begin(4 * SECOND);
+        row("threads of one place", 1600);
+        end(4 * SECOND);
+        assert_true(band(2)->threads == 0 && band(2)->first_threads == 16);
+}
+
 static void test_unfinished(void **unused)
 {
         (void)unused;
@@ -744,6 +770,7 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 TEST(rows_and_bands),
                 TEST(a_census_from_outside_costs_no_pause),
+                TEST(threads_of_a_band),
                 TEST(unfinished),
                 TEST(without_end_events),
                 TEST(biography),
