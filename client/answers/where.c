@@ -166,13 +166,23 @@ static void append_rate_of(struct target_answer *a, const Hw__GrowingBand *band,
         append_text(a->text, "%s%s", band->slope >= 0 ? "+" : "", rate_text(number, sizeof(number), unit, band->slope));
 }
 
+/* "412 ", before the name of a band of threads. */
+static void append_count(struct target_answer *a, const Hw__GrowingBand *band)
+{
+        char number[HW_NUMBER_MAX];
+
+        if (band->threads)
+                append_text(a->text, "%s ", hw_count_text(number, sizeof(number), band->threads));
+}
+
 static void append_others(struct target_answer *a, const struct evidence *e, struct rate_unit unit)
 {
         const Hw__Growth *g = e->t->trend_state->growth;
 
         for (size_t i = 1; i < g->n_bands && i < 3; i++) {
-                append_text(a->text, "%s%.80s", i == 1 ? "; then " : ", ",
-                            g->bands[i]->label ? package_label(g->bands[i]->label).rest : "?");
+                append_text(a->text, "%s", i == 1 ? "; then " : ", ");
+                append_count(a, g->bands[i]);
+                append_text(a->text, "%.80s", g->bands[i]->label ? package_label(g->bands[i]->label).rest : "?");
                 if (!g->bands[i]->has_slope)
                         continue;
                 append_text(a->text, " (");
@@ -210,11 +220,23 @@ static uint64_t most_of(const struct evidence *e)
         return e->over && b && b->max_bytes > e->growing->bytes ? b->max_bytes : e->growing->bytes;
 }
 
+/* ", +3.1/s: leaked threads?": their number comes first, what they hold second. */
+static void append_thread_growth(struct target_answer *a, const Hw__GrowingBand *band)
+{
+        char number[COUNT_RATE_MAX];
+
+        if (band->threads && band->has_thread_slope)
+                append_text(a->text, ", %s", count_rate_text(number, band->thread_slope));
+        if (band->threads)
+                append_text(a->text, ": leaked threads?");
+}
+
 static void append_growing_band(struct target_answer *a, const struct evidence *e)
 {
         const struct rate_unit unit = rate_unit(e->growing->slope);
         size_t before;
 
+        append_count(a, e->growing);
         append_label(a->text, e, e->growing->label ? e->growing->label : "a band without a label");
         before = strlen(a->text);
         append_text(a->text, " (");
@@ -222,10 +244,12 @@ static void append_growing_band(struct target_answer *a, const struct evidence *
                 append_text(a->text, ")");
         else
                 a->text[before] = '\0';
+        append_thread_growth(a, e->growing);
         if (e->growing->has_bytes) {
                 const uint64_t most = most_of(e);
                 /* not a colon: some labels end with one, such as that of the list's cell */
-                append_text(a->text, most > e->growing->bytes ? " with at most " : " with ");
+                append_text(a->text, "%s", e->growing->threads ? " With " : " with ");
+                append_text(a->text, "%s", most > e->growing->bytes ? "at most " : "");
                 append_bytes(a->text, most);
                 if (exceeds_live(e))
                         append_text(a->text, " (counted in whole blocks)");
@@ -262,11 +286,13 @@ static void append_risen_bands(struct target_answer *a, const struct evidence *e
 
                 append_text(a->text, "%s", i == 0 ? "" : i == 1 ? "; then " : ", ");
                 if (i > 0) {
+                        append_count(a, b);
                         append_text(a->text, "%.80s (+", b->label ? package_label(b->label).rest : "?");
                         append_bytes(a->text, (uint64_t)b->gained_bytes);
                         append_text(a->text, ")");
                         continue;
                 }
+                append_count(a, b);
                 append_label(a->text, e, b->label ? b->label : "a band without a label");
                 append_text(a->text, " with ");
                 append_bytes(a->text, b->bytes);

@@ -188,6 +188,10 @@ static Hw__GrowingBand *encode_growing(struct encoder *e, const struct bands *ba
         PUT(out, span_ns, b->span_ns);
         PUT_U64(out, onset_ns, b->onset_ns);
         PUT(out, bytes, b->bytes);
+        if (b->threads) {
+                PUT(out, threads, b->threads);
+                PUT_FINITE(out, thread_slope, b->thread_slope);
+        }
         return out;
 }
 
@@ -287,6 +291,8 @@ static void put_early_bands(struct encoder *e, Hw__EarlyWarning *out, const stru
                 b->label = encoder_copy(e, label ? label : "?");
                 PUT(b, gained_bytes, gained.bands[i].gained_bytes);
                 PUT(b, bytes, gained.bands[i].bytes);
+                if (gained.bands[i].threads)
+                        PUT(b, threads, gained.bands[i].threads);
                 out->bands[out->n_bands++] = b;
         }
 }

@@ -193,9 +193,13 @@ static bool bands_carry(const struct growth *g)
 static void append_bands(struct words *w, const struct growth *g, const struct bands *bands)
 {
         for (uint32_t i = 0; i < g->n_bands && i < 3; i++) {
-                char label[LABEL_MAX];
+                char label[LABEL_MAX], number[COUNT_RATE_MAX];
                 append_text(w, i ? ", " : TENSE(w, "; what grows most: ", "; what grew most: "));
+                if (g->bands[i].threads)
+                        append_text(w, "%s ", hw_count_text(number, sizeof(number), g->bands[i].threads));
                 append_text(w, "%.127s (", label_of_growing(label, bands, g, i));
+                if (g->bands[i].threads && isfinite(g->bands[i].thread_slope))
+                        append_text(w, "%s, ", count_rate_text(number, g->bands[i].thread_slope));
                 append_rate(w, g->bands[i].slope);
                 append_text(w, ")");
         }

@@ -352,6 +352,7 @@ bool tracker_early_bands(const struct tracker *t, const struct tracked_early *ea
                         growing_bands_insert(ret->bands, &ret->n, EARLY_BANDS,
                                              &(struct growing_band){ .band = row->band,
                                                                      .bytes = row->bytes,
+                                                                     .threads = row->threads,
                                                                      .gained_bytes = more,
                                                                      .gained_low_bytes = more });
         }

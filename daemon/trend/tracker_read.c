@@ -17,6 +17,7 @@
 #define NOTE_NEAR_STEPS    8u
 #define NOTE_NEAR_PART     8u /* of the time since */
 #define WIDER_PER_DOUBLING 0.05
+#define THREADS_ALIKE      0.05                /* threads of a band have as much as at first, but for so much */
 #define SEGMENT_BYTES      (UINT64_C(1) << 15) /* of the nonmoving collector (rts/include: NONMOVING_SEGMENT_BITS) */
 
 uint64_t tracker_watermark_ns(const struct tracker *t)
@@ -265,6 +266,17 @@ void tracker_growth(const struct tracker *t, struct growth *g)
                                 (g->live_in_doubt || g->bands_rise);
 }
 
+/* That of its bytes in threads, if a thread of it has as much as one had at first: else stacks grow, or shrink. */
+static double thread_slope(const struct band *band, double slope)
+{
+        if (!band->threads || !band->first_threads)
+                return NAN;
+        const double each = (double)band->bytes / band->threads;
+        const double first = (double)band->first_bytes / band->first_threads;
+
+        return fabs(each - first) <= THREADS_ALIKE * first ? slope / each : NAN;
+}
+
 void tracker_top_bands(const struct tracker *t, struct growth *g)
 {
         const struct bands *bands = model_bands(t->model);
@@ -288,6 +300,8 @@ void tracker_top_bands(const struct tracker *t, struct growth *g)
                                              .span_ns = r.evidence.span_ns,
                                              .onset_ns = r.onset_ns,
                                              .bytes = band->bytes,
+                                             .threads = band->threads,
+                                             .thread_slope = thread_slope(band, r.slope),
                                      });
         }
 }

@@ -92,3 +92,16 @@ char *hw_rate_text(char *out, size_t size, double bytes_per_s)
 {
         return rate_text(out, size, rate_unit(bytes_per_s), bytes_per_s);
 }
+
+char *count_rate_text(char out[COUNT_RATE_MAX], double per_s)
+{
+        const double magnitude = fabs(per_s);
+        const bool seconds = magnitude >= 1, minutes = magnitude * 60 >= 1;
+        const double rate = per_s * (seconds ? 1 : minutes ? 60 : 3600);
+
+        (void)snprintf(out, COUNT_RATE_MAX, "%+.*f/%s", fabs(rate) < 9.95 ? 1 : 0, rate,
+                       seconds   ? "s"
+                       : minutes ? "min"
+                                 : "h");
+        return out;
+}

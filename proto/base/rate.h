@@ -44,4 +44,8 @@ char *rate_text(char *out, size_t size, struct rate_unit unit, double bytes_per_
  */
 char *rate_within_text(char out[RATE_WITHIN_MAX], struct rate_unit unit, double bytes_per_s, double low, double high);
 
+/* "+3.1/s", "+12/min": of what is counted, in the shortest of second, minute and hour in which it is 1 or more. */
+#define COUNT_RATE_MAX 48
+char *count_rate_text(char out[COUNT_RATE_MAX], double per_s);
+
 #endif

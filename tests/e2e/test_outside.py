@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import re
 import signal
 import shutil
 import subprocess
@@ -111,14 +112,36 @@ def test_threads_that_wait_at_one_place_are_a_band(directory):
 
 
 def test_threads_that_nobody_ends_are_what_grows(directory):
+    """They are counted, with their rate, in the same words on all faces; a rule may count them, too."""
     require_tracing()
-    with Daemon(directory, args=("--resolution", "1s")) as daemon, \
+    rules = directory / "rules.yaml"
+    rules.write_text("groups:\n- name: test\n  rules:\n  - {alert: many, expr: threads > 60 and haskell_threads > 60}\n"
+                     "  - {alert: more, expr: growing(live), annotations: {summary: '{{where}}'}}\n")
+    with Daemon(directory, args=("--resolution", "1s", "--rules", rules)) as daemon, \
             running(programs["inside"], "fork", stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as program:
         assert heapwatch(daemon, "attach", "--outside", program.pid, "--name", "x").returncode == 0
 
-        def grows():
-            return next((line for line in heapwatch(daemon, "trend", "x").stdout.splitlines() if line.startswith("  grows  threads blocked on an MVar in Main.")), None)
-        assert "waitForReply with " in wait_for(grows, "what grows", poll_s=0.2)
+        def band():
+            return next((b for u in daemon.snapshot("x").get("trends", []) for b in u.trends.growth.bands if b.threads), None)
+
+        def waiting():
+            groups = json.loads(heapwatch(daemon, "threads", "x", "--format", "json").stdout)["groups"]
+            return max(len(g["members"]) for g in groups)
+        wait_for(band, "growth of a band of threads", poll_s=0.2)
+        least = waiting()
+        b = wait_for(lambda: (b := band()) and b.threads >= least and b, "a later census", poll_s=0.2)
+        assert b.threads <= waiting() and b.label.startswith("threads blocked on an MVar in Main."), b
+        if b.HasField("thread_slope"):
+            assert abs(b.thread_slope * b.bytes / b.threads - b.slope) < 0.001 * b.slope, b
+        words = re.compile(r"[\d,]+ threads blocked on an MVar in Main\.\S*aitForReply(, \+[\d.]+/(s|min))?: leaked threads\? With ")
+        for command in (["top", "--once", "x"], ["top", "--once", "--format", "json", "x"], ["trend", "x"], ["post-mortem", "x"]):
+            shown = re.sub(r"\s+", " ", heapwatch(daemon, *command).stdout)
+            assert words.search(shown), (command, shown)
+        growth = json.loads(heapwatch(daemon, "trend", "x", "--format", "json").stdout)["trends"]["growth"]
+        most = re.compile(r"what grows most: [\d,]+ threads blocked on an MVar in Main\.\S+ \(")
+        assert most.search(growth["sentence"]) and int(growth["bands"][0]["threads"]) >= least, growth
+        alerts = wait_for(lambda: (a := heapwatch(daemon, "alerts").stdout) and " more " in a and a, "an alert of growth")
+        assert most.search(alerts) and " many " in alerts, alerts
 
 
 def test_an_alert_finds_out_why(directory):

@@ -1014,6 +1014,19 @@ static void threads_that_wait_are_counted_by_a_command(void **state)
         assert_string_equal(advice(&m), "waiting-threads");
         says(&a, QUESTION_NEXT,
              "Find who should end these threads blocked on an MVar in Main.waitForReply: heapwatch threads ");
+        /* their number comes first; its rate where it is known */
+        m.growing.threads = 412;
+        m.growing.has_threads = m.growing.has_bytes = m.growing.has_slope = true;
+        m.growing.bytes = 16 << 20;
+        m.growing.slope = 2048;
+        a = asked(&m);
+        says(&a, QUESTION_GROWS,
+             "412 threads blocked on an MVar in Main.waitForReply: leaked threads? With 16.0 MiB, +2.00 KiB/s");
+        m.growing.has_thread_slope = true;
+        m.growing.thread_slope = 3.14;
+        a = asked(&m);
+        says(&a, QUESTION_GROWS,
+             "412 threads blocked on an MVar in Main.waitForReply, +3.1/s: leaked threads? With 16.0 MiB, +2.00 KiB/s");
 }
 
 static void a_cost_centre_has_its_place(void **state)

@@ -136,6 +136,10 @@ static void test_rates(void **state)
         assert_string_equal(rate_unit_within(912 * 1024, 456 * 1024, 1824 * 1024).name,
                             "KiB/s"); /* as it stands alone */
         assert_string_equal(rate_unit_within(1024, NAN, NAN).name, "KiB/s");
+        assert_string_equal(count_rate_text((char[COUNT_RATE_MAX]){ "" }, 3.14), "+3.1/s");
+        assert_string_equal(count_rate_text((char[COUNT_RATE_MAX]){ "" }, 412), "+412/s");
+        assert_string_equal(count_rate_text((char[COUNT_RATE_MAX]){ "" }, 0.2), "+12/min");
+        assert_string_equal(count_rate_text((char[COUNT_RATE_MAX]){ "" }, 0.002), "+7.2/h");
         assert_true(rate_greater(2, -3) == 3 && rate_greater(2, NAN) == 2 && rate_greater(2, INFINITY) == 2);
 }
 

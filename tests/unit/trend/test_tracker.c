@@ -100,6 +100,18 @@ static void census(struct rig *r, uint64_t time_ns, const uint64_t *bytes, unsig
         ev(&r->f, HW_HEAP_PROF_SAMPLE_END, NONE, time_ns, "8", U(0));
 }
 
+/* From outside: bands of threads, each with so much. */
+static void thread_census(struct rig *r, uint64_t time_ns, uint64_t threads, const uint64_t *each, unsigned n)
+{
+        ev(&r->f, HW_HEAP_PROF_SAMPLE_BEGIN, NONE, time_ns, "8", U(0));
+        for (unsigned i = 0; i < n; i++) {
+                char label[8] = { 'b', (char)('a' + (int)i) };
+                ev(&r->f, HW_OUTSIDE_BAND_THREADS, NONE, time_ns, "48", U(0), threads);
+                ev(&r->f, HW_HEAP_PROF_SAMPLE_STRING, NONE, time_ns, "18z", U(0), threads * each[i], label);
+        }
+        ev(&r->f, HW_HEAP_PROF_SAMPLE_END, NONE, time_ns, "8", U(0));
+}
+
 /* ------------------------------------------------------------------- tests */
 
 static void test_leak_as_the_trend_alone_says(void **state)
@@ -417,6 +429,29 @@ static void test_ticks_in_a_silence(void **state)
                 assert_int_equal(ticks.told, 2);
                 rig_close(&r);
         }
+}
+
+/* A rate in threads is that of the bytes, as long as each thread has as much as at first: else stacks grow. */
+static void test_bands_of_threads(void **state)
+{
+        static struct rig r;
+        struct growth g;
+
+        (void)state;
+        open_scaled(&r, SECOND);
+        for (uint64_t s = 0; s < 300; s++)
+                thread_census(&r, s * SECOND, 100 + 3 * s, (uint64_t[]){ 2000, 1000 + 10 * s }, 2);
+        end(&r);
+        tracker_growth(r.t, &g);
+        assert_int_equal(g.n_bands, 2);
+        for (unsigned i = 0; i < 2; i++) {
+                assert_int_equal(g.bands[i].threads, 100 + 3 * 299);
+                if (g.bands[i].band == 1)
+                        assert_true(fabs(g.bands[i].slope - 6000) < 10 && fabs(g.bands[i].thread_slope - 3) < 0.01);
+                else
+                        assert_true(g.bands[i].slope > 0 && isnan(g.bands[i].thread_slope));
+        }
+        rig_close(&r);
 }
 
 static void test_bands(void **state)
@@ -1277,6 +1312,7 @@ static void test_a_run_ended_with_a_rise(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
+                cmocka_unit_test(test_bands_of_threads),
                 cmocka_unit_test(test_growth_in_doubt),
                 cmocka_unit_test(test_a_shared_group_is_not_judged),
                 cmocka_unit_test(test_leak_as_the_trend_alone_says),
