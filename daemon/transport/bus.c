@@ -139,21 +139,10 @@ static bool listen_keyed(struct bus *bus, const char *listen, struct error *erro
         return true;
 }
 
-static int execute_order(void *ctx, void *socket)
-{
-        struct bus *bus = ctx;
-
-        (void)socket;
-        const int some = front_execute(bus->front, bus->request_loop);
-        zloop_pump(bus->request_loop); /* its descriptor may have been read meanwhile */
-        return some;
-}
-
-static bool open_loops(struct bus *bus, struct event_base *base)
+static bool open_loop(struct bus *bus, struct event_base *base)
 {
         bus->request_loop = zloop_new(base, bus->request, bus_receive_request, bus);
-        bus->orders_loop = zloop_new(base, front_orders(bus->front), execute_order, bus);
-        return bus->request_loop && bus->orders_loop;
+        return bus->request_loop && front_attach(bus->front, base, bus->request_loop);
 }
 
 struct bus *bus_new(struct event_base *base, const struct bus_options *options, const struct bus_handler *handler,
@@ -175,7 +164,7 @@ struct bus *bus_new(struct event_base *base, const struct bus_options *options, 
             !listen_at(bus, DOOR_REQUEST, &bus->request_endpoint, options->request_endpoint, error) ||
             (options->listen && !listen_keyed(bus, options->listen, error)))
                 goto failed;
-        if (open_loops(bus, base) && front_start(bus->front))
+        if (open_loop(bus, base) && front_start(bus->front))
                 return bus;
 no_memory:
         error_set(error, "no memory or descriptors left for the daemon's sockets");
@@ -190,12 +179,11 @@ void bus_destroy(struct bus **b)
 
         if (!bus)
                 return;
+        if (bus->front)
+                front_detach(bus->front);
         zloop_destroy(&bus->request_loop);
-        zloop_destroy(&bus->orders_loop);
-        if (bus->request) {
-                (void)zmq_socket_monitor(bus->request, NULL, 0);
+        if (bus->request)
                 (void)zmq_close(bus->request);
-        }
         front_stop(bus->front);
         endpoint_remove(&bus->publish_endpoint);
         endpoint_remove(&bus->request_endpoint);

@@ -25,7 +25,7 @@ struct bus {
         struct front *front;
         struct endpoint publish_endpoint;
         struct endpoint request_endpoint;
-        struct zloop *request_loop, *orders_loop;
+        struct zloop *request_loop;
         struct bus_handler handler;
         struct bus_stats stats;
         struct peers clients;

@@ -706,6 +706,7 @@ void front_destroy(struct front **fp)
         *fp = NULL;
         if (!f)
                 return;
+        front_detach(f);
         front_stop(f);
         stop_accepting(f);
         front_close_sockets(f);

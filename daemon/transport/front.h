@@ -24,6 +24,7 @@
 #include "proto/keys/key.h"
 
 struct admission;
+struct event_base;
 struct front;
 struct zloop;
 
@@ -55,11 +56,12 @@ int front_send(struct front *f, const char *topic, size_t topic_size, zmq_msg_t 
 void front_wake(struct front *f);
 
 /*
- * A socket with orders for the ROUTER; front_execute receives and carries out one. 0: there is none. `requests` is
- * pumped before a connection is forgotten that may have sent more.
+ * From now on the ROUTER is connected to clients, and disconnected, in the loop of `base`; `requests` is pumped before
+ * a connection is forgotten that may have sent more. False: out of memory; front_detach then, too, before the ROUTER
+ * and `requests` end.
  */
-void *front_orders(const struct front *f);
-int front_execute(struct front *f, struct zloop *requests);
+bool front_attach(struct front *f, struct event_base *base, struct zloop *requests);
+void front_detach(struct front *f);
 
 /* The first frame of each message of the ROUTER: who sent it. */
 struct front_identity {

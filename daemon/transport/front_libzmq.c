@@ -1,7 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * front_libzmq.c - DESIGN: the side of the front (front.c) that libzmq is on: its sockets, what they report, and orders
- * to connect. All but orders for the ROUTER, and what the loop sends, is the front's thread.
+ * to connect. All but orders for the ROUTER, its monitor, and what the loop sends, is the front's thread.
+ *
+ * Ends. A session of libzmq whose peer breaks the protocol ends by itself, and its endpoint points to it until
+ * zmq_disconnect(). By then another session may be at its address, and would be ended in its place: a client whose
+ * request is never answered. So each thread reads its socket's monitor, which is written before a session ends, and
+ * disconnects those that have ended, before it connects another. To free a session takes libzmq one more turn of the
+ * socket's commands than to report its end, so none that ends meanwhile is at the address of the new one.
  *
  * The loop pushes each update, topic and body, into an inproc pipe, from which it goes to the XPUB. ZeroMQ looks up the
  * subscribers of a message in a trie of all subscriptions, and walks the whole trie whenever a connection ends: clients
@@ -34,6 +40,8 @@
 #define PRIVATE_ENDPOINT   "ipc://@" PRIVATE_NAME
 #define NEVER_MS           86400000 /* libzmq would connect again after a day */
 #define UPDATES_SPACING_NS (2 * NS_PER_MS)
+
+static int receive_event(void *ctx, void *socket);
 
 /* ------------------------------------------------------------------- orders */
 
@@ -70,44 +78,66 @@ static bool set_longest(struct front *f, void *socket, bool keyed)
         return socket != f->publish || set_bytes(socket, ZMQ_MAXMSGSIZE, &longest, sizeof(longest));
 }
 
-/* On the thread that owns the socket. */
-static void execute(struct front *f, void *socket, const struct order *o)
+static void *socket_of(const struct front *f, enum front_door door)
+{
+        return door == DOOR_REQUEST ? f->request : f->publish;
+}
+
+static void print_endpoint(char endpoint[64], uint64_t connection)
+{
+        (void)snprintf(endpoint, 64, PRIVATE_ENDPOINT "%016" PRIx64, connection);
+}
+
+static void connect_endpoint(struct front *f, enum front_door door, const struct order *o)
+{
+        void *socket = socket_of(f, door);
+        char endpoint[64];
+
+        while (receive_event(&f->monitors[door], f->monitors[door].socket))
+                ;
+        print_endpoint(endpoint, o->identity.connection);
+        if (!set_longest(f, socket, o->keyed) || !set_options(f, socket, o) || zmq_connect(socket, endpoint) != 0)
+                log_warning("connection=%016" PRIx64 ": cannot be made: %s", o->identity.connection,
+                            zmq_strerror(errno)); /* it stays pending for a while, and is closed */
+}
+
+/* Unless all was read that came by it, what waits is read first. */
+static void disconnect_endpoint(struct front *f, enum front_door door, uint64_t connection, bool all_read)
 {
         char endpoint[64];
 
-        (void)snprintf(endpoint, sizeof(endpoint), PRIVATE_ENDPOINT "%016" PRIx64, o->identity.connection);
-        if (!o->connect)
-                (void)zmq_disconnect(socket, endpoint);
-        else if (!set_longest(f, socket, o->keyed) || !set_options(f, socket, o) || zmq_connect(socket, endpoint) != 0)
-                log_warning("connection=%016" PRIx64 ": cannot be made: %s", o->identity.connection,
-                            zmq_strerror(errno)); /* it stays pending for a while, and is closed */
+        if (!all_read)
+                zloop_pump(f->messages[door]);
+        print_endpoint(endpoint, connection);
+        (void)zmq_disconnect(socket_of(f, door), endpoint);
+}
+
+/* On the thread that owns the socket. */
+static void execute(struct front *f, enum front_door door, const struct order *o)
+{
+        if (o->connect)
+                connect_endpoint(f, door, o);
+        else
+                disconnect_endpoint(f, door, o->identity.connection, o->all_read);
+        zloop_pump(f->messages[door]); /* its descriptor may have been read meanwhile */
 }
 
 bool front_give_order(struct front *f, enum front_door door, const struct order *o)
 {
         if (door == DOOR_REQUEST)
                 return zmq_send(f->ask, o, sizeof(*o), ZMQ_DONTWAIT) >= 0;
-        if (f->publish) {
-                execute(f, f->publish, o);
-                zloop_pump(f->publish_loop); /* its descriptor may have been read meanwhile */
-        }
+        if (f->publish)
+                execute(f, DOOR_PUBLISH, o);
         return true;
 }
 
-void *front_orders(const struct front *f)
-{
-        return f->orders;
-}
-
-int front_execute(struct front *f, struct zloop *requests)
+static int receive_order(void *ctx, void *socket)
 {
         struct order o;
 
-        if (zmq_recv(f->orders, &o, sizeof(o), ZMQ_DONTWAIT) != (int)sizeof(o))
+        if (zmq_recv(socket, &o, sizeof(o), ZMQ_DONTWAIT) != (int)sizeof(o))
                 return 0;
-        if (!o.connect && !o.all_read)
-                zloop_pump(requests);
-        execute(f, f->request, &o);
+        execute(ctx, DOOR_REQUEST, &o);
         return 1;
 }
 
@@ -200,7 +230,7 @@ bool front_publish_updates(struct front *f, unsigned most)
         while (n < most && publish_update(f))
                 n++;
         if (n > 0)
-                zloop_pump(f->publish_loop); /* sending may have read its descriptor */
+                zloop_pump(f->messages[DOOR_PUBLISH]); /* sending may have read its descriptor */
         return n > 0;
 }
 
@@ -241,19 +271,30 @@ static int receive_question(void *ctx, void *socket)
         return zap_serve(socket, judge, ctx);
 }
 
-static void note_event(struct front_monitor *m, uint16_t event, uint64_t number)
+static void count_failed(struct front *f, uint64_t number, bool protocol)
 {
-        struct front *f = m->front;
-        const struct order disconnect = { .identity.connection = number };
-        const struct connection *c = front_find(f, number);
+        char from[sizeof(((struct connection *)0)->address)] = "";
 
-        if (event == ZMQ_EVENT_DISCONNECTED)
-                (void)front_give_order(f, m->door, &disconnect);
-        else if (c && c->keyed)
-                admission_count_failed(f->admission, c->address, event == ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL);
+        (void)pthread_mutex_lock(&f->lock);
+        const struct connection *c = front_find(f, number);
+        if (c && c->keyed)
+                memcpy(from, c->address, sizeof(from));
+        (void)pthread_mutex_unlock(&f->lock);
+        if (from[0])
+                admission_count_failed(f->admission, from, protocol);
 }
 
-/* Two frames: event (u16) and value (u32), then the endpoint. */
+static void note_event(struct front_monitor *m, uint16_t event, uint64_t number)
+{
+        if (event == ZMQ_EVENT_DISCONNECTED) {
+                disconnect_endpoint(m->front, m->door, number, false);
+                zloop_pump(m->front->messages[m->door]);
+        } else {
+                count_failed(m->front, number, event == ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL);
+        }
+}
+
+/* On the thread that owns the socket. Two frames: event (u16) and value (u32), then the endpoint. */
 static int receive_event(void *ctx, void *socket)
 {
         static const size_t prefix = sizeof(PRIVATE_ENDPOINT) - 1;
@@ -280,8 +321,7 @@ static bool open_monitor(struct front *f, enum front_door door, void *context, v
         *m = (struct front_monitor){ .front = f, .door = door, .socket = zmq_socket(context, ZMQ_PAIR) };
         (void)snprintf(endpoint, sizeof(endpoint), "inproc://monitor-%s", front_door_names[door]);
         return m->socket && set_int(m->socket, ZMQ_RCVHWM, 0) && /* libzmq's thread would wait */
-               zmq_socket_monitor(watched, endpoint, events) == 0 && zmq_connect(m->socket, endpoint) == 0 &&
-               (m->loop = zloop_new(f->base, m->socket, receive_event, m));
+               zmq_socket_monitor(watched, endpoint, events) == 0 && zmq_connect(m->socket, endpoint) == 0;
 }
 
 /* ------------------------------------------------------------------ sockets */
@@ -293,17 +333,23 @@ static void close_socket(void **socket)
         *socket = NULL;
 }
 
+/* First its other end, which libzmq's thread would wait to write to. */
+static void close_monitor(struct front *f, enum front_door door)
+{
+        struct front_monitor *m = &f->monitors[door];
+
+        zloop_destroy(&m->loop);
+        if (m->socket)
+                (void)zmq_socket_monitor(socket_of(f, door), NULL, 0);
+        close_socket(&m->socket);
+}
+
 void front_close_sockets(struct front *f)
 {
         zloop_destroy(&f->updates_loop);
-        zloop_destroy(&f->publish_loop);
+        zloop_destroy(&f->messages[DOOR_PUBLISH]);
         zloop_destroy(&f->zap_loop);
-        if (f->publish)
-                (void)zmq_socket_monitor(f->publish, NULL, 0);
-        for (unsigned i = 0; i < DOORS; i++) {
-                zloop_destroy(&f->monitors[i].loop);
-                close_socket(&f->monitors[i].socket);
-        }
+        close_monitor(f, DOOR_PUBLISH);
         close_socket(&f->updates);
         close_socket(&f->publish);
         close_socket(&f->zap);
@@ -329,19 +375,39 @@ static bool open_sockets(struct front *f, const struct front_options *o)
                zmq_connect(f->ask, ORDERS) == 0 && zmq_bind(f->zap, ZAP_ENDPOINT) == 0;
 }
 
-static bool open_loops(struct front *f, const struct front_options *o)
+static bool watch_monitor(struct front *f, enum front_door door, struct event_base *base)
+{
+        struct front_monitor *m = &f->monitors[door];
+
+        m->loop = zloop_new(base, m->socket, receive_event, m);
+        return m->loop;
+}
+
+static bool open_loops(struct front *f)
 {
         f->updates_loop = zloop_new(f->base, f->updates, receive_updates, f);
-        f->publish_loop = zloop_new(f->base, f->publish, receive_subscription, f);
+        f->messages[DOOR_PUBLISH] = zloop_new(f->base, f->publish, receive_subscription, f);
         f->zap_loop = zloop_new(f->base, f->zap, receive_question, f);
         if (f->updates_loop)
                 zloop_set_spacing(f->updates_loop, UPDATES_SPACING_NS);
-        return f->updates_loop && f->publish_loop && f->zap_loop &&
-               open_monitor(f, DOOR_PUBLISH, o->context, f->publish) &&
-               open_monitor(f, DOOR_REQUEST, o->context, f->request);
+        return f->updates_loop && f->messages[DOOR_PUBLISH] && f->zap_loop && watch_monitor(f, DOOR_PUBLISH, f->base);
 }
 
 bool front_open_sockets(struct front *f, const struct front_options *o)
 {
-        return open_sockets(f, o) && open_loops(f, o);
+        return open_sockets(f, o) && open_monitor(f, DOOR_PUBLISH, o->context, f->publish) &&
+               open_monitor(f, DOOR_REQUEST, o->context, f->request) && open_loops(f);
+}
+
+bool front_attach(struct front *f, struct event_base *base, struct zloop *requests)
+{
+        f->messages[DOOR_REQUEST] = requests;
+        f->orders_loop = zloop_new(base, f->orders, receive_order, f);
+        return f->orders_loop && watch_monitor(f, DOOR_REQUEST, base);
+}
+
+void front_detach(struct front *f)
+{
+        zloop_destroy(&f->orders_loop);
+        close_monitor(f, DOOR_REQUEST);
 }

@@ -78,10 +78,12 @@ struct front {
         unsigned most_subscriptions;
         void *feed, *orders;           /* the loop's: PUSH of updates, PULL of orders */
         void *request;                 /* likewise, the ROUTER */
+        struct zloop *orders_loop;     /* likewise */
         void *updates, *publish, *ask; /* ours: PULL, XPUB, PUSH of orders */
         void *zap;
-        struct zloop *updates_loop, *publish_loop, *zap_loop;
-        struct front_monitor monitors[DOORS];
+        struct zloop *updates_loop, *zap_loop;
+        struct zloop *messages[DOORS];        /* of XPUB; of ROUTER, which is the loop's */
+        struct front_monitor monitors[DOORS]; /* likewise */
         struct subscriber_quota quota;
         pthread_t thread;
         bool started, stopping;

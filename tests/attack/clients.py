@@ -70,6 +70,18 @@ def never_reads(path, number):
         ends.poll()
 
 
+def too_early(path, _):
+    """Sends requests before the handshake has ended, which is against the protocol: libzmq ends the connection."""
+    packed = pb.Request(id=1, status=pb.StatusRequest()).SerializeToString()
+    ready = b"\x05READY\x0bSocket-Type" + (6).to_bytes(4, "big") + b"DEALER"
+    with contextlib.closing(socket.socket(socket.AF_UNIX)) as s:
+        s.settimeout(DEADLINE_S)
+        s.connect(path)
+        s.sendall(RawClient.GREETING + bytes([4, len(ready)]) + ready + bytes([0, len(packed)]) + packed)
+        while s.recv(4096):
+            pass
+
+
 def asks_on(path, _):
     """Requests a snapshot a hundred times a second, and reads nothing, until it is shut down."""
     packed = pb.Request(id=1, snapshot=pb.SnapshotRequest()).SerializeToString()

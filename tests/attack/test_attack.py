@@ -18,7 +18,7 @@ import time
 import pytest
 import zmq
 
-from clients import RawClient, asks_on, attack_for_ever, come_and_go, endless, never_reads, toggle
+from clients import RawClient, asks_on, attack_for_ever, come_and_go, endless, never_reads, toggle, too_early
 from common import scale
 from harness import CLIENT, DEADLINE_S, LOGS, ROOT, WATCHED, Daemon, client, pb, rss_bytes, running, wait_for
 from live_log import LiveLog
@@ -435,6 +435,33 @@ def test_a_message_that_does_not_end(directory, door):
             assert a.exitcode == 0
         assert WATCHED or peak - before < 32 << 20, (before, peak)
         assert (d.status().daemon.connections_refused if door == "request" else d.status().daemon.subscribers_disconnected) > 0
+
+
+def is_answered(path):
+    """By one connection, which is not made again."""
+    with contextlib.closing(RawClient(path, b"DEALER").socket) as s:
+        received = s.recv(4096)
+        while received and b"READY" not in received:
+            received = s.recv(4096)
+        packed = pb.Request(id=1, status=pb.StatusRequest()).SerializeToString()
+        with contextlib.suppress(BrokenPipeError):
+            s.sendall(bytes([0, len(packed)]) + packed)
+        return received and s.recv(1)
+
+
+def test_clients_that_break_the_protocol(directory):
+    """No other connection ends: libzmq ended one in place of theirs now and then, and a request was never answered."""
+    with Daemon(directory) as d:
+        until = time.time() + scale(5, 20)
+        attackers = [multiprocessing.Process(target=attack_for_ever, args=(too_early, f"{directory}/request", i, until), daemon=True)
+                     for i in range(6)]
+        for a in attackers:
+            a.start()
+        while time.time() < until:
+            assert is_answered(f"{directory}/request")
+        for a in attackers:
+            a.join(DEADLINE_S)
+            assert a.exitcode == 0
 
 
 def test_one_client_does_not_take_all_places(directory):
