@@ -54,6 +54,7 @@
 
 #include "daemon/log.h"
 #include "daemon/loop/descriptors.h"
+#include "daemon/transport/admission.h"
 #include "proto/base/clock.h"
 #include "proto/base/thread.h"
 #include "proto/base/time.h"
@@ -397,6 +398,15 @@ static void on_client_end(struct bufferevent *client, short what, void *arg)
         end_client(c);
 }
 
+/* Ended by libzmq before it asked about a key, or by a client that had begun to send. */
+static void count_failed(const struct connection *c)
+{
+        const bool in_time = clock_mono_ns() - c->since_ns < (HANDSHAKE_MS - 100) * NS_PER_MS;
+
+        if (c->keyed && !c->judged && (c->state == OPEN || c->unread > 0))
+                admission_count_failed(c->front->admission, c->address, c->state == OPEN && in_time);
+}
+
 static void on_libzmq_end(struct bufferevent *libzmq, short what, void *arg)
 {
         struct connection *c = arg;
@@ -404,6 +414,7 @@ static void on_libzmq_end(struct bufferevent *libzmq, short what, void *arg)
         (void)libzmq;
         if (!(what & (BEV_EVENT_EOF | BEV_EVENT_ERROR)))
                 return;
+        count_failed(c);
         if (c->state == OPEN && bytes_for(c->client) > 0) {
                 enter_state(c, LIBZMQ_GONE);
                 (void)bufferevent_disable(c->client, EV_READ);

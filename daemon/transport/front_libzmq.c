@@ -41,7 +41,7 @@
 #define NEVER_MS           86400000 /* libzmq would connect again after a day */
 #define UPDATES_SPACING_NS (2 * NS_PER_MS)
 
-static int receive_event(void *ctx, void *socket);
+static int receive_end(void *ctx, void *socket);
 
 /* ------------------------------------------------------------------- orders */
 
@@ -93,7 +93,7 @@ static void connect_endpoint(struct front *f, enum front_door door, const struct
         void *socket = socket_of(f, door);
         char endpoint[64];
 
-        while (receive_event(&f->monitors[door], f->monitors[door].socket))
+        while (receive_end(&f->monitors[door], f->monitors[door].socket))
                 ;
         print_endpoint(endpoint, o->identity.connection);
         if (!set_longest(f, socket, o->keyed) || !set_options(f, socket, o) || zmq_connect(socket, endpoint) != 0)
@@ -257,6 +257,8 @@ static bool judge(void *ctx, const struct zap_request *r, const char *wrong)
         struct connection *c = front_find(f, r->connection);
         const bool welcome = c && admission_judge(f->admission, r, wrong, c->identity.sender.name);
 
+        if (c)
+                c->judged = true;
         if (welcome) {
                 (void)pthread_mutex_lock(&f->lock);
                 c->has_key = true;
@@ -271,57 +273,34 @@ static int receive_question(void *ctx, void *socket)
         return zap_serve(socket, judge, ctx);
 }
 
-static void count_failed(struct front *f, uint64_t number, bool protocol)
-{
-        char from[sizeof(((struct connection *)0)->address)] = "";
-
-        (void)pthread_mutex_lock(&f->lock);
-        const struct connection *c = front_find(f, number);
-        if (c && c->keyed)
-                memcpy(from, c->address, sizeof(from));
-        (void)pthread_mutex_unlock(&f->lock);
-        if (from[0])
-                admission_count_failed(f->admission, from, protocol);
-}
-
-static void note_event(struct front_monitor *m, uint16_t event, uint64_t number)
-{
-        if (event == ZMQ_EVENT_DISCONNECTED) {
-                disconnect_endpoint(m->front, m->door, number, false);
-                zloop_pump(m->front->messages[m->door]);
-        } else {
-                count_failed(m->front, number, event == ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL);
-        }
-}
-
-/* On the thread that owns the socket. Two frames: event (u16) and value (u32), then the endpoint. */
-static int receive_event(void *ctx, void *socket)
+/* On the thread that owns the socket: a session has ended. Event (u16) and value (u32), then its endpoint. */
+static int receive_end(void *ctx, void *socket)
 {
         static const size_t prefix = sizeof(PRIVATE_ENDPOINT) - 1;
-        uint8_t number[6];
+        const struct front_monitor *m = ctx;
+        struct front *f = m->front;
         char endpoint[64] = "";
-        uint16_t event;
 
-        if (zmq_recv(socket, number, sizeof(number), ZMQ_DONTWAIT) < 0)
+        if (zmq_recv(socket, NULL, 0, ZMQ_DONTWAIT) < 0)
                 return 0;
         const int n = zmq_recv(socket, endpoint, sizeof(endpoint) - 1, ZMQ_DONTWAIT);
-        memcpy(&event, number, sizeof(event));
-        if (n > (int)prefix && !memcmp(endpoint, PRIVATE_ENDPOINT, prefix))
-                note_event(ctx, event, strtoull(endpoint + prefix, NULL, 16));
+        if (n > (int)prefix && !memcmp(endpoint, PRIVATE_ENDPOINT, prefix)) {
+                disconnect_endpoint(f, m->door, strtoull(endpoint + prefix, NULL, 16), false);
+                zloop_pump(f->messages[m->door]);
+        }
         return 1;
 }
 
 static bool open_monitor(struct front *f, enum front_door door, void *context, void *watched)
 {
-        const int events =
-                ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL | ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL;
         struct front_monitor *m = &f->monitors[door];
         char endpoint[32];
 
         *m = (struct front_monitor){ .front = f, .door = door, .socket = zmq_socket(context, ZMQ_PAIR) };
         (void)snprintf(endpoint, sizeof(endpoint), "inproc://monitor-%s", front_door_names[door]);
         return m->socket && set_int(m->socket, ZMQ_RCVHWM, 0) && /* libzmq's thread would wait */
-               zmq_socket_monitor(watched, endpoint, events) == 0 && zmq_connect(m->socket, endpoint) == 0;
+               zmq_socket_monitor(watched, endpoint, ZMQ_EVENT_DISCONNECTED) == 0 &&
+               zmq_connect(m->socket, endpoint) == 0;
 }
 
 /* ------------------------------------------------------------------ sockets */
@@ -379,7 +358,7 @@ static bool watch_monitor(struct front *f, enum front_door door, struct event_ba
 {
         struct front_monitor *m = &f->monitors[door];
 
-        m->loop = zloop_new(base, m->socket, receive_event, m);
+        m->loop = zloop_new(base, m->socket, receive_end, m);
         return m->loop;
 }
 

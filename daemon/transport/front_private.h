@@ -31,6 +31,7 @@ struct connection {
         struct front_identity identity;
         enum front_door door;
         bool keyed, is_tcp;
+        bool judged;                 /* libzmq asked about its key */
         char address[2 * PEER_TEXT]; /* of the peer, with its port */
         enum connection_state state;
         uint64_t since_ns; /* in this state */
