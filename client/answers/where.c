@@ -285,14 +285,13 @@ static void append_risen_bands(struct target_answer *a, const struct evidence *e
                 const Hw__GrowingBand *b = early->bands[i];
 
                 append_text(a->text, "%s", i == 0 ? "" : i == 1 ? "; then " : ", ");
+                append_count(a, b);
                 if (i > 0) {
-                        append_count(a, b);
                         append_text(a->text, "%.80s (+", b->label ? package_label(b->label).rest : "?");
                         append_bytes(a->text, (uint64_t)b->gained_bytes);
                         append_text(a->text, ")");
                         continue;
                 }
-                append_count(a, b);
                 append_label(a->text, e, b->label ? b->label : "a band without a label");
                 append_text(a->text, " with ");
                 append_bytes(a->text, b->bytes);

@@ -399,11 +399,14 @@ static void on_client_end(struct bufferevent *client, short what, void *arg)
 }
 
 /* Ended by libzmq before it asked about a key, or by a client that had begun to send. */
-static void count_failed(const struct connection *c)
+static void count_failed(struct connection *c)
 {
         const bool in_time = clock_mono_ns() - c->since_ns < (HANDSHAKE_MS - 100) * NS_PER_MS;
 
-        if (c->keyed && !c->judged && (c->state == OPEN || c->unread > 0))
+        (void)pthread_mutex_lock(&c->front->lock);
+        const bool some = c->unread > 0;
+        (void)pthread_mutex_unlock(&c->front->lock);
+        if (c->keyed && !c->judged && (c->state == OPEN || some))
                 admission_count_failed(c->front->admission, c->address, c->state == OPEN && in_time);
 }
 

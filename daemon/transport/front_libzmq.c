@@ -41,8 +41,6 @@
 #define NEVER_MS           86400000 /* libzmq would connect again after a day */
 #define UPDATES_SPACING_NS (2 * NS_PER_MS)
 
-static int receive_end(void *ctx, void *socket);
-
 /* ------------------------------------------------------------------- orders */
 
 static bool set_int(void *socket, int option, int value)
@@ -88,6 +86,33 @@ static void print_endpoint(char endpoint[64], uint64_t connection)
         (void)snprintf(endpoint, 64, PRIVATE_ENDPOINT "%016" PRIx64, connection);
 }
 
+/* Unless all was read that came by it, what waits is read first. */
+static void disconnect_endpoint(struct front *f, enum front_door door, uint64_t connection, bool all_read)
+{
+        char endpoint[64];
+
+        if (!all_read)
+                zloop_pump(f->messages[door]);
+        print_endpoint(endpoint, connection);
+        (void)zmq_disconnect(socket_of(f, door), endpoint);
+        zloop_pump(f->messages[door]); /* its descriptor may have been read meanwhile */
+}
+
+/* On the thread that owns the socket: a session has ended. Event (u16) and value (u32), then its endpoint. */
+static int receive_end(void *ctx, void *socket)
+{
+        static const size_t prefix = sizeof(PRIVATE_ENDPOINT) - 1;
+        const struct front_monitor *m = ctx;
+        char endpoint[64] = "";
+
+        if (zmq_recv(socket, NULL, 0, ZMQ_DONTWAIT) < 0)
+                return 0;
+        const int n = zmq_recv(socket, endpoint, sizeof(endpoint) - 1, ZMQ_DONTWAIT);
+        if (n > (int)prefix && !memcmp(endpoint, PRIVATE_ENDPOINT, prefix))
+                disconnect_endpoint(m->front, m->door, strtoull(endpoint + prefix, NULL, 16), false);
+        return 1;
+}
+
 static void connect_endpoint(struct front *f, enum front_door door, const struct order *o)
 {
         void *socket = socket_of(f, door);
@@ -99,17 +124,7 @@ static void connect_endpoint(struct front *f, enum front_door door, const struct
         if (!set_longest(f, socket, o->keyed) || !set_options(f, socket, o) || zmq_connect(socket, endpoint) != 0)
                 log_warning("connection=%016" PRIx64 ": cannot be made: %s", o->identity.connection,
                             zmq_strerror(errno)); /* it stays pending for a while, and is closed */
-}
-
-/* Unless all was read that came by it, what waits is read first. */
-static void disconnect_endpoint(struct front *f, enum front_door door, uint64_t connection, bool all_read)
-{
-        char endpoint[64];
-
-        if (!all_read)
-                zloop_pump(f->messages[door]);
-        print_endpoint(endpoint, connection);
-        (void)zmq_disconnect(socket_of(f, door), endpoint);
+        zloop_pump(f->messages[door]);            /* its descriptor may have been read meanwhile */
 }
 
 /* On the thread that owns the socket. */
@@ -119,7 +134,6 @@ static void execute(struct front *f, enum front_door door, const struct order *o
                 connect_endpoint(f, door, o);
         else
                 disconnect_endpoint(f, door, o->identity.connection, o->all_read);
-        zloop_pump(f->messages[door]); /* its descriptor may have been read meanwhile */
 }
 
 bool front_give_order(struct front *f, enum front_door door, const struct order *o)
@@ -271,24 +285,6 @@ static bool judge(void *ctx, const struct zap_request *r, const char *wrong)
 static int receive_question(void *ctx, void *socket)
 {
         return zap_serve(socket, judge, ctx);
-}
-
-/* On the thread that owns the socket: a session has ended. Event (u16) and value (u32), then its endpoint. */
-static int receive_end(void *ctx, void *socket)
-{
-        static const size_t prefix = sizeof(PRIVATE_ENDPOINT) - 1;
-        const struct front_monitor *m = ctx;
-        struct front *f = m->front;
-        char endpoint[64] = "";
-
-        if (zmq_recv(socket, NULL, 0, ZMQ_DONTWAIT) < 0)
-                return 0;
-        const int n = zmq_recv(socket, endpoint, sizeof(endpoint) - 1, ZMQ_DONTWAIT);
-        if (n > (int)prefix && !memcmp(endpoint, PRIVATE_ENDPOINT, prefix)) {
-                disconnect_endpoint(f, m->door, strtoull(endpoint + prefix, NULL, 16), false);
-                zloop_pump(f->messages[m->door]);
-        }
-        return 1;
 }
 
 static bool open_monitor(struct front *f, enum front_door door, void *context, void *watched)

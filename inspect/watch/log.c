@@ -227,8 +227,9 @@ bool log_census(const struct heap_bands *bands, uint64_t threads)
         if (!has_room(bands))
                 return false;
         open_block();
-        put_threads(HW_OUTSIDE_THREADS, threads, now());
-        put_census(bands, now());
+        const uint64_t at = now();
+        put_threads(HW_OUTSIDE_THREADS, threads, at);
+        put_census(bands, at);
         return true;
 }
 
