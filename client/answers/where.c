@@ -273,6 +273,12 @@ static void append_foremost(struct target_answer *a, const struct evidence *e, c
         append_bytes(a->text, gains ? gained[0]->bytes - gained[0]->first_bytes : largest->bytes);
 }
 
+/* False: there was no census before it began, and gains are known since the first one only. */
+static bool gained_since_onset(const Hw__EarlyWarning *early, const Hw__GrowingBand *b)
+{
+        return !b->has_span_ns || sub_sat(early->census_time_ns, b->span_ns) <= early->onset_to_ns;
+}
+
 /* "ARR_WORDS with 102 MiB, +99.7 MiB since it began; then Main.Item (+1.2 MiB); bands explain 98 % of the rise" */
 static void append_risen_bands(struct target_answer *a, const struct evidence *e, const Hw__EarlyWarning *early)
 {
@@ -297,7 +303,7 @@ static void append_risen_bands(struct target_answer *a, const struct evidence *e
                 append_bytes(a->text, b->bytes);
                 append_text(a->text, ", +");
                 append_bytes(a->text, (uint64_t)b->gained_bytes);
-                append_text(a->text, " since it began");
+                append_text(a->text, " since %s", gained_since_onset(early, b) ? "it began" : "the first census");
         }
         if (early->has_explained_share)
                 append_text(a->text, "; bands explain %s of the rise",

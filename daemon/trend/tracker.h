@@ -209,7 +209,10 @@ struct tracked_early {
  */
 bool tracker_early(const struct tracker *t, struct tracked_early *ret);
 
-/* What the bands of the newest census have gained since the last one before a rise of live data began. */
+/*
+ * What the bands of the newest census have gained since the last one before a rise of live data began, or since the
+ * first one, early in the rise.
+ */
 #define EARLY_BANDS 5u
 struct early_bands {
         uint64_t before_ns, census_ns; /* event times of the two censuses */

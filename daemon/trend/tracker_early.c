@@ -291,16 +291,20 @@ void tracker_early_refine_onset(const struct tracker *t, enum series_id series, 
 }
 
 /*
- * The cell of the newest census that was over when a rise began, or else the one that it began in: cells get wider
- * while a run goes on, and then the least of it was before. NULL: there was no census before.
+ * The cell of the newest census that was over when a rise began, or else the first one: cells get wider while a run
+ * goes on, and then the least of it was before, or as early in the rise as there is a census. NULL: the first census
+ * came in the second half of the rise, and tells little of it.
  */
-static const struct cell *cell_before(const struct census_history *h, uint64_t onset_ns, uint64_t *ret_start_ns)
+static const struct cell *cell_before(const struct census_history *h, uint64_t onset_ns, uint64_t now_ns,
+                                      uint64_t *ret_start_ns)
 {
         for (uint32_t i = h->fold.n; i-- > 0;) {
                 const struct cell *cell = census_history_at(h, i);
 
                 *ret_start_ns = fold_time_ns(&h->fold, i);
-                if (cell && (cell->last_ns <= onset_ns || (i == 0 && h->first_ns <= onset_ns)))
+                if (cell && cell->last_ns <= onset_ns)
+                        return cell;
+                if (cell && i == 0 && sub_sat(h->first_ns, onset_ns) <= sub_sat(now_ns, onset_ns) / 2)
                         return cell;
         }
         return NULL;
@@ -329,17 +333,19 @@ bool tracker_early_bands(const struct tracker *t, const struct tracked_early *ea
             now->time_ns <= early->onset_to_ns)
                 return false;
         const uint64_t onset_ns = early->since_start ? early->onset_to_ns : early->onset_from_ns;
-        const struct cell *before = cell_before(history, onset_ns, &start_ns);
+        const struct cell *before = cell_before(history, onset_ns, now->time_ns, &start_ns);
         if (!before)
                 return false;
         const bool least = before->last_ns > onset_ns;
-        /* Live data has gone on rising since the census. */
+        const uint64_t before_ns = least ? history->first_ns : before->last_ns;
+        /* Live data has gone on rising since the census; what it was at a first one in the rise is not known. */
         const double since_s = now->time_ns < early->as_of_ns ? seconds_of(early->as_of_ns - now->time_ns) : 0;
-        const double rise = early->level_bytes - early->rate * since_s - early->base_bytes;
+        const double rise = before_ns > early->onset_to_ns
+                                    ? early->rate * seconds_of(sub_sat(now->time_ns, before_ns))
+                                    : early->level_bytes - early->rate * since_s - early->base_bytes;
         const double gained = (double)now->total_bytes - (least ? before->min : before->last);
 
-        *ret = (struct early_bands){ .before_ns = least ? history->first_ns : before->last_ns,
-                                     .census_ns = now->time_ns };
+        *ret = (struct early_bands){ .before_ns = before_ns, .census_ns = now->time_ns };
         ret->explained = rise > 0 ? fmin(fmax(gained, 0) / rise, 1) : NAN;
         for (uint32_t i = 0; i < now->n_rows; i++) {
                 const struct census_row *row = &now->rows[i];

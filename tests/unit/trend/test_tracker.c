@@ -1233,6 +1233,27 @@ static void test_bands_of_a_rise(void **state)
         assert_true(gained.n == 1 && isnan(gained.explained));
         rig_close(&r);
 
+        /* the first census came early in the rise, and gains count from there; or late, and tells little */
+        for (uint64_t first = 44; first <= 54; first += 10) {
+                open_scaled(&r, 60 * SECOND);
+                for (uint64_t s = 0; s < 60; s++) {
+                        const uint64_t rise = s > 40 ? (s - 40) * 10 * MIB : 0, bytes[] = { MIB, MIB + rise };
+
+                        live(&r, s * SECOND, 4 * MIB + rise);
+                        if (s >= first)
+                                census(&r, s * SECOND, bytes, 2);
+                        block(&r, 0, s * SECOND, s * SECOND);
+                }
+                assert_true(tracker_early(r.t, &early) && early.onset_to_ns < 44 * SECOND);
+                assert_int_equal(tracker_early_bands(r.t, &early, &gained), first == 44);
+                rig_close(&r);
+                if (first != 44)
+                        continue;
+                assert_int_equal(gained.before_ns, 44 * SECOND);
+                assert_true(gained.n == 1 && gained.bands[0].band == 2 && gained.explained > 0.95);
+                assert_true(fabs(gained.bands[0].gained_bytes - 150.0 * MIB) < 0.01 * MIB);
+        }
+
         open_scaled(&r, 60 * SECOND); /* no census since it began */
         for (uint64_t s = 0; s < 60; s++) {
                 const uint64_t bytes[] = { MIB };
