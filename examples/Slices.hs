@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: BSD-3-Clause
--- | A collector of reports: of each request, 16 KiB, it keeps the name of the device, 12 bytes.
+-- | A collector of reports: of each device's last report, 16 KiB, it keeps what the report begins with, 12 bytes.
 -- Wrong: a slice of a ByteString keeps all of it alive. --fixed copies the slice.
 --
 --     ghc -O -threaded Slices.hs && heapwatch run -- ./Slices
@@ -12,17 +12,18 @@ import Data.IORef
 import qualified Data.Map.Strict as Map
 import System.Environment (getArgs)
 
--- | A request: "device-00042 " and its measurements.
-request :: Int -> B.ByteString
-request n = B.concat [B.pack ("device-" ++ replicate (5 - length (show n)) '0' ++ show n), B.replicate 16000 ' ']
+-- | "status-00042", and the report that begins with it.
+brief, report :: Int -> B.ByteString
+brief n = B.pack ("status-" ++ replicate (5 - length (show n)) '0' ++ show n)
+report n = B.append (brief n) (B.replicate 16000 ' ')
 
 main :: IO ()
 main = do
   fixed <- (== ["--fixed"]) <$> getArgs
-  devices <- newIORef Map.empty
+  devices <- newIORef (Map.fromList [(n, brief n) | n <- [1 .. 18000 :: Int]])
   forM_ [1 .. 9000] $ \tick -> do
-    forM_ [1 .. 4] $ \n -> do
-      let name = B.take 12 (request (4 * tick + n))
-      modifyIORef' devices (Map.insert (if fixed then B.copy name else name) tick)
+    forM_ [2 * tick - 1, 2 * tick] $ \n -> do
+      let status = B.take 12 (report n)
+      modifyIORef' devices (Map.insert n (if fixed then B.copy status else status))
     threadDelay 10000
   readIORef devices >>= print . Map.size
