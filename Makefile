@@ -77,7 +77,7 @@ PKGS_CLIENT := libevent yaml-0.1 ncursesw libpcre2-8 jansson libcurl zlib libzst
 PKG_CFLAGS  := $(shell $(PKG_CONFIG) --cflags $(PKGS_LIB) $(PKGS_DAEMON) $(PKGS_CLIENT) 2>/dev/null)
 LIBS_LIB     = $(shell $(PKG_CONFIG) --libs $(PKGS_LIB))
 LIBS_DAEMON  = $(shell $(PKG_CONFIG) --libs $(PKGS_DAEMON))
-LIBS_INSPECT = $(shell $(PKG_CONFIG) --libs libzstd)
+LIBS_INSPECT = $(shell $(PKG_CONFIG) --libs libzstd libdw)
 LIBS_CLIENT  = $(shell $(PKG_CONFIG) --libs $(PKGS_CLIENT))
 
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wformat=2 -Wvla -Wundef \
@@ -250,7 +250,8 @@ $(O)/heapwatch: $(OBJ)/client/main.o $(CLIENT_OBJ) $(O)/libdaemon.a $(O)/libinte
 	$(call SAY,LD,$@)
 	$(Q)$(CC) -o $@ $(filter-out %.map,$^) $(CFLAGS) $(LDFLAGS) $(HW_LDFLAGS) $(LIBS_CLIENT) $(LIBS_LIB)
 
-# What reads other programs' memory links nothing but the C library, what is needed to print, and zstd for graphs in files.
+# What reads other programs' memory links nothing but the C library, what is needed to print, zstd for graphs in files,
+# and libdw for the stacks of C code.
 $(O)/heapwatch-inspect: $(OBJ)/inspect/main.o $(INSPECT_OBJ) $(call objects,$(SRC.proto/cli)) $(O)/libinternal.a
 	$(call SAY,LD,$@)
 	$(Q)$(CC) -o $@ $(filter-out %.map,$^) $(CFLAGS) $(LDFLAGS) $(HW_LDFLAGS) $(LIBS_INSPECT)
@@ -271,7 +272,7 @@ $(O)/libunit.a: $(DAEMON_OBJ) $(INSPECT_OBJ) $(filter-out $(DAEMON_OBJ),$(CLIENT
 $(O)/unit/%: $(OBJ)/tests/unit/%.o $(O)/libunit.a $(O)/libinternal.a
 	@mkdir -p $(@D)
 	$(call SAY,LD,$@)
-	$(Q)$(CC) -o $@ $< $(O)/libunit.a $(O)/libinternal.a $(CFLAGS) $(LDFLAGS) $(HW_LDFLAGS) -lcmocka $(LIBS_DAEMON) $(LIBS_CLIENT) $(LIBS_LIB)
+	$(Q)$(CC) -o $@ $< $(O)/libunit.a $(O)/libinternal.a $(CFLAGS) $(LDFLAGS) $(HW_LDFLAGS) -lcmocka $(LIBS_DAEMON) $(LIBS_CLIENT) $(LIBS_INSPECT) $(LIBS_LIB)
 
 # An oracle for least squares.
 $(O)/unit/trend/test_statistics: HW_LDFLAGS += -lgsl -lgslcblas
@@ -311,7 +312,7 @@ $(O)/fuzz/fuzz_%: FUZZ_LDFLAGS := -fsanitize=fuzzer
 $(O)/fuzz/%: $(OBJ)/tests/fuzz/%.o $(O)/libunit.a $(O)/libinternal.a
 	@mkdir -p $(@D)
 	$(call SAY,LD,$@)
-	$(Q)$(CC) -o $@ $^ $(FUZZ_LDFLAGS) $(CFLAGS) $(LDFLAGS) $(HW_LDFLAGS) $(LIBS_CLIENT) $(LIBS_DAEMON) $(LIBS_LIB)
+	$(Q)$(CC) -o $@ $^ $(FUZZ_LDFLAGS) $(CFLAGS) $(LDFLAGS) $(HW_LDFLAGS) $(LIBS_CLIENT) $(LIBS_INSPECT) $(LIBS_DAEMON) $(LIBS_LIB)
 
 -include $(patsubst tests/fuzz/%.c,$(OBJ)/tests/fuzz/%.d,$(wildcard tests/fuzz/*.c))
 
@@ -510,7 +511,7 @@ BENCH_BIN := $(patsubst tests/bench/%.c,$(O)/bench/%,$(sort $(wildcard tests/ben
 $(O)/bench/%: $(OBJ)/tests/bench/%.o $(O)/libunit.a $(O)/libinternal.a
 	@mkdir -p $(@D)
 	$(call SAY,LD,$@)
-	$(Q)$(CC) -o $@ $< $(O)/libunit.a $(O)/libinternal.a $(CFLAGS) $(LDFLAGS) $(HW_LDFLAGS) $(LIBS_DAEMON) $(LIBS_LIB)
+	$(Q)$(CC) -o $@ $< $(O)/libunit.a $(O)/libinternal.a $(CFLAGS) $(LDFLAGS) $(HW_LDFLAGS) $(LIBS_DAEMON) $(LIBS_INSPECT) $(LIBS_LIB)
 
 #: bench       speed and memory, in one table
 bench: all $(BENCH_BIN)

@@ -361,8 +361,9 @@ const struct command command_profile = {
                 "their callers. TARGET is the name of a GHC-compiled program that runs here, or of a target of your "
                 "daemon.\n\n"
                 "For a sample one thread is stopped for some 50 us; one that waits is not. What is in garbage "
-                "collection or in C code outside of Haskell is shown as such. A function without a symbol is shown by "
-                "its module and the function behind it in the file, in a stripped program by its place. "
+                "collection or in C code outside of Haskell is shown as such; C functions that Haskell calls are below "
+                "their callers. A function without a symbol is shown by its module and the function behind it in the "
+                "file, in a stripped program by its place. "
                 "docs/INSIDE.md says what is needed and how true it is.\n\n"
                 "--waiting shows what Haskell threads wait for, and in which functions, as a tree of its own, with the "
                 "number of threads on average. They are read while they wait: nothing is stopped for it.",

@@ -259,6 +259,23 @@ void name_of_function(struct info_tables *t, uint64_t address, char *ret, size_t
         }
 }
 
+void name_of_c_function(const struct program *p, uint64_t address, char *ret, size_t size)
+{
+        const struct elf_symbol *s = program_symbol(p, address);
+        struct code_name name = { .kind = NAME_NONE };
+        struct text_out out;
+
+        text_out_init(&out, ret, size);
+        if (!s && p->signatures && !p->has_symbols)
+                find_by_signature(p, address, &name);
+        if (s)
+                put_safe(&out, s->name);
+        else if (name.kind == NAME_EXACT)
+                put_safe(&out, name.symbol);
+        else
+                put_place(&out, p, address);
+}
+
 /* GHC writes "<entire-module>" or nothing where it knows no place. */
 void name_of_source(const struct program *p, uint64_t table, char ret[NAME_SOURCE_BYTES])
 {

@@ -30,6 +30,9 @@ enum name_kind name_of_code(const struct program *p, uint64_t address, char *ret
  */
 void name_of_function(struct info_tables *t, uint64_t address, char *ret, size_t size);
 
+/* Of a function in C, by where it begins: "deflate", "libz.so.1+0x4010". */
+void name_of_c_function(const struct program *p, uint64_t address, char *ret, size_t size);
+
 /* Of an info table, where its code is in the source: "Main.hs:31:19-54"; "": not known. */
 #define NAME_SOURCE_BYTES 256u
 void name_of_source(const struct program *p, uint64_t table, char ret[NAME_SOURCE_BYTES]);

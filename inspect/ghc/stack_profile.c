@@ -83,7 +83,7 @@ static uint32_t intern(struct stack_profile *p, const char *name)
         return p->names.count;
 }
 
-static uint32_t name_at(struct stack_profile *p, struct ghc *g, uint64_t address)
+static uint32_t name_of_place(struct stack_profile *p, struct ghc *g, uint64_t address, bool is_c)
 {
         const uint64_t hash = hash_u64(address, p->seed);
         uint32_t at = idtable_start(&p->place_ids, hash), id;
@@ -95,7 +95,10 @@ static uint32_t name_at(struct stack_profile *p, struct ghc *g, uint64_t address
                 if (place->address == address)
                         return place->name;
         }
-        name_of_function(&g->tables, address, name, sizeof(name));
+        if (is_c)
+                name_of_c_function(g->program, address, name, sizeof(name));
+        else
+                name_of_function(&g->tables, address, name, sizeof(name));
         const uint32_t result = intern(p, name);
         if (result && p->places.count < PLACES_MOST && (place = pool_add(&p->places)) != NULL) {
                 *place = (struct place){ address, result };
@@ -103,6 +106,11 @@ static uint32_t name_at(struct stack_profile *p, struct ghc *g, uint64_t address
                         pool_undo(&p->places);
         }
         return result;
+}
+
+static uint32_t name_at(struct stack_profile *p, struct ghc *g, uint64_t address)
+{
+        return name_of_place(p, g, address, false);
 }
 
 /* --------------------------------------------------------------------------- the tree */
@@ -214,6 +222,20 @@ static enum sample_kind push_frames(struct stack *s, struct threads *t, struct h
         return s->is_cut || h->cut ? SAMPLE_CUT : h->whole ? SAMPLE_WHOLE : SAMPLE_BROKEN;
 }
 
+/*
+ * From where the processor was to the code of Haskell that has called, or to the outermost function: where more are
+ * between these that are not known, that is said.
+ */
+static void push_c_frames(struct stack *s, const struct threads *t, uint64_t at)
+{
+        for (size_t i = 0; i < t->n_c_frames; i++)
+                push(s, name_of_place(s->profile, s->ghc, t->c_frames[i].function, true));
+        if (t->n_c_frames == 0)
+                push(s, name_at(s->profile, s->ghc, at));
+        else if (t->n && !program_is_code(s->ghc->program, t->c_next))
+                push(s, intern(s->profile, "(C functions that are not known)"));
+}
+
 void stack_profile_add(struct stack_profile *p, struct ghc *g, struct threads *t, enum activity activity, uint64_t at,
                        uint64_t ns)
 {
@@ -221,7 +243,7 @@ void stack_profile_add(struct stack_profile *p, struct ghc *g, struct threads *t
         enum sample_kind kind = activity == ACTIVITY_COLLECTION ? SAMPLE_COLLECTION : SAMPLE_OUTSIDE;
 
         if (kind != SAMPLE_COLLECTION || t->n)
-                push(&s, name_at(p, g, at));
+                push_c_frames(&s, t, at);
         if (t->n)
                 kind = push_frames(&s, t, &t->items[0]);
         if (roots[kind])

@@ -21,8 +21,6 @@
 #define COPY_WORDS_MOST   (UINT64_C(1) << 26) /* of all stacks: 512 MiB */
 #define CHUNKS_MOST       (UINT32_C(1) << 16) /* of one thread */
 #define C_STACK_BYTES     65536u
-#define C_STACK_WORDS     2048u /* of one, in which registers are searched for that C code has saved */
-#define PAGE_BYTES        4096u
 #define SUSPENDED_WORDS   4224u                          /* a chunk of 32 KiB, with its head */
 #define SUSPENDED_TRIES   16u                            /* words of a C stack that may lead to a Haskell one */
 #define THREADS_TRIED     1000u                          /* that capabilities are found by */
@@ -700,29 +698,30 @@ static bool find_current_thread(struct ghc *g, uint64_t capability, struct curre
         return i && i->type == TSO && u64_at(bytes, g->shift + l->capability) == capability;
 }
 
-/* The innermost part of a C stack. */
-struct c_stack {
-        uint64_t words[C_STACK_WORDS];
-        size_t n;
-};
-
-/* By pages: it may end before. */
-static void read_c_stack(struct c_stack *ret, const struct memory *m, uint64_t at)
+/* As much as there is of it: up to the end of its mapping, or by halves where that is not known. */
+static void read_c_stack(struct c_stack *ret, const struct program *p, uint64_t at)
 {
         at &= ~UINT64_C(7);
-        for (ret->n = 0; ret->n < C_STACK_WORDS;) {
-                const size_t page = (PAGE_BYTES - at % PAGE_BYTES) / 8, room = C_STACK_WORDS - ret->n;
-                const size_t n = page < room ? page : room;
-                if (!memory_read(m, at, ret->words + ret->n, 8 * n))
-                        return;
-                ret->n += n;
-                at += 8 * n;
-        }
+        const struct mapping *m = program_mapping(p, at);
+        const uint64_t there = m ? (m->end - at) / 8 : C_STACK_WORDS;
+
+        ret->n = 0;
+        for (size_t n = there < C_STACK_WORDS ? (size_t)there : C_STACK_WORDS; n && !ret->n; n /= 2)
+                if (memory_read(p->memory, at, ret->words, 8 * n))
+                        ret->n = n;
+}
+
+void threads_unwind(struct threads *t, const struct runtime *rt, const struct registers *r)
+{
+        t->n_c_frames =
+                rt->is_in_c ? unwind(rt->unwinder, r, rt->c_stack.words, rt->c_stack.n, t->c_frames, &t->c_next) : 0;
 }
 
 /* C code that Haskell called has saved BaseReg: the innermost word that leads to a capability; 0: none. */
-static uint64_t find_saved_capability(const struct runtime *rt, const struct registers *r, const struct c_stack *s)
+static uint64_t find_saved_capability(const struct runtime *rt, const struct registers *r)
 {
+        const struct c_stack *s = &rt->c_stack;
+
         for (size_t i = 0; i <= s->n; i++) {
                 const uint64_t word = i ? s->words[i - 1] : r->base;
                 for (size_t k = 0; k < rt->n_capabilities && !(word & 7); k++)
@@ -733,9 +732,10 @@ static uint64_t find_saved_capability(const struct runtime *rt, const struct reg
 }
 
 /* In Haskell, or in C that it called without leaving its thread: *ret_pointer to the stack. */
-static bool find_current(struct ghc *g, struct runtime *rt, const struct registers *r, struct c_stack *s,
-                         struct current_thread *ret, uint64_t *ret_pointer)
+static bool find_current(struct ghc *g, struct runtime *rt, const struct registers *r, struct current_thread *ret,
+                         uint64_t *ret_pointer)
 {
+        struct c_stack *s = &rt->c_stack;
         const bool is_haskell = find_current_thread(g, r->base - CAPABILITY_REGISTERS, ret);
         struct range words = { 0, 0 };
 
@@ -746,8 +746,9 @@ static bool find_current(struct ghc *g, struct runtime *rt, const struct registe
         *ret_pointer = r->hs_sp;
         if (is_within(words, r->hs_sp))
                 return true;
-        read_c_stack(s, g->program->memory, r->sp);
-        if (!is_haskell && !find_current_thread(g, find_saved_capability(rt, r, s), ret))
+        if (!rt->is_in_c)
+                read_c_stack(s, g->program, r->sp);
+        if (!is_haskell && !find_current_thread(g, find_saved_capability(rt, r), ret))
                 return false;
         words = find_words(g, ret->stack);
         for (size_t i = 0; i < s->n && !is_within(words, *ret_pointer); i++)
@@ -756,8 +757,10 @@ static bool find_current(struct ghc *g, struct runtime *rt, const struct registe
 }
 
 /* It has called the collector, or garbage is collected; then the runtime of a program without symbols is meant, too. */
-static bool is_collecting(struct ghc *g, const struct runtime *rt, const struct c_stack *s)
+static bool is_collecting(struct ghc *g, const struct runtime *rt)
 {
+        const struct c_stack *s = &rt->c_stack;
+
         for (size_t i = 0; i < s->n; i++)
                 for (size_t k = 0; k < COLLECTORS; k++)
                         if (is_within(rt->collector[k], s->words[i]))
@@ -796,13 +799,13 @@ static uint64_t find_stack_by_pointer(struct ghc *g, const struct runtime *rt, u
  * In a `safe` call a thread has left its capability, but the code of the call still has the pointer to its stack in
  * Sp, or on the C stack, and beside it BaseReg. 0: none.
  */
-static uint64_t find_suspended_stack(struct ghc *g, const struct runtime *rt, const struct registers *r,
-                                     const struct c_stack *s)
+static uint64_t find_suspended_stack(struct ghc *g, const struct runtime *rt, const struct registers *r)
 {
+        const struct c_stack *s = &rt->c_stack;
         uint64_t stack = 0;
         unsigned tries = 0;
 
-        if (!rt->stack_table || !find_saved_capability(rt, r, s))
+        if (!rt->stack_table || !find_saved_capability(rt, r))
                 return 0;
         for (size_t i = 0; i <= s->n && !stack && tries < SUSPENDED_TRIES; i++) {
                 const uint64_t word = i ? s->words[i - 1] : r->hs_sp;
@@ -821,16 +824,18 @@ enum activity threads_copy_running(struct threads *ret, struct ghc *g, struct ru
         struct copying c = { ret, g, words_most, NULL, NULL };
         struct current_thread now = { 0, 0, 0 };
         enum activity result = ACTIVITY_HASKELL;
-        struct c_stack s;
         uint64_t pointer;
 
         reuse(ret);
-        if (!find_current(g, runtime, r, &s, &now, &pointer)) {
-                now = (struct current_thread){ .stack = find_suspended_stack(g, runtime, r, &s) };
+        runtime->is_in_c = runtime->unwinder && unwinder_covers(runtime->unwinder, r->pc);
+        if (runtime->is_in_c)
+                read_c_stack(&runtime->c_stack, g->program, r->sp);
+        if (!find_current(g, runtime, r, &now, &pointer)) {
+                now = (struct current_thread){ .stack = find_suspended_stack(g, runtime, r) };
                 pointer = 0;
-                result = now.stack                       ? ACTIVITY_FOREIGN
-                         : is_collecting(g, runtime, &s) ? ACTIVITY_COLLECTION
-                                                         : ACTIVITY_OTHER;
+                result = now.stack                   ? ACTIVITY_FOREIGN
+                         : is_collecting(g, runtime) ? ACTIVITY_COLLECTION
+                                                     : ACTIVITY_OTHER;
         }
         if (!now.stack || !ARRAY_RESERVE_ZEROED(ret->items, ret->capacity, 1))
                 return result;

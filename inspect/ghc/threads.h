@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "inspect/ghc/layout.h"
+#include "inspect/memory/unwind.h"
 
 #define THREAD_LABEL_BYTES 96u
 #define THREAD_FRAMES      64u /* that are kept of a stack, from its top */
@@ -65,6 +66,9 @@ struct haskell_thread {
 };
 
 struct threads {
+        struct c_frame c_frames[UNWIND_FRAMES]; /* of the one that runs, when it is in C: threads_unwind() */
+        size_t n_c_frames;
+        uint64_t c_next; /* where they return to; 0: not known */
         struct haskell_thread *items;
         size_t n, capacity;
         struct stack_chunk *chunks;
@@ -109,9 +113,19 @@ bool threads_copy_waiting(struct threads *ret, struct ghc *g, struct waiting_thr
 
 #define CAPABILITIES_MOST 256u
 #define COLLECTORS        4u
+#define C_STACK_WORDS     2048u
+
+/* The innermost part of a C stack: in it C code has saved registers, and its frames are. */
+struct c_stack {
+        uint64_t words[C_STACK_WORDS];
+        size_t n;
+};
 
 /* What is known of a runtime before a thread of it is read. */
 struct runtime {
+        struct unwinder *unwinder; /* borrowed; NULL: C code is shown by where it is alone */
+        struct c_stack c_stack;    /* of the newest copy */
+        bool is_in_c;              /* it has been where the unwinder has a table */
         uint64_t capabilities[CAPABILITIES_MOST];
         size_t n_capabilities;
         uint64_t stack_table;               /* by which a STACK is known: the table of one */
@@ -134,6 +148,9 @@ enum activity {
  */
 enum activity threads_copy_running(struct threads *ret, struct ghc *g, struct runtime *runtime,
                                    const struct registers *r, size_t words_most);
+
+/* After that, when the thread runs again: its frames in C. */
+void threads_unwind(struct threads *t, const struct runtime *runtime, const struct registers *r);
 
 void threads_done(struct threads *t);
 

@@ -20,7 +20,7 @@ struct mapping {
         uint64_t start, end;
         uint64_t offset; /* in its file */
         uint32_t file;   /* its number in program.files, plus 1; 0: none */
-        bool readable, writable;
+        bool readable, writable, executable;
         bool named; /* [heap], [stack] ...: no file and not anonymous either */
 };
 

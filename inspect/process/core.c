@@ -161,6 +161,7 @@ static bool add_segment(struct core *c, const Elf64_Phdr *p)
                 .end = p->p_vaddr + p->p_memsz,
                 .readable = (p->p_flags & PF_R) != 0,
                 .writable = (p->p_flags & PF_W) != 0,
+                .executable = (p->p_flags & PF_X) != 0,
         };
 
         if (m.start >= m.end)

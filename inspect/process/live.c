@@ -106,6 +106,7 @@ static bool add_line(struct program *p, char *line)
                 .offset = offset,
                 .readable = permissions[0] == 'r',
                 .writable = permissions[1] == 'w',
+                .executable = permissions[2] == 'x',
                 .named = path[0] && path[0] != '/' && strncmp(path, "[anon", 5) != 0,
         };
         if (path[0] == '/' && !(m.file = program_file(p, path)))

@@ -86,6 +86,7 @@ static enum stopped sample(struct sampler *s, struct os_thread *t, const struct 
                 s->to->expired++;
                 return STOPPED_NOT;
         }
+        threads_unwind(&s->threads, &s->runtime, &r);
         stack_profile_add(s->to, s->ghc, &s->threads, activity, r.pc, after.cpu_ns - t->sampled.cpu_ns);
         s->to->waited_ns += after.waited_ns - t->sampled.waited_ns;
         t->sampled = after;
@@ -258,6 +259,8 @@ enum stopped profile_process(struct stack_profile *ret, struct ghc *g, pid_t pid
         (void)sigaction(SIGTERM, &act, NULL);
         descriptors_raise(); /* two for each thread of the program */
         runtime_find(&s.runtime, g);
+        if ((s.runtime.unwinder = unwinder_new(g->program)) != NULL)
+                unwinder_load(s.runtime.unwinder);
         ret->with_waiting = how->with_waiting;
         set_priority(true);
         const enum stopped result = run(&s, error);
@@ -265,6 +268,7 @@ enum stopped profile_process(struct stack_profile *ret, struct ghc *g, pid_t pid
         stack_profile_sum(ret);
         if (ret->program_ns && ret->program_ns < time_tree_ns(&ret->running))
                 ret->program_ns = time_tree_ns(&ret->running); /* it has ended, and was read before */
+        unwinder_destroy(&s.runtime.unwinder);
         threads_done(&s.waiting);
         threads_done(&s.threads);
         os_threads_done(&s.system);

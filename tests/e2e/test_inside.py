@@ -27,6 +27,7 @@ programs = Programs({
     "threaded": ("inside-threaded", "Inside", "-threaded", "-rtsopts"),
     "equal": ("equal", "Equal"),
     "profiled": ("inside-profiled", "Inside", "-threaded", "-prof"),
+    "foreign": ("foreign-work", "ForeignWork", "-threaded", "-optc-O2", "tests/programs/foreign_work.c"),
     "sources": ("inside-sources", "Inside", "-threaded", "-rtsopts", "tests/programs/inside_sources.c"),
 })
 
@@ -612,6 +613,37 @@ def test_profile(directory):
     finally:
         program.kill()
         program.wait()
+
+
+@pytest.mark.parametrize("call", ["safe", "unsafe"])
+@pytest.mark.parametrize("stripped", [False, True])
+def test_profile_of_c_functions(directory, call, stripped):
+    """Under the code of Haskell that calls them, each with what it calls itself."""
+    require_tracing()
+    path = shutil.copy(programs["foreign"], directory / "work")
+    if stripped:
+        subprocess.run(["strip", path], check=True)
+    program = started(path, call)
+    try:
+        found = inspect("profile", program.pid, "--for", "2s", "-o", directory / "work.collapsed")
+    finally:
+        program.kill()
+        program.wait()
+    time_of = {}
+    for line in (directory / "work.collapsed").read_text().splitlines():
+        stack, us = line.rsplit(" ", 1)
+        frames = stack.split(";")
+        if len(frames) >= 3:
+            time_of[tuple(frames[-3:])] = time_of.get(tuple(frames[-3:]), 0) + int(us)
+    (more, more_us), (less, less_us) = sorted(time_of.items(), key=lambda item: -item[1])[:2]
+    assert more_us + less_us > 0.8e6 * found["sampled_cpu_s"], time_of
+    assert 0.5 < more_us / (more_us + less_us) < 0.9, time_of       # 0.7, of some 200 samples
+    assert more[2] == less[2] and more[1] != less[1], time_of
+    if stripped:
+        assert all(re.fullmatch(r"work\+0x[0-9a-f]+", name) for name in more[1:] + less[1:]), "no name is made up"
+    else:
+        assert (more[1], less[1], more[2]) == ("foreign_compress", "foreign_check", "foreign_loop")
+        assert more[0].startswith("Main") and less[0].startswith("Main")
 
 
 def test_profile_of_what_threads_wait_for(directory):

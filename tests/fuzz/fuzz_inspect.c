@@ -2,7 +2,8 @@
 /*
  * fuzz_inspect.c - libFuzzer target: byte 0 is what the rest is. 0 to 3: changes of the memory of a made-up program of
  * that release, which has places in the source, before and after it is recognised; 4: an ELF file that is the program's
- * own; 8: a graph, which is compressed first. What must hold: no read outside, no endless loop.
+ * own; 8: a graph, which is compressed first; 12: a mapped file with unwind tables of C code. What must hold: no read
+ * outside, no endless loop.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -22,6 +23,7 @@
 #include "inspect/show/profile_file.h"
 #include "inspect/show/threads.h"
 #include "inspect/show/why.h"
+#include "proto/base/array.h"
 #include "tests/unit/inspect/draft.h"
 
 #define CHANGE_BYTES 12u
@@ -311,6 +313,31 @@ static void load(const uint8_t *data, size_t size)
         memory_forget(&o.memory);
 }
 
+/* The stack is the end of the file, where it has all registers. */
+static void unwind_all(const uint8_t *data, size_t size)
+{
+        struct bytes b = { data, size };
+        struct memory memory = { .read = read_bytes, .ctx = &b };
+        struct program p = { .memory = &memory, .machine = size & 1 ? EM_AARCH64 : EM_X86_64 };
+        struct registers r = { .n_all = 31 };
+        struct c_frame frames[UNWIND_FRAMES];
+        struct unwinder *u = unwinder_new(&p);
+        uint64_t words[64] = { 0 }, next;
+
+        (void)program_add_mapping(&p, (struct mapping){ .end = size, .readable = true, .executable = true });
+        const size_t n = size < sizeof(words) ? size : sizeof(words);
+        memcpy(words, data + size - n, n);
+        memcpy(r.all, words, sizeof(r.all));
+        r.sp = words[31];
+        for (uint64_t at = 0; u && at < size; at += 1 + size / 40) {
+                r.pc = at;
+                (void)unwind(u, &r, words, ARRAY_SIZE(words), frames, &next);
+        }
+        unwinder_destroy(&u);
+        program_done(&p);
+        memory_forget(&memory);
+}
+
 static void read_graph(const uint8_t *data, size_t size)
 {
         static const char magic[] = "heapwatch graph\n";
@@ -338,6 +365,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                 return 0;
         if (!nowhere && !(nowhere = fopen("/dev/null", "w")))
                 abort();
+        if ((data[0] & 12) == 12) {
+                unwind_all(data + 1, size - 1);
+                return 0;
+        }
         if (data[0] & 8) {
                 read_graph(data + 1, size - 1);
                 return 0;
