@@ -17,6 +17,7 @@
 #include "heapwatch/text.h"
 #include "inspect/code/known_code.h"
 #include "inspect/ghc/reach.h"
+#include "inspect/ghc/slices.h"
 #include "inspect/ghc/threads.h"
 #include "inspect/graph/file.h"
 #include "inspect/process/available.h"
@@ -298,13 +299,16 @@ static bool make_graph(struct heap_graph *g, const struct inspect_subject *s, co
 {
         struct heap_contents contents = { .snapshot = n, .wanted = s->request->band };
         struct heap_census c = { .n = 0 }, all = { .contents = &contents };
+        uint64_t *places = NULL;
         bool good;
 
         heap_census_count(&c, n);
         good = is_understood(&c, error) &&
-               ((heap_graph_reserve(g, c.total_objects) && reach_all(g, n, &all, NULL) && !all.out_of_memory &&
-                 heap_bands_of(&g->bands, &all, s->ghc, false) && heap_bands_add_contents(&g->bands, &all, s->ghc)) ||
+               ((heap_graph_reserve(g, c.total_objects) && reach_all(g, n, &all, &places) && !all.out_of_memory &&
+                 slices_find(g, n, places) && heap_bands_of(&g->bands, &all, s->ghc, false) &&
+                 heap_bands_add_contents(&g->bands, &all, s->ghc)) ||
                 error_set(error, "out of memory; --memory gives it more"));
+        free(places);
         heap_bands_sort_by_name(&g->bands);
         heap_contents_done(&contents);
         heap_census_done(&all);

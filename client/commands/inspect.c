@@ -310,6 +310,8 @@ const struct command command_why = {
                  "default is what grows most where the daemon knows that, else the largest. TARGET "
                  "is the name of a target of your daemon, or of a GHC-compiled program that runs here; CORE the core "
                  "file of one that crashed; GRAPH a file that `heapwatch heap -o FILE.heapgraph` has written.\n\n"
+                 "Of byte arrays (ARR_WORDS) it also says how many slices of ByteString and Text use less than half of "
+                 "the arrays that they keep.\n\n"
                  "The program is stopped while its heap is copied, as by `heapwatch heap`; the inspection needs "
                  "three times as much memory as the heap. docs/INSIDE.md says what is needed and how true "
                  "it is.",

@@ -47,6 +47,13 @@ struct graph_origin {
         bool profiled, symbols, complete;
 };
 
+/* Slices that use less than half of the arrays that they keep; and these, which nothing else holds. */
+enum { SLICES_OF_BYTES, SLICES_OF_TEXT, SLICES_KINDS };
+struct graph_slices {
+        uint64_t slices, arrays;
+        uint64_t array_bytes, used_bytes; /* of contents */
+};
+
 struct heap_graph {
         struct graph_origin origin;
         struct strings names;
@@ -64,7 +71,8 @@ struct heap_graph {
         uint32_t n_wanted, wanted_capacity;
         uint64_t wanted_unreached_bytes, wanted_unreached_closures; /* of closures that are no nodes */
         uint64_t live_cafs, dead_cafs;
-        struct heap_bands bands; /* of its closures, by name without packages; none: not known */
+        struct heap_bands bands;                  /* of its closures, by name without packages; none: not known */
+        struct graph_slices slices[SLICES_KINDS]; /* none: there are none, or it is from a file */
         bool out_of_memory;
 };
 

@@ -393,6 +393,42 @@ static const char *most_of_band(const struct question *q, char ret[CONTENTS_TEXT
         return text_join(ret, CONTENTS_TEXT_BYTES, whole ? "" : share, whole ? "" : " ", name, NULL);
 }
 
+static const struct {
+        const char *name, *names, *copy;
+} sliced[SLICES_KINDS] = {
+        [SLICES_OF_BYTES] = { "ByteString", "ByteStrings", "Data.ByteString.copy" },
+        [SLICES_OF_TEXT] = { "Text", "Texts", "Data.Text.copy" },
+};
+
+/* "7,173 ByteStrings use 84.1 KiB of 112 MiB in 7,173 arrays"; NULL: less than BRIEF_SHARE of the band would go. */
+static const char *slices_text(const struct question *q, unsigned kind, char *ret, size_t size)
+{
+        const struct graph_slices *s = &q->graph->slices[kind];
+        const bool one = s->slices == 1;
+        char slices[HW_NUMBER_MAX], arrays[HW_NUMBER_MAX], used[HW_NUMBER_MAX], bytes[HW_NUMBER_MAX];
+
+        if (strncmp(q->name, "ARR_WORDS", 9) != 0 || s->arrays == 0 ||
+            s->array_bytes - s->used_bytes < band_of(q)->bytes / BRIEF_SHARE)
+                return NULL;
+        (void)snprintf(ret, size, "%s %s %s %s of %s in %s array%s", hw_count_text(slices, sizeof(slices), s->slices),
+                       one ? sliced[kind].name : sliced[kind].names, one ? "uses" : "use",
+                       hw_bytes_text(used, sizeof(used), (double)s->used_bytes),
+                       hw_bytes_text(bytes, sizeof(bytes), (double)s->array_bytes),
+                       hw_count_text(arrays, sizeof(arrays), s->arrays), s->arrays == 1 ? "" : "s");
+        return ret;
+}
+
+static void print_slices(const struct question *q)
+{
+        char text[4 * HW_NUMBER_MAX + 64];
+
+        for (unsigned kind = 0; kind < SLICES_KINDS; kind++)
+                if (slices_text(q, kind, text, sizeof(text)))
+                        (void)fprintf(q->subject->request->to,
+                                      "%s, which nothing else holds: copied (%s), they would not keep the rest\n", text,
+                                      sliced[kind].copy);
+}
+
 static void print_text(const struct question *q, uint64_t band)
 {
         char most[CONTENTS_TEXT_BYTES], what[PROGRAM_NAME_BYTES + 128], n[HW_NUMBER_MAX], bytes[HW_NUMBER_MAX],
@@ -416,6 +452,7 @@ static void print_text(const struct question *q, uint64_t band)
                               "most likely\n",
                               hw_bytes_text(bytes, sizeof(bytes),
                                             (double)(band_of(q)->unreached_bytes - band_of(q)->pinned_bytes)));
+        print_slices(q);
         (void)fputs("\nshortest paths\n", to);
         for (size_t i = 0; i < q->n_paths && i < top; i++)
                 print_path(q, &q->paths[i], band);
@@ -454,7 +491,7 @@ static void append_brief_path(const struct question *q, uint32_t root, struct te
 static void print_brief(const struct question *q, uint64_t band)
 {
         char most[CONTENTS_TEXT_BYTES], band_name[2 * PROGRAM_NAME_BYTES], share[HW_NUMBER_MAX], bytes[HW_NUMBER_MAX],
-                path[1024];
+                path[1024], slices[4 * HW_NUMBER_MAX + 64];
         struct holder holder;
         const uint64_t garbage = band_of(q)->unreached_bytes - band_of(q)->pinned_bytes;
         const struct holding *first = q->roots, *second = q->n_roots > 1 ? &q->roots[1] : NULL;
@@ -479,6 +516,9 @@ static void print_brief(const struct question *q, uint64_t band)
         if (first->tried && first->with_bytes)
                 (void)fprintf(to, "; without %s %s would go", holder.several ? "them" : "it",
                               hw_bytes_text(bytes, sizeof(bytes), (double)first->with_bytes));
+        for (unsigned kind = 0; kind < SLICES_KINDS; kind++)
+                if (slices_text(q, kind, slices, sizeof(slices)))
+                        (void)fprintf(to, "; %s: copy what is kept", slices);
         if (second && second->bytes >= band / BRIEF_SHARE) {
                 holder = holder_of(q, second);
                 (void)fprintf(to, "; %s %s %s", holder.text, holder.several ? "keep" : "keeps",
@@ -533,6 +573,23 @@ static void json_root(struct json_out *j, const struct question *q, const struct
         json_close(j, '}');
 }
 
+static void json_slices(struct json_out *j, const struct heap_graph *g)
+{
+        json_member_open(j, "slices", '[');
+        for (unsigned kind = 0; kind < SLICES_KINDS; kind++)
+                if (g->slices[kind].arrays) {
+                        json_line(j);
+                        json_open(j, '{');
+                        json_member_text(j, "of", sliced[kind].name);
+                        json_member_u64(j, "slices", g->slices[kind].slices);
+                        json_member_u64(j, "arrays", g->slices[kind].arrays);
+                        json_member_u64(j, "array_bytes", g->slices[kind].array_bytes);
+                        json_member_u64(j, "used_bytes", g->slices[kind].used_bytes);
+                        json_close(j, '}');
+                }
+        json_close(j, ']');
+}
+
 static void print_json(const struct question *q)
 {
         struct json_out j = { .to = q->subject->request->to };
@@ -551,6 +608,7 @@ static void print_json(const struct question *q)
         json_member_u64(&j, "heap_reached_bytes", q->all_reached);
         json_member_u64(&j, "live_cafs", q->graph->live_cafs);
         json_member_u64(&j, "dead_cafs", q->graph->dead_cafs);
+        json_slices(&j, q->graph);
         json_paths(&j, q, q->subject->request->top);
         json_member_open(&j, "roots", '[');
         for (size_t i = 0; i < q->n_roots; i++)

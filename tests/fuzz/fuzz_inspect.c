@@ -12,6 +12,7 @@
 #include "inspect/ghc/live_data.h"
 #include "inspect/ghc/names.h"
 #include "inspect/ghc/reach.h"
+#include "inspect/ghc/slices.h"
 #include "inspect/ghc/thread_bands.h"
 #include "inspect/ghc/threads.h"
 #include "inspect/graph/file.h"
@@ -156,7 +157,7 @@ static void heap(struct program *p, struct ghc *g, const struct inspect_request 
         struct heap_census reached = { .n = 0 }, all = { .contents = &contents };
         struct heap_graph held;
         struct error error;
-        uint64_t most;
+        uint64_t most, *places = NULL;
 
         if (!snapshot_prepare(&s, g, UINT64_C(1) << 30, 5, &error))
                 return;
@@ -167,12 +168,13 @@ static void heap(struct program *p, struct ghc *g, const struct inspect_request 
                 sample(g, &subject);
                 bands(&s);
                 heap_graph_init(&held);
-                if (reach_all(&held, &s, &all, NULL) && heap_bands_of(&held.bands, &all, g, false) &&
-                    heap_bands_add_contents(&held.bands, &all, g)) {
+                if (reach_all(&held, &s, &all, &places) && slices_find(&held, &s, places) &&
+                    heap_bands_of(&held.bands, &all, g, false) && heap_bands_add_contents(&held.bands, &all, g)) {
                         heap_bands_sort_by_name(&held.bands);
                         head_origin(&held.origin, &subject);
                         graph(&(struct graph_subject){ request, &held, &subject });
                 }
+                free(places);
                 heap_graph_done(&held);
                 heap_census_done(&all);
                 heap_contents_done(&contents);

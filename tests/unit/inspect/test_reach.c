@@ -8,7 +8,9 @@
 #include <cmocka.h>
 
 #include "inspect/ghc/reach.h"
+#include "inspect/ghc/slices.h"
 #include "inspect/graph/paths.h"
+#include "proto/base/array.h"
 #include "proto/base/text_out.h"
 #include "tests/unit/inspect/draft.h"
 
@@ -471,11 +473,73 @@ static void test_youngest_come_last(void **state)
         counted_done(&c, d);
 }
 
+/* A byte array of `n` bytes, and what ByteStrings have of one. */
+static uint64_t bytes_of(struct draft *d, uint64_t n)
+{
+        uint64_t words[3 + 64] = { draft_table(d, ARR_WORDS, 0, 0, NULL), n };
+
+        assert_true(n <= 8 * 64);
+        return draft_object(d, 1, words, 2 + (size_t)n / 8);
+}
+
+static uint64_t string_of(struct draft *d, uint64_t array, uint64_t from, uint64_t length)
+{
+        const uint64_t contents = draft_table(d, CONSTR, 1, 0, "base:GHC.ForeignPtr.PlainPtr");
+        const uint64_t string = draft_table(d, CONSTR, 1, 3, "bytestring-0.10.12.0:Data.ByteString.Internal.PS");
+        const uint64_t plain = draft_object(d, 1, (uint64_t[]){ contents, array }, 2);
+
+        return draft_object(d, 1, (uint64_t[]){ string, plain + 1, array + 16, from, length }, 5);
+}
+
+/* Slices that use less than half of an array count, with it; but not where something else has it, or they lie. */
+static void test_slices(void **state)
+{
+        struct draft *d = draft_new(&draft_9_0);
+        const uint64_t frame = draft_table(d, RET_SMALL, 10, 0, NULL);
+        const uint64_t text = draft_table(d, CONSTR, 1, 2, "text-1.2.4.1:Data.Text.Internal.Text");
+        const uint64_t text_2 = draft_table(d, CONSTR, 1, 2, "text-2.0.2:Data.Text.Internal.Text");
+        const uint64_t box = draft_table(d, CONSTR, 1, 0, "p:M.Box");
+        const uint64_t two = bytes_of(d, 400), half = bytes_of(d, 400), boxed = bytes_of(d, 400),
+                       far = bytes_of(d, 400);
+        const uint64_t utf16 = bytes_of(d, 400), utf8 = bytes_of(d, 400);
+        struct found f;
+
+        (void)state;
+        const uint64_t slices[] = {
+                frame,
+                string_of(d, two, 100, 50), /* 80 bytes together */
+                string_of(d, two, 120, 60),
+                string_of(d, half, 0, 200),
+                string_of(d, boxed, 0, 10),
+                draft_object(d, 1, (uint64_t[]){ box, boxed }, 2),
+                string_of(d, far, 0, 10),
+                string_of(d, far, 390, 11), /* beyond its end */
+                draft_object(d, 1, (uint64_t[]){ text, utf16, 1, 90 }, 4),
+                draft_object(d, 1, (uint64_t[]){ text_2, utf8, 1, 90 }, 4),
+                draft_object(d, 1, (uint64_t[]){ text_2, utf8, 300, 90 }, 4),
+        };
+        (void)draft_object(d, 1, (uint64_t[]){ text_2, half, 0, 1 }, 4); /* which no root holds */
+        (void)draft_thread(d, 1, 8, slices, ARRAY_SIZE(slices));
+        find(&f, d);
+        assert_true(slices_find(&f.graph, &f.snapshot, f.places));
+        const struct graph_slices *of = f.graph.slices;
+        assert_int_equal(of[SLICES_OF_BYTES].slices, 2);
+        assert_int_equal(of[SLICES_OF_BYTES].arrays, 1);
+        assert_int_equal(of[SLICES_OF_BYTES].array_bytes, 400);
+        assert_int_equal(of[SLICES_OF_BYTES].used_bytes, 80);
+        assert_int_equal(of[SLICES_OF_TEXT].slices, 3);
+        assert_int_equal(of[SLICES_OF_TEXT].arrays, 2);
+        assert_int_equal(of[SLICES_OF_TEXT].array_bytes, 800);
+        assert_int_equal(of[SLICES_OF_TEXT].used_bytes, 180 + 180);
+        done(&f, d);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(test_cafs),
                 cmocka_unit_test(test_threads),
+                cmocka_unit_test(test_slices),
                 cmocka_unit_test(test_folds_weak_and_c),
                 cmocka_unit_test(test_running_in_c),
                 cmocka_unit_test(test_what_a_collection_would_leave),

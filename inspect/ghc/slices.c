@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "inspect/ghc/slices.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "inspect/ghc/closure.h"
+#include "inspect/ghc/names.h"
+#include "proto/base/array.h"
+
+#define FIELDS_MOST 5u
+#define PART        2u /* arrays of which less than one part in so many is used */
+
+enum role {
+        ROLE_OTHER,
+        ROLE_BYTES, /* ForeignPtrContents, Addr#, (Int# offset,) Int# length; of a chunk also a pointer to the next */
+        ROLE_TEXT,  /* ByteArray#, Int# offset, Int# length; likewise */
+        ROLE_CONTENTS,
+        ROLE_ARRAY,
+};
+
+struct slice {
+        uint32_t array; /* its node */
+        uint8_t role;
+        uint64_t from, to;
+};
+
+struct finding {
+        struct heap_graph *graph;
+        const struct heap_snapshot *s;
+        const uint64_t *places;
+        uint8_t *roles;  /* of each type */
+        bool *has_other; /* of each node: what is no slice holds it, or one that was not understood */
+        struct slice *slices;
+        size_t n_slices, capacity;
+};
+
+static bool is_named(const char *name, const char *plain)
+{
+        const size_t n = strlen(plain);
+
+        name = name_without_package(name);
+        return !strncmp(name, plain, n) && (name[n] == '\0' || name[n] == ' ');
+}
+
+/* GHC's own modules have moved: "GHC.ForeignPtr.PlainPtr", "GHC.Internal.ForeignPtr.PlainPtr". */
+static enum role role_of(const struct graph_type *t)
+{
+        static const struct {
+                const char *name;
+                enum role role;
+        } known[] = {
+                { "Data.ByteString.Internal.PS", ROLE_BYTES },
+                { "Data.ByteString.Internal.BS", ROLE_BYTES },
+                { "Data.ByteString.Internal.Type.BS", ROLE_BYTES },
+                { "Data.ByteString.Lazy.Internal.Chunk", ROLE_BYTES },
+                { "Data.Text.Internal.Text", ROLE_TEXT },
+                { "Data.Text.Internal.Lazy.Chunk", ROLE_TEXT },
+                { "GHC.ForeignPtr.PlainPtr", ROLE_CONTENTS },
+                { "GHC.ForeignPtr.MallocPtr", ROLE_CONTENTS },
+                { "GHC.Internal.ForeignPtr.PlainPtr", ROLE_CONTENTS },
+                { "GHC.Internal.ForeignPtr.MallocPtr", ROLE_CONTENTS },
+        };
+
+        if (t->kind != GRAPH_CLOSURE)
+                return ROLE_OTHER;
+        for (size_t i = 0; i < ARRAY_SIZE(known); i++)
+                if (is_named(t->name, known[i].name))
+                        return known[i].role;
+        return !strcmp(t->by_type, closure_type_name(ARR_WORDS)) ? ROLE_ARRAY : ROLE_OTHER;
+}
+
+static enum role role_at(const struct finding *f, uint32_t node)
+{
+        return f->roles[f->graph->type[node]];
+}
+
+static uint32_t edges_end(const struct heap_graph *g, uint32_t node)
+{
+        return node + 1 < g->n_closed ? g->first_edge[node + 1] : g->n_edges;
+}
+
+/* The first of a role that a node leads to; UINT32_MAX: none. */
+static uint32_t find_below(const struct finding *f, uint32_t node, enum role role)
+{
+        const struct heap_graph *g = f->graph;
+
+        for (uint32_t e = node < g->n_closed ? g->first_edge[node] : g->n_edges; e < edges_end(g, node); e++)
+                if (role_at(f, g->edges[e]) == role)
+                        return g->edges[e];
+        return UINT32_MAX;
+}
+
+static bool may_hold(enum role holder, enum role held)
+{
+        return held == ROLE_ARRAY      ? holder == ROLE_CONTENTS || holder == ROLE_TEXT
+               : held == ROLE_CONTENTS ? holder == ROLE_BYTES
+                                       : true;
+}
+
+/* What else holds an array, or that by which ByteStrings do. */
+static void find_others(struct finding *f)
+{
+        const struct heap_graph *g = f->graph;
+
+        for (uint32_t i = 0; i < g->n_closed; i++)
+                for (uint32_t e = g->first_edge[i]; e < edges_end(g, i); e++)
+                        if (heap_graph_type_of(g, i)->kind != GRAPH_DOUBTFUL_ROOT &&
+                            !may_hold(role_at(f, i), role_at(f, g->edges[e])))
+                                f->has_other[g->edges[e]] = true;
+        for (uint32_t i = 0; i < g->n_closed; i++) {
+                const uint32_t array =
+                        f->has_other[i] && role_at(f, i) == ROLE_CONTENTS ? find_below(f, i, ROLE_ARRAY) : UINT32_MAX;
+                if (array != UINT32_MAX)
+                        f->has_other[array] = true;
+        }
+}
+
+/* Its number of bytes is the word after the header. */
+static uint64_t contents_bytes(const struct finding *f, uint32_t array)
+{
+        return snapshot_word(f->s, f->places[array] + 8 * (uint64_t)f->s->ghc->header_words);
+}
+
+/* The part of an array's contents that a closure uses. False: it is not what it was taken for. */
+static bool read_slice(const struct finding *f, uint32_t node, uint32_t array, struct slice *ret)
+{
+        const uint64_t at = f->places[node], header = 8 * (uint64_t)f->s->ghc->header_words;
+        const struct closure_table *t = info_tables_find(&f->s->ghc->tables, snapshot_word(f->s, at));
+        const uint64_t n = contents_bytes(f, array), contents = f->places[array] + header + 8;
+        uint64_t fields[FIELDS_MOST];
+
+        if (!t || t->pointers < 1 || t->pointers > 2 || t->others < 2 || t->pointers + t->others > FIELDS_MOST)
+                return false;
+        for (uint32_t i = 0; i < t->others; i++)
+                fields[i] = snapshot_word(f->s, at + header + 8 * (uint64_t)(t->pointers + i));
+        const bool is_text = role_at(f, node) == ROLE_TEXT;
+        /* text 1 has UTF-16 */
+        const uint64_t unit = is_text && t->name && !strncmp(t->name, "text-1.", 7) ? 2 : 1;
+        const uint64_t length = fields[t->others - 1];
+        const uint64_t from = is_text ? fields[0] : fields[0] + (t->others == 3 ? fields[1] : 0) - contents;
+
+        if (is_text && t->others != 2)
+                return false;
+        if (from > n / unit || length > n / unit - from)
+                return false;
+        *ret = (struct slice){ array, (uint8_t)role_at(f, node), unit * from, unit * (from + length) };
+        return true;
+}
+
+static bool find_slices(struct finding *f)
+{
+        for (uint32_t i = 0; i < f->graph->n_closed; i++) {
+                const enum role role = role_at(f, i);
+                if (role != ROLE_BYTES && role != ROLE_TEXT)
+                        continue;
+                const uint32_t contents = role == ROLE_BYTES ? find_below(f, i, ROLE_CONTENTS) : i;
+                const uint32_t array = contents != UINT32_MAX ? find_below(f, contents, ROLE_ARRAY) : UINT32_MAX;
+                if (array == UINT32_MAX)
+                        continue; /* memory of C, or a literal */
+                if (!ARRAY_RESERVE(f->slices, f->capacity, f->n_slices + 1))
+                        return false;
+                if (read_slice(f, i, array, &f->slices[f->n_slices]))
+                        f->n_slices++;
+                else
+                        f->has_other[array] = true;
+        }
+        return true;
+}
+
+static int by_array(const void *va, const void *vb)
+{
+        const struct slice *a = va, *b = vb;
+
+        if (a->array != b->array)
+                return a->array < b->array ? -1 : 1;
+        return (a->from > b->from) - (a->from < b->from);
+}
+
+/* Slices i to `end` are of one array, by where they begin: what they use together. */
+static void add_array(struct finding *f, size_t i, size_t end)
+{
+        const struct slice *first = &f->slices[i];
+        struct graph_slices *to = &f->graph->slices[first->role == ROLE_TEXT ? SLICES_OF_TEXT : SLICES_OF_BYTES];
+        const uint64_t bytes = contents_bytes(f, first->array);
+        uint64_t used = 0, up_to = 0;
+
+        for (size_t k = i; k < end; k++) {
+                const uint64_t from = f->slices[k].from > up_to ? f->slices[k].from : up_to;
+                used += f->slices[k].to > from ? f->slices[k].to - from : 0;
+                up_to = f->slices[k].to > up_to ? f->slices[k].to : up_to;
+        }
+        if (f->has_other[first->array] || used >= bytes / PART)
+                return;
+        to->slices += end - i;
+        to->arrays++;
+        to->array_bytes += bytes;
+        to->used_bytes += used;
+}
+
+static void add_arrays(struct finding *f)
+{
+        if (f->n_slices)
+                qsort(f->slices, f->n_slices, sizeof(*f->slices), by_array);
+        for (size_t i = 0, end; i < f->n_slices; i = end) {
+                for (end = i + 1; end < f->n_slices && f->slices[end].array == f->slices[i].array;)
+                        end++;
+                add_array(f, i, end);
+        }
+}
+
+bool slices_find(struct heap_graph *g, const struct heap_snapshot *s, const uint64_t *places)
+{
+        struct finding f = { .graph = g,
+                             .s = s,
+                             .places = places,
+                             .roles = calloc((size_t)g->n_types + 1, sizeof(*f.roles)),
+                             .has_other = calloc((size_t)g->n_nodes + 1, sizeof(*f.has_other)) };
+        bool good = f.roles && f.has_other;
+
+        for (uint32_t i = 0; good && i < g->n_types; i++)
+                f.roles[i] = (uint8_t)role_of(&g->types[i]);
+        if (good)
+                find_others(&f);
+        good = good && find_slices(&f);
+        if (good)
+                add_arrays(&f);
+        free(f.slices);
+        free(f.has_other);
+        free(f.roles);
+        return good;
+}
