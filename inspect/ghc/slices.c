@@ -75,17 +75,12 @@ static enum role role_at(const struct finding *f, uint32_t node)
         return f->roles[f->graph->type[node]];
 }
 
-static uint32_t edges_end(const struct heap_graph *g, uint32_t node)
-{
-        return node + 1 < g->n_closed ? g->first_edge[node + 1] : g->n_edges;
-}
-
 /* The first of a role that a node leads to; UINT32_MAX: none. */
 static uint32_t find_below(const struct finding *f, uint32_t node, enum role role)
 {
         const struct heap_graph *g = f->graph;
 
-        for (uint32_t e = node < g->n_closed ? g->first_edge[node] : g->n_edges; e < edges_end(g, node); e++)
+        for (uint32_t e = g->first_edge[node]; e < g->first_edge[node + 1]; e++)
                 if (role_at(f, g->edges[e]) == role)
                         return g->edges[e];
         return UINT32_MAX;
@@ -103,12 +98,12 @@ static void find_others(struct finding *f)
 {
         const struct heap_graph *g = f->graph;
 
-        for (uint32_t i = 0; i < g->n_closed; i++)
-                for (uint32_t e = g->first_edge[i]; e < edges_end(g, i); e++)
+        for (uint32_t i = 0; i < g->n_nodes; i++)
+                for (uint32_t e = g->first_edge[i]; e < g->first_edge[i + 1]; e++)
                         if (heap_graph_type_of(g, i)->kind != GRAPH_DOUBTFUL_ROOT &&
                             !may_hold(role_at(f, i), role_at(f, g->edges[e])))
                                 f->has_other[g->edges[e]] = true;
-        for (uint32_t i = 0; i < g->n_closed; i++) {
+        for (uint32_t i = 0; i < g->n_nodes; i++) {
                 const uint32_t array =
                         f->has_other[i] && role_at(f, i) == ROLE_CONTENTS ? find_below(f, i, ROLE_ARRAY) : UINT32_MAX;
                 if (array != UINT32_MAX)
@@ -150,7 +145,7 @@ static bool read_slice(const struct finding *f, uint32_t node, uint32_t array, s
 
 static bool find_slices(struct finding *f)
 {
-        for (uint32_t i = 0; i < f->graph->n_closed; i++) {
+        for (uint32_t i = 0; i < f->graph->n_nodes; i++) {
                 const enum role role = role_at(f, i);
                 if (role != ROLE_BYTES && role != ROLE_TEXT)
                         continue;
