@@ -241,10 +241,8 @@ static int watch(struct alerts *a)
         struct feed *feed = open_feed(a, &error);
         int status = EXIT_OK;
 
-        if (!feed) {
-                command_error(&command_alerts, "%s", error.text);
-                return EXIT_USAGE;
-        }
+        if (!feed)
+                return command_error(&command_alerts, "%s", error.text);
         a->known.keep = a->from.files.n > 0;
         a->started = a->from.files.n > 0 && a->follow;
         a->known.changed = a->follow ? print_change : NULL;

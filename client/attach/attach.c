@@ -399,8 +399,7 @@ static bool bring_in(const struct request *q, const struct ghc_process *p, const
 
 static int fail(const struct command *command, const char *program, const struct error *error)
 {
-        command_error(command, "%s: %s", program, error->text);
-        return EXIT_USAGE;
+        return command_error(command, "%s: %s", program, error->text);
 }
 
 /* It cannot be watched from inside, for a reason that may pass or that others can do away with. */
@@ -540,9 +539,9 @@ static int detach(void *filled)
                p.name, (int)p.pid);
         if ((answered && (!target.name[0] || daemon_remove(&link, target.name))) || !daemon_reachable(&link))
                 return EXIT_OK;
-        command_error(&command_detach,
-                      "the daemon does not answer and keeps the target: `heapwatch detach %d` once more", (int)p.pid);
-        return EXIT_USAGE;
+        return command_error(&command_detach,
+                             "the daemon does not answer and keeps the target: `heapwatch detach %d` once more",
+                             (int)p.pid);
 }
 
 const struct command command_attach = {

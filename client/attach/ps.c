@@ -50,10 +50,8 @@ static int run(void *filled)
         struct listing l = { 0 };
 
         (void)filled;
-        if (!processes_each(print, &l)) {
-                command_error(&command_ps, "cannot read /proc");
-                return EXIT_USAGE;
-        }
+        if (!processes_each(print, &l))
+                return command_error(&command_ps, "cannot read /proc");
         if (l.count == 0)
                 fputs("no GHC-compiled program runs here that you may look at\n", stderr);
         return EXIT_OK;

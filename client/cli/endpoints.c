@@ -206,16 +206,13 @@ static int secure(const struct command *c, const struct named *n)
                                            "%s: without the daemon's public key it cannot be told from another; give "
                                            "--server-key, or put it into the hosts file",
                                            n->endpoint);
-        if (!read_own_key(which, &pair, &error)) {
-                command_error(c, "%s", error.text);
-                return EXIT_USAGE;
-        }
+        if (!read_own_key(which, &pair, &error))
+                return command_error(c, "%s", error.text);
         int r = hw_endpoint_keys(n->endpoint, pair.secret, server, n_server);
         key_pair_wipe(&pair);
         if (r == 0)
                 return 0;
-        command_error(c, "%s: %s", n->endpoint, r == -ENOTSUP ? "this libzmq has no CURVE" : strerror(-r));
-        return EXIT_USAGE;
+        return command_error(c, "%s: %s", n->endpoint, r == -ENOTSUP ? "this libzmq has no CURVE" : strerror(-r));
 }
 
 static int endpoints_ready(const struct command *c)

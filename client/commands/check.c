@@ -326,10 +326,8 @@ static int judge(struct check *c)
         print_all(c);
         if (c->junit) {
                 r = junit_write(c->junit, &c->findings, c->files.items, c->files.n, (enum severity)c->least);
-                if (r < 0) {
-                        command_error(&command_check, "%s: %s", c->junit, strerror(-r));
-                        return EXIT_USAGE;
-                }
+                if (r < 0)
+                        return command_error(&command_check, "%s: %s", c->junit, strerror(-r));
         }
         for (size_t t = 0; t < c->findings.n_targets; t++)
                 if (findings_count(&c->findings, t, (enum severity)c->least) > 0)

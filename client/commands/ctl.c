@@ -68,10 +68,8 @@ static int exchange(const struct ctl *c, Hw__Request *request, void (*each)(void
         int r = request ? 0 : -ENOMEM;
 
         if (!endpoint) {
-                if (hw_default_endpoints(publish, ask, sizeof(publish)) < 0) {
-                        command_error(c->command, "the default socket's path is too long; give --connect");
-                        return EXIT_USAGE;
-                }
+                if (hw_default_endpoints(publish, ask, sizeof(publish)) < 0)
+                        return command_error(c->command, "the default socket's path is too long; give --connect");
                 endpoint = publish;
         }
         if (absent_for_good(endpoint, &error)) {

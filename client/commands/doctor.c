@@ -302,8 +302,7 @@ static int examine_program(const char *path, bool json, bool flags)
                         printf("%s\n", error.text);
                 return fit.obstacle == OBSTACLE_NONE ? EXIT_OK : EXIT_FINDING;
         default:
-                command_error(&command_doctor, "%s", error.text);
-                return EXIT_USAGE;
+                return command_error(&command_doctor, "%s", error.text);
         }
         features_of_program(&f, path, &info, &fit);
         return report(&(struct subject){ .what = "executable",
@@ -324,10 +323,8 @@ static int examine_log(const char *path, bool json)
         enum feed_event event;
         struct feed *feed = feed_files(&path, 1, NULL, &error);
 
-        if (feed == NULL) {
-                command_error(&command_doctor, "%s", error.text);
-                return EXIT_USAGE;
-        }
+        if (feed == NULL)
+                return command_error(&command_doctor, "%s", error.text);
         do {
                 event = feed_next(feed, LOG_SILENCE_MS, &update);
                 if (event == FEED_UPDATE)
@@ -340,11 +337,9 @@ static int examine_log(const char *path, bool json)
         feed_close(&feed);
         if (!whole)
                 return EXIT_USAGE;
-        if (s.events == 0) {
-                command_error(&command_doctor, "%s contains no events of an eventlog%s%s", path,
-                              s.detail[0] != '\0' ? ": " : "", s.detail);
-                return EXIT_USAGE;
-        }
+        if (s.events == 0)
+                return command_error(&command_doctor, "%s contains no events of an eventlog%s%s", path,
+                                     s.detail[0] != '\0' ? ": " : "", s.detail);
         features_of_stream(&f, &s);
         return report(&(struct subject){ .what = "log", .name = path, .stream = &s }, &f, json);
 }
@@ -404,25 +399,19 @@ static int examine_target(const char *wanted, bool json)
         bool answered = send_request(status, on_status, &search);
 
         hw_request_destroy(&status);
-        if (!answered) {
-                command_error(
+        if (!answered)
+                return command_error(
                         &command_doctor,
                         "%s is not a file, and no daemon answers that could watch it; start one with `heapwatchd %s`, "
                         "or the program itself with `heapwatch run`, and try again",
                         wanted, wanted);
-                return EXIT_USAGE;
-        }
-        if (search.name[0] == '\0') {
-                command_error(&command_doctor,
-                              "%s is neither a file nor a target of the daemon: `heapwatch "
-                              "status` lists these, `heapwatch add %s` adds a source",
-                              wanted, wanted);
-                return EXIT_USAGE;
-        }
-        if (!request_snapshot(search.name, &s) || !s.any) {
-                command_error(&command_doctor, "the daemon does not report %s", search.name);
-                return EXIT_USAGE;
-        }
+        if (search.name[0] == '\0')
+                return command_error(&command_doctor,
+                                     "%s is neither a file nor a target of the daemon: `heapwatch "
+                                     "status` lists these, `heapwatch add %s` adds a source",
+                                     wanted, wanted);
+        if (!request_snapshot(search.name, &s) || !s.any)
+                return command_error(&command_doctor, "the daemon does not report %s", search.name);
         features_of_stream(&f, &s);
         return report(&(struct subject){ .what = "target", .name = search.name, .stream = &s }, &f, json);
 }
@@ -458,10 +447,9 @@ static int run(void *filled)
                 return doctor_unit(what);
         if (stat(what, &st) == 0 && S_ISDIR(st.st_mode))
                 return doctor_project(what, r->json, r->patch);
-        if (r->patch) {
-                command_error(&command_doctor, "--patch is for the directory of a Haskell project; '%s' is none", what);
-                return EXIT_USAGE;
-        }
+        if (r->patch)
+                return command_error(&command_doctor, "--patch is for the directory of a Haskell project; '%s' is none",
+                                     what);
         if (!strncmp(what, FILE_URI, strlen(FILE_URI)) && stat(what + strlen(FILE_URI), &st) == 0)
                 what += strlen(FILE_URI);
         if (stat(what, &st) == 0 && S_ISREG(st.st_mode))

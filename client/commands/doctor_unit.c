@@ -81,20 +81,15 @@ int doctor_unit(const char *unit)
         char name[UNIT_MAX], library[4096];
         struct error error;
 
-        if (!service_name(unit, name)) {
-                command_error(&command_doctor, "%s is no name of a service: expected one such as api" SUFFIX, unit);
-                return EXIT_USAGE;
-        }
-        if (!agent_fit_library(library, sizeof(library), &error)) {
-                command_error(&command_doctor, "%s", error.text);
-                return EXIT_USAGE;
-        }
-        if (strpbrk(library, " \t\n\"\\%%:")) {
-                command_error(&command_doctor,
-                              "%s: a path with spaces, quotes, colons, \\ or %% cannot be preloaded by a unit",
-                              library);
-                return EXIT_USAGE;
-        }
+        if (!service_name(unit, name))
+                return command_error(&command_doctor, "%s is no name of a service: expected one such as api" SUFFIX,
+                                     unit);
+        if (!agent_fit_library(library, sizeof(library), &error))
+                return command_error(&command_doctor, "%s", error.text);
+        if (strpbrk(library, " \t\n\"\\%%:"))
+                return command_error(&command_doctor,
+                                     "%s: a path with spaces, quotes, colons, \\ or %% cannot be preloaded by a unit",
+                                     library);
         print_steps(name);
         if (!service)
                 printf("# There is no user " SERVICE

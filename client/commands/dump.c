@@ -164,10 +164,8 @@ static int run(void *filled)
         struct cutout *c = NULL;
         if (locate_directory(&d->where, directory, &error) && choose(d, directory, &run, &range, &error))
                 c = cutout_open(directory, &run, range, &error);
-        if (!c) {
-                command_error(&command_dump, "%s", error.text);
-                return EXIT_USAGE;
-        }
+        if (!c)
+                return command_error(&command_dump, "%s", error.text);
         const int r = write_stretch(d, c, &bytes);
         if (r == 0)
                 print_result(d, &run, &range, cutout_stats(c), bytes);

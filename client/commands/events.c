@@ -149,8 +149,8 @@ static int fail(int r)
 {
         if (r == -EPIPE) /* the reader of the pipe has exited */
                 return EXIT_OK;
-        command_error(&command_events, "%s", r == -EBADMSG ? "the log's events do not fit their types" : strerror(-r));
-        return EXIT_USAGE;
+        return command_error(&command_events, "%s",
+                             r == -EBADMSG ? "the log's events do not fit their types" : strerror(-r));
 }
 
 static int read_log(struct request *r)
@@ -161,10 +161,8 @@ static int read_log(struct request *r)
 
         struct feed *feed = feed_events(r->log, counts_alone(r), r->show_arguments, &error);
 
-        if (!feed) {
-                command_error(&command_events, "%s", error.text);
-                return EXIT_USAGE;
-        }
+        if (!feed)
+                return command_error(&command_events, "%s", error.text);
         enum feed_event event = FEED_NOTHING;
         while (!signals_stop() && status == 0 && event != FEED_END && event != FEED_FAILED) {
                 event = feed_next(feed, 500, &update);

@@ -47,8 +47,7 @@ static const struct error_sink to_stderr = { .say = print_line };
 
 static int fail(const struct error *error)
 {
-        command_error(&command_keys, "%s", error->text);
-        return EXIT_USAGE;
+        return command_error(&command_keys, "%s", error->text);
 }
 
 static void path_of(const struct keys *k, const char *name, const char *suffix, char path[PATH_MAX])

@@ -201,10 +201,8 @@ static int follow(struct pipe *p)
         struct feed *feed = selection_open(&p->from, p->followed.items, p->followed.n, &error);
         int status = EXIT_OK;
 
-        if (!feed) {
-                command_error(&command_pipe, "%s", error.text);
-                return EXIT_USAGE;
-        }
+        if (!feed)
+                return command_error(&command_pipe, "%s", error.text);
         if (p->format == FORMAT_JSON || written(emit(CSV_HEADER, strlen(CSV_HEADER)), &status))
                 while (!signals_stop() && handle(p, feed, &status))
                         continue;

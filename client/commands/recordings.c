@@ -108,10 +108,8 @@ static int list(const struct recordings *c, const char *directory, const char *t
         struct error error;
         int n = recorded_runs(directory, target, &runs, &error);
 
-        if (n < 0) {
-                command_error(&command_recordings, "%s", error.text);
-                return EXIT_USAGE;
-        }
+        if (n < 0)
+                return command_error(&command_recordings, "%s", error.text);
         if (n > 0 && !c->json)
                 (void)printf("%-20s  %-24s  %10s  %10s  %10s  %s\n", "TARGET", "RUN", "LENGTH", "ON DISK", "LOST",
                              "UNTIL");
@@ -135,10 +133,8 @@ static int delete_run(const char *directory, const char *which)
         struct recorded_run run;
         struct error error;
 
-        if (recorded_run_find(directory, which, &run, &error) != 0) {
-                command_error(&command_recordings, "%s", error.text);
-                return EXIT_USAGE;
-        }
+        if (recorded_run_find(directory, which, &run, &error) != 0)
+                return command_error(&command_recordings, "%s", error.text);
         int r = recorded_run_delete(directory, &run);
         if (r == 0)
                 (void)printf("%s@%s removed\n", run.target, run.name);
@@ -164,10 +160,8 @@ static int run(void *filled)
                 return command_unknown_verb(&command_recordings, verb);
         if (is_delete ? c->words.n != 2 : c->words.n > 2)
                 return command_verb_usage(&command_recordings, verb);
-        if (!locate_directory(&c->where, directory, &error)) {
-                command_error(&command_recordings, "%s", error.text);
-                return EXIT_USAGE;
-        }
+        if (!locate_directory(&c->where, directory, &error))
+                return command_error(&command_recordings, "%s", error.text);
         if (is_delete)
                 return delete_run(directory, c->words.items[1]);
         return list(c, directory, c->words.n > 1 ? c->words.items[1] : NULL, report_pause(&c->where));

@@ -129,19 +129,14 @@ static int open_log(struct replay *r)
 {
         struct error error;
 
-        if (stat(r->log_path, &r->stat) < 0) {
-                command_error(&command_replay, "%s cannot be read: %s", r->log_path, strerror(errno));
-                return EXIT_USAGE;
-        }
-        if (!S_ISREG(r->stat.st_mode)) {
-                command_error(&command_replay, "%s is not a regular file; record it into one first", r->log_path);
-                return EXIT_USAGE;
-        }
+        if (stat(r->log_path, &r->stat) < 0)
+                return command_error(&command_replay, "%s cannot be read: %s", r->log_path, strerror(errno));
+        if (!S_ISREG(r->stat.st_mode))
+                return command_error(&command_replay, "%s is not a regular file; record it into one first",
+                                     r->log_path);
         struct log_file *log = log_file_open(r->log_path, &error);
-        if (!log) {
-                command_error(&command_replay, "%s cannot be read: %s", r->log_path, error.text);
-                return EXIT_USAGE;
-        }
+        if (!log)
+                return command_error(&command_replay, "%s cannot be read: %s", r->log_path, error.text);
         r->size = log_file_is_packed(log) ? UINT64_MAX : (uint64_t)r->stat.st_size;
         log_file_close(&log);
         return EXIT_OK;
@@ -175,10 +170,8 @@ static int load_timing(struct replay *r, const char *path)
         struct error error;
         char *text = read_text(path);
 
-        if (!text) {
-                command_error(&command_replay, "%s cannot be read: %s", path, strerror(errno));
-                return EXIT_USAGE;
-        }
+        if (!text)
+                return command_error(&command_replay, "%s cannot be read: %s", path, strerror(errno));
         bool ok = schedule_parse(&r->schedule, text, &error);
         free(text);
         if (!ok)

@@ -23,10 +23,8 @@ static int become(const char *option, size_t n, const char *const *files)
         char path[PATH_MAX];
         char **argv = calloc(n + 4, sizeof(*argv));
 
-        if (!argv) {
-                command_error(&command_rules, "out of memory");
-                return EXIT_USAGE;
-        }
+        if (!argv)
+                return command_error(&command_rules, "out of memory");
         sibling_program("heapwatchd", path, sizeof(path));
         argv[0] = (char *)"heapwatchd";
         argv[1] = (char *)option;

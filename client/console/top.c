@@ -233,8 +233,7 @@ static int plain(const struct top *t)
                 r = report(t);
         if (r == 0 || r == -EPIPE)
                 return p.status;
-        command_error(&command_top, "cannot write: %s", strerror(-r));
-        return EXIT_USAGE;
+        return command_error(&command_top, "cannot write: %s", strerror(-r));
 }
 
 /* -------------------------------------------------------------------- both */
@@ -268,8 +267,7 @@ static int show(struct top *t)
         t->feed = selection_open(&t->from, NULL, 0, &error);
         if (!t->feed) {
                 screen_release_messages();
-                command_error(&command_top, "%s", error.text);
-                return EXIT_USAGE;
+                return command_error(&command_top, "%s", error.text);
         }
         if (drawn)
                 status = console_run(t->feed, t->world, t->view_name,

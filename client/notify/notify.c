@@ -106,10 +106,8 @@ static int act(struct notify *n, uint64_t id)
                 report_warning("there is no directory for what has to be kept over a restart; set XDG_STATE_HOME");
         }
         char reason[ERROR_TEXT_MAX];
-        if (hw_endpoint_check(n->endpoint, reason, sizeof(reason)) < 0) {
-                command_error(&command_notify, "%s", reason);
-                return EXIT_USAGE;
-        }
+        if (hw_endpoint_check(n->endpoint, reason, sizeof(reason)) < 0)
+                return command_error(&command_notify, "%s", reason);
         struct acting *acting = acting_new(&how);
         if (!acting)
                 return command_usage_error(&command_notify, "%s: %s", n->endpoint,

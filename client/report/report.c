@@ -329,8 +329,7 @@ static int check_page(struct reporter *r)
         r->options.sort = r->sort ? r->sort : nth_order(0);
         if (strcmp(r->format, "html") != 0 || page_size())
                 return 0;
-        command_error(&command_report, "%s, or use --format json", PAGE_MISSING);
-        return EXIT_USAGE;
+        return command_error(&command_report, "%s, or use --format json", PAGE_MISSING);
 }
 
 static int check(void *filled)

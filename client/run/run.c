@@ -397,10 +397,8 @@ static int start(struct program_run *r)
                 r->o.wish.process_only_reason = r->process_reason;
         if (screen) {
                 r->output_fd = open(r->output, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0600);
-                if (r->output_fd < 0) {
-                        command_error(&command_run, "cannot write %s: %s", r->output, strerror(errno));
-                        return EXIT_USAGE;
-                }
+                if (r->output_fd < 0)
+                        return command_error(&command_run, "cannot write %s: %s", r->output, strerror(errno));
         }
         struct session_options session = {
                 .path = r->path,
@@ -431,10 +429,8 @@ static int start(struct program_run *r)
                 .end_hung_ms = r->o.end_hung_ns == UINT64_MAX ? -1 : (long long)(r->o.end_hung_ns / 1000000),
         };
         int e = session_run(&session, &result);
-        if (e < 0) {
-                command_error(&command_run, "cannot start %s: %s", r->path, strerror(-e));
-                return EXIT_USAGE;
-        }
+        if (e < 0)
+                return command_error(&command_run, "cannot start %s: %s", r->path, strerror(-e));
         r->ran = true;
         if (result.target[0] != '\0')
                 memcpy(r->target, result.target, sizeof(r->target));
@@ -449,8 +445,7 @@ static int run_unwatched(const struct program_run *r)
 {
         command_restore_pipe();
         execv(r->path, r->o.program);
-        command_error(&command_run, "cannot start %s: %s", r->path, strerror(errno));
-        return EXIT_USAGE;
+        return command_error(&command_run, "cannot start %s: %s", r->path, strerror(errno));
 }
 
 static int run(void *filled)

@@ -154,10 +154,8 @@ static int read_logs(const struct request *r)
         struct feed *feed = selection_open(&r->from, NULL, 0, &error);
         enum feed_event event = FEED_NOTHING;
 
-        if (!feed) {
-                command_error(&command_summary, "%s", error.text);
-                return EXIT_USAGE;
-        }
+        if (!feed)
+                return command_error(&command_summary, "%s", error.text);
         progress_begin(&g.progress, command_summary.name, r->from.files.items, r->from.files.n);
         while (!signals_stop() && status == 0 && event != FEED_END && event != FEED_FAILED) {
                 event = feed_next(feed, 500, &update);

@@ -107,15 +107,11 @@ static int check_token(struct web *w)
                                            "--listen %s: others could reach it; give --token-file, or "
                                            "listen on 127.0.0.1 and use ssh -L",
                                            w->listen);
-        if (w->token_file && !guard_read_token(g, w->token_file, &error)) {
-                command_error(&command_web, "%s", error.text);
-                return EXIT_USAGE;
-        }
+        if (w->token_file && !guard_read_token(g, w->token_file, &error))
+                return command_error(&command_web, "%s", error.text);
         w->token_made = !w->token_file && !w->no_token;
-        if (w->token_made && !guard_make_token(g)) {
-                command_error(&command_web, "no random numbers for a token: %s", strerror(errno));
-                return EXIT_USAGE;
-        }
+        if (w->token_made && !guard_make_token(g))
+                return command_error(&command_web, "no random numbers for a token: %s", strerror(errno));
         return 0;
 }
 

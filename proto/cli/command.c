@@ -81,7 +81,7 @@ int command_verb_usage(const struct command *c, const char *verb)
                                    t->arguments ? t->arguments : "");
 }
 
-void command_error(const struct command *c, const char *format, ...)
+int command_error(const struct command *c, const char *format, ...)
 {
         va_list ap;
 
@@ -90,6 +90,7 @@ void command_error(const struct command *c, const char *format, ...)
         (void)vfprintf(stderr, format, ap);
         va_end(ap);
         (void)fputc('\n', stderr);
+        return EXIT_USAGE;
 }
 
 int command_main(const struct command *c, int argc, char **argv)
@@ -97,10 +98,8 @@ int command_main(const struct command *c, int argc, char **argv)
         void *filled = calloc(1, c->size ? c->size : 1);
         int status = EXIT_USAGE;
 
-        if (!filled) {
-                command_error(c, "out of memory");
-                return status;
-        }
+        if (!filled)
+                return command_error(c, "out of memory");
         if (c->defaults)
                 memcpy(filled, c->defaults, c->size);
         switch (options_parse(c, filled, argc, argv)) {

@@ -63,8 +63,8 @@ int command_unknown_verb(const struct command *c, const char *given);
 /* Reports the operands that `verb`, one of `c->verbs`, expects. Returns EXIT_USAGE. */
 int command_verb_usage(const struct command *c, const char *verb);
 
-/* Prints `heapwatch NAME: message` to stderr. */
-void command_error(const struct command *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Prints `heapwatch NAME: message` to stderr; returns EXIT_USAGE. */
+int command_error(const struct command *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Parses, checks and runs; argv[0] is the command's own name. Returns the exit status. */
 int command_main(const struct command *c, int argc, char **argv);
