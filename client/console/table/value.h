@@ -54,6 +54,17 @@ struct column {
                      const void *data);
 };
 
+/* A function of a column that is one expression of the scene `s` and the `row`. */
+#define COLUMN_FUNCTION(type, function, expression)                                                                    \
+        static type function(const struct scene *s, const void *row)                                                   \
+        {                                                                                                              \
+                (void)s;                                                                                               \
+                (void)row;                                                                                             \
+                return expression;                                                                                     \
+        }
+#define COLUMN_VALUE(function, expression) COLUMN_FUNCTION(struct value, function, expression)
+#define COLUMN_TINT(function, expression)  COLUMN_FUNCTION(enum tint, function, expression)
+
 /* The value for people, safe for a terminal. Returns `out`. */
 char *value_show(char *out, size_t size, enum unit unit, struct value v);
 

@@ -55,11 +55,7 @@ static const char *state_name(const Hw__Alert *a)
         }
 }
 
-static struct value state(const struct scene *s, const void *row)
-{
-        (void)s;
-        return value_text(state_name(alert(row)));
-}
+COLUMN_VALUE(state, value_text(state_name(alert(row))))
 
 /* By severity while it holds. */
 static enum tint state_colour(const struct scene *s, const void *row)
@@ -104,29 +100,10 @@ static void draw_gravity(struct canvas *c, struct area area, int row, int column
         (void)canvas_put(c, area, row, column, width, state_colour(s, data), silenced ? "○" : "●");
 }
 
-static struct value target_name(const struct scene *s, const void *row)
-{
-        (void)s;
-        return value_text(target(row)->name);
-}
-
-static struct value severity(const struct scene *s, const void *row)
-{
-        (void)s;
-        return value_text(alert(row)->whole_severity ? alert(row)->whole_severity : alert(row)->severity);
-}
-
-static struct value rule(const struct scene *s, const void *row)
-{
-        (void)s;
-        return value_text(alert(row)->rule);
-}
-
-static struct value band(const struct scene *s, const void *row)
-{
-        (void)s;
-        return value_text(alert(row)->band_label);
-}
+COLUMN_VALUE(target_name, value_text(target(row)->name))
+COLUMN_VALUE(severity, value_text(alert(row)->whole_severity ? alert(row)->whole_severity : alert(row)->severity))
+COLUMN_VALUE(rule, value_text(alert(row)->rule))
+COLUMN_VALUE(band, value_text(alert(row)->band_label))
 
 static void draw_band(struct canvas *c, struct area area, int row, int column, int width, const struct scene *s,
                       const void *data)
@@ -135,11 +112,7 @@ static void draw_band(struct canvas *c, struct area area, int row, int column, i
         draw_label(c, area, row, column, width, alert(data)->band_label);
 }
 
-static struct value part_of(const struct scene *s, const void *row)
-{
-        (void)s;
-        return value_text(alert(row)->part_of);
-}
+COLUMN_VALUE(part_of, value_text(alert(row)->part_of))
 
 /* Alerts in the same state that are part of it. */
 static struct value below(const struct scene *s, const void *row)
@@ -150,17 +123,8 @@ static struct value below(const struct scene *s, const void *row)
         return value_number(n > 0, (double)n);
 }
 
-static struct value measured(const struct scene *s, const void *row)
-{
-        (void)s;
-        return value_text(alert(row)->value_text);
-}
-
-static struct value threshold(const struct scene *s, const void *row)
-{
-        (void)s;
-        return value_text(alert(row)->threshold_text);
-}
+COLUMN_VALUE(measured, value_text(alert(row)->value_text))
+COLUMN_VALUE(threshold, value_text(alert(row)->threshold_text))
 
 /*
  * A moment of an alert, which may be of a run before this one: then event time 0 was at another time of day. Of a run
@@ -195,11 +159,7 @@ static struct value fired(const struct scene *s, const void *row)
         return moment(s, row, a->has_fired_ns, a->fired_ns, a->has_fired_wall_ns, a->fired_wall_ns);
 }
 
-static struct value evidence(const struct scene *s, const void *row)
-{
-        (void)s;
-        return value_text(alert(row)->sentence);
-}
+COLUMN_VALUE(evidence, value_text(alert(row)->sentence))
 
 /* clang-format off */
 static const struct column columns[] = {

@@ -27,29 +27,10 @@ static const Hw__CostCentre *centre(const void *row)
         return row;
 }
 
-static struct value label(const struct scene *s, const void *row)
-{
-        (void)s;
-        return value_text(centre(row)->label);
-}
-
-static struct value module(const struct scene *s, const void *row)
-{
-        (void)s;
-        return value_text(centre(row)->module);
-}
-
-static struct value source(const struct scene *s, const void *row)
-{
-        (void)s;
-        return value_text(centre(row)->source);
-}
-
-static struct value caf(const struct scene *s, const void *row)
-{
-        (void)s;
-        return centre(row)->has_caf ? value_text(centre(row)->caf ? "CAF" : "no") : no_value;
-}
+COLUMN_VALUE(label, value_text(centre(row)->label))
+COLUMN_VALUE(module, value_text(centre(row)->module))
+COLUMN_VALUE(source, value_text(centre(row)->source))
+COLUMN_VALUE(caf, centre(row)->has_caf ? value_text(centre(row)->caf ? "CAF" : "no") : no_value)
 
 /* clang-format off */
 static const struct column columns[] = {

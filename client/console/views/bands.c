@@ -21,17 +21,8 @@ static const Hw__WindowStatistics *statistics(const struct scene *s, const void 
 
 /* ----------------------------------------------------------------- columns */
 
-static struct value label(const struct scene *s, const void *row)
-{
-        (void)s;
-        return value_text(band(row)->def->label);
-}
-
-static struct value bytes(const struct scene *s, const void *row)
-{
-        (void)s;
-        return value_number(true, (double)band(row)->bytes);
-}
+COLUMN_VALUE(label, value_text(band(row)->def->label))
+COLUMN_VALUE(bytes, value_number(true, (double)band(row)->bytes))
 
 static struct value share(const struct scene *s, const void *row)
 {
@@ -85,46 +76,13 @@ static struct value fit(const struct scene *s, const void *row)
         return value_number(w && w->has_fit, w ? w->fit : 0);
 }
 
-static struct value slope(const struct scene *s, const void *row)
-{
-        (void)s;
-        return trend_slope(band(row)->trend);
-}
-
-static struct value slope_low(const struct scene *s, const void *row)
-{
-        (void)s;
-        return trend_slope_low(band(row)->trend);
-}
-
-static struct value slope_high(const struct scene *s, const void *row)
-{
-        (void)s;
-        return trend_slope_high(band(row)->trend);
-}
-
-static struct value verdict(const struct scene *s, const void *row)
-{
-        (void)s;
-        return trend_verdict(band(row)->trend);
-}
-
-static enum tint verdict_colour(const struct scene *s, const void *row)
-{
-        (void)s;
-        return trend_tint(band(row)->trend);
-}
-
-static struct value verdict_order(const struct scene *s, const void *row)
-{
-        (void)s;
-        return trend_gravity(band(row)->trend);
-}
-
-static struct value since(const struct scene *s, const void *row)
-{
-        return trend_onset(s, s->target, band(row)->trend);
-}
+COLUMN_VALUE(slope, trend_slope(band(row)->trend))
+COLUMN_VALUE(slope_low, trend_slope_low(band(row)->trend))
+COLUMN_VALUE(slope_high, trend_slope_high(band(row)->trend))
+COLUMN_VALUE(verdict, trend_verdict(band(row)->trend))
+COLUMN_TINT(verdict_colour, trend_tint(band(row)->trend))
+COLUMN_VALUE(verdict_order, trend_gravity(band(row)->trend))
+COLUMN_VALUE(since, trend_onset(s, s->target, band(row)->trend))
 
 static struct value so_far(const struct scene *s, const void *row)
 {
@@ -200,11 +158,7 @@ static bool has_places(const struct scene *s)
         return by_info_table(s) || breakdown(s) == HW__BREAKDOWN__BREAKDOWN_COST_CENTRE_STACK;
 }
 
-static enum tint strong(const struct scene *s, const void *row)
-{
-        (void)s;
-        return band(row)->bytes ? TINT_STRONG : TINT_DIM;
-}
+COLUMN_TINT(strong, band(row)->bytes ? TINT_STRONG : TINT_DIM)
 
 static void draw_history(struct canvas *c, struct area area, int row, int column, int width, const struct scene *s,
                          const void *data)

@@ -21,18 +21,10 @@ static const Hw__Generation *generation(const void *row)
 
 /* ------------------------------------------------------------- generations */
 
-static struct value number(const struct scene *s, const void *row)
-{
-        (void)s;
-        return value_number(generation(row)->has_generation, generation(row)->generation);
-}
+COLUMN_VALUE(number, value_number(generation(row)->has_generation, generation(row)->generation))
 
 #define GENERATION_VALUE(function, field)                                                                              \
-        static struct value function(const struct scene *s, const void *row)                                           \
-        {                                                                                                              \
-                (void)s;                                                                                               \
-                return value_number(generation(row)->has_##field, (double)generation(row)->field);                     \
-        }
+        COLUMN_VALUE(function, value_number(generation(row)->has_##field, (double)generation(row)->field))
 
 GENERATION_VALUE(count, count)
 GENERATION_VALUE(parallel, parallel_count)
@@ -124,11 +116,7 @@ static const struct table_class generations = {
 
 /* ----------------------------------------------------------------- figures */
 
-static struct value mutator(const struct scene *s, const void *row)
-{
-        (void)s;
-        return value_number(true, 1 - facts_get(row, FACT_GC_SHARE));
-}
+COLUMN_VALUE(mutator, value_number(true, 1 - facts_get(row, FACT_GC_SHARE)))
 
 /* Those of the nonmoving collector come last, so that they can be left out for programs without it. */
 /* clang-format off */

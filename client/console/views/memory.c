@@ -127,42 +127,13 @@ static struct value since_mark(const struct scene *s, const void *row)
         return value_number(known, gained);
 }
 
-static struct value slope(const struct scene *s, const void *row)
-{
-        return trend_slope(trend(s, row));
-}
-
-static struct value slope_low(const struct scene *s, const void *row)
-{
-        return trend_slope_low(trend(s, row));
-}
-
-static struct value slope_high(const struct scene *s, const void *row)
-{
-        return trend_slope_high(trend(s, row));
-}
-
-static struct value verdict(const struct scene *s, const void *row)
-{
-        return trend_verdict(trend(s, row));
-}
-
-static struct value verdict_order(const struct scene *s, const void *row)
-{
-        return trend_gravity(trend(s, row));
-}
-
-static enum tint verdict_colour(const struct scene *s, const void *row)
-{
-        return trend_tint(trend(s, row));
-}
-
-static enum tint strong(const struct scene *s, const void *row)
-{
-        (void)s;
-        (void)row;
-        return TINT_STRONG;
-}
+COLUMN_VALUE(slope, trend_slope(trend(s, row)))
+COLUMN_VALUE(slope_low, trend_slope_low(trend(s, row)))
+COLUMN_VALUE(slope_high, trend_slope_high(trend(s, row)))
+COLUMN_VALUE(verdict, trend_verdict(trend(s, row)))
+COLUMN_VALUE(verdict_order, trend_gravity(trend(s, row)))
+COLUMN_TINT(verdict_colour, trend_tint(trend(s, row)))
+COLUMN_TINT(strong, TINT_STRONG)
 
 /* clang-format off */
 static const struct column columns[] = {

@@ -68,11 +68,7 @@ static const char *kind_name(const struct line *l)
         }
 }
 
-static struct value kind(const struct scene *s, const void *row)
-{
-        (void)s;
-        return value_text(kind_name(line(row)));
-}
+COLUMN_VALUE(kind, value_text(kind_name(line(row))))
 
 static enum tint colour(const struct scene *s, const void *row)
 {
@@ -91,11 +87,7 @@ static const char *words(const void *row)
         return l->words[0] ? l->words : l->note ? l->note->text : NULL;
 }
 
-static struct value said(const struct scene *s, const void *row)
-{
-        (void)s;
-        return value_text(words(row));
-}
+COLUMN_VALUE(said, value_text(words(row)))
 
 static enum tint said_colour(const struct scene *s, const void *row)
 {

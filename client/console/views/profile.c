@@ -27,29 +27,17 @@ static const Hw__TickyCounter *counter(const void *row)
         return row;
 }
 
-static struct value name(const struct scene *s, const void *row)
-{
-        (void)s;
-        return value_text(counter(row)->name);
-}
+COLUMN_VALUE(name, value_text(counter(row)->name))
 
 #define TICKY_VALUE(function, field)                                                                                   \
-        static struct value function(const struct scene *s, const void *row)                                           \
-        {                                                                                                              \
-                (void)s;                                                                                               \
-                return value_number(counter(row)->has_##field, (double)counter(row)->field);                           \
-        }
+        COLUMN_VALUE(function, value_number(counter(row)->has_##field, (double)counter(row)->field))
 
 TICKY_VALUE(entries, entries)
 TICKY_VALUE(allocs, allocs)
 TICKY_VALUE(allocd, allocd)
 TICKY_VALUE(arity, arity)
 
-static struct value kinds(const struct scene *s, const void *row)
-{
-        (void)s;
-        return value_text(counter(row)->argument_kinds);
-}
+COLUMN_VALUE(kinds, value_text(counter(row)->argument_kinds))
 
 /* clang-format off */
 static const struct column ticky_columns[] = {
@@ -270,21 +258,9 @@ static bool has_ticks(const struct scene *s)
         return !s->cpu;
 }
 
-static struct value inherited(const struct scene *s, const void *row)
-{
-        return part_of(s, node(row)->inherited);
-}
-
-static struct value own(const struct scene *s, const void *row)
-{
-        return part_of(s, node(row)->own);
-}
-
-static struct value ticks(const struct scene *s, const void *row)
-{
-        (void)s;
-        return value_number(true, (double)node(row)->own);
-}
+COLUMN_VALUE(inherited, part_of(s, node(row)->inherited))
+COLUMN_VALUE(own, part_of(s, node(row)->own))
+COLUMN_VALUE(ticks, value_number(true, (double)node(row)->own))
 
 static double tick_ns(const struct scene *s)
 {
@@ -308,17 +284,8 @@ static struct value label(const struct scene *s, const void *row)
         return value_text(node(row)->centre->label ? node(row)->centre->label : "?");
 }
 
-static struct value module(const struct scene *s, const void *row)
-{
-        (void)s;
-        return node(row)->centre ? value_text(node(row)->centre->module) : no_value;
-}
-
-static struct value source(const struct scene *s, const void *row)
-{
-        (void)s;
-        return node(row)->centre ? value_text(node(row)->centre->source) : no_value;
-}
+COLUMN_VALUE(module, node(row)->centre ? value_text(node(row)->centre->module) : no_value)
+COLUMN_VALUE(source, node(row)->centre ? value_text(node(row)->centre->source) : no_value)
 
 static void draw_name(struct canvas *c, struct area area, int row, int column, int width, const struct scene *s,
                       const void *data)
@@ -444,27 +411,10 @@ static const struct cpu_function *function(const void *row)
         return row;
 }
 
-static struct value function_name(const struct scene *s, const void *row)
-{
-        (void)s;
-        return value_text(function(row)->name);
-}
-
-static struct value function_self(const struct scene *s, const void *row)
-{
-        return part_of(s, function(row)->self_ns);
-}
-
-static struct value function_total(const struct scene *s, const void *row)
-{
-        return part_of(s, function(row)->total_ns);
-}
-
-static struct value function_ns(const struct scene *s, const void *row)
-{
-        (void)s;
-        return value_number(true, (double)function(row)->self_ns);
-}
+COLUMN_VALUE(function_name, value_text(function(row)->name))
+COLUMN_VALUE(function_self, part_of(s, function(row)->self_ns))
+COLUMN_VALUE(function_total, part_of(s, function(row)->total_ns))
+COLUMN_VALUE(function_ns, value_number(true, (double)function(row)->self_ns))
 
 /* clang-format off */
 static const struct column function_columns[] = {

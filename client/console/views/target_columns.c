@@ -20,11 +20,7 @@ static const struct world_target *target(const void *row)
 
 /* ----------------------------------------------------------------- columns */
 
-static struct value name(const struct scene *s, const void *row)
-{
-        (void)s;
-        return value_text(target(row)->name);
-}
+COLUMN_VALUE(name, value_text(target(row)->name))
 
 static struct value state(const struct scene *s, const void *row)
 {
@@ -40,10 +36,7 @@ static enum tint state_colour(const struct scene *s, const void *row)
         return scene_stale(s, target(row), &age_ns) ? TINT_BAD : state_tint(target(row));
 }
 
-static struct value up(const struct scene *s, const void *row)
-{
-        return value_number(target(row)->event_time_ns > 0, (double)scene_now_ns(s, target(row)));
-}
+COLUMN_VALUE(up, value_number(target(row)->event_time_ns > 0, (double)scene_now_ns(s, target(row))))
 
 static struct value limit(const struct scene *s, const void *row)
 {
@@ -83,10 +76,7 @@ static enum tint limit_colour(const struct scene *s, const void *row)
         return share.number < 0.95 ? TINT_WARN : TINT_BAD;
 }
 
-static struct value verdict(const struct scene *s, const void *row)
-{
-        return answered_word(s, target(row));
-}
+COLUMN_VALUE(verdict, answered_word(s, target(row)))
 
 /* "steady so far" in the width of "steady", told from a verdict as a provisional growth is, without colours, too. */
 static char *verdict_text(char *out, size_t size, const struct scene *s, const void *row)
@@ -100,16 +90,8 @@ static char *verdict_text(char *out, size_t size, const struct scene *s, const v
         return value_show(out, size, UNIT_TEXT, v);
 }
 
-static struct value verdict_of_live(const struct scene *s, const void *row)
-{
-        (void)s;
-        return trend_verdict(target_trend(target(row)));
-}
-
-static struct value gravity(const struct scene *s, const void *row)
-{
-        return answered_rank(s, target(row));
-}
+COLUMN_VALUE(verdict_of_live, trend_verdict(target_trend(target(row))))
+COLUMN_VALUE(gravity, answered_rank(s, target(row)))
 
 static enum tint verdict_colour(const struct scene *s, const void *row)
 {
@@ -118,10 +100,7 @@ static enum tint verdict_colour(const struct scene *s, const void *row)
         return tone == ANSWER_DIM ? TINT_DIM : answer_tint(tone);
 }
 
-static struct value slope(const struct scene *s, const void *row)
-{
-        return answered_slope(s, target(row));
-}
+COLUMN_VALUE(slope, answered_slope(s, target(row)))
 
 static struct value so_far(const struct scene *s, const void *row)
 {
@@ -132,15 +111,8 @@ static struct value so_far(const struct scene *s, const void *row)
         return v;
 }
 
-static struct value since(const struct scene *s, const void *row)
-{
-        return answered_onset(s, target(row));
-}
-
-static struct value culprit(const struct scene *s, const void *row)
-{
-        return value_text(scene_brief(s, target(row))->culprit_text);
-}
+COLUMN_VALUE(since, answered_onset(s, target(row)))
+COLUMN_VALUE(culprit, value_text(scene_brief(s, target(row))->culprit_text))
 
 static void draw_culprit(struct canvas *c, struct area area, int row, int column, int width, const struct scene *s,
                          const void *data)
@@ -159,17 +131,9 @@ static struct value limit_in(const struct scene *s, const void *row)
         return value_number(a->has_limit, (double)a->limit_ns);
 }
 
-static struct value state_detail(const struct scene *s, const void *row)
-{
-        (void)s;
-        return value_text(target(row)->target ? target(row)->target->detail : NULL);
-}
+COLUMN_VALUE(state_detail, value_text(target(row)->target ? target(row)->target->detail : NULL))
 
-#define ANSWER(function, question)                                                                                     \
-        static struct value function(const struct scene *s, const void *row)                                           \
-        {                                                                                                              \
-                return value_text(scene_answered(s, target(row))->whole[question]);                                    \
-        }
+#define ANSWER(function, question) COLUMN_VALUE(function, value_text(scene_answered(s, target(row))->whole[question]))
 
 ANSWER(answer_wrong, QUESTION_WRONG)
 ANSWER(answer_since, QUESTION_SINCE)
@@ -179,17 +143,8 @@ ANSWER(answer_why, QUESTION_WHY)
 ANSWER(answer_until, QUESTION_UNTIL)
 ANSWER(answer_next, QUESTION_NEXT)
 
-static struct value firing(const struct scene *s, const void *row)
-{
-        (void)s;
-        return alerts_firing(target(row));
-}
-
-static enum tint firing_colour(const struct scene *s, const void *row)
-{
-        (void)s;
-        return alerts_tint(target(row));
-}
+COLUMN_VALUE(firing, alerts_firing(target(row)))
+COLUMN_TINT(firing_colour, alerts_tint(target(row)))
 
 static enum tint gc_colour(const struct scene *s, const void *row)
 {
@@ -208,17 +163,8 @@ static struct value pause(const struct scene *s, const void *row)
         return value_number(known, (double)p99_ns);
 }
 
-static enum tint lost_colour(const struct scene *s, const void *row)
-{
-        (void)s;
-        return facts_get(row, FACT_STREAM_LOST) > 0 ? TINT_BAD : TINT_DIM;
-}
-
-static enum tint lag_colour(const struct scene *s, const void *row)
-{
-        (void)s;
-        return facts_get(row, FACT_STREAM_LAG) > 10e9 ? TINT_WARN : TINT_DIM;
-}
+COLUMN_TINT(lost_colour, facts_get(row, FACT_STREAM_LOST) > 0 ? TINT_BAD : TINT_DIM)
+COLUMN_TINT(lag_colour, facts_get(row, FACT_STREAM_LAG) > 10e9 ? TINT_WARN : TINT_DIM)
 
 static void draw_history(struct canvas *c, struct area area, int row, int column, int width, const struct scene *s,
                          const void *data)

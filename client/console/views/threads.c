@@ -17,11 +17,7 @@ static const Hw__Capability *capability(const void *row)
 }
 
 #define CAPABILITY_VALUE(function, field)                                                                              \
-        static struct value function(const struct scene *s, const void *row)                                           \
-        {                                                                                                              \
-                (void)s;                                                                                               \
-                return value_number(capability(row)->has_##field, (double)capability(row)->field);                     \
-        }
+        COLUMN_VALUE(function, value_number(capability(row)->has_##field, (double)capability(row)->field))
 
 CAPABILITY_VALUE(number, number)
 CAPABILITY_VALUE(run, run_ns)
@@ -35,11 +31,7 @@ static struct value used(const struct scene *s, const void *row)
         return value_number(known, known ? (double)capability(row)->run_ns / elapsed_ns(s) : 0);
 }
 
-static struct value state(const struct scene *s, const void *row)
-{
-        (void)s;
-        return value_text(capability(row)->has_disabled && capability(row)->disabled ? "disabled" : "enabled");
-}
+COLUMN_VALUE(state, value_text(capability(row)->disabled ? "disabled" : "enabled"))
 
 /* Running Haskell, collecting, and neither, over the whole run. */
 static void draw_use(struct canvas *c, struct area area, int row, int column, int width, const struct scene *s,
@@ -103,17 +95,8 @@ static const Hw__StopReason *stop(const void *row)
         return row;
 }
 
-static struct value reason(const struct scene *s, const void *row)
-{
-        (void)s;
-        return value_text(stop(row)->reason);
-}
-
-static struct value count(const struct scene *s, const void *row)
-{
-        (void)s;
-        return value_number(stop(row)->has_count, (double)stop(row)->count);
-}
+COLUMN_VALUE(reason, value_text(stop(row)->reason))
+COLUMN_VALUE(count, value_number(stop(row)->has_count, (double)stop(row)->count))
 
 static double all_stops(const struct scene *s)
 {
@@ -184,28 +167,14 @@ static const struct thread_group *group(const void *row)
         return row;
 }
 
-#define GROUP_VALUE(function, is_known, field)                                                                         \
-        static struct value function(const struct scene *s, const void *row)                                           \
-        {                                                                                                              \
-                (void)s;                                                                                               \
-                return value_number(is_known, (double)group(row)->field);                                              \
-        }
+#define GROUP_VALUE(function, is_known, field) COLUMN_VALUE(function, value_number(is_known, (double)group(row)->field))
 
 GROUP_VALUE(group_threads, true, threads)
 GROUP_VALUE(group_stack, true, most_stack_bytes)
 GROUP_VALUE(group_allocated, group(row)->has_allocated, allocated_bytes)
 
-static struct value group_state(const struct scene *s, const void *row)
-{
-        (void)s;
-        return value_text(group(row)->state);
-}
-
-static struct value group_place(const struct scene *s, const void *row)
-{
-        (void)s;
-        return value_text(group(row)->place);
-}
+COLUMN_VALUE(group_state, value_text(group(row)->state))
+COLUMN_VALUE(group_place, value_text(group(row)->place))
 
 /* clang-format off */
 static const struct column group_columns[] = {
