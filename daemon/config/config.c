@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: the command line fills the struct; the file (config_file.c) fills only what is still empty. Every value is
- * checked where it enters, so that nothing downstream has to.
+ * DESIGN: defaults, then the command line, then what the file (config_file.c) gives beside it. Every value is checked
+ * where it enters, so that nothing downstream has to.
  */
 #include "daemon/config/config.h"
-#include "daemon/config/directory.h"
 #include "daemon/config/print.h"
+#include "daemon/config/settings.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -53,31 +53,6 @@ bool config_add_target(struct config *c, const char *name, const char *spec, str
         return true;
 }
 
-static bool bad_value(struct error *error, const char *value, const char *expected)
-{
-        return error_set(error, "'%.40s'; expected %s", value, expected);
-}
-
-bool config_keep_most(struct config_keep *c, const char *value, struct error *error)
-{
-        char *end;
-        unsigned long n = strtoul(value, &end, 10);
-
-        if (*value < '0' || *value > '9' || *end || n > LIMIT_TARGETS / 2)
-                return bad_value(error, value, "a number of targets from 0 to 500");
-        c->most = (uint32_t)n;
-        c->has_most = true;
-        return true;
-}
-
-bool config_keep_for(struct config_keep *c, const char *value, struct error *error)
-{
-        if (!hw_parse_duration(value, &c->for_ns))
-                return bad_value(error, value, "a time such as 12h or 48h");
-        c->has_for = true;
-        return true;
-}
-
 bool config_add_rules(struct config *c, const char *path, struct error *error)
 {
         char *own = c->n_rules < CONFIG_RULES_MAX ? strdup(path) : NULL;
@@ -86,18 +61,6 @@ bool config_add_rules(struct config *c, const char *path, struct error *error)
                 return error_set(error, "more than %d rule files, or out of memory", CONFIG_RULES_MAX);
         }
         c->rules[c->n_rules++] = own;
-        return true;
-}
-
-bool config_notify(struct config *c, const char *value)
-{
-        bool off = !strcmp(value, "off");
-
-        if (!off && strcmp(value, "on") != 0)
-                return false;
-        if (!c->notify_set)
-                c->notify_off = off;
-        c->notify_set = true;
         return true;
 }
 
@@ -128,156 +91,13 @@ static int parse_word(const struct command *c, const struct option *o, void *fil
         return 0;
 }
 
-static int parse_endpoint(const struct command *c, const struct option *o, void *filled, char *value)
-{
-        struct config *config = ((struct arguments *)filled)->config;
-        char *endpoint = !strcmp(o->name, "request") ? config->request_endpoint : config->publish_endpoint;
-
-        if (strlen(value) >= CONFIG_ENDPOINT_MAX)
-                return option_error(c, o, "an endpoint has at most %d bytes", CONFIG_ENDPOINT_MAX - 1);
-        snprintf(endpoint, CONFIG_ENDPOINT_MAX, "%s", value);
-        return 0;
-}
-
-static int parse_keys(const struct command *c, const struct option *o, void *filled, char *value)
-{
-        struct config *config = ((struct arguments *)filled)->config;
-        const bool listen = !strcmp(o->name, "listen");
-        const size_t size = listen ? sizeof(config->listen) : sizeof(config->keys);
-
-        if (strlen(value) >= size)
-                return option_error(c, o, "it has at most %zu bytes", size - 1);
-        (void)snprintf(listen ? config->listen : config->keys, size, "%s", value);
-        return 0;
-}
-
-static int parse_log_level(const struct command *c, const struct option *o, void *filled, char *value)
-{
-        struct config *config = ((struct arguments *)filled)->config;
-
-        config->has_log_level = log_parse_level(value, &config->log_level);
-        if (config->has_log_level)
-                return 0;
-        return option_error(
-                c, o, "'%.40s'; expected error, warning, info or debug, or by room, e.g. info,source=debug; rooms: %s",
-                value, log_room_names());
-}
-
-static int parse_trend(const struct command *c, const struct option *o, void *filled, char *value)
-{
-        struct config_trend *trend = &((struct arguments *)filled)->config->trend;
-        struct error error;
-        bool good = !strcmp(o->name, "resolution") ? config_trend_resolution(trend, value, &error)
-                    : !strcmp(o->name, "limit")    ? config_trend_limit(trend, value, &error)
-                                                   : config_trend_leak_after(trend, value, &error);
-
-        return good ? 0 : option_error(c, o, "%s", error.text);
-}
-
-static int parse_keep(const struct command *c, const struct option *o, void *filled, char *value)
-{
-        struct config_keep *keep = &((struct arguments *)filled)->config->keep_ended;
-        struct error error;
-        bool good = !strcmp(o->name, "keep-ended") ? config_keep_most(keep, value, &error)
-                                                   : config_keep_for(keep, value, &error);
-
-        return good ? 0 : option_error(c, o, "%s", error.text);
-}
-
-bool config_memory(struct config *c, const char *value, struct error *error)
-{
-        uint64_t bytes;
-
-        if (!hw_parse_bytes(value, &bytes) || bytes < CONFIG_MEMORY_LEAST) {
-                error_set(error, "'%.40s'; expected bytes, such as 256MiB, 16MiB at least", value);
-                return false;
-        }
-        if (c->memory_bytes == 0)
-                c->memory_bytes = bytes;
-        return true;
-}
-
-bool config_census_memory(struct config *c, const char *value, struct error *error)
-{
-        uint64_t bytes = UINT64_MAX;
-
-        if (strcmp(value, "off") != 0 && (!hw_parse_bytes(value, &bytes) || bytes < CONFIG_CENSUS_MEMORY_LEAST))
-                return error_set(error, "'%.40s'; expected bytes, such as 512MiB, 64MiB at least, or off", value);
-        if (c->census_memory_bytes == 0)
-                c->census_memory_bytes = bytes;
-        return true;
-}
-
-static int parse_census_memory(const struct command *c, const struct option *o, void *filled, char *value)
+static int parse_setting(const struct command *c, const struct option *o, void *filled, char *value)
 {
         struct error error;
 
-        return config_census_memory(((struct arguments *)filled)->config, value, &error)
+        return setting_give(((struct arguments *)filled)->config, o->name, value, &error)
                        ? 0
                        : option_error(c, o, "%s", error.text);
-}
-
-static int parse_memory(const struct command *c, const struct option *o, void *filled, char *value)
-{
-        struct error error;
-
-        return config_memory(((struct arguments *)filled)->config, value, &error)
-                       ? 0
-                       : option_error(c, o, "%s", error.text);
-}
-
-static int parse_record(const struct command *c, const struct option *o, void *filled, char *value)
-{
-        struct config_record *record = &((struct arguments *)filled)->config->record;
-        const char *setting = !strcmp(o->name, "record")          ? "directory"
-                              : !strcmp(o->name, "record-budget") ? "total"
-                                                                  : "time";
-        struct error error;
-
-        return config_record_set(record, setting, value, &error) ? 0 : option_error(c, o, "%s", error.text);
-}
-
-static int parse_checkpoint(const struct command *c, const struct option *o, void *filled, char *value)
-{
-        struct config_checkpoint *checkpoint = &((struct arguments *)filled)->config->checkpoint;
-        const char *setting = !strcmp(o->name, "checkpoint") ? "directory" : "every";
-        struct error error;
-
-        return config_checkpoint_set(checkpoint, setting, value, &error) ? 0 : option_error(c, o, "%s", error.text);
-}
-
-static int parse_state(const struct command *c, const struct option *o, void *filled, char *value)
-{
-        struct config *config = ((struct arguments *)filled)->config;
-        struct error error;
-
-        return config_directory(config->state, sizeof(config->state), value, &error)
-                       ? 0
-                       : option_error(c, o, "%s", error.text);
-}
-
-static int parse_rules(const struct command *c, const struct option *o, void *filled, char *value)
-{
-        struct error error;
-
-        if (config_add_rules(((struct arguments *)filled)->config, value, &error))
-                return 0;
-        return option_error(c, o, "%s", error.text);
-}
-
-static int parse_allow(const struct command *c, const struct option *o, void *filled, char *value)
-{
-        struct error error;
-
-        if (source_allow_add(&((struct arguments *)filled)->config->allow, value, &error))
-                return 0;
-        return option_error(c, o, "%s", error.text);
-}
-
-static int parse_notify(const struct command *c, const struct option *o, void *filled, char *value)
-{
-        return config_notify(((struct arguments *)filled)->config, value) ? 0
-                                                                          : option_error(c, o, "expected on or off");
 }
 
 /* Options without a value that set one field of the configuration. */
@@ -309,82 +129,82 @@ static int parse_flag(const struct command *c, const struct option *o, void *fil
 static const struct option options[] = {
         OPTION_TEXT("config", 'c', "FILE", struct arguments, file, COMPLETE_FILE,
                     "YAML with the same settings (see heapwatchd.yaml(5)); the command line wins over the file"),
-        OPTION_CALLBACK("publish", 0, "ENDPOINT", parse_endpoint, COMPLETE_NOTHING,
+        OPTION_CALLBACK("publish", 0, "ENDPOINT", parse_setting, COMPLETE_NOTHING,
                         "where updates are published: ipc in a directory that only the user can enter, or tcp on a "
                         "loopback address; others are refused, because nothing would keep strangers out"),
-        OPTION_CALLBACK("request", 0, "ENDPOINT", parse_endpoint, COMPLETE_NOTHING,
+        OPTION_CALLBACK("request", 0, "ENDPOINT", parse_setting, COMPLETE_NOTHING,
                         "where requests are answered; default of both: ipc sockets in $XDG_RUNTIME_DIR/heapwatch, or "
                         "/run/heapwatch as root"),
         OPTION_CALLBACK(
-                "listen", 0, "ENDPOINT", parse_keys, COMPLETE_NOTHING,
+                "listen", 0, "ENDPOINT", parse_setting, COMPLETE_NOTHING,
                 "also listen at tcp://ADDRESS:PORT and at the port above it, for other machines: encrypted, and "
                 "for those alone whose key is authorised (see `heapwatch keys`)"),
         OPTION_CALLBACK(
-                "keys", 0, "DIR", parse_keys, COMPLETE_FILE,
+                "keys", 0, "DIR", parse_setting, COMPLETE_FILE,
                 "with --listen: the directory of this daemon's key, server.key, and of authorized.yaml (default "
                 "~/.config/heapwatch/keys); read again on SIGHUP and `heapwatch ctl reload`"),
         FLAG("show-arguments",
              "publish the programs' own arguments too; they may hold secrets, so only RTS options are published "
              "otherwise. The programs' environment is never published"),
-        OPTION_CALLBACK("resolution", 0, "TIME", parse_trend, COMPLETE_NOTHING,
+        OPTION_CALLBACK("resolution", 0, "TIME", parse_setting, COMPLETE_NOTHING,
                         "step in which growth is judged, 100ms to 1h (default 1m)"),
         OPTION_CALLBACK(
-                "leak-after", 0, "TIME", parse_trend, COMPLETE_NOTHING,
+                "leak-after", 0, "TIME", parse_setting, COMPLETE_NOTHING,
                 "growth that lasts this long without slowing down is called a leak (default 180 steps, which is 3h; at "
                 "least 20 steps; given alone, it sets the step to a 180th)"),
-        OPTION_CALLBACK("limit", 0, "BYTES", parse_trend, COMPLETE_NOTHING,
+        OPTION_CALLBACK("limit", 0, "BYTES", parse_setting, COMPLETE_NOTHING,
                         "memory the programs may use, such as 2GiB, if less than what their control group, -M or the "
                         "machine allow"),
         OPTION_CALLBACK(
-                "memory", 0, "BYTES", parse_memory, COMPLETE_NOTHING,
+                "memory", 0, "BYTES", parse_setting, COMPLETE_NOTHING,
                 "the daemon's own memory, such as 256MiB (default: what its control group allows): above 80 % "
                 "of it targets above their share get no new bands, above 95 % none does, and no target is added"),
         OPTION_CALLBACK(
-                "census-memory", 0, "BYTES|off", parse_census_memory, COMPLETE_NOTHING,
+                "census-memory", 0, "BYTES|off", parse_setting, COMPLETE_NOTHING,
                 "memory that reading the heap of a program with the agent may need, for censuses that do not pause it: "
                 "a quarter more than the heap (default 1GiB); off: no heap is read"),
         OPTION_CALLBACK(
-                "keep-ended", 0, "NUMBER", parse_keep, COMPLETE_NOTHING,
+                "keep-ended", 0, "NUMBER", parse_setting, COMPLETE_NOTHING,
                 "how many ended runs are kept, with all that was seen of them, 0 to 500: targets of `heapwatch run`, "
                 "and of any target the run before its newest, as NAME~1; the oldest go first, and of one name at most "
                 "4 stay (default 16)"),
-        OPTION_CALLBACK("keep-ended-for", 0, "TIME", parse_keep, COMPLETE_NOTHING,
+        OPTION_CALLBACK("keep-ended-for", 0, "TIME", parse_setting, COMPLETE_NOTHING,
                         "how long they are kept (default 48h)"),
-        OPTION_CALLBACK("allow-source", 0, "PATTERN", parse_allow, COMPLETE_NOTHING,
+        OPTION_CALLBACK("allow-source", 0, "PATTERN", parse_setting, COMPLETE_NOTHING,
                         "sources that requests may add, such as /srv/*/log/*.eventlog or unix-listen:/run/heapwatch/*, "
                         "where * does not match a '/'; may be given several times. Without it they may add what the "
                         "daemon's user could read without privileges, and nothing that listens"),
         OPTION_CALLBACK(
-                "record", 0, "DIR", parse_record, COMPLETE_FILE,
+                "record", 0, "DIR", parse_setting, COMPLETE_FILE,
                 "keep the streams of all targets in DIR, compressed, within a budget: what was seen outlives "
                 "program and daemon; see `heapwatch recording` and `heapwatch recording dump`. Never the programs' "
                 "environment, their arguments with --show-arguments only"),
-        OPTION_CALLBACK("record-budget", 0, "BYTES", parse_record, COMPLETE_NOTHING,
+        OPTION_CALLBACK("record-budget", 0, "BYTES", parse_setting, COMPLETE_NOTHING,
                         "disk space for recordings (default 4GiB; of one target 1GiB, see heapwatchd.yaml(5)): the "
                         "oldest go first. Recording pauses where less than 1GiB would be left free"),
-        OPTION_CALLBACK("record-for", 0, "TIME", parse_record, COMPLETE_NOTHING,
+        OPTION_CALLBACK("record-for", 0, "TIME", parse_setting, COMPLETE_NOTHING,
                         "how long recordings are kept (default 7d)"),
-        OPTION_CALLBACK("checkpoint", 0, "DIR", parse_checkpoint, COMPLETE_FILE,
+        OPTION_CALLBACK("checkpoint", 0, "DIR", parse_setting, COMPLETE_FILE,
                         "keep what is known of all targets in DIR, so that a daemon that is started again goes on: "
                         "verdicts, windows, alerts and their clocks, history, and the targets that requests had added"),
-        OPTION_CALLBACK("checkpoint-every", 0, "TIME", parse_checkpoint, COMPLETE_NOTHING,
+        OPTION_CALLBACK("checkpoint-every", 0, "TIME", parse_setting, COMPLETE_NOTHING,
                         "how often checkpoints are written, from 100ms to 30s (default 20s); a daemon that is asked to "
                         "end writes all of them"),
         OPTION_CALLBACK(
-                "state", 0, "DIR", parse_state, COMPLETE_FILE,
+                "state", 0, "DIR", parse_setting, COMPLETE_FILE,
                 "as the daemon that `heapwatch run` starts: keep in DIR how this daemon ends, for the one after "
                 "it and for those who start it again, and the older part of its log, which is then at most "
                 "1MiB where standard error is a file. One daemon at a time has DIR (default: that of "
                 "--checkpoint, if given)"),
-        OPTION_CALLBACK("rules", 0, "FILE", parse_rules, COMPLETE_FILE,
+        OPTION_CALLBACK("rules", 0, "FILE", parse_setting, COMPLETE_FILE,
                         "rules for alerts, beside the built-in ones; may be given several times (see "
                         "heapwatch-rules(5)); read again on SIGHUP and `heapwatch ctl reload`: alerts of rules that "
                         "have not changed keep their state, and with a mistake in any file the old rules go on"),
-        OPTION_CALLBACK("notify", 0, "WHEN", parse_notify, COMPLETE_NOTHING,
+        OPTION_CALLBACK("notify", 0, "WHEN", parse_setting, COMPLETE_NOTHING,
                         "who acts on alerts; on (default): `heapwatch notify`, which the daemon starts when a rule has "
                         "actions, starts again when it ends, and ends with itself; off: one that is started apart, as "
                         "another user or on another machine"),
-        OPTION_CALLBACK("log-level", 0, "LEVEL", parse_log_level, COMPLETE_NOTHING,
+        OPTION_CALLBACK("log-level", 0, "LEVEL", parse_setting, COMPLETE_NOTHING,
                         "error, warning, info (default) or debug, for all of the daemon or by room, as in "
                         "info,source=debug,target=debug; the rooms are the folders of its source. Lines go to standard "
                         "error, which never makes the daemon wait: what is not read is dropped and counted. A message "
@@ -506,7 +326,7 @@ static bool check_keys(struct config *c)
         return c->keys[0] || keys_directory(c->keys, sizeof(c->keys), &error) || refuse(error.text);
 }
 
-/* Takes the arguments, then the file, then the defaults. */
+/* Takes the arguments, then the file. */
 static enum config_result fill(struct config *c, const struct arguments *a)
 {
         if (c->task != TASK_WATCH)
@@ -514,15 +334,6 @@ static enum config_result fill(struct config *c, const struct arguments *a)
         if (!parse_targets(c, a) || (a->file && !config_read_file(c, a->file)) || !check(c) || !fill_endpoints(c) ||
             !check_keys(c))
                 return CONFIG_BAD;
-        if (!c->keep_ended.has_most)
-                c->keep_ended.most = CONFIG_KEEP_ENDED;
-        if (c->census_memory_bytes == 0)
-                c->census_memory_bytes = CONFIG_CENSUS_MEMORY;
-        if (!c->keep_ended.has_for)
-                c->keep_ended.for_ns = CONFIG_KEEP_ENDED_FOR;
-        config_record_fill(&c->record);
-        if (c->checkpoint.every_ns == 0)
-                c->checkpoint.every_ns = CONFIG_CHECKPOINT_EVERY;
         if (c->print_config) {
                 config_print(c);
                 return CONFIG_DONE;
@@ -535,7 +346,16 @@ enum config_result config_parse(struct config *c, int argc, char **argv)
         struct arguments a = { .config = c, .words = calloc((size_t)argc + 1, sizeof(*a.words)) };
         enum config_result result = CONFIG_BAD;
 
-        *c = (struct config){ .log_level = log_level_everywhere(LOG_INFO) };
+        *c = (struct config){
+                .log_level = log_level_everywhere(LOG_INFO),
+                .keep_ended = { CONFIG_KEEP_ENDED, CONFIG_KEEP_ENDED_FOR },
+                .census_memory_bytes = CONFIG_CENSUS_MEMORY,
+                .record = { .total_bytes = CONFIG_RECORD_TOTAL,
+                            .target_bytes = CONFIG_RECORD_TARGET,
+                            .for_ns = CONFIG_RECORD_FOR,
+                            .free_bytes = CONFIG_RECORD_FREE },
+                .checkpoint = { .every_ns = CONFIG_CHECKPOINT_EVERY },
+        };
         if (!a.words) {
                 command_error(&command_heapwatchd, "out of memory");
         } else if (argc > 1 && !strcmp(argv[1], "--complete")) {

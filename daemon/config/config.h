@@ -13,17 +13,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "daemon/config/config_checkpoint.h"
-#include "daemon/config/config_record.h"
 #include "daemon/config/config_trend.h"
 #include "daemon/log.h"
 #include "daemon/source/allow.h"
 #include "daemon/source/uri.h"
 #include "proto/base/error.h"
 
-#define CONFIG_ENDPOINT_MAX 256
-#define CONFIG_PATH_MAX     4096
-#define CONFIG_RULES_MAX    64
+#define CONFIG_ENDPOINT_MAX  256
+#define CONFIG_PATH_MAX      4096
+#define CONFIG_DIRECTORY_MAX 1024
+#define CONFIG_RULES_MAX     64
 
 struct config_target {
         char name[TARGET_NAME_MAX + 1];
@@ -34,9 +33,22 @@ struct config_target {
 
 /* Keeping of ended runs. */
 struct config_keep {
-        bool has_most, has_for;
         uint32_t most;
         uint64_t for_ns;
+};
+
+/* The flight recorder. Empty directory: nothing is recorded. */
+struct config_record {
+        char directory[CONFIG_DIRECTORY_MAX];
+        uint64_t total_bytes, target_bytes, for_ns;
+        uint64_t free_bytes; /* left free on the disk */
+        bool no_bundles;     /* the built-in rules keep none when a program leaks or crashes */
+};
+
+/* Where the daemon keeps its state across restarts, and how old that may be. Empty directory: nothing is kept. */
+struct config_checkpoint {
+        char directory[CONFIG_DIRECTORY_MAX];
+        uint64_t every_ns;
 };
 
 /* What to do. Tasks about rules need no socket and no target. */
@@ -50,20 +62,20 @@ struct config {
         char listen[CONFIG_ENDPOINT_MAX]; /* tcp, for those who have keys; "": nowhere */
         char keys[CONFIG_PATH_MAX];       /* the directory of these keys; "": not given */
         struct log_levels log_level;
-        bool has_log_level;          /* set by the user */
-        bool notify_set, notify_off; /* notify_off: `heapwatch notify` is not started by the daemon */
-        bool show_arguments;         /* publish the program's arguments, not only its RTS options */
+        bool notify_off;     /* `heapwatch notify` is not started by the daemon */
+        bool show_arguments; /* publish the program's arguments, not only its RTS options */
         struct config_trend trend;
         struct config_keep keep_ended;
         uint64_t memory_bytes;        /* the daemon's own budget; 0: not given, that of its control group */
         uint64_t census_memory_bytes; /* of a process that reads an agent's censuses; UINT64_MAX: there is none */
         struct config_record record;
         struct config_checkpoint checkpoint;
-        char state[CONFIG_CHECKPOINT_PATH]; /* the directory of the daemon's log and life; "": it has none */
-        char *rules[CONFIG_RULES_MAX];      /* rule files; owned */
+        char state[CONFIG_DIRECTORY_MAX]; /* the directory of the daemon's log and life; "": it has none */
+        char *rules[CONFIG_RULES_MAX];    /* rule files; owned */
         size_t n_rules;
         struct source_allow allow; /* what requests may add */
         bool print_config;         /* show the effective configuration and exit */
+        uint64_t given;            /* the settings of the command line, a bit each (settings.c): the file leaves them */
 
         enum config_task task;
 };
@@ -74,9 +86,11 @@ struct config {
 #define CONFIG_KEEP_ENDED          16u
 #define CONFIG_KEEP_ENDED_FOR      (48 * UINT64_C(3600000000000)) /* yesterday's crash is still there tomorrow */
 
-/* "256MiB", at least CONFIG_MEMORY_LEAST. A value that is already set stays: the command line wins over the file. */
-bool config_memory(struct config *c, const char *value, struct error *error);
-bool config_census_memory(struct config *c, const char *value, struct error *error);
+#define CONFIG_CHECKPOINT_EVERY (20 * UINT64_C(1000000000))
+#define CONFIG_RECORD_TOTAL     (UINT64_C(4) << 30) /* bytes of all recordings */
+#define CONFIG_RECORD_TARGET    (UINT64_C(1) << 30) /* of one target */
+#define CONFIG_RECORD_FOR       (7 * 24 * UINT64_C(3600000000000))
+#define CONFIG_RECORD_FREE      (UINT64_C(1) << 30)
 
 enum config_result {
         CONFIG_RUN,
@@ -89,13 +103,6 @@ void config_done(struct config *c);
 
 /* Adds the settings of a YAML file; values set by the command line stay. False after reporting on stderr. */
 bool config_read_file(struct config *c, const char *path);
-
-/* Takes one setting as typed. False with what is wrong in `error`, to be shown behind the setting's name. */
-bool config_keep_most(struct config_keep *c, const char *value, struct error *error);
-bool config_keep_for(struct config_keep *c, const char *value, struct error *error);
-
-/* "on" or "off"; a value from the command line stays. False: neither. */
-bool config_notify(struct config *c, const char *value);
 
 /* Adds a rule file. False with a sentence in `error`. */
 bool config_add_rules(struct config *c, const char *path, struct error *error);

@@ -5,6 +5,7 @@
  * column; all of them at once, so that a file can be corrected in one go.
  */
 #include "daemon/config/config.h"
+#include "daemon/config/settings.h"
 #include "proto/base/array.h"
 
 #include <stdio.h>
@@ -14,8 +15,6 @@
 #include "proto/base/labels.h"
 #include "proto/base/limits.h"
 #include "proto/base/error.h"
-
-#define TEXT_MAX 32 /* of a word or a quantity */
 
 static void to_stderr(void *ctx, const char *line)
 {
@@ -40,46 +39,35 @@ static const char *short_text(struct yaml_file *f, const yaml_node_t *node, cons
         return NULL;
 }
 
-static bool read_endpoint(struct yaml_file *f, const yaml_node_t *node, char *endpoint)
+/* What the command line gave stays. */
+static bool read_setting(struct yaml_file *f, const struct yaml_entry *e, const struct setting *s, struct config *c)
 {
-        const char *text = short_text(f, node, "an endpoint", CONFIG_ENDPOINT_MAX - 1);
+        const char *text = short_text(f, e->value, setting_expected(s), setting_longest(s));
+        struct error error;
 
-        if (text && !endpoint[0])
-                snprintf(endpoint, CONFIG_ENDPOINT_MAX, "%s", text);
-        return text != NULL;
+        return text && (setting_add(c, s, text, &error) || yaml_error(f, e->value, 0, "%s: %s", e->key, error.text));
 }
 
-static bool read_path(struct yaml_file *f, const yaml_node_t *node, char *path)
+static bool read_section(struct yaml_file *f, const struct yaml_entry *section, struct config *c)
 {
-        const char *text = short_text(f, node, "a directory", CONFIG_PATH_MAX - 1);
+        const char *keys[SETTINGS_OF_SECTION];
+        const size_t n = settings_of_section(section->key, keys);
+        char what[128] = "";
+        size_t used = 0;
+        struct yaml_entry e;
+        bool good = true;
 
-        if (text && !path[0])
-                snprintf(path, CONFIG_PATH_MAX, "%s", text);
-        return text != NULL;
-}
-
-static bool read_log_level(struct yaml_file *f, const yaml_node_t *node, struct config *c)
-{
-        const char *text = short_text(f, node, "error, warning, info or debug", LOG_LEVELS_TEXT);
-        struct log_levels levels;
-
-        if (!text)
+        for (size_t i = 0; i < n; i++)
+                used += (size_t)snprintf(what + used, sizeof(what) - used, "%s%s",
+                                         i == 0      ? ""
+                                         : i + 1 < n ? ", "
+                                                     : " and ",
+                                         keys[i]);
+        if (!yaml_is_mapping(f, section->value, what) || !yaml_check_keys(f, section->value, keys, n))
                 return false;
-        if (!log_parse_level(text, &levels))
-                return yaml_error(f, node, 0,
-                                  "log_level: '%s'; expected error, warning, info or debug, or by room,"
-                                  " e.g. info,source=debug; rooms: %s",
-                                  text, log_room_names());
-        if (!c->has_log_level)
-                c->log_level = levels;
-        return true;
-}
-
-static bool read_notify(struct yaml_file *f, const yaml_node_t *node, struct config *c)
-{
-        const char *text = short_text(f, node, "on or off", TEXT_MAX);
-
-        return text && (config_notify(c, text) || yaml_error(f, node, 0, "notify: '%s'; expected on or off", text));
+        for (size_t i = 0; yaml_entry_at(f, section->value, i, &e); i++)
+                good &= read_setting(f, &e, setting_of_key(section->key, e.key), c);
+        return good;
 }
 
 static bool read_show_arguments(struct yaml_file *f, const yaml_node_t *node, struct config *c)
@@ -87,135 +75,6 @@ static bool read_show_arguments(struct yaml_file *f, const yaml_node_t *node, st
         bool yes = false, good = yaml_boolean(f, node, &yes);
 
         c->show_arguments |= yes;
-        return good;
-}
-
-typedef bool trend_setter(struct config_trend *c, const char *value, struct error *error);
-
-static bool read_trend_value(struct yaml_file *f, const yaml_node_t *node, struct config_trend *trend,
-                             trend_setter *set, const char *what)
-{
-        const char *text = node ? short_text(f, node, what, TEXT_MAX) : NULL;
-        struct error error;
-
-        if (!text)
-                return !node;
-        return set(trend, text, &error) || yaml_error(f, node, 0, "%s", error.text);
-}
-
-/* What the command line gave stays. */
-static bool read_trend(struct yaml_file *f, const yaml_node_t *node, struct config *c)
-{
-        static const char *const keys[] = { "resolution", "leak_after", "limit" };
-        struct config_trend t = { 0 };
-
-        if (!CHECK_KEYS(f, node, "resolution, leak_after and limit", keys))
-                return false;
-        bool good = read_trend_value(f, yaml_get(f, node, "resolution"), &t, config_trend_resolution, "a duration");
-        good &= read_trend_value(f, yaml_get(f, node, "leak_after"), &t, config_trend_leak_after, "a duration");
-        good &= read_trend_value(f, yaml_get(f, node, "limit"), &t, config_trend_limit, "a size");
-        if (!c->trend.resolution_ns)
-                c->trend.resolution_ns = t.resolution_ns;
-        if (!c->trend.leak_after_ns)
-                c->trend.leak_after_ns = t.leak_after_ns;
-        if (!c->trend.limit_bytes)
-                c->trend.limit_bytes = t.limit_bytes;
-        return good;
-}
-
-typedef bool keep_setter(struct config_keep *c, const char *value, struct error *error);
-
-static bool read_keep_value(struct yaml_file *f, const yaml_node_t *node, struct config_keep *keep, keep_setter *set,
-                            const char *what)
-{
-        const char *text = node ? short_text(f, node, what, TEXT_MAX) : NULL;
-        struct error error;
-
-        if (!text)
-                return !node;
-        return set(keep, text, &error) || yaml_error(f, node, 0, "%s", error.text);
-}
-
-static bool read_census_memory(struct yaml_file *f, const yaml_node_t *node, struct config *c)
-{
-        const char *text = short_text(f, node, "bytes, or off", TEXT_MAX);
-        struct error error;
-
-        return text && (config_census_memory(c, text, &error) || yaml_error(f, node, 0, "%s", error.text));
-}
-
-static bool read_memory(struct yaml_file *f, const yaml_node_t *node, struct config *c)
-{
-        const char *text = short_text(f, node, "bytes", TEXT_MAX);
-        struct error error;
-
-        return text && (config_memory(c, text, &error) || yaml_error(f, node, 0, "%s", error.text));
-}
-
-/* What the command line gave stays. */
-static bool read_keep(struct yaml_file *f, const yaml_node_t *node, struct config *c)
-{
-        static const char *const keys[] = { "targets", "time" };
-        struct config_keep k = { .has_most = false };
-
-        if (!CHECK_KEYS(f, node, "targets and time", keys))
-                return false;
-        bool good = read_keep_value(f, yaml_get(f, node, "targets"), &k, config_keep_most, "a number");
-        good &= read_keep_value(f, yaml_get(f, node, "time"), &k, config_keep_for, "a duration");
-        if (k.has_most && !c->keep_ended.has_most) {
-                c->keep_ended.has_most = true;
-                c->keep_ended.most = k.most;
-        }
-        if (k.has_for && !c->keep_ended.has_for) {
-                c->keep_ended.has_for = true;
-                c->keep_ended.for_ns = k.for_ns;
-        }
-        return good;
-}
-
-/* What the command line gave stays. */
-static bool read_record(struct yaml_file *f, const yaml_node_t *node, struct config *c)
-{
-        static const char *const keys[] = { "directory", "total", "per_target", "time", "free", "bundles" };
-        struct config_record given = { .directory = "" };
-        struct yaml_entry e;
-        struct error error;
-        bool good = true;
-
-        if (!CHECK_KEYS(f, node, "directory, total, per_target, time, free and bundles", keys))
-                return false;
-        for (size_t i = 0; yaml_entry_at(f, node, i, &e); i++) {
-                const char *text = short_text(f, e.value, "a value", CONFIG_RECORD_PATH);
-                if (!text)
-                        good = false;
-                else if (!config_record_set(&given, e.key, text, &error))
-                        good = yaml_error(f, e.value, 0, "%s", error.text);
-        }
-        config_record_add(&c->record, &given);
-        return good;
-}
-
-static bool read_checkpoint(struct yaml_file *f, const yaml_node_t *node, struct config *c)
-{
-        static const char *const keys[] = { "directory", "every" };
-        struct config_checkpoint given = { .directory = "" };
-        struct yaml_entry e;
-        struct error error;
-        bool good = true;
-
-        if (!CHECK_KEYS(f, node, "directory and every", keys))
-                return false;
-        for (size_t i = 0; yaml_entry_at(f, node, i, &e); i++) {
-                const char *text = short_text(f, e.value, "a value", CONFIG_CHECKPOINT_PATH);
-                if (!text)
-                        good = false;
-                else if (!config_checkpoint_set(&given, e.key, text, &error))
-                        good = yaml_error(f, e.value, 0, "%s", error.text);
-        }
-        if (!c->checkpoint.directory[0])
-                memcpy(c->checkpoint.directory, given.directory, sizeof(given.directory));
-        if (c->checkpoint.every_ns == 0)
-                c->checkpoint.every_ns = given.every_ns;
         return good;
 }
 
@@ -334,35 +193,19 @@ static bool read_targets(struct yaml_file *f, const yaml_node_t *node, struct co
 
 static bool read_value(struct yaml_file *f, const struct yaml_entry *e, struct config *c)
 {
-        if (!strcmp(e->key, "publish"))
-                return read_endpoint(f, e->value, c->publish_endpoint);
-        if (!strcmp(e->key, "request"))
-                return read_endpoint(f, e->value, c->request_endpoint);
-        if (!strcmp(e->key, "listen"))
-                return read_endpoint(f, e->value, c->listen);
-        if (!strcmp(e->key, "keys"))
-                return read_path(f, e->value, c->keys);
-        if (!strcmp(e->key, "log_level"))
-                return read_log_level(f, e->value, c);
+        const struct setting *setting = setting_of_key(NULL, e->key);
+
+        if (setting)
+                return read_setting(f, e, setting, c);
         if (!strcmp(e->key, "show_arguments"))
                 return read_show_arguments(f, e->value, c);
-        if (!strcmp(e->key, "notify"))
-                return read_notify(f, e->value, c);
-        if (!strcmp(e->key, "trend"))
-                return read_trend(f, e->value, c);
-        if (!strcmp(e->key, "record"))
-                return read_record(f, e->value, c);
-        if (!strcmp(e->key, "checkpoint"))
-                return read_checkpoint(f, e->value, c);
-        if (!strcmp(e->key, "memory"))
-                return read_memory(f, e->value, c);
-        if (!strcmp(e->key, "census_memory"))
-                return read_census_memory(f, e->value, c);
-        if (!strcmp(e->key, "keep_ended"))
-                return read_keep(f, e->value, c);
         if (!strcmp(e->key, "sources"))
                 return read_sources(f, e->value, c);
-        return strcmp(e->key, "rules") ? read_targets(f, e->value, c) : read_rules(f, e->value, c);
+        if (!strcmp(e->key, "rules"))
+                return read_rules(f, e->value, c);
+        if (!strcmp(e->key, "targets"))
+                return read_targets(f, e->value, c);
+        return read_section(f, e, c);
 }
 
 static bool read_file(struct yaml_file *f, struct config *c)

@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "daemon/config/config.h"
+#include "daemon/config/settings.h"
 
 static char directory[] = "/tmp/heapwatch-config-XXXXXX";
 static char path[64];
@@ -102,9 +103,12 @@ static void every_key(void **state)
 
 static void the_command_line_wins(void **state)
 {
-        struct outcome o = { .c = { .publish_endpoint = "ipc:///mine", .trend = { .limit_bytes = 5 } } };
+        struct outcome o = { .good = false };
+        struct error error;
 
         (void)state;
+        assert_true(setting_give(&o.c, "publish", "ipc:///mine", &error));
+        assert_true(setting_give(&o.c, "limit", "5B", &error));
         read_text(&o, "publish: ipc:///x/p\ntrend:\n  limit: 1GiB\n  resolution: 1s\n");
         assert_true(o.good);
         assert_string_equal(o.c.publish_endpoint, "ipc:///mine");
