@@ -28,6 +28,7 @@
 #include "proto/base/agent_socket.h"
 #include "proto/base/error.h"
 #include "proto/base/labels.h"
+#include "proto/base/permission.h"
 
 #define SENTENCE 1024
 #define WAIT_MS  1000 /* for the daemon, while the program waits to be started */
@@ -59,7 +60,8 @@ static const struct option options[] = {
         OPTION_TEXT("rts", 0, "\"FLAGS\"", struct run_options, extra, COMPLETE_NOTHING,
                     "more RTS flags; they win over ours"),
         OPTION_FLAG("no-flush", 0, struct run_options, no_flush,
-                    "PROGRAM flushes its eventlog itself: do not warn that it comes late"),
+                    "PROGRAM flushes its eventlog itself: without the agent, watch it by that, and do not warn that it "
+                    "comes late"),
         OPTION_FLAG("no-record", 0, struct run_options, wish.no_record,
                     "do not record PROGRAM; a daemon that is started for it keeps no checkpoints and no recordings"),
         OPTION_FLAG("no-agent", 0, struct run_options, no_agent,
@@ -215,6 +217,18 @@ static bool compose(struct program_run *r)
         }
 }
 
+/*
+ * A log that nothing flushes comes when its buffer is full, after minutes; what is read from outside is of now. Who
+ * wants the log gives a flag for it.
+ */
+static bool is_sooner_from_outside(const struct program_run *r)
+{
+        const bool is_asked_for = r->o.no_flush || r->flags.flush || r->o.heap_profile || r->o.extra[0];
+
+        return r->not_inside.text[0] && !is_asked_for && rtsinfo_at_least(&r->info, 9, 0) &&
+               !rtsinfo_at_least(&r->info, 9, 11) && permission_missing_here() == NULL;
+}
+
 /* Warns of what will be missing on the screen. */
 static void warn(struct program_run *r)
 {
@@ -357,6 +371,12 @@ static bool prepare(struct program_run *r)
                 (void)watch_process(r, error.text);
         else if (!compose(r))
                 return false;
+        if (!r->process_only && is_sooner_from_outside(r)) {
+                flags_done(&r->flags);
+                (void)watch_process(r,
+                                    "nothing would flush its log, which comes late then (--no-flush: watch it by "
+                                    "its log all the same)");
+        }
         if (!connect_daemon(r))
                 return false;
         if (r->process_only)

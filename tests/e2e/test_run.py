@@ -586,6 +586,17 @@ def test_from_inside_a_stripped_program_is_said_why(daemon, bare, tmp_path):
     assert (status, out) == (3, "fine\n") and "without a wrapper around it" in err and "runs unwatched" in err
 
 
+def test_a_log_that_nothing_flushes_comes_after_outside(daemon, programs, tmp_path):
+    stripped = tmp_path / "stripped"
+    subprocess.run(["strip", "-o", stripped, programs["stress"]], check=True)
+    if os.geteuid() == 0:       # others may be forbidden to read it
+        status, out, err = finish(start(daemon, "--", stripped, 3, relay=False))
+        assert (status, out) == (0, "3\n") and OTHERWISE.search(err) and "nothing would flush its log" in err
+    for wish in ("--no-flush", "--heap-profile=T"):
+        status, out, err = finish(start(daemon, wish, "--", stripped, 3, relay=False))
+        assert (status, out) == (0, "3\n") and "is not watched from inside: it is stripped" in err and "by its log" not in err
+
+
 def test_doctor_of_programs(programs):
     def doctor(name):
         r = subprocess.run([CLIENT, "doctor", "--format", "json", programs[name]], capture_output=True, text=True,
