@@ -106,15 +106,17 @@ static const struct closure_table *table_at(const struct heap_snapshot *s, uint6
 
 static void walk_small(struct walking *w, const struct heap_group *g)
 {
-        bool gap = g->flags & BLOCK_PINNED;
+        const bool pinned = g->flags & BLOCK_PINNED; /* byte arrays alone; what is between them is older */
+        bool gap = pinned;
 
         for (uint64_t at = g->start; at < g->end;) {
                 const struct closure_table *t = table_at(w->snapshot, at);
-                const uint64_t bytes = t ? closure_bytes(w->snapshot, t, at, g->end) : 0;
+                const uint64_t bytes =
+                        t && (!pinned || t->type == ARR_WORDS) ? closure_bytes(w->snapshot, t, at, g->end) : 0;
                 if (bytes) {
                         w->each(w->ctx, t, at, bytes);
                         at += bytes;
-                        gap = t->type == IND || t->type == BLACKHOLE || (g->flags & BLOCK_PINNED);
+                        gap = t->type == IND || t->type == BLACKHOLE || pinned;
                         continue;
                 }
                 if (gap || snapshot_word(w->snapshot, at) == 0)
