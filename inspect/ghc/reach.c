@@ -560,8 +560,21 @@ static void count_pinned(void *ctx, const struct closure_table *table, uint64_t 
 {
         const struct unreached *u = ctx;
 
-        if (!is_reached(u->search, at))
+        if (is_reached(u->search, at))
+                heap_graph_add_pin(u->search->graph, *number_of(u->search, at) - 1);
+        else
                 u->search->graph->types[graph_type_of_closure(&u->search->types, table)].pinned_bytes += bytes;
+}
+
+/* A block with dead closures, and with some that are not. */
+static void add_pins(struct unreached *u, const struct heap_group *of)
+{
+        struct heap_graph *g = u->search->graph;
+        uint64_t unused = 0;
+
+        (void)group_each(u->search->s, of, count_pinned, u, &unused);
+        if (!g->out_of_memory)
+                g->pins[g->n_pins - 1].dead_words = u->bytes / 8 < UINT32_MAX ? (uint32_t)(u->bytes / 8) : UINT32_MAX;
 }
 
 static void count_all_unreached(struct search *c)
@@ -574,7 +587,7 @@ static void count_all_unreached(struct search *c)
                         continue;
                 (void)group_each(c->s, &c->s->groups[i], count_unreached, &u, &unused);
                 if (c->s->groups[i].flags & BLOCK_PINNED && u.reached && u.bytes)
-                        (void)group_each(c->s, &c->s->groups[i], count_pinned, &u, &unused);
+                        add_pins(&u, &c->s->groups[i]);
         }
 }
 

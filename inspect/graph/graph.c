@@ -26,6 +26,7 @@ void heap_graph_done(struct heap_graph *g)
         free(g->first_edge);
         free(g->edges);
         free(g->wanted);
+        free(g->pins);
         heap_bands_done(&g->bands);
         *g = (struct heap_graph){ .n_nodes = 0 };
 }
@@ -109,6 +110,14 @@ void heap_graph_add_edge(struct heap_graph *g, uint32_t to)
                 g->out_of_memory = true;
         else
                 g->edges[g->n_edges++] = to;
+}
+
+void heap_graph_add_pin(struct heap_graph *g, uint32_t node)
+{
+        if (g->n_pins == UINT32_MAX || !ARRAY_RESERVE(g->pins, g->pins_capacity, (size_t)g->n_pins + 1))
+                g->out_of_memory = true;
+        else
+                g->pins[g->n_pins++] = (struct graph_pin){ .node = node };
 }
 
 void heap_graph_finish(struct heap_graph *g)

@@ -39,6 +39,15 @@ struct graph_type {
         uint64_t pinned_bytes; /* of what is unreached, in pinned blocks in which something is reached */
 };
 
+/*
+ * What is reached in a pinned block, which stays with all that is dead in it as long as one of these does. Those of one
+ * block follow each other.
+ */
+struct graph_pin {
+        uint32_t node;
+        uint32_t dead_words; /* of 8 bytes, in the block; 0: the next one is of the same block */
+};
+
 /* Of what program, and how it was read. */
 struct graph_origin {
         char program[256], layout[64], from[16]; /* "stopped", "running", "core" */
@@ -71,7 +80,9 @@ struct heap_graph {
         uint32_t n_wanted, wanted_capacity;
         uint64_t wanted_unreached_bytes, wanted_unreached_closures; /* of closures that are no nodes */
         uint64_t live_cafs, dead_cafs;
-        struct heap_bands bands;                  /* of its closures, by name without packages; none: not known */
+        struct heap_bands bands; /* of its closures, by name without packages; none: not known */
+        struct graph_pin *pins;  /* of the blocks in which something is dead; none: or it is from a file */
+        uint32_t n_pins, pins_capacity;
         struct graph_slices slices[SLICES_KINDS]; /* none: there are none, or it is from a file */
         bool out_of_memory;
 };
@@ -93,6 +104,9 @@ void heap_graph_want(struct heap_graph *g, uint32_t node);
 /* The edges that are added from now on are those of the next node, in the order of their numbers. */
 void heap_graph_open_next(struct heap_graph *g);
 void heap_graph_add_edge(struct heap_graph *g, uint32_t to);
+
+/* One more; with no dead words so far. */
+void heap_graph_add_pin(struct heap_graph *g, uint32_t node);
 
 /* When the edges of all nodes are known: closes the last one, and keeps no more memory than needed. */
 void heap_graph_finish(struct heap_graph *g);

@@ -150,3 +150,19 @@ bool graph_reach_without(const struct heap_graph *g, const char *root_name, bool
         free(queue);
         return true;
 }
+
+uint64_t graph_dead_bytes_without(const struct heap_graph *g, const bool *with, const bool *without)
+{
+        bool stays = false, stays_without = false;
+        uint64_t bytes = 0;
+
+        for (uint32_t i = 0; i < g->n_pins; i++) {
+                stays |= with[g->pins[i].node];
+                stays_without |= without[g->pins[i].node];
+                if (!g->pins[i].dead_words)
+                        continue;
+                bytes += stays && !stays_without ? UINT64_C(8) * g->pins[i].dead_words : 0;
+                stays = stays_without = false;
+        }
+        return bytes;
+}

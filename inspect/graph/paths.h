@@ -42,4 +42,7 @@ uint32_t type_paths_root(const struct type_paths *p, uint32_t path);
  */
 bool graph_reach_without(const struct heap_graph *g, const char *root_name, bool *reached);
 
+/* Dead bytes in the pinned blocks in which something is reached `with`, and nothing `without`. */
+uint64_t graph_dead_bytes_without(const struct heap_graph *g, const bool *with, const bool *without);
+
 #endif

@@ -27,7 +27,8 @@ struct holding {
         uint32_t path;
         uint64_t bytes, closures;
         uint64_t only_bytes; /* of the band, that nothing else holds; */
-        uint64_t with_bytes; /* of everything, that would go with it */
+        uint64_t with_bytes; /* of everything, that would go with it; */
+        uint64_t dead_bytes; /* and what is dead in pinned blocks that would */
         bool tried;
 };
 
@@ -272,6 +273,7 @@ static bool try_without(struct question *q)
                         r->with_bytes += bytes;
                         r->only_bytes += is_wanted(q, k) ? bytes : 0;
                 }
+                r->dead_bytes = good ? graph_dead_bytes_without(q->graph, with, without) : 0;
                 r->tried = good;
         }
         free(with);
@@ -358,6 +360,15 @@ static void print_path(const struct question *q, const struct holding *h, uint64
         (void)fputc('\n', to);
 }
 
+static void print_dead(const struct question *q, const struct holding *h)
+{
+        char bytes[HW_NUMBER_MAX];
+
+        if (h->dead_bytes)
+                (void)fprintf(q->subject->request->to, ", and %s that are dead in pinned blocks",
+                              hw_bytes_text(bytes, sizeof(bytes), (double)h->dead_bytes));
+}
+
 static void print_root(const struct question *q, const struct holding *h, uint64_t band)
 {
         char share[HW_NUMBER_MAX], only[HW_NUMBER_MAX], with[HW_NUMBER_MAX];
@@ -370,6 +381,7 @@ static void print_root(const struct question *q, const struct holding *h, uint64
                 (void)fprintf(to, "; nothing else holds %s; without %s %s of everything would go",
                               hw_share_text(only, sizeof(only), (double)h->only_bytes / (double)band),
                               holder.several ? "them" : "it", hw_bytes_text(with, sizeof(with), (double)h->with_bytes));
+        print_dead(q, h);
         (void)fputc('\n', to);
 }
 
@@ -495,6 +507,8 @@ static void print_brief(const struct question *q, uint64_t band)
         struct holder holder;
         const uint64_t garbage = band_of(q)->unreached_bytes - band_of(q)->pinned_bytes;
         const struct holding *first = q->roots, *second = q->n_roots > 1 ? &q->roots[1] : NULL;
+        const uint64_t pinned =
+                first->dead_bytes < band_of(q)->pinned_bytes ? band_of(q)->pinned_bytes - first->dead_bytes : 0;
         FILE *to = q->subject->request->to;
         struct text_out out;
 
@@ -516,6 +530,7 @@ static void print_brief(const struct question *q, uint64_t band)
         if (first->tried && first->with_bytes)
                 (void)fprintf(to, "; without %s %s would go", holder.several ? "them" : "it",
                               hw_bytes_text(bytes, sizeof(bytes), (double)first->with_bytes));
+        print_dead(q, first);
         for (unsigned kind = 0; kind < SLICES_KINDS; kind++)
                 if (slices_text(q, kind, slices, sizeof(slices)))
                         (void)fprintf(to, "; %s: copy what is kept", slices);
@@ -524,9 +539,9 @@ static void print_brief(const struct question *q, uint64_t band)
                 (void)fprintf(to, "; %s %s %s", holder.text, holder.several ? "keep" : "keeps",
                               hw_share_text(share, sizeof(share), (double)second->bytes / (double)band));
         }
-        if (band_of(q)->pinned_bytes && band_of(q)->pinned_bytes >= graph_group_bytes(band_of(q)) / BRIEF_SHARE)
+        if (pinned && pinned >= graph_group_bytes(band_of(q)) / BRIEF_SHARE)
                 (void)fprintf(to, "; %s more are dead, in pinned blocks that what is alive in them keeps",
-                              hw_bytes_text(bytes, sizeof(bytes), (double)band_of(q)->pinned_bytes));
+                              hw_bytes_text(bytes, sizeof(bytes), (double)pinned));
         if (garbage && garbage >= graph_group_bytes(band_of(q)) / BRIEF_SHARE)
                 (void)fprintf(to, "; %s more are garbage until the next major collection, most likely",
                               hw_bytes_text(bytes, sizeof(bytes), (double)garbage));
@@ -570,6 +585,7 @@ static void json_root(struct json_out *j, const struct question *q, const struct
         json_member_u64(j, "closures", h->closures);
         json_known_u64(j, "only_bytes", h->tried, h->only_bytes);
         json_known_u64(j, "with_bytes", h->tried, h->with_bytes);
+        json_known_u64(j, "with_dead_bytes", h->tried && q->subject->inspected, h->dead_bytes);
         json_close(j, '}');
 }
 
@@ -608,7 +624,8 @@ static void print_json(const struct question *q)
         json_member_u64(&j, "heap_reached_bytes", q->all_reached);
         json_member_u64(&j, "live_cafs", q->graph->live_cafs);
         json_member_u64(&j, "dead_cafs", q->graph->dead_cafs);
-        json_slices(&j, q->graph);
+        if (q->subject->inspected) /* a file does not have them */
+                json_slices(&j, q->graph);
         json_paths(&j, q, q->subject->request->top);
         json_member_open(&j, "roots", '[');
         for (size_t i = 0; i < q->n_roots; i++)

@@ -473,6 +473,43 @@ static void test_youngest_come_last(void **state)
         counted_done(&c, d);
 }
 
+/* Of pinned blocks, what is dead goes with the last array that is reached in them. */
+static void test_dead_bytes_of_pinned_blocks(void **state)
+{
+        struct draft *d = draft_new(&draft_9_0);
+        const struct types t = types_of(d);
+        const uint64_t bytes = draft_table(d, ARR_WORDS, 0, 0, NULL), pair = draft_table(d, CONSTR, 2, 0, "p:M.Pair");
+        uint64_t arrays[4];
+        struct found f;
+
+        (void)state;
+        for (unsigned i = 0; i < 4; i++) { /* of 24 bytes each, with one, two, three, four dead ones */
+                const unsigned block = draft_group(d, 1, BLOCK_PINNED | BLOCK_LARGE, 1);
+                arrays[i] = draft_append(d, block, (uint64_t[]){ bytes, 8, 0 }, 3);
+                for (unsigned k = 0; k <= i; k++)
+                        (void)draft_append(d, block, (uint64_t[]){ bytes, 8, 0 }, 3);
+        }
+        const uint64_t both = draft_object(d, 1, (uint64_t[]){ pair, arrays[0], arrays[1] }, 3);
+        const uint64_t second = arrays[1] + 24; /* which is not dead then, but not of this thread */
+        const uint64_t box = draft_object(d, 1, (uint64_t[]){ t.box, arrays[2] }, 2);
+        const uint64_t other = draft_table(d, RET_SMALL, 2, 0, NULL);
+        (void)draft_thread(d, 1, 8, (uint64_t[]){ t.frame, both }, 2);
+        (void)draft_thread(d, 1, 8, (uint64_t[]){ other, second, box }, 3);
+        find(&f, d);
+        bool *with = malloc(f.graph.n_nodes), *none = calloc(f.graph.n_nodes, 1);
+        assert_true(with && none && graph_reach_without(&f.graph, NULL, with));
+        assert_int_equal(graph_dead_bytes_without(&f.graph, with, none), 24 * (1 + 1 + 3)); /* not the last block */
+        assert_int_equal(graph_dead_bytes_without(&f.graph, with, with), 0);
+        memcpy(f.left, with, f.graph.n_nodes);
+        f.left[node_at(&f, arrays[0])] = f.left[node_at(&f, arrays[1])] = false;
+        assert_int_equal(graph_dead_bytes_without(&f.graph, with, f.left), 24);
+        f.left[node_at(&f, second)] = false;
+        assert_int_equal(graph_dead_bytes_without(&f.graph, with, f.left), 24 * 2);
+        free(with);
+        free(none);
+        done(&f, d);
+}
+
 /* A byte array of `n` bytes, and what ByteStrings have of one. */
 static uint64_t bytes_of(struct draft *d, uint64_t n)
 {
@@ -540,6 +577,7 @@ int main(void)
                 cmocka_unit_test(test_cafs),
                 cmocka_unit_test(test_threads),
                 cmocka_unit_test(test_slices),
+                cmocka_unit_test(test_dead_bytes_of_pinned_blocks),
                 cmocka_unit_test(test_folds_weak_and_c),
                 cmocka_unit_test(test_running_in_c),
                 cmocka_unit_test(test_what_a_collection_would_leave),
