@@ -14,9 +14,16 @@
 struct advice {
         const char *name; /* NULL: the end of a table */
         bool (*when)(const struct evidence *e);
-        void (*append)(char *text,
-                       const struct evidence *e); /* appends; begins with a word of its own, never a label */
+        const char *text;                                     /* begins with a word of its own, never a label */
+        void (*append)(char *text, const struct evidence *e); /* in place of a text: appends one like it */
 };
+
+/* A condition of one expression, of the evidence `e`. */
+#define CONDITION(function, expression)                                                                                \
+        static bool function(const struct evidence *e)                                                                 \
+        {                                                                                                              \
+                return (expression);                                                                                   \
+        }
 
 /* The most urgent first; the last row of the last table always holds. */
 extern const struct advice advice_of_end[], advice_of_growth[], advice_of_alerts[], advice_of_waiting[];

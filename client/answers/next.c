@@ -32,7 +32,10 @@ void answer_next(struct target_answer *a, const struct evidence *e)
         size_t n = strlen(before);
 
         append_text(a->text, "%s", before);
-        found->append(a->text, e);
+        if (found->text)
+                append_text(a->text, "%s", found->text);
+        else
+                found->append(a->text, e);
         if (n)
                 a->text[n] = (char)tolower((unsigned char)a->text[n]);
         a->tone = is_nothing(found) ? ANSWER_DIM : ANSWER_WARN;

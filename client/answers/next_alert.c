@@ -6,22 +6,10 @@
 
 #include "heapwatch/text.h"
 
-static bool connection_lost(const struct evidence *e)
-{
-        return e->ending == LOST;
-}
-
-static void append_connection_lost(char *text, const struct evidence *e)
-{
-        (void)e;
-        append_text(text, "See whether the program still runs; heapwatch connects again by itself");
-}
+CONDITION(connection_lost, e->ending == LOST)
 
 /* Before a verdict names what grows; the agent and the alert's own `why` may have found it by now. */
-static bool runs_out(const struct evidence *e)
-{
-        return !e->over && !e->grows && e->early && early_runs_out(e->early);
-}
+CONDITION(runs_out, !e->over && !e->grows && e->early && early_runs_out(e->early))
 
 static void append_runs_out(char *text, const struct evidence *e)
 {
@@ -40,18 +28,7 @@ static bool fires(const struct evidence *e, const char *rule)
         return e->alert && e->alert->rule && !strcmp(e->alert->rule, rule);
 }
 
-static bool fragmented(const struct evidence *e)
-{
-        return fires(e, "fragmentation");
-}
-
-static void append_fragmented(char *text, const struct evidence *e)
-{
-        (void)e;
-        append_text(text,
-                    "The heap holds more than the collector's sizing: look for pinned byte arrays that are kept (copy "
-                    "them), see Heap and GC for what is not returned");
-}
+CONDITION(fragmented, fires(e, "fragmentation"))
 
 static bool censuses_cost(const struct evidence *e)
 {
@@ -71,45 +48,13 @@ static void append_censuses_cost(char *text, const struct evidence *e)
         append_census_period(text, e->t);
 }
 
-static bool collects_much(const struct evidence *e)
-{
-        return fires(e, "gc-share") || fires(e, "gc-pauses");
-}
+CONDITION(collects_much, fires(e, "gc-share") || fires(e, "gc-pauses"))
 
-static void append_collects_much(char *text, const struct evidence *e)
-{
-        (void)e;
-        append_text(text,
-                    "Allocate less, or give the nursery more room: +RTS -A64m -n4m; see GC for which generation "
-                    "takes the time");
-}
+CONDITION(stalled, fires(e, "stream-stalled"))
 
-static bool stalled(const struct evidence *e)
-{
-        return fires(e, "stream-stalled");
-}
+CONDITION(restarts, fires(e, "restart-loop"))
 
-static void append_stalled(char *text, const struct evidence *e)
-{
-        (void)e;
-        append_text(text, "See whether the program runs: an idle one writes nothing, a hung one neither (top, gdb -p)");
-}
-
-static bool restarts(const struct evidence *e)
-{
-        return fires(e, "restart-loop");
-}
-
-static void append_restarts(char *text, const struct evidence *e)
-{
-        (void)e;
-        append_text(text, "Stop what starts it again and again, and read its last output");
-}
-
-static bool other_alert(const struct evidence *e)
-{
-        return e->alert;
-}
+CONDITION(other_alert, e->alert)
 
 static void append_other_alert(char *text, const struct evidence *e)
 {
@@ -119,28 +64,25 @@ static void append_other_alert(char *text, const struct evidence *e)
                 append_text(text, "Read what the rule says: heapwatch alerts LOG");
 }
 
-static bool damaged(const struct evidence *e)
-{
-        return e->t->health && e->t->health->has_lost_bytes && e->t->health->lost_bytes;
-}
-
-static void append_damaged(char *text, const struct evidence *e)
-{
-        (void)e;
-        append_text(text,
-                    "Part of its log is damaged, numbers may be low: heapwatch doctor LOG says why and which flag to "
-                    "change");
-}
+CONDITION(damaged, e->t->health && e->t->health->has_lost_bytes && e->t->health->lost_bytes)
 
 const struct advice advice_of_alerts[] = {
-        { "connection-lost", connection_lost, append_connection_lost },
-        { "runs-out", runs_out, append_runs_out },
-        { "fragmentation", fragmented, append_fragmented },
-        { "censuses", censuses_cost, append_censuses_cost },
-        { "collections", collects_much, append_collects_much },
-        { "stalled", stalled, append_stalled },
-        { "restarts", restarts, append_restarts },
-        { "alert", other_alert, append_other_alert },
-        { "damaged", damaged, append_damaged },
-        { NULL, NULL, NULL },
+        { "connection-lost", connection_lost,
+          .text = "See whether the program still runs; heapwatch connects again by itself" },
+        { "runs-out", runs_out, .append = append_runs_out },
+        { "fragmentation", fragmented,
+          .text = "The heap holds more than the collector's sizing: look for pinned byte arrays that are kept (copy "
+                  "them), see Heap and GC for what is not returned" },
+        { "censuses", censuses_cost, .append = append_censuses_cost },
+        { "collections", collects_much,
+          .text = "Allocate less, or give the nursery more room: +RTS -A64m -n4m; see GC for which generation "
+                  "takes the time" },
+        { "stalled", stalled,
+          .text = "See whether the program runs: an idle one writes nothing, a hung one neither (top, gdb -p)" },
+        { "restarts", restarts, .text = "Stop what starts it again and again, and read its last output" },
+        { "alert", other_alert, .append = append_other_alert },
+        { "damaged", damaged,
+          .text = "Part of its log is damaged, numbers may be low: heapwatch doctor LOG says why and which flag to "
+                  "change" },
+        { .name = NULL },
 };

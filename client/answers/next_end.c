@@ -6,10 +6,7 @@
 
 #define OOM_LOOK "journalctl -k --grep \"out of memory\""
 
-static bool cannot_be_read(const struct evidence *e)
-{
-        return e->ending == FAILED;
-}
+CONDITION(cannot_be_read, e->ending == FAILED)
 
 static void append_cannot_be_read(char *text, const struct evidence *e)
 {
@@ -17,27 +14,9 @@ static void append_cannot_be_read(char *text, const struct evidence *e)
                     e->t->name);
 }
 
-static bool not_begun(const struct evidence *e)
-{
-        return e->ending == AWAITED;
-}
+CONDITION(not_begun, e->ending == AWAITED)
 
-static void append_not_begun(char *text, const struct evidence *e)
-{
-        (void)e;
-        append_text(text, "Start the program with +RTS -l; heapwatch run -- PROGRAM starts and watches it");
-}
-
-static bool no_collections(const struct evidence *e)
-{
-        return advised(e, HW_ADVICE_NO_GC_EVENTS);
-}
-
-static void append_no_collections(char *text, const struct evidence *e)
-{
-        (void)e;
-        append_text(text, "Run it with +RTS -l: collections are not in its log, so nothing is known of its heap");
-}
+CONDITION(no_collections, advised(e, HW_ADVICE_NO_GC_EVENTS))
 
 static void append_keeps_events(char *text, const struct evidence *e)
 {
@@ -48,25 +27,11 @@ static void append_keeps_events(char *text, const struct evidence *e)
                     advised(e, HW_ADVICE_OLD_GHC) ? " (GHC 9.2 or newer)" : "");
 }
 
-static bool out_of_memory(const struct evidence *e)
-{
-        return e->ending >= ENDED_BADLY && e->ending <= LOST && !e->grows && !e->rise && e->t->target->has_oom_killed &&
-               e->t->target->oom_killed;
-}
+CONDITION(out_of_memory, e->ending >= ENDED_BADLY && e->ending <= LOST && !e->grows && !e->rise &&
+                                 e->t->target->has_oom_killed && e->t->target->oom_killed)
 
-static void append_out_of_memory(char *text, const struct evidence *e)
-{
-        (void)e;
-        append_text(
-                text,
-                "Its control group ran out of memory, and no rise of this program's is seen: see who used it (" OOM_LOOK
-                "), and raise the limit or lower the peak");
-}
-
-static bool heap_exhausted(const struct evidence *e)
-{
-        return e->ending == ENDED_BADLY && !e->grows && !e->rise && e->t->target->exit_status == EXIT_HEAP_EXHAUSTED;
-}
+CONDITION(heap_exhausted,
+          e->ending == ENDED_BADLY && !e->grows && !e->rise && e->t->target->exit_status == EXIT_HEAP_EXHAUSTED)
 
 static void append_heap_exhausted(char *text, const struct evidence *e)
 {
@@ -89,10 +54,7 @@ static const char *memory_before(const struct evidence *e)
                                                          : "whether memory grew before is not known";
 }
 
-static bool killed_steady(const struct evidence *e)
-{
-        return e->ending == KILLED && !e->grows && !e->rise;
-}
+CONDITION(killed_steady, e->ending == KILLED && !e->grows && !e->rise)
 
 static void append_killed(char *text, const struct evidence *e)
 {
@@ -103,10 +65,7 @@ static void append_killed(char *text, const struct evidence *e)
                             memory_before(e));
 }
 
-static bool failed_steady(const struct evidence *e)
-{
-        return (e->ending == ENDED_BADLY || e->ending == CRASHED) && !e->grows && !e->rise;
-}
+CONDITION(failed_steady, (e->ending == ENDED_BADLY || e->ending == CRASHED) && !e->grows && !e->rise)
 
 static void append_failed(char *text, const struct evidence *e)
 {
@@ -117,13 +76,17 @@ static void append_failed(char *text, const struct evidence *e)
 }
 
 const struct advice advice_of_end[] = {
-        { "cannot-be-read", cannot_be_read, append_cannot_be_read },
-        { "not-begun", not_begun, append_not_begun },
-        { "no-collections", no_collections, append_no_collections },
-        { "not-flushed", keeps_events, append_keeps_events },
-        { "out-of-memory", out_of_memory, append_out_of_memory },
-        { "heap-exhausted", heap_exhausted, append_heap_exhausted },
-        { "killed", killed_steady, append_killed },
-        { "failed", failed_steady, append_failed },
-        { NULL, NULL, NULL },
+        { "cannot-be-read", cannot_be_read, .append = append_cannot_be_read },
+        { "not-begun", not_begun,
+          .text = "Start the program with +RTS -l; heapwatch run -- PROGRAM starts and watches it" },
+        { "no-collections", no_collections,
+          .text = "Run it with +RTS -l: collections are not in its log, so nothing is known of its heap" },
+        { "not-flushed", keeps_events, .append = append_keeps_events },
+        { "out-of-memory", out_of_memory,
+          .text = "Its control group ran out of memory, and no rise of this program's is seen: see who used it "
+                  "(" OOM_LOOK "), and raise the limit or lower the peak" },
+        { "heap-exhausted", heap_exhausted, .append = append_heap_exhausted },
+        { "killed", killed_steady, .append = append_killed },
+        { "failed", failed_steady, .append = append_failed },
+        { .name = NULL },
 };

@@ -9,29 +9,11 @@
 #include "proto/eventlog/advice.h"
 
 /* What grows is not known yet, and what there is of it may not last until then. */
-static bool limit_first(const struct evidence *e)
-{
-        return live_grows(e) && !e->over && !e->growing && limit_is_near(e);
-}
+CONDITION(limit_first, live_grows(e) && !e->over && !e->growing && limit_is_near(e))
 
-static void append_limit_first(char *text, const struct evidence *e)
-{
-        (void)e;
-        append_text(text,
-                    "Give it time before the limit is met (a higher limit, less load, a planned restart); a heap "
-                    "profile with "
-                    "a short -i (+RTS -hT -i0.5) names what grows");
-}
+CONDITION(process_grows, e->grows && e->process_only)
 
-static bool process_grows(const struct evidence *e)
-{
-        return e->grows && e->process_only;
-}
-
-static bool no_census(const struct evidence *e)
-{
-        return live_grows(e) && !has_profile(e) && awaits_census(e) && e->over;
-}
+CONDITION(no_census, live_grows(e) && !has_profile(e) && awaits_census(e) && e->over)
 
 static void append_no_census(char *text, const struct evidence *e)
 {
@@ -42,10 +24,7 @@ static void append_no_census(char *text, const struct evidence *e)
                               "and had none, for its clock stops while the program waits");
 }
 
-static bool first_census(const struct evidence *e)
-{
-        return live_grows(e) && !has_profile(e) && awaits_census(e) && !e->over;
-}
+CONDITION(first_census, live_grows(e) && !has_profile(e) && awaits_census(e) && !e->over)
 
 static void append_first_census(char *text, const struct evidence *e)
 {
@@ -58,10 +37,7 @@ static void append_first_census(char *text, const struct evidence *e)
                             "while the program waits, a shorter -i brings it sooner");
 }
 
-static bool live_without_profile(const struct evidence *e)
-{
-        return live_grows(e) && !has_profile(e);
-}
+CONDITION(live_without_profile, live_grows(e) && !has_profile(e))
 
 static const Hw__Run *run_of(const struct evidence *e)
 {
@@ -113,18 +89,12 @@ static bool label_has(const struct evidence *e, const char *text)
         return e->growing && e->growing->label && strstr(e->growing->label, text);
 }
 
-static bool thunks(const struct evidence *e)
-{
-        return live_grows(e) && breakdown(e) == HW__BREAKDOWN__BREAKDOWN_CLOSURE_TYPE &&
-               (label_has(e, "THUNK") || label_has(e, "AP_STACK") || label_has(e, "BLACKHOLE"));
-}
+CONDITION(thunks, live_grows(e) && breakdown(e) == HW__BREAKDOWN__BREAKDOWN_CLOSURE_TYPE &&
+                          (label_has(e, "THUNK") || label_has(e, "AP_STACK") || label_has(e, "BLACKHOLE")))
 
 /* Threads that wait at one place: inspect/ghc/thread_bands.h. */
-static bool waiting_threads(const struct evidence *e)
-{
-        return live_grows(e) && world_from_outside(e->t) && e->growing && e->growing->label &&
-               !strncmp(e->growing->label, "threads ", strlen("threads "));
-}
+CONDITION(waiting_threads, live_grows(e) && world_from_outside(e->t) && e->growing && e->growing->label &&
+                                   !strncmp(e->growing->label, "threads ", strlen("threads ")))
 
 static void append_waiting_threads(char *text, const struct evidence *e)
 {
@@ -152,10 +122,7 @@ static void append_thunks(char *text, const struct evidence *e)
         append_place_flags(text, e);
 }
 
-static bool byte_arrays(const struct evidence *e)
-{
-        return live_grows(e) && (label_has(e, "ARR_WORDS") || label_has(e, "PINNED"));
-}
+CONDITION(byte_arrays, live_grows(e) && (label_has(e, "ARR_WORDS") || label_has(e, "PINNED")))
 
 static void append_byte_arrays(char *text, const struct evidence *e)
 {
@@ -172,10 +139,7 @@ static void append_byte_arrays(char *text, const struct evidence *e)
         append_place_flags(text, e);
 }
 
-static bool place_known(const struct evidence *e)
-{
-        return live_grows(e) && band_source(e->band);
-}
+CONDITION(place_known, live_grows(e) && band_source(e->band))
 
 static void append_place(char *text, const struct evidence *e)
 {
@@ -183,10 +147,7 @@ static void append_place(char *text, const struct evidence *e)
                     band_source(e->band), e->growing->label ? package_label(e->growing->label).rest : "they");
 }
 
-static bool stack_known(const struct evidence *e)
-{
-        return live_grows(e) && e->growing && breakdown(e) == HW__BREAKDOWN__BREAKDOWN_COST_CENTRE_STACK;
-}
+CONDITION(stack_known, live_grows(e) && e->growing && breakdown(e) == HW__BREAKDOWN__BREAKDOWN_COST_CENTRE_STACK)
 
 static void append_stack(char *text, const struct evidence *e)
 {
@@ -196,10 +157,7 @@ static void append_stack(char *text, const struct evidence *e)
                     (int)(n < 160 ? n : 160), e->growing->label ? e->growing->label : "");
 }
 
-static bool module_known(const struct evidence *e)
-{
-        return live_grows(e) && e->growing && breakdown(e) == HW__BREAKDOWN__BREAKDOWN_MODULE;
-}
+CONDITION(module_known, live_grows(e) && e->growing && breakdown(e) == HW__BREAKDOWN__BREAKDOWN_MODULE)
 
 static void append_module(char *text, const struct evidence *e)
 {
@@ -207,12 +165,9 @@ static void append_module(char *text, const struct evidence *e)
                     e->growing->label);
 }
 
-static bool type_known(const struct evidence *e)
-{
-        return live_grows(e) && e->growing &&
-               (breakdown(e) == HW__BREAKDOWN__BREAKDOWN_TYPE ||
-                breakdown(e) == HW__BREAKDOWN__BREAKDOWN_CLOSURE_DESCRIPTION);
-}
+CONDITION(type_known, live_grows(e) && e->growing &&
+                              (breakdown(e) == HW__BREAKDOWN__BREAKDOWN_TYPE ||
+                               breakdown(e) == HW__BREAKDOWN__BREAKDOWN_CLOSURE_DESCRIPTION))
 
 static void append_type(char *text, const struct evidence *e)
 {
@@ -222,33 +177,17 @@ static void append_type(char *text, const struct evidence *e)
                     e->growing->label, type ? 'y' : 'd', e->growing->label);
 }
 
-static bool retainer_known(const struct evidence *e)
-{
-        return live_grows(e) && e->growing && breakdown(e) == HW__BREAKDOWN__BREAKDOWN_RETAINER;
-}
+CONDITION(retainer_known, live_grows(e) && e->growing && breakdown(e) == HW__BREAKDOWN__BREAKDOWN_RETAINER)
 
 static void append_retainer(char *text, const struct evidence *e)
 {
         append_text(text, "Look at %.160s: it keeps what grows", e->growing->label);
 }
 
-static bool addresses_only(const struct evidence *e)
-{
-        return live_grows(e) && e->growing && is_unnamed_table(e, e->growing->label ? e->growing->label : "");
-}
+CONDITION(addresses_only,
+          live_grows(e) && e->growing && is_unnamed_table(e, e->growing->label ? e->growing->label : ""))
 
-static void append_addresses(char *text, const struct evidence *e)
-{
-        (void)e;
-        append_text(text,
-                    "Give the bands names: compile the program and its libraries with -finfo-table-map "
-                    "-fdistinct-constructor-tables");
-}
-
-static bool closures_known(const struct evidence *e)
-{
-        return live_grows(e) && e->growing;
-}
+CONDITION(closures_known, live_grows(e) && e->growing)
 
 static void append_closures(char *text, const struct evidence *e)
 {
@@ -259,10 +198,7 @@ static void append_closures(char *text, const struct evidence *e)
                 append_place_flags(text, e);
 }
 
-static bool few_censuses(const struct evidence *e)
-{
-        return live_grows(e) && has_profile(e) && (!bands_judged(e) || census_is_stale(e));
-}
+CONDITION(few_censuses, live_grows(e) && has_profile(e) && (!bands_judged(e) || census_is_stale(e)))
 
 static void append_few_censuses(char *text, const struct evidence *e)
 {
@@ -280,24 +216,9 @@ static void append_few_censuses(char *text, const struct evidence *e)
                                       "sooner");
 }
 
-static bool spread(const struct evidence *e)
-{
-        return live_grows(e) && has_profile(e);
-}
+CONDITION(spread, live_grows(e) && has_profile(e))
 
-static void append_spread(char *text, const struct evidence *e)
-{
-        (void)e;
-        append_text(
-                text,
-                "No band grows by itself: the growth is spread over many. Compare the first half of the run with the "
-                "second (Compare), or break down by module (+RTS -hm, built for profiling)");
-}
-
-static bool retained(const struct evidence *e)
-{
-        return e->grows && e->where == HW__GROWTH__WHERE__WHERE_RETENTION;
-}
+CONDITION(retained, e->grows && e->where == HW__GROWTH__WHERE__WHERE_RETENTION)
 
 static void append_retained(char *text, const struct evidence *e)
 {
@@ -315,10 +236,7 @@ static void append_retained(char *text, const struct evidence *e)
                         "ShortByteString); a smaller -F or -c makes the heap hold less beside its data");
 }
 
-static bool foreign(const struct evidence *e)
-{
-        return e->foreign;
-}
+CONDITION(foreign, e->foreign)
 
 void append_foreign_advice(char *text, const struct evidence *e)
 {
@@ -329,10 +247,7 @@ void append_foreign_advice(char *text, const struct evidence *e)
                 "with heaptrack or bpftrace");
 }
 
-static bool growth_unplaced(const struct evidence *e)
-{
-        return e->grows && e->where == HW__GROWTH__WHERE__WHERE_UNKNOWN;
-}
+CONDITION(growth_unplaced, e->grows && e->where == HW__GROWTH__WHERE__WHERE_UNKNOWN)
 
 static void append_unplaced(char *text, const struct evidence *e)
 {
@@ -347,25 +262,31 @@ static void append_unplaced(char *text, const struct evidence *e)
 }
 
 const struct advice advice_of_growth[] = {
-        { "limit-first", limit_first, append_limit_first },
-        { "process-growth", process_grows, append_process_only },
-        { "no-census", no_census, append_no_census },
-        { "first-census", first_census, append_first_census },
-        { "no-profile", live_without_profile, append_without_profile },
-        { "waiting-threads", waiting_threads, append_waiting_threads },
-        { "thunks", thunks, append_thunks },
-        { "byte-arrays", byte_arrays, append_byte_arrays },
-        { "place", place_known, append_place },
-        { "stack", stack_known, append_stack },
-        { "module", module_known, append_module },
-        { "type", type_known, append_type },
-        { "retainer", retainer_known, append_retainer },
-        { "addresses", addresses_only, append_addresses },
-        { "closures", closures_known, append_closures },
-        { "few-censuses", few_censuses, append_few_censuses },
-        { "spread", spread, append_spread },
-        { "retention", retained, append_retained },
-        { "foreign", foreign, append_foreign_advice },
-        { "unplaced", growth_unplaced, append_unplaced },
-        { NULL, NULL, NULL },
+        { "limit-first", limit_first,
+          .text = "Give it time before the limit is met (a higher limit, less load, a planned restart); a heap "
+                  "profile with a short -i (+RTS -hT -i0.5) names what grows" },
+        { "process-growth", process_grows, .append = append_process_only },
+        { "no-census", no_census, .append = append_no_census },
+        { "first-census", first_census, .append = append_first_census },
+        { "no-profile", live_without_profile, .append = append_without_profile },
+        { "waiting-threads", waiting_threads, .append = append_waiting_threads },
+        { "thunks", thunks, .append = append_thunks },
+        { "byte-arrays", byte_arrays, .append = append_byte_arrays },
+        { "place", place_known, .append = append_place },
+        { "stack", stack_known, .append = append_stack },
+        { "module", module_known, .append = append_module },
+        { "type", type_known, .append = append_type },
+        { "retainer", retainer_known, .append = append_retainer },
+        { "addresses", addresses_only,
+          .text = "Give the bands names: compile the program and its libraries with -finfo-table-map "
+                  "-fdistinct-constructor-tables" },
+        { "closures", closures_known, .append = append_closures },
+        { "few-censuses", few_censuses, .append = append_few_censuses },
+        { "spread", spread,
+          .text = "No band grows by itself: the growth is spread over many. Compare the first half of the run with the "
+                  "second (Compare), or break down by module (+RTS -hm, built for profiling)" },
+        { "retention", retained, .append = append_retained },
+        { "foreign", foreign, .append = append_foreign_advice },
+        { "unplaced", growth_unplaced, .append = append_unplaced },
+        { .name = NULL },
 };

@@ -4,11 +4,8 @@
 
 #include "heapwatch/text.h"
 
-static bool too_few_collections(const struct evidence *e)
-{
-        return !e->verdict && e->trend && e->trend->verdict == HW__VERDICT__VERDICT_UNKNOWN &&
-               !e->trend->has_verdict_in_ns;
-}
+CONDITION(too_few_collections,
+          !e->verdict && e->trend && e->trend->verdict == HW__VERDICT__VERDICT_UNKNOWN && !e->trend->has_verdict_in_ns)
 
 static void append_too_few_collections(char *text, const struct evidence *e)
 {
@@ -22,10 +19,7 @@ static void append_too_few_collections(char *text, const struct evidence *e)
                               "(+RTS -hT -i1), performMajorGC too");
 }
 
-static bool too_short(const struct evidence *e)
-{
-        return e->over && !e->verdict;
-}
+CONDITION(too_short, e->over && !e->verdict)
 
 static void append_too_short(char *text, const struct evidence *e)
 {
@@ -43,10 +37,7 @@ static void append_too_short(char *text, const struct evidence *e)
         }
 }
 
-static bool verdict_comes(const struct evidence *e)
-{
-        return !e->over && !e->verdict && e->trend && e->trend->has_verdict_in_ns;
-}
+CONDITION(verdict_comes, !e->over && !e->verdict && e->trend && e->trend->has_verdict_in_ns)
 
 static void append_verdict_comes(char *text, const struct evidence *e)
 {
@@ -71,31 +62,16 @@ static void append_verdict_comes(char *text, const struct evidence *e)
         append_verdict_in(text, e->trend);
 }
 
-static bool no_live_yet(const struct evidence *e)
-{
-        return !e->over && !e->verdict && !e->trend;
-}
+CONDITION(no_live_yet, !e->over && !e->verdict && !e->trend)
 
-static void append_no_live_yet(char *text, const struct evidence *e)
-{
-        (void)e;
-        append_text(text, "Wait for a major collection: a heap profile makes one at each census (+RTS -hT -i10)");
-}
-
-static bool has_advice(const struct evidence *e)
-{
-        return e->t->health && e->t->health->n_advice && e->t->health->advice[0]->text;
-}
+CONDITION(has_advice, e->t->health && e->t->health->n_advice && e->t->health->advice[0]->text)
 
 static void append_advice(char *text, const struct evidence *e)
 {
         append_text(text, "%.480s", e->t->health->advice[0]->text);
 }
 
-static bool kept(const struct evidence *e)
-{
-        return e->live && e->over && e->t->target->has_kept && e->t->target->kept;
-}
+CONDITION(kept, e->live && e->over && e->t->target->has_kept && e->t->target->kept)
 
 static void append_kept(char *text, const struct evidence *e)
 {
@@ -114,10 +90,7 @@ static void append_nothing(char *text, const struct evidence *e)
         append_text(text, "Nothing");
 }
 
-static bool process_only(const struct evidence *e)
-{
-        return e->process_only;
-}
+CONDITION(process_only, e->process_only)
 
 void append_process_only(char *text, const struct evidence *e)
 {
@@ -129,10 +102,7 @@ void append_process_only(char *text, const struct evidence *e)
                 append_text(text, "%s", hw_advice_text(HW_ADVICE_PROCESS_ONLY));
 }
 
-static bool rises(const struct evidence *e)
-{
-        return e->early != NULL;
-}
+CONDITION(rises, e->early != NULL)
 
 static void append_rise_advice(char *text, const struct evidence *e)
 {
@@ -156,16 +126,17 @@ static void append_rise_advice(char *text, const struct evidence *e)
 }
 
 const struct advice advice_of_waiting[] = {
-        { "process-only", process_only, append_process_only },
-        { "rises", rises, append_rise_advice },
-        { "few-collections", too_few_collections, append_too_few_collections },
-        { "too-short", too_short, append_too_short },
-        { "verdict-comes", verdict_comes, append_verdict_comes },
-        { "no-live-yet", no_live_yet, append_no_live_yet },
-        { "advice", has_advice, append_advice },
-        { "kept", kept, append_kept },
-        { "nothing", always, append_nothing },
-        { NULL, NULL, NULL },
+        { "process-only", process_only, .append = append_process_only },
+        { "rises", rises, .append = append_rise_advice },
+        { "few-collections", too_few_collections, .append = append_too_few_collections },
+        { "too-short", too_short, .append = append_too_short },
+        { "verdict-comes", verdict_comes, .append = append_verdict_comes },
+        { "no-live-yet", no_live_yet,
+          .text = "Wait for a major collection: a heap profile makes one at each census (+RTS -hT -i10)" },
+        { "advice", has_advice, .append = append_advice },
+        { "kept", kept, .append = append_kept },
+        { "nothing", always, .append = append_nothing },
+        { .name = NULL },
 };
 
 bool is_nothing(const struct advice *a)
