@@ -33,11 +33,6 @@ void strings_done(struct strings *s)
         strings_init(s, s->arena.max_bytes);
 }
 
-void strings_clear(struct strings *s)
-{
-        strings_done(s);
-}
-
 static char *text_at(const struct strings *s, uint32_t place)
 {
         return s->pieces[place / STRINGS_PIECE_BYTES] + place % STRINGS_PIECE_BYTES;

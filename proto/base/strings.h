@@ -2,7 +2,7 @@
 /*
  * strings.h - every text of a run once: interned, NUL-terminated, with a cap.
  *
- * Equal bytes give the same pointer, valid until strings_clear. Embedded NULs
+ * Equal bytes give the same pointer, valid until strings_done. Embedded NULs
  * end a text. Bytes are kept as they came and sanitised on output; what every
  * output needs to know of a text is kept in front of it.
  */
@@ -35,8 +35,9 @@ struct strings {
 
 /* `max_bytes` of text in all. Allocates nothing yet. */
 void strings_init(struct strings *s, size_t max_bytes);
+
+/* Frees all; it can be used again. */
 void strings_done(struct strings *s);
-void strings_clear(struct strings *s);
 
 /* The interned copy, or NULL when out of memory or at the cap. */
 const char *strings_intern(struct strings *s, const void *bytes, size_t size);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "proto/facts/facts.h"
 
-#include <string.h>
-
 const struct fact_row fact_rows[FACTS] = {
 #define X(id, stem, u, k, place, src, text)                                                                            \
         [FACT_##id] = { .name = stem FACT_SUFFIX_##u, .source = src, .help = text, .unit = FACT_##u, .kind = FACT_##k },
@@ -15,14 +13,6 @@ const enum fact carried_facts[CARRIED_FACTS] = {
 #include "proto/facts/facts.def"
 #undef X
 };
-
-enum fact facts_find(const char *name)
-{
-        for (int id = FACT_NONE + 1; id < FACTS; id++)
-                if (!strcmp(fact_rows[id].name, name))
-                        return (enum fact)id;
-        return FACT_NONE;
-}
 
 /* FNV-1a. */
 uint32_t facts_key(enum fact id)

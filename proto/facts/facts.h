@@ -79,9 +79,6 @@ extern const struct fact_row fact_rows[FACTS];
 
 extern const enum fact carried_facts[CARRIED_FACTS];
 
-/* The id of a name, or FACT_NONE. */
-enum fact facts_find(const char *name);
-
 /* What a message calls a number: a hash of its name, the same in every version. */
 uint32_t facts_key(enum fact id);
 

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "proto/wire/resident_parts.h"
 
-#include <stdarg.h>
-#include <stdio.h>
-
 #include "heapwatch/text.h"
+#include "proto/base/text_out.h"
 
 const struct resident_word resident_words[RESIDENT_PARTS_N] = {
         { "live data", HW__SERIES__SERIES_LIVE_RESIDENT },
@@ -39,51 +37,47 @@ uint64_t resident_given_back(const Hw__Resident *r)
         return r && r->has_given_back_bytes ? r->given_back_bytes : 0;
 }
 
-struct text {
-        char *out;
-        size_t size, used;
-};
-
-__attribute__((format(printf, 2, 3))) static void append(struct text *t, const char *format, ...)
+static void put_bytes(struct text_out *t, double bytes)
 {
-        va_list args;
+        char text[HW_NUMBER_MAX];
 
-        va_start(args, format);
-        int n = vsnprintf(t->out + t->used, t->size - t->used, format, args);
-        va_end(args);
-        if (n > 0)
-                t->used = (size_t)n < t->size - t->used ? t->used + (size_t)n : t->size - 1;
+        text_put(t, hw_bytes_text(text, sizeof(text), bytes));
 }
 
 char *resident_text(char *out, size_t size, const Hw__Resident *r)
 {
-        struct text t = { out, size, 0 };
-        char bytes[HW_NUMBER_MAX];
+        struct text_out t;
         uint64_t part;
         const char *between = ": ";
         bool unknown = false;
 
-        out[0] = '\0';
+        text_out_init(&t, out, size);
         if (!r || !r->has_rss_bytes)
                 return out;
-        append(&t, "RSS %s", hw_bytes_text(bytes, sizeof(bytes), (double)r->rss_bytes));
+        text_put(&t, "RSS ");
+        put_bytes(&t, (double)r->rss_bytes);
         for (size_t i = 0; i < RESIDENT_PARTS_N; i++) {
                 if (!resident_part_bytes(r, i, &part)) {
                         unknown = true;
                         continue;
                 }
-                append(&t, "%s%s %s", between, resident_words[i].name,
-                       hw_bytes_text(bytes, sizeof(bytes), (double)part));
+                text_put(&t, between);
+                text_put(&t, resident_words[i].name);
+                text_put(&t, " ");
+                put_bytes(&t, (double)part);
                 between = ", ";
         }
         for (size_t i = 0; unknown && i < RESIDENT_PARTS_N; i++) {
                 if (resident_part_bytes(r, i, &part))
                         continue;
-                append(&t, "%s%s", between, resident_words[i].name);
+                text_put(&t, between);
+                text_put(&t, resident_words[i].name);
                 between = " and ";
         }
-        if (unknown)
-                append(&t, " %s together: not known separately",
-                       hw_bytes_text(bytes, sizeof(bytes), (double)r->unknown_bytes));
+        if (unknown) {
+                text_put(&t, " ");
+                put_bytes(&t, (double)r->unknown_bytes);
+                text_put(&t, " together: not known separately");
+        }
         return out;
 }
