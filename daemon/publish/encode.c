@@ -66,6 +66,15 @@ void *encoder_calloc(struct encoder *e, size_t n, size_t size)
         return p;
 }
 
+void *encoder_message(struct encoder *e, const ProtobufCMessageDescriptor *type)
+{
+        void *message = encoder_calloc(e, 1, type->sizeof_message);
+
+        if (message)
+                protobuf_c_message_init(type, message);
+        return message;
+}
+
 static bool is_clean(const char *text, size_t size)
 {
         return size <= LIMIT_PUBLISHED_TEXT_BYTES && hw_utf8_valid(text, size) && !(size && memchr(text, '\0', size));

@@ -46,6 +46,9 @@ void encoder_reset(struct encoder *e);
 /* n zeroed objects. */
 void *encoder_calloc(struct encoder *e, size_t n, size_t size);
 
+/* An empty message of a type, allocated likewise. */
+void *encoder_message(struct encoder *e, const ProtobufCMessageDescriptor *type);
+
 /* Valid UTF-8 of a C string: the string itself when it is valid already. NULL gives NULL. */
 char *encoder_text(struct encoder *e, const char *text);
 

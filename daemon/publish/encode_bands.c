@@ -22,11 +22,10 @@ enum { TABLE_NAME = 1, TABLE_CLOSURE_TYPE, TABLE_TYPE, TABLE_LABEL, TABLE_MODULE
 static Hw__CostCentre *encode_centre(struct encoder *e, const struct bands *bands, uint32_t id)
 {
         struct cost_centre cc = bands_cost_centre(bands, id);
-        Hw__CostCentre *out = encoder_calloc(e, 1, sizeof(*out));
+        Hw__CostCentre *out = encoder_message(e, &hw__cost_centre__descriptor);
 
         if (!out)
                 return NULL;
-        hw__cost_centre__init(out);
         PUT(out, id, id);
         if (!cc.label)
                 return out; /* never defined: only the id is known */

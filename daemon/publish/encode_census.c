@@ -40,11 +40,10 @@ static bool put_rows(struct encoder *e, const struct census *census, Hw__Census 
 
 Hw__Census *encode_census(struct encoder *e, const struct census *census)
 {
-        Hw__Census *out = encoder_calloc(e, 1, sizeof(*out));
+        Hw__Census *out = encoder_message(e, &hw__census__descriptor);
 
         if (!out)
                 return NULL;
-        hw__census__init(out);
         PUT(out, number, census->number);
         PUT(out, time_ns, census->time_ns);
         PUT(out, total_bytes, census->total_bytes);

@@ -23,11 +23,10 @@ static bool put_buckets(struct encoder *e, Hw__Generation *out, const struct his
 
 static Hw__Generation *encode_generation(struct encoder *e, uint32_t number, const struct generation *g)
 {
-        Hw__Generation *out = encoder_calloc(e, 1, sizeof(*out));
+        Hw__Generation *out = encoder_message(e, &hw__generation__descriptor);
 
         if (!out)
                 return NULL;
-        hw__generation__init(out);
         PUT(out, generation, number);
         PUT(out, count, g->count);
         PUT_U64(out, parallel_count, g->parallel_count);
@@ -77,11 +76,10 @@ static bool put_segments(struct encoder *e, Hw__Nonmoving *out, const struct non
 
 static Hw__Nonmoving *encode_nonmoving(struct encoder *e, const struct nonmoving *nonmoving)
 {
-        Hw__Nonmoving *out = encoder_calloc(e, 1, sizeof(*out));
+        Hw__Nonmoving *out = encoder_message(e, &hw__nonmoving__descriptor);
 
         if (!out)
                 return NULL;
-        hw__nonmoving__init(out);
         PUT(out, cycles, nonmoving->cycles);
         PUT(out, mark_total_ns, nonmoving->mark_total_ns);
         PUT(out, sync_total_ns, nonmoving->sync_total_ns);
@@ -113,11 +111,10 @@ static bool put_last(struct encoder *e, Hw__Gc *out, const struct gc *gc)
 
 Hw__Gc *encode_gc(struct encoder *e, const struct gc *gc)
 {
-        Hw__Gc *out = encoder_calloc(e, 1, sizeof(*out));
+        Hw__Gc *out = encoder_message(e, &hw__gc__descriptor);
 
         if (!out)
                 return NULL;
-        hw__gc__init(out);
         if (!put_generations(e, out, gc) || !put_last(e, out, gc))
                 return NULL;
         PUT_U64(out, copied_bytes, gc->copied_bytes);
@@ -142,11 +139,10 @@ Hw__Gc *encode_gc(struct encoder *e, const struct gc *gc)
 
 Hw__Collection *encode_collection(struct encoder *e, const struct collection *c)
 {
-        Hw__Collection *out = encoder_calloc(e, 1, sizeof(*out));
+        Hw__Collection *out = encoder_message(e, &hw__collection__descriptor);
 
         if (!out)
                 return NULL;
-        hw__collection__init(out);
         PUT(out, end_time_ns, c->end_time_ns);
         PUT_U64(out, pause_ns, c->pause_ns);
         PUT(out, generation, c->generation);

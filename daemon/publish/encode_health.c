@@ -37,11 +37,10 @@ static bool put_advice(struct encoder *e, Hw__Health *out, const struct health *
 
 static bool put_recording(struct encoder *e, Hw__Health *out, const struct recording_state *s)
 {
-        Hw__Recording *r = encoder_calloc(e, 1, sizeof(*r));
+        Hw__Recording *r = encoder_message(e, &hw__recording__descriptor);
 
         if (!r)
                 return false;
-        hw__recording__init(r);
         r->has_active = r->has_paused = true;
         r->active = s->recording;
         r->paused = s->paused;
@@ -56,11 +55,10 @@ static bool put_recording(struct encoder *e, Hw__Health *out, const struct recor
 
 Hw__Health *encode_health(struct encoder *e, const struct health *health)
 {
-        Hw__Health *out = encoder_calloc(e, 1, sizeof(*out));
+        Hw__Health *out = encoder_message(e, &hw__health__descriptor);
 
         if (!out)
                 return NULL;
-        hw__health__init(out);
         PUT(out, bytes, health->decoder.bytes);
         PUT(out, events, health->decoder.events);
         PUT(out, blocks, health->decoder.blocks);

@@ -22,11 +22,10 @@ static bool is_process_known(const struct process_sample *p)
 
 static Hw__Process *encode_process(struct encoder *e, const struct process_sample *p)
 {
-        Hw__Process *out = encoder_calloc(e, 1, sizeof(*out));
+        Hw__Process *out = encoder_message(e, &hw__process__descriptor);
 
         if (!out)
                 return NULL;
-        hw__process__init(out);
         PUT_U64(out, rss_bytes, p->rss_bytes);
         PUT_U64(out, pss_bytes, p->pss_bytes);
         PUT_U64(out, swap_bytes, p->swap_bytes);
@@ -63,11 +62,10 @@ static char *words_of(struct encoder *e, const Hw__Resident *r, const struct pro
 
 static Hw__Resident *encode_resident(struct encoder *e, const struct resident *r, const struct process_sample *newest)
 {
-        Hw__Resident *out = encoder_calloc(e, 1, sizeof(*out));
+        Hw__Resident *out = encoder_message(e, &hw__resident__descriptor);
 
         if (!out)
                 return NULL;
-        hw__resident__init(out);
         PUT_U64(out, rss_bytes, r->rss_bytes);
         PUT_U64(out, live_bytes, r->parts[RESIDENT_LIVE]);
         PUT_U64(out, reserve_bytes, r->parts[RESIDENT_RESERVE]);
@@ -115,11 +113,10 @@ static bool put_facts(struct encoder *e, Hw__Heap *out, const struct heap *heap)
 
 Hw__Heap *encode_heap(struct encoder *e, const struct run *run, const struct heap *heap)
 {
-        Hw__Heap *out = encoder_calloc(e, 1, sizeof(*out));
+        Hw__Heap *out = encoder_message(e, &hw__heap__descriptor);
 
         if (!out)
                 return NULL;
-        hw__heap__init(out);
         PUT_U64(out, live_bytes, heap->live_bytes);
         if (heap->live_bytes != UNKNOWN_U64)
                 PUT_U64(out, live_time_ns, heap->live_time_ns);

@@ -4,11 +4,10 @@
 
 Hw__Note *encode_note(struct encoder *e, const struct note *note)
 {
-        Hw__Note *out = encoder_calloc(e, 1, sizeof(*out));
+        Hw__Note *out = encoder_message(e, &hw__note__descriptor);
 
         if (!out)
                 return NULL;
-        hw__note__init(out);
         PUT(out, number, note->number);
         PUT(out, time_ns, note->time_ns);
         PUT(out, what, (Hw__Note__What)note->what);

@@ -4,11 +4,10 @@
 
 Hw__Stack *encode_stack(struct encoder *e, const struct bands *bands, const struct profile_stack *stack)
 {
-        Hw__Stack *out = encoder_calloc(e, 1, sizeof(*out));
+        Hw__Stack *out = encoder_message(e, &hw__stack__descriptor);
 
         if (!out)
                 return NULL;
-        hw__stack__init(out);
         PUT(out, id, stack->id);
         PUT(out, ticks, stack->ticks);
         out->centres = encode_centres(e, bands, stack->centres, stack->depth);
@@ -18,11 +17,10 @@ Hw__Stack *encode_stack(struct encoder *e, const struct bands *bands, const stru
 
 Hw__TickyCounter *encode_ticky(struct encoder *e, const struct ticky_counter *counter)
 {
-        Hw__TickyCounter *out = encoder_calloc(e, 1, sizeof(*out));
+        Hw__TickyCounter *out = encoder_message(e, &hw__ticky_counter__descriptor);
 
         if (!out)
                 return NULL;
-        hw__ticky_counter__init(out);
         PUT(out, id, counter->id);
         if (counter->name) { /* defined at exit; until then only its numbers are known */
                 out->name = encoder_text(e, counter->name);

@@ -73,11 +73,10 @@ static void put_numbers(Hw__Run *out, const struct run *run)
 
 static Hw__Run *encode_run(struct encoder *e, const struct run *run, const struct target_facts *facts)
 {
-        Hw__Run *out = encoder_calloc(e, 1, sizeof(*out));
+        Hw__Run *out = encoder_message(e, &hw__run__descriptor);
 
         if (!out)
                 return NULL;
-        hw__run__init(out);
         out->program = encoder_text(e, run->program);
         if (facts->show_arguments)
                 put_arguments(e, out, run);
@@ -117,11 +116,10 @@ static void put_labels(struct encoder *e, Hw__Target *out, const char *labels)
 
 Hw__Target *encode_target(struct encoder *e, const struct target_facts *facts, const struct run *run)
 {
-        Hw__Target *out = encoder_calloc(e, 1, sizeof(*out));
+        Hw__Target *out = encoder_message(e, &hw__target__descriptor);
 
         if (!out)
                 return NULL;
-        hw__target__init(out);
         PUT(out, state, facts->state);
         out->uri = encoder_text(e, facts->uri);
         out->detail = encoder_text(e, facts->detail);

@@ -34,10 +34,9 @@ static bool put_sparks(struct encoder *e, Hw__Sched *out, const struct sched *sc
         }
         if (!known)
                 return true;
-        out->sparks = encoder_calloc(e, 1, sizeof(*out->sparks));
+        out->sparks = encoder_message(e, &hw__sparks__descriptor);
         if (!out->sparks)
                 return false;
-        hw__sparks__init(out->sparks);
         PUT(out->sparks, created, sum[0]);
         PUT(out->sparks, dud, sum[1]);
         PUT(out->sparks, overflowed, sum[2]);
@@ -70,11 +69,10 @@ static bool put_capabilities(struct encoder *e, Hw__Sched *out, const struct sch
 
 Hw__Sched *encode_sched(struct encoder *e, const struct sched *sched)
 {
-        Hw__Sched *out = encoder_calloc(e, 1, sizeof(*out));
+        Hw__Sched *out = encoder_message(e, &hw__sched__descriptor);
 
         if (!out)
                 return NULL;
-        hw__sched__init(out);
         PUT(out, threads_created, sched->created);
         PUT(out, threads_finished, sched->finished);
         PUT(out, migrations, sched->migrations);

@@ -61,10 +61,9 @@ static bool put_windows(struct encoder *e, Hw__Trend *out, const struct tracker 
                 uint64_t from = windows_ns[i] && windows_ns[i] < to ? to - windows_ns[i] : 0;
                 if (windows_ns[i] && from == 0)
                         continue;
-                Hw__WindowStatistics *row = encoder_calloc(e, 1, sizeof(*row));
+                Hw__WindowStatistics *row = encoder_message(e, &hw__window_statistics__descriptor);
                 if (!row)
                         return false;
-                hw__window_statistics__init(row);
                 if (windows_ns[i])
                         PUT(row, window_ns, windows_ns[i]);
                 if (tracker_statistics(t, subject, (struct time_range){ from, to }, &s))
@@ -79,11 +78,10 @@ static bool put_windows(struct encoder *e, Hw__Trend *out, const struct tracker 
 static Hw__Evidence *encode_evidence(struct encoder *e, const struct trend_result *r)
 {
         const struct trend_evidence *v = &r->evidence;
-        Hw__Evidence *out = encoder_calloc(e, 1, sizeof(*out));
+        Hw__Evidence *out = encoder_message(e, &hw__evidence__descriptor);
 
         if (!out)
                 return NULL;
-        hw__evidence__init(out);
         PUT(out, basis, (Hw__Evidence__Basis)v->basis);
         if (!r->has_slope)
                 return out;
@@ -143,12 +141,11 @@ static void put_verdict(struct encoder *e, Hw__Trend *out, const struct tracker 
 
 Hw__Trend *encode_trend(struct encoder *e, const struct tracker *t, struct subject subject, const struct growth *growth)
 {
-        Hw__Trend *out = encoder_calloc(e, 1, sizeof(*out));
+        Hw__Trend *out = encoder_message(e, &hw__trend__descriptor);
         struct trend_result r;
 
         if (!out)
                 return NULL;
-        hw__trend__init(out);
         if (subject.band)
                 PUT(out, band, subject.band);
         else
@@ -173,11 +170,10 @@ static Hw__GrowingBand *encode_growing(struct encoder *e, const struct bands *ba
 {
         const struct growing_band *b = &g->bands[i];
         char label[LABEL_MAX];
-        Hw__GrowingBand *out = encoder_calloc(e, 1, sizeof(*out));
+        Hw__GrowingBand *out = encoder_message(e, &hw__growing_band__descriptor);
 
         if (!out)
                 return NULL;
-        hw__growing_band__init(out);
         PUT(out, band, b->band);
         if (bands_get(bands, b->band))
                 out->label = encoder_copy(e, label_of_growing(label, bands, g, i));
@@ -220,12 +216,11 @@ static void put_verdicts(Hw__Growth *out, const struct growth *g)
 
 Hw__Growth *encode_growth(struct encoder *e, const struct bands *bands, const struct growth *g)
 {
-        Hw__Growth *out = encoder_calloc(e, 1, sizeof(*out));
+        Hw__Growth *out = encoder_message(e, &hw__growth__descriptor);
         char sentence[SENTENCE_MAX];
 
         if (!out)
                 return NULL;
-        hw__growth__init(out);
         PUT(out, where, (Hw__Growth__Where)g->where);
         out->sentence = encoder_copy(e, sentence_growth(sentence, sizeof(sentence), g, bands));
         put_verdicts(out, g);
@@ -280,13 +275,12 @@ static void put_early_bands(struct encoder *e, Hw__EarlyWarning *out, const stru
         out->bands = encoder_calloc(e, gained.n, sizeof(*out->bands));
         for (uint32_t i = 0; out->bands && i < gained.n; i++) {
                 const struct band *band = bands_get(bands, gained.bands[i].band);
-                Hw__GrowingBand *b = encoder_calloc(e, 1, sizeof(*b));
+                Hw__GrowingBand *b = encoder_message(e, &hw__growing_band__descriptor);
                 char text[LABEL_MAX];
                 const char *label = band ? label_of_row(text, bands, band) : NULL;
 
                 if (!b)
                         return;
-                hw__growing_band__init(b);
                 PUT(b, band, gained.bands[i].band);
                 b->label = encoder_copy(e, label ? label : "?");
                 PUT(b, gained_bytes, gained.bands[i].gained_bytes);
@@ -301,12 +295,11 @@ static void put_early_bands(struct encoder *e, Hw__EarlyWarning *out, const stru
 Hw__EarlyWarning *encode_early(struct encoder *e, const struct tracker *t, const struct bands *bands,
                                const struct tracked_early *r)
 {
-        Hw__EarlyWarning *out = encoder_calloc(e, 1, sizeof(*out));
+        Hw__EarlyWarning *out = encoder_message(e, &hw__early_warning__descriptor);
         char sentence[SENTENCE_MAX];
 
         if (!out)
                 return NULL;
-        hw__early_warning__init(out);
         PUT(out, series, (Hw__Series)r->series);
         PUT(out, rising, r->rising);
         PUT(out, runs_out, r->runs_out);
@@ -337,12 +330,11 @@ Hw__EarlyWarning *encode_early(struct encoder *e, const struct tracker *t, const
 
 Hw__TimeToLimit *encode_time_to_limit(struct encoder *e, const struct limit_time *l)
 {
-        Hw__TimeToLimit *out = encoder_calloc(e, 1, sizeof(*out));
+        Hw__TimeToLimit *out = encoder_message(e, &hw__time_to_limit__descriptor);
         char sentence[SENTENCE_MAX];
 
         if (!out)
                 return NULL;
-        hw__time_to_limit__init(out);
         PUT(out, limit_bytes, l->limit.bytes);
         PUT(out, source, (Hw__TimeToLimit__Source)l->limit.source);
         PUT(out, series, (Hw__Series)l->series);
@@ -357,12 +349,11 @@ Hw__TimeToLimit *encode_time_to_limit(struct encoder *e, const struct limit_time
 
 Hw__TrendScale *encode_scale(struct encoder *e, const struct tracker_config *c)
 {
-        Hw__TrendScale *out = encoder_calloc(e, 1, sizeof(*out));
+        Hw__TrendScale *out = encoder_message(e, &hw__trend_scale__descriptor);
         char sentence[SENTENCE_MAX];
 
         if (!out)
                 return NULL;
-        hw__trend_scale__init(out);
         PUT(out, resolution_ns, c->trend.resolution_ns);
         PUT(out, leak_after_ns, c->trend.leak_after_ns);
         PUT(out, automatic, c->automatic);

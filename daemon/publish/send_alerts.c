@@ -54,10 +54,9 @@ static bool put_extra(struct encoder *e, Hw__Alert *out, const struct alert_extr
 {
         PUT(out, silenced, extra->silenced);
         if (extra->silenced) {
-                out->silence = encoder_calloc(e, 1, sizeof(*out->silence));
+                out->silence = encoder_message(e, &hw__silence__descriptor);
                 if (!out->silence)
                         return false;
-                hw__silence__init(out->silence);
                 PUT_U64(out->silence, until_wall_ns, extra->silenced_until_wall_ns);
                 out->silence->why = encoder_text(e, extra->silenced_why);
         }
@@ -113,14 +112,13 @@ struct alert_source {
 
 static Hw__Alert *encode_alert(struct encoder *e, const struct alert_source *from, const struct alert *a)
 {
-        Hw__Alert *out = encoder_calloc(e, 1, sizeof(*out));
+        Hw__Alert *out = encoder_message(e, &hw__alert__descriptor);
         struct alert_extra more = { .n_results = 0 };
 
         if (!out)
                 return NULL;
         if (from->extra)
                 from->extra(from->extra_ctx, from->target, a, &more);
-        hw__alert__init(out);
         return put_alert(e, out, a, &more) ? out : NULL;
 }
 
@@ -169,13 +167,12 @@ Hw__Alerts *encode_alerts(struct encoder *e, const char *target, const struct al
         const struct alert_source from = { target, alerts, extra, extra_ctx };
         const size_t n = alerts_count(alerts);
         size_t bytes_left = LIMIT_ALERT_BYTES_PER_UPDATE;
-        Hw__Alerts *out = encoder_calloc(e, 1, sizeof(*out));
+        Hw__Alerts *out = encoder_message(e, &hw__alerts__descriptor);
         Hw__Alert **rows = encoder_calloc(e, n, sizeof(Hw__Alert *));
         Hw__Alert **places = encoder_calloc(e, n, sizeof(Hw__Alert *));
 
         if (!out || !rows || !places)
                 return NULL;
-        hw__alerts__init(out);
         for (size_t i = 0; i < n; i++)
                 if (!(rows[i] = encode_alert(e, &from, alerts_get(alerts, i))))
                         return NULL;

@@ -98,11 +98,10 @@ bool send_health(struct publisher *p, const struct health *health, struct snapsh
 
 static Hw__Samples *encode_samples(struct encoder *e, Hw__Series series, struct gathered_samples *gathered)
 {
-        Hw__Samples *out = encoder_calloc(e, 1, sizeof(*out));
+        Hw__Samples *out = encoder_message(e, &hw__samples__descriptor);
 
         if (!out)
                 return NULL;
-        hw__samples__init(out);
         PUT(out, series, series);
         out->n_times_ns = out->n_values = gathered->n;
         out->times_ns = gathered->times_ns;
