@@ -71,8 +71,7 @@ __attribute__((noinline)) static void copy_stack(void)
         const struct mapping *m = program_mapping(&self.program, here.sp);
         const uint64_t there = (m->end - here.sp) / 8;
         n_words = there < WORDS ? (size_t)there : WORDS;
-        for (size_t i = 0; i < n_words; i++)
-                words[i] = ((const volatile uint64_t *)(uintptr_t)here.sp)[i]; // NOLINT(performance-no-int-to-ptr)
+        assert_true(read_self(&(struct changed){ .end = UINT64_MAX }, here.sp, words, 8 * n_words));
         program_done(&self.program);
 }
 
