@@ -61,7 +61,7 @@ struct answers {
         bool has_slope, has_onset, has_limit;
         double slope;         /* bytes per s, of what was judged */
         uint64_t onset_ns;    /* event time */
-        bool ended_rising;    /* it ended badly in a rise that has no verdict: how it ended is its headline */
+        bool ended_rising;    /* it ended in a rise that has no verdict: how it ended is its headline */
         bool onset_is_latest; /* it may have begun at any time before: what is known begins with the rise */
         uint64_t
                 limit_ns; /* from now until the limit is reached, middle of the interval; never of a run that is over */

@@ -412,6 +412,15 @@ static const Hw__EarlyWarning *find_risen(const struct evidence *e, const Hw__Gr
         return more && risen->bands[0]->band != growth->bands[0]->band ? risen : NULL;
 }
 
+/* Badly or by a signal, as a service does: a job that has done its work had its reasons to rise. */
+static bool has_ended_in_work(const struct evidence *e)
+{
+        const Hw__Target *state = e->t->target;
+
+        return e->ending == ENDED ? state->has_exit_signal && state->exit_signal
+                                  : e->ending >= ENDED_BADLY && e->ending <= CRASHED;
+}
+
 static void find_growth(struct evidence *e)
 {
         const struct world_target *t = e->t;
@@ -435,7 +444,7 @@ static void find_growth(struct evidence *e)
         e->limit = t->trend_state ? t->trend_state->time_to_limit : NULL;
         if (!e->grows && !e->over)
                 e->early = early;
-        if (!e->grows && e->ending >= ENDED_BADLY && e->ending <= CRASHED && early_rises(early))
+        if (!e->grows && has_ended_in_work(e) && early_rises(early))
                 e->rise = early;
         e->risen = find_risen(e, growth, early);
         if (growth && growth->n_bands && !(e->risen && e->grows))

@@ -33,7 +33,7 @@ struct evidence {
         size_t n_alerts;                /* of those */
         enum severity gravest;          /* of all that fire; SEVERITY_INFO when none does */
         const Hw__EarlyWarning
-                *rise; /* with which a run that ended badly ended, without a verdict of growth; or NULL */
+                *rise; /* with which a run ended badly or by a signal, without a verdict of growth; or NULL */
         const Hw__EarlyWarning *risen; /* by whose bands is said what grows; or NULL */
         const Hw__EarlyWarning *early; /* it rises or is near a limit, before any verdict of growth; or NULL */
         const Hw__EarlyWarning *near;  /* it meets a limit before `limit` does, or `limit` is NULL; or NULL */

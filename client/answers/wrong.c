@@ -305,6 +305,10 @@ void answer_wrong(struct target_answer *a, const struct evidence *e)
                 }
         } else if (e->ending == AWAITED && !e->t->run) {
                 append_text(a->text, "Nothing to see yet: %s", e->detail[0] ? e->detail : "waiting for its log");
+        } else if (e->rise && e->rise->sentence) {
+                a->tone = ANSWER_WARN;
+                append_text(a->text, "It was stopped in a rise that was too short for a verdict: %.300s",
+                            e->rise->sentence);
         } else {
                 append_verdict(a, e);
         }

@@ -898,6 +898,22 @@ static void a_rise_into_the_limit_is_told_without_a_verdict(void **state)
         m.early.n_bands = 0;
         m.heap_state.live_bytes = 42 * MIB;
         says(&a, QUESTION_NEXT, "Before it runs again: ");
+
+        /* a service that was stopped; one that has ended by itself had its reasons */
+        m.state.state = HW__TARGET__STATE__STATE_ENDED;
+        m.state.exit_status = 0;
+        a = asked(&m);
+        assert_true(!a.ended_rising && !strstr(a.answer[QUESTION_WRONG].text, "risen"));
+        m.state.has_exit_signal = 1;
+        m.state.exit_signal = 15;
+        a = asked(&m);
+        says(&a, QUESTION_WRONG,
+             "It was stopped in a rise that was too short for a verdict: live data had risen for 59.0 s");
+        says(&a, QUESTION_SINCE, "The rise began at <T>");
+        m.state.state = HW__TARGET__STATE__STATE_CRASHED;
+        m.state.exit_status = 251;
+        m.state.has_exit_signal = 0;
+        m.state.exit_signal = 0;
         assert_string_not_equal(advice(&m), "heap-exhausted");
 
         /* the last census saw a part of the rise: what it found that part to be is said to be of then */
