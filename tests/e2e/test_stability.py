@@ -124,7 +124,9 @@ def test_samples_have_every_word():
     assert len(words) > 90 and not (left := without(words, newest("rules.yaml").read_text())), left
     source = (ROOT / "daemon" / "config" / "config_file.c").read_text()
     keys_of = {key for table in re.findall(r"keys\[\] = \{([^}]*)\}", source) for key in re.findall(r'"(\w+)"', table)}
-    assert len(keys_of) > 20 and not (left := without({f"{key}:" for key in keys_of}, newest("heapwatchd.yaml").read_text())), left
+    settings = (ROOT / "daemon" / "config" / "settings.c").read_text()
+    keys_of |= {key for key in re.findall(r'^        \{ (?:"[\w-]+"|NULL), (?:"\w+"|NULL), "(\w+)",', settings, re.M)}
+    assert len(keys_of) > 25 and not (left := without({f"{key}:" for key in keys_of}, newest("heapwatchd.yaml").read_text())), left
 
 
 def test_every_version_is_that_of_the_release():
