@@ -530,7 +530,8 @@ static void print_brief(const struct question *q, uint64_t band)
         if (first->tried && first->with_bytes)
                 (void)fprintf(to, "; without %s %s would go", holder.several ? "them" : "it",
                               hw_bytes_text(bytes, sizeof(bytes), (double)first->with_bytes));
-        print_dead(q, first);
+        if (first->dead_bytes >= first->with_bytes / BRIEF_SHARE)
+                print_dead(q, first);
         for (unsigned kind = 0; kind < SLICES_KINDS; kind++)
                 if (slices_text(q, kind, slices, sizeof(slices)))
                         (void)fprintf(to, "; %s: copy what is kept", slices);
