@@ -175,14 +175,20 @@ static void append_count(struct target_answer *a, const Hw__GrowingBand *band)
                 append_text(a->text, "%s ", hw_count_text(number, sizeof(number), band->threads));
 }
 
+/* "412 threads blocked on an MVar in Main.waitForReply" of one that is not the first. */
+static void append_other(struct target_answer *a, const Hw__GrowingBand *band, size_t i)
+{
+        append_text(a->text, "%s", i == 1 ? "; then " : ", ");
+        append_count(a, band);
+        append_text(a->text, "%.80s", band->label ? package_label(band->label).rest : "?");
+}
+
 static void append_others(struct target_answer *a, const struct evidence *e, struct rate_unit unit)
 {
         const Hw__Growth *g = e->t->trend_state->growth;
 
         for (size_t i = 1; i < g->n_bands && i < 3; i++) {
-                append_text(a->text, "%s", i == 1 ? "; then " : ", ");
-                append_count(a, g->bands[i]);
-                append_text(a->text, "%.80s", g->bands[i]->label ? package_label(g->bands[i]->label).rest : "?");
+                append_other(a, g->bands[i], i);
                 if (!g->bands[i]->has_slope)
                         continue;
                 append_text(a->text, " (");
@@ -290,14 +296,14 @@ static void append_risen_bands(struct target_answer *a, const struct evidence *e
         for (size_t i = 0; i < early->n_bands && i < 3; i++) {
                 const Hw__GrowingBand *b = early->bands[i];
 
-                append_text(a->text, "%s", i == 0 ? "" : i == 1 ? "; then " : ", ");
-                append_count(a, b);
                 if (i > 0) {
-                        append_text(a->text, "%.80s (+", b->label ? package_label(b->label).rest : "?");
+                        append_other(a, b, i);
+                        append_text(a->text, " (+");
                         append_bytes(a->text, (uint64_t)b->gained_bytes);
                         append_text(a->text, ")");
                         continue;
                 }
+                append_count(a, b);
                 append_label(a->text, e, b->label ? b->label : "a band without a label");
                 append_text(a->text, " with ");
                 append_bytes(a->text, b->bytes);

@@ -177,6 +177,18 @@ static bool make_directory(struct program_run *r)
         return true;
 }
 
+/*
+ * A log that nothing flushes comes when its buffer is full, after minutes; what is read from outside is of now. Who
+ * wants the log gives a flag for it.
+ */
+static bool is_sooner_from_outside(const struct program_run *r)
+{
+        const bool is_asked_for = r->o.no_flush || r->flags.flush || r->o.heap_profile || r->o.extra[0];
+
+        return r->not_inside.text[0] && !is_asked_for && rtsinfo_at_least(&r->info, 9, 0) &&
+               !rtsinfo_at_least(&r->info, 9, 11) && permission_missing_here() == NULL;
+}
+
 /* False: a mistake of the user's. */
 static bool compose(struct program_run *r)
 {
@@ -197,7 +209,12 @@ static bool compose(struct program_run *r)
 
         switch (flags_compose(&request, &r->flags)) {
         case FLAGS_OK:
-                return true;
+                if (!is_sooner_from_outside(r))
+                        return true;
+                flags_done(&r->flags);
+                return watch_process(r,
+                                     "nothing would flush its log, which comes late then (--no-flush: watch it by "
+                                     "its log all the same)");
         case FLAGS_NO_EVENTLOG:
                 return watch_process(r,
                                      "it was linked without an eventlog, which GHC before 9.4 leaves out: link it with "
@@ -215,18 +232,6 @@ static bool compose(struct program_run *r)
         default:
                 return report_unwatched(r, "out of memory");
         }
-}
-
-/*
- * A log that nothing flushes comes when its buffer is full, after minutes; what is read from outside is of now. Who
- * wants the log gives a flag for it.
- */
-static bool is_sooner_from_outside(const struct program_run *r)
-{
-        const bool is_asked_for = r->o.no_flush || r->flags.flush || r->o.heap_profile || r->o.extra[0];
-
-        return r->not_inside.text[0] && !is_asked_for && rtsinfo_at_least(&r->info, 9, 0) &&
-               !rtsinfo_at_least(&r->info, 9, 11) && permission_missing_here() == NULL;
 }
 
 /* Warns of what will be missing on the screen. */
@@ -371,12 +376,6 @@ static bool prepare(struct program_run *r)
                 (void)watch_process(r, error.text);
         else if (!compose(r))
                 return false;
-        if (!r->process_only && is_sooner_from_outside(r)) {
-                flags_done(&r->flags);
-                (void)watch_process(r,
-                                    "nothing would flush its log, which comes late then (--no-flush: watch it by "
-                                    "its log all the same)");
-        }
         if (!connect_daemon(r))
                 return false;
         if (r->process_only)
