@@ -75,6 +75,20 @@ void *encoder_message(struct encoder *e, const ProtobufCMessageDescriptor *type)
         return message;
 }
 
+void *encoder_rows(struct encoder *e, const ProtobufCMessageDescriptor *type, size_t n)
+{
+        ProtobufCMessage **rows = encoder_calloc(e, n, sizeof(*rows));
+        char *messages = encoder_calloc(e, n, type->sizeof_message);
+
+        if (!rows || !messages)
+                return NULL;
+        for (size_t i = 0; i < n; i++) {
+                rows[i] = (void *)(messages + i * type->sizeof_message);
+                protobuf_c_message_init(type, rows[i]);
+        }
+        return rows;
+}
+
 static bool is_clean(const char *text, size_t size)
 {
         return size <= LIMIT_PUBLISHED_TEXT_BYTES && hw_utf8_valid(text, size) && !(size && memchr(text, '\0', size));

@@ -8,8 +8,8 @@
  * LIMIT_PUBLISHED_TEXT_BYTES: one program's labels must not crowd out the
  * others'. A cut text ends with "... (65524 bytes, 1f00ba7e55aa90c3)".
  *
- * Functions that return a pointer return NULL when out of memory;
- * encoder->failed is then true, also when only a text inside is missing.
+ * Functions that return a pointer return NULL when out of memory; encoder->failed is then true, also when only rows
+ * or a text inside are missing, and send_update() sends nothing.
  */
 #ifndef HW_DAEMON_PUBLISH_ENCODE_H
 #define HW_DAEMON_PUBLISH_ENCODE_H
@@ -48,6 +48,11 @@ void *encoder_calloc(struct encoder *e, size_t n, size_t size);
 
 /* An empty message of a type, allocated likewise. */
 void *encoder_message(struct encoder *e, const ProtobufCMessageDescriptor *type);
+
+/* Makes n empty messages of a type the rows of a repeated field; none when out of memory. */
+#define PUT_ROWS(encoder, message, field, type, n)                                                                     \
+        ((message)->field = encoder_rows(encoder, type, n), (message)->n_##field = (message)->field ? (n) : 0)
+void *encoder_rows(struct encoder *e, const ProtobufCMessageDescriptor *type, size_t n);
 
 /* Valid UTF-8 of a C string: the string itself when it is valid already. NULL gives NULL. */
 char *encoder_text(struct encoder *e, const char *text);
@@ -89,14 +94,11 @@ Hw__Alerts *encode_alerts(struct encoder *e, const char *target, const struct al
                           void *extra_ctx);
 Hw__Heap *encode_heap(struct encoder *e, const struct run *run, const struct heap *heap);
 Hw__Gc *encode_gc(struct encoder *e, const struct gc *gc);
-Hw__Collection *encode_collection(struct encoder *e, const struct collection *collection);
+void put_collection(Hw__Collection *out, const struct collection *collection);
 Hw__Census *encode_census(struct encoder *e, const struct census *census); /* its rows are packed (packer.h) */
 Hw__Note *encode_note(struct encoder *e, const struct note *note);
 Hw__Stack *encode_stack(struct encoder *e, const struct bands *bands, const struct profile_stack *stack);
 Hw__TickyCounter *encode_ticky(struct encoder *e, const struct ticky_counter *counter);
 Hw__Sched *encode_sched(struct encoder *e, const struct sched *sched);
-
-/* Cost centres by their ids; NULL also when there are none. */
-Hw__CostCentre **encode_centres(struct encoder *e, const struct bands *bands, const uint32_t *ids, uint32_t n);
 
 #endif

@@ -19,35 +19,6 @@ enum {
 enum { CENTRE_ID = 1, CENTRE_LABEL, CENTRE_MODULE, CENTRE_SOURCE, CENTRE_CAF };
 enum { TABLE_NAME = 1, TABLE_CLOSURE_TYPE, TABLE_TYPE, TABLE_LABEL, TABLE_MODULE, TABLE_SOURCE };
 
-static Hw__CostCentre *encode_centre(struct encoder *e, const struct bands *bands, uint32_t id)
-{
-        struct cost_centre cc = bands_cost_centre(bands, id);
-        Hw__CostCentre *out = encoder_message(e, &hw__cost_centre__descriptor);
-
-        if (!out)
-                return NULL;
-        PUT(out, id, id);
-        if (!cc.label)
-                return out; /* never defined: only the id is known */
-        out->label = encoder_text(e, cc.label);
-        out->module = encoder_text(e, cc.module);
-        out->source = encoder_text(e, cc.source);
-        PUT(out, caf, cc.caf);
-        return out;
-}
-
-Hw__CostCentre **encode_centres(struct encoder *e, const struct bands *bands, const uint32_t *ids, uint32_t n)
-{
-        Hw__CostCentre **out = n ? encoder_calloc(e, n, sizeof(*out)) : NULL;
-
-        for (uint32_t i = 0; out && i < n; i++) {
-                out[i] = encode_centre(e, bands, ids[i]);
-                if (!out[i])
-                        return NULL;
-        }
-        return out;
-}
-
 static void pack_centre(struct packer *p, const struct bands *bands, uint32_t id)
 {
         struct cost_centre cc = bands_cost_centre(bands, id);

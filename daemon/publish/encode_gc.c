@@ -6,72 +6,44 @@
  */
 #include "daemon/publish/encode.h"
 
-static bool put_buckets(struct encoder *e, Hw__Generation *out, const struct histogram *h)
+static void put_buckets(struct encoder *e, Hw__Generation *out, const struct histogram *h)
 {
         const struct sketch *cells = &h->cells;
 
         out->bucket = encoder_calloc(e, cells->n, sizeof(*out->bucket));
         out->bucket_count = encoder_calloc(e, cells->n, sizeof(*out->bucket_count));
-        if (!out->bucket || !out->bucket_count)
-                return false;
-        for (unsigned i = 0; i < cells->n; i++) {
+        for (unsigned i = 0; !e->failed && i < cells->n; i++) {
                 out->bucket[out->n_bucket++] = cells->counts[i].cell;
                 out->bucket_count[out->n_bucket_count++] = cells->counts[i].count;
         }
-        return true;
 }
 
-static Hw__Generation *encode_generation(struct encoder *e, uint32_t number, const struct generation *g)
+static void put_generation(struct encoder *e, Hw__Generation *out, uint32_t number, const struct generation *g)
 {
-        Hw__Generation *out = encoder_message(e, &hw__generation__descriptor);
-
-        if (!out)
-                return NULL;
         PUT(out, generation, number);
         PUT(out, count, g->count);
         PUT_U64(out, parallel_count, g->parallel_count);
         if (g->pauses.count == 0)
-                return out;
+                return;
         PUT(out, pause_total_ns, g->pause_total_ns);
         PUT(out, pause_max_ns, g->pause_max_ns);
         if (!histogram_is_known(&g->pauses))
-                return out;
+                return;
         PUT(out, pause_p50_ns, histogram_quantile(&g->pauses, 0.50));
         PUT(out, pause_p99_ns, histogram_quantile(&g->pauses, 0.99));
-        return put_buckets(e, out, &g->pauses) ? out : NULL;
+        put_buckets(e, out, &g->pauses);
 }
 
-static bool put_generations(struct encoder *e, Hw__Gc *out, const struct gc *gc)
+static void put_segments(struct encoder *e, Hw__Nonmoving *out, const struct nonmoving *nonmoving)
 {
-        out->generations = encoder_calloc(e, gc->n_generations, sizeof(*out->generations));
-        if (!out->generations)
-                return false;
-        for (uint32_t i = 0; i < gc->n_generations; i++) {
-                Hw__Generation *g = encode_generation(e, i, &gc->generations[i]);
-                if (!g)
-                        return false;
-                out->generations[out->n_generations++] = g;
-        }
-        return true;
-}
-
-static bool put_segments(struct encoder *e, Hw__Nonmoving *out, const struct nonmoving *nonmoving)
-{
-        Hw__NonmovingSegments *rows = encoder_calloc(e, nonmoving->n_census, sizeof(*rows));
-
-        out->census = encoder_calloc(e, nonmoving->n_census, sizeof(*out->census));
-        if (!rows || !out->census)
-                return false;
-        for (uint32_t i = 0; i < nonmoving->n_census; i++) {
+        PUT_ROWS(e, out, census, &hw__nonmoving_segments__descriptor, nonmoving->n_census);
+        for (size_t i = 0; i < out->n_census; i++) {
                 const struct nonmoving_segments *from = &nonmoving->census[i];
-                hw__nonmoving_segments__init(&rows[i]);
-                PUT(&rows[i], block_bytes, from->block_bytes);
-                PUT(&rows[i], active, from->active);
-                PUT(&rows[i], filled, from->filled);
-                PUT(&rows[i], live_blocks, from->live_blocks);
-                out->census[out->n_census++] = &rows[i];
+                PUT(out->census[i], block_bytes, from->block_bytes);
+                PUT(out->census[i], active, from->active);
+                PUT(out->census[i], filled, from->filled);
+                PUT(out->census[i], live_blocks, from->live_blocks);
         }
-        return true;
 }
 
 static Hw__Nonmoving *encode_nonmoving(struct encoder *e, const struct nonmoving *nonmoving)
@@ -88,25 +60,19 @@ static Hw__Nonmoving *encode_nonmoving(struct encoder *e, const struct nonmoving
         PUT_U64(out, marked_objects, nonmoving->marked_objects);
         PUT_U64(out, pruned_segments, nonmoving->pruned_segments);
         PUT_U64(out, free_segments, nonmoving->free_segments);
-        return put_segments(e, out, nonmoving) ? out : NULL;
+        put_segments(e, out, nonmoving);
+        return out;
 }
 
-static bool put_last(struct encoder *e, Hw__Gc *out, const struct gc *gc)
+static void put_last(struct encoder *e, Hw__Gc *out, const struct gc *gc)
 {
-        Hw__Collection *rows = encoder_calloc(e, gc->n_last, sizeof(*rows));
-
-        out->last = encoder_calloc(e, gc->n_last, sizeof(*out->last));
-        if (!rows || !out->last)
-                return false;
-        for (uint32_t i = 0; i < gc->n_last; i++) {
-                hw__collection__init(&rows[i]);
-                PUT(&rows[i], end_time_ns, gc->last[i].end_time_ns);
-                PUT(&rows[i], pause_ns, gc->last[i].pause_ns);
-                PUT(&rows[i], generation, gc->last[i].generation);
-                PUT(&rows[i], major, gc->last[i].major);
-                out->last[out->n_last++] = &rows[i];
+        PUT_ROWS(e, out, last, &hw__collection__descriptor, gc->n_last);
+        for (size_t i = 0; i < out->n_last; i++) {
+                PUT(out->last[i], end_time_ns, gc->last[i].end_time_ns);
+                PUT(out->last[i], pause_ns, gc->last[i].pause_ns);
+                PUT(out->last[i], generation, gc->last[i].generation);
+                PUT(out->last[i], major, gc->last[i].major);
         }
-        return true;
 }
 
 Hw__Gc *encode_gc(struct encoder *e, const struct gc *gc)
@@ -115,8 +81,10 @@ Hw__Gc *encode_gc(struct encoder *e, const struct gc *gc)
 
         if (!out)
                 return NULL;
-        if (!put_generations(e, out, gc) || !put_last(e, out, gc))
-                return NULL;
+        PUT_ROWS(e, out, generations, &hw__generation__descriptor, gc->n_generations);
+        for (uint32_t i = 0; i < out->n_generations; i++)
+                put_generation(e, out->generations[i], i, &gc->generations[i]);
+        put_last(e, out, gc);
         PUT_U64(out, copied_bytes, gc->copied_bytes);
         PUT_U64(out, max_slop_bytes, gc->max_slop_bytes);
         PUT_U64(out, slop_bytes, gc->slop_bytes);
@@ -137,12 +105,8 @@ Hw__Gc *encode_gc(struct encoder *e, const struct gc *gc)
         return out;
 }
 
-Hw__Collection *encode_collection(struct encoder *e, const struct collection *c)
+void put_collection(Hw__Collection *out, const struct collection *c)
 {
-        Hw__Collection *out = encoder_message(e, &hw__collection__descriptor);
-
-        if (!out)
-                return NULL;
         PUT(out, end_time_ns, c->end_time_ns);
         PUT_U64(out, pause_ns, c->pause_ns);
         PUT(out, generation, c->generation);
@@ -154,5 +118,4 @@ Hw__Collection *encode_collection(struct encoder *e, const struct collection *c)
         PUT_U64(out, parallel_balanced_copied_bytes, c->parallel_balanced_copied_bytes);
         PUT(out, capability, c->capability);
         PUT(out, major, c->major);
-        return out;
 }

@@ -2,45 +2,31 @@
 /* DESIGN: counters one to one, the newest damage, and advice with its sentence. */
 #include "daemon/publish/encode.h"
 
-static bool put_damages(struct encoder *e, Hw__Health *out, const struct health *health)
+static void put_damages(struct encoder *e, Hw__Health *out, const struct health *health)
 {
-        Hw__Damage *rows = encoder_calloc(e, health->n_damages, sizeof(*rows));
-
-        out->damages = encoder_calloc(e, health->n_damages, sizeof(*out->damages));
-        if (!rows || !out->damages)
-                return false;
-        for (size_t i = 0; i < health->n_damages; i++) {
-                hw__damage__init(&rows[i]);
-                PUT(&rows[i], offset, health->damages[i].offset);
-                PUT(&rows[i], lost_bytes, health->damages[i].lost_bytes);
-                rows[i].reason = encoder_text(e, health->damages[i].reason);
-                out->damages[out->n_damages++] = &rows[i];
+        PUT_ROWS(e, out, damages, &hw__damage__descriptor, health->n_damages);
+        for (size_t i = 0; i < out->n_damages; i++) {
+                PUT(out->damages[i], offset, health->damages[i].offset);
+                PUT(out->damages[i], lost_bytes, health->damages[i].lost_bytes);
+                out->damages[i]->reason = encoder_text(e, health->damages[i].reason);
         }
-        return true;
 }
 
-static bool put_advice(struct encoder *e, Hw__Health *out, const struct health *health)
+static void put_advice(struct encoder *e, Hw__Health *out, const struct health *health)
 {
-        Hw__Advice *rows = encoder_calloc(e, health->n_advice, sizeof(*rows));
-
-        out->advice = encoder_calloc(e, health->n_advice, sizeof(*out->advice));
-        if (!rows || !out->advice)
-                return false;
-        for (size_t i = 0; i < health->n_advice; i++) {
-                hw__advice__init(&rows[i]);
-                PUT(&rows[i], code, health->advice[i]);
-                rows[i].text = encoder_text(e, hw_advice_text(health->advice[i]));
-                out->advice[out->n_advice++] = &rows[i];
+        PUT_ROWS(e, out, advice, &hw__advice__descriptor, health->n_advice);
+        for (size_t i = 0; i < out->n_advice; i++) {
+                PUT(out->advice[i], code, health->advice[i]);
+                out->advice[i]->text = encoder_text(e, hw_advice_text(health->advice[i]));
         }
-        return true;
 }
 
-static bool put_recording(struct encoder *e, Hw__Health *out, const struct recording_state *s)
+static void put_recording(struct encoder *e, Hw__Health *out, const struct recording_state *s)
 {
         Hw__Recording *r = encoder_message(e, &hw__recording__descriptor);
 
         if (!r)
-                return false;
+                return;
         r->has_active = r->has_paused = true;
         r->active = s->recording;
         r->paused = s->paused;
@@ -50,7 +36,6 @@ static bool put_recording(struct encoder *e, Hw__Health *out, const struct recor
         PUT(r, lost_frames, s->lost_frames);
         PUT(r, disk_bytes, s->disk_bytes);
         out->recording = r;
-        return true;
 }
 
 Hw__Health *encode_health(struct encoder *e, const struct health *health)
@@ -85,7 +70,9 @@ Hw__Health *encode_health(struct encoder *e, const struct health *health)
         if (health->memory_pressure)
                 out->memory_pressure = encoder_text(e, health->memory_pressure);
         PUT_U64(out, watermark_ns, health->watermark_ns);
-        if (health->has_recording && !put_recording(e, out, &health->recording))
-                return NULL;
-        return put_damages(e, out, health) && put_advice(e, out, health) ? out : NULL;
+        if (health->has_recording)
+                put_recording(e, out, &health->recording);
+        put_damages(e, out, health);
+        put_advice(e, out, health);
+        return out;
 }

@@ -97,18 +97,15 @@ static void put_sizing(struct encoder *e, Hw__Heap *out, const struct run *run, 
 }
 
 /* What is known of the facts that have no field. */
-static bool put_facts(struct encoder *e, Hw__Heap *out, const struct heap *heap)
+static void put_facts(struct encoder *e, Hw__Heap *out, const struct heap *heap)
 {
         out->fact = encoder_calloc(e, CARRIED_FACTS, sizeof(*out->fact));
         out->fact_value = encoder_calloc(e, CARRIED_FACTS, sizeof(*out->fact_value));
-        if (!out->fact || !out->fact_value)
-                return false;
-        for (unsigned i = 0; i < CARRIED_FACTS; i++)
+        for (unsigned i = 0; !e->failed && i < CARRIED_FACTS; i++)
                 if (!isnan(heap->facts[i])) {
                         out->fact[out->n_fact++] = facts_key(carried_facts[i]);
                         out->fact_value[out->n_fact_value++] = heap->facts[i];
                 }
-        return true;
 }
 
 Hw__Heap *encode_heap(struct encoder *e, const struct run *run, const struct heap *heap)
@@ -135,5 +132,6 @@ Hw__Heap *encode_heap(struct encoder *e, const struct run *run, const struct hea
         if (heap->resident.rss_bytes != UNKNOWN_U64)
                 out->resident = encode_resident(e, &heap->resident, &heap->process);
         put_sizing(e, out, run, heap);
-        return put_facts(e, out, heap) ? out : NULL;
+        put_facts(e, out, heap);
+        return out;
 }

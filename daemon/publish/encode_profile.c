@@ -2,6 +2,19 @@
 /* DESIGN: one row of the time profile, one ticky counter; send_rows.c decides which rows are sent. */
 #include "daemon/publish/encode.h"
 
+static void put_centre(struct encoder *e, Hw__CostCentre *out, const struct bands *bands, uint32_t id)
+{
+        struct cost_centre cc = bands_cost_centre(bands, id);
+
+        PUT(out, id, id);
+        if (!cc.label)
+                return; /* never defined: only the id is known */
+        out->label = encoder_text(e, cc.label);
+        out->module = encoder_text(e, cc.module);
+        out->source = encoder_text(e, cc.source);
+        PUT(out, caf, cc.caf);
+}
+
 Hw__Stack *encode_stack(struct encoder *e, const struct bands *bands, const struct profile_stack *stack)
 {
         Hw__Stack *out = encoder_message(e, &hw__stack__descriptor);
@@ -10,9 +23,10 @@ Hw__Stack *encode_stack(struct encoder *e, const struct bands *bands, const stru
                 return NULL;
         PUT(out, id, stack->id);
         PUT(out, ticks, stack->ticks);
-        out->centres = encode_centres(e, bands, stack->centres, stack->depth);
-        out->n_centres = out->centres ? stack->depth : 0;
-        return e->failed ? NULL : out;
+        PUT_ROWS(e, out, centres, &hw__cost_centre__descriptor, stack->depth);
+        for (size_t i = 0; i < out->n_centres; i++)
+                put_centre(e, out->centres[i], bands, stack->centres[i]);
+        return out;
 }
 
 Hw__TickyCounter *encode_ticky(struct encoder *e, const struct ticky_counter *counter)
@@ -31,5 +45,5 @@ Hw__TickyCounter *encode_ticky(struct encoder *e, const struct ticky_counter *co
         PUT(out, allocs, counter->allocs);
         if (!counter->allocd_unknown)
                 PUT(out, allocd, counter->allocd);
-        return e->failed ? NULL : out;
+        return out;
 }

@@ -2,27 +2,23 @@
 /* DESIGN: totals; the stop reasons that occurred; sparks summed over the capabilities that logged them. */
 #include "daemon/publish/encode.h"
 
-static bool put_stops(struct encoder *e, Hw__Sched *out, const struct sched *sched)
+static void put_stops(struct encoder *e, Hw__Sched *out, const struct sched *sched)
 {
-        Hw__StopReason *rows = encoder_calloc(e, SCHED_STATUSES, sizeof(*rows));
+        size_t n = 0;
 
-        out->stops = encoder_calloc(e, SCHED_STATUSES, sizeof(*out->stops));
-        if (!rows || !out->stops)
-                return false;
-        for (uint32_t status = 0; status < SCHED_STATUSES; status++) {
+        PUT_ROWS(e, out, stops, &hw__stop_reason__descriptor, SCHED_STATUSES);
+        for (uint32_t status = 0; status < out->n_stops; status++) {
                 if (!sched->stops[status])
                         continue;
-                Hw__StopReason *row = &rows[out->n_stops];
-                hw__stop_reason__init(row);
+                Hw__StopReason *row = out->stops[n++];
                 PUT(row, status, status);
                 row->reason = encoder_text(e, sched_stop_reason(status));
                 PUT(row, count, sched->stops[status]);
-                out->stops[out->n_stops++] = row;
         }
-        return true;
+        out->n_stops = n;
 }
 
-static bool put_sparks(struct encoder *e, Hw__Sched *out, const struct sched *sched)
+static void put_sparks(struct encoder *e, Hw__Sched *out, const struct sched *sched)
 {
         uint64_t sum[7] = { 0 };
         bool known = false;
@@ -32,11 +28,8 @@ static bool put_sparks(struct encoder *e, Hw__Sched *out, const struct sched *sc
                 for (unsigned i = 0; sched->caps[cap].sparks_known && i < 7; i++)
                         sum[i] += sched->caps[cap].sparks[i];
         }
-        if (!known)
-                return true;
-        out->sparks = encoder_message(e, &hw__sparks__descriptor);
-        if (!out->sparks)
-                return false;
+        if (!known || !(out->sparks = encoder_message(e, &hw__sparks__descriptor)))
+                return;
         PUT(out->sparks, created, sum[0]);
         PUT(out->sparks, dud, sum[1]);
         PUT(out->sparks, overflowed, sum[2]);
@@ -44,27 +37,19 @@ static bool put_sparks(struct encoder *e, Hw__Sched *out, const struct sched *sc
         PUT(out->sparks, collected, sum[4]);
         PUT(out->sparks, fizzled, sum[5]);
         PUT(out->sparks, remaining, sum[6]);
-        return true;
 }
 
-static bool put_capabilities(struct encoder *e, Hw__Sched *out, const struct sched *sched)
+static void put_capabilities(struct encoder *e, Hw__Sched *out, const struct sched *sched)
 {
-        Hw__Capability *rows = encoder_calloc(e, sched->n_caps, sizeof(*rows));
-
-        out->capabilities = encoder_calloc(e, sched->n_caps, sizeof(*out->capabilities));
-        if (!rows || !out->capabilities)
-                return false;
-        for (uint32_t i = 0; i < sched->n_caps; i++) {
+        PUT_ROWS(e, out, capabilities, &hw__capability__descriptor, sched->n_caps);
+        for (uint32_t i = 0; i < out->n_capabilities; i++) {
                 const struct sched_cap *cap = &sched->caps[i];
-                hw__capability__init(&rows[i]);
-                PUT(&rows[i], number, i);
-                PUT(&rows[i], run_ns, cap->run_ns);
-                PUT(&rows[i], gc_ns, cap->gc_ns);
-                PUT(&rows[i], runs, cap->runs);
-                PUT(&rows[i], disabled, cap->disabled);
-                out->capabilities[out->n_capabilities++] = &rows[i];
+                PUT(out->capabilities[i], number, i);
+                PUT(out->capabilities[i], run_ns, cap->run_ns);
+                PUT(out->capabilities[i], gc_ns, cap->gc_ns);
+                PUT(out->capabilities[i], runs, cap->runs);
+                PUT(out->capabilities[i], disabled, cap->disabled);
         }
-        return true;
 }
 
 Hw__Sched *encode_sched(struct encoder *e, const struct sched *sched)
@@ -77,5 +62,8 @@ Hw__Sched *encode_sched(struct encoder *e, const struct sched *sched)
         PUT(out, threads_finished, sched->finished);
         PUT(out, migrations, sched->migrations);
         PUT(out, wakeups, sched->wakeups);
-        return put_stops(e, out, sched) && put_sparks(e, out, sched) && put_capabilities(e, out, sched) ? out : NULL;
+        put_stops(e, out, sched);
+        put_sparks(e, out, sched);
+        put_capabilities(e, out, sched);
+        return out;
 }

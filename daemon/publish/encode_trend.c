@@ -49,28 +49,24 @@ static void put_statistics(Hw__WindowStatistics *out, const struct statistics *s
 }
 
 /* A window that is longer than the run so far would repeat the whole run and is left out. */
-static bool put_windows(struct encoder *e, Hw__Trend *out, const struct tracker *t, struct subject subject)
+static void put_windows(struct encoder *e, Hw__Trend *out, const struct tracker *t, struct subject subject)
 {
         uint64_t now = tracker_newest_ns(t, subject), to = now == UINT64_MAX ? now : now + 1;
+        size_t n = 0;
 
-        out->windows = encoder_calloc(e, WINDOWS_PUBLISHED, sizeof(*out->windows));
-        if (!out->windows)
-                return false;
-        for (size_t i = 0; i < WINDOWS_PUBLISHED; i++) {
+        PUT_ROWS(e, out, windows, &hw__window_statistics__descriptor, WINDOWS_PUBLISHED);
+        for (size_t i = 0; i < out->n_windows; i++) {
                 struct statistics s;
                 uint64_t from = windows_ns[i] && windows_ns[i] < to ? to - windows_ns[i] : 0;
                 if (windows_ns[i] && from == 0)
                         continue;
-                Hw__WindowStatistics *row = encoder_message(e, &hw__window_statistics__descriptor);
-                if (!row)
-                        return false;
+                Hw__WindowStatistics *row = out->windows[n++];
                 if (windows_ns[i])
                         PUT(row, window_ns, windows_ns[i]);
                 if (tracker_statistics(t, subject, (struct time_range){ from, to }, &s))
                         put_statistics(row, &s);
-                out->windows[out->n_windows++] = row;
         }
-        return true;
+        out->n_windows = n;
 }
 
 /* ---------------------------------------------------------------- trend */
@@ -154,7 +150,8 @@ Hw__Trend *encode_trend(struct encoder *e, const struct tracker *t, struct subje
                 put_verdict(e, out, t, &growth->live.trend);
         else if (tracker_verdict(t, subject, &r))
                 put_verdict(e, out, t, &r);
-        return put_windows(e, out, t, subject) && !e->failed ? out : NULL;
+        put_windows(e, out, t, subject);
+        return out;
 }
 
 /* --------------------------------------------------------------- growth */
@@ -166,14 +163,12 @@ Hw__Trend *encode_trend(struct encoder *e, const struct tracker *t, struct subje
                 }                                                                                                      \
         } while (0)
 
-static Hw__GrowingBand *encode_growing(struct encoder *e, const struct bands *bands, const struct growth *g, uint32_t i)
+static void put_growing(struct encoder *e, Hw__GrowingBand *out, const struct bands *bands, const struct growth *g,
+                        uint32_t i)
 {
         const struct growing_band *b = &g->bands[i];
         char label[LABEL_MAX];
-        Hw__GrowingBand *out = encoder_message(e, &hw__growing_band__descriptor);
 
-        if (!out)
-                return NULL;
         PUT(out, band, b->band);
         if (bands_get(bands, b->band))
                 out->label = encoder_copy(e, label_of_growing(label, bands, g, i));
@@ -188,7 +183,6 @@ static Hw__GrowingBand *encode_growing(struct encoder *e, const struct bands *ba
                 PUT(out, threads, b->threads);
                 PUT_FINITE(out, thread_slope, b->thread_slope);
         }
-        return out;
 }
 
 static void put_verdicts(Hw__Growth *out, const struct growth *g)
@@ -233,14 +227,10 @@ Hw__Growth *encode_growth(struct encoder *e, const struct bands *bands, const st
         PUT_U32(out, megablocks_returned, g->megablocks_returned);
         PUT_U64(out, nonmoving_bytes, g->nonmoving_bytes);
         PUT_U64(out, nonmoving_live_bytes, g->nonmoving_live_bytes);
-        out->bands = encoder_calloc(e, g->n_bands, sizeof(*out->bands));
-        for (uint32_t i = 0; out->bands && i < g->n_bands; i++) {
-                out->bands[i] = encode_growing(e, bands, g, i);
-                if (!out->bands[i])
-                        return NULL;
-                out->n_bands++;
-        }
-        return e->failed ? NULL : out;
+        PUT_ROWS(e, out, bands, &hw__growing_band__descriptor, g->n_bands);
+        for (uint32_t i = 0; i < out->n_bands; i++)
+                put_growing(e, out->bands[i], bands, g, i);
+        return out;
 }
 
 /* Seconds as nanoseconds; absent when too large. */
@@ -272,15 +262,13 @@ static void put_early_bands(struct encoder *e, Hw__EarlyWarning *out, const stru
                 return;
         PUT_FINITE(out, explained_share, gained.explained);
         PUT(out, census_time_ns, gained.census_ns);
-        out->bands = encoder_calloc(e, gained.n, sizeof(*out->bands));
-        for (uint32_t i = 0; out->bands && i < gained.n; i++) {
+        PUT_ROWS(e, out, bands, &hw__growing_band__descriptor, gained.n);
+        for (uint32_t i = 0; i < out->n_bands; i++) {
                 const struct band *band = bands_get(bands, gained.bands[i].band);
-                Hw__GrowingBand *b = encoder_message(e, &hw__growing_band__descriptor);
+                Hw__GrowingBand *b = out->bands[i];
                 char text[LABEL_MAX];
                 const char *label = band ? label_of_row(text, bands, band) : NULL;
 
-                if (!b)
-                        return;
                 PUT(b, band, gained.bands[i].band);
                 b->label = encoder_copy(e, label ? label : "?");
                 PUT(b, gained_bytes, gained.bands[i].gained_bytes);
@@ -288,7 +276,6 @@ static void put_early_bands(struct encoder *e, Hw__EarlyWarning *out, const stru
                 PUT(b, bytes, gained.bands[i].bytes);
                 if (gained.bands[i].threads)
                         PUT(b, threads, gained.bands[i].threads);
-                out->bands[out->n_bands++] = b;
         }
 }
 

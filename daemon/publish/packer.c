@@ -124,8 +124,10 @@ uint8_t *packer_array(struct packer *p, size_t n)
 {
         size_t bytes;
 
-        if (ckd_mul(&bytes, n, VARINT_MAX) || !ensure(p, bytes))
+        if (ckd_mul(&bytes, n, VARINT_MAX) || !ensure(p, bytes)) {
+                p->encoder->failed = true;
                 return NULL;
+        }
         return p->room;
 }
 

@@ -43,10 +43,9 @@ struct publisher {
 
 /*
  * Completes and sends an update whose body is set, then resets the encoder.
- * `made`: whether the body is complete. False, with nothing sent, when it is
- * not.
+ * False, with nothing sent, when the encoder was out of memory.
  */
-bool send_update(struct publisher *p, Hw__Update *update, bool made, struct snapshot *to);
+bool send_update(struct publisher *p, Hw__Update *update, struct snapshot *to);
 
 /* Uses up a sequence number for a message that cannot be made: subscribers see a gap and request a snapshot. */
 void send_gap(struct publisher *p, Hw__Kind kind);

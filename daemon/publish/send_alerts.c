@@ -11,56 +11,37 @@
 #include "daemon/publish/send.h"
 #include "daemon/rules/alerts.h"
 
-static Hw__Label **encode_pairs(struct encoder *e, const struct rule_pair *pairs, size_t n, size_t *ret_n)
+static void put_pairs(struct encoder *e, Hw__Label **rows, const struct rule_pair *pairs, size_t n)
 {
-        Hw__Label *rows = encoder_calloc(e, n, sizeof(*rows));
-        Hw__Label **list = encoder_calloc(e, n, sizeof(*list));
-
-        if (!rows || !list)
-                return NULL;
         for (size_t i = 0; i < n; i++) {
-                hw__label__init(&rows[i]);
-                rows[i].name = encoder_text(e, pairs[i].name);
-                rows[i].value = encoder_text(e, pairs[i].value);
-                list[i] = &rows[i];
+                rows[i]->name = encoder_text(e, pairs[i].name);
+                rows[i]->value = encoder_text(e, pairs[i].value);
         }
-        *ret_n = n;
-        return list;
 }
 
-static bool put_results(struct encoder *e, Hw__Alert *out, const struct alert_extra *extra)
+static void put_results(struct encoder *e, Hw__Alert *out, const struct alert_extra *extra)
 {
-        Hw__ActionResult *rows = encoder_calloc(e, extra->n_results, sizeof(*rows));
-
-        out->actions = encoder_calloc(e, extra->n_results, sizeof(*out->actions));
-        if (!rows || !out->actions)
-                return false;
-        for (size_t i = 0; i < extra->n_results; i++) {
+        PUT_ROWS(e, out, actions, &hw__action_result__descriptor, extra->n_results);
+        for (size_t i = 0; i < out->n_actions; i++) {
                 const struct alert_result *r = &extra->results[i];
-                hw__action_result__init(&rows[i]);
-                rows[i].kind = encoder_text(e, r->kind);
+                Hw__ActionResult *row = out->actions[i];
+                row->kind = encoder_text(e, r->kind);
                 if (!r->under_way)
-                        PUT(&rows[i], ok, r->ok);
-                rows[i].detail = encoder_text(e, r->detail);
-                PUT_U64(&rows[i], wall_ns, r->wall_ns);
-                PUT(&rows[i], attempts, r->attempts);
-                PUT(&rows[i], step, r->step);
-                out->actions[out->n_actions++] = &rows[i];
+                        PUT(row, ok, r->ok);
+                row->detail = encoder_text(e, r->detail);
+                PUT_U64(row, wall_ns, r->wall_ns);
+                PUT(row, attempts, r->attempts);
+                PUT(row, step, r->step);
         }
-        return true;
 }
 
-static bool put_extra(struct encoder *e, Hw__Alert *out, const struct alert_extra *extra)
+static void put_silence(struct encoder *e, Hw__Alert *out, const struct alert_extra *extra)
 {
         PUT(out, silenced, extra->silenced);
-        if (extra->silenced) {
-                out->silence = encoder_message(e, &hw__silence__descriptor);
-                if (!out->silence)
-                        return false;
-                PUT_U64(out->silence, until_wall_ns, extra->silenced_until_wall_ns);
-                out->silence->why = encoder_text(e, extra->silenced_why);
-        }
-        return put_results(e, out, extra);
+        if (!extra->silenced || !(out->silence = encoder_message(e, &hw__silence__descriptor)))
+                return;
+        PUT_U64(out->silence, until_wall_ns, extra->silenced_until_wall_ns);
+        out->silence->why = encoder_text(e, extra->silenced_why);
 }
 
 static void put_times(Hw__Alert *out, const struct alert *a)
@@ -74,7 +55,7 @@ static void put_times(Hw__Alert *out, const struct alert *a)
         PUT_U64(out, evaluated_ns, a->judged.time_ns);
 }
 
-static bool put_alert(struct encoder *e, Hw__Alert *out, const struct alert *a, const struct alert_extra *extra)
+static void put_alert(struct encoder *e, Hw__Alert *out, const struct alert *a, const struct alert_extra *extra)
 {
         const struct rule *rule = a->rule;
 
@@ -98,28 +79,12 @@ static bool put_alert(struct encoder *e, Hw__Alert *out, const struct alert *a, 
         if (a->run)
                 PUT(out, run, a->run);
         put_times(out, a);
-        out->labels = encode_pairs(e, rule->text.labels, rule->text.n_labels, &out->n_labels);
-        out->annotations = encode_pairs(e, a->annotations, a->n_annotations, &out->n_annotations);
-        return out->labels && out->annotations && put_extra(e, out, extra);
-}
-
-struct alert_source {
-        const char *target;
-        const struct alerts *alerts;
-        alert_extra_fn *extra;
-        void *extra_ctx;
-};
-
-static Hw__Alert *encode_alert(struct encoder *e, const struct alert_source *from, const struct alert *a)
-{
-        Hw__Alert *out = encoder_message(e, &hw__alert__descriptor);
-        struct alert_extra more = { .n_results = 0 };
-
-        if (!out)
-                return NULL;
-        if (from->extra)
-                from->extra(from->extra_ctx, from->target, a, &more);
-        return put_alert(e, out, a, &more) ? out : NULL;
+        PUT_ROWS(e, out, labels, &hw__label__descriptor, rule->text.n_labels);
+        put_pairs(e, out->labels, rule->text.labels, out->n_labels);
+        PUT_ROWS(e, out, annotations, &hw__label__descriptor, a->n_annotations);
+        put_pairs(e, out->annotations, a->annotations, out->n_annotations);
+        put_silence(e, out, extra);
+        put_results(e, out, extra);
 }
 
 static bool is_silenced(const Hw__Alert *a)
@@ -164,18 +129,20 @@ static void collect_severity(const struct alerts *alerts, Hw__Alert *const *rows
 Hw__Alerts *encode_alerts(struct encoder *e, const char *target, const struct alerts *alerts, alert_extra_fn *extra,
                           void *extra_ctx)
 {
-        const struct alert_source from = { target, alerts, extra, extra_ctx };
         const size_t n = alerts_count(alerts);
         size_t bytes_left = LIMIT_ALERT_BYTES_PER_UPDATE;
         Hw__Alerts *out = encoder_message(e, &hw__alerts__descriptor);
-        Hw__Alert **rows = encoder_calloc(e, n, sizeof(Hw__Alert *));
+        Hw__Alert **rows = encoder_rows(e, &hw__alert__descriptor, n);
         Hw__Alert **places = encoder_calloc(e, n, sizeof(Hw__Alert *));
 
         if (!out || !rows || !places)
                 return NULL;
-        for (size_t i = 0; i < n; i++)
-                if (!(rows[i] = encode_alert(e, &from, alerts_get(alerts, i))))
-                        return NULL;
+        for (size_t i = 0; i < n; i++) {
+                struct alert_extra more = { .n_results = 0 };
+                if (extra)
+                        extra(extra_ctx, target, alerts_get(alerts, i), &more);
+                put_alert(e, rows[i], alerts_get(alerts, i), &more);
+        }
         group(e, alerts, rows);
         for (int severity = SEVERITY_CRITICAL; severity >= SEVERITY_INFO; severity--)
                 collect_severity(alerts, rows, (enum severity)severity, places, &bytes_left);
@@ -197,7 +164,7 @@ bool send_alerts(struct publisher *p, struct snapshot *to)
                 return true;
         update.body_case = HW__UPDATE__BODY_ALERTS;
         update.alerts = encode_alerts(p->encoder, p->target, p->alerts, p->alert_extra, p->alert_extra_ctx);
-        return send_update(p, &update, update.alerts, to);
+        return send_update(p, &update, to);
 }
 
 void publisher_alerts(struct publisher *p, uint64_t wall_ns)

@@ -27,7 +27,7 @@ static void *new_rows(struct publisher *p)
 /* -------------------------------------------------------------- bands */
 
 /* Puts as many of the last of the bands at..*end into one message as fit; *end becomes where they begin. */
-static bool fill_bands(struct publisher *p, Hw__Bands *out, const uint32_t *ids, uint32_t at, uint32_t *end)
+static void fill_bands(struct publisher *p, Hw__Bands *out, const uint32_t *ids, uint32_t at, uint32_t *end)
 {
         const struct bands *bands = model_bands(p->model);
         struct packer rows;
@@ -43,7 +43,7 @@ static bool fill_bands(struct publisher *p, Hw__Bands *out, const uint32_t *ids,
                         pack_band(&rows, bands, band, !ids);
         }
         *end = i;
-        return packer_attach(&rows, BANDS_BANDS, &out->base);
+        (void)packer_attach(&rows, BANDS_BANDS, &out->base);
 }
 
 /* The packer writes backwards, so a part that is too large for one message is sent from its end. */
@@ -54,7 +54,8 @@ static bool send_band_part(struct publisher *p, const uint32_t *ids, uint32_t at
                 Hw__Bands body = HW__BANDS__INIT;
                 update.body_case = HW__UPDATE__BODY_BANDS;
                 update.bands = &body;
-                if (!send_update(p, &update, fill_bands(p, &body, ids, at, &end), to))
+                fill_bands(p, &body, ids, at, &end);
+                if (!send_update(p, &update, to))
                         return false;
                 if (to)
                         to->end = end;
@@ -102,26 +103,23 @@ static uint64_t notes_not_kept(const struct notes *notes)
         return oldest ? oldest - 1 : notes_total(notes);
 }
 
-static bool fill_notes(struct publisher *p, Hw__Notes *out, uint64_t *at, uint64_t last)
+static void fill_notes(struct publisher *p, Hw__Notes *out, uint64_t *at, uint64_t last)
 {
         const struct notes *notes = model_notes(p->model);
         size_t bytes = 0;
 
         out->notes = new_rows(p);
-        if (!out->notes)
-                return false;
-        for (; *at <= last && !is_part_full(out->n_notes, bytes); ++*at) {
+        for (; !p->encoder->failed && *at <= last && !is_part_full(out->n_notes, bytes); ++*at) {
                 const struct note *note = notes_get(notes, *at);
                 if (!note)
                         continue;
                 Hw__Note *row = encode_note(p->encoder, note);
                 if (!row)
-                        return false;
+                        return;
                 out->notes[out->n_notes++] = row;
                 bytes += NOTE_BYTES + (row->text ? strlen(row->text) : 0);
         }
         PUT(out, dropped, notes_not_kept(notes));
-        return true;
 }
 
 bool send_notes(struct publisher *p, uint64_t first, uint64_t last, struct snapshot *to)
@@ -135,7 +133,8 @@ bool send_notes(struct publisher *p, uint64_t first, uint64_t last, struct snaps
                 Hw__Notes body = HW__NOTES__INIT;
                 update.body_case = HW__UPDATE__BODY_NOTES;
                 update.notes = &body;
-                if (!send_update(p, &update, fill_notes(p, &body, &at, last), to))
+                fill_notes(p, &body, &at, last);
+                if (!send_update(p, &update, to))
                         return false;
                 if (to)
                         to->row = at;
@@ -143,102 +142,96 @@ bool send_notes(struct publisher *p, uint64_t first, uint64_t last, struct snaps
         return true;
 }
 
-/* ------------------------------------------------------------ profile */
+/* ----------------------------------------------------- profile, ticky */
 
-static bool fill_profile(struct publisher *p, Hw__Profile *out, uint32_t *at, bool all)
+/* Makes a message of rows from *at on, all of them or those that changed; returns how many it has. */
+typedef size_t fill_fn(struct publisher *p, Hw__Update *update, uint32_t *at, bool all);
+
+static size_t fill_profile(struct publisher *p, Hw__Update *update, uint32_t *at, bool all)
 {
         const struct profile *profile = model_profile(p->model);
-        uint32_t n = profile_stacks(profile);
+        Hw__Profile *out = encoder_message(p->encoder, &hw__profile__descriptor);
         size_t bytes = 0;
 
-        out->stacks = new_rows(p);
-        if (!out->stacks)
-                return false;
-        for (; *at < n && !is_part_full(out->n_stacks, bytes); ++*at) {
+        update->body_case = HW__UPDATE__BODY_PROFILE;
+        update->profile = out;
+        if (!out || !(out->stacks = new_rows(p)))
+                return 0;
+        for (; *at < profile_stacks(profile) && !is_part_full(out->n_stacks, bytes); ++*at) {
                 const struct profile_stack *stack = profile_get(profile, *at + 1);
                 if (!stack || (!all && stack->changed <= p->profile_seen))
                         continue;
                 Hw__Stack *row = encode_stack(p->encoder, model_bands(p->model), stack);
                 if (!row)
-                        return false;
+                        return 0;
                 out->stacks[out->n_stacks++] = row;
                 bytes += protobuf_c_message_get_packed_size(&row->base);
         }
         PUT(out, ticks, profile_ticks(profile));
         PUT(out, stacks_left_out, profile_left_out(profile));
-        return true;
+        return out->n_stacks;
 }
 
-bool send_profile(struct publisher *p, struct snapshot *to)
-{
-        const struct profile *profile = model_profile(p->model);
-        uint32_t at = to ? (uint32_t)to->row : 0;
-
-        do { /* at least once: the total may have risen by samples of stacks left out */
-                Hw__Update update = HW__UPDATE__INIT;
-                Hw__Profile body = HW__PROFILE__INIT;
-                bool first = at == 0;
-                update.body_case = HW__UPDATE__BODY_PROFILE;
-                update.profile = &body;
-                bool made = fill_profile(p, &body, &at, to != NULL);
-                if (made && !first && body.n_stacks == 0) { /* nothing changed after the last part */
-                        encoder_reset(p->encoder);
-                        break;
-                }
-                if (!send_update(p, &update, made, to))
-                        return false;
-                if (to)
-                        to->row = at;
-        } while (at < profile_stacks(profile));
-        if (!to)
-                p->profile_seen = profile_ticks(profile);
-        return true;
-}
-
-/* -------------------------------------------------------------- ticky */
-
-static bool fill_ticky(struct publisher *p, Hw__Ticky *out, uint32_t *at, bool all)
+static size_t fill_ticky(struct publisher *p, Hw__Update *update, uint32_t *at, bool all)
 {
         const struct ticky *ticky = model_ticky(p->model);
-        uint32_t n = ticky_count(ticky);
+        Hw__Ticky *out = encoder_message(p->encoder, &hw__ticky__descriptor);
         size_t bytes = 0;
 
-        out->counters = new_rows(p);
-        if (!out->counters)
-                return false;
-        for (; *at < n && !is_part_full(out->n_counters, bytes); ++*at) {
+        update->body_case = HW__UPDATE__BODY_TICKY;
+        update->ticky = out;
+        if (!out || !(out->counters = new_rows(p)))
+                return 0;
+        for (; *at < ticky_count(ticky) && !is_part_full(out->n_counters, bytes); ++*at) {
                 const struct ticky_counter *counter = ticky_get(ticky, *at);
                 if (!counter || (!all && counter->changed <= p->ticky_seen))
                         continue;
                 Hw__TickyCounter *row = encode_ticky(p->encoder, counter);
                 if (!row)
-                        return false;
+                        return 0;
                 out->counters[out->n_counters++] = row;
                 bytes += protobuf_c_message_get_packed_size(&row->base);
         }
+        return out->n_counters;
+}
+
+/* `first`: a message also without rows, if it is the first. */
+static bool send_rows(struct publisher *p, fill_fn *fill, uint32_t n, bool first, struct snapshot *to)
+{
+        uint32_t at = to ? (uint32_t)to->row : 0;
+
+        for (first = first && at == 0; first || at < n; first = false) {
+                Hw__Update update = HW__UPDATE__INIT;
+                if (!fill(p, &update, &at, to != NULL) && !first && !p->encoder->failed) {
+                        encoder_reset(p->encoder); /* nothing changed after the last part */
+                        return true;
+                }
+                if (!send_update(p, &update, to))
+                        return false;
+                if (to)
+                        to->row = at;
+        }
+        return true;
+}
+
+/* At least once: the total may have risen by samples of stacks left out. */
+bool send_profile(struct publisher *p, struct snapshot *to)
+{
+        const struct profile *profile = model_profile(p->model);
+
+        if (!send_rows(p, fill_profile, profile_stacks(profile), true, to))
+                return false;
+        if (!to)
+                p->profile_seen = profile_ticks(profile);
         return true;
 }
 
 bool send_ticky(struct publisher *p, struct snapshot *to)
 {
         const struct ticky *ticky = model_ticky(p->model);
-        uint32_t at = to ? (uint32_t)to->row : 0;
 
-        while (at < ticky_count(ticky)) {
-                Hw__Update update = HW__UPDATE__INIT;
-                Hw__Ticky body = HW__TICKY__INIT;
-                update.body_case = HW__UPDATE__BODY_TICKY;
-                update.ticky = &body;
-                bool made = fill_ticky(p, &body, &at, to != NULL);
-                if (made && body.n_counters == 0) { /* nothing changed after the last part */
-                        encoder_reset(p->encoder);
-                        break;
-                }
-                if (!send_update(p, &update, made, to))
-                        return false;
-                if (to)
-                        to->row = at;
-        }
+        if (!send_rows(p, fill_ticky, ticky_count(ticky), false, to))
+                return false;
         if (!to)
                 p->ticky_seen = ticky_events(ticky);
         return true;

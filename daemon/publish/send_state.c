@@ -20,10 +20,10 @@ static bool hand_over(struct snapshot *to, const Hw__Update *update)
         return !to->full;
 }
 
-bool send_update(struct publisher *p, Hw__Update *update, bool made, struct snapshot *to)
+bool send_update(struct publisher *p, Hw__Update *update, struct snapshot *to)
 {
         Hw__Kind kind = hw_update_kind(update);
-        bool good = made && !p->encoder->failed;
+        bool good = !p->encoder->failed;
 
         if (good) {
                 PUT(update, epoch, p->epoch);
@@ -55,23 +55,19 @@ void send_gap(struct publisher *p, Hw__Kind kind)
 
 /* ------------------------------------------------------------- target */
 
-static bool put_heads(struct publisher *p, Hw__Target *target)
+static void put_heads(struct publisher *p, Hw__Target *target)
 {
-        Hw__TopicHead *rows = encoder_calloc(p->encoder, KINDS, sizeof(*rows));
+        size_t n = 0;
 
-        target->heads = encoder_calloc(p->encoder, KINDS, sizeof(*target->heads));
-        if (!rows || !target->heads)
-                return false;
-        for (unsigned kind = 0; kind < KINDS; kind++) {
+        PUT_ROWS(p->encoder, target, heads, &hw__topic_head__descriptor, KINDS);
+        for (unsigned kind = 0; kind < target->n_heads; kind++) {
                 if (!p->sequences[kind] || kind == HW__KIND__KIND_TARGET) /* its own is in the update */
                         continue;
-                Hw__TopicHead *head = &rows[target->n_heads];
-                hw__topic_head__init(head);
+                Hw__TopicHead *head = target->heads[n++];
                 PUT(head, kind, (Hw__Kind)kind);
                 PUT(head, sequence, p->sequences[kind]);
-                target->heads[target->n_heads++] = head;
         }
-        return true;
+        target->n_heads = n;
 }
 
 bool send_target(struct publisher *p, const struct target_facts *facts, struct snapshot *to)
@@ -82,7 +78,9 @@ bool send_target(struct publisher *p, const struct target_facts *facts, struct s
         update.target_state = encode_target(p->encoder, facts, p->run ? model_run(p->model) : NULL);
         if (update.target_state && update.target_state->run_info)
                 PUT_U64(update.target_state->run_info, first_time_ns, model_first_time_ns(p->model));
-        return send_update(p, &update, update.target_state && put_heads(p, update.target_state), to);
+        if (update.target_state)
+                put_heads(p, update.target_state);
+        return send_update(p, &update, to);
 }
 
 bool send_health(struct publisher *p, const struct health *health, struct snapshot *to)
@@ -91,41 +89,29 @@ bool send_health(struct publisher *p, const struct health *health, struct snapsh
 
         update.body_case = HW__UPDATE__BODY_HEALTH;
         update.health = encode_health(p->encoder, health);
-        return send_update(p, &update, update.health, to);
+        return send_update(p, &update, to);
 }
 
 /* --------------------------------------------------------------- heap */
 
-static Hw__Samples *encode_samples(struct encoder *e, Hw__Series series, struct gathered_samples *gathered)
+static void put_samples(struct publisher *p, Hw__Heap *heap)
 {
-        Hw__Samples *out = encoder_message(e, &hw__samples__descriptor);
+        size_t n = 0;
 
-        if (!out)
-                return NULL;
-        PUT(out, series, series);
-        out->n_times_ns = out->n_values = gathered->n;
-        out->times_ns = gathered->times_ns;
-        out->values = gathered->values;
-        if (gathered->dropped)
-                PUT(out, dropped, gathered->dropped);
-        return out;
-}
-
-static bool put_samples(struct publisher *p, Hw__Heap *heap)
-{
-        heap->samples = encoder_calloc(p->encoder, SERIES_COUNT, sizeof(*heap->samples));
-        if (!heap->samples)
-                return false;
-        for (unsigned i = 0; i < SERIES_COUNT; i++) {
+        PUT_ROWS(p->encoder, heap, samples, &hw__samples__descriptor, SERIES_COUNT);
+        for (unsigned i = 0; i < heap->n_samples; i++) {
                 struct gathered_samples *gathered = &p->gathered.samples[i];
                 if (!gathered->n && !gathered->dropped)
                         continue;
-                Hw__Samples *samples = encode_samples(p->encoder, (Hw__Series)i, gathered);
-                if (!samples)
-                        return false;
-                heap->samples[heap->n_samples++] = samples;
+                Hw__Samples *out = heap->samples[n++];
+                PUT(out, series, (Hw__Series)i);
+                out->n_times_ns = out->n_values = gathered->n;
+                out->times_ns = gathered->times_ns;
+                out->values = gathered->values;
+                if (gathered->dropped)
+                        PUT(out, dropped, gathered->dropped);
         }
-        return true;
+        heap->n_samples = n;
 }
 
 bool send_heap(struct publisher *p, struct snapshot *to)
@@ -134,7 +120,9 @@ bool send_heap(struct publisher *p, struct snapshot *to)
 
         update.body_case = HW__UPDATE__BODY_HEAP;
         update.heap = encode_heap(p->encoder, model_run(p->model), model_heap(p->model));
-        if (!send_update(p, &update, update.heap && (to || put_samples(p, update.heap)), to))
+        if (update.heap && !to)
+                put_samples(p, update.heap);
+        if (!send_update(p, &update, to))
                 return false;
         if (!to)
                 gathered_samples_sent(&p->gathered);
@@ -143,22 +131,15 @@ bool send_heap(struct publisher *p, struct snapshot *to)
 
 /* ----------------------------------------------------------------- gc */
 
-static bool put_collections(struct publisher *p, Hw__Gc *gc)
+static void put_collections(struct publisher *p, Hw__Gc *gc)
 {
         const struct gathered_collections *gathered = &p->gathered.collections;
 
-        gc->collections = encoder_calloc(p->encoder, gathered->n, sizeof(*gc->collections));
-        if (!gc->collections)
-                return false;
-        for (uint32_t i = 0; i < gathered->n; i++) {
-                gc->collections[i] = encode_collection(p->encoder, &gathered->rows[i]);
-                if (!gc->collections[i])
-                        return false;
-        }
-        gc->n_collections = gathered->n;
+        PUT_ROWS(p->encoder, gc, collections, &hw__collection__descriptor, gathered->n);
+        for (size_t i = 0; i < gc->n_collections; i++)
+                put_collection(gc->collections[i], &gathered->rows[i]);
         if (gathered->dropped)
                 PUT(gc, collections_dropped, gathered->dropped);
-        return true;
 }
 
 bool send_gc(struct publisher *p, struct snapshot *to)
@@ -167,7 +148,9 @@ bool send_gc(struct publisher *p, struct snapshot *to)
 
         update.body_case = HW__UPDATE__BODY_GC;
         update.gc = encode_gc(p->encoder, model_gc(p->model));
-        if (!send_update(p, &update, update.gc && (to || put_collections(p, update.gc)), to))
+        if (update.gc && !to)
+                put_collections(p, update.gc);
+        if (!send_update(p, &update, to))
                 return false;
         if (!to)
                 gathered_collections_sent(&p->gathered);
@@ -182,7 +165,7 @@ bool send_sched(struct publisher *p, struct snapshot *to)
 
         update.body_case = HW__UPDATE__BODY_SCHED;
         update.sched = encode_sched(p->encoder, model_sched(p->model));
-        return send_update(p, &update, update.sched, to);
+        return send_update(p, &update, to);
 }
 
 bool send_census(struct publisher *p, const struct census *census, struct snapshot *to)
@@ -192,5 +175,5 @@ bool send_census(struct publisher *p, const struct census *census, struct snapsh
         update.body_case = HW__UPDATE__BODY_CENSUS;
         update.census = encode_census(p->encoder, census);
         PUT(&update, event_time_ns, census->time_ns);
-        return send_update(p, &update, update.census, to);
+        return send_update(p, &update, to);
 }

@@ -35,7 +35,7 @@ static char *with_rise(struct encoder *e, char *sentence, const struct trend_sta
         return encoder_copy(e, whole);
 }
 
-static bool put_state(struct publisher *p, Hw__Trends *out, const struct trend_state *s)
+static void put_state(struct publisher *p, Hw__Trends *out, const struct trend_state *s)
 {
         struct encoder *e = p->encoder;
 
@@ -53,7 +53,6 @@ static bool put_state(struct publisher *p, Hw__Trends *out, const struct trend_s
                 PUT(out, limit_source, (Hw__TimeToLimit__Source)limit.source);
         PUT(out, bands_left_out, tracker_bands_left_out(p->tracker));
         PUT(out, late_samples, tracker_late(p->tracker));
-        return out->growth && out->scale && (out->early || !s->has_early);
 }
 
 static bool send_part(struct publisher *p, const struct subject *subjects, uint32_t n, const struct trend_state *s,
@@ -61,20 +60,19 @@ static bool send_part(struct publisher *p, const struct subject *subjects, uint3
 {
         Hw__Update update = HW__UPDATE__INIT;
         Hw__Trends body = HW__TRENDS__INIT;
-        bool made = put_state(p, &body, s);
 
+        put_state(p, &body, s);
         update.body_case = HW__UPDATE__BODY_TRENDS;
         update.trends = &body;
-        body.trends = encoder_calloc(p->encoder, n ? n : 1, sizeof(*body.trends));
-        for (uint32_t i = 0; made && body.trends && i < n; i++) {
-                body.trends[i] = encode_trend(p->encoder, p->tracker, subjects[i], &s->growth);
-                made = body.trends[i] != NULL;
-                if (made && ended_rising(s) && !subjects[i].band && subjects[i].series == s->early.series &&
-                    body.trends[i]->verdict < HW__VERDICT__VERDICT_GROWING)
-                        body.trends[i]->sentence = with_rise(p->encoder, body.trends[i]->sentence, s);
-                body.n_trends += made;
+        body.trends = encoder_calloc(p->encoder, n, sizeof(*body.trends));
+        for (uint32_t i = 0; !p->encoder->failed && i < n; i++) {
+                Hw__Trend *row = encode_trend(p->encoder, p->tracker, subjects[i], &s->growth);
+                if (row && ended_rising(s) && !subjects[i].band && subjects[i].series == s->early.series &&
+                    row->verdict < HW__VERDICT__VERDICT_GROWING)
+                        row->sentence = with_rise(p->encoder, row->sentence, s);
+                body.trends[body.n_trends++] = row;
         }
-        return send_update(p, &update, made && body.trends, to);
+        return send_update(p, &update, to);
 }
 
 static struct trend_state read_state(const struct publisher *p)
