@@ -22,7 +22,6 @@
 #include "daemon/log.h"
 
 #include <errno.h>
-#include <event2/event.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
@@ -36,6 +35,7 @@
 #include <unistd.h>
 
 #include "proto/base/clock.h"
+#include "proto/base/event.h"
 
 #define RATE     20   /* messages a second from one place */
 #define BURST    1200 /* enough for a line per target at the maximum of targets */
@@ -443,8 +443,7 @@ void log_detach(void)
 {
         struct pollfd p = { .fd = sink_fd, .events = POLLOUT };
 
-        if (timer)
-                event_free(timer);
+        free_event(timer);
         timer = NULL;
         pthread_mutex_lock(&lock);
         report_suppressed();

@@ -3,7 +3,6 @@
  * heapwatchd - reads eventlogs of running programs and publishes what their heaps do. Parts are created in order and
  * destroyed in reverse.
  */
-#include <event2/event.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,6 +37,7 @@
 #include "proto/cli/version.h"
 #include "proto/base/error.h"
 #include "proto/base/descriptors.h"
+#include "proto/base/event.h"
 
 #define LOOP_ROUND_US 10000 /* 10 ms */
 
@@ -312,12 +312,9 @@ out:
         silence_store_destroy(&requests.silences);
         outcomes_destroy(&requests.outcomes);
         bus_destroy(&bus);
-        if (hangup)
-                event_free(hangup);
-        if (terminate)
-                event_free(terminate);
-        if (interrupt)
-                event_free(interrupt);
+        free_event(hangup);
+        free_event(terminate);
+        free_event(interrupt);
         log_detach();
         event_base_free(base);
         own_life_end(&life);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "client/export/attempt.h"
+#include "proto/base/event.h"
 
-#include <event2/event.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -36,8 +36,7 @@ bool attempt_init(struct attempt *a, const struct sender_options *options, http_
 void attempt_done(struct attempt *a)
 {
         http_cancel(&a->request);
-        if (a->failed)
-                event_free(a->failed);
+        free_event(a->failed);
         a->failed = NULL;
 }
 

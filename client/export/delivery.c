@@ -2,7 +2,6 @@
 #include "client/export/delivery.h"
 
 #include <errno.h>
-#include <event2/event.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -14,6 +13,7 @@
 #include "client/export/queue.h"
 #include "proto/base/clock.h"
 #include "proto/base/error.h"
+#include "proto/base/event.h"
 
 #define SAY_EVERY_NS UINT64_C(60000000000) /* a lasting failure is logged once a minute */
 
@@ -207,8 +207,7 @@ uint64_t delivery_destroy(struct delivery **dp)
                 return 0;
         lost = d->journal ? 0 : d->queue.samples;
         sender_destroy(&d->sender);
-        if (d->timer)
-                event_free(d->timer);
+        free_event(d->timer);
         journal_close(&d->journal);
         queue_done(&d->queue);
         free(d);

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <event2/dns.h>
-#include <event2/event.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -28,6 +27,7 @@
 #include "client/http/http.h"
 #include "proto/base/clock.h"
 #include "proto/base/error.h"
+#include "proto/base/event.h"
 #include "proto/cli/command.h"
 #include "proto/wire/state_path.h"
 
@@ -368,8 +368,7 @@ static uint64_t close_sink(struct sink *s)
 {
         uint64_t lost = delivery_destroy(&s->delivery);
 
-        if (s->timer)
-                event_free(s->timer);
+        free_event(s->timer);
         scrape_destroy(&s->scrape);
         batcher_destroy(&s->batcher);
         profiles_destroy(&s->profiles);
@@ -491,12 +490,6 @@ int exporter_run(struct exporter *e)
         announce(e);
         (void)event_base_dispatch(e->base);
         return e->status;
-}
-
-static void free_event(struct event *event)
-{
-        if (event)
-                event_free(event);
 }
 
 void exporter_destroy(struct exporter **ep)

@@ -8,7 +8,6 @@
  */
 #include <errno.h>
 #include <event2/dns.h>
-#include <event2/event.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +19,7 @@
 #include "client/export/limits.h"
 #include "client/export/sender.h"
 #include "proto/base/clock.h"
+#include "proto/base/event.h"
 
 #define AGAIN_US 2000
 #define PER_TURN 64 /* datagrams per turn of the loop */
@@ -172,8 +172,7 @@ static void destroy(struct sender *s)
 
         if (d->lookup)
                 evdns_getaddrinfo_cancel(d->lookup);
-        if (d->turn)
-                event_free(d->turn);
+        free_event(d->turn);
         if (d->fd >= 0)
                 (void)close(d->fd);
         free(d);

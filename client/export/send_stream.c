@@ -10,7 +10,6 @@
 #include <event2/buffer.h>
 #include <event2/bufferevent.h>
 #include <event2/dns.h>
-#include <event2/event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +17,7 @@
 #include <sys/un.h>
 
 #include "client/export/sender.h"
+#include "proto/base/event.h"
 
 struct stream_sender {
         struct sender base;
@@ -139,8 +139,7 @@ static void destroy(struct sender *s)
         struct stream_sender *t = (struct stream_sender *)s;
 
         disconnect(t);
-        if (t->later)
-                event_free(t->later);
+        free_event(t->later);
         free(t);
 }
 

@@ -24,6 +24,7 @@
 #include "client/http/listen_address.h"
 #include "proto/base/clock.h"
 #include "proto/base/error.h"
+#include "proto/base/event.h"
 
 #define PLACES         (CONNECTIONS_MOST + 64)
 #define SWEEP_AGAIN_MS 10
@@ -323,10 +324,8 @@ void connections_destroy(struct connections **c)
 {
         if (!*c)
                 return;
-        if ((*c)->second)
-                event_free((*c)->second);
-        if ((*c)->soon)
-                event_free((*c)->soon);
+        free_event((*c)->second);
+        free_event((*c)->soon);
         for (size_t i = 0; i < PLACES; i++) {
                 if ((*c)->places[i].b)
                         (void)bufferevent_decref((*c)->places[i].b);

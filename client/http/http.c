@@ -13,7 +13,6 @@
 
 #include <ctype.h>
 #include <curl/curl.h>
-#include <event2/event.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -25,6 +24,7 @@
 #include "client/cli/secret.h"
 #include "proto/base/array.h"
 #include "proto/base/error.h"
+#include "proto/base/event.h"
 
 /* ------------------------------------------------------------------ tokens */
 
@@ -281,8 +281,7 @@ static int want_socket(CURL *easy, curl_socket_t fd, int what, void *ctx, void *
         short flags = (short)((what & CURL_POLL_IN ? EV_READ : 0) | (what & CURL_POLL_OUT ? EV_WRITE : 0) | EV_PERSIST);
 
         (void)easy;
-        if (event)
-                event_free(event);
+        free_event(event);
         event = NULL;
         if (what != CURL_POLL_REMOVE) {
                 event = event_new(h->base, fd, flags, on_socket_event, h);
@@ -487,7 +486,6 @@ void http_destroy(struct http **hp)
                 (void)curl_multi_cleanup(h->multi);
                 curl_global_cleanup();
         }
-        if (h->timer)
-                event_free(h->timer);
+        free_event(h->timer);
         free(h);
 }

@@ -11,7 +11,6 @@
 #include "client/notify/acting.h"
 
 #include <errno.h>
-#include <event2/event.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,6 +28,7 @@
 #include "proto/base/arena.h"
 #include "proto/base/clock.h"
 #include "proto/base/error.h"
+#include "proto/base/event.h"
 
 #define UPDATES_PER_TURN 256
 #define REQUEST_MS       5000
@@ -497,12 +497,6 @@ static void leave(struct acting *a)
         request.what_case = HW__REQUEST__WHAT_OUTCOMES;
         request.outcomes = &outcomes;
         (void)hw_request(a->options.endpoint, &request, LEAVE_MS, no_reply, NULL);
-}
-
-static void free_event(struct event *e)
-{
-        if (e)
-                event_free(e);
 }
 
 void acting_destroy(struct acting **ap)

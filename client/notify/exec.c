@@ -14,7 +14,6 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <event2/event.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -32,6 +31,7 @@
 #include "client/notify/exec_child.h"
 #include "heapwatch/text.h"
 #include "proto/base/error.h"
+#include "proto/base/event.h"
 #include "proto/base/fork.h"
 
 /* --------------------------------------------------------- its environment */
@@ -230,12 +230,9 @@ static int open_input(const struct alert_event *event)
 
 static void release(struct exec *e)
 {
-        if (e->on_end)
-                event_free(e->on_end);
-        if (e->on_output)
-                event_free(e->on_output);
-        if (e->on_time)
-                event_free(e->on_time);
+        free_event(e->on_end);
+        free_event(e->on_output);
+        free_event(e->on_time);
         close_fd(&e->pidfd);
         close_fd(&e->output);
         close_fd(&e->report);

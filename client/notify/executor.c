@@ -10,7 +10,6 @@
  */
 #include "client/notify/executor.h"
 
-#include <event2/event.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +20,7 @@
 #include "client/notify/alert_json.h"
 #include "client/notify/resend.h"
 #include "proto/base/clock.h"
+#include "proto/base/event.h"
 #include "proto/base/sibling.h"
 #include "heapwatch/text.h"
 #include "client/cli/report.h"
@@ -88,8 +88,7 @@ static void job_destroy(struct job *j)
 {
         exec_cancel(&j->exec);
         http_cancel(&j->request);
-        if (j->timer)
-                event_free(j->timer);
+        free_event(j->timer);
         action_plan_unref(&j->plan);
         alert_event_unref(&j->event);
         free(j);

@@ -9,7 +9,6 @@
 #include "client/cli/command.h"
 
 #include <errno.h>
-#include <event2/event.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -23,6 +22,7 @@
 #include "client/cli/report.h"
 #include "heapwatch/wire.h"
 #include "proto/base/error.h"
+#include "proto/base/event.h"
 #include "client/cli/options.h"
 #include "proto/cli/options.h"
 #include "proto/wire/state_path.h"
@@ -141,10 +141,8 @@ static int run(void *filled)
                 status = EXIT_USAGE;
         }
         for (size_t i = 0; i < 3; i++)
-                if (n->signals[i])
-                        event_free(n->signals[i]);
-        if (n->lifeline)
-                event_free(n->lifeline);
+                free_event(n->signals[i]);
+        free_event(n->lifeline);
         if (n->base)
                 event_base_free(n->base);
         return status;

@@ -7,7 +7,6 @@
  */
 #include "client/notify/resend.h"
 
-#include <event2/event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +15,7 @@
 #include "proto/base/clock.h"
 #include "client/cli/report.h"
 #include "proto/base/error.h"
+#include "proto/base/event.h"
 
 static const char path[] = "/api/v2/alerts";
 
@@ -164,8 +164,7 @@ static void peer_destroy(struct peer *p)
                 alert_event_unref(&a->event);
                 free(a);
         }
-        if (p->timer)
-                event_free(p->timer);
+        free_event(p->timer);
         free(p->url);
         free(p->bearer_file);
         free(p->ca_file);

@@ -21,6 +21,7 @@
 #include "client/http/answer.h"
 #include "client/state/kept.h"
 #include "client/web/update_batch.h"
+#include "proto/base/event.h"
 #include "proto/base/hash.h"
 
 /* -------------------------------------------------- answers that were sent */
@@ -448,12 +449,9 @@ void streams_destroy(struct streams **all)
         update_batch_clear(&(*all)->batch);
         update_batch_clear(&(*all)->answers);
         answered_done(&(*all)->answered);
-        if ((*all)->tick)
-                event_free((*all)->tick);
-        if ((*all)->alive)
-                event_free((*all)->alive);
-        if ((*all)->second)
-                event_free((*all)->second);
+        free_event((*all)->tick);
+        free_event((*all)->alive);
+        free_event((*all)->second);
         free(*all);
         *all = NULL;
 }

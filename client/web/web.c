@@ -9,7 +9,6 @@
 #include "client/cli/command.h"
 
 #include <errno.h>
-#include <event2/event.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,6 +23,7 @@
 #include "client/web/server.h"
 #include "proto/base/clock.h"
 #include "proto/base/error.h"
+#include "proto/base/event.h"
 
 #define UPDATES_PER_TURN    256
 #define TURN_MS             20                /* and no longer, for large updates */
@@ -393,12 +393,6 @@ static bool open_server(struct web *w)
         if (w->from.files.n == 0)
                 announce(w);
         return true;
-}
-
-static void free_event(struct event *e)
-{
-        if (e)
-                event_free(e);
 }
 
 /* In reverse order; open requests are answered before the server is destroyed. */

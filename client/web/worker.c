@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "client/http/answer.h"
+#include "proto/base/event.h"
 #include "proto/base/thread.h"
 
 #define WAITING_MOST 16 /* more requests at a time are refused */
@@ -178,8 +179,7 @@ void worker_destroy(struct worker **ref)
         }
         while ((job = list_pop(&w->done)))
                 answer(w, job);
-        if (w->ready)
-                event_free(w->ready);
+        free_event(w->ready);
         if (w->wake >= 0)
                 (void)close(w->wake);
         (void)pthread_cond_destroy(&w->work);

@@ -6,7 +6,6 @@
 #include "daemon/alerting/file_writer.h"
 
 #include <errno.h>
-#include <event2/event.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +14,7 @@
 #include <unistd.h>
 
 #include "proto/base/descriptors.h"
+#include "proto/base/event.h"
 #include "proto/base/fork.h"
 #include "proto/base/whole_file.h"
 
@@ -109,8 +109,7 @@ void file_writer_destroy(struct file_writer **wp)
         if (!w)
                 return;
         file_writer_wait(w);
-        if (w->child_event)
-                event_free(w->child_event);
+        free_event(w->child_event);
         free(w->path);
         free(w);
 }

@@ -6,7 +6,6 @@
 #include "daemon/alerting/silence_store.h"
 
 #include <errno.h>
-#include <event2/event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +15,7 @@
 #include "daemon/log.h"
 #include "proto/base/clock.h"
 #include "proto/wire/state_path.h"
+#include "proto/base/event.h"
 #include "proto/base/whole_file.h"
 #include "proto/base/error.h"
 
@@ -180,8 +180,7 @@ void silence_store_destroy(struct silence_store **sp)
                 write_state(s);
         }
         file_writer_destroy(&s->writer);
-        if (s->tick)
-                event_free(s->tick);
+        free_event(s->tick);
         silences_done(&s->silences);
         free(s->path);
         free(s);

@@ -10,7 +10,6 @@
 #include "daemon/control/notifier_child.h"
 
 #include <errno.h>
-#include <event2/event.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -25,6 +24,7 @@
 #include "daemon/log.h"
 #include "daemon/source/backoff.h"
 #include "proto/base/clock.h"
+#include "proto/base/event.h"
 #include "proto/base/sibling.h"
 
 #define GOOD_LIFE_NS (UINT64_C(30) * 1000000000)
@@ -204,10 +204,8 @@ void notifier_child_destroy(struct notifier_child **cp)
         close_lifeline(c);
         if (c->pid)
                 stop(c);
-        if (c->child_event)
-                event_free(c->child_event);
-        if (c->again)
-                event_free(c->again);
+        free_event(c->child_event);
+        free_event(c->again);
         free(c);
 }
 

@@ -3,7 +3,6 @@
 #include "daemon/control/service.h"
 
 #include <errno.h>
-#include <event2/event.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -17,6 +16,7 @@
 #include "daemon/log.h"
 #include "daemon/transport/limits.h"
 #include "proto/base/clock.h"
+#include "proto/base/event.h"
 
 #define STATUS_EVERY_US UINT64_C(10000000) /* without a watchdog */
 
@@ -150,10 +150,8 @@ void service_destroy(struct service **s)
                 (void)notify(*s, "STOPPING=1\n");
         keeper_set(NULL); /* what is kept stays so, while the sources close */
         fd_store_destroy(&(*s)->store);
-        if ((*s)->beat)
-                event_free((*s)->beat);
-        if ((*s)->opened)
-                event_free((*s)->opened);
+        free_event((*s)->beat);
+        free_event((*s)->opened);
         if ((*s)->socket >= 0)
                 (void)close((*s)->socket);
         free(*s);

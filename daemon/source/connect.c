@@ -9,7 +9,6 @@
  * program takes an end of file as a reader that left.
  */
 #include <errno.h>
-#include <event2/event.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
@@ -23,6 +22,7 @@
 #include "daemon/source/medium.h"
 #include "proto/base/agent_peer.h"
 #include "proto/base/error.h"
+#include "proto/base/event.h"
 
 struct connection {
         struct source source;
@@ -45,8 +45,7 @@ static const char *name_of(const struct connection *c)
 
 static void hang_up(struct connection *c)
 {
-        if (c->ready)
-                event_free(c->ready);
+        free_event(c->ready);
         c->ready = NULL;
         census_reader_end(&c->censuses);
         if (c->fd >= 0)
@@ -133,8 +132,7 @@ static void connected(struct connection *c)
                 refuse_peer(c);
                 return;
         }
-        if (c->ready)
-                event_free(c->ready);
+        free_event(c->ready);
         c->ready = event_new(c->source.base, c->fd, EV_READ | EV_PERSIST, on_readable, c);
         if (!c->ready || event_add(c->ready, NULL) < 0) {
                 report_connect_failure(c, ENOMEM);
@@ -216,8 +214,7 @@ static void connect_stop(struct source *s)
         struct connection *c = (struct connection *)s;
 
         hang_up(c);
-        if (c->retry)
-                event_free(c->retry);
+        free_event(c->retry);
 }
 
 const struct medium medium_connect = { sizeof(struct connection), connect_start, connect_stop, NULL };

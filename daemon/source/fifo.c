@@ -16,7 +16,6 @@
  * While the daemon is started again, the service manager may keep it open (keeper.h), or `heapwatch run`.
  */
 #include <errno.h>
-#include <event2/event.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -28,6 +27,7 @@
 #include "daemon/source/medium.h"
 #include "daemon/source/watch.h"
 #include "proto/base/error.h"
+#include "proto/base/event.h"
 
 struct fifo {
         struct source source;
@@ -77,8 +77,7 @@ static void detach(struct fifo *f)
                 keeper_name(f, name);
                 keeper_forget(name);
         }
-        if (f->readable)
-                event_free(f->readable);
+        free_event(f->readable);
         f->readable = NULL;
         close_end(&f->reader);
         close_end(&f->writer);
@@ -260,10 +259,8 @@ static void fifo_stop(struct source *s)
 
         detach(f);
         watch_stop(&f->name);
-        if (f->tick)
-                event_free(f->tick);
-        if (f->turn)
-                event_free(f->turn);
+        free_event(f->tick);
+        free_event(f->turn);
 }
 
 const struct medium medium_fifo = { sizeof(struct fifo), fifo_start, fifo_stop, NULL };

@@ -14,7 +14,6 @@
  * other address is refused, and why a Unix socket is the better choice.
  */
 #include <errno.h>
-#include <event2/event.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -27,6 +26,7 @@
 #include "daemon/source/medium.h"
 #include "proto/base/clock.h"
 #include "proto/base/error.h"
+#include "proto/base/event.h"
 
 #define BACKLOG          8
 #define ACCEPTS_PER_TURN 16
@@ -58,8 +58,7 @@ static const char *path_of(const struct listener *l)
 
 static void drop_event(struct event **e)
 {
-        if (*e)
-                event_free(*e);
+        free_event(*e);
         *e = NULL;
 }
 

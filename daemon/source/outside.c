@@ -9,7 +9,6 @@
  * for all children.
  */
 #include <errno.h>
-#include <event2/event.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -23,6 +22,7 @@
 #include "daemon/source/inspector.h"
 #include "daemon/source/medium.h"
 #include "daemon/source/procfs.h"
+#include "proto/base/event.h"
 #include "proto/base/sibling.h"
 
 #define REAP_MS       10
@@ -55,8 +55,7 @@ static int spawn(struct outside_source *o, int out, int err)
 
 static void close_pipes(struct outside_source *o)
 {
-        if (o->readable)
-                event_free(o->readable);
+        free_event(o->readable);
         if (o->out >= 0)
                 (void)close(o->out);
         if (o->err >= 0)
@@ -215,8 +214,7 @@ static void outside_stop(struct source *s)
 
         close_pipes(o);
         inspector_end(&o->child);
-        if (o->timer)
-                event_free(o->timer);
+        free_event(o->timer);
 }
 
 const struct medium medium_outside = { sizeof(struct outside_source), outside_start, outside_stop, NULL };

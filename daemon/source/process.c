@@ -9,7 +9,6 @@
  * no descriptor left) it is looked for once a second.
  */
 #include <errno.h>
-#include <event2/event.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <sys/syscall.h>
@@ -17,6 +16,7 @@
 
 #include "daemon/source/medium.h"
 #include "daemon/source/procfs.h"
+#include "proto/base/event.h"
 
 struct process_source {
         struct source source;
@@ -31,8 +31,7 @@ static const struct timeval second = { 1, 0 };
 
 static void stop_watching(struct process_source *p)
 {
-        if (p->ends)
-                event_free(p->ends);
+        free_event(p->ends);
         if (p->pidfd >= 0)
                 (void)close(p->pidfd);
         p->ends = NULL;
@@ -146,8 +145,7 @@ static void process_stop(struct source *s)
         struct process_source *p = (struct process_source *)s;
 
         stop_watching(p);
-        if (p->tick)
-                event_free(p->tick);
+        free_event(p->tick);
 }
 
 const struct medium medium_process = { sizeof(struct process_source), process_start, process_stop, NULL };

@@ -12,13 +12,13 @@
  * Files, which epoll refuses, re-arm a zero-delay timer (tail.c).
  */
 #include <errno.h>
-#include <event2/event.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "daemon/loop/watchdog.h"
 #include "daemon/source/limits.h"
 #include "proto/base/clock.h"
+#include "proto/base/event.h"
 #include "daemon/source/medium.h"
 
 static const struct timeval at_once = { 0, 0 };
@@ -41,8 +41,7 @@ void source_drop_held(struct source *s)
         if (s->held)
                 read_buffer_release(s->held);
         s->held = NULL;
-        if (s->again)
-                event_free(s->again);
+        free_event(s->again);
         s->again = NULL;
 }
 

@@ -9,7 +9,6 @@
  * either, and are read turn by turn with a zero-delay timer.
  */
 #include <errno.h>
-#include <event2/event.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,6 +17,7 @@
 
 #include "daemon/source/medium.h"
 #include "proto/base/error.h"
+#include "proto/base/event.h"
 
 struct standard_input {
         struct source source;
@@ -103,8 +103,7 @@ static bool arm(struct standard_input *in)
                 event_active(in->turn, EV_READ, 0); /* say "reading" before the first byte comes */
                 return true;
         }
-        if (in->turn)
-                event_free(in->turn);
+        free_event(in->turn);
         in->turn = evtimer_new(base, on_turn, in);
         return in->turn && event_add(in->turn, &at_once) == 0;
 }
@@ -133,8 +132,7 @@ static void stdin_stop(struct source *s)
 {
         struct standard_input *in = (struct standard_input *)s;
 
-        if (in->turn)
-                event_free(in->turn);
+        free_event(in->turn);
         if (in->fd < 0)
                 return;
         if (in->flags >= 0)

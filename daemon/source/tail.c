@@ -27,7 +27,6 @@
  * writer wrote and truncated away between two looks is never seen.
  */
 #include <errno.h>
-#include <event2/event.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -39,6 +38,7 @@
 #include "daemon/source/medium.h"
 #include "daemon/source/watch.h"
 #include "proto/base/error.h"
+#include "proto/base/event.h"
 
 #define LAST_BYTES 64 /* of the newest bytes read, kept */
 
@@ -379,10 +379,8 @@ static void tail_stop(struct source *s)
 
         detach(t);
         watch_stop(&t->name);
-        if (t->tick)
-                event_free(t->tick);
-        if (t->turn)
-                event_free(t->turn);
+        free_event(t->tick);
+        free_event(t->turn);
 }
 
 static void tail_position(const struct source *s, struct source_position *ret)

@@ -13,7 +13,6 @@
 #include "daemon/source/watch.h"
 
 #include <errno.h>
-#include <event2/event.h>
 #include <stdalign.h>
 #include <stdio.h>
 #include <string.h>
@@ -22,6 +21,7 @@
 
 #include "daemon/log.h"
 #include "daemon/source/uri.h"
+#include "proto/base/event.h"
 
 #define EVENTS_BYTES 8192 /* kernel events of one read(2) */
 
@@ -34,8 +34,7 @@ static struct {
 
 static void watcher_close(void)
 {
-        if (watcher.readable)
-                event_free(watcher.readable);
+        free_event(watcher.readable);
         if (watcher.fd >= 0)
                 (void)close(watcher.fd); /* nothing was written */
         watcher.readable = NULL;

@@ -7,7 +7,6 @@
  */
 #include "daemon/target/checkpoints.h"
 
-#include <event2/event.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -23,6 +22,7 @@
 #include "daemon/target/targets.h"
 #include "proto/base/ckd.h"
 #include "proto/base/clock.h"
+#include "proto/base/event.h"
 
 #define TICK_US 100000
 #define TICK_NS UINT64_C(4000000) /* of work */
@@ -113,8 +113,7 @@ struct checkpoints *checkpoints_new(struct event_base *base, struct targets *tar
                 checkpoint_store_after(store, wait_for_recorder, recorder);
         c->tick = event_new(base, -1, EV_PERSIST, on_tick, c);
         if (!c->tick || event_add(c->tick, &tick) != 0) {
-                if (c->tick)
-                        event_free(c->tick);
+                free_event(c->tick);
                 free(c);
                 return NULL;
         }

@@ -8,7 +8,6 @@
 #include "daemon/target/pipeline.h"
 
 #include <errno.h>
-#include <event2/event.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,6 +24,7 @@
 #include "proto/base/ckd.h"
 #include "proto/base/clock.h"
 #include "proto/base/error.h"
+#include "proto/base/event.h"
 #include "heapwatch/text.h"
 
 /* A live run's end is judged here: what its stream says of it may be anything. */
@@ -190,8 +190,7 @@ void pipeline_destroy(struct pipeline **pp)
                 pipeline_flush(p);
         source_close(&p->source);
         rebuild_destroy(&p->rebuild);
-        if (p->flush_timer)
-                event_free(p->flush_timer);
+        free_event(p->flush_timer);
         recording_destroy(&p->recording);
         event_stream_destroy(&p->event_stream);
         alerting_destroy(&p->alerting);

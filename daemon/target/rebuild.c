@@ -9,7 +9,6 @@
  */
 #include "daemon/target/rebuild.h"
 
-#include <event2/event.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,6 +22,7 @@
 #include "daemon/target/pipeline_internal.h"
 #include "daemon/target/recorded_streams.h"
 #include "proto/base/clock.h"
+#include "proto/base/event.h"
 
 #define PIECE_BYTES (64u << 10)
 
@@ -366,8 +366,7 @@ void rebuild_destroy(struct rebuild **rp)
                 return;
         if (reader == r)
                 reader = NULL;
-        if (r->turn)
-                event_free(r->turn);
+        free_event(r->turn);
         if (r->taking)
                 read_buffer_release(r->taking);
         recording_destroy(&r->recording);

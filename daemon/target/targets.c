@@ -11,7 +11,6 @@
 #include "daemon/transport/admission.h"
 
 #include <errno.h>
-#include <event2/event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +18,7 @@
 #include <unistd.h>
 
 #include "proto/base/ckd.h"
+#include "proto/base/event.h"
 #include "proto/base/limits.h"
 #include "daemon/transport/limits.h"
 #include "proto/base/clock.h"
@@ -360,10 +360,8 @@ void targets_destroy(struct targets **tp)
                 return;
         for (size_t i = 0; i < t->n; i++)
                 pipeline_destroy(&t->pipelines[i]);
-        if (t->heartbeat)
-                event_free(t->heartbeat);
-        if (t->rest)
-                event_free(t->rest);
+        free_event(t->heartbeat);
+        free_event(t->rest);
         free(t);
 }
 

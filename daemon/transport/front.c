@@ -35,7 +35,6 @@
 #include <errno.h>
 #include <event2/buffer.h>
 #include <event2/bufferevent.h>
-#include <event2/event.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <linux/sockios.h>
@@ -56,6 +55,7 @@
 #include "daemon/loop/descriptors.h"
 #include "daemon/transport/admission.h"
 #include "proto/base/clock.h"
+#include "proto/base/event.h"
 #include "proto/base/thread.h"
 #include "proto/base/time.h"
 
@@ -116,8 +116,7 @@ static void enter_state(struct connection *c, enum connection_state state)
 
 static void stop_listening(struct connection *c)
 {
-        if (c->connects)
-                event_free(c->connects);
+        free_event(c->connects);
         if (c->listener >= 0)
                 (void)close(c->listener);
         c->connects = NULL;
@@ -731,10 +730,8 @@ void front_destroy(struct front **fp)
                 (void)zmq_close(f->feed);
         if (f->orders)
                 (void)zmq_close(f->orders);
-        if (f->tick)
-                event_free(f->tick);
-        if (f->wake)
-                event_free(f->wake);
+        free_event(f->tick);
+        free_event(f->wake);
         if (f->wake_fd >= 0)
                 (void)close(f->wake_fd);
         if (f->base)

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "daemon/transport/rest.h"
 
-#include <event2/event.h>
-
 #include "daemon/transport/limits.h"
 #include "proto/base/clock.h"
+#include "proto/base/event.h"
 
 static void on_over(evutil_socket_t fd, short what, void *arg)
 {
@@ -27,10 +26,8 @@ bool rest_init(struct rest *r, struct event_base *base, rest_over *over, void *c
 
 void rest_done(struct rest *r)
 {
-        if (r->share)
-                event_free(r->share);
-        if (r->idle)
-                event_free(r->idle);
+        free_event(r->share);
+        free_event(r->idle);
         r->share = r->idle = NULL;
 }
 

@@ -20,7 +20,6 @@
  */
 #include "daemon/transport/zloop.h"
 
-#include <event2/event.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -29,6 +28,7 @@
 #include "daemon/transport/limits.h"
 #include "daemon/transport/rest.h"
 #include "proto/base/clock.h"
+#include "proto/base/event.h"
 
 struct zloop {
         struct event *readable;
@@ -132,8 +132,7 @@ void zloop_destroy(struct zloop **z)
 {
         if (!*z)
                 return;
-        if ((*z)->readable)
-                event_free((*z)->readable);
+        free_event((*z)->readable);
         rest_done(&(*z)->rest);
         free(*z);
         *z = NULL;
