@@ -7,7 +7,6 @@
 #include "agent/own_log.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>

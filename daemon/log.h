@@ -13,7 +13,6 @@
 #define HW_DAEMON_LOG_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "proto/base/log_line.h"

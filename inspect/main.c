@@ -44,7 +44,6 @@
 #include "proto/base/error.h"
 #include "proto/base/permission.h"
 #include "proto/base/sibling.h"
-#include "proto/base/text_out.h"
 #include "proto/base/whole_file.h"
 #include "proto/cli/command.h"
 #include "proto/cli/help.h"

@@ -9,7 +9,6 @@
  */
 #include "client/cli/command.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -22,7 +22,6 @@
 #include "heapwatch/text.h"
 #include "heapwatch/wire.h"
 #include "proto/base/array.h"
-#include "proto/base/clock.h"
 #include "proto/base/error.h"
 #include "proto/wire/state_path.h"
 

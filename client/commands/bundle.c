@@ -26,7 +26,6 @@
 #include "client/feed/locate.h"
 #include "client/commands/bundles.h"
 #include "client/commands/stretch_file.h"
-#include "heapwatch/text.h"
 #include "proto/base/ckd.h"
 #include "proto/base/clock.h"
 #include "proto/base/sibling.h"

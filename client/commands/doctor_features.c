@@ -12,7 +12,6 @@
 
 #include "proto/eventlog/advice.h"
 #include "client/program/inquire.h"
-#include "heapwatch/text.h"
 #include "proto/base/array.h"
 
 struct wanted {

@@ -2,7 +2,6 @@
 /* types.c - DESIGN: every access to a column is checked against its bounds. */
 #include "client/commands/event_types.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 

@@ -16,7 +16,6 @@
 #include "client/commands/event_print.h"
 #include "client/commands/event_types.h"
 #include "client/feed/feed.h"
-#include "proto/base/nearest.h"
 #include "client/cli/options.h"
 #include "client/cli/signals.h"
 #include "heapwatch/eventlog.h"

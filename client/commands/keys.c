@@ -17,7 +17,6 @@
 
 #include "client/cli/command.h"
 #include "proto/base/array.h"
-#include "proto/base/document.h"
 #include "proto/base/error.h"
 #include "proto/base/nearest.h"
 #include "proto/base/private_directory.h"

@@ -8,7 +8,6 @@
 #include "client/console/console.h"
 #include "client/console/scene/said.h"
 #include "client/console/scene/trends.h"
-#include "client/console/draw/widgets.h"
 #include "heapwatch/text.h"
 #include "proto/base/array.h"
 #include "proto/base/glyph.h"

@@ -10,7 +10,6 @@
  */
 #include "client/console/loop.h"
 
-#include <errno.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>

@@ -11,7 +11,6 @@
  */
 #include "client/convert/format.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 

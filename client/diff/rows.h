@@ -8,7 +8,6 @@
 #define HW_CLIENT_DIFF_ROWS_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "heapwatch/wire.h"

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "client/diff/print.h"
-#include "heapwatch/text.h"
 
 const char *const row_titles[ROW_KINDS] = {
         [ROW_BAND] = "Bands, mean",

@@ -8,7 +8,6 @@
  */
 #include <errno.h>
 #include <event2/dns.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

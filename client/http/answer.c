@@ -9,7 +9,6 @@
 
 #include <event2/buffer.h>
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stdlib.h>
 
 #include "proto/base/json_out.h"

@@ -10,7 +10,6 @@
 #define HW_CLIENT_NOTIFY_ALERT_EVENT_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "heapwatch/wire.h"

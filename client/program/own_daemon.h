@@ -7,7 +7,6 @@
 #define HW_CLIENT_PROGRAM_OWN_DAEMON_H
 
 #include <stdbool.h>
-#include <stddef.h>
 
 struct error;
 

@@ -4,7 +4,6 @@
 #define HW_CLIENT_PROGRAM_PROCESS_URI_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <sys/types.h>
 
 #define PROCESS_URI_SIZE 48

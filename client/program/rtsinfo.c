@@ -15,7 +15,6 @@
  */
 #include "client/program/rtsinfo.h"
 
-#include <stdint.h>
 #include <string.h>
 
 struct text {

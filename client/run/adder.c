@@ -2,7 +2,6 @@
 #include "client/run/adder.h"
 
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>

@@ -20,7 +20,6 @@
 #include "client/cli/absent.h"
 #include "client/cli/options.h"
 #include "client/program/own_daemon.h"
-#include "heapwatch/text.h"
 #include "proto/base/array.h"
 #include "proto/base/ckd.h"
 #include "proto/base/error.h"

@@ -9,7 +9,6 @@
 #define HW_CLIENT_RUN_DAEMON_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 

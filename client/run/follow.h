@@ -7,7 +7,6 @@
 #define HW_CLIENT_RUN_FOLLOW_H
 
 #include <stdbool.h>
-#include <stdint.h>
 #include <sys/types.h>
 
 #include "client/run/daemon.h"

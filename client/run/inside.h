@@ -11,7 +11,6 @@
 #define HW_CLIENT_RUN_INSIDE_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <sys/types.h>
 
 #include "client/program/obstacle.h"

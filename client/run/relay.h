@@ -15,7 +15,6 @@
 
 #include <poll.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #define RELAY_QUEUE_BYTES (8u << 20) /* waiting for the reader; beyond that whole blocks are left out */

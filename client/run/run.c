@@ -24,7 +24,6 @@
 #include "client/run/follow.h"
 #include "client/run/run_private.h"
 #include "client/run/session.h"
-#include "heapwatch/text.h"
 #include "proto/base/agent_socket.h"
 #include "proto/base/error.h"
 #include "proto/base/labels.h"

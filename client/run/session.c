@@ -26,7 +26,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "client/cli/command.h"
 #include "client/program/obstacle.h"
 #include "client/program/own_daemon.h"
 #include "client/program/process_uri.h"

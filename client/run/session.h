@@ -7,7 +7,6 @@
 #define HW_CLIENT_RUN_SESSION_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "client/run/below.h"

@@ -4,7 +4,6 @@
 #define HW_CLIENT_STATE_INTERNAL_H
 
 #include "client/state/world.h"
-#include "proto/base/array.h"
 
 /* Open addressing from a 64-bit id to a position in an array. */
 struct id_slot {

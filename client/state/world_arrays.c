@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* world_arrays.c - the index of ids. */
 #include "client/state/internal.h"
-#include "proto/base/array.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -10,7 +10,6 @@
 #include "client/state/internal.h"
 #include "proto/base/array.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 
-#include "client/archive/select.h"
 #include "client/web/archived_parts.h"
 #include "proto/base/clock.h"
 #include "proto/base/error.h"

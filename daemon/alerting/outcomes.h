@@ -9,8 +9,6 @@
 #ifndef HW_DAEMON_ALERTING_OUTCOMES_H
 #define HW_DAEMON_ALERTING_OUTCOMES_H
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "heapwatch/wire.h"

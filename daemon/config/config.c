@@ -8,15 +8,12 @@
 #include "daemon/config/settings.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "heapwatch/text.h"
 #include "proto/base/limits.h"
 #include "heapwatch/wire.h"
-#include "daemon/trend/tracker.h"
 #include "proto/base/array.h"
 #include "proto/cli/complete.h"
 #include "proto/cli/help.h"

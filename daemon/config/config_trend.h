@@ -7,7 +7,6 @@
 #define HW_DAEMON_CONFIG_CONFIG_TREND_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "proto/base/error.h"

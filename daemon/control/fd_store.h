@@ -13,7 +13,6 @@
 #ifndef HW_DAEMON_CONTROL_FD_STORE_H
 #define HW_DAEMON_CONTROL_FD_STORE_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 #include "daemon/source/keeper.h"

@@ -12,7 +12,6 @@
 #define HW_DAEMON_CONTROL_NOTIFIER_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "heapwatch/wire.h"

@@ -6,7 +6,6 @@
 #include "daemon/record/recorder.h"
 #include "daemon/record/recording.h"
 #include "daemon/target/pipeline.h"
-#include "proto/base/clock.h"
 #include "proto/base/error.h"
 
 /*

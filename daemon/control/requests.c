@@ -14,7 +14,6 @@
 
 #include "daemon/publish/limits.h"
 #include "proto/base/limits.h"
-#include "daemon/config/config_trend.h"
 #include "daemon/log.h"
 #include "proto/base/clock.h"
 #include "proto/base/probes.h"

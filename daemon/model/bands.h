@@ -12,7 +12,6 @@
 #define HW_DAEMON_MODEL_BANDS_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "daemon/model/limits.h"

@@ -6,7 +6,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "proto/base/limits.h"
 
 struct profile_stack {
         uint32_t id; /* dense, from 1 */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "daemon/model/resident.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 #include "proto/base/ckd.h"

@@ -14,7 +14,6 @@
 #define HW_DAEMON_PUBLISH_EVENT_STREAM_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "heapwatch/eventlog.h"

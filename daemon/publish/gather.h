@@ -11,7 +11,6 @@
 #define HW_DAEMON_PUBLISH_GATHER_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "daemon/publish/limits.h"

@@ -9,7 +9,6 @@
 
 #include <errno.h>
 #include <fts.h>
-#include <limits.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>

@@ -11,7 +11,6 @@
 #define HW_DAEMON_RULES_DATA_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "proto/facts/cell.h"

@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "proto/base/text_out.h"
 #include "proto/base/error.h"
 
 static const char *const names[BAND_TEXTS] = { "label", "module", "source", "type", "name" };

@@ -11,7 +11,6 @@
 #define HW_DAEMON_RULES_TYPE_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 enum type_sort { SORT_PLAIN, SORT_SHARE, SORT_COUNT };

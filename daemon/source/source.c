@@ -9,7 +9,6 @@
  */
 #include "daemon/source/source.h"
 
-#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -14,7 +14,6 @@
 #define HW_DAEMON_SOURCE_SOURCE_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "daemon/buffer/read_buffer.h"

@@ -9,8 +9,6 @@
 #ifndef HW_DAEMON_SOURCE_WATCH_H
 #define HW_DAEMON_SOURCE_WATCH_H
 
-#include <stdbool.h>
-#include <stdint.h>
 
 struct event_base;
 

@@ -17,7 +17,6 @@
 #include "daemon/loop/watchdog.h"
 #include "daemon/source/limits.h"
 #include "daemon/target/pipeline_checkpoint.h"
-#include "daemon/record/recorder.h"
 #include "daemon/target/pipeline_internal.h"
 #include "daemon/target/rebuild.h"
 #include "proto/base/agent_peer.h"

@@ -11,7 +11,6 @@
  * stream comes back from the same process (same_run.h), the run goes on; until
  * then its alerts stay, for a while.
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

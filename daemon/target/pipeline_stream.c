@@ -19,12 +19,10 @@
 #include <string.h>
 
 #include "proto/base/ckd.h"
-#include "proto/base/clock.h"
 #include "daemon/image/decoder.h"
 #include "daemon/log.h"
 #include "proto/base/probes.h"
 #include "daemon/target/pipeline_internal.h"
-#include "heapwatch/text.h"
 
 #define EVENTS_PER_READ 256
 #define ONCE_TICK_NS    100000000u /* 100 ms of event time */

@@ -30,7 +30,6 @@
 #include "daemon/target/daemon_state.h"
 #include "daemon/target/pipeline.h"
 #include "daemon/loop/descriptors.h"
-#include "daemon/source/limits.h"
 #include "daemon/source/procfs.h"
 #include "proto/base/error.h"
 

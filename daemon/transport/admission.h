@@ -16,7 +16,6 @@
 #define HW_DAEMON_TRANSPORT_ADMISSION_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <zmq.h>
 

@@ -20,7 +20,6 @@
 #include <stdlib.h>
 
 #include "daemon/log.h"
-#include "daemon/loop/watchdog.h"
 #include "daemon/transport/limits.h"
 #include "daemon/transport/zloop.h"
 #include "proto/base/clock.h"

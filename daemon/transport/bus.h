@@ -13,7 +13,6 @@
 #define HW_DAEMON_TRANSPORT_BUS_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "daemon/publish/update_sink.h"

@@ -11,7 +11,6 @@
 #define HW_DAEMON_TRANSPORT_ENDPOINT_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <sys/types.h>
 
 #include "proto/base/error.h"

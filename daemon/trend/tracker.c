@@ -10,7 +10,6 @@
  */
 #include "daemon/trend/tracker.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 

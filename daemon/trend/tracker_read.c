@@ -10,7 +10,6 @@
 #include "proto/base/ckd.h"
 #include "daemon/model/sizing.h"
 #include "daemon/trend/tracker_private.h"
-#include "proto/base/array.h"
 #include "proto/base/time.h"
 
 #define HOUR_POINTS        61u

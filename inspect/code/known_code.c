@@ -6,7 +6,6 @@
 #include <malloc.h>
 #include <stdlib.h>
 
-#include "heapwatch/text.h"
 #include "inspect/process/files.h"
 #include "proto/base/sibling.h"
 #include "proto/base/text_out.h"

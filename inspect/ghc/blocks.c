@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proto/base/array.h"
 
 #define CANDIDATES              64u
 #define VOTES_ENOUGH            100000u

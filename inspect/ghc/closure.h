@@ -4,7 +4,6 @@
 #define HW_INSPECT_GHC_CLOSURE_H
 
 #include <stdbool.h>
-#include <stdint.h>
 
 enum closure_type {
         CONSTR = 1,

@@ -10,7 +10,6 @@
 
 #include <string.h>
 
-#include "proto/base/array.h"
 
 #define PROOFS_NEEDED 2u   /* of a place that was searched for */
 #define MISFITS_MOST  500u /* readings in turn, then it is another place */

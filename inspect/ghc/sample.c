@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "inspect/ghc/closure.h"
 #include "proto/base/array.h"
 #include "proto/base/ckd.h"
 #include "proto/base/hash.h"

@@ -11,7 +11,6 @@
 #define HW_INSPECT_GRAPH_GRAPH_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "inspect/graph/bands.h"

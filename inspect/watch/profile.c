@@ -17,7 +17,6 @@
 #include <sys/resource.h>
 #include <time.h>
 
-#include "inspect/process/live.h"
 #include "inspect/process/os_threads.h"
 #include "proto/base/clock.h"
 #include "proto/base/descriptors.h"

@@ -9,7 +9,6 @@
 #define HW_PROTO_BASE_DAEMON_LIFE_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 

@@ -2,7 +2,6 @@
 #include "proto/base/error.h"
 
 #include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 
 bool error_set(struct error *error, const char *format, ...)

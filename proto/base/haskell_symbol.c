@@ -7,7 +7,6 @@
 #include "proto/base/haskell_symbol.h"
 
 #include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

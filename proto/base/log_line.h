@@ -8,7 +8,6 @@
 #ifndef HW_PROTO_BASE_LOG_LINE_H
 #define HW_PROTO_BASE_LOG_LINE_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #define LOG_LINE_BYTES 2048 /* longer messages are cut; less than PIPE_BUF */

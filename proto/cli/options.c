@@ -14,7 +14,6 @@
 #include <string.h>
 
 #include "heapwatch/text.h"
-#include "proto/base/array.h"
 #include "proto/base/nearest.h"
 #include "proto/cli/complete.h"
 #include "proto/cli/help.h"

@@ -8,7 +8,6 @@
  */
 #include <string.h>
 
-#include "proto/eventlog/bytes.h"
 #include "proto/eventlog/internal.h"
 #include "heapwatch/eventlog.h"
 

@@ -23,7 +23,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proto/base/ckd.h"
 #include "proto/follow/limits.h"
 #include "proto/wire/limits.h"
 #include "proto/wire/message.h"

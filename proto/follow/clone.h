@@ -9,7 +9,6 @@
 #ifndef HW_PROTO_FOLLOW_CLONE_H
 #define HW_PROTO_FOLLOW_CLONE_H
 
-#include "proto/follow/limits.h"
 #include "proto/wire/limits.h"
 #include "proto/follow/queue.h"
 

@@ -27,7 +27,6 @@
 #include "proto/wire/endpoints.h"
 #include "proto/wire/trust.h"
 #include "proto/follow/zparts.h"
-#include "proto/wire/limits.h"
 
 struct link {
         void *updates;  /* SUB */

@@ -13,7 +13,6 @@
 #ifndef HW_PROTO_PATTERN_PATTERN_H
 #define HW_PROTO_PATTERN_PATTERN_H
 
-#include <stddef.h>
 
 #include "proto/base/error.h"
 

@@ -16,7 +16,6 @@
 #define HW_PROTO_RECORDING_RUN_DIR_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "proto/base/error.h"

@@ -11,7 +11,6 @@
 #define HW_PROTO_WIRE_TRUST_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <sys/types.h>
 
 struct error;

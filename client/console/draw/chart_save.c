@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "client/console/draw/chart.h"
-#include "heapwatch/text.h"
 
 enum { WIDTH = 960, HEIGHT = 400, LEFT = 90, RIGHT = 20, TOP = 50, BOTTOM = 50, POINTS = 800 };
 

@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "client/console/draw/widgets.h"
 #include "client/console/scene/said.h"
 #include "proto/base/glyph.h"
 

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "heapwatch/text.h"
 #include "proto/base/array.h"
 
 #define LINE 1024

@@ -11,7 +11,6 @@
  */
 #include "client/console/overview/overview.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 

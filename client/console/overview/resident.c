@@ -4,7 +4,6 @@
 
 #include <stdio.h>
 
-#include "client/console/draw/widgets.h"
 #include "proto/base/glyph.h"
 #include "proto/wire/resident_parts.h"
 

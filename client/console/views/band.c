@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "client/console/views/views.h"
-#include "client/console/draw/keys.h"
 #include "client/console/scene/trends.h"
 #include "client/console/draw/widgets.h"
 #include "proto/base/array.h"

@@ -10,7 +10,6 @@
 
 #include "client/console/views/views.h"
 #include "client/answers/account.h"
-#include "client/console/draw/widgets.h"
 #include "client/console/scene/said.h"
 #include "client/console/scene/trends.h"
 #include "proto/base/array.h"

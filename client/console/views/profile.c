@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/console/draw/widgets.h"
 #include "client/console/scene/shown.h"
 #include "client/console/table/table.h"
 #include "client/console/views/views.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* views/threads.c - what threads wait for (W), why they stop, sparks, and how each capability is used. */
 #include "client/console/views/views.h"
-#include "client/console/draw/widgets.h"
 #include "proto/base/array.h"
 
 static double elapsed_ns(const struct scene *s)

@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "proto/base/nearest.h"
-#include "proto/base/process.h"
 #include "heapwatch/text.h"
 #include "heapwatch/wire.h"
 #include "daemon/rules/file/rulebook.h"

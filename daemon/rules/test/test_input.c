@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proto/base/process.h"
 #include "heapwatch/text.h"
 #include "heapwatch/wire.h"
 #include "daemon/rules/test/rule_test.h"

@@ -6,8 +6,6 @@
  */
 #include "daemon/rules/test/rule_test.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
