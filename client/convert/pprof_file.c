@@ -98,9 +98,9 @@ static int put_piece(struct pprof_file *p, Pprof__Profile *piece)
 
 /* The location and function of a frame that is used for the first time. */
 struct definition {
-        Pprof__Location location, *location_at;
+        Pprof__Location location;
         Pprof__Line line, *line_at;
-        Pprof__Function function, *function_at;
+        Pprof__Function function;
 };
 
 static bool define(struct pprof_file *p, struct definition *d, uint32_t number)
@@ -111,9 +111,7 @@ static bool define(struct pprof_file *p, struct definition *d, uint32_t number)
         *d = (struct definition){ .location = PPROF__LOCATION__INIT,
                                   .line = PPROF__LINE__INIT,
                                   .function = PPROF__FUNCTION__INIT };
-        d->location_at = &d->location;
         d->line_at = &d->line;
-        d->function_at = &d->function;
         d->location.has_id = d->function.has_id = d->line.has_function_id = true;
         d->location.id = d->function.id = d->line.function_id = number;
         d->location.line = &d->line_at;

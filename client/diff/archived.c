@@ -20,7 +20,6 @@ struct filling {
         struct gauge *gauge; /* being filled; NULL: it is a flow */
         struct flow *flow;
         double (*amount)(const struct archived_value *v); /* of the flow */
-        uint64_t hour_s;                                  /* of the bands being read */
         bool failed;
 };
 

@@ -169,7 +169,6 @@ static void retry_or_abort(struct job *j, bool again, const char *detail)
         }
         for (uint32_t i = 1; i < j->attempts && pause < EXECUTOR_RETRY_MAX_NS; i++)
                 pause *= 2;
-        j->executor->stats.retries++;
         continue_after(j, pause < EXECUTOR_RETRY_MAX_NS ? pause : EXECUTOR_RETRY_MAX_NS);
 }
 
@@ -433,7 +432,6 @@ void executor_add(struct executor *a, const struct alert_event *event, struct ac
 {
         struct job *j = calloc(1, sizeof(*j));
 
-        a->stats.taken++;
         if (!j) {
                 a->stats.dropped++;
                 return;

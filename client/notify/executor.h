@@ -60,9 +60,8 @@ void executor_hold(struct executor *executor, bool held);
 void executor_forget_open(struct executor *executor);
 
 struct executor_stats {
-        uint64_t taken, dropped; /* orders */
-        uint64_t done, failed;   /* steps */
-        uint64_t retries;
+        uint64_t dropped;          /* orders */
+        uint64_t done, failed;     /* steps */
         uint32_t working, waiting; /* orders, now */
 };
 

@@ -41,7 +41,7 @@ struct resend {
         struct peer *peers[RESEND_PEERS_MAX];
         size_t n_peers;
         bool held;
-        struct resend_stats stats;
+        size_t n_open; /* alerts, of all peers */
 };
 
 char *resend_url(char *out, size_t size, const char *base_url)
@@ -65,8 +65,6 @@ static void report(struct peer *p, bool ok, const char *detail)
         struct action_step step = { .kind = ACTION_ALERTMANAGER, .url = p->url };
         char name[256];
 
-        p->resend->stats.sent++;
-        p->resend->stats.failed += !ok;
         if (ok == !p->failing)
                 return;
         p->failing = !ok;
@@ -214,7 +212,7 @@ static bool remove_alert(struct resend *r, struct peer *p, uint64_t fingerprint)
                 *link = a->next;
                 alert_event_unref(&a->event);
                 free(a);
-                r->stats.open--;
+                r->n_open--;
                 return true;
         }
         return false;
@@ -229,19 +227,17 @@ bool resend_open(struct resend *r, const struct alert_event *event, const struct
                 (void)remove_alert(r, p, event->alert->fingerprint);
         else
                 p = peer_new(r, step);
-        if (p && r->stats.open < RESEND_OPEN_MAX)
+        if (p && r->n_open < RESEND_OPEN_MAX)
                 a = calloc(1, sizeof(*a));
-        if (a)
-                a->event = alert_event_ref(event);
         if (!a) {
-                r->stats.no_room++;
                 if (p)
                         drop_if_empty(r, p);
                 return false;
         }
+        a->event = alert_event_ref(event);
         a->next = p->open;
         p->open = a;
-        r->stats.open++;
+        r->n_open++;
         arm(p);
         return true;
 }
@@ -252,11 +248,6 @@ void resend_close(struct resend *r, uint64_t fingerprint, const struct action_st
 
         if (p && remove_alert(r, p, fingerprint))
                 drop_if_empty(r, p);
-}
-
-const struct resend_stats *resend_stats(const struct resend *r)
-{
-        return &r->stats;
 }
 
 struct resend *resend_new(struct event_base *base, struct http *http)
@@ -279,7 +270,7 @@ void resend_clear(struct resend *r)
 {
         while (r->n_peers > 0)
                 peer_destroy(r->peers[--r->n_peers]);
-        r->stats.open = 0;
+        r->n_open = 0;
 }
 
 void resend_destroy(struct resend **rp)

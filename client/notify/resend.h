@@ -46,10 +46,4 @@ void resend_hold(struct resend *r, bool held);
 /* Forgets all alerts; sends nothing. */
 void resend_clear(struct resend *r);
 
-struct resend_stats {
-        uint64_t open, sent, failed, no_room; /* alerts; requests; requests; alerts */
-};
-
-const struct resend_stats *resend_stats(const struct resend *r);
-
 #endif

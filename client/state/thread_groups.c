@@ -60,7 +60,6 @@ static bool read_group(struct thread_group *ret, const json_t *group)
 {
         *ret = (struct thread_group){
                 .threads = number_of(group, "threads"),
-                .least_stack_bytes = number_of(group, "least_stack_bytes"),
                 .most_stack_bytes = number_of(group, "most_stack_bytes"),
                 .allocated_bytes = number_of(group, "allocated_bytes"),
                 .has_allocated = json_is_integer(json_object_get(group, "allocated_bytes")),

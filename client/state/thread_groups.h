@@ -16,7 +16,7 @@
 #define THREAD_GROUPS_SENTENCES 4u
 
 struct thread_group {
-        uint64_t threads, least_stack_bytes, most_stack_bytes, allocated_bytes;
+        uint64_t threads, most_stack_bytes, allocated_bytes;
         bool has_allocated;
         char *state; /* what they do or wait for */
         char *place; /* the innermost function that is none of the runtime's; "": not known */

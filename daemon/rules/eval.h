@@ -29,7 +29,6 @@ struct headline {
         struct type type;
         bool has_threshold;
         double threshold;
-        bool has_subject;
         struct rule_subject subject; /* first series with a verdict, else first series */
         bool subject_has_verdict;
 };

@@ -88,7 +88,6 @@ void expr_headline(const struct expr *e, const struct rule_data *data, const str
         subject = s.judged ? s.judged : s.series;
         if (!subject)
                 return;
-        ret->has_subject = true;
         ret->subject_has_verdict = subject->series->flags & SERIES_HAS_VERDICT;
         ret->subject = (struct rule_subject){ .id = subject->series->id };
         if (ret->subject.id == RULE_BAND)

@@ -34,7 +34,7 @@ static double error_of_level(const struct sums *s)
 }
 
 struct line {
-        double slope, at_end, error, fit;
+        double slope, error, fit;
 };
 
 /* False: all samples are of one moment. */
@@ -45,7 +45,6 @@ static bool line_of(const struct sums *s, struct line *ret)
         if (!(stt > 0) || !(sbb > 0))
                 return false;
         ret->slope = stb / stt;
-        ret->at_end = (s->b - ret->slope * s->t) / s->n;
         ret->error = fmax(sbb - stb * stb / stt, 0);
         ret->fit = 1 - ret->error / sbb;
         return true;

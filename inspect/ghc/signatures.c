@@ -159,7 +159,7 @@ static struct signature_claims claims_of(struct signatures *s, const struct prog
 
 /* ------------------------------------------------------------------------- references */
 
-enum verdict { UNKNOWN, CONFIRMED, CONTRADICTED };
+/* Each check is false when the reference leads somewhere else; what cannot be known does not contradict. */
 
 /* "ghc-prim:GHC.Types.True", as in front of a constructor's code. */
 static bool has_description(const struct program *p, uint64_t at, const char *symbol)
@@ -189,7 +189,7 @@ static bool is_of_runtime(const char *symbol)
 }
 
 /* Whether the code at an address may have this name. */
-static enum verdict check_code(struct signatures *s, const struct program *p, uint64_t address, uint32_t name)
+static bool check_code(struct signatures *s, const struct program *p, uint64_t address, uint32_t name)
 {
         const char *symbol = s->table.texts + name;
         const struct signature_claims c = claims_of(s, p, address);
@@ -200,23 +200,23 @@ static enum verdict check_code(struct signatures *s, const struct program *p, ui
                         found = s->table.entries[k].name == name;
         if (found && text_has_suffix(symbol, CONSTRUCTOR))
                 found = has_description(p, address, symbol);
-        return found ? CONFIRMED : is_of_runtime(symbol) ? UNKNOWN : CONTRADICTED;
+        return found || is_of_runtime(symbol);
 }
 
 /* A closure that was evaluated has another table. */
-static enum verdict check_closure(struct signatures *s, const struct program *p, uint64_t closure, uint32_t name)
+static bool check_closure(struct signatures *s, const struct program *p, uint64_t closure, uint32_t name)
 {
         uint64_t table;
         uint32_t type;
 
         if (!memory_read(p->memory, closure, &table, sizeof(table)) ||
             !memory_read_kept(p->memory, table - 8, &type, sizeof(type)) || type == IND_STATIC)
-                return UNKNOWN;
+                return true;
         return check_code(s, p, table, name);
 }
 
 /* Several candidates refer to texts at the same address. */
-static enum verdict check_text(struct signatures *s, const struct program *p, uint64_t at, uint32_t wanted)
+static bool check_text(struct signatures *s, const struct program *p, uint64_t at, uint32_t wanted)
 {
         uint64_t hash = SIGNATURE_HASH_START;
         char c = '\0';
@@ -224,7 +224,7 @@ static enum verdict check_text(struct signatures *s, const struct program *p, ui
         if (s->text_at != at) {
                 for (unsigned n = 0; n < SIGNATURE_TEXT_MOST; n++) {
                         if (!memory_read_kept(p->memory, at + n, &c, 1))
-                                return CONTRADICTED;
+                                return false;
                         if (!c)
                                 break;
                         hash = signature_hash(hash, &c, 1);
@@ -232,7 +232,7 @@ static enum verdict check_text(struct signatures *s, const struct program *p, ui
                 s->text_at = at;
                 s->text_hash = signature_fold(hash);
         }
-        return s->text_hash == wanted ? CONFIRMED : CONTRADICTED;
+        return s->text_hash == wanted;
 }
 
 /* What the linker wrote; 0: nothing. False: it cannot be read. */
@@ -248,19 +248,19 @@ static bool read_place(const struct program *p, uint64_t at, const struct signat
         return true;
 }
 
-static enum verdict check_relocation(struct signatures *s, const struct program *p, uint64_t start,
-                                     const struct signature_relocation *r)
+static bool check_relocation(struct signatures *s, const struct program *p, uint64_t start,
+                             const struct signature_relocation *r)
 {
         uint64_t value;
 
         if (r->place == PLACE_OPAQUE || !read_place(p, start + r->at, r, &value))
-                return UNKNOWN;
+                return true;
         if (value == 0) /* a table without an SRT is not one with another */
-                return CONTRADICTED;
+                return false;
         value -= (uint64_t)r->addend;
         switch (r->target) {
         case TARGET_SELF:
-                return value == start ? UNKNOWN : CONTRADICTED;
+                return value == start;
         case TARGET_CODE:
                 return check_code(s, p, value, r->name);
         case TARGET_CLOSURE:
@@ -268,13 +268,13 @@ static enum verdict check_relocation(struct signatures *s, const struct program 
         case TARGET_TEXT:
                 return check_text(s, p, value, r->name);
         default:
-                return UNKNOWN;
+                return true;
         }
 }
 
 /* Of its references, those that are quickly checked, or the others. False: one leads somewhere else than the unit's. */
 static bool check_some(struct signatures *s, const struct program *p, uint64_t start, const struct signature_unit *u,
-                       bool quick, struct signature_found *ret)
+                       bool quick)
 {
         struct signature_relocation r;
         uint32_t at = u->relocations, end = 0;
@@ -283,21 +283,15 @@ static bool check_some(struct signatures *s, const struct program *p, uint64_t s
                 if (!signature_relocation_next(s->table.relocations, s->table.n_relocations, &at, end, &r))
                         return false;
                 end = r.at + r.bytes;
-                if (quick != (r.target == TARGET_SELF || r.target == TARGET_TEXT))
-                        continue;
-                const enum verdict v = check_relocation(s, p, start, &r);
-                if (v == CONTRADICTED)
+                if (quick == (r.target == TARGET_SELF || r.target == TARGET_TEXT) && !check_relocation(s, p, start, &r))
                         return false;
-                ret->confirmed += v == CONFIRMED;
         }
         return true;
 }
 
-static bool check_unit(struct signatures *s, const struct program *p, uint64_t start, const struct signature_unit *u,
-                       struct signature_found *ret)
+static bool check_unit(struct signatures *s, const struct program *p, uint64_t start, const struct signature_unit *u)
 {
-        ret->confirmed = 0;
-        return check_some(s, p, start, u, true, ret) && check_some(s, p, start, u, false, ret);
+        return check_some(s, p, start, u, true) && check_some(s, p, start, u, false);
 }
 
 /* ------------------------------------------------------------------------------ names */
@@ -325,10 +319,9 @@ static bool same_module(const char *a, const char *b)
 static bool is_unit_at(struct signatures *s, const struct program *p, uint64_t start, uint32_t unit)
 {
         const struct signature_unit *u = &s->table.units[unit];
-        struct signature_found found;
         uint64_t hash;
 
-        return hash_code(&s->table, p, start, u, &hash) && hash == u->hash && check_unit(s, p, start, u, &found);
+        return hash_code(&s->table, p, start, u, &hash) && hash == u->hash && check_unit(s, p, start, u);
 }
 
 static uint64_t align(uint64_t size)
@@ -388,7 +381,7 @@ static void add_candidate(struct signatures *s, const struct program *p, uint64_
         struct signature_found one = { .candidates = 1, .unit = e->unit, .size = t->units[e->unit].size };
         const uint64_t start = one.start = address - e->offset;
 
-        if (!check_unit(s, p, start, &t->units[e->unit], &one))
+        if (!check_unit(s, p, start, &t->units[e->unit]))
                 return;
         one.neighbours = count_before(s, p, start, e->unit) + count_after(s, p, start, e->unit);
         if (one.neighbours < NEIGHBOURS_LEAST)

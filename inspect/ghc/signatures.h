@@ -43,7 +43,6 @@ struct signature_found {
         enum signature_match match;
         const char *symbol;  /* for SIGNATURE_LOCAL with something after a '.' */
         uint32_t candidates; /* that were not contradicted */
-        uint32_t confirmed;  /* references that lead where those of the symbol do */
         uint32_t neighbours; /* what is beside it in the library is beside it here: up to 8 of them */
         uint32_t unit, size; /* that code, with what the linker keeps together with it */
         uint64_t start;
