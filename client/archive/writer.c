@@ -11,7 +11,8 @@
 #include "proto/base/sketch.h"
 #include "proto/base/time.h"
 
-#define LATE_S 60u /* what is written this long after it happened is from a finished log */
+#define WORD_BYTES 64u /* of an enumerator */
+#define LATE_S     60u /* what is written this long after it happened is from a finished log */
 
 /* --------------------------------------------------------------------- values */
 
@@ -36,7 +37,7 @@ static void bind_real_if(sqlite3_stmt *s, int at, int known, double value)
 }
 
 /* "leak" for VERDICT_LEAK, in `out`; NULL if unknown. */
-static const char *word_of(const ProtobufCEnumDescriptor *kind, int value, char *out, size_t size)
+static const char *word_of(const ProtobufCEnumDescriptor *kind, int value, char out[static WORD_BYTES])
 {
         const ProtobufCEnumValue *v = protobuf_c_enum_descriptor_get_value(kind, value);
         const char *name = v ? strchr(v->name, '_') : NULL;
@@ -44,10 +45,18 @@ static const char *word_of(const ProtobufCEnumDescriptor *kind, int value, char 
 
         if (!name || value == 0)
                 return NULL;
-        for (name++; *name && n + 1 < size; name++)
+        for (name++; *name && n + 1 < WORD_BYTES; name++)
                 out[n++] = (char)(*name >= 'A' && *name <= 'Z' ? *name + ('a' - 'A') : *name);
         out[n] = '\0';
         return out;
+}
+
+static void bind_word(sqlite3_stmt *s, int at, const ProtobufCEnumDescriptor *kind, int value)
+{
+        char word[WORD_BYTES];
+
+        if (word_of(kind, value, word))
+                (void)sqlite3_bind_text(s, at, word, -1, SQLITE_TRANSIENT);
 }
 
 /* ---------------------------------------------------------------------- the run */
@@ -87,8 +96,6 @@ static int add_run(const struct writer *w, struct observed *o)
         sqlite3_stmt *s = database_statement(w->database, ADD_RUN);
         uint64_t now = clock_wall_ns(), last = observed_wall(o, o->last_ns);
 
-        if (!s)
-                return SQLITE_ERROR;
         bind_name(s, o);
         (void)sqlite3_bind_text(s, 2, o->host, -1, SQLITE_STATIC);
         bind_number(s, 3, o->start_ns);
@@ -97,6 +104,15 @@ static int add_run(const struct writer *w, struct observed *o)
         if (r == SQLITE_OK)
                 o->id = sqlite3_last_insert_rowid(w->database->db);
         return r;
+}
+
+/* One whose first parameter is the run. NULL, which the others of sqlite3 refuse: it cannot be prepared. */
+static sqlite3_stmt *statement_of(const struct writer *w, const struct observed *o, enum statement which)
+{
+        sqlite3_stmt *s = database_statement(w->database, which);
+
+        bind_number(s, 1, (uint64_t)o->id);
+        return s;
 }
 
 /* Those of the target, then the archiver's own: of one name, the last is kept. */
@@ -116,14 +132,11 @@ static int add_labels(const struct writer *w, const struct observed *o)
 
 static void bind_identity(sqlite3_stmt *s, const Hw__Run *info, char **options)
 {
-        char word[64];
-
         bind_text(s, 3, info->program);
         bind_text(s, 5, info->ghc_version);
         bind_text(s, 6, info->rts_way);
         bind_if(s, 7, info->has_pid, info->pid);
-        if (word_of(&hw__breakdown__descriptor, (int)info->breakdown, word, sizeof(word)))
-                (void)sqlite3_bind_text(s, 16, word, -1, SQLITE_TRANSIENT);
+        bind_word(s, 16, &hw__breakdown__descriptor, (int)info->breakdown);
         bind_if(s, 17, info->has_census_period_ns, info->census_period_ns);
         bind_if(s, 18, info->has_max_heap_bytes, info->max_heap_bytes);
         for (size_t i = 0; i < info->n_rts_options; i++) {
@@ -137,11 +150,9 @@ static void bind_identity(sqlite3_stmt *s, const Hw__Run *info, char **options)
 static void bind_judgement(sqlite3_stmt *s, const struct observed *o)
 {
         const Hw__TimeToLimit *limit = o->trends ? o->trends->time_to_limit : NULL;
-        char word[64];
 
         if (o->live) {
-                if (word_of(&hw__verdict__descriptor, (int)o->live->verdict, word, sizeof(word)))
-                        (void)sqlite3_bind_text(s, 20, word, -1, SQLITE_TRANSIENT);
+                bind_word(s, 20, &hw__verdict__descriptor, (int)o->live->verdict);
                 bind_real_if(s, 21, o->live->has_slope, o->live->slope);
                 bind_real_if(s, 22, o->live->has_slope_low, o->live->slope_low);
                 bind_real_if(s, 23, o->live->has_slope_high, o->live->slope_high);
@@ -158,21 +169,17 @@ static void bind_judgement(sqlite3_stmt *s, const struct observed *o)
 
 static int set_run(const struct writer *w, const struct observed *o)
 {
-        sqlite3_stmt *s = database_statement(w->database, SET_RUN);
+        sqlite3_stmt *s = statement_of(w, o, SET_RUN);
         const Hw__Target *t = o->state;
-        char word[64], *options = NULL;
+        char *options = NULL;
 
-        if (!s)
-                return SQLITE_ERROR;
-        bind_number(s, 1, (uint64_t)o->id);
         bind_number(s, 2, o->number);
         bind_text(s, 4, o->build_id);
         bind_if(s, 8, o->first_ns <= o->last_ns, observed_wall(o, o->first_ns));
         bind_if(s, 9, o->first_ns <= o->last_ns, observed_wall(o, o->last_ns));
         if (t) {
                 bind_if(s, 10, o->over, observed_wall(o, o->last_ns));
-                if (word_of(&hw__target__state__descriptor, (int)t->state, word, sizeof(word)))
-                        (void)sqlite3_bind_text(s, 11, word, -1, SQLITE_TRANSIENT);
+                bind_word(s, 11, &hw__target__state__descriptor, (int)t->state);
                 bind_text(s, 12, t->detail);
                 bind_if(s, 13, t->has_exit_status, t->exit_status);
                 bind_if(s, 14, t->has_exit_signal, t->exit_signal);
@@ -203,11 +210,8 @@ static void bind_cell(sqlite3_stmt *s, int at, const struct cell *c)
 static int add_minute(const struct writer *w, const struct observed *o, const struct pending_cell *m, enum statement to,
                       uint64_t width_s)
 {
-        sqlite3_stmt *s = database_statement(w->database, to);
+        sqlite3_stmt *s = statement_of(w, o, to);
 
-        if (!s)
-                return SQLITE_ERROR;
-        bind_number(s, 1, (uint64_t)o->id);
         bind_number(s, 2, m->key.of);
         bind_number(s, 3, m->key.time_s - m->key.time_s % width_s);
         bind_cell(s, 4, &m->cell);
@@ -232,11 +236,8 @@ static int add_series(const struct writer *w, const struct observed *o)
 static int add_pause(const struct writer *w, const struct observed *o, const struct pending_pause *p, enum statement to,
                      uint64_t width_s)
 {
-        sqlite3_stmt *s = database_statement(w->database, to);
+        sqlite3_stmt *s = statement_of(w, o, to);
 
-        if (!s)
-                return SQLITE_ERROR;
-        bind_number(s, 1, (uint64_t)o->id);
         bind_number(s, 2, p->key.time_s - p->key.time_s % width_s);
         bind_number(s, 3, p->key.generation);
         bind_number(s, 4, (uint64_t)sketch_middle(PENDING_PAUSE_BITS, p->key.cell));
@@ -261,19 +262,16 @@ static int add_pauses(const struct writer *w, const struct observed *o)
 /* Reads the ids of bands that an earlier session has named. */
 static int recall_bands(const struct writer *w, struct observed *o, uint64_t *ret_last)
 {
-        sqlite3_stmt *s = database_statement(w->database, BANDS_OF_RUN);
-        int r = s ? SQLITE_OK : SQLITE_ERROR;
+        sqlite3_stmt *s = statement_of(w, o, BANDS_OF_RUN);
+        int r;
 
         *ret_last = 0;
-        if (s)
-                bind_number(s, 1, (uint64_t)o->id);
-        while (s && (r = sqlite3_step(s)) == SQLITE_ROW) {
+        while ((r = sqlite3_step(s)) == SQLITE_ROW) {
                 const char *name = row_text(s, 1);
                 *ret_last = row_number(s, 0);
                 observed_recall_band(o, name ? name : "", *ret_last);
         }
-        if (s)
-                (void)sqlite3_reset(s);
+        (void)sqlite3_reset(s);
         return r == SQLITE_DONE ? SQLITE_OK : r;
 }
 
@@ -293,11 +291,8 @@ static int name_bands(const struct writer *w, struct observed *o)
                         if (b->id)
                                 continue;
                 }
-                sqlite3_stmt *s = database_statement(w->database, ADD_BAND_NAME);
-                if (!s)
-                        return SQLITE_ERROR;
+                sqlite3_stmt *s = statement_of(w, o, ADD_BAND_NAME);
                 b->id = ++last;
-                bind_number(s, 1, (uint64_t)o->id);
                 bind_number(s, 2, b->id);
                 (void)sqlite3_bind_text(s, 3, b->name, -1, SQLITE_STATIC);
                 bind_text(s, 4, b->label);
@@ -309,11 +304,8 @@ static int name_bands(const struct writer *w, struct observed *o)
 static int add_band(const struct writer *w, const struct observed *o, const struct pending_cell *b, enum statement to,
                     uint64_t width_s)
 {
-        sqlite3_stmt *s = database_statement(w->database, to);
+        sqlite3_stmt *s = statement_of(w, o, to);
 
-        if (!s)
-                return SQLITE_ERROR;
-        bind_number(s, 1, (uint64_t)o->id);
         bind_number(s, 2, b->key.time_s - b->key.time_s % width_s);
         bind_number(s, 3, o->bands.items[b->key.of].id);
         bind_cell(s, 4, &b->cell);
@@ -323,11 +315,8 @@ static int add_band(const struct writer *w, const struct observed *o, const stru
 /* Keeps only the largest bands of ten minutes. */
 static int thin_bands(const struct writer *w, const struct observed *o, uint64_t time_s)
 {
-        sqlite3_stmt *s = database_statement(w->database, THIN_BANDS);
+        sqlite3_stmt *s = statement_of(w, o, THIN_BANDS);
 
-        if (!s)
-                return SQLITE_ERROR;
-        bind_number(s, 1, (uint64_t)o->id);
         bind_number(s, 2, time_s);
         bind_number(s, 3, w->bands);
         return database_run(s);
@@ -359,16 +348,11 @@ static int add_bands(const struct writer *w, struct observed *o)
 
 static int add_note(const struct writer *w, const struct observed *o, const Hw__Note *n)
 {
-        sqlite3_stmt *s = database_statement(w->database, ADD_NOTE);
-        char word[64];
+        sqlite3_stmt *s = statement_of(w, o, ADD_NOTE);
 
-        if (!s)
-                return SQLITE_ERROR;
-        bind_number(s, 1, (uint64_t)o->id);
         bind_number(s, 2, n->number);
         bind_number(s, 3, observed_wall(o, n->time_ns));
-        if (word_of(&hw__note__what__descriptor, (int)n->what, word, sizeof(word)))
-                (void)sqlite3_bind_text(s, 4, word, -1, SQLITE_TRANSIENT);
+        bind_word(s, 4, &hw__note__what__descriptor, (int)n->what);
         bind_if(s, 5, n->has_thread, n->thread);
         bind_text(s, 6, n->text);
         return database_run(s);
@@ -376,19 +360,14 @@ static int add_note(const struct writer *w, const struct observed *o, const Hw__
 
 static int set_alert(const struct writer *w, const struct observed *o, const Hw__Alert *a)
 {
-        sqlite3_stmt *s = database_statement(w->database, SET_ALERT);
-        char word[64];
+        sqlite3_stmt *s = statement_of(w, o, SET_ALERT);
 
-        if (!s)
-                return SQLITE_ERROR;
-        bind_number(s, 1, (uint64_t)o->id);
         bind_number(s, 2, a->fingerprint);
         bind_number(s, 3, a->has_since_wall_ns ? a->since_wall_ns : observed_wall(o, a->since_ns));
         bind_text(s, 4, a->rule);
         bind_text(s, 5, a->severity);
         bind_text(s, 6, a->band_label);
-        if (word_of(&hw__alert__state__descriptor, (int)a->state, word, sizeof(word)))
-                (void)sqlite3_bind_text(s, 7, word, -1, SQLITE_TRANSIENT);
+        bind_word(s, 7, &hw__alert__state__descriptor, (int)a->state);
         bind_if(s, 8, a->has_fired_wall_ns, a->fired_wall_ns);
         bind_if(s, 9, a->has_resolved_wall_ns, a->resolved_wall_ns);
         bind_text(s, 10, a->value_text);
@@ -398,14 +377,11 @@ static int set_alert(const struct writer *w, const struct observed *o, const Hw_
 
 static int add_verdict(const struct writer *w, const struct observed *o, const struct observed_verdict *v)
 {
-        sqlite3_stmt *s = database_statement(w->database, ADD_VERDICT);
+        sqlite3_stmt *s = statement_of(w, o, ADD_VERDICT);
         const Hw__Trend *t = v->trend;
-        char word[64];
-        const char *verdict = word_of(&hw__verdict__descriptor, (int)t->verdict, word, sizeof(word));
+        char word[WORD_BYTES];
+        const char *verdict = word_of(&hw__verdict__descriptor, (int)t->verdict, word);
 
-        if (!s)
-                return SQLITE_ERROR;
-        bind_number(s, 1, (uint64_t)o->id);
         bind_number(s, 2, observed_wall(o, t->has_since_ns ? t->since_ns : t->as_of_ns));
         (void)sqlite3_bind_text(s, 3, v->what, -1, SQLITE_STATIC);
         (void)sqlite3_bind_text(s, 4, verdict ? verdict : "unknown", -1, SQLITE_TRANSIENT);
