@@ -23,7 +23,7 @@
 #include "client/cli/options.h"
 #include "client/cli/signals.h"
 #include "client/feed/locate.h"
-#include "daemon/config/config_trend.h"
+#include "daemon/config/settings.h"
 #include "daemon/target/log_reader.h"
 #include "proto/base/array.h"
 #include "proto/base/clock.h"
@@ -290,19 +290,21 @@ static struct feed *open_files(const char *const *paths, size_t n, struct log_re
 }
 
 /* One setting; NULL: not given. False with an error message. */
-static bool set_trend(struct config_trend *trend, const char *option, const char *value,
-                      bool (*set)(struct config_trend *c, const char *value, struct error *error), struct error *error)
+static bool set_trend(struct config *c, const char *option, const char *value, struct error *error)
 {
         struct error why;
 
-        return !value || set(trend, value, &why) || error_set(error, "%s: %s", option, why.text);
+        return !value || setting_give(c, option, value, &why) || error_set(error, "--%s: %s", option, why.text);
 }
 
 static bool set_trends(struct config_trend *trend, const struct judging *j, struct error *error)
 {
-        return set_trend(trend, "--resolution", j->resolution, config_trend_resolution, error) &&
-               set_trend(trend, "--leak-after", j->leak_after, config_trend_leak_after, error) &&
-               set_trend(trend, "--limit", j->limit, config_trend_limit, error);
+        struct config c = { .n_targets = 0 };
+        const bool good = set_trend(&c, "resolution", j->resolution, error) &&
+                          set_trend(&c, "leak-after", j->leak_after, error) && set_trend(&c, "limit", j->limit, error);
+
+        *trend = c.trend;
+        return good;
 }
 
 static struct feed *open_judged(const char *const *paths, const struct event_list *lists, size_t n,

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "daemon/config/config_trend.h"
 
-#include <stdio.h>
 
 #include "proto/base/limits.h"
 #include "heapwatch/text.h"
@@ -10,41 +9,6 @@
 #include "proto/base/error.h"
 
 #define STEPS_OF_A_LOG 400u /* more than the 200 after which a leak can be seen */
-
-static bool bad(struct error *error, const char *value, const char *expected)
-{
-        return error_set(error, "'%.40s'; expected %s", value, expected);
-}
-
-bool config_trend_resolution(struct config_trend *c, const char *value, struct error *error)
-{
-        uint64_t ns;
-
-        if (!hw_parse_duration(value, &ns) || ns < LIMIT_RESOLUTION_LEAST_NS || ns > LIMIT_RESOLUTION_MOST_NS)
-                return bad(error, value, "a time from 100ms to 1h, such as 1s or 1m");
-        c->resolution_ns = ns;
-        return true;
-}
-
-bool config_trend_leak_after(struct config_trend *c, const char *value, struct error *error)
-{
-        uint64_t ns;
-
-        if (!hw_parse_duration(value, &ns) || ns == 0)
-                return bad(error, value, "a time such as 3m or 3h");
-        c->leak_after_ns = ns;
-        return true;
-}
-
-bool config_trend_limit(struct config_trend *c, const char *value, struct error *error)
-{
-        uint64_t bytes;
-
-        if (!hw_parse_bytes(value, &bytes) || bytes == 0)
-                return bad(error, value, "an amount of memory such as 512MiB or 2GiB");
-        c->limit_bytes = bytes;
-        return true;
-}
 
 /* leak_after alone sets the resolution, to a 180th. */
 static uint64_t resolution_for(uint64_t leak_after_ns)

@@ -20,11 +20,6 @@ struct config_trend {
         uint64_t limit_bytes;
 };
 
-/* Takes one setting as typed. False with what is wrong in `error`, to be shown after the setting's name. */
-bool config_trend_resolution(struct config_trend *c, const char *value, struct error *error);
-bool config_trend_leak_after(struct config_trend *c, const char *value, struct error *error);
-bool config_trend_limit(struct config_trend *c, const char *value, struct error *error);
-
 /* Whether the settings are consistent. */
 bool config_trend_check(const struct config_trend *c, struct error *error);
 

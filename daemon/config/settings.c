@@ -27,7 +27,6 @@ enum setting_kind {
         SETTING_NUMBER,       /* uint32_t */
         SETTING_NOT,          /* a bool that one word sets, and another clears */
         SETTING_LEVELS,
-        SETTING_TREND,
         SETTING_RULE_FILE,
         SETTING_ALLOWED_SOURCE,
 };
@@ -41,7 +40,6 @@ struct setting {
         uint64_t least, most;    /* quantities; most 0: no bound */
         size_t at, size;         /* where the value goes */
         enum setting_kind kind;
-        bool (*trend)(struct config_trend *c, const char *value, struct error *error);
 };
 
 #define TO(member) .at = offsetof(struct config, member), .size = sizeof(((struct config *)NULL)->member)
@@ -58,9 +56,12 @@ static const struct setting settings[] = {
           .least = CONFIG_MEMORY_LEAST, TO(memory_bytes) },
         { "census-memory", NULL, "census_memory", "bytes, such as 512MiB, 64MiB at least, or off",
           .kind = SETTING_BYTES_OR_OFF, .least = CONFIG_CENSUS_MEMORY_LEAST, TO(census_memory_bytes) },
-        { "resolution", "trend", "resolution", "a duration", .kind = SETTING_TREND, .trend = config_trend_resolution },
-        { "leak-after", "trend", "leak_after", "a duration", .kind = SETTING_TREND, .trend = config_trend_leak_after },
-        { "limit", "trend", "limit", "a size", .kind = SETTING_TREND, .trend = config_trend_limit },
+        { "resolution", "trend", "resolution", "a time from 100ms to 1h, such as 1s or 1m", .kind = SETTING_DURATION,
+          .least = LIMIT_RESOLUTION_LEAST_NS, .most = LIMIT_RESOLUTION_MOST_NS, TO(trend.resolution_ns) },
+        { "leak-after", "trend", "leak_after", "a time such as 3m or 3h", .kind = SETTING_DURATION, .least = 1,
+          TO(trend.leak_after_ns) },
+        { "limit", "trend", "limit", "an amount of memory such as 512MiB or 2GiB", .kind = SETTING_BYTES, .least = 1,
+          TO(trend.limit_bytes) },
         { "keep-ended", "keep_ended", "targets", "a number of targets from 0 to 500", .kind = SETTING_NUMBER,
           .most = LIMIT_TARGETS / 2, TO(keep_ended.most) },
         { "keep-ended-for", "keep_ended", "time", "a time such as 12h or 48h", .kind = SETTING_DURATION,
@@ -157,8 +158,6 @@ static bool set(struct config *c, const struct setting *s, const char *value, st
                 return set_not(s, to, value, error);
         case SETTING_LEVELS:
                 return set_levels(s, to, value, error);
-        case SETTING_TREND:
-                return s->trend(&c->trend, value, error);
         case SETTING_RULE_FILE:
                 return config_add_rules(c, value, error);
         case SETTING_ALLOWED_SOURCE:

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "daemon/config/config_trend.h"
+#include "daemon/config/settings.h"
 #include "daemon/source/log_length.h"
 #include "proto/archive/log_file.h"
 #include "daemon/trend/tracker.h"
@@ -23,54 +23,54 @@
 
 static void test_scales(void **state)
 {
-        struct config_trend c = { 0 };
+        struct config config = { .n_targets = 0 };
         struct error error;
 
         (void)state;
-        assert_int_equal(config_trend_tracker(&c, 0).trend.resolution_ns, MINUTE);
-        assert_int_equal(config_trend_tracker(&c, 0).trend.leak_after_ns, 180 * MINUTE);
-        assert_false(config_trend_tracker(&c, 0).automatic);
-        assert_int_equal(config_trend_tracker(&c, 3000 * MS).trend.resolution_ns, 100 * MS);
-        assert_true(config_trend_tracker(&c, 3000 * MS).automatic);
-        assert_int_equal(config_trend_tracker(&c, 10 * MINUTE).trend.resolution_ns, 1000 * MS);
-        assert_int_equal(config_trend_tracker(&c, 48 * 60 * MINUTE).trend.resolution_ns, MINUTE);
+        assert_int_equal(config_trend_tracker(&config.trend, 0).trend.resolution_ns, MINUTE);
+        assert_int_equal(config_trend_tracker(&config.trend, 0).trend.leak_after_ns, 180 * MINUTE);
+        assert_false(config_trend_tracker(&config.trend, 0).automatic);
+        assert_int_equal(config_trend_tracker(&config.trend, 3000 * MS).trend.resolution_ns, 100 * MS);
+        assert_true(config_trend_tracker(&config.trend, 3000 * MS).automatic);
+        assert_int_equal(config_trend_tracker(&config.trend, 10 * MINUTE).trend.resolution_ns, 1000 * MS);
+        assert_int_equal(config_trend_tracker(&config.trend, 48 * 60 * MINUTE).trend.resolution_ns, MINUTE);
         for (uint64_t length = MS; length < 100 * 60 * MINUTE; length += length / 3 + 1)
                 assert_true(trend_config_valid(&(struct trend_config){
-                        .resolution_ns = config_trend_tracker(&c, length).trend.resolution_ns,
-                        .leak_after_ns = config_trend_tracker(&c, length).trend.leak_after_ns }));
-        assert_true(config_trend_leak_after(&c, "3m", &error));
-        assert_int_equal(config_trend_tracker(&c, 10 * MINUTE).trend.resolution_ns, 1000 * MS);
-        assert_false(config_trend_tracker(&c, 10 * MINUTE).automatic);
-        assert_true(config_trend_resolution(&c, "500ms", &error));
-        assert_int_equal(config_trend_tracker(&c, 10 * MINUTE).trend.resolution_ns, 500 * MS);
-        assert_int_equal(config_trend_tracker(&c, 10 * MINUTE).trend.leak_after_ns, 3 * MINUTE);
-        assert_true(config_trend_check(&c, &error));
-        assert_true(config_trend_limit(&c, "2GiB", &error));
-        assert_true(config_trend_tracker(&c, 0).given_limit_bytes == UINT64_C(2) << 30);
+                        .resolution_ns = config_trend_tracker(&config.trend, length).trend.resolution_ns,
+                        .leak_after_ns = config_trend_tracker(&config.trend, length).trend.leak_after_ns }));
+        assert_true(setting_give(&config, "leak-after", "3m", &error));
+        assert_int_equal(config_trend_tracker(&config.trend, 10 * MINUTE).trend.resolution_ns, 1000 * MS);
+        assert_false(config_trend_tracker(&config.trend, 10 * MINUTE).automatic);
+        assert_true(setting_give(&config, "resolution", "500ms", &error));
+        assert_int_equal(config_trend_tracker(&config.trend, 10 * MINUTE).trend.resolution_ns, 500 * MS);
+        assert_int_equal(config_trend_tracker(&config.trend, 10 * MINUTE).trend.leak_after_ns, 3 * MINUTE);
+        assert_true(config_trend_check(&config.trend, &error));
+        assert_true(setting_give(&config, "limit", "2GiB", &error));
+        assert_true(config_trend_tracker(&config.trend, 0).given_limit_bytes == UINT64_C(2) << 30);
 }
 
 static void test_refused(void **state)
 {
         static const char *const bad[] = { "", "0s", "99ms", "61m", "-1s", "1", "1 minute", "99999999999999999999s" };
-        struct config_trend c = { 0 };
+        struct config config = { .n_targets = 0 };
         struct error error;
 
         (void)state;
         for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-                assert_false(config_trend_resolution(&c, bad[i], &error));
+                assert_false(setting_give(&config, "resolution", bad[i], &error));
                 assert_non_null(strstr(error.text, "100ms to 1h"));
         }
-        assert_false(config_trend_leak_after(&c, "0s", &error));
-        assert_false(config_trend_limit(&c, "0", &error));
-        assert_true(config_trend_resolution(&c, "1m", &error));
-        assert_true(config_trend_leak_after(&c, "19m", &error));
-        assert_false(config_trend_check(&c, &error));
+        assert_false(setting_give(&config, "leak-after", "0s", &error));
+        assert_false(setting_give(&config, "limit", "0", &error));
+        assert_true(setting_give(&config, "resolution", "1m", &error));
+        assert_true(setting_give(&config, "leak-after", "19m", &error));
+        assert_false(config_trend_check(&config.trend, &error));
         assert_non_null(strstr(error.text, "20m 00s"));
-        assert_true(config_trend_leak_after(&c, "35d", &error));
-        assert_false(config_trend_check(&c, &error));
-        c = (struct config_trend){ 0 };
-        assert_true(config_trend_leak_after(&c, "100d", &error));
-        assert_true(config_trend_check(&c, &error)); /* at a resolution of 1 h */
+        assert_true(setting_give(&config, "leak-after", "35d", &error));
+        assert_false(config_trend_check(&config.trend, &error));
+        config = (struct config){ .n_targets = 0 };
+        assert_true(setting_give(&config, "leak-after", "100d", &error));
+        assert_true(config_trend_check(&config.trend, &error)); /* at a resolution of 1 h */
 }
 
 static uint64_t length_of(const uint8_t *bytes, size_t size)
