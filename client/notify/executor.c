@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/queue.h>
 
 #include "client/notify/exec.h"
 #include "client/http/http.h"
@@ -28,7 +29,7 @@
 
 struct job {
         struct executor *executor;
-        struct job *next;
+        TAILQ_ENTRY(job) link;
         struct alert_event *event;
         struct action_plan *plan;
         bool known;
@@ -38,9 +39,7 @@ struct job {
         struct http_request *request;
 };
 
-struct job_list {
-        struct job *first, **end;
-};
+TAILQ_HEAD(job_list, job);
 
 struct executor {
         struct executor_options options;
@@ -56,32 +55,6 @@ struct executor {
 static const struct action_step *step_of(const struct job *j)
 {
         return action_plan_step(j->plan, j->step);
-}
-
-/* ------------------------------------------------------------------- lists */
-
-static void list_init(struct job_list *l)
-{
-        l->first = NULL;
-        l->end = &l->first;
-}
-
-static void list_append(struct job_list *l, struct job *j)
-{
-        j->next = NULL;
-        *l->end = j;
-        l->end = &j->next;
-}
-
-static void list_remove(struct job_list *l, struct job *j)
-{
-        struct job **link = &l->first;
-
-        while (*link != j)
-                link = &(*link)->next;
-        *link = j->next;
-        if (l->end == &j->next)
-                l->end = link;
 }
 
 static void job_destroy(struct job *j)
@@ -386,7 +359,7 @@ static void on_turn(evutil_socket_t fd, short what, void *ctx)
                 attempt(j);
                 return;
         }
-        list_remove(&a->working, j);
+        TAILQ_REMOVE(&a->working, j, link);
         a->stats.working--;
         report_over(j);
         job_destroy(j);
@@ -395,7 +368,7 @@ static void on_turn(evutil_socket_t fd, short what, void *ctx)
 
 static bool is_busy(const struct executor *a, uint64_t fingerprint)
 {
-        for (const struct job *j = a->working.first; j; j = j->next)
+        for (const struct job *j = TAILQ_FIRST(&a->working); j; j = TAILQ_NEXT(j, link))
                 if (j->event->alert->fingerprint == fingerprint)
                         return true;
         return false;
@@ -405,13 +378,13 @@ static void start_waiting(struct executor *a)
 {
         struct job *next;
 
-        for (struct job *j = a->waiting.first; j && a->stats.working < EXECUTOR_JOBS_MAX; j = next) {
-                next = j->next;
+        for (struct job *j = TAILQ_FIRST(&a->waiting); j && a->stats.working < EXECUTOR_JOBS_MAX; j = next) {
+                next = TAILQ_NEXT(j, link);
                 if (is_busy(a, j->event->alert->fingerprint))
                         continue;
-                list_remove(&a->waiting, j);
+                TAILQ_REMOVE(&a->waiting, j, link);
                 a->stats.waiting--;
-                list_append(&a->working, j);
+                TAILQ_INSERT_TAIL(&a->working, j, link);
                 a->stats.working++;
                 continue_after(j, 0);
         }
@@ -446,7 +419,7 @@ void executor_add(struct executor *a, const struct alert_event *event, struct ac
         } else if (a->stats.waiting >= EXECUTOR_WAITING_MAX) {
                 drop(j, "not done: too many wait already");
         } else {
-                list_append(&a->waiting, j);
+                TAILQ_INSERT_TAIL(&a->waiting, j, link);
                 a->stats.waiting++;
                 start_waiting(a);
         }
@@ -476,8 +449,8 @@ struct executor *executor_new(const struct executor_options *options)
         a->options = *options;
         if (!a->options.retry_ns)
                 a->options.retry_ns = EXECUTOR_RETRY_NS;
-        list_init(&a->working);
-        list_init(&a->waiting);
+        TAILQ_INIT(&a->working);
+        TAILQ_INIT(&a->waiting);
         a->http = http_new(options->base);
         a->resend = a->http ? resend_new(options->base, a->http) : NULL;
         if (!a->resend)
@@ -493,12 +466,12 @@ void executor_destroy(struct executor **ap)
         *ap = NULL;
         if (!a)
                 return;
-        while ((j = a->working.first)) {
-                list_remove(&a->working, j);
+        while ((j = TAILQ_FIRST(&a->working))) {
+                TAILQ_REMOVE(&a->working, j, link);
                 job_destroy(j);
         }
-        while ((j = a->waiting.first)) {
-                list_remove(&a->waiting, j);
+        while ((j = TAILQ_FIRST(&a->waiting))) {
+                TAILQ_REMOVE(&a->waiting, j, link);
                 job_destroy(j);
         }
         resend_destroy(&a->resend);
