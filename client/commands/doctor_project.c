@@ -25,6 +25,7 @@
 #include "heapwatch/text.h"
 #include "proto/base/array.h"
 #include "proto/base/json_out.h"
+#include "proto/base/text_out.h"
 
 #define FILE_MAX     (1u << 20) /* bytes; a longer one is left out */
 #define FILES_MAX    64u
@@ -595,17 +596,10 @@ static bool print_patch(const struct project *p)
         return all;
 }
 
-static bool ends_with(const char *path, const char *suffix)
-{
-        const size_t n = strlen(path), m = strlen(suffix);
-
-        return n >= m && !strcmp(path + n - m, suffix);
-}
-
 static bool has_package(const struct project *p)
 {
         for (size_t i = 0; i < p->n_files; i++)
-                if (ends_with(p->files[i].path, ".cabal") || ends_with(p->files[i].path, "package.yaml"))
+                if (text_has_suffix(p->files[i].path, ".cabal") || text_has_suffix(p->files[i].path, "package.yaml"))
                         return true;
         return false;
 }
@@ -627,7 +621,7 @@ static void check_files(struct project *p)
                 const struct source *s = &p->files[i];
                 if (!strcmp(base_name(s->path), "package.yaml"))
                         check_hpack(p, s);
-                else if (ends_with(s->path, ".cabal") && !is_generated(s))
+                else if (text_has_suffix(s->path, ".cabal") && !is_generated(s))
                         check_cabal(p, s);
         }
         check_building(p);

@@ -178,15 +178,6 @@ static int find_targets(const struct top *t, int status)
         return status;
 }
 
-/* Whether there is anything to show: a file that is not a log has no run. */
-static bool any_run(const struct top *t)
-{
-        for (size_t i = 0; i < world_targets(t->world); i++)
-                if (world_target(t->world, i)->run)
-                        return true;
-        return false;
-}
-
 /* Whether targets were named and the daemon has none of them: waiting for one is no report. */
 static bool none_found(const struct top *t)
 {
@@ -229,7 +220,8 @@ static int plain(const struct top *t)
         }
         if (t->once && p.complete && feed_is_live(t->feed))
                 p.status = find_targets(t, p.status);
-        if (r == 0 && p.complete && (t->once || p.over) && (p.status == EXIT_OK || any_run(t)) && !signals_stop())
+        if (r == 0 && p.complete && (t->once || p.over) && (p.status == EXIT_OK || world_has_run(t->world)) &&
+            !signals_stop())
                 r = report(t);
         if (r == 0 || r == -EPIPE)
                 return p.status;

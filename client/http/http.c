@@ -39,18 +39,6 @@ static bool good_token(const char *token)
         return true;
 }
 
-/* Reads a token, printable ASCII without blanks. False with a message that names the file, never its contents. */
-static bool token_read(const char *path, char *token, size_t size, struct error *error)
-{
-        struct error why;
-
-        if (!secret_read(path, token, size, &why))
-                return error_set(error, "bearer_file %s", why.text);
-        if (good_token(token))
-                return true;
-        return error_set(error, "bearer_file %s: expected one line with a token", path);
-}
-
 static bool good_user(const char *user)
 {
         if (*user == ':' || !strchr(user, ':'))
@@ -61,16 +49,20 @@ static bool good_user(const char *user)
         return true;
 }
 
-/* The same for "user:password", which may have blanks. */
-static bool user_read(const char *path, char *user, size_t size, struct error *error)
+static const struct credential {
+        const char *key, *expected;
+        bool (*is_good)(const char *text);
+} bearer = { "bearer_file", "one line with a token", good_token },
+  basic = { "basic_file", "one line user:password", good_user };
+
+/* False with a message that names the file, never its contents. */
+static bool read_credential(const struct credential *c, const char *path, char *text, size_t size, struct error *error)
 {
         struct error why;
 
-        if (!secret_read(path, user, size, &why))
-                return error_set(error, "basic_file %s", why.text);
-        if (good_user(user))
-                return true;
-        return error_set(error, "basic_file %s: expected one line user:password", path);
+        if (!secret_read(path, text, size, &why))
+                return error_set(error, "%s %s", c->key, why.text);
+        return c->is_good(text) || error_set(error, "%s %s: expected %s", c->key, path, c->expected);
 }
 
 /* -------------------------------------------------------------------- http */
@@ -433,9 +425,9 @@ struct http_request *http_start(struct http *h, const struct http_post *post, ht
                 error_set(error, "%u requests are under way", HTTP_REQUESTS_MAX);
                 return NULL;
         }
-        if (post->bearer_file && !token_read(post->bearer_file, token, sizeof(token), error))
+        if (post->bearer_file && !read_credential(&bearer, post->bearer_file, token, sizeof(token), error))
                 return NULL;
-        if (post->basic_file && !user_read(post->basic_file, user, sizeof(user), error))
+        if (post->basic_file && !read_credential(&basic, post->basic_file, user, sizeof(user), error))
                 return NULL;
         r = begin(h) ? make(h, post, token, user) : NULL;
         explicit_bzero(token, sizeof(token));

@@ -6,6 +6,7 @@
 
 #include "client/metrics/tables.h"
 #include "proto/base/array.h"
+#include "proto/base/text_out.h"
 
 const struct metric_set metric_sets[] = {
         { .name = "heapwatch",
@@ -60,18 +61,11 @@ const char *metric_unit_ucum(enum metric_unit unit)
         return names[unit];
 }
 
-static bool ends_with(const char *text, const char *end)
-{
-        size_t n = strlen(text), m = strlen(end);
-
-        return n >= m && !strcmp(text + n - m, end);
-}
-
 static void suffix(char out[METRIC_NAME_MAX], const char *word)
 {
         size_t n = strlen(out);
 
-        if (*word && !ends_with(out, word))
+        if (*word && !text_has_suffix(out, word))
                 (void)snprintf(out + n, METRIC_NAME_MAX - n, "_%s", word);
 }
 

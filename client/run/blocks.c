@@ -14,7 +14,10 @@
 
 #include <string.h>
 
-#define BLOCK_MAX (64u << 20) /* the RTS uses 2 MiB */
+#include "proto/eventlog/bytes.h"
+
+#define BLOCK_MAX      (64u << 20) /* the RTS uses 2 MiB */
+#define MARKER_SIZE_AT 10u
 
 static const uint8_t header_begin[4] = { 'h', 'd', 'r', 'b' };
 static const uint8_t header_end[12] = { 'h', 'e', 't', 'e', 'h', 'd', 'r', 'e', 'd', 'a', 't', 'b' };
@@ -49,14 +52,9 @@ static size_t next_header(struct blocks *b, const uint8_t *bytes, size_t size, s
         return n;
 }
 
-static uint32_t marker_block_size(const uint8_t *m)
-{
-        return (uint32_t)m[10] << 24 | (uint32_t)m[11] << 16 | (uint32_t)m[12] << 8 | m[13];
-}
-
 static bool marker_is_possible(const uint8_t *m)
 {
-        uint32_t size = marker_block_size(m);
+        uint32_t size = be32(m + MARKER_SIZE_AT);
 
         return m[0] == 0 && m[1] == 18 && size >= BLOCKS_MARKER && size <= BLOCK_MAX;
 }
@@ -99,7 +97,7 @@ static size_t next_marker(struct blocks *b, const uint8_t *bytes, size_t size, s
                 not_a_marker(b, p);
                 return n;
         }
-        b->inside = marker_block_size(b->marker) - BLOCKS_MARKER;
+        b->inside = be32(b->marker + MARKER_SIZE_AT) - BLOCKS_MARKER;
         b->marker_size = 0;
         *p = (struct piece){ PIECE_BLOCK, b->marker, BLOCKS_MARKER, b->inside };
         return n;

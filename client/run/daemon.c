@@ -24,6 +24,7 @@
 #include "proto/base/ckd.h"
 #include "proto/base/error.h"
 #include "proto/base/private_directory.h"
+#include "proto/base/text_out.h"
 #include "proto/base/time.h"
 #include "proto/base/unix_socket.h"
 
@@ -226,13 +227,6 @@ struct search {
         struct daemon_target *found; /* by uri_end */
 };
 
-static bool ends_with(const char *text, const char *end)
-{
-        size_t n = strlen(text), m = strlen(end);
-
-        return n >= m && !strcmp(text + n - m, end);
-}
-
 static void match_target(struct search *q, const Hw__Update *u)
 {
         if (!u->target || u->body_case != HW__UPDATE__BODY_TARGET_STATE || u->target_state->kept)
@@ -244,7 +238,7 @@ static void match_target(struct search *q, const Hw__Update *u)
                           u->target_state->state == HW__TARGET__STATE__STATE_FAILED ||
                           u->target_state->state == HW__TARGET__STATE__STATE_CRASHED;
         }
-        if (q->uri_end && uri && ends_with(uri, q->uri_end) && strlen(uri) < sizeof(q->found->uri)) {
+        if (q->uri_end && uri && text_has_suffix(uri, q->uri_end) && strlen(uri) < sizeof(q->found->uri)) {
                 snprintf(q->found->name, sizeof(q->found->name), "%s", u->target);
                 snprintf(q->found->uri, sizeof(q->found->uri), "%s", uri);
                 q->found->has_run = u->has_run;

@@ -173,6 +173,14 @@ size_t world_targets(const struct world *w)
         return w->n_targets;
 }
 
+bool world_has_run(const struct world *w)
+{
+        for (size_t i = 0; i < w->n_targets; i++)
+                if (w->targets[i]->t.run)
+                        return true;
+        return false;
+}
+
 const struct world_target *world_target(const struct world *w, size_t index)
 {
         return index < w->n_targets ? &w->targets[index]->t : NULL;

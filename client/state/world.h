@@ -113,6 +113,7 @@ void world_set_stale(struct world *world, size_t daemon, bool stale);
 /* Targets in order of name, then daemon: where this one is against another; below 0: before it. */
 int world_target_order(const struct world_target *t, const char *name, size_t daemon);
 size_t world_targets(const struct world *world);
+bool world_has_run(const struct world *world); /* any of them: a file that is not a log has none */
 const struct world_target *world_target(const struct world *world, size_t index);
 const struct world_target *world_find(const struct world *world, const char *name); /* first of that name, or NULL */
 const struct world_target *world_find_of(const struct world *world, size_t daemon, const char *name); /* or NULL */

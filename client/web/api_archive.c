@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "client/web/api_archive.h"
 
-#include <errno.h>
 #include <event2/keyvalq_struct.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +10,7 @@
 #include "client/archive/host.h"
 #include "client/http/answer.h"
 #include "client/web/archived.h"
+#include "client/web/history_query.h"
 #include "proto/base/array.h"
 #include "proto/base/error.h"
 
@@ -22,15 +22,6 @@ struct archive_query {
 };
 
 #define LAST_S 9000000000 /* the year 2255: fits as nanoseconds */
-
-static bool number(const char *text, uint64_t most, uint64_t *ret)
-{
-        char *end;
-
-        errno = 0;
-        *ret = strtoull(text, &end, 10);
-        return text[0] >= '0' && text[0] <= '9' && !*end && !errno && *ret <= most;
-}
 
 static bool set_target(struct archive_query *q, const char *text)
 {
@@ -67,7 +58,7 @@ static bool add_series(struct archive_query *q, const char *text)
 static bool set_top(struct archive_query *q, const char *text)
 {
         uint64_t n = 0;
-        bool good = !strncmp(text, "top", 3) && number(text + 3, ARCHIVED_TOP, &n) && n;
+        bool good = !strncmp(text, "top", 3) && query_number(text + 3, ARCHIVED_TOP, &n) && n;
 
         q->data.top = (size_t)n;
         return good;
@@ -75,18 +66,18 @@ static bool set_top(struct archive_query *q, const char *text)
 
 static bool set_from(struct archive_query *q, const char *text)
 {
-        return number(text, LAST_S, &q->data.from_s);
+        return query_number(text, LAST_S, &q->data.from_s);
 }
 
 static bool set_to(struct archive_query *q, const char *text)
 {
-        return number(text, LAST_S, &q->data.to_s);
+        return query_number(text, LAST_S, &q->data.to_s);
 }
 
 static bool set_points(struct archive_query *q, const char *text)
 {
         uint64_t n = 0;
-        bool good = number(text, ARCHIVED_POINTS, &n) && n;
+        bool good = query_number(text, ARCHIVED_POINTS, &n) && n;
 
         q->data.points = (size_t)n;
         return good;

@@ -14,13 +14,13 @@
 
 #define SECONDS_MOST 1e9 /* 31 years of event time */
 
-static bool number(const char *text, unsigned long max, unsigned long *ret)
+bool query_number(const char *text, uint64_t most, uint64_t *ret)
 {
         char *end;
 
         errno = 0;
-        *ret = strtoul(text, &end, 10);
-        return text[0] >= '0' && text[0] <= '9' && !*end && !errno && *ret <= max;
+        *ret = strtoull(text, &end, 10);
+        return text[0] >= '0' && text[0] <= '9' && !*end && !errno && *ret <= most;
 }
 
 static bool add_target(struct history_query *q, const char *text)
@@ -40,9 +40,9 @@ static bool add_series(struct history_query *q, const char *name)
 
 static bool add_band(struct history_query *q, const char *text)
 {
-        unsigned long id;
+        uint64_t id;
 
-        if (!number(text, LIMIT_BANDS, &id) || q->n_bands == QUERY_BANDS)
+        if (!query_number(text, LIMIT_BANDS, &id) || q->n_bands == QUERY_BANDS)
                 return false;
         q->bands[q->n_bands++] = (uint32_t)id;
         return true;
@@ -50,9 +50,9 @@ static bool add_band(struct history_query *q, const char *text)
 
 static bool set_top(struct history_query *q, const char *text)
 {
-        unsigned long n;
+        uint64_t n;
 
-        if (strncmp(text, "top", 3) || !number(text + 3, QUERY_TOP, &n) || !n)
+        if (strncmp(text, "top", 3) || !query_number(text + 3, QUERY_TOP, &n) || !n)
                 return false;
         q->top = n;
         return true;
@@ -83,7 +83,7 @@ static bool set_step(struct history_query *q, const char *text)
 
 static bool set_points(struct history_query *q, const char *text)
 {
-        return number(text, QUERY_POINTS, &q->points) && q->points > 0;
+        return query_number(text, QUERY_POINTS, &q->points) && q->points > 0;
 }
 
 static const struct parameter {

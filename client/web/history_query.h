@@ -27,10 +27,13 @@ struct history_query {
         size_t n_bands;
         size_t top; /* N of bands=topN; 0: not given */
         bool has_from, has_to;
-        double from_s, to_s;  /* event time; a negative `from` counts back from the newest */
-        double step_s;        /* 0: the finest */
-        unsigned long points; /* about how many of each at most, instead of a step; 0: not given */
+        double from_s, to_s; /* event time; a negative `from` counts back from the newest */
+        double step_s;       /* 0: the finest */
+        uint64_t points;     /* about how many of each at most, instead of a step; 0: not given */
 };
+
+/* A parameter that is a number up to `most`. */
+bool query_number(const char *text, uint64_t most, uint64_t *ret);
 
 /* Parses all parameters. False with a message in `error`. */
 bool history_query_parse(struct history_query *q, const struct evkeyvalq *parameters, struct error *error);

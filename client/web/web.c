@@ -168,14 +168,6 @@ static void announce(struct web *w)
         stop(w, EXIT_USAGE);
 }
 
-static bool any_run(const struct web *w)
-{
-        for (size_t i = 0; i < world_targets(w->world); i++)
-                if (world_target(w->world, i)->run)
-                        return true;
-        return false;
-}
-
 /* Files are read one after the other, so targets come in their order. */
 static bool name_log(struct web *w, const char *target)
 {
@@ -193,7 +185,7 @@ static void apply_update(struct web *w, size_t daemon, const Hw__Update *u)
                 return;
         }
         streams_update(w->streams, daemon, u);
-        if (!w->announced && any_run(w))
+        if (!w->announced && world_has_run(w->world))
                 announce(w);
 }
 
@@ -232,7 +224,7 @@ static bool receive_event(struct web *w)
                 return false;
         case FEED_FAILED:
                 command_error(&command_web, "%s", feed_error(w->feed));
-                if (w->from.files.n && any_run(w))
+                if (w->from.files.n && world_has_run(w->world))
                         end_files(w);
                 else
                         stop(w, EXIT_USAGE);

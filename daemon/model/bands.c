@@ -65,7 +65,7 @@ const char *bands_string(struct bands *b, const struct hw_event *e, size_t *at)
 {
         size_t left = e->size - *at;
         const uint8_t *text = e->payload + *at;
-        size_t size = bands_text_size(text, left);
+        size_t size = strnlen((const char *)text, left);
 
         *at += size < left ? size + 1 : size;
         return bands_keep_text(b, text, size);

@@ -95,14 +95,6 @@ void bands_init(struct bands *b);
 void bands_done(struct bands *b);
 size_t bands_held(const struct bands *b);
 
-/* Length of a text that ends with a NUL or at `room`. */
-static inline size_t bands_text_size(const void *text, size_t room)
-{
-        const char *nul = room ? memchr(text, '\0', room) : NULL;
-
-        return nul ? (size_t)(nul - (const char *)text) : room;
-}
-
 /* The band of a row, made when it is new (and passed to the sink); NULL when it is left out. */
 struct band_entry *bands_of_text(struct model *m, const char *label, size_t size, uint64_t time_ns);
 struct band_entry *bands_of_stack(struct model *m, const uint32_t *centres, uint32_t depth, uint64_t time_ns);

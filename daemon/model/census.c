@@ -169,7 +169,7 @@ static inline void add_row(struct census_state *c, struct band_entry *entry, uin
 /* The band of a label that is not the expected one. */
 static __attribute__((noinline)) struct band_entry *find_entry(struct model *m, const char *label, size_t size)
 {
-        return bands_of_text(m, label, bands_text_size(label, size), m->census.open.time_ns);
+        return bands_of_text(m, label, strnlen(label, size), m->census.open.time_ns);
 }
 
 /* From outside: how many threads the band has whose row comes next. */
@@ -217,7 +217,7 @@ void census_prefetch(const struct model *m, const struct hw_event *events, size_
                 if (events[i].id != HW_HEAP_PROF_SAMPLE_STRING)
                         continue;
                 const char *label = (const char *)events[i].payload + 9;
-                n_keys += bands_key(label, bands_text_size(label, events[i].size - 9), &keys[n_keys]);
+                n_keys += bands_key(label, strnlen(label, events[i].size - 9), &keys[n_keys]);
         }
         ipe_prefetch(&m->bands, keys, n_keys);
 }

@@ -151,17 +151,9 @@ static uint32_t copy(struct strings *s, const void *bytes, uint32_t size)
         return place;
 }
 
-/* A text ends at its first NUL. */
-static size_t text_size(const void *bytes, size_t size)
-{
-        const char *nul = size ? memchr(bytes, '\0', size) : NULL;
-
-        return nul ? (size_t)(nul - (const char *)bytes) : size;
-}
-
 const char *strings_find(const struct strings *s, const void *bytes, size_t size)
 {
-        size = text_size(bytes, size);
+        size = strnlen(bytes, size); /* a text ends at its first NUL */
         if (size >= INT32_MAX - HEAD_BYTES || s->n_slots == 0)
                 return NULL;
         const struct strings_slot *slot = find(s, bytes, (uint32_t)size, (uint32_t)hash_bytes(bytes, size, s->seed));
@@ -170,7 +162,7 @@ const char *strings_find(const struct strings *s, const void *bytes, size_t size
 
 const char *strings_intern(struct strings *s, const void *bytes, size_t size)
 {
-        size = text_size(bytes, size);
+        size = strnlen(bytes, size); /* a text ends at its first NUL */
         if (size >= INT32_MAX - HEAD_BYTES || !grow(s))
                 return NULL;
         uint32_t hash = (uint32_t)hash_bytes(bytes, size, s->seed);

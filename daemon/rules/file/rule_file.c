@@ -295,12 +295,13 @@ static bool read_group(struct reader *r, const yaml_node_t *node)
         return good;
 }
 
-static void drop_builtin(struct ruleset *set)
+/* Removes the rules that are built in, or else those that are switched off. */
+static void drop(struct ruleset *set, bool builtin)
 {
         size_t n = 0;
 
         for (size_t i = 0; i < set->n; i++) {
-                if (!set->rules[i]->builtin) {
+                if (builtin ? !set->rules[i]->builtin : !set->rules[i]->text.off) {
                         set->rules[n++] = set->rules[i];
                         continue;
                 }
@@ -325,7 +326,7 @@ static bool read_file(struct reader *r)
         if (builtin)
                 good = yaml_boolean(&r->file, builtin, &with_pack) && good;
         if (!with_pack)
-                drop_builtin(r->set);
+                drop(r->set, true);
         groups = yaml_get(&r->file, root, "groups");
         if (!groups)
                 return builtin ? good : yaml_error(&r->file, root, 0, "expected groups:");
@@ -348,22 +349,6 @@ static void add_text(struct reader *r, const char *name, const char *text, const
         yaml_file_done(&r->file);
 }
 
-/* Removes the rules that are switched off. */
-static void drop_switched_off(struct ruleset *set)
-{
-        size_t n = 0;
-
-        for (size_t i = 0; i < set->n; i++) {
-                if (!set->rules[i]->text.off) {
-                        set->rules[n++] = set->rules[i];
-                        continue;
-                }
-                action_plan_unref(&set->rules[i]->plan);
-                rule_destroy(&set->rules[i]);
-        }
-        set->n = n;
-}
-
 static bool begin(struct reader *r, const struct error_sink *says)
 {
         *r = (struct reader){ .builtin = true, .good = true };
@@ -384,7 +369,7 @@ static struct ruleset *finish(struct reader *r)
         if (!r->good)
                 ruleset_destroy(&r->set);
         else
-                drop_switched_off(r->set);
+                drop(r->set, false);
         return r->set;
 }
 
