@@ -11,7 +11,6 @@
 #include "client/export/batcher.h"
 #include "client/export/remote_write.h"
 
-struct error;
 struct event_base;
 struct evdns_base;
 struct http;

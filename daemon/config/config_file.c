@@ -78,40 +78,34 @@ static bool read_show_arguments(struct yaml_file *f, const yaml_node_t *node, st
         return good;
 }
 
-static bool read_rules(struct yaml_file *f, const yaml_node_t *node, struct config *c)
+/* A list of `what`, each of which `add` adds. */
+static bool read_list(struct yaml_file *f, const yaml_node_t *node, const char *list, const char *what,
+                      bool (*add)(struct config *c, const char *text, struct error *error), struct config *c)
 {
         const yaml_node_t *item;
         bool good = true;
         struct error error;
 
-        if (!yaml_is_sequence(f, node, "a list of rule files"))
+        if (!yaml_is_sequence(f, node, list))
                 return false;
         for (size_t i = 0; (item = yaml_item_at(f, node, i)); i++) {
-                const char *path = short_text(f, item, "a rule file", SOURCE_PATH_MAX);
-                if (!path)
+                const char *text = short_text(f, item, what, SOURCE_PATH_MAX);
+                if (!text)
                         good = false;
-                else if (!config_add_rules(c, path, &error))
+                else if (!add(c, text, &error))
                         return yaml_error(f, item, 0, "%s", error.text);
         }
         return good;
 }
 
-static bool read_allow(struct yaml_file *f, const yaml_node_t *node, struct config *c)
+static bool read_rules(struct yaml_file *f, const yaml_node_t *node, struct config *c)
 {
-        const yaml_node_t *item;
-        bool good = true;
-        struct error error;
+        return read_list(f, node, "a list of rule files", "a rule file", config_add_rules, c);
+}
 
-        if (!yaml_is_sequence(f, node, "a list of patterns"))
-                return false;
-        for (size_t i = 0; (item = yaml_item_at(f, node, i)); i++) {
-                const char *pattern = short_text(f, item, "a pattern of sources", SOURCE_PATH_MAX);
-                if (!pattern)
-                        good = false;
-                else if (!source_allow_add(&c->allow, pattern, &error))
-                        return yaml_error(f, item, 0, "%s", error.text);
-        }
-        return good;
+static bool add_allowed(struct config *c, const char *pattern, struct error *error)
+{
+        return source_allow_add(&c->allow, pattern, error);
 }
 
 static bool read_sources(struct yaml_file *f, const yaml_node_t *node, struct config *c)
@@ -121,7 +115,7 @@ static bool read_sources(struct yaml_file *f, const yaml_node_t *node, struct co
         if (!CHECK_KEYS(f, node, "allow", keys))
                 return false;
         const yaml_node_t *allow = yaml_get(f, node, "allow");
-        return !allow || read_allow(f, allow, c);
+        return !allow || read_list(f, allow, "a list of patterns", "a pattern of sources", add_allowed, c);
 }
 
 /* A mapping of names to values into the text of labels, "" at first. */

@@ -8,8 +8,6 @@
 
 #include "heapwatch/eventlog.h"
 
-struct strings; /* base/strings.h */
-
 enum breakdown { /* numbers of HEAP_PROF_BEGIN and of the wire */
                  BREAKDOWN_NONE = 0,
                  BREAKDOWN_COST_CENTRE_STACK = 1,

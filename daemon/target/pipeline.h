@@ -33,7 +33,6 @@ struct recorder;
 struct recording;
 struct pipeline;
 struct ruleset;
-struct tracker;
 struct tracker_config;
 
 struct pipeline_options {

@@ -48,11 +48,6 @@ const struct closure_table *info_tables_of_closure(struct info_tables *t, uint64
 /* Whether the address may have the table of a function, a thunk or a frame: for finding where code begins. */
 bool info_tables_is_function(const struct program *program, uint64_t at);
 
-static inline uint32_t info_tables_count(const struct info_tables *t)
-{
-        return t->tables.count;
-}
-
 static inline const struct closure_table *info_tables_nth(const struct info_tables *t, uint32_t id)
 {
         return pool_at(&t->tables, id);

@@ -18,11 +18,10 @@
 #include "proto/base/haskell_symbol.h"
 #include "proto/base/text_out.h"
 
-#define RANGES_MOST   8u
-#define CLAIMS_MOST   (1u << 19)
-#define INSIDE_BYTES  65536u /* in which the table is searched that an address is behind */
-#define INSIDE_TABLES 8u
-#define CONSTRUCTOR   "_con_info"
+#define RANGES_MOST  8u
+#define CLAIMS_MOST  (1u << 19)
+#define INSIDE_BYTES 65536u /* in which the table is searched that an address is behind */
+#define CONSTRUCTOR  "_con_info"
 
 /* Entries whose code is at an address, so far as bytes say. */
 struct signature_claims {
