@@ -115,9 +115,8 @@ extern const struct metric_set metric_sets[];
 
 const char *metric_help(const struct metric *m);
 
-/* NULL: there is none. And the n-th set's name, NULL after the last. */
+/* NULL: there is none. */
 const struct metric_set *metric_set_find(const char *name);
-const char *metric_set_nth(size_t n);
 
 /* "bytes", "seconds" ... "" for none; and the UCUM code, for OpenTelemetry: "By", "s", "1". */
 const char *metric_unit_name(enum metric_unit unit);

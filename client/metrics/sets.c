@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "client/metrics/tables.h"
-#include "proto/base/array.h"
 #include "proto/base/text_out.h"
 
 const struct metric_set metric_sets[] = {
@@ -25,11 +24,6 @@ const struct metric_set metric_sets[] = {
           .suffixed = true },
         { .name = NULL },
 };
-
-const char *metric_set_nth(size_t n)
-{
-        return n < ARRAY_SIZE(metric_sets) ? metric_sets[n].name : NULL;
-}
 
 const struct metric_set *metric_set_find(const char *name)
 {

@@ -76,6 +76,5 @@ uint64_t chart_first_time(const struct chart *c, uint64_t step_ns);
 char *chart_time_text(char *out, size_t size, const struct chart *c, uint64_t time_ns);
 
 void chart_svg(FILE *to, const struct chart *c);
-void chart_csv(FILE *to, const struct chart *c);
 
 #endif

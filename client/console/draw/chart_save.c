@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* chart_save.c - a chart as SVG, and its points as CSV. */
+/* chart_save.c - a chart as SVG. */
 #include <math.h>
 #include <string.h>
 
@@ -140,27 +140,4 @@ void chart_svg(FILE *to, const struct chart *c)
                 label(&s, LEFT + (double)i * 130 + 14, 40, "start", c->lines[i].name);
         }
         (void)fputs("</svg>\n", to);
-}
-
-static void put_row(FILE *to, const struct chart *c, const char *line, uint64_t time_ns, double value)
-{
-        if (time_ns >= c->range.from_ns && time_ns <= c->range.to_ns)
-                (void)fprintf(to, "%.9f,%s,%.17g\n", (double)time_ns / 1e9, line, value);
-}
-
-/* The points as they are drawn. */
-void chart_csv(FILE *to, const struct chart *c)
-{
-        (void)fputs("time_s,line,value\n", to);
-        for (size_t i = 0; i < c->n_lines; i++) {
-                const struct past *past = c->lines[i].past;
-
-                for (size_t k = 0; k < past->n; k++) {
-                        const struct point *p = &past->points[k];
-
-                        if (p->cell.max > p->cell.last)
-                                put_row(to, c, c->lines[i].name, past_middle_ns(p), p->cell.max);
-                        put_row(to, c, c->lines[i].name, p->cell.last_ns, p->cell.last);
-                }
-        }
 }

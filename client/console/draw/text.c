@@ -78,11 +78,6 @@ static char *unknown(char *out)
         return out;
 }
 
-char *bytes_or_unknown(char *out, bool known, uint64_t bytes)
-{
-        return known ? hw_bytes_text(out, SHORT_TEXT, (double)bytes) : unknown(out);
-}
-
 char *duration_or_unknown(char *out, bool known, uint64_t ns)
 {
         return known ? hw_duration_text(out, SHORT_TEXT, (double)ns) : unknown(out);

@@ -33,7 +33,6 @@ char *unit_text(char *out, size_t size, enum unit unit, double number);
 char *rate_in_unit(char *out, size_t size, enum unit unit, struct rate_unit in, double bytes_per_s);
 
 /* Numbers as text, UNKNOWN_TEXT when unknown. Each returns `out` (of SHORT_TEXT bytes). */
-char *bytes_or_unknown(char *out, bool known, uint64_t bytes);
 char *duration_or_unknown(char *out, bool known, uint64_t ns);
 char *share_or_unknown(char *out, bool known, double share);
 

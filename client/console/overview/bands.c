@@ -93,7 +93,8 @@ static void draw_band(struct canvas *c, struct area area, int row, const struct 
 
         if (has_share)
                 share = (double)b->bytes / (double)t->census->total_bytes;
-        (void)canvas_put_right(c, area, row, column, BYTES, TINT_STRONG, bytes_or_unknown(text, true, b->bytes));
+        (void)canvas_put_right(c, area, row, column, BYTES, TINT_STRONG,
+                               hw_bytes_text(text, sizeof(text), (double)b->bytes));
         column += BYTES;
         (void)canvas_put_right(c, area, row, column, SHARE, TINT_PLAIN, share_or_unknown(text, has_share, share));
         column += SHARE;
@@ -145,10 +146,11 @@ static void draw_bands_title(struct canvas *c, struct area area, const struct wo
         n = snprintf(title, sizeof(title), "%s%scensus %" PRIu64, age, *age ? " · " : "", census->number);
         if (unnamed)
                 n += snprintf(title + n, sizeof(title) - (size_t)n, " · %s not named in the log",
-                              bytes_or_unknown(number, true, unnamed));
+                              hw_bytes_text(number, sizeof(number), (double)unnamed));
         if (census->rows_left_out)
                 (void)snprintf(title + n, sizeof(title) - (size_t)n, " · %" PRIu64 " more bands hold %s",
-                               census->rows_left_out, bytes_or_unknown(number, true, census->bytes_left_out));
+                               census->rows_left_out,
+                               hw_bytes_text(number, sizeof(number), (double)census->bytes_left_out));
         draw_title(c, area, 0, subject(t), title);
 }
 

@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "heapwatch/text.h"
 #include "proto/base/glyph.h"
 #include "proto/wire/resident_parts.h"
 
@@ -39,7 +40,7 @@ static void put_piece(struct piece *p, size_t look, bool ascii, const char *name
         p->glyph = ascii ? looks[look].ascii : looks[look].glyph;
         p->tint = looks[look].tint;
         p->bytes = bytes;
-        (void)snprintf(p->text, sizeof(p->text), "%s %.24s", name, bytes_or_unknown(text, true, bytes));
+        (void)snprintf(p->text, sizeof(p->text), "%s %.24s", name, hw_bytes_text(text, sizeof(text), (double)bytes));
 }
 
 /* Parts that are not known are one piece. */

@@ -8,6 +8,7 @@
 
 #include "client/console/draw/widgets.h"
 #include "client/console/table/value.h"
+#include "heapwatch/text.h"
 #include "proto/base/array.h"
 
 static size_t n_advice(const struct world_target *t)
@@ -101,7 +102,7 @@ static void draw_figures(struct canvas *c, struct area area, int row, const stru
                 column = figure(c, area, row, column, "recording ", "paused", true);
         else if (r && r->active)
                 column = figure(c, area, row, column, "recorded ",
-                                bytes_or_unknown(text, true, r->bytes - r->lost_bytes), false);
+                                hw_bytes_text(text, sizeof(text), (double)(r->bytes - r->lost_bytes)), false);
         column = draw_some(c, area, row, column, t, after_recording, ARRAY_SIZE(after_recording));
         if (turn && turn->has_cpu_ns && turn->cpu_ns > LONG_TURN_NS)
                 (void)figure(c, area, row, column, "daemon away ", duration_or_unknown(text, true, turn->cpu_ns), true);
