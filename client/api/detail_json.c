@@ -55,6 +55,12 @@ bool detail_wants(const struct detail *d, const struct world *world, size_t daem
         return false;
 }
 
+const struct world_target *detail_find(const struct detail *d, size_t i, const struct world *world)
+{
+        return d->targets[i].any_daemon ? world_find(world, d->targets[i].name)
+                                        : world_find_of(world, d->targets[i].daemon, d->targets[i].name);
+}
+
 bool detail_parse(struct detail *ret, const char *query)
 {
         struct evkeyvalq parameters;

@@ -27,6 +27,9 @@ struct detail {
 /* "D:NAME" or "NAME" into the list. False: not a target, or too many. */
 bool detail_add(struct detail *d, const char *text);
 
+/* The i-th in the world, or NULL. */
+const struct world_target *detail_find(const struct detail *d, size_t i, const struct world *world);
+
 /* ?detail=A&detail=B; without it, all. &trends=series: no trends of bands. False: malformed. */
 bool detail_parse(struct detail *ret, const char *query);
 

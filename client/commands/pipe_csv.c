@@ -207,13 +207,9 @@ static void note_rows(struct csv_text *out, const struct origin *o, const Hw__No
 /* The target of an update; NULL when the world does not have it or it is in a later run. */
 static const struct world_target *target_of(const struct world *world, size_t daemon, const Hw__Update *u)
 {
-        for (size_t i = 0; i < world_targets(world); i++) {
-                const struct world_target *t = world_target(world, i);
+        const struct world_target *t = world_find_of(world, daemon, u->target);
 
-                if (t->daemon == daemon && !strcmp(t->name, u->target))
-                        return !u->has_run || t->run == u->run ? t : NULL;
-        }
-        return NULL;
+        return t && (!u->has_run || t->run == u->run) ? t : NULL;
 }
 
 void csv_update(struct csv_text *out, const struct world *world, size_t daemon, const Hw__Update *u)

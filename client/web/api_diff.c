@@ -54,19 +54,15 @@ static bool find_subject(const struct diff_parts *p, const struct evkeyvalq *all
 
         if (!text || !detail_add(&one, text) || one.n != 1)
                 return error_set(error, "expected the targets a and b, as in /api/diff?a=api&b=api~1");
-        for (size_t i = 0; i < world_targets(p->world); i++) {
-                const struct world_target *t = world_target(p->world, i);
-                if (strcmp(t->name, one.targets[0].name) != 0 ||
-                    (!one.targets[0].any_daemon && t->daemon != one.targets[0].daemon))
-                        continue;
-                for (size_t k = 0; k < p->logs->n; k++)
-                        if (!strcmp(p->logs->items[k], t->name))
-                                ret->file = p->files->items[k];
-                (void)snprintf(ret->target, sizeof(ret->target), "%s", t->name);
-                (void)snprintf(ret->endpoint, sizeof(ret->endpoint), "%s", feed_endpoint(p->feed, t->daemon));
-                return true;
-        }
-        return error_set(error, "there is no target %.80s", text);
+        const struct world_target *t = detail_find(&one, 0, p->world);
+        if (!t)
+                return error_set(error, "there is no target %.80s", text);
+        for (size_t k = 0; k < p->logs->n; k++)
+                if (!strcmp(p->logs->items[k], t->name))
+                        ret->file = p->files->items[k];
+        (void)snprintf(ret->target, sizeof(ret->target), "%s", t->name);
+        (void)snprintf(ret->endpoint, sizeof(ret->endpoint), "%s", feed_endpoint(p->feed, t->daemon));
+        return true;
 }
 
 static bool parse(const struct diff_parts *p, const char *query, struct diff_job *ret, struct error *error)

@@ -144,19 +144,6 @@ bool history_query_parse(struct history_query *q, const struct evkeyvalq *all, s
 
 /* ---------------------------------------------------------------- resolving */
 
-static const struct world_target *find(const struct world *world, const struct detail *d, size_t i)
-{
-        if (d->targets[i].any_daemon)
-                return world_find(world, d->targets[i].name);
-        for (size_t t = 0; t < world_targets(world); t++) {
-                const struct world_target *target = world_target(world, t);
-
-                if (target->daemon == d->targets[i].daemon && !strcmp(target->name, d->targets[i].name))
-                        return target;
-        }
-        return NULL;
-}
-
 static uint64_t ns(double s)
 {
         return s > 0 ? (uint64_t)(s * 1e9 + 0.5) : 0;
@@ -232,7 +219,7 @@ bool history_query_resolve(const struct history_query *q, const struct world *wo
         struct resolved r = { .list = list };
 
         for (size_t i = 0; i < q->targets.n; i++)
-                put_target(&r, q, i, find(world, &q->targets, i));
+                put_target(&r, q, i, detail_find(&q->targets, i, world));
         *ret_n = r.n;
         if (!r.full && !r.out_of_memory)
                 return true;

@@ -27,17 +27,6 @@ static void add(struct journal *j, const char *target, size_t daemon, uint64_t t
         j->count += j->count < JOURNAL_ENTRIES;
 }
 
-static const struct world_target *known(const struct world *world, size_t daemon, const char *name)
-{
-        for (size_t i = 0; i < world_targets(world); i++) {
-                const struct world_target *t = world_target(world, i);
-
-                if (t->daemon == daemon && !strcmp(t->name, name))
-                        return t;
-        }
-        return NULL;
-}
-
 static void watch_state(struct journal *j, const struct world_target *t, const Hw__Update *u)
 {
         const Hw__Target *now = u->target_state;
@@ -73,7 +62,7 @@ void journal_watch(struct journal *j, const struct world *before, size_t daemon,
 
         if (!u->target || (u->body_case != HW__UPDATE__BODY_TARGET_STATE && u->body_case != HW__UPDATE__BODY_HEALTH))
                 return;
-        t = known(before, daemon, u->target);
+        t = world_find_of(before, daemon, u->target);
         if (t && u->body_case == HW__UPDATE__BODY_TARGET_STATE)
                 watch_state(j, t, u);
         else if (t)
