@@ -206,8 +206,9 @@ const struct command command_threads = {
         .summary = "what the threads of a running program wait for, and where",
         .usage = (const char *const[]){ "TARGET|PID|CORE [OPTION]...", NULL },
         .about = "Shows the Haskell threads of a program that was not prepared for it: what each does or waits "
-                 "for, how deep its stack is, and the functions on top of it. Threads with the same state and "
-                 "stack are one group; the largest comes first. TARGET is the name of a GHC-compiled program that "
+                 "for, how deep its stack is, and the functions on top of it, those of C first where it is in a "
+                 "foreign call. Threads with the same state and stack are one group; the largest comes first. TARGET "
+                 "is the name of a GHC-compiled program that "
                  "runs here, or of a target of your daemon; CORE the core file of one that crashed.\n\n"
                  "The program is stopped for the few milliseconds in which its stacks are copied, and continues "
                  "whatever happens to this command. Labels are kept by GHC 9.6 and later. docs/INSIDE.md says what "

@@ -30,6 +30,9 @@ enum name_kind name_of_code(const struct program *p, uint64_t address, char *ret
  */
 void name_of_function(struct info_tables *t, uint64_t address, char *ret, size_t size);
 
+/* In place of those of C that are missing in a stack. */
+#define NAMES_OF_C_UNKNOWN "(C functions that are not known)"
+
 /* Of a function in C, by where it begins: "deflate", "libz.so.1+0x4010". */
 void name_of_c_function(const struct program *p, uint64_t address, char *ret, size_t size);
 

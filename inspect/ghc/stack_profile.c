@@ -228,12 +228,12 @@ static enum sample_kind push_frames(struct stack *s, struct threads *t, struct h
  */
 static void push_c_frames(struct stack *s, const struct threads *t, uint64_t at)
 {
-        for (size_t i = 0; i < t->n_c_frames; i++)
-                push(s, name_of_place(s->profile, s->ghc, t->c_frames[i].function, true));
-        if (t->n_c_frames == 0)
+        for (size_t i = 0; i < t->in_c.n; i++)
+                push(s, name_of_place(s->profile, s->ghc, t->in_c.items[i].function, true));
+        if (t->in_c.n == 0)
                 push(s, name_at(s->profile, s->ghc, at));
-        else if (t->n && !program_is_code(s->ghc->program, t->c_next))
-                push(s, intern(s->profile, "(C functions that are not known)"));
+        else if (t->n && !t->in_c.whole)
+                push(s, intern(s->profile, NAMES_OF_C_UNKNOWN));
 }
 
 void stack_profile_add(struct stack_profile *p, struct ghc *g, struct threads *t, enum activity activity, uint64_t at,

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN - the stack pointer of a thread that runs is in a register, not in its stack: Sp. BaseReg leads to the
- * capability and so to the thread. Where the thread has called C in between, Sp may have been saved on the C stack: the
- * innermost word there that points into the Haskell stack is tried. What is right is known by its frames: they must
- * follow one another.
+ * DESIGN - of a thread that runs, arguments may be above the first frame of its stack. Where that is is known by the
+ * frames: they must follow one another.
  *
  * Threads and their stacks are many small closures beside each other. They are read by pages, which are kept for one
  * copy: ten thousand threads are a thousand reads.
@@ -20,13 +18,8 @@
 #define STACK_WORDS_MOST  (UINT32_C(1) << 27) /* of one chunk: 1 GiB */
 #define COPY_WORDS_MOST   (UINT64_C(1) << 26) /* of all stacks: 512 MiB */
 #define CHUNKS_MOST       (UINT32_C(1) << 16) /* of one thread */
-#define C_STACK_BYTES     65536u
-#define SUSPENDED_WORDS   4224u                          /* a chunk of 32 KiB, with its head */
-#define SUSPENDED_TRIES   16u                            /* words of a C stack that may lead to a Haskell one */
-#define THREADS_TRIED     1000u                          /* that capabilities are found by */
-#define ARGUMENTS_MOST    64u                            /* words above the first frame of a thread that runs */
-#define HEADER_BYTES_MORE 16u                            /* when it is profiled */
-#define TSO_BYTES         (11u * 8u + HEADER_BYTES_MORE) /* up to the last field of one that is read here */
+#define ARGUMENTS_MOST    64u                 /* words above the first frame of a thread that runs */
+#define HEADER_BYTES_MORE 16u                 /* when it is profiled */
 #define LIST_TRIES        3u
 #define TSO_MOST          (15u * 8u + HEADER_BYTES_MORE) /* ... when it is compared */
 #define FRAMES_SURE       12u                            /* that follow one another: then it is a stack */
@@ -55,6 +48,11 @@ bool thread_state_is_waiting(enum thread_state s)
 {
         return s != THREAD_RUNNABLE && s != THREAD_RUNNING && s != THREAD_IN_C && s != THREAD_MIGRATING &&
                s != THREAD_UNKNOWN;
+}
+
+bool thread_state_is_in_c(enum thread_state s)
+{
+        return s == THREAD_IN_C || s == THREAD_FOREIGN || s == THREAD_FOREIGN_INTERRUPTIBLE;
 }
 
 bool thread_has_ended(uint16_t what_next)
@@ -178,22 +176,6 @@ void thread_walk(const struct threads *t, struct ghc *g, struct haskell_thread *
                 }
         }
         h->whole = good && i && i->type == STOP_FRAME;
-}
-
-static void keep_frame(void *ctx, const struct closure_table *frame)
-{
-        struct haskell_thread *h = ctx;
-
-        if (h->n_kept < THREAD_FRAMES)
-                h->frames[h->n_kept++] = frame->at;
-}
-
-void threads_walk(struct threads *t, struct ghc *g)
-{
-        for (size_t i = 0; i < t->n; i++) {
-                t->items[i].n_kept = 0;
-                thread_walk(t, g, &t->items[i], keep_frame, &t->items[i]);
-        }
 }
 
 /* -------------------------------------------------------------------------- copying */
@@ -347,85 +329,74 @@ static bool copy_thread(void *ctx, uint64_t tso)
 
 /* --------------------------------------------------------------------- what runs */
 
-struct running {
-        uint64_t capability, tso;
-        uint64_t pointer; /* to its stack; 0: not found */
-        int os_thread;
-        bool in_c;
+/* A thread of the operating system that runs Haskell, or C that it called. */
+struct system_thread {
+        struct registers registers;
+        uint64_t stack, pointer; /* of its Haskell thread */
+        size_t first, n;         /* of the words of its C stack in threads.words */
 };
 
-static uint64_t capability_of(const struct copying *c, const struct haskell_thread *h)
+/* Where it cannot be kept, it is as one that is not found. */
+static void copy_system_thread(struct copying *c, struct runtime *rt, const struct registers *r)
 {
-        return memory_u64(c->ghc->program->memory, h->tso + c->ghc->shift + c->ghc->thread.capability);
+        struct threads *t = c->to;
+        struct running now;
+
+        if (!running_find(&now, c->ghc, rt, r, true) || rt->c_stack.n > c->words_most - t->n_words ||
+            !ARRAY_RESERVE(t->words, t->words_capacity, t->n_words + rt->c_stack.n) ||
+            !ARRAY_RESERVE(t->system, t->system_capacity, t->n_system + 1))
+                return;
+        t->system[t->n_system++] = (struct system_thread){ *r, now.stack, now.pointer, t->n_words, rt->c_stack.n };
+        memcpy(t->words + t->n_words, rt->c_stack.words, 8 * rt->c_stack.n);
+        t->n_words += rt->c_stack.n;
 }
 
-/* Where the words of a chunk are. */
-static struct range find_words(const struct ghc *g, uint64_t stack)
-{
-        const uint64_t begin = stack + g->shift + STACK_WORDS;
-
-        return (struct range){ begin,
-                               begin + 8 * (uint64_t)memory_u32(g->program->memory, stack + g->shift + STACK_SIZE) };
-}
-
-static bool is_within(struct range r, uint64_t address)
-{
-        return address >= r.start && address < r.end;
-}
-
-/* The innermost word of a C stack that points into the words of a Haskell stack; 0: none. */
-static uint64_t find_saved_pointer(const struct memory *m, uint64_t c_stack, struct range stack)
-{
-        uint64_t words[512];
-
-        for (uint64_t at = c_stack & ~UINT64_C(7); at < c_stack + C_STACK_BYTES; at += sizeof(words)) {
-                if (!memory_read(m, at, words, sizeof(words)))
-                        return 0;
-                for (size_t i = 0; i < ARRAY_SIZE(words); i++)
-                        if (is_within(stack, words[i]) && !(words[i] & 7))
-                                return words[i];
-        }
-        return 0;
-}
-
-/* Which of the operating system's threads runs it: in Haskell by BaseReg, in C by a pointer into its stack. */
-static void find_registers(const struct copying *c, struct running *r)
+static void copy_system(struct copying *c)
 {
         const struct program *p = c->ghc->program;
-        const struct range stack = find_words(c->ghc, memory_u64(p->memory, r->tso + c->ghc->shift + THREAD_STACK));
+        struct runtime rt = { .n_capabilities = 0 };
 
-        for (size_t i = 0; i < p->n_registers; i++) {
-                const struct registers *g = &p->registers[i];
-                if (g->base != r->capability + CAPABILITY_REGISTERS || !is_within(stack, g->hs_sp))
-                        continue;
-                r->pointer = g->hs_sp;
-                r->os_thread = g->tid;
-                r->in_c = !program_is_code(p, g->pc);
-                return;
-        }
-        r->in_c = true;
-        for (size_t i = 0; i < p->n_registers && !r->pointer; i++) {
-                const struct registers *g = &p->registers[i];
-                r->pointer = is_within(stack, g->hs_sp) ? g->hs_sp : find_saved_pointer(p->memory, g->sp, stack);
-                if (r->pointer)
-                        r->os_thread = g->tid;
-        }
+        for (size_t i = 0; p->n_registers && i < c->to->n && i < RUNTIME_THREADS; i++)
+                runtime_add_thread(&rt, c->ghc, c->to->items[i].tso);
+        runtime_find_calls(&rt, c->ghc);
+        for (size_t i = 0; i < p->n_registers && !c->expired(c->ctx); i++)
+                copy_system_thread(c, &rt, &p->registers[i]);
+        runtime_done(&rt);
 }
 
-/* A capability has a current thread while Haskell, or C that it called, runs. */
-static void see_running(const struct copying *c, struct haskell_thread *h, uint64_t *ret_pointer)
+/* A capability has a current thread while Haskell, or C that it called `unsafe`, runs. */
+static bool is_current(const struct copying *c, const struct haskell_thread *h)
 {
-        struct running r = { .capability = capability_of(c, h), .tso = h->tso };
+        const struct memory *m = c->ghc->program->memory;
+        const uint64_t capability = memory_u64(m, h->tso + c->ghc->shift + c->ghc->thread.capability);
+
+        return h->state == THREAD_RUNNABLE && capability &&
+               follow(c->ghc, memory_u64(m, capability + CAPABILITY_CURRENT_THREAD)) == h->tso;
+}
+
+/* Which of the operating system's threads runs it; *ret_pointer to its stack, 0: it is where it was left. */
+static void find_system_thread(const struct copying *c, struct haskell_thread *h, uint64_t stack, uint64_t *ret_pointer)
+{
+        const struct threads *t = c->to;
+        const struct system_thread *s = NULL;
+        const bool runs = is_current(c, h);
 
         *ret_pointer = 0;
-        if (h->state != THREAD_RUNNABLE || !r.capability ||
-            follow(c->ghc, memory_u64(c->ghc->program->memory, r.capability + CAPABILITY_CURRENT_THREAD)) != h->tso)
+        if (!runs && !thread_state_is_in_c(h->state))
                 return;
-        find_registers(c, &r);
-        h->state = r.in_c ? THREAD_IN_C : THREAD_RUNNING;
-        h->os_thread = r.os_thread;
-        h->stale = !r.pointer;
-        *ret_pointer = r.pointer;
+        for (size_t i = 0; i < t->n_system; i++)
+                if (t->system[i].stack == stack && (!s || t->system[i].pointer == t->system[i].registers.hs_sp)) {
+                        s = &t->system[i];
+                        h->system_thread = (uint32_t)i + 1;
+                        h->os_thread = s->registers.tid;
+                }
+        if (!runs)
+                return;
+        h->state = s && s->pointer == s->registers.hs_sp && program_is_code(c->ghc->program, s->registers.pc)
+                           ? THREAD_RUNNING
+                           : THREAD_IN_C;
+        h->stale = !s || !s->pointer;
+        *ret_pointer = s ? s->pointer : 0;
 }
 
 /* Large pieces as they are, small ones by the page that they are in. */
@@ -446,11 +417,12 @@ static void copy_all(struct threads *ret, struct ghc *g, bool (*expired)(void *c
         }
         ret->collecting = generations_collecting(&g->generations);
         ret->list_cut = !ghc_each_thread(g, copy_thread, &c);
+        copy_system(&c);
         for (size_t i = 0; i < ret->n && !ret->out_of_time; i++) {
-                const uint64_t at_stack = ret->items[i].tso + g->shift + THREAD_STACK;
+                const uint64_t stack = memory_u64(g->program->memory, ret->items[i].tso + g->shift + THREAD_STACK);
                 uint64_t pointer;
-                see_running(&c, &ret->items[i], &pointer);
-                copy_stack(&c, &ret->items[i], memory_u64(g->program->memory, at_stack), pointer);
+                find_system_thread(&c, &ret->items[i], stack, &pointer);
+                copy_stack(&c, &ret->items[i], stack, pointer);
         }
         ret->out_of_time |= expired(ctx);
 }
@@ -465,6 +437,9 @@ static void reuse(struct threads *t)
                 .chunks_capacity = t->chunks_capacity,
                 .words = t->words,
                 .words_capacity = t->words_capacity,
+                .system = t->system,
+                .system_frames = t->system_frames,
+                .system_capacity = t->system_capacity,
                 .pages = t->pages,
         };
 }
@@ -499,6 +474,49 @@ void threads_copy(struct threads *ret, struct ghc *g, bool (*expired)(void *ctx)
         pages_begin(&pages, ret, g);
         copy_all(ret, g, expired, ctx);
         pages_end(&pages, g);
+}
+
+/* -------------------------------------------------------------------------- walking */
+
+static void keep_frame(void *ctx, const struct closure_table *frame)
+{
+        struct haskell_thread *h = ctx;
+
+        if (h->n_kept < THREAD_FRAMES)
+                h->frames[h->n_kept++] = frame->at;
+}
+
+/* The pointer that was found by trying is the one that the frames lead to; else it has been of an earlier call. */
+static void walk_system_thread(const struct threads *t, const struct ghc *g, struct unwinder *u,
+                               struct haskell_thread *h)
+{
+        const struct system_thread *s = &t->system[h->system_thread - 1];
+        struct c_frames *in_c = &t->system_frames[h->system_thread - 1];
+        const uint64_t pointer = c_frames_find(in_c, u, g->program, &s->registers, t->words + s->first, s->n);
+
+        if (pointer && s->pointer && pointer != s->pointer) {
+                h->os_thread = 0;
+                h->stale = !thread_state_is_waiting(h->state);
+                return;
+        }
+        h->in_c = in_c;
+        if (h->state == THREAD_RUNNING && in_c->n)
+                h->state = THREAD_IN_C;
+}
+
+void threads_walk(struct threads *t, struct ghc *g)
+{
+        struct unwinder *u = t->n_system ? unwinder_new(g->program) : NULL;
+
+        free(t->system_frames);
+        t->system_frames = u ? calloc(t->n_system, sizeof(*t->system_frames)) : NULL;
+        for (size_t i = 0; i < t->n; i++) {
+                t->items[i].n_kept = 0;
+                thread_walk(t, g, &t->items[i], keep_frame, &t->items[i]);
+                if (t->items[i].system_thread && t->system_frames)
+                        walk_system_thread(t, g, u, &t->items[i]);
+        }
+        unwinder_destroy(&u);
 }
 
 /* ------------------------------------------------------------------- those that wait */
@@ -637,213 +655,29 @@ bool threads_copy_waiting(struct threads *ret, struct ghc *g, struct waiting_thr
 
 /* --------------------------------------------------------- of one thread of the system */
 
-static void add_capability(struct runtime *rt, uint64_t capability)
-{
-        for (size_t i = 0; i < rt->n_capabilities; i++)
-                if (rt->capabilities[i] == capability)
-                        return;
-        if (rt->n_capabilities < CAPABILITIES_MOST)
-                rt->capabilities[rt->n_capabilities++] = capability;
-}
-
-struct finding {
-        struct runtime *to;
-        struct ghc *ghc;
-        unsigned tried;
-};
-
-static bool find_by_thread(void *ctx, uint64_t tso)
-{
-        struct finding *f = ctx;
-        const struct memory *m = f->ghc->program->memory;
-        const uint64_t table = memory_u64(m, memory_u64(m, tso + f->ghc->shift + THREAD_STACK));
-        const struct closure_table *i = info_tables_find(&f->ghc->tables, table);
-
-        if (i && i->type == STACK)
-                f->to->stack_table = table;
-        add_capability(f->to, memory_u64(m, tso + f->ghc->shift + f->ghc->thread.capability));
-        return ++f->tried < THREADS_TRIED;
-}
-
-void runtime_find(struct runtime *ret, struct ghc *g)
-{
-        static const char *const collectors[COLLECTORS] = { "scheduleDoGC", "GarbageCollect", "gcWorkerThread",
-                                                            "nonmovingConcurrentMark" };
-        struct finding f = { ret, g, 0 };
-
-        *ret = (struct runtime){ .n_capabilities = 0 };
-        (void)ghc_each_thread(g, find_by_thread, &f);
-        for (size_t i = 0; i < COLLECTORS; i++) {
-                const struct elf_symbol *s = program_symbol(g->program, program_variable(g->program, collectors[i]));
-                if (s)
-                        ret->collector[i] = (struct range){ s->address, s->address + s->size };
-        }
-}
-
-struct current_thread {
-        uint64_t tso, stack, id;
-};
-
-/* Of a capability, if this is one: what it points to must be a thread that points back. */
-static bool find_current_thread(struct ghc *g, uint64_t capability, struct current_thread *ret)
-{
-        const struct thread_layout *l = &g->thread;
-        const uint64_t tso = memory_u64(g->program->memory, capability + CAPABILITY_CURRENT_THREAD);
-        uint8_t bytes[TSO_BYTES];
-
-        if (!tso || !memory_read(g->program->memory, tso, bytes, sizeof(bytes)))
-                return false;
-        const struct closure_table *i = info_tables_find(&g->tables, u64_at(bytes, 0));
-        *ret = (struct current_thread){ tso, u64_at(bytes, g->shift + THREAD_STACK), u64_at(bytes, g->shift + l->id) };
-        return i && i->type == TSO && u64_at(bytes, g->shift + l->capability) == capability;
-}
-
-/* As much as there is of it: up to the end of its mapping, or by halves where that is not known. */
-static void read_c_stack(struct c_stack *ret, const struct program *p, uint64_t at)
-{
-        at &= ~UINT64_C(7);
-        const struct mapping *m = program_mapping(p, at);
-        const uint64_t there = m ? (m->end - at) / 8 : C_STACK_WORDS;
-
-        ret->n = 0;
-        for (size_t n = there < C_STACK_WORDS ? (size_t)there : C_STACK_WORDS; n && !ret->n; n /= 2)
-                if (memory_read(p->memory, at, ret->words, 8 * n))
-                        ret->n = n;
-}
-
-void threads_unwind(struct threads *t, const struct runtime *rt, const struct registers *r)
-{
-        t->n_c_frames =
-                rt->is_in_c ? unwind(rt->unwinder, r, rt->c_stack.words, rt->c_stack.n, t->c_frames, &t->c_next) : 0;
-}
-
-/* C code that Haskell called has saved BaseReg: the innermost word that leads to a capability; 0: none. */
-static uint64_t find_saved_capability(const struct runtime *rt, const struct registers *r)
-{
-        const struct c_stack *s = &rt->c_stack;
-
-        for (size_t i = 0; i <= s->n; i++) {
-                const uint64_t word = i ? s->words[i - 1] : r->base;
-                for (size_t k = 0; k < rt->n_capabilities && !(word & 7); k++)
-                        if (word == rt->capabilities[k] + CAPABILITY_REGISTERS)
-                                return rt->capabilities[k];
-        }
-        return 0;
-}
-
-/* In Haskell, or in C that it called without leaving its thread: *ret_pointer to the stack. */
-static bool find_current(struct ghc *g, struct runtime *rt, const struct registers *r, struct current_thread *ret,
-                         uint64_t *ret_pointer)
-{
-        struct c_stack *s = &rt->c_stack;
-        const bool is_haskell = find_current_thread(g, r->base - CAPABILITY_REGISTERS, ret);
-        struct range words = { 0, 0 };
-
-        if (is_haskell) {
-                add_capability(rt, r->base - CAPABILITY_REGISTERS);
-                words = find_words(g, ret->stack);
-        }
-        *ret_pointer = r->hs_sp;
-        if (is_within(words, r->hs_sp))
-                return true;
-        if (!rt->is_in_c)
-                read_c_stack(s, g->program, r->sp);
-        if (!is_haskell && !find_current_thread(g, find_saved_capability(rt, r), ret))
-                return false;
-        words = find_words(g, ret->stack);
-        for (size_t i = 0; i < s->n && !is_within(words, *ret_pointer); i++)
-                *ret_pointer = s->words[i] & 7 ? 0 : s->words[i];
-        return is_within(words, *ret_pointer);
-}
-
-/* It has called the collector, or garbage is collected; then the runtime of a program without symbols is meant, too. */
-static bool is_collecting(struct ghc *g, const struct runtime *rt)
-{
-        const struct c_stack *s = &rt->c_stack;
-
-        for (size_t i = 0; i < s->n; i++)
-                for (size_t k = 0; k < COLLECTORS; k++)
-                        if (is_within(rt->collector[k], s->words[i]))
-                                return true;
-        return generations_read(&g->generations, g->program) && generations_collecting(&g->generations);
-}
-
-static bool is_frame(struct ghc *g, uint64_t at)
-{
-        const struct closure_table *i = info_tables_find(&g->tables, memory_u64(g->program->memory, at));
-
-        return i && closure_is_frame(i->type);
-}
-
-/*
- * The stack whose saved pointer this is; 0: none. It begins at most a chunk before, in the same megablock: what has the
- * table of a STACK and exactly this pointer is the stack of a thread that has stopped there.
- */
-static uint64_t find_stack_by_pointer(struct ghc *g, const struct runtime *rt, uint64_t pointer)
-{
-        uint64_t words[SUSPENDED_WORDS];
-        const size_t before = (size_t)(pointer % MEGABLOCK_BYTES / 8), head = (g->shift + STACK_WORDS) / 8;
-        const size_t n = before < SUSPENDED_WORDS ? before : SUSPENDED_WORDS;
-        const uint64_t from = pointer - 8 * n;
-
-        if (!memory_read(g->program->memory, from, words, 8 * n))
-                return 0;
-        for (size_t i = n; i-- > 0;)
-                if (words[i] == rt->stack_table && i + head <= n &&
-                    words[i + (g->shift + STACK_POINTER) / 8] == pointer)
-                        return from + 8 * i;
-        return 0;
-}
-
-/*
- * In a `safe` call a thread has left its capability, but the code of the call still has the pointer to its stack in
- * Sp, or on the C stack, and beside it BaseReg. 0: none.
- */
-static uint64_t find_suspended_stack(struct ghc *g, const struct runtime *rt, const struct registers *r)
-{
-        const struct c_stack *s = &rt->c_stack;
-        uint64_t stack = 0;
-        unsigned tries = 0;
-
-        if (!rt->stack_table || !find_saved_capability(rt, r))
-                return 0;
-        for (size_t i = 0; i <= s->n && !stack && tries < SUSPENDED_TRIES; i++) {
-                const uint64_t word = i ? s->words[i - 1] : r->hs_sp;
-                const struct mapping *m = word & 7 ? NULL : program_mapping(g->program, word);
-                if (m && !m->file && !m->named && (r->sp < m->start || r->sp >= m->end)) {
-                        tries++;
-                        stack = is_frame(g, word) ? find_stack_by_pointer(g, rt, word) : 0;
-                }
-        }
-        return stack;
-}
-
 enum activity threads_copy_running(struct threads *ret, struct ghc *g, struct runtime *runtime,
                                    const struct registers *r, size_t words_most)
 {
         struct copying c = { ret, g, words_most, NULL, NULL };
-        struct current_thread now = { 0, 0, 0 };
-        enum activity result = ACTIVITY_HASKELL;
-        uint64_t pointer;
+        struct running now;
 
         reuse(ret);
-        runtime->is_in_c = runtime->unwinder && unwinder_covers(runtime->unwinder, r->pc);
-        if (runtime->is_in_c)
-                read_c_stack(&runtime->c_stack, g->program, r->sp);
-        if (!find_current(g, runtime, r, &now, &pointer)) {
-                now = (struct current_thread){ .stack = find_suspended_stack(g, runtime, r) };
-                pointer = 0;
-                result = now.stack                   ? ACTIVITY_FOREIGN
-                         : is_collecting(g, runtime) ? ACTIVITY_COLLECTION
-                                                     : ACTIVITY_OTHER;
-        }
-        if (!now.stack || !ARRAY_RESERVE_ZEROED(ret->items, ret->capacity, 1))
+        if (!running_find(&now, g, runtime, r, runtime->unwinder && unwinder_covers(runtime->unwinder, r->pc)))
+                return runtime_is_collecting(runtime, g) ? ACTIVITY_COLLECTION : ACTIVITY_OTHER;
+        const enum activity result = now.tso ? ACTIVITY_HASKELL : ACTIVITY_FOREIGN;
+        if (!ARRAY_RESERVE_ZEROED(ret->items, ret->capacity, 1))
                 return result;
         ret->items[ret->n++] = (struct haskell_thread){
                 .tso = now.tso, .id = now.id, .state = now.tso ? THREAD_RUNNING : THREAD_FOREIGN, .os_thread = r->tid
         };
-        copy_stack(&c, &ret->items[0], now.stack, pointer);
+        copy_stack(&c, &ret->items[0], now.stack, now.tso ? now.pointer : 0);
         return result;
+}
+
+void threads_unwind(struct threads *t, const struct ghc *g, const struct runtime *rt, const struct registers *r)
+{
+        (void)c_frames_find(&t->in_c, rt->has_c_stack ? rt->unwinder : NULL, g->program, r, rt->c_stack.words,
+                            rt->c_stack.n);
 }
 
 void threads_done(struct threads *t)
@@ -851,6 +685,8 @@ void threads_done(struct threads *t)
         free(t->items);
         free(t->chunks);
         free(t->words);
+        free(t->system);
+        free(t->system_frames);
         memory_forget(&t->pages);
         *t = (struct threads){ 0 };
 }

@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "inspect/ghc/layout.h"
-#include "inspect/memory/unwind.h"
+#include "inspect/ghc/running.h"
 
 #define THREAD_LABEL_BYTES 96u
 #define THREAD_FRAMES      64u /* that are kept of a stack, from its top */
@@ -55,20 +55,23 @@ struct haskell_thread {
         char label[THREAD_LABEL_BYTES]; /* "": none, or this release does not keep it */
         size_t first_chunk;             /* in threads.chunks */
         uint32_t n_chunks;
-        bool stale; /* it runs, and its stack pointer was not found: the stack is as when it last stopped */
-        bool cut;   /* more of the stack was not copied: a limit, or it could not be read */
+        bool stale;             /* it runs, and its stack pointer was not found: the stack is as when it last stopped */
+        bool cut;               /* more of the stack was not copied: a limit, or it could not be read */
+        uint32_t system_thread; /* its number in threads.system, plus 1; 0: not found */
 
         /* by threads_walk() */
         uint64_t n_frames, stack_words;
         uint64_t frames[THREAD_FRAMES]; /* return addresses, from the top */
         uint32_t n_kept;
-        bool whole; /* its last frame is the one that ends a stack */
+        bool whole;                  /* its last frame is the one that ends a stack */
+        const struct c_frames *in_c; /* NULL: not known */
 };
 
 struct threads {
-        struct c_frame c_frames[UNWIND_FRAMES]; /* of the one that runs, when it is in C: threads_unwind() */
-        size_t n_c_frames;
-        uint64_t c_next; /* where they return to; 0: not known */
+        struct c_frames in_c;         /* of the one that runs: threads_unwind() */
+        struct system_thread *system; /* that run Haskell, or C that it called */
+        size_t n_system, system_capacity;
+        struct c_frames *system_frames; /* of each, by threads_walk() */
         struct haskell_thread *items;
         size_t n, capacity;
         struct stack_chunk *chunks;
@@ -88,6 +91,7 @@ struct threads {
  */
 void threads_copy(struct threads *ret, struct ghc *g, bool (*expired)(void *ctx), void *ctx);
 
+/* States are right after it: one that was thought to run Haskell may be in C. */
 void threads_walk(struct threads *t, struct ghc *g);
 
 /* The frames of one of them, from the top; counts them, and sees whether they are whole. */
@@ -111,30 +115,6 @@ struct waiting_threads {
  */
 bool threads_copy_waiting(struct threads *ret, struct ghc *g, struct waiting_threads *w);
 
-#define CAPABILITIES_MOST 256u
-#define COLLECTORS        4u
-#define C_STACK_WORDS     2048u
-
-/* The innermost part of a C stack: in it C code has saved registers, and its frames are. */
-struct c_stack {
-        uint64_t words[C_STACK_WORDS];
-        size_t n;
-};
-
-/* What is known of a runtime before a thread of it is read. */
-struct runtime {
-        struct unwinder *unwinder; /* borrowed; NULL: C code is shown by where it is alone */
-        struct c_stack c_stack;    /* of the newest copy */
-        bool is_in_c;              /* it has been where the unwinder has a table */
-        uint64_t capabilities[CAPABILITIES_MOST];
-        size_t n_capabilities;
-        uint64_t stack_table;               /* by which a STACK is known: the table of one */
-        struct range collector[COLLECTORS]; /* code that collects, or waits for it; empty where it has no symbol */
-};
-
-/* By the first threads of each list, and by symbols. */
-void runtime_find(struct runtime *ret, struct ghc *g);
-
 enum activity {
         ACTIVITY_HASKELL,
         ACTIVITY_FOREIGN,    /* C code of a `safe` call, for which it has left its Haskell thread */
@@ -150,7 +130,7 @@ enum activity threads_copy_running(struct threads *ret, struct ghc *g, struct ru
                                    const struct registers *r, size_t words_most);
 
 /* After that, when the thread runs again: its frames in C. */
-void threads_unwind(struct threads *t, const struct runtime *runtime, const struct registers *r);
+void threads_unwind(struct threads *t, const struct ghc *g, const struct runtime *runtime, const struct registers *r);
 
 void threads_done(struct threads *t);
 
@@ -163,6 +143,9 @@ static inline uint64_t thread_state_word_at(const struct thread_layout *l)
 /* By fields of a TSO. */
 enum thread_state thread_state_of(const struct thread_layout *l, uint64_t word);
 bool thread_has_ended(uint16_t what_next);
+
+/* In C that it has called, `safe` or `unsafe`. */
+bool thread_state_is_in_c(enum thread_state s);
 
 /* For something that another thread, the operating system or a clock brings about; not for a capability. */
 bool thread_state_is_waiting(enum thread_state s);

@@ -38,6 +38,7 @@ struct registers {
         uint64_t base;    /* BaseReg: x86-64 r13, aarch64 x19; points into the capability */
         uint64_t hs_sp;   /* Sp, the stack of the Haskell thread: rbp, x20 */
         uint64_t hs_hp;   /* Hp, the last word allocated: r12, x21 */
+        uint64_t tls;     /* its pthread_t; 0: not known */
         uint64_t all[31]; /* in which closures may be */
         unsigned n_all;
 };

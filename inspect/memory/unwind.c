@@ -240,7 +240,7 @@ static uint64_t function_of_place(const struct unwind_table *t, uint64_t at)
 struct walk {
         uint64_t values[REGISTERS];
         uint64_t known; /* a bit for each */
-        unsigned n, pc, sp;
+        unsigned n, pc, sp, hs_sp;
         uint64_t low; /* of the copy of the stack */
         const uint64_t *words;
         size_t n_words;
@@ -365,6 +365,7 @@ static bool begin(struct walk *w, const struct program *p, const struct register
         w->n = is_arm ? 33 : 17;
         w->sp = is_arm ? 31 : 7;
         w->pc = is_arm ? 32 : 16;
+        w->hs_sp = is_arm ? 20 : 6;
         if (r->n_all < (is_arm ? 31u : 15u))
                 return false;
         for (unsigned i = 0; i < w->pc; i++)
@@ -375,20 +376,21 @@ static bool begin(struct walk *w, const struct program *p, const struct register
 }
 
 size_t unwind(struct unwinder *u, const struct registers *r, const uint64_t *words, size_t n,
-              struct c_frame ret[UNWIND_FRAMES], uint64_t *ret_next)
+              struct c_frame ret[UNWIND_FRAMES], struct c_caller *ret_caller)
 {
         struct walk w = { .low = r->sp & ~UINT64_C(7), .words = words, .n_words = n };
         size_t found = 0;
         bool is_exact = true, good = begin(&w, u->program, r);
 
-        *ret_next = 0;
+        *ret_caller = (struct c_caller){ 0, 0 };
         while (good && found < UNWIND_FRAMES) {
                 const uint64_t at = w.values[w.pc];
                 struct unwind_table *t;
                 /* a call may be the last instruction of its function: its return address is behind that */
                 Dwarf_Frame *row = find_row(u, at - !is_exact, &t);
                 if (!row) {
-                        *ret_next = at;
+                        ret_caller->at = at;
+                        (void)value_of(&w, w.hs_sp, &ret_caller->hs_sp);
                         return found;
                 }
                 ret[found] = (struct c_frame){ at, function_of_place(t, at - !is_exact) };

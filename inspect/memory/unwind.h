@@ -20,6 +20,12 @@ struct c_frame {
         uint64_t function; /* where its function begins, as far as tables say */
 };
 
+/* The code that has called the outermost of them, and is in no table: that of GHC. */
+struct c_caller {
+        uint64_t at;    /* where it goes on; 0: there is none, or it is not known */
+        uint64_t hs_sp; /* Sp there; 0: not known */
+};
+
 struct unwinder;
 
 /* NULL: no memory. The program must outlive it. */
@@ -32,11 +38,8 @@ void unwinder_load(struct unwinder *u);
 /* Whether a place is in code that has a table. */
 bool unwinder_covers(struct unwinder *u, uint64_t at);
 
-/*
- * Frames of a thread that is at r->pc, of `n` words of its stack from r->sp on (rounded down to a word). *ret_next:
- * where the last one returns to, which is none; 0: it is the outermost one, or that is not known.
- */
+/* Frames of a thread that is at r->pc, of `n` words of its stack from r->sp on (rounded down to a word). */
 size_t unwind(struct unwinder *u, const struct registers *r, const uint64_t *words, size_t n,
-              struct c_frame ret[UNWIND_FRAMES], uint64_t *ret_next);
+              struct c_frame ret[UNWIND_FRAMES], struct c_caller *ret_caller);
 
 #endif

@@ -13,8 +13,9 @@ static const struct machine {
         unsigned machine;
         uint8_t n, n_all; /* words; the first of them, which may hold closures */
         uint8_t pc, sp, base, hs_sp, hs_hp;
+        uint8_t tls; /* 0: not among them */
 } machines[] = {
-        { EM_X86_64, .n = 27, .n_all = 15, .pc = 16, .sp = 19, .base = 2, .hs_sp = 4, .hs_hp = 3 },
+        { EM_X86_64, .n = 27, .n_all = 15, .pc = 16, .sp = 19, .base = 2, .hs_sp = 4, .hs_hp = 3, .tls = 21 },
         { EM_AARCH64, .n = 34, .n_all = 31, .pc = 32, .sp = 31, .base = 19, .hs_sp = 20, .hs_hp = 21 },
 };
 
@@ -30,6 +31,7 @@ bool registers_read(struct registers *ret, unsigned machine, int tid, const uint
                                            .base = words[m->base],
                                            .hs_sp = words[m->hs_sp],
                                            .hs_hp = words[m->hs_hp],
+                                           .tls = m->tls ? words[m->tls] : 0,
                                            .n_all = m->n_all };
                 memcpy(ret->all, words, 8 * (size_t)m->n_all);
                 return true;

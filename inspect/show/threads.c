@@ -21,22 +21,38 @@ struct group {
         size_t n;
 };
 
-static int by_stack(const void *a, const void *b)
+/* What is not known of C is as none. */
+static int compare_c_frames(const struct haskell_thread *a, const struct haskell_thread *b)
 {
-        const struct haskell_thread *x = a, *y = b;
+        static const struct c_frames none = { .n = 0 };
+        const struct c_frames *x = a->in_c ? a->in_c : &none, *y = b->in_c ? b->in_c : &none;
 
+        if (!thread_state_is_in_c(a->state) || x == y)
+                return 0;
+        if (x->n != y->n)
+                return x->n < y->n ? -1 : 1;
+        for (size_t i = 0; i < x->n; i++)
+                if (x->items[i].function != y->items[i].function)
+                        return x->items[i].function < y->items[i].function ? -1 : 1;
+        return x->n ? x->whole - y->whole : 0;
+}
+
+static int compare(const struct haskell_thread *x, const struct haskell_thread *y)
+{
         if (x->state != y->state)
                 return x->state < y->state ? -1 : 1;
         if (x->n_kept != y->n_kept)
                 return x->n_kept < y->n_kept ? -1 : 1;
         const int frames = memcmp(x->frames, y->frames, x->n_kept * sizeof(x->frames[0]));
-        return frames ? frames : (x->id > y->id) - (x->id < y->id);
+        return frames ? frames : compare_c_frames(x, y);
 }
 
-static bool is_same(const struct haskell_thread *x, const struct haskell_thread *y)
+static int by_stack(const void *a, const void *b)
 {
-        return x->state == y->state && x->n_kept == y->n_kept &&
-               !memcmp(x->frames, y->frames, x->n_kept * sizeof(x->frames[0]));
+        const struct haskell_thread *x = a, *y = b;
+        const int stacks = compare(x, y);
+
+        return stacks ? stacks : (x->id > y->id) - (x->id < y->id);
 }
 
 static int by_size(const void *a, const void *b)
@@ -64,7 +80,7 @@ static struct group *group(struct threads *t, bool all, size_t *ret_n)
         if (groups && t->n)
                 qsort(t->items, t->n, sizeof(*t->items), all ? by_id : by_stack);
         for (size_t i = 0; groups && i < t->n; i++) {
-                if (!all && n && is_same(groups[n - 1].first, &t->items[i]))
+                if (!all && n && compare(groups[n - 1].first, &t->items[i]) == 0)
                         groups[n - 1].n++;
                 else
                         groups[n++] = (struct group){ &t->items[i], 1 };
@@ -165,6 +181,23 @@ static void print_members(FILE *to, const struct group *g)
         (void)fputs(g->n > NAMED_MOST ? ", ...\n" : "\n", to);
 }
 
+/* From the innermost to the one that Haskell has called. */
+static void print_c_frames(const struct inspect_subject *s, const struct haskell_thread *h)
+{
+        const size_t n = h->in_c ? h->in_c->n : 0, shown = n < s->request->frames ? n : s->request->frames;
+        char name[PROGRAM_NAME_BYTES], safe[2 * PROGRAM_NAME_BYTES];
+
+        for (size_t i = 0; i < shown; i++) {
+                name_of_c_function(s->program, h->in_c->items[i].function, name, sizeof(name));
+                (void)hw_terminal_text(safe, sizeof(safe), name);
+                (void)fprintf(s->request->to, "        %s\n", safe);
+        }
+        if (n > shown)
+                (void)fprintf(s->request->to, "        ... %zu more in C\n", n - shown);
+        else if (s->request->frames > 0 && (n == 0 || !h->in_c->whole))
+                (void)fputs("        " NAMES_OF_C_UNKNOWN "\n", s->request->to);
+}
+
 static void print_frames(const struct inspect_subject *s, const struct haskell_thread *h)
 {
         char name[PROGRAM_NAME_BYTES], source[NAME_SOURCE_BYTES];
@@ -205,6 +238,8 @@ static void print_group(const struct inspect_subject *s, const struct group *g)
         (void)fputc('\n', to);
         if (g->n > 1)
                 print_members(to, g);
+        if (thread_state_is_in_c(g->first->state))
+                print_c_frames(s, g->first);
         print_frames(s, g->first);
 }
 
@@ -265,6 +300,23 @@ static void frames_json(struct json_out *j, const struct inspect_subject *s, con
         json_close(j, ']');
 }
 
+static void c_frames_json(struct json_out *j, const struct inspect_subject *s, const struct c_frames *c)
+{
+        char name[PROGRAM_NAME_BYTES];
+
+        json_member_u64(j, "c_stack_frames", c ? c->n : 0);
+        json_member_bool(j, "c_stack_whole", c && c->n && c->whole);
+        json_member_open(j, "c_frames", '[');
+        for (size_t i = 0; c && i < c->n && i < s->request->frames; i++) {
+                name_of_c_function(s->program, c->items[i].function, name, sizeof(name));
+                json_open(j, '{');
+                json_member_text(j, "name", name);
+                json_address(j, "function", c->items[i].function);
+                json_close(j, '}');
+        }
+        json_close(j, ']');
+}
+
 static void cause_json(struct json_out *j, const struct haskell_thread *h)
 {
         if (waits_for_file(h->state) && h->waits_for)
@@ -308,6 +360,8 @@ static void group_json(struct json_out *j, const struct inspect_subject *s, cons
         json_member_u64(j, "stack_frames", e.most_frames);
         json_member_bool(j, "stack_whole", e.whole && !e.stale);
         json_known_u64(j, "allocated_bytes", e.allocated > 0, e.allocated);
+        if (thread_state_is_in_c(g->first->state))
+                c_frames_json(j, s, g->first->in_c);
         frames_json(j, s, g->first);
         json_member_open(j, "members", '[');
         for (size_t k = 0; k < g->n && (!s->request->brief || k < NAMED_MOST); k++)

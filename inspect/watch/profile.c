@@ -85,7 +85,7 @@ static enum stopped sample(struct sampler *s, struct os_thread *t, const struct 
                 s->to->expired++;
                 return STOPPED_NOT;
         }
-        threads_unwind(&s->threads, &s->runtime, &r);
+        threads_unwind(&s->threads, s->ghc, &s->runtime, &r);
         stack_profile_add(s->to, s->ghc, &s->threads, activity, r.pc, after.cpu_ns - t->sampled.cpu_ns);
         s->to->waited_ns += after.waited_ns - t->sampled.waited_ns;
         t->sampled = after;

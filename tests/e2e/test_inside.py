@@ -29,6 +29,7 @@ programs = Programs({
     "sliced": ("sliced", "Sliced"),
     "profiled": ("inside-profiled", "Inside", "-threaded", "-prof"),
     "foreign": ("foreign-work", "ForeignWork", "-threaded", "-optc-O2", "tests/programs/foreign_work.c"),
+    "foreign-plain": ("foreign-work-plain", "ForeignWork", "-optc-O2", "tests/programs/foreign_work.c"),
     "sources": ("inside-sources", "Inside", "-threaded", "-rtsopts", "tests/programs/inside_sources.c"),
 })
 
@@ -136,13 +137,75 @@ def test_threads_of_a_stripped_program(directory):
         program.wait()
 
 
-def core_of(directory, path):
+def in_c(found):
+    """The groups of threads that are in foreign_wait, which Haskell calls, and those in C of which nothing is known."""
+    groups = [g for g in found["groups"] if "c_frames" in g]
+    return [g for g in groups if g["c_stack_frames"] >= 3], [g for g in groups if not g["c_frames"]]
+
+
+def check_c_frames(what, program):
+    """Seven threads wait in a call, their stacks were moved meanwhile; one waits in a call in a call back, below which C is not known."""
+    found = wait_for(lambda: (f := inspect("threads", what)) and len(in_c(f)[0]) == 2 and f, "eight threads to wait in C")
+    waiting, [outer] = in_c(found)
+    assert [g["threads"] for g in waiting] == [7, 1] and len({m["os_thread"] for g in waiting for m in g["members"]}) == 8
+    assert all(g["state"] == "foreign" and g["c_stack_whole"] and g["c_stack_frames"] == len(g["c_frames"]) for g in waiting)
+    names = [f["name"] for f in waiting[0]["c_frames"]]
+    assert names == [f["name"] for f in waiting[1]["c_frames"]] and all(f["function"].startswith("0x") for f in waiting[0]["c_frames"])
+    if found["symbols"]:
+        assert names[-2:] == ["foreign_pause", "foreign_wait"] and outer["frames"][0]["name"].startswith("Main")
+    else:
+        assert all(re.fullmatch(program + r"\+0x[0-9a-f]+", name) for name in names[-2:]), "no name is made up"
+    assert outer["state"] == "foreign" and outer["c_stack_frames"] == 0 and not outer["c_stack_whole"]
+    text = client("threads", what).stdout.decode()
+    assert text.count("".join(f"        {name}\n" for name in names)) == 2 and text.count("        (C functions that are not known)\n") == 1
+    short = client("threads", what, "--frames", "1").stdout.decode()
+    assert short.count(f"        {names[0]}\n        ... {len(names) - 1} more in C\n        ") == 2
+    return found
+
+
+@pytest.mark.parametrize("stripped", [False, True])
+def test_c_functions_of_threads(directory, stripped):
+    require_tracing()
+    path = shutil.copy(programs["foreign"], directory / "work")
+    if stripped:
+        subprocess.run(["strip", path], check=True)
+    program = started(path, "wait")
+    try:
+        check_c_frames(program.pid, "work")
+        found = inspect("threads", program.pid, "--no-stop")
+        waiting, unknown = in_c(found)
+        assert not waiting and max(g["threads"] for g in unknown) == 7 and not any(g["c_stack_whole"] for g in unknown)
+    finally:
+        program.kill()
+        program.wait()
+
+
+@pytest.mark.parametrize("build", ["foreign", "foreign-plain"])
+@pytest.mark.parametrize("call", ["safe", "unsafe"])
+def test_c_functions_of_a_thread_that_computes(build, call):
+    require_tracing()
+    program = started(programs[build], call)
+    try:
+        def in_loop():
+            groups = [g for g in inspect("threads", program.pid)["groups"] if g["state"] in ("foreign", "running_c")]
+            return [g for g in groups if g["c_frames"] and g["c_frames"][0]["name"] == "foreign_loop"]
+        [g] = wait_for(in_loop, "it to be in C")
+        assert [f["name"] for f in g["c_frames"]] in (["foreign_loop", "foreign_compress"], ["foreign_loop", "foreign_check"])
+        assert g["c_stack_whole"] and g["state"] == ("foreign" if call == "safe" else "running_c")
+        assert g["members"][0]["os_thread"] == program.pid and g["members"][0]["stack_whole"]
+    finally:
+        program.kill()
+        program.wait()
+
+
+def core_of(directory, path, *args, ready=lambda program: None):
     """Its core file after a crash, and the process that it was."""
     pattern = pathlib.Path("/proc/sys/kernel/core_pattern").read_text().strip()
     if pattern.startswith("|") or "/" in pattern:
         pytest.skip(f"needs core files where a program crashes; kernel.core_pattern is {pattern}")
-    program = started(path, cwd=directory,
+    program = started(path, *args, cwd=directory,
                       preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CORE, (resource.RLIM_INFINITY,) * 2))
+    ready(program)
     program.send_signal(signal.SIGABRT)
     program.wait(timeout=DEADLINE_S)
     [core] = directory.iterdir()
@@ -157,6 +220,12 @@ def test_threads_of_a_core_file(directory):
     os.truncate(core, core.stat().st_size // 2)
     done = client("threads", core)
     assert done.returncode == 2 or b"incomplete: the core file was cut off" in done.stdout, done.stderr
+
+
+def test_c_functions_in_a_core_file(directory):
+    require_tracing()
+    core, _ = core_of(directory, programs["foreign"], "wait", ready=lambda program: check_c_frames(program.pid, ""))
+    check_c_frames(core, "")
 
 
 def check_heap(found):

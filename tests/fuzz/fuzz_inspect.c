@@ -324,7 +324,8 @@ static void unwind_all(const uint8_t *data, size_t size)
         struct registers r = { .n_all = 31 };
         struct c_frame frames[UNWIND_FRAMES];
         struct unwinder *u = unwinder_new(&p);
-        uint64_t words[64] = { 0 }, next;
+        uint64_t words[64] = { 0 };
+        struct c_caller caller;
 
         (void)program_add_mapping(&p, (struct mapping){ .end = size, .readable = true, .executable = true });
         const size_t n = size < sizeof(words) ? size : sizeof(words);
@@ -333,7 +334,7 @@ static void unwind_all(const uint8_t *data, size_t size)
         r.sp = words[31];
         for (uint64_t at = 0; u && at < size; at += 1 + size / 40) {
                 r.pc = at;
-                (void)unwind(u, &r, words, ARRAY_SIZE(words), frames, &next);
+                (void)unwind(u, &r, words, ARRAY_SIZE(words), frames, &caller);
         }
         unwinder_destroy(&u);
         program_done(&p);

@@ -1,9 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* foreign_work.c - two functions that a Haskell program calls, one of which works 70 for 30 of the other. */
+/*
+ * foreign_work.c - functions that a Haskell program calls: one works 70 for 30 of another, one waits for ever, and one
+ * calls back.
+ */
+#include <stdatomic.h>
 #include <stdint.h>
+#include <unistd.h>
 
 uint64_t foreign_compress(uint64_t n);
 uint64_t foreign_check(uint64_t n);
+uint64_t foreign_wait(uint64_t n);
+uint64_t foreign_waiting(void);
+uint64_t foreign_call_back(void (*f)(void));
+
+static atomic_uint_fast64_t waiting;
 
 __attribute__((noinline)) static uint64_t foreign_loop(uint64_t n)
 {
@@ -22,4 +32,26 @@ uint64_t foreign_compress(uint64_t n)
 uint64_t foreign_check(uint64_t n)
 {
         return foreign_loop(30 * n) + 1;
+}
+
+__attribute__((noinline)) static uint64_t foreign_pause(uint64_t n)
+{
+        return (uint64_t)pause() + n;
+}
+
+uint64_t foreign_wait(uint64_t n)
+{
+        atomic_fetch_add(&waiting, 1);
+        return foreign_pause(n) + 1;
+}
+
+uint64_t foreign_waiting(void)
+{
+        return atomic_load(&waiting);
+}
+
+uint64_t foreign_call_back(void (*f)(void))
+{
+        f();
+        return foreign_loop(1);
 }

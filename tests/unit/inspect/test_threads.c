@@ -161,6 +161,116 @@ static void test_running(void **state)
         draft_destroy(d);
 }
 
+/* The runtime's record of a `safe` call: `outer` is the one around it, `next` the one behind it in the list. */
+static void make_call(struct draft *d, uint64_t call, uint64_t tso, uint64_t task, uint64_t outer, uint64_t next)
+{
+        draft_u64(d, call + 8, tso);
+        draft_u64(d, call + 16, DRAFT_CAPABILITY);
+        draft_u64(d, call + 40, task);
+        draft_u64(d, call + 48, outer);
+        draft_u64(d, call + 64, next);
+}
+
+/* By which thread of the system each was found in; 0: none. */
+static void check_system(struct ghc *g, int first, int second, int third)
+{
+        struct threads t = copied(g);
+
+        assert_int_equal(of_id(&t, 1)->os_thread, first);
+        assert_int_equal(of_id(&t, 2)->os_thread, second);
+        assert_int_equal(of_id(&t, 3)->os_thread, third);
+        for (size_t i = 0; i < t.n; i++) {
+                assert_int_equal(!!t.items[i].in_c, !!t.items[i].os_thread);
+                assert_true(t.items[i].whole &&
+                            (!t.items[i].in_c || t.items[i].in_c->n == 0)); /* there are no tables */
+        }
+        threads_done(&t);
+}
+
+/* Two threads of the system, of which the runtime's lists say what they call C for. */
+static void test_foreign(void **state)
+{
+        enum { FOREIGN = 10 };
+        const uint64_t calls = DRAFT_C + 0x9000, tasks = DRAFT_C + 0xa000, list = DRAFT_CAPABILITY + 0x400;
+        struct draft *d = draft_new(&draft_9_0);
+        const uint64_t frame = draft_table(d, RET_SMALL, 1, 0, NULL);
+        const struct registers r = { .sp = DRAFT_C + 0x8000, .base = DRAFT_CAPABILITY + CAPABILITY_REGISTERS };
+        uint64_t tso[3];
+
+        (void)state;
+        for (size_t i = 0; i < ARRAY_SIZE(tso); i++)
+                tso[i] = draft_thread(d, FOREIGN, 0, (uint64_t[]){ frame, 7 + i }, 2);
+        for (int i = 0; i < 2; i++) {
+                struct registers one = r;
+                one.tid = 31 + i;
+                one.tls = 0x1000 + 0x100 * (uint64_t)i;
+                draft_u64(d, tasks + 0x100 * (uint64_t)i, one.tls);
+                assert_true(program_add_registers(&d->program, one));
+        }
+        struct ghc g = found(d);
+        check_system(&g, 0, 0, 0);
+        draft_u64(d, list, calls);
+        make_call(d, calls, tso[0], tasks, 0, calls + 0x80);
+        make_call(d, calls + 0x80, tso[2], tasks + 0x100, 0, 0);
+        check_system(&g, 31, 0, 32);
+        /* a call back has called, too: the frames of C are of the innermost one, wherever it is in the list */
+        make_call(d, calls + 0x100, tso[1], tasks, calls, 0);
+        draft_u64(d, calls + 0x80 + 64, calls + 0x100);
+        check_system(&g, 0, 31, 32);
+        make_call(d, calls, tso[0], tasks, calls + 0x100, calls + 0x80);
+        make_call(d, calls + 0x100, tso[1], tasks, 0, 0);
+        check_system(&g, 31, 0, 32);
+        /* each in the other; a list without an end; one that leads to what is no call */
+        make_call(d, calls + 0x100, tso[1], tasks, calls, 0);
+        check_system(&g, 0, 0, 32);
+        draft_u64(d, calls + 0x100 + 64, calls);
+        check_system(&g, 0, 0, 0);
+        make_call(d, calls, tso[0], tasks, 0, calls + 0x80);
+        draft_u64(d, calls + 0x80 + 64, calls + 0x108);
+        check_system(&g, 31, 0, 32);
+        /* what a call back runs is in the same thread of the system; what another one runs is not */
+        const uint64_t last = draft_thread(d, 0, 0, (uint64_t[]){ frame, 7, frame, 7 }, 4);
+        const uint64_t top = *(uint64_t *)(void *)draft_at(d, last + 24, 8) + 24 + 8 * 8;
+        draft_finish(d);
+        draft_u64(d, DRAFT_CAPABILITY + CAPABILITY_CURRENT_THREAD, last);
+        draft_u64(d, r.sp + 0x40, top);
+        check_system(&g, 31, 0, 32);
+        draft_u64(d, last + 64, calls + 0x80); /* it is bound to that */
+        check_system(&g, 31, 0, 0);
+        struct threads t = copied(&g);
+        assert_int_equal(of_id(&t, 4)->os_thread, 32);
+        assert_int_equal(of_id(&t, 4)->state, THREAD_IN_C);
+        assert_false(of_id(&t, 4)->stale);
+        threads_done(&t);
+        ghc_done(&g);
+        draft_destroy(d);
+}
+
+/* Where there is no list it is known by the pointer with which the stack was left, as long as it is there. */
+static void test_foreign_by_stack(void **state)
+{
+        struct draft *d = draft_new(&draft_9_0);
+        const uint64_t frame = draft_table(d, RET_SMALL, 1, 0, NULL);
+        const uint64_t tso = draft_thread(d, 10, 0, (uint64_t[]){ frame, 7 }, 2);
+        const uint64_t top = *(uint64_t *)(void *)draft_at(d, tso + 24, 8) + 24 + 8 * 8;
+        const uint64_t sp = DRAFT_C + 0x8000;
+
+        (void)state;
+        assert_true(program_add_registers(
+                &d->program,
+                (struct registers){ .tid = 31, .sp = sp, .base = DRAFT_CAPABILITY + CAPABILITY_REGISTERS }));
+        struct ghc g = found(d);
+        for (unsigned found = 0; found < 2; found++) {
+                draft_u64(d, sp + 0x40, found ? top : top + 8);
+                struct threads t = copied(&g);
+                assert_int_equal(t.items[0].os_thread, found ? 31 : 0);
+                assert_int_equal(t.items[0].state, THREAD_FOREIGN);
+                threads_done(&t);
+        }
+        ghc_done(&g);
+        draft_destroy(d);
+}
+
 /* Of a black hole the thread that computes it is known, also through a queue. */
 static void test_owner(void **state)
 {
@@ -262,9 +372,15 @@ static void test_names(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_releases), cmocka_unit_test(test_chunks),        cmocka_unit_test(test_running),
-                cmocka_unit_test(test_owner),    cmocka_unit_test(test_damaged_lists), cmocka_unit_test(test_refused),
+                cmocka_unit_test(test_releases),
+                cmocka_unit_test(test_chunks),
+                cmocka_unit_test(test_running),
+                cmocka_unit_test(test_owner),
+                cmocka_unit_test(test_damaged_lists),
+                cmocka_unit_test(test_refused),
                 cmocka_unit_test(test_names),
+                cmocka_unit_test(test_foreign),
+                cmocka_unit_test(test_foreign_by_stack),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

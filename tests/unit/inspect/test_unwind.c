@@ -104,7 +104,7 @@ struct rig {
         struct program program;
         struct unwinder *unwinder;
         struct c_frame frames[UNWIND_FRAMES];
-        uint64_t next;
+        struct c_caller next;
 };
 
 static void rig_open(struct rig *r, uint64_t at, uint8_t byte)
@@ -149,7 +149,7 @@ static void test_frames_through_a_library(void **state)
         assert_int_equal(frame_of(&r, n, (uintptr_t)compare), 1);
         const int sorted = frame_of(&r, n, (uintptr_t)sort), opened = frame_of(&r, n, (uintptr_t)open_self);
         assert_true(sorted > 2 && opened == sorted + 1); /* functions of the C library are between */
-        assert_int_equal(r.next, 0);                     /* it goes on to where the program begins */
+        assert_int_equal(r.next.at, 0);                  /* it goes on to where the program begins */
         assert_true(unwinder_covers(r.unwinder, (uintptr_t)sort + 1));
         rig_close(&r);
 }
@@ -162,19 +162,19 @@ static void test_what_ends_a_stack(void **state)
         rig_open(&r, 0, 0);
         const size_t n = rig_unwind(&r, WORDS), less = rig_unwind(&r, 64);
         assert_true(less > 0 && less < n);
-        assert_int_equal(r.next, 0);
+        assert_int_equal(r.next.at, 0);
         /* to code without a table: that of GHC */
         const uint64_t pc = here.pc, word = words[0], sp = here.sp;
         here.pc = (uintptr_t)words;
         assert_false(unwinder_covers(r.unwinder, here.pc));
         assert_int_equal(rig_unwind(&r, WORDS), 0);
-        assert_int_equal(r.next, here.pc);
+        assert_int_equal(r.next.at, here.pc);
         /* which the code at the beginning of a function has called */
         here.pc = (uintptr_t)sort;
 #if defined(__x86_64__)
         words[0] = (uintptr_t)words;
         assert_int_equal(rig_unwind(&r, WORDS), 1);
-        assert_int_equal(r.next, (uintptr_t)words);
+        assert_int_equal(r.next.at, (uintptr_t)words);
 #endif
         /* its registers are not known */
         here.pc = pc;
