@@ -29,6 +29,7 @@
 #include "daemon/rules/test/tool.h"
 #include "daemon/loop/descriptors.h"
 #include "daemon/source/census_reader.h"
+#include "daemon/source/inspector.h"
 #include "daemon/source/cgroup.h"
 #include "daemon/source/procfs.h"
 #include "daemon/target/checkpoints.h"
@@ -272,7 +273,9 @@ static int serve(const struct config *config, struct rulebook *rulebook)
         };
         common.trend.memory_bytes = procfs_memory_total("");
         memory_set_budget(own_memory(config));
-        census_reader_set_memory(config->census_memory_bytes == UINT64_MAX ? 0 : config->census_memory_bytes);
+        census_reader_allow(config->census_memory_bytes != UINT64_MAX);
+        if (config->census_memory_bytes != UINT64_MAX)
+                inspector_set_memory(config->census_memory_bytes);
         (void)descriptors_left(0);
         targets = targets_new(base, bus, &common);
         requests.targets = targets;

@@ -158,8 +158,10 @@ static const struct option options[] = {
                 "of it targets above their share get no new bands, above 95 % none does, and no target is added"),
         OPTION_CALLBACK(
                 "census-memory", 0, "BYTES|off", parse_setting, COMPLETE_NOTHING,
-                "memory that reading the heap of a program with the agent may need, for censuses that do not pause it: "
-                "a quarter more than the heap (default 1GiB); off: no heap is read"),
+                "memory that reading the heap of a program from outside may need, a quarter more than the heap "
+                "(default "
+                "1GiB): a larger one is estimated from a sample, or with the agent counted in a pause; off: also any "
+                "other one with the agent"),
         OPTION_CALLBACK(
                 "keep-ended", 0, "NUMBER", parse_setting, COMPLETE_NOTHING,
                 "how many ended runs are kept, with all that was seen of them, 0 to 500: targets of `heapwatch run`, "

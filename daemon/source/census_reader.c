@@ -22,11 +22,11 @@
 #include "proto/base/sibling.h"
 
 static unsigned n_readers; /* that have a program */
-static uint64_t most_bytes;
+static bool is_allowed = true;
 
-void census_reader_set_memory(uint64_t bytes)
+void census_reader_allow(bool allowed)
 {
-        most_bytes = bytes;
+        is_allowed = allowed;
 }
 
 static const struct timeval first_pause = { 2, 0 }, check_pause = { 1, 0 };
@@ -43,12 +43,12 @@ static void close_ends(struct census_reader *r)
 /* False: not now. */
 static bool start(struct census_reader *r)
 {
-        char pid[16], memory[24];
+        char pid[16], memory[INSPECTOR_MEMORY];
         char *argv[] = { "heapwatch-inspect", "watch", "--for-agent", "--pid", pid, "--memory", memory, NULL };
         int in[2], err[2];
 
         (void)snprintf(pid, sizeof(pid), "%ld", (long)r->program);
-        (void)snprintf(memory, sizeof(memory), "%" PRIu64, most_bytes);
+        inspector_print_memory(memory);
         if (pipe2(in, O_CLOEXEC) < 0)
                 return false;
         if (pipe2(err, O_CLOEXEC | O_NONBLOCK) < 0) {
@@ -114,7 +114,7 @@ void census_reader_begin(struct census_reader *r, struct event_base *base, int s
         socklen_t size = sizeof(peer);
 
         *r = (struct census_reader){ .socket = socket, .life = -1, .err = -1 };
-        if (most_bytes == 0 || getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0 || peer.pid <= 0 ||
+        if (!is_allowed || getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0 || peer.pid <= 0 ||
             peer.pid == getpid() || n_readers == LIMIT_CENSUS_READERS || !(r->timer = evtimer_new(base, on_timer, r)))
                 return;
         n_readers++;

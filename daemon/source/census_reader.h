@@ -10,7 +10,7 @@
 #ifndef HW_DAEMON_SOURCE_CENSUS_READER_H
 #define HW_DAEMON_SOURCE_CENSUS_READER_H
 
-#include <stdint.h>
+#include <stdbool.h>
 #include <sys/types.h>
 
 #include "daemon/source/backoff.h"
@@ -26,8 +26,8 @@ struct census_reader {
         pid_t child, program;
 };
 
-/* What each of them may need from now on; 0: there is none. */
-void census_reader_set_memory(uint64_t bytes);
+/* Whether there is one, from now on; at first there is. */
+void census_reader_allow(bool allowed);
 
 /* Begins a moment after this, for a program that lasts. Nothing where the socket's other side is no process of ours. */
 void census_reader_begin(struct census_reader *r, struct event_base *base, int socket);

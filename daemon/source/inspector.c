@@ -1,13 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "daemon/source/inspector.h"
 
+#include <inttypes.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "heapwatch/text.h"
+
+static uint64_t memory_bytes = UINT64_C(1) << 30;
+
+void inspector_set_memory(uint64_t bytes)
+{
+        memory_bytes = bytes;
+}
+
+void inspector_print_memory(char ret[INSPECTOR_MEMORY])
+{
+        (void)snprintf(ret, INSPECTOR_MEMORY, "%" PRIu64, memory_bytes);
+}
 
 void inspector_sentence(int err, char ret[INSPECTOR_SENTENCE])
 {

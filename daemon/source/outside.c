@@ -46,10 +46,11 @@ static const struct timeval reap_pause = { 0, REAP_MS * 1000 };
 
 static int spawn(struct outside_source *o, int out, int err)
 {
-        char pid[16];
-        char *argv[] = { "heapwatch-inspect", "watch", "--pid", pid, NULL };
+        char pid[16], memory[INSPECTOR_MEMORY];
+        char *argv[] = { "heapwatch-inspect", "watch", "--pid", pid, "--memory", memory, NULL };
 
         (void)snprintf(pid, sizeof(pid), "%" PRIu32, o->source.uri.pid);
+        inspector_print_memory(memory);
         return sibling_spawn(argv, (const int[]){ SIBLING_NULL, out, err }, &o->child);
 }
 
