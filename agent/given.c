@@ -10,6 +10,7 @@
 #include "agent/limits.h"
 #include "agent/preamble.h"
 #include "proto/base/agent_socket.h"
+#include "proto/base/outside_census.h"
 
 #define EVENT_HEAD   10 /* number and time */
 #define CENSUS_BYTES 18 /* an event that begins or ends one */
@@ -124,7 +125,7 @@ static void stamp(struct chunk *c, uint64_t at_ns)
         for (size_t at = 0; at < size; at += event_bytes(events + at, size - at)) {
                 put_be(events + at + 2, at_ns, 8);
                 if (get_be(events + at, 2) != EVENT_BAND)
-                        put_be(events + at + EVENT_HEAD, AGENT_OUTSIDE_CENSUS, 8);
+                        put_be(events + at + EVENT_HEAD, OUTSIDE_CENSUS, 8);
         }
 }
 

@@ -188,7 +188,7 @@ size_t account_bands(const struct world_target *t, const struct world_band *grow
 
         for (uint32_t i = 0; i < t->n_bands; i++) {
                 const struct world_band *b = t->bands[i];
-                if (!b || !b->seen || b->bytes <= b->first_bytes)
+                if (!b || !b->seen || (double)b->bytes <= (double)b->first_bytes + census_margin_of_gain(t, b))
                         continue;
                 size_t at = n < ACCOUNT_BANDS ? n++ : ACCOUNT_BANDS;
                 for (; at > 0 && grown[at - 1]->bytes - grown[at - 1]->first_bytes < b->bytes - b->first_bytes; at--)

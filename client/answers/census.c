@@ -7,6 +7,7 @@
 
 #include "client/answers/evidence.h"
 #include "heapwatch/text.h"
+#include "proto/base/outside_census.h"
 
 #define DIFFERENT       0.25 /* of the larger one: live data and the total of a census differ by some percent anyway */
 #define DIFFERENT_BYTES (UINT64_C(1) << 20)
@@ -46,6 +47,23 @@ static void add_size(struct census_age *a, const struct world_target *t, bool ov
                     hw_bytes_text(now, sizeof(now), (double)t->heap->live_bytes), over ? "at the end" : "now");
 }
 
+/* The largest band is known best, in parts of itself. */
+static void add_kind(struct census_age *a, const struct world_target *t)
+{
+        const Hw__Census *c = t->census;
+        uint64_t largest = 0;
+        char share[HW_NUMBER_MAX];
+
+        for (size_t i = 0; i < c->n_bytes; i++)
+                largest = c->bytes[i] > largest ? c->bytes[i] : largest;
+        if (c->spread > 0 && largest > 0)
+                add(a->before, "last census, estimated from a sample (largest band \xc2\xb1%s), ",
+                    hw_share_text(share, sizeof(share),
+                                  census_margin(c->spread, (double)largest, (double)c->total_bytes) / (double)largest));
+        else
+                add(a->before, c->outside ? "last census, without a pause, " : "last census ");
+}
+
 void census_age_of(struct census_age *ret, const struct world_target *t, bool live)
 {
         const Hw__Run *run = t->target ? t->target->run_info : NULL;
@@ -58,12 +76,19 @@ void census_age_of(struct census_age *ret, const struct world_target *t, bool li
                 ret->time_ns = t->census->time_ns;
                 ret->total_bytes = t->census->total_bytes;
                 ret->stale = is_stale(t);
-                add(ret->before, t->census->outside ? "last census, without a pause, " : "last census ");
+                add_kind(ret, t);
                 add_size(ret, t, e.over);
         }
         if (none)
                 add(t->census ? ret->after : ret->before, "%s%.200s",
                     t->census ? "; no further one: " : "no census: ", none);
+}
+
+double census_margin_of_gain(const struct world_target *t, const struct world_band *band)
+{
+        const Hw__Census *c = t->census;
+
+        return c && c->spread > 0 ? census_gain_margin(c->spread, (double)band->bytes, (double)c->total_bytes) : 0;
 }
 
 char *census_age_text(char *out, size_t size, const struct census_age *a, uint64_t now_ns)

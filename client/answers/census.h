@@ -14,7 +14,7 @@
 
 /*
  * "last census " AGE " ago at 2.4 MiB; live data is 98 MiB now: bands are of then"; "last census, without a pause, "
- * where it was read from outside.
+ * where it was read from outside, "last census, estimated from a sample (largest band ±3 %), " of a large heap.
  */
 struct census_age {
         bool any;             /* there is something to say */
@@ -28,8 +28,11 @@ struct census_age {
 /* `live`: a daemon follows the target; false: a finished log. */
 void census_age_of(struct census_age *ret, const struct world_target *t, bool live);
 
+/* Bytes that a band may seem to have gained by the newest census without having done so; 0: it was counted. */
+double census_margin_of_gain(const struct world_target *t, const struct world_band *band);
+
 /*
- * The same as the member "census" of an object in JSON; nothing when there is nothing to say. `now`: with the age and
+ * An age as the member "census" of an object in JSON; nothing when there is nothing to say. `now`: with the age and
  * the sentence at the newest event, which change with each of them.
  */
 void census_age_print(struct json_out *j, const struct world_target *t, bool live, bool now);

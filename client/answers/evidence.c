@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "client/answers/census.h"
 #include "client/state/band_name.h"
 #include "heapwatch/text.h"
 #include "proto/base/agent_peer.h"
@@ -288,10 +289,11 @@ static void find_gained(struct evidence *e)
                         continue;
                 const double before = has_floor ? fmin((double)b->first_bytes, floor) : (double)b->first_bytes;
                 const double gained = fmax((double)b->bytes - before, 0);
+                const double surely = gained - census_margin_of_gain(e->t, b);
                 all += gained;
-                if (gained <= most || is_judged_steady(e, b))
+                if (surely <= most || is_judged_steady(e, b))
                         continue;
-                most = gained;
+                most = surely;
                 top = b;
         }
         if (has_floor && h && h->has_max_live_bytes)

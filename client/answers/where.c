@@ -285,6 +285,15 @@ static bool gained_since_onset(const Hw__EarlyWarning *early, const Hw__GrowingB
         return !b->has_span_ns || sub_sat(early->census_time_ns, b->span_ns) <= early->onset_to_ns;
 }
 
+/* Of an estimate what it is surely. */
+static void append_gain(struct target_answer *a, const Hw__GrowingBand *b)
+{
+        const bool is_estimate = b->has_gained_low_bytes && b->gained_low_bytes < b->gained_bytes;
+
+        append_text(a->text, is_estimate ? "at least +" : "+");
+        append_bytes(a->text, (uint64_t)(is_estimate ? b->gained_low_bytes : b->gained_bytes));
+}
+
 /* "ARR_WORDS with 102 MiB, +99.7 MiB since it began; then Main.Item (+1.2 MiB); bands explain 98 % of the rise" */
 static void append_risen_bands(struct target_answer *a, const struct evidence *e, const Hw__EarlyWarning *early)
 {
@@ -298,8 +307,8 @@ static void append_risen_bands(struct target_answer *a, const struct evidence *e
 
                 if (i > 0) {
                         append_other(a, b, i);
-                        append_text(a->text, " (+");
-                        append_bytes(a->text, (uint64_t)b->gained_bytes);
+                        append_text(a->text, " (");
+                        append_gain(a, b);
                         append_text(a->text, ")");
                         continue;
                 }
@@ -307,8 +316,8 @@ static void append_risen_bands(struct target_answer *a, const struct evidence *e
                 append_label(a->text, e, b->label ? b->label : "a band without a label");
                 append_text(a->text, " with ");
                 append_bytes(a->text, b->bytes);
-                append_text(a->text, ", +");
-                append_bytes(a->text, (uint64_t)b->gained_bytes);
+                append_text(a->text, ", ");
+                append_gain(a, b);
                 append_text(a->text, " since %s", gained_since_onset(early, b) ? "it began" : "the first census");
         }
         if (early->has_explained_share)

@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proto/base/agent_socket.h"
 #include "proto/base/ckd.h"
+#include "proto/base/outside_census.h"
 #include "daemon/model/state.h"
 
 #define FIRST_ROOM      64u
@@ -47,14 +47,16 @@ static void accept(struct model *m)
         c->writing = !c->writing;
 }
 
-static void remember(struct census_history *h, uint64_t time_ns, double total)
+/* Bands of estimated censuses are not those of counted ones: threads are not told apart. */
+static void remember(struct census_history *h, const struct census *now, bool alike)
 {
         static const struct fold_shape shape = { CELL_TYPE, BAND_POINTS, 1, BAND_FIRST_WIDTH_NS };
 
-        if (!h->fold.n || time_ns < h->first_ns)
-                h->first_ns = time_ns;
+        if (!h->fold.n || !alike || now->time_ns < h->first_ns)
+                h->first_ns = now->time_ns;
+        h->spread = now->spread > h->spread ? now->spread : h->spread;
         h->fold.cells = h->cells;
-        cell_add(fold_cell(&shape, &h->fold, time_ns), time_ns, total);
+        cell_add(fold_cell(&shape, &h->fold, now->time_ns), now->time_ns, (double)now->total_bytes);
 }
 
 static void finish(struct model *m, bool unfinished)
@@ -67,8 +69,8 @@ static void finish(struct model *m, bool unfinished)
         c->open.rows = c->buffers[c->writing].rows;
         c->open.unfinished = unfinished;
         if (!unfinished) {
+                remember(&c->history, &c->open, (c->open.spread > 0) == (c->done.spread > 0));
                 accept(m);
-                remember(&c->history, c->done.time_ns, (double)c->done.total_bytes);
                 model_sample(m, SERIES_CENSUS_TOTAL, c->done.time_ns, c->done.total_bytes);
         }
         if (m->sink.census)
@@ -97,7 +99,7 @@ void census_begin(struct model *m, const struct hw_event *e)
 {
         begin(m, e->time_ns);
         m->run.no_census[0] = '\0';
-        m->census.open.outside = hw_event_u64(e, 0) == AGENT_OUTSIDE_CENSUS;
+        m->census.open.outside = outside_census_spread(hw_event_u64(e, 0), &m->census.open.spread);
         if (!m->census.open.outside)
                 gc_census(m, e->time_ns);
 }

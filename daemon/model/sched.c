@@ -139,7 +139,9 @@ void sched_create_thread(struct model *m, const struct hw_event *e)
 /* From outside: all threads that a census has found. */
 void sched_count_threads(struct model *m, const struct hw_event *e)
 {
-        model_set_fact(m, CARRIED_HASKELL_THREADS, e->time_ns, (double)hw_event_u64(e, 4));
+        const uint64_t threads = hw_event_u64(e, 4);
+
+        model_set_fact(m, CARRIED_HASKELL_THREADS, e->time_ns, threads == UNKNOWN_U64 ? NAN : (double)threads);
 }
 
 void sched_migrate_thread(struct model *m, const struct hw_event *e)

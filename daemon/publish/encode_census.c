@@ -52,5 +52,7 @@ Hw__Census *encode_census(struct encoder *e, const struct census *census)
         PUT(out, unfinished, census->unfinished);
         if (census->outside)
                 PUT(out, outside, true);
+        if (census->spread > 0)
+                PUT(out, spread, census->spread);
         return census->n_rows == 0 || put_rows(e, census, out) ? out : NULL;
 }

@@ -272,6 +272,7 @@ static void put_early_bands(struct encoder *e, Hw__EarlyWarning *out, const stru
                 PUT(b, band, gained.bands[i].band);
                 b->label = encoder_copy(e, label ? label : "?");
                 PUT(b, gained_bytes, gained.bands[i].gained_bytes);
+                PUT(b, gained_low_bytes, gained.bands[i].gained_low_bytes);
                 PUT(b, span_ns, gained.census_ns - gained.before_ns);
                 PUT(b, bytes, gained.bands[i].bytes);
                 if (gained.bands[i].threads)

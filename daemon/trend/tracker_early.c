@@ -14,6 +14,7 @@
 #include "proto/base/array.h"
 #include "proto/base/ckd.h"
 #include "proto/base/limits.h"
+#include "proto/base/outside_census.h"
 #include "proto/base/time.h"
 
 #define COMPACT_THRESHOLD 0.3 /* of -M: what the old generation may copy, at most (-c N) */
@@ -293,7 +294,7 @@ void tracker_early_refine_onset(const struct tracker *t, enum series_id series, 
 /*
  * The cell of the newest census that was over when a rise began, or else the first one: cells get wider while a run
  * goes on, and then the least of it was before, or as early in the rise as there is a census. NULL: the first census
- * came in the second half of the rise, and tells little of it.
+ * came in the second half of the rise, and tells little of it. The first one is that from which on all are alike.
  */
 static const struct cell *cell_before(const struct census_history *h, uint64_t onset_ns, uint64_t now_ns,
                                       uint64_t *ret_start_ns)
@@ -302,12 +303,19 @@ static const struct cell *cell_before(const struct census_history *h, uint64_t o
                 const struct cell *cell = census_history_at(h, i);
 
                 *ret_start_ns = fold_time_ns(&h->fold, i);
-                if (cell && cell->last_ns <= onset_ns)
+                if (cell && cell->last_ns <= onset_ns && cell->last_ns >= h->first_ns)
                         return cell;
-                if (cell && i == 0 && sub_sat(h->first_ns, onset_ns) <= sub_sat(now_ns, onset_ns) / 2)
+                if (cell && *ret_start_ns <= h->first_ns &&
+                    sub_sat(h->first_ns, onset_ns) <= sub_sat(now_ns, onset_ns) / 2)
                         return cell;
         }
         return NULL;
+}
+
+/* What a band may have gained without having done so. */
+static double gain_margin(const struct census_history *h, const struct census *now, double bytes, double before)
+{
+        return census_gain_margin(h->spread, fmax(bytes, before), (double)now->total_bytes);
 }
 
 /* What a band had in the last census, or at its least, of the cell that begins at start_ns; 0: it was not in it. */
@@ -353,14 +361,16 @@ bool tracker_early_bands(const struct tracker *t, const struct tracked_early *ea
 
                 if (!band || (double)row->bytes < EARLY_PART * gained)
                         continue; /* most bands are small: their histories are not searched */
-                const double more = (double)row->bytes - band_before(band, start_ns, history->fold.width_ns, least);
-                if (more >= EARLY_PART * gained && more > 0)
+                const double had = band_before(band, start_ns, history->fold.width_ns, least);
+                const double more = (double)row->bytes - had;
+                const double surely = more - gain_margin(history, now, (double)row->bytes, had);
+                if (more >= EARLY_PART * gained && surely > 0)
                         growing_bands_insert(ret->bands, &ret->n, EARLY_BANDS,
                                              &(struct growing_band){ .band = row->band,
                                                                      .bytes = row->bytes,
                                                                      .threads = row->threads,
                                                                      .gained_bytes = more,
-                                                                     .gained_low_bytes = more });
+                                                                     .gained_low_bytes = surely });
         }
         return true;
 }

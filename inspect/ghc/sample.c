@@ -16,6 +16,7 @@
 #include "proto/base/array.h"
 #include "proto/base/ckd.h"
 #include "proto/base/hash.h"
+#include "proto/base/outside_census.h"
 
 #define PIECES_A_MEGABLOCK (MEGABLOCK_BLOCKS / PIECE_BLOCKS)
 #define LARGE_MOST         16384u               /* large objects that are counted one by one */
@@ -395,6 +396,21 @@ bool heap_sample_count(struct heap_sample *x, const struct heap_snapshot *s, boo
         free(c.estimates);
         free(c.touched);
         return good;
+}
+
+double heap_sample_spread(const struct heap_bands *b)
+{
+        double total = 0, spread = 0;
+
+        for (size_t i = 0; i < b->n; i++)
+                total += (double)b->items[i].bytes;
+        for (size_t i = 0; i < b->n; i++) {
+                const struct heap_band *band = &b->items[i];
+                const double one = census_margin(1, (double)band->bytes, total);
+                if (one > 0)
+                        spread = fmax(spread, (double)(band->high_bytes - band->bytes) / one);
+        }
+        return spread;
 }
 
 /* Of m pieces none is chosen with a chance of about exp(-m chosen / all), which is 0.05 for 3. */

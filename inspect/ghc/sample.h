@@ -46,6 +46,9 @@ bool heap_sample_copy(struct heap_sample *x, struct heap_snapshot *s, bool (*exp
 bool heap_sample_count(struct heap_sample *x, const struct heap_snapshot *s, bool by_type, struct heap_census *ret,
                        struct heap_bands *ret_bands);
 
+/* Of the bands of a sample, by which a log has their errors (proto/base/outside_census.h). */
+double heap_sample_spread(const struct heap_bands *b);
+
 /* A type that is in so few pieces is not seen in one of twenty samples or more: at most so many bytes. */
 uint64_t heap_sample_may_miss(const struct heap_sample *x);
 

@@ -11,6 +11,7 @@
 #include "heapwatch/eventlog.h"
 #include "proto/base/array.h"
 #include "proto/base/clock.h"
+#include "proto/base/outside_census.h"
 #include "proto/base/process_stat.h"
 #include "proto/eventlog/writer.h"
 
@@ -202,12 +203,12 @@ static void put_threads(uint16_t number, uint64_t threads, uint64_t at)
         writer_number(&l.writer, threads, 8);
 }
 
-static void put_census(const struct heap_bands *bands, uint64_t at)
+static void put_census(const struct heap_bands *bands, uint64_t number, uint64_t at)
 {
         struct eventlog_writer *w = &l.writer;
 
         writer_event(w, HW_HEAP_PROF_SAMPLE_BEGIN, at);
-        writer_number(w, l.n_censuses, 8);
+        writer_number(w, number, 8);
         for (size_t i = 0; i < bands->n; i++) {
                 if (bands->items[i].threads)
                         put_threads(HW_OUTSIDE_BAND_THREADS, bands->items[i].threads, at);
@@ -219,17 +220,18 @@ static void put_census(const struct heap_bands *bands, uint64_t at)
                 writer_length_end(w, length, 0);
         }
         writer_event(w, HW_HEAP_PROF_SAMPLE_END, at);
-        writer_number(w, l.n_censuses++, 8);
+        writer_number(w, number, 8);
 }
 
-bool log_census(const struct heap_bands *bands, uint64_t threads)
+bool log_census(const struct heap_bands *bands, double spread, uint64_t threads)
 {
         if (!has_room(bands))
                 return false;
         open_block();
         const uint64_t at = now();
         put_threads(HW_OUTSIDE_THREADS, threads, at);
-        put_census(bands, at);
+        put_census(bands, spread > 0 ? outside_census_number(spread) : l.n_censuses, at);
+        l.n_censuses++;
         return true;
 }
 
@@ -265,7 +267,7 @@ bool log_give(int fd, const struct heap_bands *bands)
         w->n = 0;
         if (!has_room(bands))
                 return true;
-        put_census(bands, 0);
+        put_census(bands, OUTSIDE_CENSUS, 0);
         const int n = snprintf(line, sizeof(line), "0 given %zu\n", w->n);
         const bool good = write_all(fd, line, (size_t)n) && write_all(fd, w->data, w->n);
         w->n = 0;

@@ -29,8 +29,11 @@ void log_allocated(uint64_t bytes);
 void log_generation(unsigned number, unsigned generations, uint64_t collections, uint64_t parallel);
 void log_collections(uint64_t copied_bytes, uint64_t collecting_ns);
 
-/* With the number of all threads. False: it is too large for one block. */
-bool log_census(const struct heap_bands *bands, uint64_t threads);
+/*
+ * `spread`: of a sample (proto/base/outside_census.h); 0: of all of the heap. With the number of all threads;
+ * UNKNOWN_U64: not known. False: it is too large for one block.
+ */
+bool log_census(const struct heap_bands *bands, double spread, uint64_t threads);
 
 /* False: nobody reads any more. */
 bool log_send(void);

@@ -29,10 +29,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "heapwatch/text.h"
 #include "inspect/ghc/bands.h"
 #include "inspect/ghc/live_data.h"
 #include "inspect/ghc/reach.h"
 #include "inspect/ghc/reached.h"
+#include "inspect/ghc/sample.h"
 #include "inspect/ghc/snapshot.h"
 #include "inspect/ghc/thread_bands.h"
 #include "inspect/ghc/rts_counters.h"
@@ -42,6 +44,7 @@
 #include "inspect/watch/log.h"
 #include "proto/base/agent_socket.h"
 #include "proto/base/clock.h"
+#include "proto/base/process.h"
 
 #define BUSY_MS         20  /* between two readings of the generations while it collects */
 #define IDLE_MS         100 /* when it has not for IDLE_AFTER_NS */
@@ -58,6 +61,8 @@
 #define MISFIT_BYTES    (UINT64_C(4) << 20)   /* the youngest closures, which may be counted or not */
 #define MISFIT_PARTS    20u                   /* and one part in so many of the heap */
 #define OLD_NS          UINT64_C(10000000000) /* live data of a major collection: then what roots reach is found */
+#define SAMPLE_BYTES    (UINT64_C(256) << 20) /* of a heap that is too large; a quarter of the memory at most */
+#define SAMPLE_PARTS    4u
 #define REACH_NEEDED    8u                    /* quarters: what is reached, beside the copy */
 #define REACH_MOST      (UINT64_C(512) << 20) /* bytes of heap: nothing else is read while it is gone through */
 #define MISSED_MOST     3u                    /* then what is reached is not known any more, */
@@ -89,7 +94,7 @@ struct watching {
         uint64_t size_bytes;                /* of the heap, when it was last read */
         uint64_t size_due_ns, census_due_ns;
         uint64_t census_collections; /* how many there were before the newest census */
-        bool has_census, is_nonmoving, is_too_large;
+        bool has_census, is_nonmoving, is_too_large, is_sampled;
         int agent_fd;        /* -1: it is not for an agent */
         uint64_t accepts_at; /* where the agent says whether it accepts censuses */
         bool is_after_major; /* the newest reading is the first one after a major collection */
@@ -265,6 +270,8 @@ static bool is_over(void *ctx)
 /* A copy of the heap between two major collections. */
 struct copy {
         struct heap_snapshot snapshot;
+        struct heap_sample sample; /* in place of all of it, with `is_sample` */
+        bool is_sample;
         bool reaches;  /* what roots reach is to be searched for */
         bool is_whole; /* for that: read twice, and nothing was moved meanwhile */
 };
@@ -286,13 +293,14 @@ static bool copy_whole(const struct watching *w, struct heap_snapshot *n)
         return false;
 }
 
-static bool copy_any(const struct watching *w, struct heap_snapshot *n, struct error *error)
+static bool copy_any(const struct watching *w, struct copy *c, struct error *error)
 {
         struct heap_moment m = { w->ghc->program, w->ghc->generations };
 
-        snapshot_clear(n);
+        snapshot_clear(&c->snapshot);
         return generations_read(&m.generations, m.program) && !is_in_major(&m.generations) &&
-               snapshot_copy(n, false, is_over, &m, error) && !is_over(&m);
+               snapshot_copy(&c->snapshot, false, is_over, &m, error) &&
+               (!c->is_sample || heap_sample_copy(&c->sample, &c->snapshot, is_over, &m, error)) && !is_over(&m);
 }
 
 static bool copy(struct watching *w, struct copy *c, struct error *error)
@@ -300,7 +308,7 @@ static bool copy(struct watching *w, struct copy *c, struct error *error)
         if (!live_remap(w->ghc->program, w->pid))
                 return false;
         c->is_whole = c->reaches && copy_whole(w, &c->snapshot);
-        return (c->is_whole || copy_any(w, &c->snapshot, error)) && snapshot_index(&c->snapshot);
+        return (c->is_whole || copy_any(w, c, error)) && snapshot_index(&c->snapshot);
 }
 
 /* Whether the census has about what the generations say that they hold, before or after it was taken. */
@@ -361,7 +369,7 @@ static bool put_census(struct watching *w, struct heap_bands *b, const struct he
         uint64_t threads;
 
         if (w->agent_fd < 0)
-                return heap_bands_split_threads(b, c, n, &threads) && log_send() && log_census(b, threads);
+                return heap_bands_split_threads(b, c, n, &threads) && log_send() && log_census(b, 0, threads);
         heap_bands_pinned_as_runtime(b, c, w->ghc);
         w->is_agent_gone = !log_give(w->agent_fd, b);
         return !w->is_agent_gone;
@@ -376,6 +384,40 @@ static bool write_bands(struct watching *w, const struct heap_census *c, const s
         return good;
 }
 
+static void note_sample(struct watching *w, const struct heap_sample *x)
+{
+        char text[256], read[HW_NUMBER_MAX];
+
+        if (w->is_sampled)
+                return;
+        (void)snprintf(text, sizeof(text),
+                       "bands are estimated from %s of the heap at random: it is too large to be copied (heapwatchd "
+                       "--census-memory); threads are not counted",
+                       hw_bytes_text(read, sizeof(read), (double)x->read_bytes));
+        log_message(text);
+        w->is_sampled = true;
+}
+
+/* Threads are not counted by place: their stacks may not be in the sample. */
+static bool count_sample(struct watching *w, struct copy *of)
+{
+        const struct generations *before = &of->snapshot.generations;
+        struct generations after = *before;
+        struct heap_census c = { .n = 0 };
+        struct heap_bands b = { NULL, 0 };
+        struct error unused;
+        bool good = heap_sample_count(&of->sample, &of->snapshot, true, &c, &b) && is_understood(&c, &unused) &&
+                    generations_read(&after, w->ghc->program) && fits(&c, before, &after);
+
+        if (good) {
+                note_sample(w, &of->sample);
+                good = log_send() && log_census(&b, heap_sample_spread(&b), UNKNOWN_U64);
+        }
+        heap_bands_done(&b);
+        heap_census_done(&c);
+        return good;
+}
+
 /* A program that collects too often for it, or whose roots are in doubt, is like that for some time. */
 static void note_reached(struct watching *w, bool is_reached)
 {
@@ -387,12 +429,13 @@ static void note_reached(struct watching *w, bool is_reached)
 }
 
 /* What is reached and all are not mixed, as long as the one is known and until the next major collection. */
-static void count(struct watching *w, const struct copy *of, uint64_t now_ns)
+static bool count_whole(struct watching *w, const struct copy *of, uint64_t now_ns)
 {
         struct heap_census c = { .n = 0 };
         const struct generations *before = &of->snapshot.generations;
         struct generations after = *before;
         struct error unused;
+        bool good = false;
 
         heap_census_count(&c, &of->snapshot);
         if (is_understood(&c, &unused) && generations_read(&after, w->ghc->program) && fits(&c, before, &after)) {
@@ -403,12 +446,34 @@ static void count(struct watching *w, const struct copy *of, uint64_t now_ns)
                         w->reached.is_known = false;
                 if (is_reached)
                         write_live(w, now_ns, c.total_bytes + c.unused_bytes);
-                if (is_reached == w->reached.is_known && write_bands(w, &c, &of->snapshot)) {
-                        w->has_census = true;
-                        w->census_collections = generations_collections(before);
-                }
+                good = is_reached == w->reached.is_known && write_bands(w, &c, &of->snapshot);
         }
         heap_census_done(&c);
+        return good;
+}
+
+static void count(struct watching *w, struct copy *of, uint64_t now_ns)
+{
+        if (of->is_sample ? !count_sample(w, of) : !count_whole(w, of, now_ns))
+                return;
+        w->has_census = true;
+        w->census_collections = generations_collections(&of->snapshot.generations);
+}
+
+/* Each of other parts of the heap, so that their errors differ. */
+static bool prepare_sample(struct watching *w, struct copy *c, uint64_t seed, uint64_t most, struct error *error)
+{
+        const uint64_t share = most / SAMPLE_PARTS, sample = share < SAMPLE_BYTES ? share : SAMPLE_BYTES;
+        char text[HW_NUMBER_MAX];
+        struct error unused;
+
+        c->sample.seed = seed;
+        c->is_sample = heap_sample_prepare(&c->sample, &c->snapshot, w->ghc, sample, most, &unused);
+        return c->is_sample ||
+               error_set(error,
+                         "bands are not known: %s of memory are too little even for a sample of the heap (heapwatchd "
+                         "--census-memory allows more)",
+                         hw_bytes_text(text, sizeof(text), (double)most));
 }
 
 /* Makes room for a copy, if there is enough memory also for what is reached in it, when live data is old. */
@@ -423,7 +488,11 @@ static bool prepare(struct watching *w, struct copy *c, uint64_t now_ns, struct 
         if (c->reaches && snapshot_prepare(&c->snapshot, w->ghc, most, REACH_NEEDED, error))
                 return true;
         c->reaches = false;
-        return snapshot_prepare(&c->snapshot, w->ghc, most, CENSUS_QUARTERS, error);
+        if (snapshot_prepare(&c->snapshot, w->ghc, most, CENSUS_QUARTERS, error)) {
+                w->is_sampled = false;
+                return true;
+        }
+        return w->agent_fd < 0 && prepare_sample(w, c, now_ns, most, error);
 }
 
 static void read_census(struct watching *w, uint64_t now_ns)
@@ -445,6 +514,7 @@ static void read_census(struct watching *w, uint64_t now_ns)
         if (copy(w, &c, &error))
                 count(w, &c, now_ns);
         snapshot_done(&c.snapshot);
+        heap_sample_done(&c.sample);
         w->census_due_ns = now_ns + rest_ns(began, CENSUS_PARTS, w->agent_fd < 0 ? CENSUS_LEAST_NS : GIVEN_LEAST_NS);
 }
 

@@ -6,8 +6,6 @@
 #ifndef HW_PROTO_BASE_AGENT_SOCKET_H
 #define HW_PROTO_BASE_AGENT_SOCKET_H
 
-#include <stdint.h>
-
 #define AGENT_SOCKET_NAME   "agent-%ld.sock" /* of a process; for printf and scanf */
 #define AGENT_SOCKET_OF_RUN "agent"          /* in the private directory of a program that `heapwatch run` started */
 
@@ -19,9 +17,6 @@
 
 /* The variable, a u32, by which whoever reads the program sees whether its agent accepts censuses (agent/given.h). */
 #define AGENT_ACCEPTS_CENSUSES "heapwatch_agent_accepts_censuses"
-
-/* The number of a census in the log (event 162) that was read from outside: no collection was made for it. */
-#define AGENT_OUTSIDE_CENSUS UINT64_MAX
 
 #define AGENT_NO_CENSUS "no census: " /* after AGENT_SAYS: why none is made, until there is one again */
 

@@ -144,6 +144,33 @@ def test_threads_that_nobody_ends_are_what_grows(directory):
         assert most.search(alerts) and " many " in alerts, alerts
 
 
+def test_bands_of_a_large_heap_are_estimated(directory):
+    """From a part of it, where there is no memory for a copy: with the spread of the bands, and words for it on all faces."""
+    require_tracing()
+    with Daemon(directory, args=("--census-memory", "400MiB")) as daemon, \
+            running(programs["inside"], "busy", "+RTS", "-A256m", stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as program:
+        assert heapwatch(daemon, "attach", "--outside", program.pid, "--name", "x").returncode == 0
+
+        def newest():
+            return next((u.census for u in daemon.snapshot("x").get("census", []) if u.census.spread > 0), None)
+        census = wait_for(newest, "an estimated census", poll_s=0.2)
+        assert census.spread < 0.5 and census.outside and sum(census.bytes) == census.total_bytes
+        whole = json.loads(heapwatch(daemon, "heap", "x", "--by", "type", "--format", "json").stdout)
+        whole = {b["name"]: b["bytes"] for b in whole["bands"]}
+        found = bands_of(daemon, "x")
+        for name in ("Main.Session", "Main.Item", "Data.Map.Internal.Bin"):
+            truth = next(n for label, n in whole.items() if label.endswith(name))
+            estimate = sum(n for label, n in found.items() if label.endswith(name))
+            margin = census.spread * (truth * (census.total_bytes - truth)) ** 0.5
+            assert abs(estimate - truth) < 3 * margin, (name, estimate, truth, margin)
+        assert not [n for n in found if n.startswith("threads ")]
+        words = re.compile(r"last census, estimated from a sample \(largest band ±[<>\d.]+ %\), ")
+        for command in (["top", "--once", "x"], ["trend", "x"], ["trend", "x", "--format", "json"], ["post-mortem", "x"]):
+            assert words.search(heapwatch(daemon, *command).stdout), (command, heapwatch(daemon, *command).stdout)
+        notes = [n.text for u in daemon.snapshot("x").get("notes", []) for n in u.notes.notes]
+        assert any(n.startswith("bands are estimated from ") for n in notes), notes
+
+
 def test_an_alert_finds_out_why(directory):
     """The holder is named once the alert fires, and by all faces in the same words."""
     require_tracing()

@@ -40,7 +40,7 @@ static bool age_of(char *out, size_t size, const struct scene *s, const struct w
 
         census_age_of(&age, t, s->live);
         (void)census_age_text(out, size, &age, scene_now_ns(s, t));
-        return age.stale || (run && run->no_census);
+        return age.stale || (run && run->no_census) || (t->census && t->census->spread > 0);
 }
 
 int bands_rows(const struct scene *s, const struct world_target *t, int width)

@@ -14,7 +14,7 @@
 #include "agent/given.h"
 #include "agent/limits.h"
 #include "agent/preamble.h"
-#include "proto/base/agent_socket.h"
+#include "proto/base/outside_census.h"
 
 #define MOST 4096
 
@@ -179,7 +179,7 @@ static void test_it_is_written_when_the_log_has_come_further(void **state)
         assert_int_equal(get_be(chunk->bytes + 2, 8), 600);
         assert_int_equal(get_be(chunk->bytes + 10, 4), chunk->size);
         const uint8_t *at = chunk->bytes + BLOCK_MARKER_BYTES;
-        assert_true(get_be(at + 2, 8) == 600 && get_be(at + 10, 8) == AGENT_OUTSIDE_CENSUS);
+        assert_true(get_be(at + 2, 8) == 600 && get_be(at + 10, 8) == OUTSIDE_CENSUS);
         assert_true(get_be(at + 18, 2) == EVENT_BAND && get_be(at + 20, 8) == 600 && get_be(at + 31, 8) == 1000);
         assert_string_equal((const char *)at + 39, "Main.Record");
         chunk_release(chunk);

@@ -27,6 +27,7 @@
 #include "agent/bytes.h"
 #include "agent/control.h"
 #include "agent/life.c" /* it acts by being linked */
+#include "proto/base/outside_census.h"
 
 /* What follows is declared by GHC, and stores functions as words. */
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
@@ -391,7 +392,7 @@ static void check_given(const struct reading *r)
 
         MUST(get_be(marker, 2) == BLOCK_MARKER && get_be(marker + 10, 4) == BLOCK_MARKER_BYTES + sizeof(outside));
         MUST(get_be(marker + 2, 8) > 0 && get_be(marker + 2, 8) == get_be(marker + BLOCK_MARKER_BYTES + 2, 8));
-        MUST(get_be(marker + BLOCK_MARKER_BYTES + 10, 8) == AGENT_OUTSIDE_CENSUS && get_be(name - 8, 8) == 123);
+        MUST(get_be(marker + BLOCK_MARKER_BYTES + 10, 8) == OUTSIDE_CENSUS && get_be(name - 8, 8) == 123);
 }
 
 static void leave(struct reading *r)

@@ -10,6 +10,7 @@
 #define DRAFT_MEGABLOCKS 16u
 
 #include "inspect/ghc/sample.h"
+#include "proto/base/outside_census.h"
 #include "proto/base/array.h"
 #include "proto/base/hash.h"
 #include "tests/unit/inspect/draft.h"
@@ -149,6 +150,23 @@ static void add(struct score *s, const struct heap *h, const struct taken *t)
         s->sum += (double)b->bytes / (double)truth->bytes;
 }
 
+/* One number bounds the errors of all bands, and is no larger than the one that needs it most. */
+static void check_spread(const struct taken *t)
+{
+        const double spread = heap_sample_spread(&t->bands);
+        double total = 0, closest = 0;
+
+        for (size_t i = 0; i < t->bands.n; i++)
+                total += (double)t->bands.items[i].bytes;
+        for (size_t i = 0; i < t->bands.n; i++) {
+                const struct heap_band *b = &t->bands.items[i];
+                const double margin = census_margin(spread, (double)b->bytes, total);
+                assert_true((double)(b->high_bytes - b->bytes) <= margin * (1 + 1e-9));
+                closest = fmax(closest, (double)(b->high_bytes - b->bytes) / margin);
+        }
+        assert_true(fabs(closest - 1) < 1e-9);
+}
+
 static void test_intervals(void **state)
 {
         struct heap *h = *state;
@@ -167,6 +185,7 @@ static void test_intervals(void **state)
                 assert_int_equal(t.sample.n_pieces, 15 * 16); /* in use */
                 for (size_t i = 0; i < ARRAY_SIZE(scores); i++)
                         add(&scores[i], h, &t);
+                check_spread(&t);
                 done(&t);
         }
         for (size_t i = 0; i < ARRAY_SIZE(scores); i++) {
@@ -190,6 +209,7 @@ static void test_what_is_exact(void **state)
         count_sample(&all, h, 5, UINT64_C(16) << 20);
         assert_int_equal(all.sample.n_chosen, all.sample.n_pieces);
         assert_int_equal(heap_sample_may_miss(&all.sample), 0);
+        assert_true(heap_sample_spread(&all.bands) == 0);
         assert_int_equal(a.bands.n, b.bands.n);
         assert_int_equal(all.bands.n, h->truth.n);
         for (size_t i = 0; i < a.bands.n; i++) {

@@ -2,8 +2,9 @@
 /* Censuses, bands and their names, from synthetic events. */
 #include "daemon/model/bands_private.h"
 #include "daemon/model/limits.h"
-#include "proto/base/agent_socket.h"
+#include "proto/base/array.h"
 #include "proto/base/limits.h"
+#include "proto/base/outside_census.h"
 #include "tests/unit/model/events.h"
 
 #include <math.h>
@@ -108,10 +109,41 @@ static void test_rows_and_bands(void **unused)
         assert_int_equal(model_census(f.m)->number, 0);
 }
 
+static void census_numbered(uint64_t time_ns, uint64_t number)
+{
+        ev(&f, HW_HEAP_PROF_SAMPLE_BEGIN, NONE, time_ns, "8", number);
+        row("FUN", 100);
+        end(time_ns);
+}
+
+/* The number of an estimated census has its spread, in whole millionths, none of which are lost upwards. */
+static void test_an_estimated_census(void **unused)
+{
+        static const double spreads[] = { 1e-6, 0.0306, 1.5, 1e9 };
+
+        (void)unused;
+        profile_begin(BREAKDOWN_CLOSURE_TYPE);
+        for (uint64_t i = 0; i < ARRAY_SIZE(spreads); i++) {
+                census_numbered((2 * i + 1) * SECOND, outside_census_number(spreads[i]));
+                const struct census *c = model_census(f.m);
+                const double most = fmin(spreads[i], UINT32_MAX * 1e-6);
+                assert_true(c->outside && c->spread >= most * (1 - 1e-9) && c->spread <= most + 1.001e-6);
+                assert_true(model_census_history(f.m)->spread == c->spread);
+                assert_int_equal(model_census_history(f.m)->first_ns, (2 * i + 1) * SECOND);
+                census_numbered((2 * i + 2) * SECOND, i);
+                assert_true(!model_census(f.m)->outside && model_census(f.m)->spread == 0);
+                assert_int_equal(model_census_history(f.m)->first_ns, (2 * i + 2) * SECOND);
+        }
+        census_numbered(20 * SECOND, outside_census_number(0));
+        assert_true(model_census(f.m)->outside && model_census(f.m)->spread == 0);
+        assert_int_equal(model_census_history(f.m)->first_ns, 8 * SECOND); /* it was counted, as the one before */
+        assert_true(census_margin(0.05, 25, 125) == 2.5 && census_margin(0.05, 125, 125) == 0);
+}
+
 /* One that was read from outside costs no pause, also where its time is within a collection's. */
 static void test_a_census_from_outside_costs_no_pause(void **unused)
 {
-        static const uint64_t numbers[] = { AGENT_OUTSIDE_CENSUS, 0 };
+        static const uint64_t numbers[] = { OUTSIDE_CENSUS, 0 };
 
         (void)unused;
         ev(&f, HW_HEAP_INFO_GHC, NONE, 1, "428888", U(0), U(2), U(0), U(4194304), U(1048576), U(4096));
@@ -770,6 +802,7 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 TEST(rows_and_bands),
                 TEST(a_census_from_outside_costs_no_pause),
+                TEST(an_estimated_census),
                 TEST(threads_of_a_band),
                 TEST(unfinished),
                 TEST(without_end_events),
