@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "daemon/config/config_trend.h"
 
-
 #include "proto/base/limits.h"
 #include "heapwatch/text.h"
 #include "daemon/trend/tracker.h"

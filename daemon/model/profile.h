@@ -6,7 +6,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-
 struct profile_stack {
         uint32_t id; /* dense, from 1 */
         uint32_t depth;

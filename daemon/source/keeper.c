@@ -2,7 +2,6 @@
 /* DESIGN: a process has one service manager, so this is a static variable and no argument of every source. */
 #include "daemon/source/keeper.h"
 
-
 static const struct keeper *current;
 
 void keeper_set(const struct keeper *keeper)

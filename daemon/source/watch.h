@@ -9,7 +9,6 @@
 #ifndef HW_DAEMON_SOURCE_WATCH_H
 #define HW_DAEMON_SOURCE_WATCH_H
 
-
 struct event_base;
 
 struct watch {

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-
 #define CANDIDATES              64u
 #define VOTES_ENOUGH            100000u
 #define BLOCKS_MOST             (UINT32_C(1) << 28)

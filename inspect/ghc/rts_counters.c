@@ -10,7 +10,6 @@
 
 #include <string.h>
 
-
 #define PROOFS_NEEDED 2u   /* of a place that was searched for */
 #define MISFITS_MOST  500u /* readings in turn, then it is another place */
 #define AHEAD_MOST    64u  /* collections since the generations were read */

@@ -13,7 +13,6 @@
 #ifndef HW_PROTO_PATTERN_PATTERN_H
 #define HW_PROTO_PATTERN_PATTERN_H
 
-
 #include "proto/base/error.h"
 
 #define PATTERN_BYTES_MAX    256u   /* of an expression */
