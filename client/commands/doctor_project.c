@@ -599,7 +599,7 @@ static bool print_patch(const struct project *p)
 static bool has_package(const struct project *p)
 {
         for (size_t i = 0; i < p->n_files; i++)
-                if (text_has_suffix(p->files[i].path, ".cabal") || text_has_suffix(p->files[i].path, "package.yaml"))
+                if (text_has_suffix(p->files[i].path, ".cabal") || !strcmp(base_name(p->files[i].path), "package.yaml"))
                         return true;
         return false;
 }

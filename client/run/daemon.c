@@ -238,7 +238,8 @@ static void match_target(struct search *q, const Hw__Update *u)
                           u->target_state->state == HW__TARGET__STATE__STATE_FAILED ||
                           u->target_state->state == HW__TARGET__STATE__STATE_CRASHED;
         }
-        if (q->uri_end && uri && text_has_suffix(uri, q->uri_end) && strlen(uri) < sizeof(q->found->uri)) {
+        if (q->uri_end && uri && (!strcmp(uri, q->uri_end) || text_has_suffix(uri, q->uri_end)) &&
+            strlen(uri) < sizeof(q->found->uri)) {
                 snprintf(q->found->name, sizeof(q->found->name), "%s", u->target);
                 snprintf(q->found->uri, sizeof(q->found->uri), "%s", uri);
                 q->found->has_run = u->has_run;
