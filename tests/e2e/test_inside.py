@@ -1148,6 +1148,9 @@ def test_threads_on_the_page(directory, browser, theme, width):     # noqa: F811
             assert "40 threads blocked on an MVar" in said and f"stack {waiting['most_stack_bytes']} B" in said and "stg_block_takemvar" in said and ", …" in said
             tab.click(selector="[data-table=groups] .tbody [role=row] >> text=descend")
             tab.until(f"{stack}.includes('descend') && /… 19,9\\d\\d more/.test({stack})")
+            polls = next(g for g in inspect("threads", program.pid)["groups"] if g.get("c_frames") and any("EPoll" in f["name"] for f in g["frames"]))
+            tab.click(selector="[data-table=groups] .tbody [role=row] >> text=EPoll")
+            tab.until(f"new RegExp('{polls['c_frames'][-1]['name']}\\\\s+.*EPoll').test({stack})")
             assert "; stopped for " in tab.js("document.querySelector('[role=status].lines').innerText")
             assert tab.js("document.scrollingElement.scrollWidth - innerWidth") <= 0
             assert tab.axe() == [] and tab.diagnostics() == []

@@ -63,8 +63,12 @@ test("threads in groups as the inspection prints them; what does not fit is left
     const found = groupsOf({ sentences: ["a"], threads: 41, complete: true, list_complete: true, groups: [group, { threads: 1, same_cause: false }], other_groups: 7 });
     assert.ok(found.complete && found.others === 7);
     assert.deepEqual(found.groups[0], { number: 0, threads: 40, state: "blocked on an MVar, all on the same one", place: "Main (a local function)",
-        frames: ["stg_block_takemvar", "Main (a local function)", "Main.main (Main.hs:7:1-9)"], allFrames: 9, leastStack: 64, mostStack: 128, whole: true, allocated: undefined, members: ["5 worker", "6"], key: '["","","",""]' });
+        inC: [], frames: ["stg_block_takemvar", "Main (a local function)", "Main.main (Main.hs:7:1-9)"], allFrames: 9, leastStack: 64, mostStack: 128, whole: true, allocated: undefined, members: ["5 worker", "6"], key: '["","","",""]' });
     assert.equal(found.groups[1]!.place, "");
+    const inC = (g: object) => groupsOf({ groups: [{ c_frames: [{ name: "poll" }, { name: "wait" }], frames: [{ name: "Main.main" }], ...g }] }).groups[0]!;
+    assert.deepEqual([inC({ c_stack_frames: 2, c_stack_whole: true }).inC, inC({ c_stack_frames: 2, c_stack_whole: false }).inC, inC({ c_stack_frames: 5, c_stack_whole: false }).inC],
+        [["poll", "wait"], ["poll", "wait", "(C functions that are not known)"], ["poll", "wait", "… 3 more in C"]]);
+    assert.equal(inC({}).place, "Main.main");
     for (const wrong of [undefined, 7, { groups: 7 }, { groups: [null] }, { sentences: [7] }]) assert.ok(!groupsOf(wrong).complete);
 });
 

@@ -80,10 +80,10 @@ export class GroupSection {
     private showStack(g: ThreadGroup): void {
         setText(this.stackTitle, visible(`${count(g.threads)} ${g.threads === 1 ? "thread" : "threads"} ${g.state}`));
         setText(this.members, visible(`${g.members.length === 1 ? "Thread" : "Threads"} ${g.members.join(", ")}${g.members.length < g.threads ? ", …" : ""}; stack ${stackOf(g)}${g.whole ? "" : ", not to its bottom, or as when it last stopped"}. Innermost first:`));
-        const left = g.allFrames - g.frames.length, shown = JSON.stringify([left, g.frames]);
+        const left = g.allFrames - g.frames.length, shown = JSON.stringify([left, g.inC, g.frames]);
         if (this.frames.dataset["shown"] === shown) return;
         this.frames.dataset["shown"] = shown;
-        replace(this.frames, ...g.frames.map((f) => h("li", {}, h("bdi", {}, visible(f)))), left > 0 && h("li", { class: "trail" }, `… ${count(left)} more`));
+        replace(this.frames, ...[...g.inC, ...g.frames].map((f) => h("li", {}, h("bdi", {}, visible(f)))), left > 0 && h("li", { class: "trail" }, `… ${count(left)} more`));
     }
 
     private words(t: Target): string {

@@ -20,6 +20,7 @@ export interface ThreadGroup {
     threads: number;
     state: string; // what they do or wait for
     place: string; // the innermost function that is none of the runtime's
+    inC: string[]; // functions of C that it has called, the innermost first, and what is missing of these
     frames: string[]; // innermost first
     allFrames: number; // of the deepest of them, also those that are not there
     leastStack: number; // bytes
@@ -44,10 +45,16 @@ function frameName(f: Fields): string {
     return `${plainName(text(f["name"]))}${f["by"] === "module" ? " (a local function)" : ""}${source && ` (${source})`}`;
 }
 
+// Of a thread that is in C; else none.
+function inCOf(g: Fields): string[] {
+    const names = list(g["c_frames"]).map((f) => text(f["name"])), left = amount(g["c_stack_frames"]) - names.length;
+    return left > 0 ? [...names, `… ${left} more in C`] : g["c_stack_whole"] === false ? [...names, "(C functions that are not known)"] : names;
+}
+
 function groupOf(g: Fields, number: number): ThreadGroup {
     const rows = list(g["frames"]), frames = rows.map(frameName), same = g["same_cause"], members = list(g["members"]);
     const cause = same === true ? ", all on the same one" : same === false ? ", on different ones" : "";
-    return { number, threads: amount(g["threads"]), state: `${text(g["state_text"])}${cause}`, place: frames.find((f) => !f.startsWith("stg_")) ?? frames[0] ?? "", frames, allFrames: amount(g["stack_frames"]),
+    return { number, threads: amount(g["threads"]), state: `${text(g["state_text"])}${cause}`, place: frames.find((f) => !f.startsWith("stg_")) ?? frames[0] ?? "", inC: inCOf(g), frames, allFrames: amount(g["stack_frames"]),
         leastStack: amount(g["least_stack_bytes"]), mostStack: amount(g["most_stack_bytes"]), whole: g["stack_whole"] === true, allocated: maybe(g["allocated_bytes"]),
         members: members.map((m) => `${amount(m["id"])}${text(m["label"]) && ` ${text(m["label"])}`}`),
         key: JSON.stringify([text(g["state"]), ...rows.map((f) => text(f["at"]))]) };
