@@ -35,6 +35,7 @@
 #include <unistd.h>
 
 #include "proto/base/clock.h"
+#include "proto/base/descriptors.h"
 #include "proto/base/event.h"
 
 #define RATE     20   /* messages a second from one place */
@@ -222,10 +223,8 @@ static void copy_to_older(off_t size)
                         break;
                 size -= n;
         }
-        if (from >= 0)
-                close(from);
-        if (to >= 0)
-                close(to);
+        close_fd(&from);
+        close_fd(&to);
 }
 
 static void bound_file(void)

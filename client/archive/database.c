@@ -22,6 +22,7 @@
 #include "heapwatch/text.h"
 #include "heapwatch/wire.h"
 #include "proto/base/array.h"
+#include "proto/base/descriptors.h"
 #include "proto/base/error.h"
 #include "proto/wire/state_path.h"
 
@@ -411,7 +412,5 @@ bool database_renew(struct database *d, const char *why, struct error *error)
 void database_close(struct database *d)
 {
         disconnect(d);
-        if (d->lock >= 0)
-                (void)close(d->lock);
-        d->lock = -1;
+        close_fd(&d->lock);
 }

@@ -18,6 +18,7 @@
 #include "client/export/limits.h"
 #include "client/export/sender.h"
 #include "proto/base/clock.h"
+#include "proto/base/descriptors.h"
 #include "proto/base/event.h"
 
 #define AGAIN_US 2000
@@ -39,9 +40,7 @@ static void finish(struct datagram_sender *d, bool ok)
 {
         struct sent sent = { .ok = ok, .again = !ok, .detail = d->detail };
 
-        if (d->fd >= 0)
-                (void)close(d->fd);
-        d->fd = -1;
+        close_fd(&d->fd);
         d->batch = NULL;
         d->base.options.done(d->base.options.ctx, &sent);
 }
@@ -172,8 +171,7 @@ static void destroy(struct sender *s)
         if (d->lookup)
                 evdns_getaddrinfo_cancel(d->lookup);
         free_event(d->turn);
-        if (d->fd >= 0)
-                (void)close(d->fd);
+        close_fd(&d->fd);
         free(d);
 }
 

@@ -27,6 +27,7 @@
 #include "daemon/target/log_reader.h"
 #include "proto/base/array.h"
 #include "proto/base/clock.h"
+#include "proto/base/descriptors.h"
 #include "proto/recording/stretch.h"
 
 /* Packed updates, each behind its size. */
@@ -172,10 +173,8 @@ static void files_close(struct feed *feed)
 
         drop_update(f);
         log_reader_destroy(&f->reader);
-        if (f->wait_fd >= 0)
-                (void)close(f->wait_fd);
-        if (f->ready_fd >= 0)
-                (void)close(f->ready_fd);
+        close_fd(&f->wait_fd);
+        close_fd(&f->ready_fd);
         for (size_t i = 0; i < f->n; i++)
                 free(f->paths[i]);
         free(f->paths);

@@ -30,6 +30,7 @@
 #include "client/notify/alert_json.h"
 #include "client/notify/exec_child.h"
 #include "heapwatch/text.h"
+#include "proto/base/descriptors.h"
 #include "proto/base/error.h"
 #include "proto/base/event.h"
 #include "proto/base/fork.h"
@@ -188,14 +189,6 @@ static int move_up(int fd)
         int moved = fcntl(fd, F_DUPFD_CLOEXEC, LEAST_FD);
         (void)close(fd);
         return moved;
-}
-
-static int close_fd(int *fd)
-{
-        if (*fd >= 0)
-                (void)close(*fd);
-        *fd = -1;
-        return 0;
 }
 
 static int open_pipe(int ret_ends[2])

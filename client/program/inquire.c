@@ -35,6 +35,7 @@
 #include "client/program/agent_fit.h"
 #include "client/program/sandbox.h"
 #include "proto/base/clock.h"
+#include "proto/base/descriptors.h"
 #include "proto/base/error.h"
 
 #define INQUIRE_MS    5000  /* then it is killed: FAILED or IGNORED */
@@ -167,10 +168,8 @@ static int query_program(const char *path, const char *ghcrts, struct answer *a)
                 ;
 done:
         for (int i = 0; i < 2; i++) {
-                if (out[i] >= 0)
-                        (void)close(out[i]);
-                if (err[i] >= 0)
-                        (void)close(err[i]);
+                close_fd(&out[i]);
+                close_fd(&err[i]);
         }
         return r;
 }

@@ -20,6 +20,7 @@
 #include "client/program/inquire.h"
 #include "heapwatch/requester.h"
 #include "proto/base/clock.h"
+#include "proto/base/descriptors.h"
 #include "proto/base/error.h"
 #include "proto/base/daemon_life.h"
 #include "proto/base/private_directory.h"
@@ -209,10 +210,8 @@ bool own_daemon_start(const char *publish, const char *directory, bool records, 
         bool started = spawn(&a, null, log, error);
         if (started)
                 describe(&a, &why_not, ret);
-        if (null >= 0)
-                (void)close(null);
-        if (log >= 0)
-                (void)close(log);
+        close_fd(&null);
+        close_fd(&log);
         return started;
 }
 

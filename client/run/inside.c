@@ -12,6 +12,7 @@
 
 #include "agent/settings.h"
 #include "client/program/agent_fit.h"
+#include "proto/base/descriptors.h"
 
 #define CLASSES "gusp" /* what -l alone gives */
 
@@ -149,8 +150,7 @@ bool inside_forked_lives(const char *socket)
         int fd = open_claim(socket);
         bool lives = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK;
 
-        if (fd >= 0)
-                (void)close(fd);
+        close_fd(&fd);
         return lives;
 }
 
@@ -161,8 +161,7 @@ pid_t inside_owner(const char *socket)
 
         if (fd >= 0 && read(fd, text, sizeof(text) - 1) <= 0)
                 text[0] = '\0';
-        if (fd >= 0)
-                (void)close(fd);
+        close_fd(&fd);
         return (pid_t)strtol(text, NULL, 10);
 }
 
@@ -186,8 +185,7 @@ bool inside_owner_lives(const char *socket)
         int fd = open_claim(socket);
         bool lives = fd >= 0 && fcntl(fd, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
 
-        if (fd >= 0)
-                (void)close(fd);
+        close_fd(&fd);
         return lives;
 }
 

@@ -35,6 +35,7 @@
 
 #include "client/run/blocks.h"
 #include "proto/base/clock.h"
+#include "proto/base/descriptors.h"
 
 #define RELAY_READ_BYTES 65536u    /* one read of the FIFO */
 #define RELAY_TURN_READS 64        /* then the sender has its turn */
@@ -130,12 +131,9 @@ void relay_close(struct relay **relay)
 
         if (r == NULL)
                 return;
-        if (r->reader >= 0)
-                (void)close(r->reader);
-        if (r->listener >= 0)
-                (void)close(r->listener);
-        if (r->fifo >= 0)
-                (void)close(r->fifo);
+        close_fd(&r->reader);
+        close_fd(&r->listener);
+        close_fd(&r->fifo);
         if (r->fifo_path != NULL)
                 (void)unlink(r->fifo_path);
         if (r->socket_path != NULL)

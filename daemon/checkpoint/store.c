@@ -18,6 +18,7 @@
 #include "daemon/log.h"
 #include "proto/base/clock.h"
 #include "proto/base/daemon_life.h"
+#include "proto/base/descriptors.h"
 #include "proto/base/private_directory.h"
 #include "proto/base/thread.h"
 
@@ -271,8 +272,7 @@ static bool lock_directory(int directory, const char *path, int *ret, struct err
         *ret = fd;
         if (r == 0)
                 return true;
-        if (fd >= 0)
-                (void)close(fd);
+        close_fd(&fd);
         *ret = -1;
         if (r == -EBUSY)
                 return error_set(error, "%s is used by another daemon, process %ld", path, (long)holder);
@@ -343,7 +343,6 @@ void checkpoint_store_destroy(struct checkpoint_store **sp)
         }
         pthread_cond_destroy(&s->more);
         pthread_mutex_destroy(&s->lock);
-        if (s->lock_fd >= 0)
-                (void)close(s->lock_fd);
+        close_fd(&s->lock_fd);
         free(s);
 }

@@ -13,6 +13,7 @@
 
 #include "daemon/log.h"
 #include "daemon/loop/descriptors.h"
+#include "proto/base/descriptors.h"
 
 #define SETTLED_S UINT64_C(10)
 
@@ -102,9 +103,7 @@ static struct kept *add(struct fd_store *s, const char *name)
 
 static void let_go(struct kept *k)
 {
-        if (k->held_fd >= 0)
-                (void)close(k->held_fd);
-        k->held_fd = -1;
+        close_fd(&k->held_fd);
 }
 
 static void drop(struct fd_store *s, struct kept *k)

@@ -24,6 +24,7 @@
 #include "daemon/log.h"
 #include "daemon/source/backoff.h"
 #include "proto/base/clock.h"
+#include "proto/base/descriptors.h"
 #include "proto/base/event.h"
 #include "proto/base/sibling.h"
 
@@ -84,9 +85,7 @@ static int start(struct notifier_child *c)
 
 static void close_lifeline(struct notifier_child *c)
 {
-        if (c->lifeline >= 0)
-                (void)close(c->lifeline);
-        c->lifeline = -1;
+        close_fd(&c->lifeline);
         c->key = 0;
 }
 

@@ -21,6 +21,7 @@
 #include "daemon/source/census_reader.h"
 #include "daemon/source/medium.h"
 #include "proto/base/agent_peer.h"
+#include "proto/base/descriptors.h"
 #include "proto/base/error.h"
 #include "proto/base/event.h"
 
@@ -48,9 +49,7 @@ static void hang_up(struct connection *c)
         free_event(c->ready);
         c->ready = NULL;
         census_reader_end(&c->censuses);
-        if (c->fd >= 0)
-                (void)close(c->fd);
-        c->fd = -1;
+        close_fd(&c->fd);
 }
 
 static void retry_later(struct connection *c)

@@ -26,6 +26,7 @@
 #include "daemon/source/limits.h"
 #include "daemon/source/medium.h"
 #include "daemon/source/watch.h"
+#include "proto/base/descriptors.h"
 #include "proto/base/error.h"
 #include "proto/base/event.h"
 
@@ -56,13 +57,6 @@ static void arm_turn(void *ctx)
                 (void)event_add(f->turn, &at_once); /* fails only when out of memory: the tick does it */
 }
 
-static void close_end(int *fd)
-{
-        if (*fd >= 0)
-                (void)close(*fd); /* a pipe has nothing to report */
-        *fd = -1;
-}
-
 /* The name under which a FIFO is kept open over a restart of the daemon. */
 static void keeper_name(const struct fifo *f, char name[KEEPER_NAME_MAX])
 {
@@ -79,8 +73,8 @@ static void detach(struct fifo *f)
         }
         free_event(f->readable);
         f->readable = NULL;
-        close_end(&f->reader);
-        close_end(&f->writer);
+        close_fd(&f->reader);
+        close_fd(&f->writer);
 }
 
 /* A write end of the pipe that is open for reading, whatever its path names now; -1 with errno. */
@@ -113,7 +107,7 @@ static void on_readable(evutil_socket_t fd, short what, void *ctx)
         (void)what;
         const enum turn_end end = source_read_turn(&f->source, fd, &error);
         if (f->source.stats.bytes > before)
-                close_end(&f->writer); /* somebody writes: now its end can be seen */
+                close_fd(&f->writer); /* somebody writes: now its end can be seen */
         switch (end) {
         case TURN_EOF:
                 on_end(f);
@@ -194,7 +188,7 @@ static void attach(struct fifo *f)
                 detach(f);
                 return;
         }
-        close_end(&f->writer); /* it could be opened; without another writer the pipe reports its end now */
+        close_fd(&f->writer); /* it could be opened; without another writer the pipe reports its end now */
         f->replaced = false;
         keeper_name(f, name);
         keeper_keep(name, f->reader);
@@ -216,7 +210,7 @@ static void check_name(struct fifo *f)
                         source_set_state(&f->source, SOURCE_OPEN, "reading %s", path_of(f));
         } else if (!f->replaced) {
                 f->replaced = true;
-                close_end(&f->writer);
+                close_fd(&f->writer);
                 source_set_state(&f->source, SOURCE_OPEN,
                                  "%s was replaced; reading the old one until its last writer leaves", path_of(f));
         }

@@ -25,6 +25,7 @@
 #include "daemon/source/limits.h"
 #include "daemon/source/medium.h"
 #include "proto/base/clock.h"
+#include "proto/base/descriptors.h"
 #include "proto/base/error.h"
 #include "proto/base/event.h"
 
@@ -62,13 +63,6 @@ static void drop_event(struct event **e)
         *e = NULL;
 }
 
-static void drop_fd(int *fd)
-{
-        if (*fd >= 0)
-                (void)close(*fd); /* nothing was sent */
-        *fd = -1;
-}
-
 static bool file_is_ours(const struct listener *l)
 {
         struct stat now;
@@ -81,7 +75,7 @@ static void unbind(struct listener *l)
         drop_event(&l->knock);
         if (l->fd >= 0 && path_of(l)[0] && file_is_ours(l))
                 (void)unlink(path_of(l)); /* a stale socket file is removed by whoever binds next */
-        drop_fd(&l->fd);
+        close_fd(&l->fd);
 }
 
 /* ---------------------------------------------------------------- the writer */
@@ -98,7 +92,7 @@ static void writer_left(struct listener *l, const char *why)
                             (unsigned long long)l->turned_away);
         l->turned_away = 0;
         drop_event(&l->readable);
-        drop_fd(&l->writer);
+        close_fd(&l->writer);
         source_cut(&l->source, "the program left %s: %s", name_of(l), why);
         report_listening(l);
 }
@@ -250,7 +244,7 @@ static void bind_again(struct listener *l)
         if (r < 0) {
                 report_bind_failure(l, -r);
                 drop_event(&l->knock);
-                drop_fd(&l->fd);
+                close_fd(&l->fd);
         } else if (l->writer < 0) {
                 report_listening(l);
         }
@@ -293,7 +287,7 @@ static void listen_stop(struct source *s)
         struct listener *l = (struct listener *)s;
 
         drop_event(&l->readable);
-        drop_fd(&l->writer);
+        close_fd(&l->writer);
         unbind(l);
         drop_event(&l->tick);
 }

@@ -37,6 +37,7 @@
 #include "daemon/source/limits.h"
 #include "daemon/source/medium.h"
 #include "daemon/source/watch.h"
+#include "proto/base/descriptors.h"
 #include "proto/base/error.h"
 #include "proto/base/event.h"
 
@@ -90,9 +91,7 @@ static void begin_again(struct tail *t)
 static void detach(struct tail *t)
 {
         watch_stop(&t->file);
-        if (t->fd >= 0)
-                (void)close(t->fd); /* opened for reading only */
-        t->fd = -1;
+        close_fd(&t->fd); /* opened for reading only */
         begin_again(t);
 }
 

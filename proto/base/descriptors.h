@@ -1,7 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* descriptors.h - all descriptors of a process at once, whatever they are and who opened them. */
+/* descriptors.h - a descriptor, or all of a process at once, whatever they are and who opened them. */
 #ifndef HW_PROTO_BASE_DESCRIPTORS_H
 #define HW_PROTO_BASE_DESCRIPTORS_H
+
+#include <unistd.h>
+
+/* Closes one that may never have been opened (-1), where an error of close() has nothing to tell. */
+static inline void close_fd(int *fd)
+{
+        if (*fd >= 0)
+                (void)close(*fd);
+        *fd = -1;
+}
 
 /* Raises the soft limit of this process to its hard limit. On failure the limit stays as it was. */
 void descriptors_raise(void);

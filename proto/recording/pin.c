@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "proto/recording/frame_file.h"
+#include "proto/base/descriptors.h"
 
 /* The last segment that begins no later than that; the first one if all do. */
 static uint32_t segment_at(const char *path, const struct recorded_run *run, uint64_t time_ns)
@@ -31,8 +32,7 @@ static uint32_t segment_at(const char *path, const struct recorded_run *run, uin
                 if (begins)
                         found = n;
         }
-        if (directory >= 0)
-                close(directory);
+        close_fd(&directory);
         return found ? found : 1;
 }
 
@@ -78,7 +78,6 @@ bool pin_is_held(const char *path)
         int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
         bool held = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) != 0;
 
-        if (fd >= 0)
-                close(fd);
+        close_fd(&fd);
         return held;
 }

@@ -2,6 +2,7 @@
 #include "proto/recording/run_dir.h"
 #include "proto/base/array.h"
 #include "proto/base/ckd.h"
+#include "proto/base/descriptors.h"
 #include "proto/base/time.h"
 
 #include <dirent.h>
@@ -116,8 +117,7 @@ static bool is_locked(int run)
         int fd = openat(run, RUN_DEFINITIONS, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
         bool locked = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
 
-        if (fd >= 0)
-                close(fd);
+        close_fd(&fd);
         return locked;
 }
 
@@ -301,8 +301,7 @@ bool recorded_run_is_live(const char *path)
         int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
         bool live = fd >= 0 && is_locked(fd);
 
-        if (fd >= 0)
-                close(fd);
+        close_fd(&fd);
         return live;
 }
 
