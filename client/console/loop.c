@@ -203,11 +203,6 @@ static void loop(struct loop *l)
         }
 }
 
-static const char *endpoint_of(const void *feed, size_t daemon)
-{
-        return feed_endpoint(feed, daemon);
-}
-
 int console_run(struct feed *feed, struct world *world, const char *view_name, const char *target, uint64_t interval_ns)
 {
         struct loop l = { .feed = feed, .world = world, .dirty = true, .interval_ns = interval_ns };
@@ -216,7 +211,7 @@ int console_run(struct feed *feed, struct world *world, const char *view_name, c
         l.console = console_new(world, feed_is_live(feed));
         if (!l.console)
                 return EXIT_USAGE;
-        l.console->scene.endpoint = endpoint_of;
+        l.console->scene.endpoint = feed_endpoint_of;
         l.console->scene.endpoint_ctx = feed;
         l.console->chosen = target != NULL;
         l.console->scene.recall = recall_new(feed_requester(feed));

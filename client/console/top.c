@@ -84,11 +84,6 @@ static void restart_daemon(const struct top *t)
 
 /* -------------------------------------------------------------------- text */
 
-static const char *endpoint_of(const void *feed, size_t daemon)
-{
-        return feed_endpoint(feed, daemon);
-}
-
 static int text_width(void)
 {
         const char *columns = getenv("COLUMNS");
@@ -239,7 +234,7 @@ static int print(struct top *t)
                 command_error(&command_top, "out of memory");
                 return status;
         }
-        t->console->scene.endpoint = endpoint_of;
+        t->console->scene.endpoint = feed_endpoint_of;
         t->console->scene.endpoint_ctx = t->feed;
         t->console->scene.recall = recall_new(feed_requester(t->feed));
         status = plain(t);

@@ -186,11 +186,6 @@ static void on_feed(evutil_socket_t fd, short what, void *arg)
         }
 }
 
-static const char *daemon_name(const void *ctx, size_t daemon)
-{
-        return feed_endpoint(ctx, daemon);
-}
-
 /* --------------------------------------------------------------------- sinks */
 
 /* The current state, with the health of each sink. */
@@ -423,7 +418,7 @@ static bool open_feed(struct exporter *e, struct error *error)
                 return false;
         e->source = (struct metrics_source){ .world = e->world,
                                              .n_daemons = feed_daemons(e->feed),
-                                             .daemon_name = daemon_name,
+                                             .daemon_name = feed_endpoint_of,
                                              .ctx = e->feed,
                                              .live = true,
                                              .sinks = e->health,

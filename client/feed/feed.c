@@ -29,6 +29,11 @@ const char *feed_endpoint(const struct feed *feed, size_t daemon)
         return feed->ops->endpoint(feed, daemon);
 }
 
+const char *feed_endpoint_of(const void *feed, size_t daemon)
+{
+        return feed_endpoint(feed, daemon);
+}
+
 bool feed_complete(const struct feed *feed)
 {
         return feed->ops->complete && feed->ops->complete(feed);

@@ -48,6 +48,7 @@ enum feed_event {
 enum feed_event feed_next(struct feed *feed, int timeout_ms, const Hw__Update **ret_update);
 size_t feed_daemon(const struct feed *feed);
 const char *feed_endpoint(const struct feed *feed, size_t daemon); /* for people: the endpoint, or "files" */
+const char *feed_endpoint_of(const void *feed, size_t daemon);     /* the same, to be passed on with its feed */
 
 /* Readable: call feed_next until NOTHING. Files do a bounded part of the reading in each call. */
 int feed_fd(const struct feed *feed);

@@ -55,18 +55,13 @@ static void get_targets(struct server *s, struct evhttp_request *req)
         answer_document(req, &d);
 }
 
-static const char *daemon_name(const void *ctx, size_t daemon)
-{
-        return feed_endpoint(ctx, daemon);
-}
-
 static void get_metrics(struct server *s, struct evhttp_request *req)
 {
         const struct state_source *state = s->parts.state;
         bool open = metrics_wants_open(evhttp_find_header(evhttp_request_get_input_headers(req), "Accept"));
         struct metrics_source source = { .world = state->world,
                                          .n_daemons = state->n_daemons,
-                                         .daemon_name = daemon_name,
+                                         .daemon_name = feed_endpoint_of,
                                          .ctx = state->feed,
                                          .live = state->live };
         struct document d;

@@ -101,14 +101,9 @@ static struct kept *add(struct fd_store *s, const char *name)
         return k;
 }
 
-static void let_go(struct kept *k)
-{
-        close_fd(&k->held_fd);
-}
-
 static void drop(struct fd_store *s, struct kept *k)
 {
-        let_go(k);
+        close_fd(&k->held_fd);
         *k = s->kept[--s->n];
 }
 
@@ -121,7 +116,7 @@ static void keep(void *ctx, const char *name, int fd)
                 return;
         k->fd = fd;
         send_kept(s, k);
-        let_go(k);
+        close_fd(&k->held_fd);
 }
 
 static void forget(void *ctx, const char *name)
@@ -213,7 +208,7 @@ void fd_store_destroy(struct fd_store **sp)
         if (!s)
                 return;
         for (size_t i = 0; i < s->n; i++)
-                let_go(&s->kept[i]);
+                close_fd(&s->kept[i].held_fd);
         free(s);
 }
 
