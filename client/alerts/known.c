@@ -234,6 +234,5 @@ static int compare(const void *pa, const void *pb)
 
 void known_sort(struct known *k)
 {
-        if (k->n > 1)
-                qsort(k->alerts, k->n, sizeof(struct known_alert *), compare);
+        ARRAY_SORT(k->alerts, k->n, compare);
 }

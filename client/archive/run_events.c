@@ -170,8 +170,7 @@ static int by_time(const void *a, const void *b)
 
 static void sort_events(struct list *l)
 {
-        if (l->n)
-                qsort(l->events, l->n, sizeof(*l->events), by_time);
+        ARRAY_SORT(l->events, l->n, by_time);
         for (size_t i = 0; i < l->n; i++) {
                 l->events[i].payload = l->payloads + l->events[i].offset;
                 l->events[i].offset = i;

@@ -123,8 +123,7 @@ static struct list list_bundles(const char *directory)
                 see(&l, directory, entry->d_name);
         if (dir)
                 closedir(dir);
-        if (l.n > 1)
-                qsort(l.bundles, l.n, sizeof(*l.bundles), by_name);
+        ARRAY_SORT(l.bundles, l.n, by_name);
         return l;
 }
 

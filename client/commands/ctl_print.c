@@ -235,8 +235,7 @@ static void print_status(struct print_state *p, const Hw__Status *s)
         }
         if (!p->targets_only)
                 print_recordings(s);
-        if (s->n_targets > 1)
-                qsort(s->targets, s->n_targets, sizeof(*s->targets), compare_updates);
+        ARRAY_SORT(s->targets, s->n_targets, compare_updates);
         for (size_t i = 0; i < s->n_targets; i++) {
                 if (s->targets[i]->body_case == HW__UPDATE__BODY_TARGET_STATE)
                         print_target(p, s->targets[i]);

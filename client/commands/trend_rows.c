@@ -323,8 +323,7 @@ static void print_bands(FILE *to, struct rate_unit unit, const struct world_targ
                 if (t->bands[i] && t->bands[i]->trend)
                         bands[n++] = t->bands[i];
         order_now = show->order;
-        if (n)
-                qsort(bands, n, sizeof(*bands), compare);
+        ARRAY_SORT(bands, n, compare);
         for (size_t i = 0; i < n && i < show->bands; i++) {
                 print_row(to, t, unit, bands[i]->def->label, bands[i]->def, bands[i]->trend, true,
                           (double)bands[i]->bytes);

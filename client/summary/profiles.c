@@ -174,8 +174,7 @@ static void print_stacks(FILE *to, const struct summary *s)
         for (uint32_t i = 0; sorted && i < s->t->n_stacks; i++)
                 if (s->t->stacks[i] && is_own(s->t->stacks[i]))
                         sorted[n++] = s->t->stacks[i];
-        if (n)
-                qsort(sorted, n, sizeof(*sorted), by_ticks);
+        ARRAY_SORT(sorted, n, by_ticks);
         for (size_t i = 0; i < n && i < SUMMARY_BANDS && own > 0; i++) {
                 const Hw__CostCentre *c = sorted[i]->n_centres ? sorted[i]->centres[0] : NULL;
                 (void)fprintf(to, "%18s %8s  %s", hw_count_text(ticks, sizeof(ticks), sorted[i]->ticks),

@@ -207,8 +207,7 @@ int budget_enforce(const char *directory, const struct budget *budget, uint64_t 
         int r = survey_directory(&s, directory);
 
         *ret_use = (struct budget_use){ .bytes = s.total };
-        if (s.n_files > 1)
-                qsort(s.files, s.n_files, sizeof(*s.files), by_age);
+        ARRAY_SORT(s.files, s.n_files, by_age);
         for (size_t i = 0; i < s.n_files; i++) {
                 const struct file *f = &s.files[i];
                 struct run *run = &s.runs[f->run];

@@ -108,8 +108,7 @@ void heap_arrays_sort(struct heap_arrays *a)
                         a->contents[n++] = a->contents[i];
         a->n_contents = n;
         idtable_done(&a->by_hash); /* they have other places now */
-        if (n > 1)
-                qsort(a->contents, n, sizeof(*a->contents), by_spare);
+        ARRAY_SORT(a->contents, n, by_spare);
 }
 
 void heap_arrays_done(struct heap_arrays *a)

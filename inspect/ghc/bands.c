@@ -6,6 +6,7 @@
 
 #include "inspect/ghc/closure.h"
 #include "inspect/ghc/names.h"
+#include "proto/base/array.h"
 #include "proto/base/text_out.h"
 
 /* Types that are two or more in the runtime, by what was done to them last; and what they are in Haskell. */
@@ -221,8 +222,7 @@ static bool assign(struct row_of_band *ret, size_t *ret_n, struct heap_bands *b,
                 band->is_container |= heap_contents_matter(contents, info_tables_nth(&g->tables, id));
                 ret[n++] = (struct row_of_band){ &contents->rows[i], band };
         }
-        if (n)
-                qsort(ret, n, sizeof(*ret), by_band);
+        ARRAY_SORT(ret, n, by_band);
         *ret_n = n;
         const bool good = of_table != NULL;
         free(of_table);
@@ -277,8 +277,7 @@ void heap_bands_pinned_as_runtime(struct heap_bands *b, const struct heap_census
 
 void heap_bands_sort(struct heap_bands *b)
 {
-        if (b->n)
-                qsort(b->items, b->n, sizeof(*b->items), by_bytes);
+        ARRAY_SORT(b->items, b->n, by_bytes);
 }
 
 static int by_plain_name(const void *a, const void *b)
@@ -290,8 +289,7 @@ static int by_plain_name(const void *a, const void *b)
 
 void heap_bands_sort_by_name(struct heap_bands *b)
 {
-        if (b->n)
-                qsort(b->items, b->n, sizeof(*b->items), by_plain_name);
+        ARRAY_SORT(b->items, b->n, by_plain_name);
 }
 
 static int compare_plain_name(const void *name, const void *band)

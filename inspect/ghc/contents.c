@@ -411,8 +411,7 @@ bool heap_contents_finish(struct heap_contents *c)
         for (uint32_t id = 1; names && id < c->known_capacity; id++)
                 if ((c->known[id] & READ) && info_tables_nth(t, id)->name)
                         names[n++] = (struct short_name){ info_tables_nth(t, id)->name, id };
-        if (n)
-                qsort(names, n, sizeof(*names), by_short_name);
+        ARRAY_SORT(names, n, by_short_name);
         for (size_t i = 1; i < n; i++)
                 if (!strcmp(without_module(names[i - 1].name), without_module(names[i].name)) &&
                     strcmp(name_without_package(names[i - 1].name), name_without_package(names[i].name)) != 0) {

@@ -276,8 +276,7 @@ void provenance_search(struct provenance *v, const struct program *p)
                 search_range(v, p, &p->data[i], words, &left);
         free(words);
         report_unknown(v, p);
-        if (v->n)
-                qsort(v->nodes, v->n, sizeof(*v->nodes), sorted_compare);
+        ARRAY_SORT(v->nodes, v->n, sorted_compare);
         for (size_t i = 0; i < v->n; i++) {
                 most = v->nodes[i].most > most ? v->nodes[i].most : most;
                 v->nodes[i].most_so_far = most;

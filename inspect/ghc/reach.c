@@ -397,8 +397,7 @@ static void find_weak_pointers(struct search *c)
                         at = snapshot_word(c->s, at + 8 * ((uint64_t)c->g->header_words + 4));
                 }
         }
-        if (c->n_weak)
-                qsort(c->weak, c->n_weak, sizeof(*c->weak), by_key);
+        ARRAY_SORT(c->weak, c->n_weak, by_key);
 }
 
 /* With the weak pointer itself, and C's finalizers. */

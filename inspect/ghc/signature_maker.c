@@ -172,8 +172,7 @@ static bool find_places(struct object *o)
 
         if (!find_named_places(o) || !find_other_places(o))
                 return false;
-        if (o->n_places)
-                qsort(o->places, o->n_places, sizeof(*o->places), by_place);
+        ARRAY_SORT(o->places, o->n_places, by_place);
         for (size_t i = 0; i < o->n_places; i++)
                 if (n == 0 || o->places[n - 1].section != o->places[i].section ||
                     o->places[n - 1].offset != o->places[i].offset)
@@ -299,8 +298,7 @@ static bool find_pointers(struct signature_maker *m, struct object *o)
                         o->pointers[o->n_pointers++] = (struct object_pointer){ of, name, r.r_offset };
                 }
         }
-        if (o->n_pointers)
-                qsort(o->pointers, o->n_pointers, sizeof(*o->pointers), by_pointer);
+        ARRAY_SORT(o->pointers, o->n_pointers, by_pointer);
         return true;
 }
 
@@ -381,8 +379,7 @@ static bool collect_relocations(struct object *o, uint32_t section)
                 }
                 break;
         }
-        if (o->n_relocations)
-                qsort(o->relocations, o->n_relocations, sizeof(*o->relocations), by_offset);
+        ARRAY_SORT(o->relocations, o->n_relocations, by_offset);
         return true;
 }
 
@@ -716,8 +713,7 @@ bool signature_maker_finish(struct signature_maker *m, struct signature_table *r
         m->entries = NULL;
         m->n_units = m->n_entries = 0;
         sorted = ret;
-        if (ret->n_entries)
-                qsort(ret->entries, ret->n_entries, sizeof(*ret->entries), by_key);
+        ARRAY_SORT(ret->entries, ret->n_entries, by_key);
         return true;
 }
 

@@ -195,8 +195,7 @@ static void add_array(struct finding *f, size_t i, size_t end)
 
 static void add_arrays(struct finding *f)
 {
-        if (f->n_slices)
-                qsort(f->slices, f->n_slices, sizeof(*f->slices), by_array);
+        ARRAY_SORT(f->slices, f->n_slices, by_array);
         for (size_t i = 0, end; i < f->n_slices; i = end) {
                 for (end = i + 1; end < f->n_slices && f->slices[end].array == f->slices[i].array;)
                         end++;

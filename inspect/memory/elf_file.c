@@ -184,8 +184,7 @@ static int by_address(const void *a, const void *b)
 
 void elf_symbols_sort(struct elf_symbols *s)
 {
-        if (s->n)
-                qsort(s->items, s->n, sizeof(*s->items), by_address);
+        ARRAY_SORT(s->items, s->n, by_address);
 }
 
 void elf_symbols_done(struct elf_symbols *s)

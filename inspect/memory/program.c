@@ -314,8 +314,7 @@ bool program_load(struct program *p, const struct file_opener *opener, struct er
         struct error why = { "" };
         uint32_t last = 0;
 
-        if (p->n_mappings)
-                qsort(p->mappings, p->n_mappings, sizeof(*p->mappings), sorted_compare);
+        ARRAY_SORT(p->mappings, p->n_mappings, sorted_compare);
         for (size_t i = 0; i < p->n_mappings; i++) {
                 const struct mapping m = p->mappings[i];
                 if (m.file == 0 || m.file == last)
@@ -330,8 +329,7 @@ bool program_load(struct program *p, const struct file_opener *opener, struct er
                 return error_set(error, "the program's file cannot be used: %s",
                                  p->no_symbols.text[0] ? p->no_symbols.text : "it is not known which one it is");
         qsort(p->code, p->n_code, sizeof(*p->code), sorted_compare);
-        if (p->n_data)
-                qsort(p->data, p->n_data, sizeof(*p->data), sorted_compare);
+        ARRAY_SORT(p->data, p->n_data, sorted_compare);
         elf_symbols_sort(&p->symbols);
         return true;
 }

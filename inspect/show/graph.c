@@ -12,6 +12,7 @@
 #include "inspect/show/graph_groups.h"
 #include "inspect/show/head.h"
 #include "inspect/show/why.h"
+#include "proto/base/array.h"
 #include "proto/base/json_out.h"
 #include "proto/base/text_out.h"
 
@@ -106,8 +107,7 @@ static bool make_rows(struct view *v)
                 v->reached_bytes += v->rows[i].now ? v->rows[i].now->bytes : 0;
                 v->then_bytes += graph_group_bytes(v->rows[i].then);
         }
-        if (v->n)
-                qsort(v->rows, v->n, sizeof(*v->rows), v->since ? by_gain : by_retained);
+        ARRAY_SORT(v->rows, v->n, v->since ? by_gain : by_retained);
         return true;
 }
 
@@ -193,8 +193,7 @@ static uint32_t sort_roots(const struct view *v, const struct graph_group **ret)
         for (uint32_t i = 0; i < v->now.n; i++)
                 if (v->now.items[i].class == GROUP_ROOTS && v->now.items[i].retained_bytes)
                         ret[n++] = &v->now.items[i];
-        if (n)
-                qsort(ret, n, sizeof(*ret), roots_by_retained);
+        ARRAY_SORT(ret, n, roots_by_retained);
         return n;
 }
 
@@ -319,8 +318,7 @@ static bool json_why(struct json_out *j, struct view *v)
         size_t n_of = 0;
 
         for (unsigned largest = 0; largest < 2; largest++) {
-                if (v->n)
-                        qsort(v->rows, v->n, sizeof(*v->rows), largest ? by_bytes : by_retained);
+                ARRAY_SORT(v->rows, v->n, largest ? by_bytes : by_retained);
                 for (size_t i = 0; i < n; i++) {
                         const struct graph_group *g = v->rows[i].now;
                         size_t k = 0;

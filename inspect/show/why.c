@@ -197,8 +197,7 @@ static size_t keep_some(struct holding *h, size_t n)
         for (size_t i = 0; i < n; i++)
                 if (h[i].bytes)
                         h[kept++] = h[i];
-        if (kept)
-                qsort(h, kept, sizeof(*h), by_bytes);
+        ARRAY_SORT(h, kept, by_bytes);
         return kept;
 }
 
@@ -228,8 +227,7 @@ static size_t merge_paths(const struct type_paths *t, struct holding *h, size_t 
                         h[kept++] = h[i];
                 }
         }
-        if (kept)
-                qsort(h, kept, sizeof(*h), by_bytes);
+        ARRAY_SORT(h, kept, by_bytes);
         return kept;
 }
 

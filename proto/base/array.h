@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * array.h - the size of an array, and arrays that grow.
+ * array.h - the size of an array, arrays that grow, and their order.
  *
  * A growable array is a pointer to elements from malloc (NULL while empty) and the number of elements there is room
  * for, `capacity`, a size_t or uint32_t; whoever owns it frees the pointer. The room at least doubles, so adding n
@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -35,5 +36,13 @@
 bool array_reserve(void *array, size_t *capacity, size_t need, size_t size, bool zeroed);
 bool array_reserve_u32(void *array, uint32_t *capacity, size_t need, size_t size, bool zeroed);
 bool array_reserve_next(void *array, size_t n, size_t size);
+
+/* qsort() may not be given NULL, which an array without elements may be. */
+#define ARRAY_SORT(array, n, compare) array_sort((array), (n), sizeof(*(array)), (compare))
+static inline void array_sort(void *array, size_t n, size_t size, int (*in_order)(const void *a, const void *b))
+{
+        if (n > 1)
+                qsort(array, n, size, in_order);
+}
 
 #endif

@@ -212,8 +212,7 @@ int recorded_runs(const char *directory, const char *target, struct recorded_run
                 if (plain_name(entry->d_name, RUN_TARGET_MAX) && (!target || !strcmp(entry->d_name, target)))
                         list_target(&l, dirfd(dir), entry->d_name);
         closedir(dir);
-        if (l.n > 1)
-                qsort(l.runs, l.n, sizeof(*l.runs), compare);
+        ARRAY_SORT(l.runs, l.n, compare);
         *ret_runs = l.runs;
         return (int)l.n;
 }

@@ -144,8 +144,7 @@ static void sort_rows(struct table *t, const struct scene *s)
         for (size_t i = 0; i < t->n; i++)
                 t->rows[i].key =
                         column->order ? column->order(s, t->rows[i].data) : column_value(column, s, t->rows[i].data);
-        if (t->n > 1)
-                qsort(t->rows, t->n, sizeof(*t->rows), rising(column, t->reversed) ? compare_rising : compare_falling);
+        ARRAY_SORT(t->rows, t->n, rising(column, t->reversed) ? compare_rising : compare_falling);
 }
 
 /* Over all columns, since a slope and its interval are in several. */

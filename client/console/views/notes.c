@@ -228,8 +228,7 @@ static void rows(const struct console *c, struct table *t)
                         add_note(n, note);
         }
         add_end(n, &c->scene, target);
-        if (n->n > 1)
-                qsort(n->lines, n->n, sizeof(*n->lines), by_time);
+        ARRAY_SORT(n->lines, n->n, by_time);
         for (size_t i = 0; i < n->n; i++)
                 table_add(t, n->lines[i].note ? n->lines[i].note->number : UINT64_MAX - i, &n->lines[i]);
 }
