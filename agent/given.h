@@ -5,9 +5,9 @@
  *
  *      9 given 48213\n             followed by that many bytes: the events of one census, as in a log by closure type
  *
- * The bytes are anybody's of this user: what is not exactly one census is refused as a whole. Times and the number of
- * the census are written here. It goes into the log after the next block of the program's, so that the collection that
- * it was read after comes first. On the server's thread only.
+ * The bytes are anybody's of this user: what is not exactly one census is refused as a whole. Times are written here,
+ * and a number that says that it was read from outside (proto/base/outside_census.h). It goes into the log after the
+ * next block of the program's, so that the collection that it was read after comes first. On the server's thread only.
  */
 #ifndef HW_AGENT_GIVEN_H
 #define HW_AGENT_GIVEN_H

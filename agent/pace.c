@@ -21,6 +21,7 @@
 #include "agent/server.h"
 #include "agent/synthetic.h"
 #include "agent/thread.h"
+#include "proto/base/agent_socket.h"
 
 #define UP_POLL_NS      INT64_C(5000000)    /* while the runtime starts */
 #define STUCK_NS        INT64_C(5000000000) /* at the end: a thread of ours that does not return is abandoned */
@@ -142,7 +143,7 @@ static void turn(void)
                         census_for_request(now);
         }
         timetable_set_profile(&p.timetable, thread_now_ns(), logging_profile());
-        heapwatch_agent_accepts_censuses = timetable_accepts(&p.timetable, thread_now_ns());
+        heapwatch_agent_accepts_censuses = timetable_accepts(&p.timetable, thread_now_ns()) ? AGENT_ACCEPTS_SAMPLES : 0;
         pthread_cond_broadcast(&p.changed);
 }
 

@@ -160,8 +160,8 @@ static const struct option options[] = {
                 "census-memory", 0, "BYTES|off", parse_setting, COMPLETE_NOTHING,
                 "memory that reading the heap of a program from outside may need, a quarter more than the heap "
                 "(default "
-                "1GiB): a larger one is estimated from a sample, or with the agent counted in a pause; off: also any "
-                "other one with the agent"),
+                "1GiB): the bands of a larger heap are estimated from a sample; off: no heap of a program with the "
+                "agent is read"),
         OPTION_CALLBACK(
                 "keep-ended", 0, "NUMBER", parse_setting, COMPLETE_NOTHING,
                 "how many ended runs are kept, with all that was seen of them, 0 to 500: targets of `heapwatch run`, "

@@ -47,7 +47,12 @@ static void accept(struct model *m)
         c->writing = !c->writing;
 }
 
-/* Bands of estimated censuses are not those of counted ones: threads are not told apart. */
+/* In an estimated census threads are in other bands than in a counted one that splits them. */
+static bool are_alike(const struct census *a, const struct census *b)
+{
+        return (a->spread > 0) == (b->spread > 0) || (!a->splits && !b->splits);
+}
+
 static void remember(struct census_history *h, const struct census *now, bool alike)
 {
         static const struct fold_shape shape = { CELL_TYPE, BAND_POINTS, 1, BAND_FIRST_WIDTH_NS };
@@ -69,7 +74,7 @@ static void finish(struct model *m, bool unfinished)
         c->open.rows = c->buffers[c->writing].rows;
         c->open.unfinished = unfinished;
         if (!unfinished) {
-                remember(&c->history, &c->open, (c->open.spread > 0) == (c->done.spread > 0));
+                remember(&c->history, &c->open, are_alike(&c->open, &c->done));
                 accept(m);
                 model_sample(m, SERIES_CENSUS_TOTAL, c->done.time_ns, c->done.total_bytes);
         }
@@ -187,6 +192,7 @@ static __attribute__((noinline)) void put_row_threads(struct census_state *c, co
         if (entry && entry->row_census == (uint32_t)c->open.number)
                 c->buffers[c->writing].rows[entry->row].threads = c->row_threads;
         c->row_threads = 0;
+        c->open.splits = true;
 }
 
 /* A row outside a sample is dropped: the beginning of its sample was not seen. */

@@ -20,6 +20,7 @@ struct census {
         uint64_t rows_left_out, bytes_left_out;
         bool unfinished; /* the log ended inside it */
         bool outside;    /* read by another process: no collection was made for it */
+        bool splits;     /* threads that wait at one place are a band of their own; else they are in other bands */
         double spread;   /* of its bands, which are estimated (proto/base/outside_census.h); 0: they were counted */
 };
 
@@ -35,7 +36,7 @@ struct census {
 struct census_history {
         struct fold fold;
         struct cell cells[BAND_POINTS];
-        uint64_t first_ns; /* of the oldest census; none before the way of counting changed. Valid when there is one */
+        uint64_t first_ns; /* of the oldest census whose bands are like the newest ones'; valid when there is one */
         double spread;     /* the largest of any */
 };
 

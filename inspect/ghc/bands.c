@@ -7,6 +7,7 @@
 #include "inspect/ghc/closure.h"
 #include "inspect/ghc/names.h"
 #include "proto/base/array.h"
+#include "proto/base/ckd.h"
 #include "proto/base/text_out.h"
 
 /* Types that are two or more in the runtime, by what was done to them last; and what they are in Haskell. */
@@ -271,8 +272,8 @@ void heap_bands_pinned_as_runtime(struct heap_bands *b, const struct heap_census
         const uint64_t bytes = g->thread.label ? c->pinned_first_bytes : c->pinned_blocks * BLOCK_BYTES;
 
         for (size_t i = 0; i < b->n; i++)
-                if (!strcmp(b->items[i].name, closure_type_name(ARR_WORDS)) && b->items[i].bytes >= c->pinned_bytes)
-                        b->items[i].bytes += bytes - c->pinned_bytes;
+                if (!strcmp(b->items[i].name, closure_type_name(ARR_WORDS)))
+                        b->items[i].bytes = sub_sat(b->items[i].bytes, c->pinned_bytes) + bytes;
 }
 
 void heap_bands_sort(struct heap_bands *b)

@@ -248,15 +248,25 @@ static void add_to_census(void *ctx, const struct closure_table *t, uint64_t at,
         (void)heap_census_add(c->census, t, at, bytes);
 }
 
-/* Which types there are, and what is not understood. */
+/* Which types there are, what is not understood, and what is in pinned blocks, which are all known. */
 static void find_types(struct counting *c)
 {
+        struct heap_census *census = c->census;
+
         for (size_t i = 0; i < c->snapshot->n_groups; i++) {
                 const struct heap_group *g = &c->snapshot->groups[i];
-                if (heap_group_is_counted(g) &&
-                    (is_by_itself(c->sample, g) || is_in_sample(c->sample, c->snapshot, g->start)))
-                        c->census->unknown_bytes +=
-                                group_each(c->snapshot, g, add_to_census, c, &c->census->unused_bytes);
+                const bool is_pinned = g->flags & BLOCK_PINNED;
+                const uint64_t before = census->total_bytes;
+                if (!heap_group_is_counted(g))
+                        continue;
+                if (is_pinned)
+                        census->pinned_blocks += g->blocks;
+                if (!is_by_itself(c->sample, g) && !is_in_sample(c->sample, c->snapshot, g->start))
+                        continue;
+                census->is_first = is_pinned;
+                census->unknown_bytes += group_each(c->snapshot, g, add_to_census, c, &census->unused_bytes);
+                if (is_pinned)
+                        census->pinned_bytes += census->total_bytes - before;
         }
 }
 
@@ -372,8 +382,10 @@ static void put_estimates(const struct counting *c)
                 c->census->total_objects += b->objects;
         }
         const double scale = c->used > 0 ? c->all_used / c->used : 1;
-        c->census->unknown_bytes = rounded((double)c->census->unknown_bytes * scale);
-        c->census->unused_bytes = rounded((double)c->census->unused_bytes * scale);
+        uint64_t *const sums[] = { &c->census->unknown_bytes, &c->census->unused_bytes, &c->census->pinned_bytes,
+                                   &c->census->pinned_first_bytes };
+        for (size_t i = 0; i < ARRAY_SIZE(sums); i++)
+                *sums[i] = rounded((double)*sums[i] * scale);
 }
 
 bool heap_sample_count(struct heap_sample *x, const struct heap_snapshot *s, bool by_type, struct heap_census *ret,

@@ -40,8 +40,8 @@ bool heap_sample_copy(struct heap_sample *x, struct heap_snapshot *s, bool (*exp
                       struct error *error);
 
 /*
- * After snapshot_index(). Bands have their intervals, *ret the estimated sums of all; pinned arrays and young closures
- * are not in it. False: out of memory.
+ * After snapshot_index(). Bands have their intervals, *ret the estimated sums of all; young closures are not in it.
+ * False: out of memory.
  */
 bool heap_sample_count(struct heap_sample *x, const struct heap_snapshot *s, bool by_type, struct heap_census *ret,
                        struct heap_bands *ret_bands);

@@ -259,7 +259,7 @@ static bool write_all(int fd, const void *bytes, size_t size)
         return true;
 }
 
-bool log_give(int fd, const struct heap_bands *bands)
+bool log_give(int fd, const struct heap_bands *bands, double spread)
 {
         struct eventlog_writer *w = &l.writer;
         char line[64];
@@ -267,7 +267,7 @@ bool log_give(int fd, const struct heap_bands *bands)
         w->n = 0;
         if (!has_room(bands))
                 return true;
-        put_census(bands, OUTSIDE_CENSUS, 0);
+        put_census(bands, outside_census_number(spread), 0);
         const int n = snprintf(line, sizeof(line), "0 given %zu\n", w->n);
         const bool good = write_all(fd, line, (size_t)n) && write_all(fd, w->data, w->n);
         w->n = 0;

@@ -42,6 +42,6 @@ bool log_send(void);
  * Without a log: the census as a request to the agent in the program, which writes it into its own (agent/given.h). One
  * that is too large is left out. False: the agent is gone.
  */
-bool log_give(int fd, const struct heap_bands *bands);
+bool log_give(int fd, const struct heap_bands *bands, double spread);
 
 #endif

@@ -96,7 +96,8 @@ struct watching {
         uint64_t census_collections; /* how many there were before the newest census */
         bool has_census, is_nonmoving, is_too_large, is_sampled;
         int agent_fd;        /* -1: it is not for an agent */
-        uint64_t accepts_at; /* where the agent says whether it accepts censuses */
+        uint64_t accepts_at; /* where the agent says which censuses it accepts */
+        uint32_t accepts;
         bool is_after_major; /* the newest reading is the first one after a major collection */
         bool is_agent_gone;
 };
@@ -362,17 +363,23 @@ static bool count_reached(struct watching *w, const struct copy *c, struct heap_
         return true;
 }
 
-/* Threads have bands of their own in a log of our own; what the agent gets is as the runtime's censuses are. */
+/* What the agent gets is as the runtime's censuses are. */
+static bool give_census(struct watching *w, struct heap_bands *b, const struct heap_census *c, double spread)
+{
+        heap_bands_pinned_as_runtime(b, c, w->ghc);
+        w->is_agent_gone = !log_give(w->agent_fd, b, spread);
+        return !w->is_agent_gone;
+}
+
+/* Threads have bands of their own in a log of our own. */
 static bool put_census(struct watching *w, struct heap_bands *b, const struct heap_census *c,
                        const struct heap_snapshot *n)
 {
         uint64_t threads;
 
-        if (w->agent_fd < 0)
-                return heap_bands_split_threads(b, c, n, &threads) && log_send() && log_census(b, 0, threads);
-        heap_bands_pinned_as_runtime(b, c, w->ghc);
-        w->is_agent_gone = !log_give(w->agent_fd, b);
-        return !w->is_agent_gone;
+        if (w->agent_fd >= 0)
+                return give_census(w, b, c, 0);
+        return heap_bands_split_threads(b, c, n, &threads) && log_send() && log_census(b, 0, threads);
 }
 
 static bool write_bands(struct watching *w, const struct heap_census *c, const struct heap_snapshot *n)
@@ -399,6 +406,17 @@ static void note_sample(struct watching *w, const struct heap_sample *x)
 }
 
 /* Threads are not counted by place: their stacks may not be in the sample. */
+static bool put_sample(struct watching *w, const struct heap_sample *x, struct heap_bands *b,
+                       const struct heap_census *c)
+{
+        const double spread = heap_sample_spread(b);
+
+        if (w->agent_fd >= 0)
+                return give_census(w, b, c, spread);
+        note_sample(w, x);
+        return log_send() && log_census(b, spread, UNKNOWN_U64);
+}
+
 static bool count_sample(struct watching *w, struct copy *of)
 {
         const struct generations *before = &of->snapshot.generations;
@@ -406,13 +424,10 @@ static bool count_sample(struct watching *w, struct copy *of)
         struct heap_census c = { .n = 0 };
         struct heap_bands b = { NULL, 0 };
         struct error unused;
-        bool good = heap_sample_count(&of->sample, &of->snapshot, true, &c, &b) && is_understood(&c, &unused) &&
-                    generations_read(&after, w->ghc->program) && fits(&c, before, &after);
+        const bool good = heap_sample_count(&of->sample, &of->snapshot, true, &c, &b) && is_understood(&c, &unused) &&
+                          generations_read(&after, w->ghc->program) && fits(&c, before, &after) &&
+                          put_sample(w, &of->sample, &b, &c);
 
-        if (good) {
-                note_sample(w, &of->sample);
-                good = log_send() && log_census(&b, heap_sample_spread(&b), UNKNOWN_U64);
-        }
         heap_bands_done(&b);
         heap_census_done(&c);
         return good;
@@ -492,7 +507,7 @@ static bool prepare(struct watching *w, struct copy *c, uint64_t now_ns, struct 
                 w->is_sampled = false;
                 return true;
         }
-        return w->agent_fd < 0 && prepare_sample(w, c, now_ns, most, error);
+        return (w->agent_fd < 0 || w->accepts == AGENT_ACCEPTS_SAMPLES) && prepare_sample(w, c, now_ns, most, error);
 }
 
 static void read_census(struct watching *w, uint64_t now_ns)
@@ -567,11 +582,9 @@ static bool watch_process(struct watching *w, int process, int fd, struct error 
         return good;
 }
 
-static bool is_accepted(const struct watching *w)
+static bool is_accepted(struct watching *w)
 {
-        uint32_t accepts;
-
-        return memory_read(w->ghc->program->memory, w->accepts_at, &accepts, sizeof(accepts)) && accepts;
+        return memory_read(w->ghc->program->memory, w->accepts_at, &w->accepts, sizeof(w->accepts)) && w->accepts;
 }
 
 static bool make_censuses(struct watching *w, int process, struct error *error)

@@ -133,6 +133,23 @@ def bands(daemon):
     return {labels[band]: size for band, size in zip(census.band, census.bytes)}
 
 
+def test_a_large_heap_with_the_agent_is_estimated(held):
+    """Where there is no memory for a copy: without a pause, in the program's own log, beside one that the runtime makes."""
+    require_tracing()
+    with private_directory() as directory, Daemon(directory, args=("--census-memory", "400MiB")) as daemon, \
+            run(daemon, held, 200, rounds=["500"]):
+        wait_for(lambda: daemon.snapshot("p").get("census") and newest(daemon).spread > 0 and newest(daemon).total_bytes > 100 << 20, "an estimate")
+        census, estimates = newest(daemon), bands(daemon)
+        assert census.outside and census.spread < 0.2 and status(daemon)["given"] > 0
+        assert trend(daemon)["sentence"].startswith("last census, estimated from a sample (largest band ±")
+        assert ask(daemon, "ctl", "census", "p").startswith("census ")
+        whole = wait_for(lambda: newest(daemon).spread == 0 and bands(daemon), "one that the runtime has made")
+        total = sum(whole.values())
+        for label, size in whole.items():
+            if size > total / 100:
+                assert abs(estimates[label] - size) < 3 * census.spread * (size * (total - size)) ** 0.5, (label, size, estimates[label], census.spread)
+
+
 @pytest.mark.parametrize("build", ["threaded", *long_cases(["threaded-log"], ["plain"], ["plain-log"])])
 def test_censuses_are_read_from_outside_without_a_pause(build, tmp_path):
     """After collections that the program makes anyway; the agent makes none meanwhile, and again when they stop."""

@@ -14,6 +14,7 @@
 #include "agent/given.h"
 #include "agent/limits.h"
 #include "agent/preamble.h"
+#include "proto/base/array.h"
 #include "proto/base/outside_census.h"
 
 #define MOST 4096
@@ -186,6 +187,25 @@ static void test_it_is_written_when_the_log_has_come_further(void **state)
         assert_null(given_make_block(700)); /* once */
 }
 
+/* A sample's number says how good it is; any other one is of a whole census. */
+static void test_its_number(void **state)
+{
+        const uint64_t sample = outside_census_number(0.05), numbers[] = { sample, OUTSIDE_CENSUS, 0, UINT32_MAX };
+
+        (void)state;
+        for (size_t i = 0; i < ARRAY_SIZE(numbers); i++) {
+                struct census c = some_census();
+                put_be(c.bytes + 10, numbers[i], 8);
+                give_all(&c);
+                assert_null(given_make_block(500));
+                struct chunk *chunk = given_make_block(600);
+                const uint8_t *at = chunk->bytes + BLOCK_MARKER_BYTES;
+                const uint64_t wanted = i == 0 ? sample : OUTSIDE_CENSUS;
+                assert_true(get_be(at + 10, 8) == wanted && get_be(at + c.n - 8, 8) == wanted);
+                chunk_release(chunk);
+        }
+}
+
 static void test_the_newest_one_waits(void **state)
 {
         struct census older = some_census(), newer = some_census();
@@ -210,6 +230,7 @@ int main(void)
                 cmocka_unit_test(test_nothing_else_comes_into_the_log),
                 cmocka_unit_test(test_lines),
                 cmocka_unit_test(test_it_is_written_when_the_log_has_come_further),
+                cmocka_unit_test(test_its_number),
                 cmocka_unit_test(test_the_newest_one_waits),
         };
 

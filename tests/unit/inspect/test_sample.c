@@ -36,6 +36,7 @@ struct heap {
         struct draft *draft;
         struct ghc ghc;
         struct heap_bands truth;
+        uint64_t pinned_blocks, pinned_bytes, pinned_first_bytes;
 };
 
 /*
@@ -84,6 +85,9 @@ static int prepare(void **state)
         assert_true(c.total_bytes > 13 << 20);
         assert_true(heap_bands_of(&h.truth, &c, &h.ghc, false));
         heap_bands_sort_by_name(&h.truth);
+        h.pinned_blocks = c.pinned_blocks;
+        h.pinned_bytes = c.pinned_bytes;
+        h.pinned_first_bytes = c.pinned_first_bytes;
         heap_census_done(&c);
         snapshot_done(&s);
         *state = &h;
@@ -178,6 +182,8 @@ static void test_intervals(void **state)
                 { .name = "ARR_WORDS (ByteArray#)", .least_of_100 = 90 },
         };
 
+        double pinned = 0, first = 0;
+
         for (uint64_t seed = 1; seed <= SEEDS; seed++) {
                 struct taken t;
                 count_sample(&t, h, seed, SAMPLE);
@@ -186,8 +192,11 @@ static void test_intervals(void **state)
                 for (size_t i = 0; i < ARRAY_SIZE(scores); i++)
                         add(&scores[i], h, &t);
                 check_spread(&t);
+                pinned += (double)t.census.pinned_bytes / (double)h->pinned_bytes / SEEDS;
+                first += (double)t.census.pinned_first_bytes / (double)h->pinned_first_bytes / SEEDS;
                 done(&t);
         }
+        assert_true(fabs(pinned - 1) < 0.1 && fabs(first - 1) < 0.1);
         for (size_t i = 0; i < ARRAY_SIZE(scores); i++) {
                 const struct score *s = &scores[i];
                 print_message("%s: %u, %u of %u; mean %.3f\n", s->name, s->covered, s->covered_objects, SEEDS,
@@ -210,6 +219,9 @@ static void test_what_is_exact(void **state)
         assert_int_equal(all.sample.n_chosen, all.sample.n_pieces);
         assert_int_equal(heap_sample_may_miss(&all.sample), 0);
         assert_true(heap_sample_spread(&all.bands) == 0);
+        assert_true(h->pinned_first_bytes > 0 && a.census.pinned_blocks == h->pinned_blocks);
+        assert_true(all.census.pinned_blocks == h->pinned_blocks && all.census.pinned_bytes == h->pinned_bytes &&
+                    all.census.pinned_first_bytes == h->pinned_first_bytes);
         assert_int_equal(a.bands.n, b.bands.n);
         assert_int_equal(all.bands.n, h->truth.n);
         for (size_t i = 0; i < a.bands.n; i++) {

@@ -109,9 +109,11 @@ static void test_rows_and_bands(void **unused)
         assert_int_equal(model_census(f.m)->number, 0);
 }
 
-static void census_numbered(uint64_t time_ns, uint64_t number)
+static void census_numbered(uint64_t time_ns, uint64_t number, uint64_t threads)
 {
         ev(&f, HW_HEAP_PROF_SAMPLE_BEGIN, NONE, time_ns, "8", number);
+        if (threads)
+                ev(&f, HW_OUTSIDE_BAND_THREADS, NONE, time_ns, "48", U(0), threads);
         row("FUN", 100);
         end(time_ns);
 }
@@ -120,23 +122,27 @@ static void census_numbered(uint64_t time_ns, uint64_t number)
 static void test_an_estimated_census(void **unused)
 {
         static const double spreads[] = { 1e-6, 0.0306, 1.5, 1e9 };
+        const struct census_history *h = model_census_history(f.m);
 
         (void)unused;
         profile_begin(BREAKDOWN_CLOSURE_TYPE);
         for (uint64_t i = 0; i < ARRAY_SIZE(spreads); i++) {
-                census_numbered((2 * i + 1) * SECOND, outside_census_number(spreads[i]));
+                census_numbered((2 * i + 1) * SECOND, outside_census_number(spreads[i]), 0);
                 const struct census *c = model_census(f.m);
                 const double most = fmin(spreads[i], UINT32_MAX * 1e-6);
                 assert_true(c->outside && c->spread >= most * (1 - 1e-9) && c->spread <= most + 1.001e-6);
-                assert_true(model_census_history(f.m)->spread == c->spread);
-                assert_int_equal(model_census_history(f.m)->first_ns, (2 * i + 1) * SECOND);
-                census_numbered((2 * i + 2) * SECOND, i);
+                assert_true(h->spread == c->spread);
+                census_numbered((2 * i + 2) * SECOND, i, 0);
                 assert_true(!model_census(f.m)->outside && model_census(f.m)->spread == 0);
-                assert_int_equal(model_census_history(f.m)->first_ns, (2 * i + 2) * SECOND);
+                assert_int_equal(h->first_ns, SECOND);
         }
-        census_numbered(20 * SECOND, outside_census_number(0));
+        census_numbered(20 * SECOND, 0, 50); /* threads have a band of their own, and in the next one they have not */
+        assert_int_equal(h->first_ns, SECOND);
+        census_numbered(21 * SECOND, outside_census_number(0.05), 0);
+        assert_int_equal(h->first_ns, 21 * SECOND);
+        census_numbered(22 * SECOND, outside_census_number(0), 50);
         assert_true(model_census(f.m)->outside && model_census(f.m)->spread == 0);
-        assert_int_equal(model_census_history(f.m)->first_ns, 8 * SECOND); /* it was counted, as the one before */
+        assert_int_equal(h->first_ns, 22 * SECOND);
         assert_true(census_margin(0.05, 25, 125) == 2.5 && census_margin(0.05, 125, 125) == 0);
 }
 

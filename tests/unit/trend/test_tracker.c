@@ -1289,9 +1289,13 @@ static void test_estimated_bands_of_a_rise(void **state)
                 for (uint64_t s = 0; s < 60; s++) {
                         const uint64_t rise = s > 40 ? (s - 40) * 10 * MIB : 0, off = s % 2 * 10 * MIB;
                         const uint64_t bytes[] = { 200 * MIB - off, 200 * MIB + off, 50 * MIB + rise, 50 * MIB };
+                        const uint64_t stack_bytes = 10 * MIB;
 
                         live(&r, s * SECOND, 500 * MIB + rise);
-                        census_of(&r, s * SECOND, s < counted_until ? 0 : outside_census_number(0.05), bytes, 4);
+                        if (s < counted_until)
+                                thread_census(&r, s * SECOND, 50, &stack_bytes, 1);
+                        else
+                                census_of(&r, s * SECOND, outside_census_number(0.05), bytes, 4);
                         block(&r, 0, s * SECOND, s * SECOND);
                 }
                 assert_true(tracker_early(r.t, &early) && early.rising);
