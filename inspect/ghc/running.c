@@ -5,8 +5,8 @@
  * the innermost word there that points into the Haskell stack is Sp, as far as the frames of C do not say another.
  *
  * A thread in a `safe` call is known by the runtime's list of these, which each capability has, and in which is who
- * makes the call. Without it (a runtime that is not threaded, or while the program runs) Sp is tried, too: right as
- * long as no collection has moved the stack.
+ * makes the call. Sp leads to its stack, too, as long as no collection has moved that: samples try it first, for lists
+ * may be long, and a runtime that is not threaded does not say who calls.
  */
 #include "inspect/ghc/running.h"
 
@@ -19,8 +19,8 @@
 #define SUSPENDED_TRIES   16u                            /* words of a C stack that may lead to a Haskell one */
 #define HEADER_BYTES_MORE 16u                            /* when it is profiled */
 #define TSO_BYTES         (11u * 8u + HEADER_BYTES_MORE) /* up to the last field of one that is read here */
-#define CALLS_MOST        8192u
 #define CALLS_DEEP        64u
+#define CALLS_SAMPLED     256u  /* more are not read while a thread is stopped for a sample */
 #define CAPABILITY_BYTES  4096u /* at most */
 
 /* Where the words of a chunk are. */
@@ -212,51 +212,67 @@ static uint64_t find_suspended_stack(struct ghc *g, const struct runtime *rt, co
 /* ---------------------------------------------------------------- lists of `safe` calls */
 
 /* Of InCall in rts/Task.h, the same in all releases. */
-enum { CALL_TSO = 8, CALL_CAPABILITY = 16, CALL_TASK = 40, CALL_OUTER = 48, CALL_NEXT = 64 };
+enum { CALL_TSO = 8, CALL_CAPABILITY = 16, CALL_TASK = 40, CALL_OUTER = 48, CALL_NEXT = 64, CALL_BYTES = 72 };
 
-static bool is_call(struct ghc *g, uint64_t call, uint64_t capability)
+static bool read_call(struct ghc *g, uint64_t call, uint64_t capability, uint8_t bytes[CALL_BYTES])
 {
         const struct memory *m = g->program->memory;
 
-        if (!call || (call & 7) || !program_mapping(g->program, call) ||
-            memory_u64(m, call + CALL_CAPABILITY) != capability)
+        if (!call || (call & 7) || !program_mapping(g->program, call) || !memory_read(m, call, bytes, CALL_BYTES) ||
+            u64_at(bytes, CALL_CAPABILITY) != capability)
                 return false;
-        const struct closure_table *i = info_tables_of_closure(&g->tables, memory_u64(m, call + CALL_TSO));
+        const struct closure_table *i = info_tables_of_closure(&g->tables, u64_at(bytes, CALL_TSO));
         return i && i->type == TSO;
 }
 
-static void add_calls(struct runtime *rt, struct ghc *g, uint64_t capability, uint64_t call)
+/* False: not to its end, because of a limit or a change. */
+static bool add_calls(struct runtime *rt, struct ghc *g, uint64_t capability, uint64_t call, size_t most)
 {
-        const struct memory *m = g->program->memory;
+        uint8_t bytes[CALL_BYTES];
 
-        for (; is_call(g, call, capability) && rt->n_calls < CALLS_MOST &&
-               ARRAY_RESERVE(rt->calls, rt->calls_capacity, rt->n_calls + 1);
-             call = memory_u64(m, call + CALL_NEXT)) {
-                const uint64_t task = memory_u64(m, call + CALL_TASK);
-                rt->calls[rt->n_calls++] = (struct suspended_call){ .at = call,
-                                                                    .tso = memory_u64(m, call + CALL_TSO),
-                                                                    .task = task,
-                                                                    .system_thread = memory_u64(m, task),
-                                                                    .outer = memory_u64(m, call + CALL_OUTER) };
+        for (; call; call = u64_at(bytes, CALL_NEXT)) {
+                if (rt->n_calls >= most || !read_call(g, call, capability, bytes) ||
+                    !ARRAY_RESERVE(rt->calls, rt->calls_capacity, rt->n_calls + 1))
+                        return false;
+                const uint64_t task = u64_at(bytes, CALL_TASK);
+                rt->calls[rt->n_calls++] =
+                        (struct suspended_call){ .at = call,
+                                                 .tso = u64_at(bytes, CALL_TSO),
+                                                 .task = task,
+                                                 .system_thread = memory_u64(g->program->memory, task),
+                                                 .outer = u64_at(bytes, CALL_OUTER) };
         }
+        return true;
 }
 
-/* Where in a capability its list is: that differs, and is found by the first that has one. */
-void runtime_find_calls(struct runtime *rt, struct ghc *g)
+/* Where in a capability its list is: that differs, and is found by the first that has one. 0: it has none. */
+static uint64_t find_list(struct ghc *g, uint64_t capability)
 {
-        const struct memory *m = g->program->memory;
-        uint64_t at = 0;
+        uint8_t words[CAPABILITY_BYTES], bytes[CALL_BYTES];
+        size_t n = sizeof(words);
+
+        while (n && !memory_read(g->program->memory, capability, words, n)) /* there may be less behind it */
+                n /= 2;
+        for (size_t k = CAPABILITY_REGISTERS; k + 8 <= n; k += 8)
+                if (read_call(g, u64_at(words, k), capability, bytes))
+                        return k;
+        return 0;
+}
+
+void runtime_find_calls(struct runtime *rt, struct ghc *g, size_t most)
+{
+        bool whole = true;
 
         rt->n_calls = 0;
-        for (size_t i = 0; i < rt->n_capabilities; i++) {
+        for (size_t i = 0; i < rt->n_capabilities && whole; i++) {
                 const uint64_t capability = rt->capabilities[i];
-                for (uint64_t k = CAPABILITY_REGISTERS; k < CAPABILITY_BYTES && !at; k += 8)
-                        if (is_call(g, memory_u64(m, capability + k), capability))
-                                at = k;
-                if (at)
-                        add_calls(rt, g, capability, memory_u64(m, capability + at));
+                if (!rt->at_calls)
+                        rt->at_calls = find_list(g, capability);
+                if (rt->at_calls)
+                        whole = add_calls(rt, g, capability, memory_u64(g->program->memory, capability + rt->at_calls),
+                                          most);
         }
-        if (rt->n_calls == CALLS_MOST) /* not all: which one is innermost is not known */
+        if (!whole) /* which one is innermost is not known */
                 rt->n_calls = 0;
 }
 
@@ -293,6 +309,12 @@ static bool is_called_back(const struct ghc *g, uint64_t tso, const struct suspe
         return bound && memory_u64(m, bound + CALL_TASK) == call->task;
 }
 
+static bool find_by_call(struct running *ret, const struct ghc *g, const struct suspended_call *call)
+{
+        *ret = (struct running){ .stack = memory_u64(g->program->memory, call->tso + g->shift + THREAD_STACK) };
+        return ret->stack != 0;
+}
+
 bool running_find(struct running *ret, struct ghc *g, struct runtime *rt, const struct registers *r, bool with_c_stack)
 {
         rt->has_c_stack = false;
@@ -301,15 +323,22 @@ bool running_find(struct running *ret, struct ghc *g, struct runtime *rt, const 
         const struct suspended_call *call = find_call(rt, r);
         if (find_current(g, rt, r, ret) && (!call || is_called_back(g, ret->tso, call)))
                 return true;
-        *ret = (struct running){ .tso = 0 };
         if (call)
-                ret->stack = memory_u64(g->program->memory, call->tso + g->shift + THREAD_STACK);
-        else
-                ret->stack = find_suspended_stack(g, rt, r, &ret->pointer);
+                return find_by_call(ret, g, call);
+        *ret = (struct running){ .tso = 0 };
+        ret->stack = find_suspended_stack(g, rt, r, &ret->pointer);
         return ret->stack != 0;
 }
 
-bool runtime_is_collecting(const struct runtime *rt, struct ghc *g)
+bool running_find_call(struct running *ret, struct ghc *g, struct runtime *rt, const struct registers *r)
+{
+        runtime_find_calls(rt, g, CALLS_SAMPLED);
+        const struct suspended_call *call = find_call(rt, r);
+        rt->n_calls = 0; /* they are of this moment */
+        return call && find_by_call(ret, g, call);
+}
+
+bool runtime_has_called_collector(const struct runtime *rt)
 {
         const struct c_stack *s = &rt->c_stack;
 
@@ -317,7 +346,7 @@ bool runtime_is_collecting(const struct runtime *rt, struct ghc *g)
                 for (size_t k = 0; k < COLLECTORS; k++)
                         if (is_within(rt->collector[k], s->words[i]))
                                 return true;
-        return generations_read(&g->generations, g->program) && generations_collecting(&g->generations);
+        return false;
 }
 
 uint64_t c_frames_find(struct c_frames *ret, struct unwinder *u, const struct program *p, const struct registers *r,

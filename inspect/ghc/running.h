@@ -37,6 +37,7 @@ struct runtime {
         size_t n_capabilities;
         uint64_t stack_table;               /* by which a STACK is known: the table of one */
         struct range collector[COLLECTORS]; /* code that collects, or waits for it; empty where it has no symbol */
+        uint64_t at_calls;                  /* where in a capability its list of these is; 0: not known */
         struct suspended_call *calls;
         size_t n_calls, calls_capacity;
 };
@@ -47,15 +48,12 @@ void runtime_find(struct runtime *ret, struct ghc *g);
 /* By one thread, without symbols. */
 void runtime_add_thread(struct runtime *rt, struct ghc *g, uint64_t tso);
 
-/* Of all capabilities that are known: of a program that is stopped, or has ended. */
-void runtime_find_calls(struct runtime *rt, struct ghc *g);
+/* Of all capabilities that are known. None: there are more than `most`, or they changed meanwhile. */
+void runtime_find_calls(struct runtime *rt, struct ghc *g, size_t most);
 void runtime_done(struct runtime *rt);
 
-/*
- * The newest one has called the collector, or garbage is collected; then the runtime of a program without symbols is
- * meant, too.
- */
-bool runtime_is_collecting(const struct runtime *rt, struct ghc *g);
+/* By the newest C stack, and symbols. */
+bool runtime_has_called_collector(const struct runtime *rt);
 
 struct running {
         uint64_t tso, id;        /* 0: it has left its Haskell thread for a `safe` call */
@@ -67,6 +65,9 @@ struct running {
  * added. `with_c_stack`: reads its C stack in any case.
  */
 bool running_find(struct running *ret, struct ghc *g, struct runtime *rt, const struct registers *r, bool with_c_stack);
+
+/* By the lists of `safe` calls alone, as they are now. */
+bool running_find_call(struct running *ret, struct ghc *g, struct runtime *rt, const struct registers *r);
 
 /* C code that a thread is in. */
 struct c_frames {

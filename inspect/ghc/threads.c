@@ -17,6 +17,7 @@
 
 #define STACK_WORDS_MOST  (UINT32_C(1) << 27) /* of one chunk: 1 GiB */
 #define COPY_WORDS_MOST   (UINT64_C(1) << 26) /* of all stacks: 512 MiB */
+#define CALLS_MOST        8192u               /* `safe` ones that go on */
 #define CHUNKS_MOST       (UINT32_C(1) << 16) /* of one thread */
 #define ARGUMENTS_MOST    64u                 /* words above the first frame of a thread that runs */
 #define HEADER_BYTES_MORE 16u                 /* when it is profiled */
@@ -358,7 +359,7 @@ static void copy_system(struct copying *c)
 
         for (size_t i = 0; p->n_registers && i < c->to->n && i < RUNTIME_THREADS; i++)
                 runtime_add_thread(&rt, c->ghc, c->to->items[i].tso);
-        runtime_find_calls(&rt, c->ghc);
+        runtime_find_calls(&rt, c->ghc, CALLS_MOST);
         for (size_t i = 0; i < p->n_registers && !c->expired(c->ctx); i++)
                 copy_system_thread(c, &rt, &p->registers[i]);
         runtime_done(&rt);
@@ -655,6 +656,12 @@ bool threads_copy_waiting(struct threads *ret, struct ghc *g, struct waiting_thr
 
 /* --------------------------------------------------------- of one thread of the system */
 
+/* Then the runtime of a program without symbols is meant, too. */
+static bool is_collecting(struct ghc *g)
+{
+        return generations_read(&g->generations, g->program) && generations_collecting(&g->generations);
+}
+
 enum activity threads_copy_running(struct threads *ret, struct ghc *g, struct runtime *runtime,
                                    const struct registers *r, size_t words_most)
 {
@@ -662,8 +669,12 @@ enum activity threads_copy_running(struct threads *ret, struct ghc *g, struct ru
         struct running now;
 
         reuse(ret);
-        if (!running_find(&now, g, runtime, r, runtime->unwinder && unwinder_covers(runtime->unwinder, r->pc)))
-                return runtime_is_collecting(runtime, g) ? ACTIVITY_COLLECTION : ACTIVITY_OTHER;
+        if (!running_find(&now, g, runtime, r, runtime->unwinder && unwinder_covers(runtime->unwinder, r->pc))) {
+                if (runtime_has_called_collector(runtime))
+                        return ACTIVITY_COLLECTION;
+                if (!running_find_call(&now, g, runtime, r)) /* by its pointer it was not: its stack has been moved */
+                        return is_collecting(g) ? ACTIVITY_COLLECTION : ACTIVITY_OTHER;
+        }
         const enum activity result = now.tso ? ACTIVITY_HASKELL : ACTIVITY_FOREIGN;
         if (!ARRAY_RESERVE_ZEROED(ret->items, ret->capacity, 1))
                 return result;

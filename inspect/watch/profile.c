@@ -268,6 +268,7 @@ enum stopped profile_process(struct stack_profile *ret, struct ghc *g, pid_t pid
         if (ret->program_ns && ret->program_ns < time_tree_ns(&ret->running))
                 ret->program_ns = time_tree_ns(&ret->running); /* it has ended, and was read before */
         unwinder_destroy(&s.runtime.unwinder);
+        runtime_done(&s.runtime);
         threads_done(&s.waiting);
         threads_done(&s.threads);
         os_threads_done(&s.system);

@@ -232,6 +232,7 @@ static void collect_samples(struct draft *d, struct ghc *g, const uint8_t *more,
         (void)profile_write_speedscope(nowhere, &p, NULL);
         (void)profile_write_svg(nowhere, &p, NULL);
         (void)profile_write_pprof(nowhere, &p, NULL);
+        runtime_done(&runtime);
         stack_profile_done(&p);
         threads_done(&t);
 }

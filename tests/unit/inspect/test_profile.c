@@ -284,6 +284,21 @@ static void test_stacks(void **state)
                 stack_profile_add(&p, &g, &t, ACTIVITY_OTHER, DRAFT_C, 64);
         }
         draft_u64(d, r.sp + 0x40, 0);
+        /* its stack has been moved: then the runtime's list has it */
+        const uint64_t call = DRAFT_C + 0x9000;
+        draft_u64(d, DRAFT_CAPABILITY + 0x400, call);
+        draft_u64(d, call + 8, tso);
+        draft_u64(d, call + 16, DRAFT_CAPABILITY);
+        draft_u64(d, call + 40, call + 0x100);
+        draft_u64(d, call + 0x100, 0x1000);
+        for (unsigned own = 0; own < 2; own++) {
+                r.tls = own ? 0x1000 : 0x2000;
+                assert_int_equal(threads_copy_running(&t, &g, &runtime, &r, 100),
+                                 own ? ACTIVITY_FOREIGN : ACTIVITY_OTHER);
+                assert_int_equal(t.n, own);
+        }
+        assert_true(t.items[0].n_chunks == 1 && !t.items[0].cut);
+        draft_u64(d, DRAFT_CAPABILITY + 0x400, 0);
         r.hs_sp = top;
         draft_u64(d, DRAFT_CAPABILITY + CAPABILITY_CURRENT_THREAD, tso);
         assert_int_equal(threads_copy_running(&t, &g, &runtime, &r, 100), ACTIVITY_HASKELL);
@@ -317,6 +332,7 @@ static void test_stacks(void **state)
         (void)snprintf(name, sizeof(name), "0x%lx", (unsigned long)leaf);
         assert_int_equal(function_of(&p, name).total_ns, 52);
         stack_profile_done(&p);
+        runtime_done(&runtime);
         threads_done(&t);
         ghc_done(&g);
         draft_destroy(d);

@@ -227,6 +227,8 @@ static void test_foreign(void **state)
         check_system(&g, 0, 0, 0);
         make_call(d, calls, tso[0], tasks, 0, calls + 0x80);
         draft_u64(d, calls + 0x80 + 64, calls + 0x108);
+        check_system(&g, 0, 0, 0);
+        draft_u64(d, calls + 0x80 + 64, 0);
         check_system(&g, 31, 0, 32);
         /* what a call back runs is in the same thread of the system; what another one runs is not */
         const uint64_t last = draft_thread(d, 0, 0, (uint64_t[]){ frame, 7, frame, 7 }, 4);
