@@ -91,7 +91,14 @@ static struct draft *made_up(uint8_t release)
                            (uint64_t[]){ fun, 1, 0, 0, frame, 1, 2, big, 0, bco, value }, 11);
         (void)draft_thread(d, 2, value, (uint64_t[]){ underflow, 0 }, 2);
         draft_u64(d, DRAFT_CAPABILITY + CAPABILITY_CURRENT_THREAD, owner);
+        const uint64_t call = DRAFT_C + 0x9000;
+        draft_u64(d, DRAFT_CAPABILITY + 0x400, call);
+        draft_u64(d, call + 8, draft_thread(d, 10, 0, (uint64_t[]){ frame, 1, 2 }, 3));
+        draft_u64(d, call + 16, DRAFT_CAPABILITY);
+        draft_u64(d, call + 40, call + 0x100);
+        draft_u64(d, call + 0x100, 0x1000);
         (void)program_add_registers(&d->program, (struct registers){ .tid = 1,
+                                                                     .tls = 0x1000,
                                                                      .pc = DRAFT_TEXT,
                                                                      .sp = DRAFT_C + 0x8000,
                                                                      .hs_sp = DRAFT_HEAP,
