@@ -109,10 +109,17 @@ bool is_unnamed_table(const struct evidence *e, const char *label)
                label[1] == 'x' && label[2 + strspn(label + 2, "0123456789abcdef")] == '\0';
 }
 
+/* What a label alone does not say. */
+static const char *explain(const struct evidence *e, const char *label)
+{
+        if (is_unnamed_table(e, label))
+                return " (not named in the log; -finfo-table-map gives names)";
+        return strcmp(package_label(label).rest, "GHC.Types.:") ? "" : " (list cells)";
+}
+
 void append_label(char text[ANSWER_TEXT], const struct evidence *e, const char *label)
 {
-        append_text(text, "%.160s%s", package_label(label).rest,
-                    is_unnamed_table(e, label) ? " (not named in the log; -finfo-table-map gives names)" : "");
+        append_text(text, "%.160s%s", package_label(label).rest, explain(e, label));
 }
 
 /* ----------------------------------------------------------------- ending */

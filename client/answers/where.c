@@ -253,7 +253,6 @@ static void append_growing_band(struct target_answer *a, const struct evidence *
         append_thread_growth(a, e->growing);
         if (e->growing->has_bytes) {
                 const uint64_t most = most_of(e);
-                /* not a colon: some labels end with one, such as that of the list's cell */
                 append_text(a->text, "%s", e->growing->threads ? " With " : " with ");
                 append_text(a->text, "%s", most > e->growing->bytes ? "at most " : "");
                 append_bytes(a->text, most);

@@ -317,7 +317,7 @@ static void the_headline_of_a_run_that_is_over(void **state)
         m.limit.has_low_ns = m.limit.has_mid_ns = 1;
         m.limit.low_ns = m.limit.mid_ns = 42 * MINUTE;
         a = asked(&m);
-        says(&a, QUESTION_GROWS, "GHC.Types.: with 40.0 MiB");
+        says(&a, QUESTION_GROWS, "GHC.Types.: (list cells) with 40.0 MiB");
         says(&a, QUESTION_SINCE, "1.00 s before the message “served 2400 requests”"); /* which is not why */
         assert_string_equal(answers_headline(text, sizeof(text), &a, "5m 00s"),
                             "leak: +912 KiB/s since 5m 00s, GHC.Types.:, limit in 42m 00s");
