@@ -118,6 +118,8 @@ void census_age_print(struct json_out *j, const struct world_target *t, bool liv
                                                t->event_time_ns > a.time_ns ? t->event_time_ns - a.time_ns : 0);
                 json_member_u64_string(j, "totalBytes", a.total_bytes);
                 json_member_bool(j, "stale", a.stale);
+                if (t->census->spread > 0)
+                        json_member_short(j, "spread", t->census->spread);
         }
         if (run && run->no_census)
                 json_member_text(j, "none", run->no_census);

@@ -167,6 +167,7 @@ def test_bands_of_a_large_heap_are_estimated(directory):
         words = re.compile(r"last census, estimated from a sample \(largest band ±[<>\d.]+ %\), ")
         for command in (["top", "--once", "x"], ["trend", "x"], ["trend", "x", "--format", "json"], ["post-mortem", "x"]):
             assert words.search(heapwatch(daemon, *command).stdout), (command, heapwatch(daemon, *command).stdout)
+        assert abs(json.loads(heapwatch(daemon, "trend", "x", "--format", "json").stdout)["census"]["spread"] - census.spread) < 0.2
         notes = [n.text for u in daemon.snapshot("x").get("notes", []) for n in u.notes.notes]
         assert any(n.startswith("bands are estimated from ") for n in notes), notes
 
