@@ -19,6 +19,7 @@
 #include "proto/base/outside_census.h"
 
 #define PIECES_A_MEGABLOCK (MEGABLOCK_BLOCKS / PIECE_BLOCKS)
+#define PIECES_LEAST       32u
 #define LARGE_MOST         16384u               /* large objects that are counted one by one */
 #define LARGE_HEAD         128u                 /* bytes of each that are read */
 #define A_MEGABLOCK_BYTES  (UINT64_C(48) << 10) /* its descriptors, and what is known of its groups */
@@ -33,10 +34,11 @@ bool heap_sample_prepare(struct heap_sample *x, struct heap_snapshot *s, struct 
         *x = (struct heap_sample){ .seed = x->seed };
         if (!snapshot_prepare_descriptors(s, g, error))
                 return false;
-        const uint64_t needed = SNAPSHOT_BASE_BYTES + s->heap_bytes / MEGABLOCK_BYTES * A_MEGABLOCK_BYTES +
-                                sample_bytes + LARGE_MOST * (uint64_t)BLOCK_BYTES;
-        x->n_buffer = (size_t)(sample_bytes / PIECE_BYTES);
-        if (needed <= most_bytes && x->n_buffer >= 2 && (x->buffer = malloc(x->n_buffer * PIECE_BYTES))) {
+        const uint64_t beside = SNAPSHOT_BASE_BYTES + s->heap_bytes / MEGABLOCK_BYTES * A_MEGABLOCK_BYTES +
+                                LARGE_MOST * (uint64_t)BLOCK_BYTES;
+        const uint64_t room = sub_sat(most_bytes, beside);
+        x->n_buffer = (size_t)((room < sample_bytes ? room : sample_bytes) / PIECE_BYTES);
+        if (x->n_buffer >= PIECES_LEAST && (x->buffer = malloc(x->n_buffer * PIECE_BYTES))) {
                 memset(x->buffer, 1, x->n_buffer * PIECE_BYTES);
                 return true;
         }
@@ -410,9 +412,9 @@ bool heap_sample_count(struct heap_sample *x, const struct heap_snapshot *s, boo
         return good;
 }
 
-double heap_sample_spread(const struct heap_bands *b)
+double heap_sample_spread(const struct heap_sample *x, const struct heap_bands *b)
 {
-        double total = 0, spread = 0;
+        double total = 0, spread = x->n_chosen < x->n_pieces ? OUTSIDE_CENSUS_UNIT : 0;
 
         for (size_t i = 0; i < b->n; i++)
                 total += (double)b->items[i].bytes;

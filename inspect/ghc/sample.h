@@ -26,8 +26,8 @@ struct heap_sample {
 };
 
 /*
- * Instead of snapshot_prepare(): for a sample of at most `sample_bytes`. False with a sentence: `most_bytes` are not
- * enough for that. heap_sample_done() in any case.
+ * Instead of snapshot_prepare(): for a sample of at most `sample_bytes`, less where `most_bytes` leave no more. False
+ * with a sentence: that would be too little. heap_sample_done() in any case.
  */
 bool heap_sample_prepare(struct heap_sample *x, struct heap_snapshot *s, struct ghc *g, uint64_t sample_bytes,
                          uint64_t most_bytes, struct error *error);
@@ -46,8 +46,8 @@ bool heap_sample_copy(struct heap_sample *x, struct heap_snapshot *s, bool (*exp
 bool heap_sample_count(struct heap_sample *x, const struct heap_snapshot *s, bool by_type, struct heap_census *ret,
                        struct heap_bands *ret_bands);
 
-/* Of the bands of a sample, by which a log has their errors (proto/base/outside_census.h). */
-double heap_sample_spread(const struct heap_bands *b);
+/* Of the bands of a sample, by which a log has their errors (proto/base/outside_census.h); 0: it is of all of the heap. */
+double heap_sample_spread(const struct heap_sample *x, const struct heap_bands *b);
 
 /* A type that is in so few pieces is not seen in one of twenty samples or more: at most so many bytes. */
 uint64_t heap_sample_may_miss(const struct heap_sample *x);

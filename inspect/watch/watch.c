@@ -409,7 +409,7 @@ static void note_sample(struct watching *w, const struct heap_sample *x)
 static bool put_sample(struct watching *w, const struct heap_sample *x, struct heap_bands *b,
                        const struct heap_census *c)
 {
-        const double spread = heap_sample_spread(b);
+        const double spread = heap_sample_spread(x, b);
 
         if (w->agent_fd >= 0)
                 return give_census(w, b, c, spread);

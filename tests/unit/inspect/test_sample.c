@@ -157,7 +157,7 @@ static void add(struct score *s, const struct heap *h, const struct taken *t)
 /* One number bounds the errors of all bands, and is no larger than the one that needs it most. */
 static void check_spread(const struct taken *t)
 {
-        const double spread = heap_sample_spread(&t->bands);
+        const double spread = heap_sample_spread(&t->sample, &t->bands);
         double total = 0, closest = 0;
 
         for (size_t i = 0; i < t->bands.n; i++)
@@ -218,7 +218,7 @@ static void test_what_is_exact(void **state)
         count_sample(&all, h, 5, UINT64_C(16) << 20);
         assert_int_equal(all.sample.n_chosen, all.sample.n_pieces);
         assert_int_equal(heap_sample_may_miss(&all.sample), 0);
-        assert_true(heap_sample_spread(&all.bands) == 0);
+        assert_true(heap_sample_spread(&all.sample, &all.bands) == 0);
         assert_true(h->pinned_first_bytes > 0 && a.census.pinned_blocks == h->pinned_blocks);
         assert_true(all.census.pinned_blocks == h->pinned_blocks && all.census.pinned_bytes == h->pinned_bytes &&
                     all.census.pinned_first_bytes == h->pinned_first_bytes);
