@@ -53,11 +53,13 @@ static bool read_target(struct inspectee *ret, const struct world_target *t, str
         return true;
 }
 
-static bool find_target(struct inspectee *ret, const char *name, const char *endpoint, struct error *error)
+/* *ret_is_target: the daemon has one of that name, whatever is wrong with it. */
+static bool find_target(struct inspectee *ret, const char *name, const char *endpoint, bool *ret_is_target,
+                        struct error *error)
 {
         Hw__Request *r = hw_request_new(HW__REQUEST__WHAT_SNAPSHOT);
         struct world *world = world_new(NULL);
-        const struct world_target *t;
+        const struct world_target *t = NULL;
         char text[ABSENT_TEXT];
         bool good = r && world && hw_request_add_target(r->snapshot, name) == 0;
         const int status = good ? hw_request(endpoint, r, TIMEOUT_MS, see_reply, world) : -ENOMEM;
@@ -70,32 +72,43 @@ static bool find_target(struct inspectee *ret, const char *name, const char *end
                 good = error_set(error, "the daemon has no target %s", name);
         else
                 good = read_target(ret, t, error);
+        *ret_is_target = status >= 0 && t;
         world_destroy(&world);
         hw_request_destroy(&r);
         return good;
 }
 
-/* Of your own daemon, if it runs. */
-static bool find_own_target(struct inspectee *ret, const char *name)
+/* Of your own daemon, if it runs. The error is why a target of that name is of no use; "": there is none. */
+static bool find_own_target(struct inspectee *ret, const char *name, struct error *error)
 {
         struct daemon_link link;
-        struct error unused;
+        bool is_target = false;
+        const bool good = daemon_link_init(&link, error) && daemon_reachable(&link) &&
+                          find_target(ret, name, link.publish, &is_target, error);
 
-        return daemon_link_init(&link, &unused) && daemon_reachable(&link) &&
-               find_target(ret, name, link.publish, &unused);
+        if (!is_target)
+                error->text[0] = '\0';
+        return good;
 }
 
 bool subject_find(struct inspectee *ret, const char *text, const char *endpoint, struct error *error)
 {
+        struct error why = { "" };
+        bool is_target;
+
         *ret = (struct inspectee){ .file = NULL };
         if (endpoint && !endpoint_is_here(endpoint, error))
                 return false;
         if (endpoint)
-                return find_target(ret, text, endpoint, error);
+                return find_target(ret, text, endpoint, &is_target, error);
         if (locate_is_log(text)) {
                 ret->file = text;
                 return access(text, R_OK) == 0 || error_set(error, "%s: %s", text, strerror(errno));
         }
-        return (strspn(text, "0123456789") != strlen(text) && find_own_target(ret, text)) ||
-               process_number(text, &ret->pid, error);
+        if ((strspn(text, "0123456789") != strlen(text) && find_own_target(ret, text, &why)) ||
+            process_number(text, &ret->pid, error))
+                return true;
+        if (why.text[0])
+                *error = why;
+        return false;
 }

@@ -67,7 +67,8 @@ bool world_process(const struct world_target *t, pid_t *ret, struct error *error
         if (!run || t->target->state != HW__TARGET__STATE__STATE_RUNNING)
                 return error_set(error, "%s does not run now", t->name);
         if (!run->has_pid || !run->local)
-                return error_set(error, "the process of %s is not on its daemon's machine, or not known", t->name);
+                return error_set(error, "the process of %s is not known yet, or is not on its daemon's machine",
+                                 t->name);
         *ret = (pid_t)run->pid;
         return true;
 }

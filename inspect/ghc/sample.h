@@ -46,7 +46,7 @@ bool heap_sample_copy(struct heap_sample *x, struct heap_snapshot *s, bool (*exp
 bool heap_sample_count(struct heap_sample *x, const struct heap_snapshot *s, bool by_type, struct heap_census *ret,
                        struct heap_bands *ret_bands);
 
-/* Of the bands of a sample, by which a log has their errors (proto/base/outside_census.h); 0: it is of all of the heap. */
+/* Of the bands of a sample, as a log has it (proto/base/outside_census.h); 0: it is of all of the heap. */
 double heap_sample_spread(const struct heap_sample *x, const struct heap_bands *b);
 
 /* A type that is in so few pieces is not seen in one of twenty samples or more: at most so many bytes. */

@@ -153,9 +153,10 @@ def test_bands_of_a_large_heap_are_estimated(directory):
 
         def newest():
             return next((u.census for u in daemon.snapshot("x").get("census", []) if u.census.spread > 0), None)
-        census = wait_for(newest, "an estimated census", poll_s=0.2)
-        assert census.spread < 0.5 and census.outside and sum(census.bytes) == census.total_bytes
-        whole = json.loads(heapwatch(daemon, "heap", "x", "--by", "type", "--format", "json").stdout)
+        census = wait_for(lambda: any(n.endswith("Main.Session") for n in bands_of(daemon, "x")) and newest(), "an estimated census", poll_s=0.2)
+        assert census.spread < 2 and census.outside and sum(census.bytes) == census.total_bytes
+        done = wait_for(lambda: (d := heapwatch(daemon, "heap", "x", "--by", "type", "--format", "json")).returncode == 0 and d, "all of it")
+        whole = json.loads(done.stdout)
         whole = {b["name"]: b["bytes"] for b in whole["bands"]}
         found = bands_of(daemon, "x")
         for name in ("Main.Session", "Main.Item", "Data.Map.Internal.Bin"):
@@ -170,6 +171,8 @@ def test_bands_of_a_large_heap_are_estimated(directory):
         assert abs(json.loads(heapwatch(daemon, "trend", "x", "--format", "json").stdout)["census"]["spread"] - census.spread) < 0.2
         notes = [n.text for u in daemon.snapshot("x").get("notes", []) for n in u.notes.notes]
         assert any(n.startswith("bands are estimated from ") for n in notes), notes
+        program.kill()
+        wait_for(lambda: "x does not run now" in heapwatch(daemon, "heap", "x").stderr, "the end")
 
 
 def test_an_alert_finds_out_why(directory):
