@@ -132,11 +132,14 @@ static void append_climbs(struct target_answer *a, const struct evidence *e)
         const uint64_t newest_ns =
                 t->heap->has_live_time_ns ? t->heap->live_time_ns : UINT64_MAX; /* the integral ends there */
         const uint64_t span_ns = sub_sat(run->to_ns < newest_ns ? run->to_ns : newest_ns, run->from_ns);
+        /* statistics come once a minute: those of a young run may be of its first moment */
+        const bool is_of_now = !t->heap->has_live_time_ns || sub_sat(newest_ns, run->to_ns) < span_ns / 4;
 
         a->tone = ANSWER_WARN;
         append_text(a->text, "Not known yet: live data is at its highest, ");
         append_bytes(a->text, t->heap->live_bytes);
-        if (run->has_integral && span_ns > 0) { /* over time: collections are most frequent while little is live */
+        if (run->has_integral && span_ns > 0 &&
+            is_of_now) { /* over time: collections are most frequent while little is live */
                 append_text(a->text, ", and ");
                 append_bytes(a->text, u64_sat(run->integral / ((double)span_ns / 1e9)));
                 append_text(a->text, " on average");

@@ -421,6 +421,9 @@ static void before_a_verdict_it_says_what_is_known(void **state)
         m.heap_state.live_time_ns = 8 * SECOND;
         a = asked(&m);
         says(&a, QUESTION_WRONG, "and 14.0 MiB on average; whether");
+        m.heap_state.live_time_ns = 30 * SECOND; /* the average is of long ago */
+        a = asked(&m);
+        says(&a, QUESTION_WRONG, "live data is at its highest, 42.0 MiB; whether it rises shows");
         m.heap_state.has_live_time_ns = 0;
         m.of_run.has_integral = 0;
         m.of_run.max = 50 * MIB;
