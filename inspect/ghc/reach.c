@@ -467,8 +467,11 @@ static void continue_search(struct search *c)
 
 /* ---------------------------------------------------------------------- the searches */
 
-/* A node for each name; with the next root of each one's name. CAFs, from `first_caf` on, come first. */
-static bool add_roots(struct search *c, size_t first_caf)
+/*
+ * A node for each name; with the next root of each one's name. CAFs, from `first_caf` on, come first. *ret_brief has
+ * the place of the registers, which come last, or 0.
+ */
+static bool add_roots(struct search *c, size_t first_caf, uint64_t *ret_brief)
 {
         const size_t n = c->roots.n;
         uint32_t *last = calloc((size_t)c->graph->n_types + 1, sizeof(*last)); /* of each type, plus 1 */
@@ -478,10 +481,13 @@ static bool add_roots(struct search *c, size_t first_caf)
         for (size_t i = 0; last && c->root_next && i < n && !c->graph->out_of_memory; i++) {
                 const size_t k = (first_caf + i) % n;
                 const uint32_t type = c->roots.items[k].type;
+                const uint64_t place = (uint64_t)k * 8 | PLACE_ROOT;
                 if (last[type])
                         c->root_next[last[type] - 1] = (uint32_t)k + 1;
+                else if (c->roots.items[k].is_brief)
+                        *ret_brief = place;
                 else
-                        (void)add_place(c, (uint64_t)k * 8 | PLACE_ROOT, type, 0);
+                        (void)add_place(c, place, type, 0);
                 last[type] = (uint32_t)k + 1;
         }
         c->graph->out_of_memory |= !last || !c->root_next;
@@ -511,13 +517,20 @@ static void follow_c_memory(struct search *c)
         }
 }
 
+/* What a thread that runs has in a register just now, and something else holds, too, is held by that. */
 static bool search_from_roots(struct search *c, size_t first_caf)
 {
+        uint64_t brief = 0;
+
         clear_numbers(c->s);
         c->n_places = c->done = 0;
-        if (!add_roots(c, first_caf))
+        if (!add_roots(c, first_caf, &brief))
                 return false;
         continue_search(c);
+        if (brief) {
+                (void)add_place(c, brief, c->roots.items[brief / 8].type, 0);
+                continue_search(c);
+        }
         return !c->graph->out_of_memory;
 }
 

@@ -22,7 +22,7 @@ static void add_root(struct heap_roots *r, enum graph_kind kind, const char *nam
                 g->out_of_memory = true;
                 return;
         }
-        r->items[r->n++] = (struct root){ closure, type, false };
+        r->items[r->n++] = (struct root){ closure, type, false, false };
         g->types[type].roots++;
 }
 
@@ -140,8 +140,12 @@ static void add_registers(struct heap_roots *r)
 
         for (size_t i = 0; i < p->n_registers; i++)
                 for (size_t k = 0; k < p->registers[i].n_all; k++)
-                        if (snapshot_megablock(r->snapshot, p->registers[i].all[k]))
+                        if (snapshot_megablock(r->snapshot, p->registers[i].all[k])) {
+                                const size_t n = r->n;
                                 add_root(r, GRAPH_ROOT, "registers of a thread that runs", p->registers[i].all[k]);
+                                if (r->n > n)
+                                        r->items[n].is_brief = true;
+                        }
 }
 
 /* The runtime's table of them; free entries lead into the table itself. */

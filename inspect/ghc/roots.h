@@ -10,6 +10,7 @@ struct root {
         uint64_t closure;
         uint32_t type; /* of the graph */
         bool is_weak;  /* the closure is a weak pointer, and what that holds is meant */
+        bool is_brief; /* a register: a thread that runs is about to leave it */
 };
 
 /* A stack that is in use, so that its pointer is not in it; 0: it is not known. */

@@ -233,6 +233,26 @@ static void test_running_in_c(void **state)
         done(&f, d);
 }
 
+/* What a register has for a moment is held by what else holds it, however long that path is. */
+static void test_registers_come_last(void **state)
+{
+        struct draft *d = draft_new(&draft_9_0);
+        const struct types t = types_of(d);
+        struct found f;
+
+        (void)state;
+        const uint64_t kept = draft_object(d, 1, (uint64_t[]){ t.box, d->end_of_queue }, 2);
+        const uint64_t outer = draft_object(d, 1, (uint64_t[]){ t.box, kept }, 2);
+        const uint64_t new = draft_object(d, 1, (uint64_t[]){ t.box, d->end_of_queue }, 2);
+        (void)draft_thread(d, 1, 0, (uint64_t[]){ t.frame, outer }, 2);
+        assert_true(
+                program_add_registers(&d->program, (struct registers){ .tid = 1, .n_all = 2, .all = { kept, new } }));
+        find(&f, d);
+        assert_true(strstr(path_to(&f, kept), "thread in ") != NULL && !strstr(path_to(&f, kept), "registers"));
+        assert_string_equal(path_to(&f, new), "p:M.Box <- registers of a thread that runs");
+        done(&f, d);
+}
+
 /* ------------------------------------------------------------- of a program that runs */
 
 struct counted {
@@ -580,6 +600,7 @@ int main(void)
                 cmocka_unit_test(test_dead_bytes_of_pinned_blocks),
                 cmocka_unit_test(test_folds_weak_and_c),
                 cmocka_unit_test(test_running_in_c),
+                cmocka_unit_test(test_registers_come_last),
                 cmocka_unit_test(test_what_a_collection_would_leave),
                 cmocka_unit_test(test_what_is_moved_meanwhile),
                 cmocka_unit_test(test_stack_in_use),
