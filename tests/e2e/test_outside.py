@@ -153,7 +153,9 @@ def test_bands_of_a_large_heap_are_estimated(directory):
 
         def newest():
             return next((u.census for u in daemon.snapshot("x").get("census", []) if u.census.spread > 0), None)
-        census = wait_for(lambda: any(n.endswith("Main.Session") for n in bands_of(daemon, "x")) and newest(), "an estimated census", poll_s=0.2)
+        program.stdin.write(b"\n" * 40)
+        program.stdin.flush()
+        census = wait_for(lambda: (c := newest()) and c.total_bytes > 12 * MIB and c, "an estimated census", poll_s=0.2)
         assert census.spread < 2 and census.outside and sum(census.bytes) == census.total_bytes
         done = wait_for(lambda: (d := heapwatch(daemon, "heap", "x", "--by", "type", "--format", "json")).returncode == 0 and d, "all of it")
         whole = json.loads(done.stdout)
