@@ -348,7 +348,8 @@ static void copy_system_thread(struct copying *c, struct runtime *rt, const stru
             !ARRAY_RESERVE(t->system, t->system_capacity, t->n_system + 1))
                 return;
         t->system[t->n_system++] = (struct system_thread){ *r, now.stack, now.pointer, t->n_words, rt->c_stack.n };
-        memcpy(t->words + t->n_words, rt->c_stack.words, 8 * rt->c_stack.n);
+        if (rt->c_stack.n)
+                memcpy(t->words + t->n_words, rt->c_stack.words, 8 * rt->c_stack.n);
         t->n_words += rt->c_stack.n;
 }
 
