@@ -54,7 +54,6 @@
 #define FIND_NS         5000000L
 #define QUIET_TRIES     40 /* until no collection is under way */
 #define BACKGROUND_NICE 10
-#define SAMPLE_BYTES    (UINT64_C(256) << 20) /* of a heap that is too large, if nothing else is wanted */
 #define SEED_MOST       1000000000u
 #define COPIED_A_SECOND UINT64_C(1000000000) /* bytes, on a machine that is not busy */
 #define KEPT_MOST       ((size_t)16 << 20)   /* bytes of a profile that is kept: what is read of one later */
@@ -208,7 +207,7 @@ static bool prepare(const struct inspect_subject *s, struct heap_snapshot *n, st
 
         if (prepare_sample(s, n, x, sample, most, &unused) || snapshot_prepare(n, s->ghc, most, quarters, &why))
                 return true;
-        if (prepare_sample(s, n, x, SAMPLE_BYTES < most / 4 ? SAMPLE_BYTES : most / 4, most, &unused)) {
+        if (prepare_sample(s, n, x, heap_sample_share(most), most, &unused)) {
                 x->whole_bytes = available >= allowed ? snapshot_needed_bytes(n, quarters) : 0;
                 return true;
         }

@@ -156,12 +156,10 @@ static const struct option options[] = {
                 "memory", 0, "BYTES", parse_setting, COMPLETE_NOTHING,
                 "the daemon's own memory, such as 256MiB (default: what its control group allows): above 80 % "
                 "of it targets above their share get no new bands, above 95 % none does, and no target is added"),
-        OPTION_CALLBACK(
-                "census-memory", 0, "BYTES|off", parse_setting, COMPLETE_NOTHING,
-                "memory that reading the heap of a program from outside may need, a quarter more than the heap "
-                "(default "
-                "1GiB): the bands of a larger heap are estimated from a sample; off: no heap of a program with the "
-                "agent is read"),
+        OPTION_CALLBACK("census-memory", 0, "BYTES|off", parse_setting, COMPLETE_NOTHING,
+                        "memory that reading the heap of a program from outside may need, a quarter more than the heap "
+                        "(default 1GiB): the bands of a larger heap are estimated from a sample; off: no heap of a "
+                        "program with the agent is read"),
         OPTION_CALLBACK(
                 "keep-ended", 0, "NUMBER", parse_setting, COMPLETE_NOTHING,
                 "how many ended runs are kept, with all that was seen of them, 0 to 500: targets of `heapwatch run`, "

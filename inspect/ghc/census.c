@@ -252,6 +252,16 @@ static void find_left(void *ctx, const struct closure_table *t, uint64_t at, uin
         n->any = n->any || n->is_left(n->ctx, t, at);
 }
 
+/* Whether anything in a group is left. */
+static bool has_left(const struct heap_snapshot *s, const struct heap_group *g, is_left_fn *is_left, void *ctx)
+{
+        struct counting n = { NULL, is_left, ctx, false };
+        uint64_t unused = 0;
+
+        (void)group_each(s, g, find_left, &n, &unused);
+        return n.any;
+}
+
 bool heap_census_add(struct heap_census *c, const struct closure_table *t, uint64_t at, uint64_t bytes)
 {
         const bool is_thread = t->type == TSO;
@@ -280,11 +290,25 @@ static void count(void *ctx, const struct closure_table *t, uint64_t at, uint64_
                 (void)heap_census_add(n->census, t, at, bytes);
 }
 
+void heap_census_count_group(struct heap_census *c, const struct heap_snapshot *s, const struct heap_group *g,
+                             is_left_fn *is_left, void *ctx)
+{
+        struct counting n = { c, is_left, ctx, false };
+        const uint64_t before = c->total_bytes;
+        uint64_t unused = 0;
+
+        c->is_first = g->flags & BLOCK_PINNED;
+        c->unknown_bytes += group_each(s, g, count, &n, &unused);
+        c->unused_bytes += is_left ? 0 : unused;
+        if (g->flags & BLOCK_PINNED) {
+                c->pinned_blocks += g->blocks;
+                c->pinned_bytes += c->total_bytes - before;
+        }
+}
+
 void heap_census_count_left(struct heap_census *c, const struct heap_snapshot *s, is_left_fn *is_left, void *ctx)
 {
         for (size_t i = 0; i < s->n_groups; i++) {
-                struct counting n = { c, is_left, ctx, false };
-                uint64_t unused = 0;
                 const struct heap_group *g = &s->groups[i];
                 const uint64_t before = c->total_bytes;
 
@@ -292,21 +316,11 @@ void heap_census_count_left(struct heap_census *c, const struct heap_snapshot *s
                         c->young_bytes += g->end - g->start;
                 if (g->kind == GROUP_OTHER || (!is_left && !heap_group_is_counted(g)))
                         continue;
-                if (is_left && (g->flags & BLOCK_PINNED)) {
-                        (void)group_each(s, g, find_left, &n, &unused);
-                        if (!n.any)
-                                continue;
-                        n.is_left = NULL;
-                        unused = 0;
-                }
-                c->is_first = g->flags & BLOCK_PINNED;
-                c->unknown_bytes += group_each(s, g, count, &n, &unused);
-                c->unused_bytes += n.is_left ? 0 : unused;
-                if (g->flags & BLOCK_PINNED) {
-                        c->pinned_blocks += g->blocks;
-                        c->pinned_bytes += c->total_bytes - before;
-                }
-                c->large_objects += g->kind == GROUP_LARGE && !(g->flags & BLOCK_PINNED);
+                const bool is_pinned = g->flags & BLOCK_PINNED;
+                if (is_left && is_pinned && !has_left(s, g, is_left, ctx))
+                        continue;
+                heap_census_count_group(c, s, g, is_pinned ? NULL : is_left, ctx);
+                c->large_objects += g->kind == GROUP_LARGE && !is_pinned;
                 if (g->kind == GROUP_COMPACT)
                         c->compact_bytes += c->total_bytes - before;
         }

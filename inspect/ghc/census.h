@@ -43,6 +43,10 @@ uint64_t group_each(const struct heap_snapshot *s, const struct heap_group *g,
 /* Counts one closure. Returns whether what it holds is wanted (contents.h). */
 bool heap_census_add(struct heap_census *c, const struct closure_table *t, uint64_t at, uint64_t bytes);
 
+/* Counts what is left of a group (NULL: all), what is not understood, and what is in it if it is pinned. */
+void heap_census_count_group(struct heap_census *c, const struct heap_snapshot *s, const struct heap_group *g,
+                             is_left_fn *is_left, void *ctx);
+
 void heap_census_count(struct heap_census *c, const struct heap_snapshot *s);
 
 /* Of those that are left, and of all in a pinned block in which one is: it stays as a whole. */

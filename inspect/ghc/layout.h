@@ -16,6 +16,8 @@
 /* From the first to the last release that has a row in the table. */
 #define GHC_RELEASES "9.0 to 9.10"
 
+#define HEADER_BYTES_MORE 16u /* that a closure of a profiled program has */
+
 /* Offsets in a TSO, without the two words that a profiled header has more. */
 struct thread_layout {
         const char *releases;

@@ -13,17 +13,19 @@
 #define NAMED_FRAMES  8u /* from the top, of which one names a thread */
 #define C_STACK_BYTES 65536u
 
-static void add_root(struct heap_roots *r, enum graph_kind kind, const char *name, uint64_t closure)
+/* NULL: out of memory. */
+static struct root *add_root(struct heap_roots *r, enum graph_kind kind, const char *name, uint64_t closure)
 {
         struct heap_graph *g = r->types->graph;
         const uint32_t type = heap_graph_type(g, kind, name, "root");
 
         if (g->out_of_memory || !ARRAY_RESERVE(r->items, r->capacity, r->n + 1)) {
                 g->out_of_memory = true;
-                return;
+                return NULL;
         }
-        r->items[r->n++] = (struct root){ closure, type, false, false };
         g->types[type].roots++;
+        r->items[r->n] = (struct root){ closure, type, false, false };
+        return &r->items[r->n++];
 }
 
 void heap_thread_frames(const struct heap_snapshot *s, uint64_t tso, unsigned most,
@@ -141,10 +143,10 @@ static void add_registers(struct heap_roots *r)
         for (size_t i = 0; i < p->n_registers; i++)
                 for (size_t k = 0; k < p->registers[i].n_all; k++)
                         if (snapshot_megablock(r->snapshot, p->registers[i].all[k])) {
-                                const size_t n = r->n;
-                                add_root(r, GRAPH_ROOT, "registers of a thread that runs", p->registers[i].all[k]);
-                                if (r->n > n)
-                                        r->items[n].is_brief = true;
+                                struct root *root = add_root(r, GRAPH_ROOT, "registers of a thread that runs",
+                                                             p->registers[i].all[k]);
+                                if (root)
+                                        root->is_brief = true;
                         }
 }
 
@@ -219,11 +221,10 @@ void heap_roots_add_cafs(struct heap_roots *r, bool (*is_alive)(const void *ctx,
 
 void heap_roots_add_weak(struct heap_roots *r, uint64_t weak)
 {
-        const size_t n = r->n;
+        struct root *root = add_root(r, GRAPH_ROOT, "weak pointer whose key does not move", weak);
 
-        add_root(r, GRAPH_ROOT, "weak pointer whose key does not move", weak);
-        if (r->n > n)
-                r->items[n].is_weak = true;
+        if (root)
+                root->is_weak = true;
 }
 
 void heap_roots_add(struct heap_roots *r)

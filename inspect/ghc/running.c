@@ -15,13 +15,12 @@
 #include "inspect/ghc/closure.h"
 #include "proto/base/array.h"
 
-#define SUSPENDED_WORDS   4224u                          /* a chunk of 32 KiB, with its head */
-#define SUSPENDED_TRIES   16u                            /* words of a C stack that may lead to a Haskell one */
-#define HEADER_BYTES_MORE 16u                            /* when it is profiled */
-#define TSO_BYTES         (11u * 8u + HEADER_BYTES_MORE) /* up to the last field of one that is read here */
-#define CALLS_DEEP        64u
-#define CALLS_SAMPLED     256u  /* more are not read while a thread is stopped for a sample */
-#define CAPABILITY_BYTES  4096u /* at most */
+#define SUSPENDED_WORDS  4224u                          /* a chunk of 32 KiB, with its head */
+#define SUSPENDED_TRIES  16u                            /* words of a C stack that may lead to a Haskell one */
+#define TSO_BYTES        (11u * 8u + HEADER_BYTES_MORE) /* up to the last field of one that is read here */
+#define CALLS_DEEP       64u
+#define CALLS_SAMPLED    256u  /* more are not read while a thread is stopped for a sample */
+#define CAPABILITY_BYTES 4096u /* at most */
 
 /* Where the words of a chunk are. */
 static struct range find_words(const struct ghc *g, uint64_t stack)

@@ -243,33 +243,20 @@ static bool is_by_itself(const struct heap_sample *x, const struct heap_group *g
         return x->has_large && (g->kind == GROUP_COMPACT || (g->kind == GROUP_LARGE && !(g->flags & BLOCK_PINNED)));
 }
 
-static void add_to_census(void *ctx, const struct closure_table *t, uint64_t at, uint64_t bytes)
-{
-        const struct counting *c = ctx;
-
-        (void)heap_census_add(c->census, t, at, bytes);
-}
-
 /* Which types there are, what is not understood, and what is in pinned blocks, which are all known. */
 static void find_types(struct counting *c)
 {
-        struct heap_census *census = c->census;
+        uint64_t pinned_blocks = 0;
 
         for (size_t i = 0; i < c->snapshot->n_groups; i++) {
                 const struct heap_group *g = &c->snapshot->groups[i];
-                const bool is_pinned = g->flags & BLOCK_PINNED;
-                const uint64_t before = census->total_bytes;
                 if (!heap_group_is_counted(g))
                         continue;
-                if (is_pinned)
-                        census->pinned_blocks += g->blocks;
-                if (!is_by_itself(c->sample, g) && !is_in_sample(c->sample, c->snapshot, g->start))
-                        continue;
-                census->is_first = is_pinned;
-                census->unknown_bytes += group_each(c->snapshot, g, add_to_census, c, &census->unused_bytes);
-                if (is_pinned)
-                        census->pinned_bytes += census->total_bytes - before;
+                pinned_blocks += g->flags & BLOCK_PINNED ? g->blocks : 0;
+                if (is_by_itself(c->sample, g) || is_in_sample(c->sample, c->snapshot, g->start))
+                        heap_census_count_group(c->census, c->snapshot, g, NULL, NULL);
         }
+        c->census->pinned_blocks = pinned_blocks;
 }
 
 static void add_to_band(void *ctx, const struct closure_table *t, uint64_t at, uint64_t bytes)

@@ -25,6 +25,14 @@ struct heap_sample {
         size_t n_more, more_capacity;
 };
 
+/* Bytes of a sample where nothing else is wanted: 256 MiB, a quarter of the memory that may be needed at most. */
+static inline uint64_t heap_sample_share(uint64_t most_bytes)
+{
+        const uint64_t usual = UINT64_C(256) << 20;
+
+        return most_bytes / 4 < usual ? most_bytes / 4 : usual;
+}
+
 /*
  * Instead of snapshot_prepare(): for a sample of at most `sample_bytes`, less where `most_bytes` leave no more. False
  * with a sentence: that would be too little. heap_sample_done() in any case.

@@ -15,15 +15,14 @@
 #include "proto/base/array.h"
 #include "proto/base/hash.h"
 
-#define STACK_WORDS_MOST  (UINT32_C(1) << 27) /* of one chunk: 1 GiB */
-#define COPY_WORDS_MOST   (UINT64_C(1) << 26) /* of all stacks: 512 MiB */
-#define CALLS_MOST        8192u               /* `safe` ones that go on */
-#define CHUNKS_MOST       (UINT32_C(1) << 16) /* of one thread */
-#define ARGUMENTS_MOST    64u                 /* words above the first frame of a thread that runs */
-#define HEADER_BYTES_MORE 16u                 /* when it is profiled */
-#define LIST_TRIES        3u
-#define TSO_MOST          (15u * 8u + HEADER_BYTES_MORE) /* ... when it is compared */
-#define FRAMES_SURE       12u                            /* that follow one another: then it is a stack */
+#define STACK_WORDS_MOST (UINT32_C(1) << 27) /* of one chunk: 1 GiB */
+#define COPY_WORDS_MOST  (UINT64_C(1) << 26) /* of all stacks: 512 MiB */
+#define CALLS_MOST       8192u               /* `safe` ones that go on */
+#define CHUNKS_MOST      (UINT32_C(1) << 16) /* of one thread */
+#define ARGUMENTS_MOST   64u                 /* words above the first frame of a thread that runs */
+#define LIST_TRIES       3u
+#define TSO_MOST         (15u * 8u + HEADER_BYTES_MORE) /* ... when it is compared */
+#define FRAMES_SURE      12u                            /* that follow one another: then it is a stack */
 
 /* Values of what_next and why_blocked in rts/Constants.h. */
 enum { NEXT_KILLED = 3, NEXT_COMPLETE = 4 };
@@ -480,7 +479,7 @@ void threads_copy(struct threads *ret, struct ghc *g, bool (*expired)(void *ctx)
 
 /* -------------------------------------------------------------------------- walking */
 
-static void keep_frame(void *ctx, const struct closure_table *frame)
+static void add_frame(void *ctx, const struct closure_table *frame)
 {
         struct haskell_thread *h = ctx;
 
@@ -514,7 +513,7 @@ void threads_walk(struct threads *t, struct ghc *g)
         t->system_frames = u ? calloc(t->n_system, sizeof(*t->system_frames)) : NULL;
         for (size_t i = 0; i < t->n; i++) {
                 t->items[i].n_kept = 0;
-                thread_walk(t, g, &t->items[i], keep_frame, &t->items[i]);
+                thread_walk(t, g, &t->items[i], add_frame, &t->items[i]);
                 if (t->items[i].system_thread && t->system_frames)
                         walk_system_thread(t, g, u, &t->items[i]);
         }

@@ -61,8 +61,6 @@
 #define MISFIT_BYTES    (UINT64_C(4) << 20)   /* the youngest closures, which may be counted or not */
 #define MISFIT_PARTS    20u                   /* and one part in so many of the heap */
 #define OLD_NS          UINT64_C(10000000000) /* live data of a major collection: then what roots reach is found */
-#define SAMPLE_BYTES    (UINT64_C(256) << 20) /* of a heap that is too large; a quarter of the memory at most */
-#define SAMPLE_PARTS    4u
 #define REACH_NEEDED    8u                    /* quarters: what is reached, beside the copy */
 #define REACH_MOST      (UINT64_C(512) << 20) /* bytes of heap: nothing else is read while it is gone through */
 #define MISSED_MOST     3u                    /* then what is reached is not known any more, */
@@ -364,7 +362,7 @@ static bool count_reached(struct watching *w, const struct copy *c, struct heap_
 }
 
 /* What the agent gets is as the runtime's censuses are. */
-static bool give_census(struct watching *w, struct heap_bands *b, const struct heap_census *c, double spread)
+static bool send_to_agent(struct watching *w, struct heap_bands *b, const struct heap_census *c, double spread)
 {
         heap_bands_pinned_as_runtime(b, c, w->ghc);
         w->is_agent_gone = !log_give(w->agent_fd, b, spread);
@@ -378,7 +376,7 @@ static bool put_census(struct watching *w, struct heap_bands *b, const struct he
         uint64_t threads;
 
         if (w->agent_fd >= 0)
-                return give_census(w, b, c, 0);
+                return send_to_agent(w, b, c, 0);
         return heap_bands_split_threads(b, c, n, &threads) && log_send() && log_census(b, 0, threads);
 }
 
@@ -412,7 +410,7 @@ static bool put_sample(struct watching *w, const struct heap_sample *x, struct h
         const double spread = heap_sample_spread(x, b);
 
         if (w->agent_fd >= 0)
-                return give_census(w, b, c, spread);
+                return send_to_agent(w, b, c, spread);
         note_sample(w, x);
         return log_send() && log_census(b, spread, UNKNOWN_U64);
 }
@@ -478,12 +476,11 @@ static void count(struct watching *w, struct copy *of, uint64_t now_ns)
 /* Each of other parts of the heap, so that their errors differ. */
 static bool prepare_sample(struct watching *w, struct copy *c, uint64_t seed, uint64_t most, struct error *error)
 {
-        const uint64_t share = most / SAMPLE_PARTS, sample = share < SAMPLE_BYTES ? share : SAMPLE_BYTES;
         char text[HW_NUMBER_MAX];
         struct error unused;
 
         c->sample.seed = seed;
-        c->is_sample = heap_sample_prepare(&c->sample, &c->snapshot, w->ghc, sample, most, &unused);
+        c->is_sample = heap_sample_prepare(&c->sample, &c->snapshot, w->ghc, heap_sample_share(most), most, &unused);
         return c->is_sample ||
                error_set(error,
                          "bands are not known: %s of memory are too little even for a sample of the heap (heapwatchd "

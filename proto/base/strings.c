@@ -151,9 +151,15 @@ static uint32_t copy(struct strings *s, const void *bytes, uint32_t size)
         return place;
 }
 
+/* A text ends at its first NUL; one of no bytes may be NULL. */
+static size_t text_size(const void *bytes, size_t size)
+{
+        return size > 0 ? strnlen(bytes, size) : 0;
+}
+
 const char *strings_find(const struct strings *s, const void *bytes, size_t size)
 {
-        size = size > 0 ? strnlen(bytes, size) : 0; /* a text ends at its first NUL */
+        size = text_size(bytes, size);
         if (size >= INT32_MAX - HEAD_BYTES || s->n_slots == 0)
                 return NULL;
         const struct strings_slot *slot = find(s, bytes, (uint32_t)size, (uint32_t)hash_bytes(bytes, size, s->seed));
@@ -162,7 +168,7 @@ const char *strings_find(const struct strings *s, const void *bytes, size_t size
 
 const char *strings_intern(struct strings *s, const void *bytes, size_t size)
 {
-        size = size > 0 ? strnlen(bytes, size) : 0; /* a text ends at its first NUL */
+        size = text_size(bytes, size);
         if (size >= INT32_MAX - HEAD_BYTES || !grow(s))
                 return NULL;
         uint32_t hash = (uint32_t)hash_bytes(bytes, size, s->seed);
