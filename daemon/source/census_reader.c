@@ -19,6 +19,7 @@
 #include "daemon/log.h"
 #include "daemon/source/inspector.h"
 #include "daemon/source/limits.h"
+#include "proto/base/descriptors.h"
 #include "proto/base/sibling.h"
 
 static unsigned n_readers; /* that have a program */
@@ -33,11 +34,8 @@ static const struct timeval first_pause = { 2, 0 }, check_pause = { 1, 0 };
 
 static void close_ends(struct census_reader *r)
 {
-        if (r->life >= 0)
-                (void)close(r->life);
-        if (r->err >= 0)
-                (void)close(r->err);
-        r->life = r->err = -1;
+        close_fd(&r->life);
+        close_fd(&r->err);
 }
 
 /* False: not now. */

@@ -22,6 +22,7 @@
 #include "daemon/source/inspector.h"
 #include "daemon/source/medium.h"
 #include "daemon/source/procfs.h"
+#include "proto/base/descriptors.h"
 #include "proto/base/event.h"
 #include "proto/base/sibling.h"
 
@@ -57,12 +58,9 @@ static int spawn(struct outside_source *o, int out, int err)
 static void close_pipes(struct outside_source *o)
 {
         free_event(o->readable);
-        if (o->out >= 0)
-                (void)close(o->out);
-        if (o->err >= 0)
-                (void)close(o->err);
         o->readable = NULL;
-        o->out = o->err = -1;
+        close_fd(&o->out);
+        close_fd(&o->err);
 }
 
 /* ------------------------------------------------------------------------------ states */

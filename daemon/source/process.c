@@ -16,6 +16,7 @@
 
 #include "daemon/source/medium.h"
 #include "daemon/source/procfs.h"
+#include "proto/base/descriptors.h"
 #include "proto/base/event.h"
 
 struct process_source {
@@ -32,10 +33,8 @@ static const struct timeval second = { 1, 0 };
 static void stop_watching(struct process_source *p)
 {
         free_event(p->ends);
-        if (p->pidfd >= 0)
-                (void)close(p->pidfd);
         p->ends = NULL;
-        p->pidfd = -1;
+        close_fd(&p->pidfd);
 }
 
 static void end(struct process_source *p, const char *why)

@@ -21,6 +21,7 @@
 
 #include "daemon/log.h"
 #include "daemon/source/uri.h"
+#include "proto/base/descriptors.h"
 #include "proto/base/event.h"
 
 #define EVENTS_BYTES 8192 /* kernel events of one read(2) */
@@ -35,11 +36,9 @@ static struct {
 static void watcher_close(void)
 {
         free_event(watcher.readable);
-        if (watcher.fd >= 0)
-                (void)close(watcher.fd); /* nothing was written */
+        close_fd(&watcher.fd); /* nothing was written */
         watcher.readable = NULL;
         watcher.base = NULL;
-        watcher.fd = -1;
 }
 
 static void wake_all(void)

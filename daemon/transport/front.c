@@ -55,6 +55,7 @@
 #include "daemon/loop/descriptors.h"
 #include "daemon/transport/admission.h"
 #include "proto/base/clock.h"
+#include "proto/base/descriptors.h"
 #include "proto/base/event.h"
 #include "proto/base/thread.h"
 #include "proto/base/time.h"
@@ -117,10 +118,8 @@ static void enter_state(struct connection *c, enum connection_state state)
 static void stop_listening(struct connection *c)
 {
         free_event(c->connects);
-        if (c->listener >= 0)
-                (void)close(c->listener);
         c->connects = NULL;
-        c->listener = -1;
+        close_fd(&c->listener);
 }
 
 /* From now on the loop cannot shut it down. */
