@@ -219,6 +219,7 @@ bool slices_find(struct heap_graph *g, const struct heap_snapshot *s, const uint
         good = good && find_slices(&f);
         if (good)
                 add_arrays(&f);
+        g->arrays_known = good;
         free(f.slices);
         free(f.has_other);
         free(f.roles);

@@ -148,6 +148,22 @@ static void put_bands(struct bytes_out *o, const struct heap_bands *bands)
         }
 }
 
+static void put_arrays(struct bytes_out *o, const struct heap_graph *g)
+{
+        put_number(o, g->n_pins);
+        for (uint32_t i = 0; i < g->n_pins; i++)
+                put_number(o, g->pins[i].node);
+        for (uint32_t i = 0; i < g->n_pins; i++)
+                put_number(o, g->pins[i].dead_words);
+        for (unsigned kind = 0; kind < SLICES_KINDS; kind++) {
+                const struct graph_slices *s = &g->slices[kind];
+                put_number(o, s->slices);
+                put_number(o, s->arrays);
+                put_number(o, s->array_bytes);
+                put_number(o, s->used_bytes);
+        }
+}
+
 uint8_t *graph_file_encode(const struct heap_graph *g, size_t *ret_size)
 {
         struct bytes_out o = { .n = 0 };
@@ -160,6 +176,8 @@ uint8_t *graph_file_encode(const struct heap_graph *g, size_t *ret_size)
         put_types(&o, g);
         put_nodes(&o, g);
         put_bands(&o, &g->bands);
+        if (g->arrays_known)
+                put_arrays(&o, g);
         const size_t room = ZSTD_compressBound(o.n);
         if (!o.failed && (ret = malloc(sizeof(magic) + room))) {
                 const size_t n = ZSTD_compress(ret + sizeof(magic), room, o.bytes, o.n, LEVEL);
@@ -333,6 +351,31 @@ static void get_bands(struct bytes_in *in, struct heap_graph *g, char *name)
         }
 }
 
+/* Older files have none. */
+static void get_arrays(struct bytes_in *in, struct heap_graph *g)
+{
+        g->arrays_known = in->at < in->end;
+        if (in->wrong || g->out_of_memory || !g->arrays_known)
+                return;
+        const uint64_t n = get_number(in, (uint64_t)(in->end - in->at) / 2, "the number of pinned closures");
+        for (uint64_t i = 0; i < n && !in->wrong && !g->out_of_memory; i++) {
+                const uint64_t node = get_number(in, UINT32_MAX, "a pinned closure");
+                if (node < g->n_nodes)
+                        heap_graph_add_pin(g, (uint32_t)node);
+                else if (!in->wrong)
+                        in->wrong = "a pinned closure that is not there";
+        }
+        for (uint64_t i = 0; i < n && !in->wrong && !g->out_of_memory; i++)
+                g->pins[i].dead_words = (uint32_t)get_number(in, UINT32_MAX, "dead words of a pinned block");
+        for (unsigned kind = 0; kind < SLICES_KINDS; kind++) {
+                struct graph_slices *s = &g->slices[kind];
+                s->slices = get_number(in, INT64_MAX, "a number of slices");
+                s->arrays = get_number(in, s->slices, "a number of arrays with slices");
+                s->array_bytes = get_number(in, INT64_MAX, "bytes of arrays with slices");
+                s->used_bytes = get_number(in, s->array_bytes, "bytes of slices");
+        }
+}
+
 static bool decode(struct heap_graph *g, const uint8_t *bytes, size_t size, uint64_t most_bytes, struct error *error)
 {
         struct bytes_in in = { bytes, bytes + size, NULL };
@@ -348,6 +391,7 @@ static bool decode(struct heap_graph *g, const uint8_t *bytes, size_t size, uint
                 get_types(&in, g, texts, texts + TEXT_MOST + 1);
                 get_nodes(&in, g, most_bytes);
                 get_bands(&in, g, texts);
+                get_arrays(&in, g);
         }
         free(texts);
         heap_graph_finish(g);

@@ -80,10 +80,10 @@ struct heap_graph {
         uint64_t wanted_unreached_bytes, wanted_unreached_closures; /* of closures that are no nodes */
         uint64_t live_cafs, dead_cafs;
         struct heap_bands bands; /* of its closures, by name without packages; none: not known */
-        struct graph_pin
-                *pins; /* of the blocks in which something is dead; none: there are none, or it is from a file */
+        struct graph_pin *pins;  /* of the blocks in which something is dead */
         uint32_t n_pins, pins_capacity;
-        struct graph_slices slices[SLICES_KINDS]; /* none: there are none, or it is from a file */
+        struct graph_slices slices[SLICES_KINDS];
+        bool arrays_known; /* pins and slices, which older files do not have */
         bool out_of_memory;
 };
 

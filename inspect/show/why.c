@@ -584,7 +584,7 @@ static void json_root(struct json_out *j, const struct question *q, const struct
         json_member_u64(j, "closures", h->closures);
         json_known_u64(j, "only_bytes", h->tried, h->only_bytes);
         json_known_u64(j, "with_bytes", h->tried, h->with_bytes);
-        json_known_u64(j, "with_dead_bytes", h->tried && q->subject->inspected, h->dead_bytes);
+        json_known_u64(j, "with_dead_bytes", h->tried && q->graph->arrays_known, h->dead_bytes);
         json_close(j, '}');
 }
 
@@ -623,7 +623,7 @@ static void print_json(const struct question *q)
         json_member_u64(&j, "heap_reached_bytes", q->all_reached);
         json_member_u64(&j, "live_cafs", q->graph->live_cafs);
         json_member_u64(&j, "dead_cafs", q->graph->dead_cafs);
-        if (q->subject->inspected) /* a file does not have them */
+        if (q->graph->arrays_known)
                 json_slices(&j, q->graph);
         json_paths(&j, q, q->subject->request->top);
         json_member_open(&j, "roots", '[');

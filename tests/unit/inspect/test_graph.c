@@ -417,6 +417,13 @@ static void assert_same(const struct heap_graph *a, const struct heap_graph *b)
                 for (size_t k = 0; k < x->n_contents; k++)
                         assert_same_band(&x->contents[k], &y->contents[k]);
         }
+        assert_int_equal(a->arrays_known, b->arrays_known);
+        assert_int_equal(a->n_pins, b->n_pins);
+        for (uint32_t i = 0; i < a->n_pins; i++) {
+                assert_int_equal(a->pins[i].node, b->pins[i].node);
+                assert_int_equal(a->pins[i].dead_words, b->pins[i].dead_words);
+        }
+        assert_memory_equal(a->slices, b->slices, sizeof(a->slices));
 }
 
 /* A type in two parts. */
@@ -431,6 +438,18 @@ static void put_bands(struct heap_graph *g, uint64_t bytes)
         b->n_contents = 2;
         b->is_container = bytes & 1;
         g->bands = (struct heap_bands){ b, 1 };
+}
+
+/* Two blocks, of two closures and of one. */
+static void put_arrays(struct heap_graph *g, uint64_t bytes)
+{
+        for (uint32_t i = 0; i < 3; i++)
+                heap_graph_add_pin(g, g->n_nodes - 1 - i % g->n_nodes);
+        g->pins[1].dead_words = 500;
+        g->pins[2].dead_words = UINT32_MAX;
+        g->slices[SLICES_OF_TEXT] = (struct graph_slices){ 3, 2, 800, 360 };
+        g->slices[SLICES_OF_BYTES] = (struct graph_slices){ 1, 1, bytes, bytes / 3 };
+        g->arrays_known = true;
 }
 
 static uint8_t *bytes_of(struct heap_graph *g, uint64_t seed, size_t *ret_size)
@@ -449,6 +468,8 @@ static uint8_t *bytes_of(struct heap_graph *g, uint64_t seed, size_t *ret_size)
         g->types[TYPES].roots = 2;
         if (seed % 4)
                 put_bands(g, seed);
+        if (seed % 3)
+                put_arrays(g, seed);
         uint8_t *bytes = graph_file_encode(g, ret_size);
         assert_non_null(bytes);
         return bytes;
@@ -531,12 +552,41 @@ static void test_contents_that_do_not_add_up(void **state)
         }
 }
 
+/* What is pinned is there, and slices are parts of their arrays. */
+static void test_arrays_that_cannot_be(void **state)
+{
+        static const char *const wrong[] = { "a pinned closure that is not there", "bytes of slices",
+                                             "a number of arrays with slices" };
+
+        (void)state;
+        for (unsigned i = 0; i < 3; i++) {
+                struct heap_graph g, read;
+                struct error error = { "" };
+                size_t size;
+                free(bytes_of(&g, 4, &size));
+                g.pins[0].node += i == 0 ? g.n_nodes : 0;
+                g.slices[SLICES_OF_BYTES].used_bytes += i == 1 ? 4 : 0;
+                g.slices[SLICES_OF_TEXT].arrays += i == 2 ? 2 : 0;
+                uint8_t *bytes = graph_file_encode(&g, &size);
+                assert_non_null(bytes);
+                assert_false(graph_file_decode(&read, bytes, size, UINT64_C(1) << 30, &error));
+                assert_non_null(strstr(error.text, wrong[i]));
+                heap_graph_done(&read);
+                heap_graph_done(&g);
+                free(bytes);
+        }
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_retained), cmocka_unit_test(test_folded),
-                cmocka_unit_test(test_large),    cmocka_unit_test(test_file),
-                cmocka_unit_test(test_damaged),  cmocka_unit_test(test_contents_that_do_not_add_up),
+                cmocka_unit_test(test_retained),
+                cmocka_unit_test(test_folded),
+                cmocka_unit_test(test_large),
+                cmocka_unit_test(test_file),
+                cmocka_unit_test(test_damaged),
+                cmocka_unit_test(test_contents_that_do_not_add_up),
+                cmocka_unit_test(test_arrays_that_cannot_be),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
