@@ -108,6 +108,16 @@ bool info_tables_is_function(const struct program *program, uint64_t at)
                ((i.type >= FUN && i.type <= THUNK_SELECTOR) || closure_is_frame(i.type));
 }
 
+uint64_t info_tables_before(const struct program *program, uint64_t address)
+{
+        const uint64_t from = address & ~UINT64_C(7);
+
+        for (uint64_t at = from; at + FUNCTION_BYTES_MOST > from && program_is_code(program, at); at -= 8)
+                if (info_tables_is_function(program, at))
+                        return at;
+        return address;
+}
+
 /* A constructor without a description is a list of closures that the runtime goes through (SRT), never in the heap. */
 static void read_table(struct info_tables *t, uint64_t at, struct closure_table *ret)
 {

@@ -48,6 +48,10 @@ const struct closure_table *info_tables_of_closure(struct info_tables *t, uint64
 /* Whether the address may have the table of a function, a thunk or a frame: for finding where code begins. */
 bool info_tables_is_function(const struct program *program, uint64_t at);
 
+/* The nearest of these at or before an address: where its code begins, without symbols. None: the address. */
+#define FUNCTION_BYTES_MOST 65536u /* a local function is not farther from its own */
+uint64_t info_tables_before(const struct program *program, uint64_t address);
+
 static inline const struct closure_table *info_tables_nth(const struct info_tables *t, uint32_t id)
 {
         return pool_at(&t->tables, id);

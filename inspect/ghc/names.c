@@ -16,9 +16,8 @@
 #include "proto/base/haskell_symbol.h"
 #include "proto/base/text_out.h"
 
-#define LOCAL_BYTES 65536u /* a local function is not farther from its own */
-#define TABLE       "_info"
-#define CLOSURE     "_closure"
+#define TABLE   "_info"
+#define CLOSURE "_closure"
 
 static void put_hex(struct text_out *out, uint64_t number)
 {
@@ -176,7 +175,8 @@ static void find_name(const struct program *p, uint64_t address, struct code_nam
                 *ret = in_source;
         else if (p->signatures && !p->has_symbols && program_is_code(p, address))
                 find_by_signature(p, address, ret);
-        else if (p->has_symbols && next < p->symbols.n && p->symbols.items[next].address - address < LOCAL_BYTES &&
+        else if (p->has_symbols && next < p->symbols.n &&
+                 p->symbols.items[next].address - address < FUNCTION_BYTES_MOST &&
                  program_is_code(p, p->symbols.items[next].address))
                 set_name(ret, NAME_LOCAL, true, p->symbols.items[next].name, strlen(p->symbols.items[next].name));
         if (ret->kind == NAME_NONE)
@@ -207,17 +207,6 @@ enum name_kind name_of_code(const struct program *p, uint64_t address, char *ret
         return put_code(&out, p, address, &name);
 }
 
-/* The nearest table at or before an address: where its code begins, as far as it can be known without symbols. */
-static uint64_t find_table(struct info_tables *t, uint64_t address)
-{
-        const uint64_t from = address & ~UINT64_C(7);
-
-        for (uint64_t at = from; at + LOCAL_BYTES > from && program_is_code(t->program, at); at -= 8)
-                if (info_tables_is_function(t->program, at))
-                        return at;
-        return address;
-}
-
 static bool has_sources(const struct program *p)
 {
         if (p->provenance)
@@ -235,7 +224,7 @@ void name_of_function(struct info_tables *t, uint64_t address, char *ret, size_t
         text_out_init(&out, ret, size);
         find_name(p, address, &name);
         if (!is_function_name(name.kind) && has_sources(p) && program_is_code(p, address))
-                find_in_source(p, find_table(t, address), &in_source);
+                find_in_source(p, info_tables_before(t->program, address), &in_source);
         if (is_function_name(in_source.kind))
                 name = in_source;
         switch (put_code(&out, p, address, &name)) {
@@ -253,7 +242,7 @@ void name_of_function(struct info_tables *t, uint64_t address, char *ret, size_t
         case NAME_NONE:
                 text_out_init(&out, ret, size);
                 if (program_is_code(p, address))
-                        put_place(&out, p, find_table(t, address));
+                        put_place(&out, p, info_tables_before(t->program, address));
                 else if (!put_file(&out, p, program_mapping(p, address)))
                         text_put(&out, "(code in no file)");
         }

@@ -73,7 +73,7 @@ bool running_find_call(struct running *ret, struct ghc *g, struct runtime *rt, c
 struct c_frames {
         struct c_frame items[UNWIND_FRAMES]; /* from the innermost outwards */
         size_t n;
-        bool whole; /* Haskell has called the last one */
+        uint64_t caller; /* where in the code of Haskell the last one was called; 0: not known */
 };
 
 /* `u` may be NULL. Returns what Sp is in the code of Haskell that has called; 0: not known. */

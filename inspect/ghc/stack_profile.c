@@ -155,15 +155,18 @@ static void push(struct stack *s, uint32_t name)
                 s->is_cut = true;
 }
 
-static void push_frame(void *ctx, const struct closure_table *frame)
+static void push_code(struct stack *s, uint64_t address)
 {
-        struct stack *s = ctx;
+        const uint32_t name = name_at(s->profile, s->ghc, address);
 
-        if (frame->type == UPDATE_FRAME || frame->type == CATCH_FRAME || frame->type == STOP_FRAME)
-                return;
-        const uint32_t name = name_at(s->profile, s->ghc, frame->at);
         if (!name || !name_is_of_runtime(stack_profile_name(s->profile, name)))
                 push(s, name);
+}
+
+static void push_frame(void *ctx, const struct closure_table *frame)
+{
+        if (frame->type != UPDATE_FRAME && frame->type != CATCH_FRAME && frame->type != STOP_FRAME)
+                push_code(ctx, frame->at);
 }
 
 static bool is_digit(char c)
@@ -224,16 +227,18 @@ static enum sample_kind push_frames(struct stack *s, struct threads *t, struct h
 
 /*
  * From where the processor was to the code of Haskell that has called, or to the outermost function: where more are
- * between these that are not known, that is said.
+ * between these that are not known, that is said. In an `unsafe` call the function that makes it may have no frame.
  */
-static void push_c_frames(struct stack *s, const struct threads *t, uint64_t at)
+static void push_c_frames(struct stack *s, const struct threads *t, enum activity activity, uint64_t at)
 {
         for (size_t i = 0; i < t->in_c.n; i++)
                 push(s, name_of_place(s->profile, s->ghc, t->in_c.items[i].function, true));
         if (t->in_c.n == 0)
                 push(s, name_at(s->profile, s->ghc, at));
-        else if (t->n && !t->in_c.whole)
+        else if (t->n && !t->in_c.caller)
                 push(s, intern(s->profile, NAMES_OF_C_UNKNOWN));
+        else if (activity == ACTIVITY_HASKELL)
+                push_code(s, t->in_c.caller);
 }
 
 void stack_profile_add(struct stack_profile *p, struct ghc *g, struct threads *t, enum activity activity, uint64_t at,
@@ -243,7 +248,7 @@ void stack_profile_add(struct stack_profile *p, struct ghc *g, struct threads *t
         enum sample_kind kind = activity == ACTIVITY_COLLECTION ? SAMPLE_COLLECTION : SAMPLE_OUTSIDE;
 
         if (kind != SAMPLE_COLLECTION || t->n)
-                push_c_frames(&s, t, at);
+                push_c_frames(&s, t, activity, at);
         if (t->n)
                 kind = push_frames(&s, t, &t->items[0]);
         if (roots[kind])

@@ -505,6 +505,21 @@ static void walk_system_thread(const struct threads *t, const struct ghc *g, str
                 h->state = THREAD_IN_C;
 }
 
+/* The function that runs, or that has called C without leaving the thread: it need not have a frame of its own. */
+static void add_current_function(const struct threads *t, const struct ghc *g, struct haskell_thread *h)
+{
+        const uint64_t at = h->state == THREAD_RUNNING           ? t->system[h->system_thread - 1].registers.pc
+                            : h->state == THREAD_IN_C && h->in_c ? h->in_c->caller
+                                                                 : 0;
+
+        if (!at || h->stale)
+                return;
+        h->n_kept -= h->n_kept == THREAD_FRAMES;
+        memmove(&h->frames[1], &h->frames[0], h->n_kept++ * sizeof(h->frames[0]));
+        h->frames[0] = info_tables_before(g->program, at);
+        h->n_frames++;
+}
+
 void threads_walk(struct threads *t, struct ghc *g)
 {
         struct unwinder *u = t->n_system ? unwinder_new(g->program) : NULL;
@@ -514,8 +529,10 @@ void threads_walk(struct threads *t, struct ghc *g)
         for (size_t i = 0; i < t->n; i++) {
                 t->items[i].n_kept = 0;
                 thread_walk(t, g, &t->items[i], add_frame, &t->items[i]);
-                if (t->items[i].system_thread && t->system_frames)
+                if (t->items[i].system_thread && t->system_frames) {
                         walk_system_thread(t, g, u, &t->items[i]);
+                        add_current_function(t, g, &t->items[i]);
+                }
         }
         unwinder_destroy(&u);
 }

@@ -61,7 +61,7 @@ struct haskell_thread {
 
         /* by threads_walk() */
         uint64_t n_frames, stack_words;
-        uint64_t frames[THREAD_FRAMES]; /* return addresses, from the top */
+        uint64_t frames[THREAD_FRAMES]; /* return addresses, from the top; before them the function that runs */
         uint32_t n_kept;
         bool whole;                  /* its last frame is the one that ends a stack */
         const struct c_frames *in_c; /* NULL: not known */

@@ -34,7 +34,7 @@ static int compare_c_frames(const struct haskell_thread *a, const struct haskell
         for (size_t i = 0; i < x->n; i++)
                 if (x->items[i].function != y->items[i].function)
                         return x->items[i].function < y->items[i].function ? -1 : 1;
-        return x->n ? x->whole - y->whole : 0;
+        return x->n ? !!x->caller - !!y->caller : 0;
 }
 
 static int compare(const struct haskell_thread *x, const struct haskell_thread *y)
@@ -194,7 +194,7 @@ static void print_c_frames(const struct inspect_subject *s, const struct haskell
         }
         if (n > shown)
                 (void)fprintf(s->request->to, "        ... %zu more in C\n", n - shown);
-        else if (s->request->frames > 0 && (n == 0 || !h->in_c->whole))
+        else if (s->request->frames > 0 && (n == 0 || !h->in_c->caller))
                 (void)fputs("        " NAMES_OF_C_UNKNOWN "\n", s->request->to);
 }
 
@@ -305,7 +305,7 @@ static void c_frames_json(struct json_out *j, const struct inspect_subject *s, c
         char name[PROGRAM_NAME_BYTES];
 
         json_member_u64(j, "c_stack_frames", c ? c->n : 0);
-        json_member_bool(j, "c_stack_whole", c && c->n && c->whole);
+        json_member_bool(j, "c_stack_whole", c && c->n && c->caller);
         json_member_open(j, "c_frames", '[');
         for (size_t i = 0; c && i < c->n && i < s->request->frames; i++) {
                 name_of_c_function(s->program, c->items[i].function, name, sizeof(name));

@@ -28,8 +28,8 @@ programs = Programs({
     "equal": ("equal", "Equal"),
     "sliced": ("sliced", "Sliced"),
     "profiled": ("inside-profiled", "Inside", "-threaded", "-prof"),
-    "foreign": ("foreign-work", "ForeignWork", "-threaded", "-optc-O2", "tests/programs/foreign_work.c"),
-    "foreign-plain": ("foreign-work-plain", "ForeignWork", "-optc-O2", "tests/programs/foreign_work.c"),
+    "foreign": ("foreign-work", "ForeignWork", "-O", "-threaded", "-optc-O2", "tests/programs/foreign_work.c"),
+    "foreign-plain": ("foreign-work-plain", "ForeignWork", "-O", "-optc-O2", "tests/programs/foreign_work.c"),
     "sources": ("inside-sources", "Inside", "-threaded", "-rtsopts", "tests/programs/inside_sources.c"),
 })
 
@@ -193,6 +193,9 @@ def test_c_functions_of_a_thread_that_computes(build, call):
         assert [f["name"] for f in g["c_frames"]] in (["foreign_loop", "foreign_compress"], ["foreign_loop", "foreign_check"])
         assert g["c_stack_whole"] and g["state"] == ("foreign" if call == "safe" else "running_c")
         assert g["members"][0]["os_thread"] == program.pid and g["members"][0]["stack_whole"]
+        if call == "unsafe":
+            name = {"foreign_compress": "Main.$wcompress", "foreign_check": "Main.$wcheck"}[g["c_frames"][-1]["name"]]
+            assert g["frames"][0]["name"].endswith(name), "which has no frame"
     finally:
         program.kill()
         program.wait()
@@ -746,6 +749,7 @@ def test_profile_of_c_functions(directory, call, stripped):
     else:
         assert (more[1], less[1], more[2]) == ("foreign_compress", "foreign_check", "foreign_loop")
         assert more[0].startswith("Main") and less[0].startswith("Main")
+        assert call == "safe" or (more[0], less[0]) == ("Main.$wcompress", "Main.$wcheck"), "which have no frame"
 
 
 def test_profile_of_what_threads_wait_for(directory):

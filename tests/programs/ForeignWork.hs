@@ -2,7 +2,7 @@
 -- SPDX-License-Identifier: BSD-3-Clause
 -- | Calls C for as long as it runs: `safe` or `unsafe`, as its argument says. With `wait` seven threads wait in a
 -- `safe` call while their stacks are moved, and another one in a call that Haskell has made in a call back.
-module Main (main) where
+module Main (main, compress, check) where
 
 import Control.Concurrent (forkIO, yield)
 import Control.Monad (forever, replicateM_, when)
@@ -27,7 +27,14 @@ main = do
   putStrLn "ready"
   hFlush stdout
   when (how == "wait") waitInC
-  forever (if how == "safe" then compressSafe 10000 >> checkSafe 10000 else compressUnsafe 10000 >> checkUnsafe 10000)
+  forever (if how == "safe" then compressSafe 10000 >> checkSafe 10000 >> return () else compress 1 >> check 1)
+
+-- | Exported, so that they have symbols. While they are in C nothing of theirs is on the stack.
+compress, check :: Int -> IO ()
+compress n = when (n > 0) (compressUnsafe 10000 >> compress (n - 1))
+check n = when (n > 0) (checkUnsafe 10000 >> check (n - 1))
+{-# NOINLINE compress #-}
+{-# NOINLINE check #-}
 
 waitInC :: IO ()
 waitInC = do

@@ -127,10 +127,14 @@ static void test_chunks(void **state)
         draft_destroy(d);
 }
 
-/* Its stack pointer is in a register, and arguments may be on top of the first frame. */
+/*
+ * Its stack pointer is in a register, and arguments may be on top of the first frame; the function that it is in is
+ * not on the stack.
+ */
 static void test_running(void **state)
 {
         struct draft *d = draft_new(&draft_9_0);
+        const uint64_t function = draft_table(d, FUN, 0, 0, NULL);
         const uint64_t frame = draft_table(d, RET_SMALL, 1, 0, NULL);
 
         (void)state;
@@ -140,7 +144,7 @@ static void test_running(void **state)
         draft_u64(d, DRAFT_CAPABILITY + CAPABILITY_CURRENT_THREAD, tso);
         assert_true(program_add_registers(&d->program,
                                           (struct registers){ .tid = 4711,
-                                                              .pc = DRAFT_TEXT + 8,
+                                                              .pc = function + 11,
                                                               .hs_sp = top - 8,
                                                               .base = DRAFT_CAPABILITY + CAPABILITY_REGISTERS }));
         struct ghc g = found(d);
@@ -148,7 +152,9 @@ static void test_running(void **state)
         assert_int_equal(t.items[0].state, THREAD_RUNNING);
         assert_int_equal(t.items[0].os_thread, 4711);
         assert_int_equal(t.items[0].stack_words, 6);
-        assert_int_equal(t.items[0].n_frames, 3);
+        assert_int_equal(t.items[0].n_frames, 4);
+        assert_int_equal(t.items[0].frames[0], function);
+        assert_int_equal(t.items[0].frames[1], frame);
         assert_true(t.items[0].whole);
         threads_done(&t);
         /* without registers its stack is as it was last saved, and that is known */
