@@ -122,13 +122,13 @@ static void append_steady_since(struct target_answer *a, const struct evidence *
 static void answer_rising_since(struct target_answer *a, const struct evidence *e, const Hw__EarlyWarning *early)
 {
         const bool is_latest = onset_is_latest(early);
-        const uint64_t onset_ns = onset_middle(early);
+        const uint64_t onset_ns = onset_moment(early);
 
         at(a,
            is_latest ? e->over ? "The rise began before " : "Rising since before "
            : e->over ? "The rise began at "
                      : "Rising since ",
-           true, onset_moment(early));
+           true, onset_ns);
         append_onset_note(a, e, nearest(early->note_before, early->note_after, onset_ns), onset_ns,
                           is_latest ? 0 : sub_sat(early->onset_to_ns, early->onset_from_ns) / 2);
 }

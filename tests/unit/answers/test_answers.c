@@ -883,6 +883,14 @@ static void a_rise_into_the_limit_is_told_without_a_verdict(void **state)
         assert_true(a.has_onset && a.onset_ns == 9 * MINUTE + SECOND && a.has_slope && a.slope == 10 * MIB);
         assert_true(a.ended_rising && !answers_grow(&a)); /* how it ended comes first */
 
+        /* where only the latest onset is known, how far the marker is from it is counted from the time that is shown */
+        m.early.has_since_start = m.early.since_start = 1;
+        note.time_ns = 9 * MINUTE - SECOND;
+        a = asked(&m);
+        says(&a, QUESTION_SINCE, "The rise began before <T>, 3.00 s after the marker “deploy”");
+        assert_true(a.onset_is_latest && a.onset_ns == 9 * MINUTE + 2 * SECOND);
+        m.early.since_start = 0;
+
         /* what the bands had gained is as sure after the end as before it */
         m.growings[0] = &m.growing;
         m.growing.has_band = m.growing.has_bytes = m.growing.has_gained_bytes = 1;
