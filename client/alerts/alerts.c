@@ -31,7 +31,8 @@ struct alerts {
         struct known known;
         bool ready[OPTIONS_MAX]; /* daemons whose snapshot is complete */
         size_t n_ready;
-        bool started; /* with --follow: the snapshot has been printed */
+        bool found[OPTIONS_MAX]; /* those of from.targets that a daemon has */
+        bool started;            /* with --follow: the snapshot has been printed */
 };
 
 /* ----------------------------------------------------------------- options */
@@ -142,6 +143,8 @@ static int apply_update(struct alerts *a, size_t daemon, const Hw__Update *u)
 {
         if (!u->target || !selection_has_target(&a->from, u->target))
                 return 0;
+        for (size_t i = 0; i < a->from.targets.n; i++)
+                a->found[i] |= !strcmp(a->from.targets.items[i], u->target);
         if (u->body_case == HW__UPDATE__BODY_ALERTS)
                 return known_add(&a->known, daemon, u->target, u->alerts, clock_mono_ns());
         if (u->body_case == HW__UPDATE__BODY_TARGET_STATE && u->target_state->has_state &&
@@ -150,24 +153,42 @@ static int apply_update(struct alerts *a, size_t daemon, const Hw__Update *u)
         return 0;
 }
 
-/* The snapshots of all daemons are complete: prints it. Returns false when that was all that was requested. */
-static bool all_ready(struct alerts *a)
+/* That nothing fires must not be printed of a target that no daemon has, such as a misspelled one. */
+static bool all_found(const struct alerts *a, const struct feed *feed)
 {
+        bool all = true;
+
+        for (size_t i = 0; i < a->from.targets.n; i++) {
+                if (!a->found[i])
+                        (void)absent_target(&command_alerts, feed_endpoint(feed, 0), a->from.targets.items[i]);
+                all &= a->found[i];
+        }
+        return all;
+}
+
+/* The snapshots of all daemons are complete: prints it. Returns false when that was all, with the exit status. */
+static bool all_ready(struct alerts *a, const struct feed *feed, int *ret_status)
+{
+        if (!a->started && !all_found(a, feed)) {
+                *ret_status = EXIT_USAGE;
+                return false;
+        }
         if (!a->started)
                 print_all(a);
         a->started = true;
+        *ret_status = exit_status(a);
         return a->follow;
 }
 
-static bool ready(struct alerts *a, size_t daemon)
+static bool ready(struct alerts *a, const struct feed *feed, int *ret_status)
 {
-        size_t daemons = a->from.endpoints.n ? a->from.endpoints.n : 1;
+        const size_t daemons = a->from.endpoints.n ? a->from.endpoints.n : 1, daemon = feed_daemon(feed);
 
         if (daemon < OPTIONS_MAX && !a->ready[daemon]) {
                 a->ready[daemon] = true;
                 a->n_ready++;
         }
-        return a->n_ready < daemons || all_ready(a);
+        return a->n_ready < daemons || all_ready(a, feed, ret_status);
 }
 
 static bool silent(struct alerts *a, const struct feed *feed, int *ret_status)
@@ -201,10 +222,8 @@ static bool handle(struct alerts *a, struct feed *feed, int *ret_status)
                 break;
         case FEED_READY:
                 known_end_resync(&a->known, feed_daemon(feed));
-                if (feed_is_live(feed) && !ready(a, feed_daemon(feed))) {
-                        *ret_status = exit_status(a);
+                if (feed_is_live(feed) && !ready(a, feed, ret_status))
                         return false;
-                }
                 break;
         case FEED_STALE:
                 return silent(a, feed, ret_status);
@@ -273,7 +292,8 @@ const struct command command_alerts = {
                 "in them, by the built-in rules and those of --rules; nothing is done about them.",
         .options = options,
         .status =
-                "0 nothing fires, 1 something fires (silenced or not), 2 usage, a daemon does not answer, a file "
+                "0 nothing fires, 1 something fires (silenced or not), 2 usage, a daemon does not answer or has no "
+                "such target, a file "
                 "cannot be read.",
         .examples =
                 (const char *const[]){
