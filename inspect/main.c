@@ -628,6 +628,8 @@ static const struct option options[] = {
                      "of heap: read no more of the heap, and estimate the rest; by itself where it is too large"),
         OPTION_NUMBER("seed", 0, uint64_t, struct words, request.seed, 1, UINT32_MAX, "of heap: of the sample"),
         OPTION_FLAG("arrays", 0, struct words, request.arrays, "of heap: byte arrays by size, and which are equal"),
+        OPTION_FLAG("show-values", 0, struct words, request.show_values,
+                    "of heap with --arrays, as text: also what equal arrays begin with"),
         OPTION_JSON(struct words, request.json, "text (default), or one object"),
         OPTION_FLAG("all", 'a', struct words, request.all, "one by one"),
         OPTION_FLAG("brief", 0, struct words, request.brief,

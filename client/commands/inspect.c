@@ -34,7 +34,7 @@ struct request {
         uint64_t sample_bytes, seed; /* 0: none is wanted */
         uint64_t for_ns, hz;         /* 0: not of this command */
         const char *output, *since;
-        bool retained, arrays, waiting, keep;
+        bool retained, arrays, show_values, waiting, keep;
         char kept[RECORDED_PATH_MAX]; /* the file of a profile that is kept */
 };
 
@@ -131,6 +131,8 @@ static void fill(struct arguments *a, const struct request *r, const struct insp
                 add(a, "--retained");
         if (r->arrays)
                 add(a, "--arrays");
+        if (r->show_values)
+                add(a, "--show-values");
         if (r->sample_bytes)
                 add_number(a, "--sample", r->sample_bytes, "");
         if (r->seed)
@@ -153,6 +155,10 @@ static int run(void *filled)
                 return command_usage_error(r->command,
                                            "--arrays is of arrays alone, without --retained, --since, --output and "
                                            "--by");
+        if (r->show_values && (!r->arrays || r->json || !isatty(STDOUT_FILENO)))
+                return command_usage_error(r->command,
+                                           "--show-values shows data of the program, on a terminal alone: with "
+                                           "--arrays, as text, and not into a file or a pipe");
         if (r->by == BY_CONTENTS && (r->retained || r->since || r->output))
                 return command_usage_error(r->command,
                                            "--by contents is of a census, without --retained, --since and "
@@ -233,6 +239,9 @@ static const struct option options_of_heap[] = {
         OPTION_FLAG("retained", 'r', struct request, retained, "sort by what would go with each type, and show roots"),
         OPTION_FLAG("arrays", 0, struct request, arrays,
                     "instead of types: byte arrays (ByteString, Text, unboxed arrays) by size, and how many are equal"),
+        OPTION_FLAG(
+                "show-values", 0, struct request, show_values,
+                "with --arrays: also what equal arrays begin with; only on a terminal, for it is the program's data"),
         OPTION_TEXT("since", 0, "GRAPH", struct request, since, COMPLETE_FILE,
                     "show what each type has gained since this file was written"),
         OPTION_TEXT("output", 'o', "FILE", struct request, output, COMPLETE_FILE,
@@ -256,20 +265,20 @@ const struct command command_heap = {
         .name = "heap",
         .summary = "what is in the heap of a running program, by type",
         .usage = (const char *const[]){ "TARGET|PID|CORE|GRAPH [OPTION]...", NULL },
-        .about = "Takes a census of the heap of a program that was not prepared for it: bytes and closures of each "
-                 "type, the largest first, with the full names of constructors also where the program is stripped; "
-                 "and what pinned blocks hold. TARGET is the name of a GHC-compiled program that runs here, or of "
-                 "a target of your daemon; CORE the core file of one that crashed.\n\n"
-                 "With --retained, --since or --output it also finds out who holds what: RETAINS is what would go "
-                 "with all closures of a type, UNREACHED what no root holds. GRAPH is a file that --output has "
-                 "written; `heapwatch why` reads it, too. --arrays finds what is there more than once, such as equal "
-                 "strings.\n\n"
-                 "The program is stopped while its heap is copied, some 100 ms for 100 MB, or not at all with "
-                 "--no-stop; the inspection needs as much memory as the heap, and three times as much to "
-                 "find out who holds what. A heap that is too large for that is estimated from a sample of its blocks, "
-                 "chosen at random, with 95 % intervals. No contents are shown or written. docs/INSIDE.md says what is "
-                 "needed and "
-                 "how true it is.",
+        .about =
+                "Takes a census of the heap of a program that was not prepared for it: bytes and closures of each "
+                "type, the largest first, with the full names of constructors also where the program is stripped; "
+                "and what pinned blocks hold. TARGET is the name of a GHC-compiled program that runs here, or of "
+                "a target of your daemon; CORE the core file of one that crashed.\n\n"
+                "With --retained, --since or --output it also finds out who holds what: RETAINS is what would go "
+                "with all closures of a type, UNREACHED what no root holds. GRAPH is a file that --output has "
+                "written; `heapwatch why` reads it, too. --arrays finds what is there more than once, such as equal "
+                "strings.\n\n"
+                "The program is stopped while its heap is copied, some 100 ms for 100 MB, or not at all with "
+                "--no-stop; the inspection needs as much memory as the heap, and three times as much to "
+                "find out who holds what. A heap that is too large for that is estimated from a sample of its blocks, "
+                "chosen at random, with 95 % intervals. No contents are shown without --show-values, and none are ever "
+                "written. docs/INSIDE.md says what is needed and how true it is.",
         .options = options_of_heap,
         .examples =
                 (const char *const[]){

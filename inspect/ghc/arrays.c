@@ -18,14 +18,18 @@ static const uint8_t *contents_at(const struct heap_snapshot *s, uint64_t at, ui
         return m && bytes <= MEGABLOCK_BYTES - at % MEGABLOCK_BYTES ? m->bytes + at % MEGABLOCK_BYTES : NULL;
 }
 
+const uint8_t *heap_arrays_value(const struct heap_arrays *a, const struct array_content *c)
+{
+        return contents_at(a->snapshot, c->first, c->bytes);
+}
+
 static struct array_content *find(struct heap_arrays *a, uint64_t hash, const uint8_t *contents, uint64_t bytes)
 {
         uint32_t at = idtable_start(&a->by_hash, hash), id;
 
         while ((id = idtable_next(&a->by_hash, hash, &at))) {
                 struct array_content *c = &a->contents[id - 1];
-                if (c->hash == hash && c->bytes == bytes &&
-                    !memcmp(contents_at(a->snapshot, c->first, bytes), contents, bytes))
+                if (c->hash == hash && c->bytes == bytes && !memcmp(heap_arrays_value(a, c), contents, bytes))
                         return c;
         }
         return NULL;

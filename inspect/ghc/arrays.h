@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * arrays.h - the byte arrays of a snapshot (ARR_WORDS: what ByteString, Text and unboxed arrays are made of): how large
- * they are, and which have the same contents as another one. Contents are compared, never kept or shown.
+ * they are, and which have the same contents as another one. Contents are compared, and never kept.
  */
 #ifndef HW_INSPECT_GHC_ARRAYS_H
 #define HW_INSPECT_GHC_ARRAYS_H
@@ -40,6 +40,9 @@ struct heap_arrays {
 
 /* False: out of memory. heap_arrays_done() in any case. */
 bool heap_arrays_count(struct heap_arrays *a, const struct heap_snapshot *s);
+
+/* The bytes of contents, as many as it has. */
+const uint8_t *heap_arrays_value(const struct heap_arrays *a, const struct array_content *c);
 
 /* The contents that are there more than once, by the bytes that one array of each would leave, most first. */
 void heap_arrays_sort(struct heap_arrays *a);

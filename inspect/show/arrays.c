@@ -8,8 +8,11 @@
 #include "inspect/show/head.h"
 #include "inspect/show/heap.h"
 #include "proto/base/json_out.h"
+#include "proto/base/utf8.h"
 
-#define WHAT_BYTES 160
+#define WHAT_BYTES  160
+#define VALUE_BYTES 64u /* shown of contents, at most */
+#define VALUE_HEX   16u
 
 static const char *what_text(char what[WHAT_BYTES], const struct heap_arrays *a)
 {
@@ -37,8 +40,62 @@ static void print_classes(FILE *to, const struct heap_arrays *a)
         }
 }
 
-static void print_repeated(FILE *to, const struct heap_arrays *a, unsigned top)
+/* UTF-16 of Latin letters, as text 1 has it, with zeros behind: as UTF-8. 0: it is none, or of other letters. */
+static size_t from_utf16(uint8_t to[VALUE_BYTES], const uint8_t *bytes, size_t n)
 {
+        size_t used = 0;
+
+        if (n % 2)
+                return 0;
+        while (n > 1 && !bytes[n - 1] && !bytes[n - 2])
+                n -= 2;
+        for (size_t i = 0; i + 1 < n; i += 2) {
+                if (bytes[i + 1] || bytes[i] < 0x20 || (bytes[i] >= 0x7f && bytes[i] < 0xa0))
+                        return 0;
+                if (bytes[i] >= 0x80)
+                        to[used++] = (uint8_t)(0xc0 | bytes[i] >> 6);
+                to[used++] = bytes[i] >= 0x80 ? 0x80 | (bytes[i] & 0x3f) : bytes[i];
+        }
+        return used;
+}
+
+/* The length of the text that bytes are, or of more begin with; 0: they are none. */
+static size_t text_length(const uint8_t *bytes, size_t n, bool of_more)
+{
+        size_t i = 0;
+        uint32_t code;
+
+        for (size_t c; i < n && (c = utf8_decode(bytes + i, n - i, &code)); i += c)
+                if (utf8_is_control(code) && code != '\t' && code != '\n' && code != '\r')
+                        return 0;
+        return i == n || (of_more && n - i < 4) ? i : 0; /* its last character may be cut */
+}
+
+/* What it begins with: text, in quotes, else its bytes. */
+static void print_value(FILE *to, const uint8_t *value, uint64_t bytes)
+{
+        uint8_t utf8[VALUE_BYTES];
+        size_t n = bytes < VALUE_BYTES ? (size_t)bytes : VALUE_BYTES;
+        const size_t n_utf16 = from_utf16(utf8, value, n),
+                     n_text = n_utf16 ? n_utf16 : text_length(value, n, n < bytes);
+        char text[VALUE_BYTES + 1], shown[4 * VALUE_BYTES];
+
+        if (n_text) {
+                (void)hw_utf8_clean(text, sizeof(text), n_utf16 ? utf8 : value, n_text);
+                (void)hw_terminal_text(shown, sizeof(shown), text);
+                (void)fprintf(to, "  \"%s\"", shown);
+        } else {
+                n = n < VALUE_HEX ? n : VALUE_HEX;
+                (void)fputc(' ', to);
+                for (size_t i = 0; i < n; i++)
+                        (void)fprintf(to, " %02x", value[i]);
+        }
+        (void)fputs(n < bytes ? " ..." : "", to);
+}
+
+static void print_repeated(const struct inspect_request *r, const struct heap_arrays *a)
+{
+        FILE *to = r->to;
         char bytes[HW_NUMBER_MAX], n[HW_NUMBER_MAX], each[HW_NUMBER_MAX];
 
         if (!a->repeated) {
@@ -49,14 +106,19 @@ static void print_repeated(FILE *to, const struct heap_arrays *a, unsigned top)
                       "\n%s arrays have the contents of another one: %s would go if each contents were there once.\n",
                       hw_count_text(n, sizeof(n), a->repeated),
                       hw_bytes_text(bytes, sizeof(bytes), (double)a->repeated_bytes));
-        (void)fprintf(to, "\n%10s  %14s  SIZE OF EACH\n", "WOULD GO", "EQUAL ARRAYS");
-        for (uint32_t i = 0; i < a->n_contents && i < top; i++)
-                (void)fprintf(to, "%10s  %14s  %s\n",
-                              hw_bytes_text(bytes, sizeof(bytes), (double)array_spare_bytes(&a->contents[i])),
-                              hw_count_text(n, sizeof(n), a->contents[i].arrays),
-                              hw_bytes_text(each, sizeof(each), (double)a->contents[i].bytes));
-        if (a->n_contents > top)
-                (void)fprintf(to, "and %s contents more\n", hw_count_text(n, sizeof(n), a->n_contents - top));
+        (void)fprintf(to, "\n%10s  %14s  %12s%s\n", "WOULD GO", "EQUAL ARRAYS", "SIZE OF EACH",
+                      r->show_values ? "  BEGINS WITH" : "");
+        for (uint32_t i = 0; i < a->n_contents && i < r->top; i++) {
+                const struct array_content *c = &a->contents[i];
+                (void)fprintf(to, "%10s  %14s  %12s", hw_bytes_text(bytes, sizeof(bytes), (double)array_spare_bytes(c)),
+                              hw_count_text(n, sizeof(n), c->arrays),
+                              hw_bytes_text(each, sizeof(each), (double)c->bytes));
+                if (r->show_values)
+                        print_value(to, heap_arrays_value(a, c), c->bytes);
+                (void)fputc('\n', to);
+        }
+        if (a->n_contents > r->top)
+                (void)fprintf(to, "and %s contents more\n", hw_count_text(n, sizeof(n), a->n_contents - r->top));
 }
 
 static void print_text(const struct inspect_subject *s, const struct heap_arrays *a)
@@ -65,7 +127,7 @@ static void print_text(const struct inspect_subject *s, const struct heap_arrays
 
         head_text(s, what_text(what, a));
         print_classes(s->request->to, a);
-        print_repeated(s->request->to, a, s->request->top);
+        print_repeated(s->request, a);
         if (a->not_compared)
                 (void)fprintf(s->request->to, "not compared: %s arrays of more than a megablock, %s\n",
                               hw_count_text(n, sizeof(n), a->not_compared),

@@ -42,6 +42,7 @@ struct inspect_request {
         uint64_t sample_bytes; /* of `heap`: read no more of the heap; 0: all, if there is memory for it */
         uint64_t seed;         /* of a sample; 0: of the time */
         bool arrays;           /* of `heap`: byte arrays by size, and what is there more than once */
+        bool show_values;      /* of these: what they begin with, in text */
         FILE *to;
 };
 

@@ -15,7 +15,7 @@ import time
 import pytest
 
 from harness import CLIENT, DEADLINE_S, LONG, Daemon, Programs, client, long_cases, require_page, require_tracing, wait_for
-from terminal import top
+from terminal import Terminal, top
 from test_web import Web
 from test_web_page import browser     # noqa: F401: a fixture
 from web_browser import Web as BrowsedWeb
@@ -322,7 +322,13 @@ def test_equal_arrays(threaded, directory):
         [band] = [b for b in inspect("heap", program.pid)["bands"] if b["name"].startswith("ARR_WORDS")]
         assert band["closures"] == found["arrays"] and band["bytes"] > found["bytes"]
         text = client("heap", program.pid, "--arrays").stdout.decode()
-        assert re.search(r"^ +19\.5 KiB +500  40 B$", text, re.M) and "less than 128 B" in text, text
+        assert re.search(r"^ +19\.5 KiB +500 +40 B$", text, re.M) and "less than 128 B" in text, text
+        refused = client("heap", program.pid, "--arrays", "--show-values")
+        assert refused.returncode == 2 and b"on a terminal alone" in refused.stderr and not refused.stdout
+        with Terminal(directory, CLIENT, "heap", program.pid, "--arrays", "--show-values", "--top", 12, width=120) as terminal:
+            values = r'500 +40 B +("(.)\2{39}"|(00|0c|18)( \3){15} \.\.\.)$'
+            screen = terminal.wait_screen(lambda s: len(re.findall(values, s, re.M)) == 10, "ten values")
+        assert "BEGINS WITH" in screen and f'"{40 * "H"}"' in screen and "48 48" not in screen
         graph = directory / "equal.heapgraph"
         inspect("heap", program.pid, "-o", graph)
     finally:

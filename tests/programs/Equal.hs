@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: BSD-3-Clause
--- | Keeps 5,000 arrays of 40 bytes with ten contents, and 3,000 of 13 bytes that all differ, until its input ends.
+-- | Keeps 5,000 arrays of 40 bytes with ten contents, of which seven are text, and 3,000 of 13 bytes that all differ, until
+-- its input ends.
 module Main (main) where
 
 import Control.Exception (evaluate)
@@ -10,7 +11,7 @@ import System.IO (hFlush, stdout)
 import System.Mem (performMajorGC)
 
 kept :: [ShortByteString]
-kept = [pack (replicate 40 (fromIntegral (i `mod` 10))) | i <- [1 .. 5000 :: Int]] ++
+kept = [pack (replicate 40 (fromIntegral (12 * (i `mod` 10)))) | i <- [1 .. 5000 :: Int]] ++
        [pack (fromIntegral i : fromIntegral (i `div` 256) : replicate 11 9) | i <- [1 .. 3000 :: Int]]
 
 main :: IO ()
