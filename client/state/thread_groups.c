@@ -24,10 +24,22 @@ static const char *text_of(const json_t *object, const char *key)
         return text ? text : "";
 }
 
+/* What Haskell has called, of a thread that is in C; "": none, or not known. */
+static const char *called_of(const json_t *group)
+{
+        const json_t *frames = json_object_get(group, "c_frames");
+        const size_t n = json_array_size(frames);
+
+        return n && number_of(group, "c_stack_frames") == n && json_is_true(json_object_get(group, "c_stack_whole"))
+                       ? text_of(json_array_get(frames, n - 1), "name")
+                       : "";
+}
+
 /* The innermost frame that is none of the runtime's; else the innermost. */
 static char *place_of(const json_t *group)
 {
         const json_t *frames = json_object_get(group, "frames"), *frame = json_array_get(frames, 0);
+        const char *called = called_of(group);
         const char *source;
         char text[TEXT];
 
@@ -39,7 +51,7 @@ static char *place_of(const json_t *group)
         source = text_of(frame, "source");
         (void)text_join(text, sizeof(text), package_label(text_of(frame, "name")).rest,
                         strcmp(text_of(frame, "by"), "module") == 0 ? " (a local function)" : "", source[0] ? " (" : "",
-                        source, source[0] ? ")" : "", NULL);
+                        source, source[0] ? ")" : "", called[0] ? ", in C: " : "", called, NULL);
         return strdup(text);
 }
 

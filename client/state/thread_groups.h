@@ -19,7 +19,7 @@ struct thread_group {
         uint64_t threads, most_stack_bytes, allocated_bytes;
         bool has_allocated;
         char *state; /* what they do or wait for */
-        char *place; /* the innermost function that is none of the runtime's; "": not known */
+        char *place; /* the innermost function that is none of the runtime's, and what of C it calls; "": not known */
 };
 
 struct thread_groups {

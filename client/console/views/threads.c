@@ -182,7 +182,8 @@ static const struct column group_columns[] = {
         { .title = "doing", .name = "state", .width = -24, .value = group_state,
           .help = "what each of them does, or waits for" },
         { .title = "where", .name = "place", .width = -28, .value = group_place,
-          .help = "the innermost function on their stacks that is none of the runtime's" },
+          .help = "the innermost function on their stacks that is none of the runtime's, and the C function that it "
+                  "has called" },
         { .title = "stack", .name = "stack_bytes", .unit = UNIT_BYTES, .width = 10, .rank = 1, .value = group_stack,
           .help = "in use, of the deepest of them" },
         { .title = "allocated", .name = "allocated_bytes", .unit = UNIT_BYTES, .width = 10, .rank = 2,

@@ -17,7 +17,13 @@ static void test_groups(void **state)
                 "{\"name\": \"stg_block_takemvar\", \"by\": \"symbol\"}, "
                 "{\"name\": \"main-1.0:Main.Work\", \"by\": \"module\"}]},"
                 "{\"threads\": -1, \"same_cause\": false, \"frames\": [{\"name\": \"stg_x\"}]}, 7, "
-                "{\"frames\": [{\"name\": \"Main.go\", \"by\": \"source\", \"source\": \"Main.hs:7:1-9\"}]}]}";
+                "{\"frames\": [{\"name\": \"Main.go\", \"by\": \"source\", \"source\": \"Main.hs:7:1-9\"}], "
+                "\"c_frames\": [{\"name\": \"poll\"}, {\"name\": \"wait_all\"}], \"c_stack_frames\": 2, "
+                "\"c_stack_whole\": true}, "
+                "{\"frames\": [{\"name\": \"Main.go\"}], \"c_frames\": [{\"name\": \"poll\"}], "
+                "\"c_stack_frames\": 2, \"c_stack_whole\": true}, "
+                "{\"frames\": [{\"name\": \"Main.go\"}], \"c_frames\": [{\"name\": \"poll\"}], "
+                "\"c_stack_frames\": 1, \"c_stack_whole\": false}]}";
         struct thread_groups g;
         struct error error;
 
@@ -25,7 +31,7 @@ static void test_groups(void **state)
         assert_true(thread_groups_read(&g, json, &error));
         assert_int_equal(g.n_sentences, 2);
         assert_string_equal(g.sentences[1], "incomplete: a");
-        assert_int_equal(g.n, 4);
+        assert_int_equal(g.n, 6);
         assert_int_equal(g.items[0].threads, 40);
         assert_string_equal(g.items[0].state, "blocked on an MVar, all on the same one");
         assert_string_equal(g.items[0].place, "Main.Work (a local function)");
@@ -35,7 +41,9 @@ static void test_groups(void **state)
         assert_string_equal(g.items[1].place, "stg_x");
         assert_false(g.items[1].has_allocated);
         assert_string_equal(g.items[2].state, "");
-        assert_string_equal(g.items[3].place, "Main.go (Main.hs:7:1-9)");
+        assert_string_equal(g.items[3].place, "Main.go (Main.hs:7:1-9), in C: wait_all");
+        assert_string_equal(g.items[4].place, "Main.go"); /* what it has called is not among those */
+        assert_string_equal(g.items[5].place, "Main.go");
         thread_groups_done(&g);
 }
 
