@@ -402,18 +402,22 @@ static int fail(const struct command *command, const char *program, const struct
         return command_error(command, "%s: %s", program, error->text);
 }
 
-/* It cannot be watched from inside, for a reason that may pass or that others can do away with. */
+/* Not from inside, for a reason that may pass or that others can do away with: says what can be done now. */
 static int fail_but_process(const struct request *q, struct error *error)
 {
         const struct error why = *error;
+        struct error unused;
         char uri[PROCESS_URI_SIZE];
         pid_t pid;
 
-        if (process_number(q->program, &pid, error) && process_uri(pid, uri))
+        if (!process_number(q->program, &pid, error) || !process_uri(pid, uri))
+                *error = why;
+        else if (outside_try(pid, false, &unused))
+                (void)error_set(error, "%s; it can be watched from outside: heapwatch attach --outside %d", why.text,
+                                (int)pid);
+        else
                 (void)error_set(error, "%s; its process alone can be watched: heapwatch attach --process-only %d",
                                 why.text, (int)pid);
-        else
-                *error = why;
         return fail(&command_attach, q->program, error);
 }
 
