@@ -105,6 +105,24 @@ static void append_waiting_threads(char *text, const struct evidence *e)
                 append_text(text, "heapwatch threads %s counts them and shows their stacks", e->t->name);
 }
 
+static bool label_is(const struct evidence *e, const char *text)
+{
+        return e->growing && e->growing->label && !strcmp(e->growing->label, text);
+}
+
+CONDITION(threads, live_grows(e) && breakdown(e) == HW__BREAKDOWN__BREAKDOWN_CLOSURE_TYPE &&
+                           (label_is(e, "STACK") || label_is(e, "TSO")))
+
+static void append_threads(char *text, const struct evidence *e)
+{
+        append_text(text, "Find threads that nobody ends, or a recursion that is too deep: ");
+        if (e->over)
+                append_text(text, "heapwatch threads shows what they wait for, while it runs");
+        else
+                append_text(text, "heapwatch threads %s shows what they wait for, and how deep their stacks are",
+                            e->t->name);
+}
+
 static void append_place_flags(char *text, const struct evidence *e)
 {
         if (ghc(e) >= 902)
@@ -270,6 +288,7 @@ const struct advice advice_of_growth[] = {
         { "first-census", first_census, .append = append_first_census },
         { "no-profile", live_without_profile, .append = append_without_profile },
         { "waiting-threads", waiting_threads, .append = append_waiting_threads },
+        { "threads", threads, .append = append_threads },
         { "thunks", thunks, .append = append_thunks },
         { "byte-arrays", byte_arrays, .append = append_byte_arrays },
         { "place", place_known, .append = append_place },

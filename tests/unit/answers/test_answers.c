@@ -1054,6 +1054,15 @@ static void threads_that_wait_are_counted_by_a_command(void **state)
         a = asked(&m);
         says(&a, QUESTION_GROWS,
              "412 threads blocked on an MVar in Main.waitForReply, +3.1/s: leaked threads? With 16.0 MiB, +2.00 KiB/s");
+        /* where they are not counted by what they wait for */
+        leak_live(&m);
+        m.run.breakdown = HW__BREAKDOWN__BREAKDOWN_CLOSURE_TYPE;
+        m.growing.label = m.band.label = (char *)"STACK";
+        a = asked(&m);
+        assert_string_equal(advice(&m), "threads");
+        says(&a, QUESTION_NEXT, "Find threads that nobody ends, or a recursion that is too deep: heapwatch threads ");
+        m.run.breakdown = HW__BREAKDOWN__BREAKDOWN_MODULE;
+        assert_string_equal(advice(&m), "module");
 }
 
 static void a_cost_centre_has_its_place(void **state)
