@@ -95,7 +95,7 @@ static bool has_content(const Hw__Update *u)
         case HW__UPDATE__BODY_TICKY:
                 return u->ticky->n_counters > 0;
         case HW__UPDATE__BODY_SCHED:
-                return u->sched->threads_created > 0 || u->sched->n_capabilities > 0;
+                return u->sched->has_threads_created;
         default:
                 return true;
         }
@@ -126,8 +126,9 @@ static void features_of_stream(struct features *f, const struct stream *s)
                 { "heap size, allocation, live bytes", HW__KIND__KIND_HEAP, true, "+RTS -l" },
                 { "collections and pauses", HW__KIND__KIND_GC, true, "+RTS -l" },
                 { "heap bands", HW__KIND__KIND_CENSUS, true, "+RTS -l -hT -i1" },
-                { "messages and markers", HW__KIND__KIND_NOTE, false, "traceEvent, traceMarker and +RTS -l" },
-                { "threads and capabilities", HW__KIND__KIND_SCHED, false, "+RTS -l" },
+                { "messages and markers", HW__KIND__KIND_NOTE, false,
+                  "traceEvent, traceMarker, -eventlog (before GHC 9.4) and +RTS -l" },
+                { "threads and capabilities", HW__KIND__KIND_SCHED, false, "-eventlog (before GHC 9.4) and +RTS -l" },
                 { "time profile", HW__KIND__KIND_PROFILE, false, "-prof -threaded and +RTS -l -p" },
                 { "ticky counters", HW__KIND__KIND_TICKY, false, "-ticky (not -threaded) and +RTS -lT" },
         };
@@ -209,6 +210,9 @@ static void print_text(const struct subject *p, const struct features *f)
         }
         if (p->fit)
                 print_inside(p->fit->obstacle);
+        if (p->fit && p->fit->obstacle == OBSTACLE_NONE && p->info && !p->info->eventlog)
+                puts("Its threads, messages and markers are not known then: before GHC 9.4 they need -eventlog when it "
+                     "is linked.");
         if (p->fit && wants_features(p))
                 puts("By its own eventlog, with flags of its runtime:");
         if (p->stream != NULL) {

@@ -53,12 +53,12 @@ void notes_json(struct json_out *j, const struct summary *s)
 
 /* -------------------------------------------------------------- threads */
 
-/* Logs with the scheduler's events switched off still have capabilities. */
+/* Logs with the scheduler's events switched off still have capabilities, and may have sparks. */
 bool threads_known(const struct summary *s)
 {
         const Hw__Sched *sched = s->t->sched;
 
-        return sched && (sched->threads_created || sched->n_stops || sched->sparks);
+        return sched && (sched->has_threads_created || sched->sparks);
 }
 
 static void print_capabilities(FILE *to, const struct summary *s)
@@ -70,11 +70,12 @@ static void print_capabilities(FILE *to, const struct summary *s)
         for (size_t i = 0; i < sched->n_capabilities; i++) {
                 const Hw__Capability *c = sched->capabilities[i];
                 (void)fprintf(to, "  Capability %" PRIu32 ": running threads %s", c->number,
-                              hw_duration_text(run, sizeof(run), (double)c->run_ns));
-                if (e.known && e.span_ns > 0)
+                              c->has_run_ns ? hw_duration_text(run, sizeof(run), (double)c->run_ns) : "–");
+                if (c->has_run_ns && e.known && e.span_ns > 0)
                         (void)fprintf(to, " (%s)",
                                       hw_share_text(share, sizeof(share), (double)c->run_ns / (double)e.span_ns));
-                (void)fprintf(to, ", in GC %s\n", hw_duration_text(gc, sizeof(gc), (double)c->gc_ns));
+                (void)fprintf(to, ", in GC %s\n",
+                              c->has_gc_ns ? hw_duration_text(gc, sizeof(gc), (double)c->gc_ns) : "–");
         }
 }
 
@@ -94,10 +95,13 @@ void threads_text(FILE *to, const struct summary *s)
         const Hw__Sched *sched = s->t->sched;
         char a[HW_NUMBER_MAX], b[HW_NUMBER_MAX], c[HW_NUMBER_MAX], d[HW_NUMBER_MAX];
 
-        (void)fprintf(to, "\n  Threads: %s created, %s finished, %s migrations, %s wakeups\n",
-                      hw_count_text(a, sizeof(a), sched->threads_created),
-                      hw_count_text(b, sizeof(b), sched->threads_finished),
-                      hw_count_text(c, sizeof(c), sched->migrations), hw_count_text(d, sizeof(d), sched->wakeups));
+        (void)fputc('\n', to);
+        if (sched->has_threads_created)
+                (void)fprintf(to, "  Threads: %s created, %s finished, %s migrations, %s wakeups\n",
+                              hw_count_text(a, sizeof(a), sched->threads_created),
+                              hw_count_text(b, sizeof(b), sched->threads_finished),
+                              hw_count_text(c, sizeof(c), sched->migrations),
+                              hw_count_text(d, sizeof(d), sched->wakeups));
         if (sched->sparks)
                 print_sparks(to, sched->sparks);
         print_capabilities(to, s);
@@ -130,8 +134,8 @@ void threads_json(struct json_out *j, const struct summary *s)
         for (size_t i = 0; i < sched->n_capabilities; i++) {
                 json_open(j, '{');
                 json_known_u64(j, "number", true, sched->capabilities[i]->number);
-                json_known_u64(j, "runNs", true, sched->capabilities[i]->run_ns);
-                json_known_u64(j, "gcNs", true, sched->capabilities[i]->gc_ns);
+                json_known_u64(j, "runNs", sched->capabilities[i]->has_run_ns, sched->capabilities[i]->run_ns);
+                json_known_u64(j, "gcNs", sched->capabilities[i]->has_gc_ns, sched->capabilities[i]->gc_ns);
                 json_close(j, '}');
         }
         json_close(j, ']');

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* DESIGN: totals; the stop reasons that occurred; sparks summed over the capabilities that logged them. */
+/*
+ * DESIGN: totals; the stop reasons that occurred; sparks summed over the capabilities that logged them. A log without
+ * events of the scheduler, or of collections, still has capabilities: what such events tell is unknown then, not 0.
+ */
 #include "daemon/publish/encode.h"
 
 static void put_stops(struct encoder *e, Hw__Sched *out, const struct sched *sched)
@@ -39,31 +42,52 @@ static void put_sparks(struct encoder *e, Hw__Sched *out, const struct sched *sc
         PUT(out->sparks, remaining, sum[6]);
 }
 
-static void put_capabilities(struct encoder *e, Hw__Sched *out, const struct sched *sched)
+static bool has_events(const struct sched *sched)
 {
+        uint64_t n = sched->created | sched->finished | sched->migrations | sched->wakeups;
+
+        for (uint32_t status = 0; status < SCHED_STATUSES; status++)
+                n |= sched->stops[status];
+        for (uint32_t cap = 0; cap < sched->n_caps; cap++)
+                n |= sched->caps[cap].runs;
+        return n > 0;
+}
+
+static void put_capabilities(struct encoder *e, Hw__Sched *out, const struct sched *sched, bool scheduled)
+{
+        uint64_t gc_ns = 0;
+
+        for (uint32_t i = 0; i < sched->n_caps; i++)
+                gc_ns |= sched->caps[i].gc_ns;
         PUT_ROWS(e, out, capabilities, &hw__capability__descriptor, sched->n_caps);
         for (uint32_t i = 0; i < out->n_capabilities; i++) {
                 const struct sched_cap *cap = &sched->caps[i];
                 PUT(out->capabilities[i], number, i);
-                PUT(out->capabilities[i], run_ns, cap->run_ns);
-                PUT(out->capabilities[i], gc_ns, cap->gc_ns);
-                PUT(out->capabilities[i], runs, cap->runs);
                 PUT(out->capabilities[i], disabled, cap->disabled);
+                if (scheduled) {
+                        PUT(out->capabilities[i], run_ns, cap->run_ns);
+                        PUT(out->capabilities[i], runs, cap->runs);
+                }
+                if (gc_ns > 0)
+                        PUT(out->capabilities[i], gc_ns, cap->gc_ns);
         }
 }
 
 Hw__Sched *encode_sched(struct encoder *e, const struct sched *sched)
 {
         Hw__Sched *out = encoder_message(e, &hw__sched__descriptor);
+        const bool scheduled = has_events(sched);
 
         if (!out)
                 return NULL;
-        PUT(out, threads_created, sched->created);
-        PUT(out, threads_finished, sched->finished);
-        PUT(out, migrations, sched->migrations);
-        PUT(out, wakeups, sched->wakeups);
+        if (scheduled) {
+                PUT(out, threads_created, sched->created);
+                PUT(out, threads_finished, sched->finished);
+                PUT(out, migrations, sched->migrations);
+                PUT(out, wakeups, sched->wakeups);
+        }
         put_stops(e, out, sched);
         put_sparks(e, out, sched);
-        put_capabilities(e, out, sched);
+        put_capabilities(e, out, sched, scheduled);
         return out;
 }

@@ -616,6 +616,7 @@ def test_doctor_says_what_the_agent_can_do(bare, tmp_path):
     subprocess.run(["strip", "-o", stripped, bare["Exits"]], check=True)
     done = client("doctor", str(bare["Exits"]))
     assert b"watched from inside as it is" in done.stdout and b"NO" not in done.stdout and done.returncode == 0
+    assert b"they need -eventlog when it is linked" in done.stdout
     assert b"what to add" in client("doctor", "--flags", str(bare["Exits"])).stdout
     done = client("doctor", str(stripped))
     said = done.stdout.decode().splitlines()

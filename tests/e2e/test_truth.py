@@ -320,6 +320,21 @@ def test_summary_of_a_log_joined_late_has_no_rate_of_what_it_did_not_see():
     assert s["time"]["totalNs"] == s["lastTimeNs"] - s["firstTimeNs"]
 
 
+def test_threads_are_unknown_in_a_log_without_events_of_the_scheduler():
+    """Such a log still has capabilities; what they ran, and the threads, must not be 0 on any face."""
+    for run, collects in (("leaky-useronly-ghc902", False), ("nonmoving-census-ghc9103", True)):
+        log = log_of(run)
+        last = json.loads(output("pipe", "--format", "json", "--kinds", "sched", log).splitlines()[-1])["sched"]
+        assert set(last) - {"sparks"} == {"capabilities"}, last
+        assert set(last["capabilities"][0]) == {"number", "disabled"} | ({"gcNs"} if collects else set())
+        shown = output("top", "--once", "--view", "threads", log)
+        assert re.search(r"threads created +–", shown) and re.search(r"threads alive +–", shown)
+        features = json.loads(client("doctor", "--format", "json", log).stdout)["features"]
+        assert [f["seen"] for f in features if f["feature"] == "threads and capabilities"] == [False]
+        assert " created, " not in output("summary", log)
+    assert summary("parallel-ghc902")["threads"]["created"] > 0
+
+
 def test_summary_of_many_logs_and_runs(directory):
     twice = directory / "twice.eventlog"
     one = log_of("leaky-useronly-ghc9103").read_bytes()

@@ -80,7 +80,7 @@ static void capability_rows(const struct console *c, struct table *t)
 
 static const struct table_class capabilities = {
         .name = "capabilities",
-        .empty = UNKNOWN_TEXT "  no scheduler events: they need +RTS -ls",
+        .empty = UNKNOWN_TEXT "  no scheduler events: they need -eventlog (before GHC 9.4) and +RTS -ls",
         .columns = capability_columns,
         .n_columns = ARRAY_SIZE(capability_columns),
         .sort = 0,
@@ -151,7 +151,7 @@ static const char *stop_text(const void *row)
 
 static const struct table_class stops = {
         .name = "stops",
-        .empty = UNKNOWN_TEXT "  no scheduler events: they need +RTS -ls",
+        .empty = UNKNOWN_TEXT "  no scheduler events: they need -eventlog (before GHC 9.4) and +RTS -ls",
         .columns = stop_columns,
         .n_columns = ARRAY_SIZE(stop_columns),
         .sort = 1,

@@ -45,9 +45,9 @@ function drawUse(cell: HTMLElement, u: Use): void {
 export function threads(app: App): Page {
     const heading = title("Threads"), groups = new GroupSection(app), figures = new Facts("figures"), sparks = new Facts();
     const stops = new Table<Stop>({ id: "stops", title: "Stops", columns: STOPS, key: (s) => s.reason ?? "", route: app.route, sort: "-count",
-        empty: "No scheduler events: +RTS -l or -ls adds them." });
+        empty: "No scheduler events: they need -eventlog (before GHC 9.4) and +RTS -l or -ls." });
     const uses = new Table<Use>({ id: "capabilities", title: "Capabilities", columns: USES, key: (c) => String(c.number), route: app.route, sort: "number", rowHeight: 34,
-        empty: "No scheduler events: +RTS -l or -ls adds them." });
+        empty: "No scheduler events: they need -eventlog (before GHC 9.4) and +RTS -l or -ls." });
     const labels = new Table<Note>({ id: "thread-labels", title: "Thread labels", route: app.route, sort: "-time", key: (n) => String(n.number), height: 320,
         empty: "No thread was labelled.", columns: [
             { id: "time", title: "Time", width: "110px", left: true, value: (n) => seconds(n.timeNs), text: (n) => when(app, app.target()!, seconds(n.timeNs)) },
