@@ -167,21 +167,32 @@ static bool declare_message(struct cutout *c)
         return true;
 }
 
-/* An end marker says that a run ended well, and nothing says that nobody knows. */
-static bool has_more_than_the_log(const struct run_end *end)
+/* A run that goes on has an end marker here, too: without one its log would be that of a crash. */
+static const struct run_end goes_on = {
+        .state = RUN_END_ENDED,
+        .detail = "its recording was read up to here; the run itself goes on",
+};
+
+/* How the run ended, unless the end marker tells it, which says that a run ended well, or nobody knows. */
+static const struct run_end *untold_end(const struct cutout *c, const struct recorded_run *run)
 {
-        return end->state != RUN_END_UNKNOWN && (end->state != RUN_END_ENDED || end->exit_known);
+        if (run->live || c->range.to_ns < run->end_ns)
+                return &goes_on;
+        if (run->end.state == RUN_END_UNKNOWN || (run->end.state == RUN_END_ENDED && !run->end.exit_known))
+                return NULL;
+        return &run->end;
 }
 
 /* Makes the block that tells how the run ended, but for its times; the header is the current piece. */
 static void make_end(struct cutout *c, const struct recorded_run *run)
 {
+        const struct run_end *end = untold_end(c, run);
         uint8_t *event = c->end_block + BLOCK_BYTES;
         char text[RUN_END_TEXT_BYTES];
 
-        if (run->live || c->range.to_ns < run->end_ns || !has_more_than_the_log(&run->end) || !declare_message(c))
+        if (!end || !declare_message(c))
                 return;
-        const size_t n = run_end_print(&run->end, text);
+        const size_t n = run_end_print(end, text);
         put_be(event, LOG_MESSAGE, 2);
         put_be(event + 10, n, 2);
         memcpy(event + 12, text, n);

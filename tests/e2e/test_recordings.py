@@ -105,7 +105,7 @@ def test_a_dump_has_what_was_read_a_moment_ago(directory, record):
     assert out.returncode == 0, out.stderr
     events = daemon.health("api").events
     cut = client("summary", path).stdout.decode()
-    assert "nothing lost" in cut
+    assert "nothing lost" in cut and "its recording was read up to here; the run itself goes on" in cut
     told = int(cut.split("Log: ")[1].split(" events")[0].replace(",", ""))
     assert abs(told - events) < 64      # block markers of the places where it was cut
     out = client("recording", "delete", "api", env=env)
@@ -127,6 +127,7 @@ def test_how_it_ended_is_in_the_recording(directory, record):
             assert out.stdout.split(b", run 1: ")[1].startswith(words.split(b", run 1: ")[1]), out.stdout
     out = client("post-mortem", f"recording:{record}/bad?to=100ms", "--format", "json")
     assert out.returncode == 0 and json.loads(out.stdout)["end"] == "ended"
+    assert json.loads(out.stdout)["detail"].endswith("the run itself goes on"), "that is no end marker of the program"
     assert json.loads(out.stdout)["memory"]["liveBytes"] > 0
 
 
