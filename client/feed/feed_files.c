@@ -213,14 +213,16 @@ static const struct feed_ops files_ops = {
 static bool no_such_log(const char *name, struct error *error)
 {
         const char *before = strrchr(name, '~');
-        int length = before ? (int)(before - name) : (int)strlen(name);
-        long runs_ago = before ? strtol(before + 1, NULL, 10) : 0;
+        const long runs_ago = before ? strtol(before + 1, NULL, 10) : 0;
+        char at[24] = "";
 
+        if (runs_ago > 0)
+                (void)snprintf(at, sizeof(at), "@-%ld", runs_ago);
         return error_set(error,
                          "%s: %s; for a target: `heapwatch summary %s`, `heapwatch report %s`, or if it is recorded "
-                         "recording:%.*s@-%ld",
-                         name, strerror(ENOENT), name, name, length, name,
-                         (runs_ago > 0 && runs_ago < 1000 ? runs_ago : 0) + 1);
+                         "recording:%.*s%s",
+                         name, strerror(ENOENT), name, name, before ? (int)(before - name) : (int)strlen(name), name,
+                         at);
 }
 
 /* Whether any file can be read, or why the first cannot. One that is missing among others is reported at the end. */
