@@ -226,15 +226,20 @@ static uint64_t most_of(const struct evidence *e)
         return e->over && b && b->max_bytes > e->growing->bytes ? b->max_bytes : e->growing->bytes;
 }
 
-/* ", +3.1/s: leaked threads?": their number comes first, what they hold second. */
-static void append_thread_growth(struct target_answer *a, const Hw__GrowingBand *band)
+/*
+ * ", +3.1/s: leaked threads?": their number comes first, what they hold second. Where it does not surely grow, their
+ * stacks do. False: that is not said.
+ */
+static bool append_thread_growth(struct target_answer *a, const Hw__GrowingBand *band)
 {
         char number[COUNT_RATE_MAX];
+        const bool leaked = band->threads && !(band->has_thread_slope_low && band->thread_slope_low <= 0);
 
         if (band->threads && band->has_thread_slope)
                 append_text(a->text, ", %s", count_rate_text(number, band->thread_slope));
-        if (band->threads)
+        if (leaked)
                 append_text(a->text, ": leaked threads?");
+        return leaked;
 }
 
 static void append_growing_band(struct target_answer *a, const struct evidence *e)
@@ -250,10 +255,10 @@ static void append_growing_band(struct target_answer *a, const struct evidence *
                 append_text(a->text, ")");
         else
                 a->text[before] = '\0';
-        append_thread_growth(a, e->growing);
+        const bool leaked = append_thread_growth(a, e->growing);
         if (e->growing->has_bytes) {
                 const uint64_t most = most_of(e);
-                append_text(a->text, "%s", e->growing->threads ? " With " : " with ");
+                append_text(a->text, "%s", leaked ? " With " : " with ");
                 append_text(a->text, "%s", most > e->growing->bytes ? "at most " : "");
                 append_bytes(a->text, most);
                 if (exceeds_live(e))

@@ -75,11 +75,10 @@ struct band {
         const uint32_t *stack; /* -hc: cost-centre ids, innermost first */
         const struct info_table *info_table; /* -hi; NULL when not defined (yet) */
         uint64_t first_seen_ns;
-        uint64_t bytes;                  /* in the newest finished census; 0 when it had no row */
-        uint64_t first_ns, first_bytes;  /* its first sample: time of the census, size; valid when sampled */
-        uint32_t threads, first_threads; /* the same in threads, of a band of threads; else 0 */
-        struct band_sums *sums;          /* of all samples, absent rows not counted; NULL until the second */
-        struct fold *history;            /* NULL before the first sample, and for bands beyond LIMIT_FULL_BANDS */
+        uint64_t bytes;                 /* in the newest finished census; 0 when it had no row */
+        uint64_t first_ns, first_bytes; /* its first sample: time of the census, size; valid when sampled */
+        struct band_sums *sums;         /* of all samples, absent rows not counted; NULL until the second */
+        struct fold *history;           /* NULL before the first sample, and for bands beyond LIMIT_FULL_BANDS */
 };
 
 /* Point i of a band's history, without last_ns; false when there is none, or no sample fell into it. */

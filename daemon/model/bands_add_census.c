@@ -65,7 +65,6 @@ static void empty(struct pool entries, const struct census *before, const struct
                         continue;
                 struct band_entry *entry = pool_at(&entries, id);
                 entry->band.bytes = 0;
-                entry->band.threads = 0;
                 if (entry->row_census != (uint32_t)now->number && entry->band.history)
                         band_history_add(&entry->band, now->time_ns, 0);
         }
@@ -102,9 +101,6 @@ uint32_t bands_add_census(struct bands *b, const struct census *before, const st
         for (uint32_t i = 0; i < census.n_rows; i++) {
                 struct band_entry *entry = pool_at(&entries, census.rows[i].band);
 
-                if (census.rows[i].threads && !entry->band.sampled)
-                        entry->band.first_threads = census.rows[i].threads;
-                entry->band.threads = census.rows[i].threads;
                 lost += !add_value(b, &entry->band, census.time_ns, census.rows[i].bytes, large);
         }
         return lost;

@@ -94,8 +94,9 @@ static void begin(struct model *m, uint64_t time_ns)
         if (c->is_open)
                 c->followed = true;
         finish(m, ends_expected(m));
-        c->open = (struct census){ .number = ++c->count, .time_ns = time_ns };
+        c->open = (struct census){ .number = ++c->count, .time_ns = time_ns, .tells_groups = c->tells_groups };
         c->is_open = true;
+        c->tells_groups = false;
         c->row_threads = 0;
 }
 
@@ -192,7 +193,7 @@ static __attribute__((noinline)) void put_row_threads(struct census_state *c, co
         if (entry && entry->row_census == (uint32_t)c->open.number)
                 c->buffers[c->writing].rows[entry->row].threads = c->row_threads;
         c->row_threads = 0;
-        c->open.splits = true;
+        c->open.splits = c->open.tells_groups = true;
 }
 
 /* A row outside a sample is dropped: the beginning of its sample was not seen. */

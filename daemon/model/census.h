@@ -18,10 +18,11 @@ struct census {
         const struct census_row *rows; /* in order of first appearance; valid until the next census begins */
         uint32_t n_rows;
         uint64_t rows_left_out, bytes_left_out;
-        bool unfinished; /* the log ended inside it */
-        bool outside;    /* read by another process: no collection was made for it */
-        bool splits;     /* threads that wait at one place are a band of their own; else they are in other bands */
-        double spread;   /* of its bands, which are estimated (proto/base/outside_census.h); 0: they were counted */
+        bool unfinished;   /* the log ended inside it */
+        bool outside;      /* read by another process: no collection was made for it */
+        bool splits;       /* threads that wait at one place are a band of their own; else they are in other bands */
+        bool tells_groups; /* rows of threads are all groups of them; else it is not known which there are */
+        double spread;     /* of its bands, which are estimated (proto/base/outside_census.h); 0: they were counted */
 };
 
 /*

@@ -17,6 +17,7 @@ struct census_state {
         struct census done; /* newest finished; its rows are in buffers[!writing] */
         struct census open; /* not ended yet */
         bool is_open;
+        bool tells_groups;    /* the census that comes next does */
         uint32_t row_threads; /* of the row that comes next; 0: not said */
         struct census_rows buffers[2];
         unsigned writing;

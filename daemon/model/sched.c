@@ -142,6 +142,7 @@ void sched_count_threads(struct model *m, const struct hw_event *e)
         const uint64_t threads = hw_event_u64(e, 4);
 
         model_set_fact(m, CARRIED_HASKELL_THREADS, e->time_ns, threads == UNKNOWN_U64 ? NAN : (double)threads);
+        m->census.tells_groups = threads != UNKNOWN_U64; /* the one that comes next */
 }
 
 void sched_migrate_thread(struct model *m, const struct hw_event *e)

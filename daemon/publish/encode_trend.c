@@ -182,6 +182,8 @@ static void put_growing(struct encoder *e, Hw__GrowingBand *out, const struct ba
         if (b->threads) {
                 PUT(out, threads, b->threads);
                 PUT_FINITE(out, thread_slope, b->thread_slope);
+                PUT_FINITE(out, thread_slope_low, b->thread_slope_low);
+                PUT_FINITE(out, thread_slope_high, b->thread_slope_high);
         }
 }
 

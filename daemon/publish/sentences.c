@@ -190,16 +190,28 @@ static bool bands_carry(const struct growth *g)
         return !g->live.trend.has_slope || sum >= CARRIED_LEAST * g->live.trend.slope;
 }
 
+/* "+3.0/s (+2.8/s to +3.2/s), " */
+static void append_thread_rate(struct words *w, const struct growing_band *b)
+{
+        char rate[COUNT_RATE_MAX], low[COUNT_RATE_MAX], high[COUNT_RATE_MAX];
+
+        if (!b->threads || !isfinite(b->thread_slope))
+                return;
+        append_text(w, "%s", count_rate_text(rate, b->thread_slope));
+        if (strcmp(count_rate_text(low, b->thread_slope_low), count_rate_text(high, b->thread_slope_high)) != 0)
+                append_text(w, " (%s to %s)", low, high);
+        append_text(w, ", ");
+}
+
 static void append_bands(struct words *w, const struct growth *g, const struct bands *bands)
 {
         for (uint32_t i = 0; i < g->n_bands && i < 3; i++) {
-                char label[LABEL_MAX], number[COUNT_RATE_MAX];
+                char label[LABEL_MAX], number[HW_NUMBER_MAX];
                 append_text(w, i ? ", " : TENSE(w, "; what grows most: ", "; what grew most: "));
                 if (g->bands[i].threads)
                         append_text(w, "%s ", hw_count_text(number, sizeof(number), g->bands[i].threads));
                 append_text(w, "%.127s (", label_of_growing(label, bands, g, i));
-                if (g->bands[i].threads && isfinite(g->bands[i].thread_slope))
-                        append_text(w, "%s, ", count_rate_text(number, g->bands[i].thread_slope));
+                append_thread_rate(w, &g->bands[i]);
                 append_rate(w, g->bands[i].slope);
                 append_text(w, ")");
         }

@@ -44,10 +44,10 @@ struct growing_band {
         double slope;                          /* bytes per s */
         double gained_bytes, gained_low_bytes; /* over span_ns; the second is a lower bound */
         uint64_t span_ns;
-        uint64_t onset_ns;   /* UINT64_MAX: not known */
-        uint64_t bytes;      /* now */
-        uint32_t threads;    /* the same, of a band of threads; else 0 */
-        double thread_slope; /* per s; NaN: no threads, or a thread does not have as much as at first */
+        uint64_t onset_ns;                                        /* UINT64_MAX: not known */
+        uint64_t bytes;                                           /* now */
+        uint32_t threads;                                         /* the same, of a band of threads; else 0 */
+        double thread_slope, thread_slope_low, thread_slope_high; /* per s, with its interval; NaN: not known */
 };
 
 struct growth_series {

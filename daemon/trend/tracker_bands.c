@@ -90,6 +90,7 @@ void tracker_bands_close(struct tracker *t, uint64_t time_ns)
 
         if (t->interval.begin_ns / resolution < time_ns / resolution)
                 end_interval(t);
+        tracker_threads_close(t, time_ns);
         t->bands_held = 0;
         for (uint32_t i = 0; i < t->n_full; i++) {
                 trend_close(&t->full[i]->trend, time_ns);
@@ -369,11 +370,13 @@ void tracker_bands_census(struct tracker *t, const struct census *census)
                 (void)find_values(t, census);
         }
         add_samples(t, census->time_ns);
+        tracker_threads_census(t, census);
         t->censuses++;
 }
 
 void tracker_bands_clear(struct tracker *t)
 {
+        tracker_threads_clear(t);
         for (uint32_t i = 0; i < t->n_full; i++) {
                 band_state_done(t->full[i]);
                 free(t->full[i]);

@@ -113,6 +113,19 @@ static void image_bands(struct image *im, struct tracker *t)
                         image_refuse(im, impossible);
 }
 
+static void image_groups(struct image *im, struct tracker *t)
+{
+        uint32_t n = t->n_groups, room = n;
+
+        image_struct_array(im, &t->groups, &n, &room, IMAGE_TYPE(waiting_group), LIMIT_BANDS);
+        t->n_groups = n;
+        for (uint32_t i = 0; i < n; i++) {
+                image_trend(im, t, &t->groups[i].number);
+                if (im->reads && (t->groups[i].band == 0 || t->groups[i].band > bands_count(model_bands(t->model))))
+                        image_refuse(im, impossible);
+        }
+}
+
 void tracker_image(struct image *im, struct tracker *t)
 {
         const struct tracker fresh = *t;
@@ -136,5 +149,6 @@ void tracker_image(struct image *im, struct tracker *t)
                 else
                         image_series(im, t, e.i);
         image_bands(im, t);
+        image_groups(im, t);
         t->scan |= im->reads; /* all of it is new to current subscribers */
 }

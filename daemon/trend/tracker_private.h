@@ -32,6 +32,14 @@ struct band_state {
         struct band_sketch sketch;
 };
 
+/* Threads that wait at one place (tracker_threads.c). */
+struct waiting_group {
+        uint32_t band; /* its name */
+        uint32_t threads;
+        uint64_t bytes;      /* theirs, in the newest census that has them */
+        struct trend number; /* of threads */
+};
+
 /*
  * What a band had before each of the last few seconds (or censuses, where these are rarer): a tick is often emitted
  * when later censuses have already come. The times are common to all bands.
@@ -105,7 +113,9 @@ struct tracker {
         uint64_t bands_newest_ns; /* of the newest finished census */
         uint64_t censuses;        /* finished ones */
         size_t bands_held;        /* by what the ladders own, as of the newest closed minute */
-        uint32_t n_refused;       /* bands without a ladder for want of a place or memory */
+        struct waiting_group *groups;
+        uint32_t n_groups;
+        uint32_t n_refused; /* bands without a ladder for want of a place or memory */
 };
 
 /* Whether a series gets a verdict: amounts of memory that persist when nothing happens. */
@@ -120,6 +130,13 @@ struct band_state *tracker_band_state(const struct tracker *t, uint32_t id); /* 
 
 /* Samples not in the band's windows yet, in *room; NULL: none. The band must have a ladder. */
 const struct band_samples *tracker_band_waiting(const struct tracker *t, uint32_t id, struct band_samples *room);
+
+/* tracker_threads.c */
+void tracker_threads_census(struct tracker *t, const struct census *census);
+void tracker_threads_close(struct tracker *t, uint64_t time_ns);
+void tracker_threads_clear(struct tracker *t);
+const struct waiting_group *tracker_waiting_group(const struct tracker *t, uint32_t band); /* NULL: none */
+void tracker_threads_growing(const struct waiting_group *g, struct growing_band *ret); /* their number, and its rate */
 
 /* tracker_early.c */
 void tracker_early_clear(struct tracker *t);

@@ -16,7 +16,6 @@
 #define NOTE_NEAR_STEPS    8u
 #define NOTE_NEAR_PART     8u /* of the time since */
 #define WIDER_PER_DOUBLING 0.05
-#define THREADS_ALIKE      0.05                /* threads of a band have as much as at first, but for so much */
 #define SEGMENT_BYTES      (UINT64_C(1) << 15) /* of the nonmoving collector (rts/include: NONMOVING_SEGMENT_BITS) */
 
 uint64_t tracker_watermark_ns(const struct tracker *t)
@@ -265,17 +264,6 @@ void tracker_growth(const struct tracker *t, struct growth *g)
                                 (g->live_in_doubt || g->bands_rise);
 }
 
-/* That of its bytes in threads, if a thread of it has as much as one had at first: else stacks grow, or shrink. */
-static double thread_slope(const struct band *band, double slope)
-{
-        if (!band->threads || !band->first_threads)
-                return NAN;
-        const double each = (double)band->bytes / band->threads;
-        const double first = (double)band->first_bytes / band->first_threads;
-
-        return fabs(each - first) <= THREADS_ALIKE * first ? slope / each : NAN;
-}
-
 void tracker_top_bands(const struct tracker *t, struct growth *g)
 {
         const struct bands *bands = model_bands(t->model);
@@ -289,19 +277,20 @@ void tracker_top_bands(const struct tracker *t, struct growth *g)
                 trend_result(&state->trend, &r);
                 if (!r.has_slope)
                         continue;
-                growing_bands_insert(g->bands, &g->n_bands, GROWTH_BANDS,
-                                     &(struct growing_band){
-                                             .band = id,
-                                             .verdict = r.verdict,
-                                             .slope = r.slope,
-                                             .gained_bytes = r.slope * ((double)r.evidence.span_ns / 1e9),
-                                             .gained_low_bytes = r.evidence.sure_rise_bytes,
-                                             .span_ns = r.evidence.span_ns,
-                                             .onset_ns = r.onset_ns,
-                                             .bytes = band->bytes,
-                                             .threads = band->threads,
-                                             .thread_slope = thread_slope(band, r.slope),
-                                     });
+                struct growing_band growing = {
+                        .band = id,
+                        .verdict = r.verdict,
+                        .slope = r.slope,
+                        .gained_bytes = r.slope * ((double)r.evidence.span_ns / 1e9),
+                        .gained_low_bytes = r.evidence.sure_rise_bytes,
+                        .span_ns = r.evidence.span_ns,
+                        .onset_ns = r.onset_ns,
+                        .bytes = band->bytes,
+                };
+                const struct waiting_group *threads = tracker_waiting_group(t, id);
+                if (threads)
+                        tracker_threads_growing(threads, &growing);
+                growing_bands_insert(g->bands, &g->n_bands, GROWTH_BANDS, &growing);
         }
 }
 
@@ -542,6 +531,8 @@ uint64_t tracker_held_bytes(const struct tracker *t)
                         t->full_room * (sizeof(*t->full) + sizeof(*t->now) + sizeof(*t->values) + sizeof(*t->recent));
 
         held += t->n_full * sizeof(struct band_state) + t->bands_held;
+        for (uint32_t i = 0; i < t->n_groups; i++)
+                held += sizeof(t->groups[i]) + trend_held(&t->groups[i].number);
         for (unsigned i = 0; i < SERIES_COUNT; i++)
                 held += t->series[i] ? held_by_series(t->series[i]) : 0;
         return held;

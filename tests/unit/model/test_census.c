@@ -182,16 +182,19 @@ static void test_threads_of_a_band(void **unused)
                 row("threads of one place", 1600 + 100 * i);
                 row("STACK", 100);
                 end((i + 1) * SECOND);
-                assert_true(band(2)->threads == 16 + i && band(2)->first_threads == 16);
-                assert_true(band(1)->threads == 0 && band(3)->threads == 0 && band(3)->first_threads == 0);
+                const struct census *c = model_census(f.m);
+                assert_true(c->tells_groups && c->rows[1].band == 2 && c->rows[1].threads == 16 + i);
+                assert_true(c->rows[0].threads == 0 && c->rows[2].threads == 0);
         }
+        ev(&f, HW_OUTSIDE_THREADS, NONE, 3 * SECOND, "48", U(0), U(7)); /* too few at any place */
         begin(3 * SECOND);
         ev(&f, HW_OUTSIDE_BAND_THREADS, NONE, 3 * SECOND, "48", U(0), U(7)); /* of no row */
         end(3 * SECOND);
+        assert_true(model_census(f.m)->tells_groups);
         begin(4 * SECOND);
         row("threads of one place", 1600);
         end(4 * SECOND);
-        assert_true(band(2)->threads == 0 && band(2)->first_threads == 16);
+        assert_true(!model_census(f.m)->tells_groups && model_census(f.m)->rows[0].threads == 0);
 }
 
 static void test_unfinished(void **unused)

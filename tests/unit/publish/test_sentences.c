@@ -225,12 +225,14 @@ static void bands_that_grow(void **state)
              LIVE "; what grows most: Main.cache (1.00 MiB/s), ARR_WORDS (0.50 MiB/s), ? (0.33 MiB/s)");
         g.n_bands = 1;
         g.bands[0].threads = 412;
-        g.bands[0].thread_slope = NAN; /* threads do not have as much as at first */
+        g.bands[0].thread_slope = NAN; /* not known */
         says(sentence_growth(out, sizeof(out), &g, model_bands(f.m)),
              LIVE "; what grows most: 412 Main.cache (1.00 MiB/s)");
         g.bands[0].thread_slope = 3;
+        g.bands[0].thread_slope_low = 2.8;
+        g.bands[0].thread_slope_high = 3.2;
         says(sentence_growth(out, sizeof(out), &g, model_bands(f.m)),
-             LIVE "; what grows most: 412 Main.cache (+3.0/s, 1.00 MiB/s)");
+             LIVE "; what grows most: 412 Main.cache (+3.0/s (+2.8/s to +3.2/s), 1.00 MiB/s)");
         g.bands[0].threads = 0;
         g.bands[0].slope = g.live.trend.slope / 10; /* what carries the rest is too new for a verdict */
         g.n_bands = 1;

@@ -437,7 +437,7 @@ static void test_ticks_in_a_silence(void **state)
         }
 }
 
-/* A rate in threads is that of the bytes, as long as each thread has as much as at first: else stacks grow. */
+/* The number of threads has a rate and an interval of its own; a census that does not tell them is no sample of it. */
 static void test_bands_of_threads(void **state)
 {
         static struct rig r;
@@ -445,18 +445,39 @@ static void test_bands_of_threads(void **state)
 
         (void)state;
         open_scaled(&r, SECOND);
-        for (uint64_t s = 0; s < 300; s++)
+        for (uint64_t s = 0; s < 300; s++) {
                 thread_census(&r, s * SECOND, 100 + 3 * s, (uint64_t[]){ 2000, 1000 + 10 * s }, 2);
+                if (s % 4 == 3) /* as one by the program itself */
+                        census(&r, s * SECOND + SECOND / 2, (uint64_t[]){ 2000 * (100 + 3 * s), 1000000 + 5000 * s },
+                               2);
+        }
         end(&r);
         tracker_growth(r.t, &g);
         assert_int_equal(g.n_bands, 2);
         for (unsigned i = 0; i < 2; i++) {
                 assert_int_equal(g.bands[i].threads, 100 + 3 * 299);
-                if (g.bands[i].band == 1)
-                        assert_true(fabs(g.bands[i].slope - 6000) < 10 && fabs(g.bands[i].thread_slope - 3) < 0.01);
-                else
-                        assert_true(g.bands[i].slope > 0 && isnan(g.bands[i].thread_slope));
+                assert_true(g.bands[i].slope > 0 && fabs(g.bands[i].thread_slope - 3) < 0.01);
+                assert_true(g.bands[i].thread_slope_low <= g.bands[i].thread_slope && g.bands[i].thread_slope_low > 2);
+                assert_true(g.bands[i].thread_slope_high >= g.bands[i].thread_slope &&
+                            g.bands[i].thread_slope_high < 4);
         }
+        rig_close(&r);
+}
+
+/* The same number of threads, whose stacks grow. */
+static void test_stacks_that_grow(void **state)
+{
+        static struct rig r;
+        struct growth g;
+
+        (void)state;
+        open_scaled(&r, SECOND);
+        for (uint64_t s = 0; s < 300; s++)
+                thread_census(&r, s * SECOND, 100, (uint64_t[]){ 2000 + 30 * s }, 1);
+        end(&r);
+        tracker_growth(r.t, &g);
+        assert_true(g.n_bands == 1 && g.bands[0].threads == 100 && g.bands[0].slope > 2000);
+        assert_true(g.bands[0].thread_slope == 0 && g.bands[0].thread_slope_low <= 0);
         rig_close(&r);
 }
 
@@ -1380,6 +1401,7 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(test_bands_of_threads),
+                cmocka_unit_test(test_stacks_that_grow),
                 cmocka_unit_test(test_growth_in_doubt),
                 cmocka_unit_test(test_a_shared_group_is_not_judged),
                 cmocka_unit_test(test_leak_as_the_trend_alone_says),

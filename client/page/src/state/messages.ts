@@ -178,7 +178,8 @@ export interface Growth {
 }
 export interface GrowingBand {
     band?: number; label?: string; verdict?: string; slope?: number; gainedBytes?: number; gainedLowBytes?: number;
-    spanNs?: U64; onsetNs?: U64; bytes?: U64; threads?: U64; threadSlope?: number;
+    spanNs?: U64; onsetNs?: U64; bytes?: U64; threads?: U64; threadSlope?: number; threadSlopeLow?: number;
+    threadSlopeHigh?: number;
 }
 export interface TimeToLimit {
     limitBytes?: U64; source?: string; series?: string; lowNs?: U64; midNs?: U64; highNs?: U64; heapOverLive?: number;

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * tracker_threads.c - how many threads wait at one place: each such group is judged by their number.
+ *
+ * DESIGN: the verdict is that of bytes. A thread counts as 1 KiB, which the runtime makes a stack of at first, so that,
+ * as of bands, what has gained less than 64 of them does not grow. A census that does not tell groups is no sample:
+ * their number is not known then. One that does is a sample of each group, of 0 where it is not in it.
+ */
+#include <stdlib.h>
+
+#include "daemon/trend/tracker_private.h"
+
+#define GROUPS_MOST 64u /* at a time; of further ones no rate is known */
+#define UNIT_BYTES  1024.0
+
+const struct waiting_group *tracker_waiting_group(const struct tracker *t, uint32_t band)
+{
+        for (uint32_t i = 0; i < t->n_groups; i++)
+                if (t->groups[i].band == band)
+                        return &t->groups[i];
+        return NULL;
+}
+
+/* One whose threads have gone gives its place away. NULL: there is none, or no memory. */
+static struct waiting_group *new_group(struct tracker *t, uint32_t band)
+{
+        struct waiting_group *g = NULL, *longer;
+
+        for (uint32_t i = 0; t->n_groups == GROUPS_MOST && i < t->n_groups; i++)
+                if (t->groups[i].threads == 0 && t->groups[i].number.verdict.now < TREND_GROWING)
+                        g = &t->groups[i];
+        if (g) {
+                trend_done(&g->number);
+        } else if (t->n_groups < GROUPS_MOST) {
+                if (!(longer = realloc(t->groups, (t->n_groups + 1) * sizeof(*longer))))
+                        return NULL;
+                t->groups = longer;
+                g = &longer[t->n_groups++];
+        }
+        if (g) {
+                *g = (struct waiting_group){ .band = band };
+                trend_init(&g->number, &t->config.trend);
+        }
+        return g;
+}
+
+static void set_group(struct tracker *t, const struct census_row *row)
+{
+        struct waiting_group *g = (struct waiting_group *)tracker_waiting_group(t, row->band);
+
+        if (!g && !(g = new_group(t, row->band)))
+                return;
+        g->threads = row->threads;
+        g->bytes = row->bytes;
+}
+
+void tracker_threads_census(struct tracker *t, const struct census *census)
+{
+        if (!census->tells_groups)
+                return;
+        for (uint32_t i = 0; i < t->n_groups; i++)
+                t->groups[i].threads = 0;
+        for (uint32_t i = 0; i < census->n_rows; i++)
+                if (census->rows[i].threads)
+                        set_group(t, &census->rows[i]);
+        for (uint32_t i = 0; i < t->n_groups; i++)
+                (void)trend_push(&t->groups[i].number, census->time_ns, t->groups[i].threads * UNIT_BYTES);
+}
+
+void tracker_threads_close(struct tracker *t, uint64_t time_ns)
+{
+        for (uint32_t i = 0; i < t->n_groups; i++)
+                trend_close(&t->groups[i].number, time_ns);
+}
+
+void tracker_threads_clear(struct tracker *t)
+{
+        for (uint32_t i = 0; i < t->n_groups; i++)
+                trend_done(&t->groups[i].number);
+        free(t->groups);
+        t->groups = NULL;
+        t->n_groups = 0;
+}
+
+void tracker_threads_growing(const struct waiting_group *g, struct growing_band *ret)
+{
+        struct trend_result r;
+
+        trend_result(&g->number, &r);
+        ret->threads = g->threads;
+        ret->thread_slope = r.slope / UNIT_BYTES;
+        ret->thread_slope_low = r.slope_low / UNIT_BYTES;
+        ret->thread_slope_high = r.slope_high / UNIT_BYTES;
+}
