@@ -268,10 +268,9 @@ static enum daemon_outcome add_target(struct program_run *r, struct error *error
 {
         struct daemon_link impatient = r->link;
         enum daemon_outcome outcome;
-        char uri[DAEMON_URI_MAX], name[DAEMON_NAME_MAX];
+        char name[DAEMON_NAME_MAX];
 
         impatient.wait_ms = WAIT_MS;
-        snprintf(uri, sizeof(uri), "unix:%s", r->from_inside ? r->agent : r->socket);
         daemon_name_of(r->path, name);
         if (r->o.name)
                 snprintf(name, sizeof(name), "%s", r->o.name);
@@ -279,7 +278,7 @@ static enum daemon_outcome add_target(struct program_run *r, struct error *error
         r->daemon_started_ns =
                 daemon_started_ns(&impatient); /* before: if the next one takes its place meanwhile, that shows later */
         if (outcome == DAEMON_OK)
-                outcome = daemon_add(&impatient, name, r->o.name != NULL, uri, &r->o.wish, r->target, error);
+                outcome = daemon_add(&impatient, name, r->o.name != NULL, r->uri, &r->o.wish, r->target, error);
         if (outcome == DAEMON_SILENT)
                 memcpy(r->target, name, sizeof(name));
         return outcome;
@@ -309,6 +308,7 @@ static bool connect_daemon(struct program_run *r)
                 error_set(&error, "cannot open the relay in %s: %s", r->directory, strerror(-e));
                 return report_unwatched(r, error.text);
         }
+        snprintf(r->uri, sizeof(r->uri), "unix:%s", r->from_inside ? r->agent : r->socket);
         r->unnamed = r->from_inside && r->inside.wrapper && !r->o.name;
         const bool later = r->process_only || r->unnamed; /* when its process, or the program below, is there */
         outcome = later ? find_daemon(r, &error) : add_target(r, &error);
@@ -406,54 +406,23 @@ static void release(struct program_run *r)
 
 static int start(struct program_run *r)
 {
-        bool screen = !r->o.no_top;
-        char uri[DAEMON_URI_MAX];
         struct session_result result;
 
-        snprintf(uri, sizeof(uri), "unix:%s", r->from_inside ? r->agent : r->socket);
         if (r->process_only)
                 r->o.wish.process_only_reason = r->process_reason;
-        if (screen) {
+        if (!r->o.no_top) {
                 r->output_fd = open(r->output, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0600);
                 if (r->output_fd < 0)
                         return command_error(&command_run, "cannot write %s: %s", r->output, strerror(errno));
         }
-        struct session_options session = {
-                .path = r->path,
-                .argv = r->o.program,
-                .ghcrts = r->flags.ghcrts,
-                .process_only = r->process_only,
-                .outside = r->is_haskell,
-                .inside = r->from_inside ? &r->inside : NULL,
-                .preload = r->by_preload ? &r->inside : NULL,
-                .follow = r->from_inside && r->o.follow,
-                .socket = r->agent,
-                .target = r->target,
-                .late = r->late,
-                .silent = r->silent,
-                .exact = r->o.name != NULL,
-                .unnamed = r->unnamed,
-                .uri = uri,
-                .daemon_started_ns = r->daemon_started_ns,
-                .wish = r->o.wish,
-                .link = &r->link,
-                .relay = r->relay,
-                .screen = screen,
-                .plain = r->o.plain,
-                .close_screen = r->o.close,
-                .output_fd = r->output_fd,
-                .output_path = r->output,
-                .notices = &r->notices,
-                .end_hung_ms = r->o.end_hung_ns == UINT64_MAX ? -1 : (long long)(r->o.end_hung_ns / 1000000),
-        };
-        int e = session_run(&session, &result);
+        int e = session_run(r, &result);
         if (e < 0)
                 return command_error(&command_run, "cannot start %s: %s", r->path, strerror(-e));
         r->ran = true;
         if (result.target[0] != '\0')
                 memcpy(r->target, result.target, sizeof(r->target));
         run_sum_up(r, &result);
-        if (screen)
+        if (!r->o.no_top)
                 run_print_output(r);
         return WIFSIGNALED(result.wait_status) ? 128 + WTERMSIG(result.wait_status) : WEXITSTATUS(result.wait_status);
 }

@@ -35,7 +35,7 @@ struct program_run {
         char path[4096]; /* of the program */
         struct rtsinfo info;
         struct flags flags;   /* by the relay */
-        struct inside inside; /* from inside */
+        struct inside inside; /* from inside, or by_preload */
         bool from_inside;
         bool is_haskell;   /* it looks like a GHC-compiled program: known where it is not watched from inside */
         bool process_only; /* in no way by its log: as a process, because of process_reason */
@@ -47,7 +47,7 @@ struct program_run {
         char fifo[340], socket[340], agent[340], output[340];
         int output_fd;
         struct relay *relay;
-        char target[DAEMON_NAME_MAX];
+        char target[DAEMON_NAME_MAX], uri[DAEMON_URI_MAX];
         uint64_t daemon_started_ns; /* of the daemon that has it: daemon_started_ns */
         struct notices notices;     /* all that is said before the program starts and after: nothing holds it */
         bool watched;

@@ -32,10 +32,11 @@
 #include "client/run/adder.h"
 #include "client/run/follow.h"
 #include "client/run/hung.h"
-#include "client/run/notices.h"
+#include "client/run/run_private.h"
 #include "proto/base/array.h"
 #include "proto/base/clock.h"
 #include "proto/base/limits.h"
+#include "proto/base/time.h"
 
 #define TICK_MS       500
 #define KILL_AFTER_MS 5000 /* from SIGTERM to SIGKILL for a hung program */
@@ -49,7 +50,7 @@
 #define FORKED_STEP_MS 10 /* from one look for them to the next, at first */
 
 struct session {
-        const struct session_options *o;
+        struct program_run *r;
         int signals; /* signalfd */
         sigset_t old_mask;
         pid_t program, screen; /* 0: not running */
@@ -60,7 +61,7 @@ struct session {
         bool executed;              /* with `inside`: another program, and that was said */
         bool gone;                  /* the daemon stopped, and does not have the target again yet */
         uint64_t daemon_started_ns; /* of the daemon that has the target */
-        bool late;                  /* the daemon has not had the target yet */
+        bool late;                  /* the daemon has not had the target yet: it is added meanwhile */
         uint64_t started_ms, term_ms;
         struct hung hung;
         bool moved; /* bytes since the last tick */
@@ -73,12 +74,17 @@ struct session {
         struct session_result result;
 };
 
+static bool is_followed(const struct session *s)
+{
+        return s->r->from_inside && s->r->o.follow;
+}
+
 /* Reports to the user, unless the full screen is up. Whether it did. */
 static bool notify_user(struct session *s, const char *text)
 {
-        if (s->screen > 0 && !s->o->plain)
+        if (s->screen > 0 && !s->r->o.plain)
                 return false;
-        notices_print(s->o->notices, "%s", text);
+        notices_print(&s->r->notices, "%s", text);
         return true;
 }
 
@@ -109,21 +115,20 @@ static void restore_signals(const struct session *s)
 
 static _Noreturn void become_program(const struct session *s, int report)
 {
-        const struct session_options *o = s->o;
+        const struct program_run *r = s->r;
         int null = -1;
 
         restore_signals(s);
-        if (o->screen) {
+        if (!r->o.no_top) {
                 (void)setpgid(0, 0);
                 null = open("/dev/null", O_RDONLY);
         }
-        if ((!o->screen ||
-             (null >= 0 && dup2(null, 0) >= 0 && dup2(o->output_fd, 1) >= 0 && dup2(o->output_fd, 2) >= 0)) &&
-            (o->inside    ? inside_enter(o->inside)
-             : o->preload ? inside_enter(o->preload)
-             : !o->ghcrts ? true
-                          : setenv("GHCRTS", o->ghcrts, 1) == 0))
-                execv(o->path, o->argv);
+        if ((r->o.no_top ||
+             (null >= 0 && dup2(null, 0) >= 0 && dup2(r->output_fd, 1) >= 0 && dup2(r->output_fd, 2) >= 0)) &&
+            (r->from_inside || r->by_preload ? inside_enter(&r->inside)
+             : r->flags.ghcrts               ? setenv("GHCRTS", r->flags.ghcrts, 1) == 0
+                                             : true))
+                execv(r->path, r->o.program);
         int error = errno;
         ssize_t n = write(report, &error, sizeof(error));
         _exit(n == sizeof(error) ? 127 : 126);
@@ -160,7 +165,7 @@ static void start_screen(struct session *s)
         s->screen = fork();
         if (s->screen == 0) {
                 restore_signals(s);
-                execv(self, s->o->plain ? with_plain : without);
+                execv(self, s->r->o.plain ? with_plain : without);
                 _exit(127);
         }
         if (s->screen < 0) {
@@ -172,22 +177,22 @@ static void start_screen(struct session *s)
 /* To a daemon that came back, or that has not answered before. */
 static void add_target(struct session *s, uint64_t now)
 {
-        const struct session_options *o = s->o;
-        struct daemon_wish wish = o->wish;
+        const struct program_run *r = s->r;
+        struct daemon_wish wish = r->o.wish;
 
         if (s->alone)
                 wish.process_only_reason = s->alone_reason;
         adder_start(&s->adder,
                     &(struct adder_task){
-                            .link = o->link,
+                            .link = &r->link,
                             .name = s->late ? s->name : s->result.target,
-                            .uri = o->process_only || s->alone ? s->process : o->uri,
+                            .uri = r->process_only || s->alone ? s->process : r->uri,
                             .former_uri = s->late ? "" : s->result.uri,
-                            .exact = o->exact,
-                            .reopen = !s->late && o->inside,
-                            .outside = s->alone                        ? s->alone
-                                       : o->process_only && o->outside ? s->result.program
-                                                                       : 0,
+                            .exact = r->o.name != NULL,
+                            .reopen = !s->late && r->from_inside,
+                            .outside = s->alone                           ? s->alone
+                                       : r->process_only && r->is_haskell ? s->result.program
+                                                                          : 0,
                             .wish = wish,
                             .mask = &s->old_mask,
                     },
@@ -198,7 +203,7 @@ static void add_target(struct session *s, uint64_t now)
 static void end_target(const struct session *s)
 {
         if (!s->alone || s->alone == s->result.program)
-                daemon_end(s->o->link, s->result.uri, s->result.wait_status);
+                daemon_end(&s->r->link, s->result.uri, s->result.wait_status);
 }
 
 static void set_target(struct session *s, const struct adder_answer *answer)
@@ -213,11 +218,11 @@ static void set_target(struct session *s, const struct adder_answer *answer)
 static void report_way(struct session *s, const struct adder_answer *answer)
 {
         const pid_t pid = s->alone ? s->alone : s->result.program;
-        const char *name = s->alone ? s->result.below.program : s->o->argv[0];
-        const char *reason = s->alone ? s->alone_reason : s->o->wish.process_only_reason;
+        const char *name = s->alone ? s->result.below.program : s->r->o.program[0];
+        const char *reason = s->alone ? s->alone_reason : s->r->o.wish.process_only_reason;
         char text[2 * PROCESS_REASON_SIZE];
 
-        if ((!s->alone && !(s->o->process_only && s->o->outside)) || s->reported == pid)
+        if ((!s->alone && !(s->r->process_only && s->r->is_haskell)) || s->reported == pid)
                 return;
         s->reported = pid;
         if (answer->outcome == DAEMON_OK && answer->from_outside)
@@ -235,22 +240,22 @@ static void on_late_answer(struct session *s, const struct adder_answer *answer)
         char text[DAEMON_NAME_MAX + ERROR_TEXT_MAX];
 
         s->late = false;
-        if (answer->outcome != DAEMON_OK && s->o->process_only && s->program == 0)
+        if (answer->outcome != DAEMON_OK && s->r->process_only && s->program == 0)
                 return; /* it ended before it could be added, which is said at the end */
         if (answer->outcome != DAEMON_OK) {
                 snprintf(text, sizeof(text), "the program runs unwatched: %s", answer->reason.text);
         } else {
                 set_target(s, answer);
-                s->claimed = s->o->inside && inside_claimed(s->o->socket);
+                s->claimed = s->r->from_inside && inside_claimed(s->r->agent);
                 snprintf(text, sizeof(text), "the daemon answers now: the program is watched as %s", answer->name);
         }
-        if (answer->outcome != DAEMON_OK || (!s->o->process_only && s->o->silent))
+        if (answer->outcome != DAEMON_OK || (!s->r->process_only && s->r->silent))
                 (void)notify_user(s, text);
         if (answer->outcome != DAEMON_OK)
                 return;
         if (s->program == 0)
                 end_target(s);
-        else if (s->o->screen && s->screen == 0)
+        else if (!s->r->o.no_top && s->screen == 0)
                 start_screen(s);
 }
 
@@ -288,14 +293,14 @@ static void on_answer(struct session *s)
 /* In a child, because requests wait: a program that the watched one has started. False: there is none. */
 static bool follow(struct session *s)
 {
-        pid_t pid = follow_next(&s->follow, s->o->socket);
+        pid_t pid = follow_next(&s->follow, s->r->agent);
 
         if (pid == 0)
                 return false;
         if ((kill(pid, 0) < 0 && errno == ESRCH) || fork() != 0)
                 return true; /* it has ended already, as a program does that becomes a daemon, or is being added */
         restore_signals(s);
-        _exit(follow_add(s->o->link, s->o->socket, pid, &s->o->wish) ? 0 : 1);
+        _exit(follow_add(&s->r->link, s->r->agent, pid, &s->r->o.wish) ? 0 : 1);
 }
 
 static void reap(struct session *s)
@@ -322,7 +327,7 @@ static void pass_on(const struct session *s, const struct signalfd_siginfo *info
 {
         bool from_terminal = info->ssi_code == SI_KERNEL;
 
-        if (s->program > 0 && (s->o->screen || !from_terminal))
+        if (s->program > 0 && (!s->r->o.no_top || !from_terminal))
                 (void)kill(s->program, (int)info->ssi_signo); /* it may just have ended */
         else if (s->program == 0 && s->screen > 0 && info->ssi_signo != SIGCONT)
                 (void)kill(s->screen, SIGTERM);
@@ -348,7 +353,7 @@ static const char back_text[] = "the daemon is back; the program is watched agai
 /* The next daemon may answer before anybody has seen that the one before it is gone. */
 static bool has_another_daemon(struct session *s)
 {
-        if (daemon_started_ns(s->o->link) == s->daemon_started_ns)
+        if (daemon_started_ns(&s->r->link) == s->daemon_started_ns)
                 return false;
         s->gone = s->return_due = true;
         return true;
@@ -360,14 +365,14 @@ static bool has_another_daemon(struct session *s)
  */
 static void watch_inside(struct session *s, uint64_t now)
 {
-        bool there = daemon_reachable(s->o->link);
+        bool there = daemon_reachable(&s->r->link);
         char text[160];
 
-        if (s->o->inside && !s->claimed && !s->o->unnamed && !s->alone && inside_claimed(s->o->socket)) {
+        if (s->r->from_inside && !s->claimed && !s->r->unnamed && !s->alone && inside_claimed(s->r->agent)) {
                 s->claimed = true;
                 s->gone |= now - s->started_ms > LATE_MS;
         }
-        if (s->claimed && !s->executed && !s->o->follow && inside_has_executed(s->o->socket, s->program)) {
+        if (s->claimed && !s->executed && !is_followed(s) && inside_has_executed(s->r->agent, s->program)) {
                 s->executed = true;
                 snprintf(text, sizeof(text),
                          "the program has executed another one in its place, which is not watched: "
@@ -379,7 +384,7 @@ static void watch_inside(struct session *s, uint64_t now)
                 s->gone = true;
                 if (!s->return_due)
                         s->return_due = notify_user(s, lost_text);
-                if (own_daemon_is_due(s->o->link->publish))
+                if (own_daemon_is_due(s->r->link.publish))
                         add_target(s, now);
         } else if (s->gone || has_another_daemon(s)) {
                 add_target(s, now);
@@ -391,29 +396,29 @@ static void watch_inside(struct session *s, uint64_t now)
 /* If the daemon closed its end of the socket: reports it once, and looks for a new daemon. */
 static void watch_daemon(struct session *s, uint64_t now)
 {
-        if (relay_connected(s->o->relay)) {
+        if (relay_connected(s->r->relay)) {
                 if (s->return_due)
                         s->return_due = !notify_user(s, back_text);
                 return;
         }
-        if (relay_stats(s->o->relay).readers == 0 && !has_another_daemon(s))
+        if (relay_stats(s->r->relay).readers == 0 && !has_another_daemon(s))
                 return;
         if (!s->return_due)
                 s->return_due = notify_user(s, lost_text);
-        if (daemon_reachable(s->o->link) || own_daemon_is_due(s->o->link->publish))
+        if (daemon_reachable(&s->r->link) || own_daemon_is_due(s->r->link.publish))
                 add_target(s, now);
 }
 
 /* The agent is in a program below the wrapper: it is the target, whatever was found before. */
 static void watch_owner(struct session *s, uint64_t now)
 {
-        const pid_t owner = inside_owner(s->o->socket);
+        const pid_t owner = inside_owner(s->r->agent);
 
         if (owner <= 0 || s->adder.pid > 0)
                 return;
-        if (s->o->unnamed)
+        if (s->r->unnamed)
                 daemon_name_of_process(owner, s->name);
-        s->late |= s->alone != 0 && s->o->unnamed; /* else it takes the place of the other */
+        s->late |= s->alone != 0 && s->r->unnamed; /* else it takes the place of the other */
         s->alone = 0;
         s->result.alone = false;
         s->claimed = true;
@@ -425,13 +430,13 @@ static void watch_alone(struct session *s, uint64_t now)
 {
         const struct below *b = &s->result.below;
 
-        if (b->pid == s->alone || (s->o->inside->skips && inside_skips(b->program)) || s->adder.pid > 0 ||
+        if (b->pid == s->alone || (s->r->inside.skips && inside_skips(b->program)) || s->adder.pid > 0 ||
             !process_uri(b->pid, s->process))
                 return; /* what a tool will start is waited for */
         s->alone = b->pid;
         s->result.alone = true;
         obstacle_sentence(b->obstacle, s->alone_reason, sizeof(s->alone_reason));
-        if (s->o->unnamed)
+        if (s->r->unnamed)
                 daemon_name_of_process(b->pid, s->name);
         add_target(s, now);
 }
@@ -441,9 +446,9 @@ static void watch_below(struct session *s)
 {
         const uint64_t now = clock_mono_ms();
 
-        below_search(&s->result.below, s->program, s->o->inside->skips, now);
-        if (inside_claimed(s->o->socket)) {
-                if (s->o->unnamed || s->alone)
+        below_search(&s->result.below, s->program, s->r->inside.skips, now);
+        if (inside_claimed(s->r->agent)) {
+                if (s->r->unnamed || s->alone)
                         watch_owner(s, now);
         } else if (s->result.below.pid) {
                 watch_alone(s, now);
@@ -459,7 +464,7 @@ static void watch_target(struct session *s, uint64_t now)
                 add_target(s, now);
         else if (s->result.target[0] == '\0')
                 return;
-        else if (s->o->relay)
+        else if (s->r->relay)
                 watch_daemon(s, now);
         else
                 watch_inside(s, now);
@@ -469,7 +474,7 @@ static void report_hang(struct session *s)
 {
         if (!s->hang_reported)
                 s->hang_reported = notify_user(
-                        s, s->o->end_hung_ms >= 0
+                        s, s->r->o.end_hung_ns != UINT64_MAX
                                    ? "the program hangs: each of its threads waits for another one (a known effect of "
                                      "--eventlog-flush-interval at exit); it will be ended"
                                    : "the program hangs: each of its threads waits for another one (a known effect of "
@@ -478,7 +483,7 @@ static void report_hang(struct session *s)
 
 static void end_hung(struct session *s, long long stuck_ms, uint64_t now)
 {
-        if (s->o->end_hung_ms < 0 || (!s->termed && stuck_ms < s->o->end_hung_ms))
+        if (s->r->o.end_hung_ns == UINT64_MAX || (!s->termed && (uint64_t)stuck_ms < s->r->o.end_hung_ns / NS_PER_MS))
                 return;
         if (!s->termed) {
                 report_hang(s);
@@ -512,9 +517,9 @@ static void program_ended(struct session *s)
 {
         if (s->result.target[0] != '\0')
                 end_target(s);
-        if (s->o->relay)
-                relay_finish(s->o->relay, FINISH_MS);
-        if (s->screen > 0 && (s->o->close_screen || s->o->plain)) {
+        if (s->r->relay)
+                relay_finish(s->r->relay, FINISH_MS);
+        if (s->screen > 0 && (s->r->o.close || s->r->o.plain)) {
                 (void)poll(NULL, 0, 1200); /* for a last frame: top draws once a second */
                 (void)kill(s->screen, SIGTERM);
         }
@@ -525,32 +530,32 @@ static void turn(struct session *s)
         struct pollfd fds[RELAY_POLLFDS + 2];
         bool ran = s->program > 0, had_screen = s->screen > 0;
 
-        if (s->o->relay)
-                relay_pollfds(s->o->relay, fds);
+        if (s->r->relay)
+                relay_pollfds(s->r->relay, fds);
         else
                 for (unsigned i = 0; i < RELAY_POLLFDS; i++)
                         fds[i] = (struct pollfd){ .fd = -1 };
         fds[RELAY_POLLFDS] = (struct pollfd){ s->signals, POLLIN, 0 };
-        fds[RELAY_POLLFDS + 1] = notices_pollfd(s->o->notices);
-        const bool searches = s->o->inside && s->o->inside->wrapper && ran && !s->claimed;
-        const bool soon = s->o->follow || searches;
+        fds[RELAY_POLLFDS + 1] = notices_pollfd(&s->r->notices);
+        const bool searches = s->r->from_inside && s->r->inside.wrapper && ran && !s->claimed;
+        const bool soon = is_followed(s) || searches;
         if (searches)
                 watch_below(s);
-        if (poll(fds, RELAY_POLLFDS + 2, searches && s->o->unnamed ? CLAIM_MS : soon ? FOLLOW_MS : TICK_MS) < 0)
+        if (poll(fds, RELAY_POLLFDS + 2, searches && s->r->unnamed ? CLAIM_MS : soon ? FOLLOW_MS : TICK_MS) < 0)
                 return; /* EINTR */
-        if (s->o->follow)
+        if (is_followed(s))
                 (void)follow(s);
         if (fds[RELAY_POLLFDS + 1].revents)
-                notices_write(s->o->notices);
-        if (ran && s->o->relay)
-                s->moved |= relay_turn(s->o->relay, fds);
+                notices_write(&s->r->notices);
+        if (ran && s->r->relay)
+                s->moved |= relay_turn(s->r->relay, fds);
         if (fds[RELAY_POLLFDS].revents != 0)
                 on_signals(s);
         if (ran && s->program == 0)
                 program_ended(s);
         if (had_screen && s->screen == 0 && s->program > 0) {
-                notices_print(s->o->notices, "the program goes on as process %d, its output in %s; Ctrl-C ends it",
-                              (int)s->program, s->o->output_path);
+                notices_print(&s->r->notices, "the program goes on as process %d, its output in %s; Ctrl-C ends it",
+                              (int)s->program, s->r->output);
         }
 }
 
@@ -565,7 +570,7 @@ static void follow_forked(struct session *s)
         int pause_ms = FORKED_STEP_MS;
         enum follow_unserved unserved;
 
-        while ((unserved = follow_unserved(&s->follow, s->o->socket)) != UNSERVED_NONE) {
+        while ((unserved = follow_unserved(&s->follow, s->r->agent)) != UNSERVED_NONE) {
                 now_ms = clock_mono_ms();
                 while (follow(s))
                         unserved = UNSERVED_RUNS;
@@ -591,34 +596,34 @@ static void loop(struct session *s)
                         continue;
                 tick = now;
                 watch_target(s, now);
-                if (!s->o->process_only)
+                if (!s->r->process_only)
                         watch_hung(s, now);
         }
-        if (s->o->follow)
+        if (is_followed(s))
                 follow_forked(s);
 }
 
-int session_run(const struct session_options *options, struct session_result *ret_result)
+int session_run(struct program_run *run, struct session_result *ret_result)
 {
-        struct session s = { .o = options, .signals = -1, .started_ms = clock_mono_ms(), .late = options->late };
+        struct session s = { .r = run, .signals = -1, .started_ms = clock_mono_ms(), .late = run->late };
         int r = block_signals(&s);
 
         if (!s.late) {
-                snprintf(s.result.target, sizeof(s.result.target), "%s", options->target);
-                snprintf(s.result.uri, sizeof(s.result.uri), "%s", options->uri);
-                s.daemon_started_ns = options->daemon_started_ns;
+                snprintf(s.result.target, sizeof(s.result.target), "%s", run->target);
+                snprintf(s.result.uri, sizeof(s.result.uri), "%s", run->uri);
+                s.daemon_started_ns = run->daemon_started_ns;
         }
-        if (!options->unnamed)
-                snprintf(s.name, sizeof(s.name), "%s", options->target);
+        if (!run->unnamed)
+                snprintf(s.name, sizeof(s.name), "%s", run->target);
 
         if (r == 0)
                 r = start_program(&s);
         if (r == 0) {
                 s.result.program = s.program;
                 hung_init(&s.hung, s.program);
-                if (options->process_only && process_uri(s.program, s.process))
+                if (run->process_only && process_uri(s.program, s.process))
                         add_target(&s, clock_mono_ms());
-                if (options->screen && !s.late)
+                if (!run->o.no_top && !s.late)
                         start_screen(&s);
                 loop(&s);
                 if (s.adder.pid > 0) {
