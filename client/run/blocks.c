@@ -22,14 +22,6 @@
 static const uint8_t header_begin[4] = { 'h', 'd', 'r', 'b' };
 static const uint8_t header_end[12] = { 'h', 'e', 't', 'e', 'h', 'd', 'r', 'e', 'd', 'a', 't', 'b' };
 
-void blocks_init(struct blocks *b)
-{
-        b->header_size = 0;
-        b->header_done = b->header_lost = false;
-        b->inside = 0;
-        b->marker_size = 0;
-}
-
 static bool header_is_whole(const struct blocks *b)
 {
         return b->header_size >= sizeof(header_end) &&

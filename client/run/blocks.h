@@ -32,6 +32,7 @@ struct piece {
         uint32_t rest; /* PIECE_BLOCK: bytes of the block after this piece */
 };
 
+/* All zero at first. */
 struct blocks {
         uint8_t header[BLOCKS_HEADER_MAX];
         size_t header_size; /* kept so far */
@@ -42,8 +43,6 @@ struct blocks {
         size_t marker_size; /* bytes of it gathered */
         uint8_t odd[1];     /* the byte of a PIECE_OTHER that came from an earlier call */
 };
-
-void blocks_init(struct blocks *b);
 
 /*
  * Takes up to `size` bytes and returns the next piece, and how many bytes were

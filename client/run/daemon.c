@@ -227,6 +227,12 @@ struct search {
         struct daemon_target *found; /* by uri_end */
 };
 
+static bool is_over(Hw__Target__State state)
+{
+        return state == HW__TARGET__STATE__STATE_ENDED || state == HW__TARGET__STATE__STATE_FAILED ||
+               state == HW__TARGET__STATE__STATE_CRASHED;
+}
+
 static void match_target(struct search *q, const Hw__Update *u)
 {
         if (!u->target || u->body_case != HW__UPDATE__BODY_TARGET_STATE || u->target_state->kept)
@@ -234,9 +240,7 @@ static void match_target(struct search *q, const Hw__Update *u)
         const char *uri = u->target_state->uri;
         if (q->name && !strcmp(u->target, q->name)) {
                 q->taken = true;
-                q->over = u->target_state->state == HW__TARGET__STATE__STATE_ENDED ||
-                          u->target_state->state == HW__TARGET__STATE__STATE_FAILED ||
-                          u->target_state->state == HW__TARGET__STATE__STATE_CRASHED;
+                q->over = is_over(u->target_state->state);
         }
         if (q->uri_end && uri && (!strcmp(uri, q->uri_end) || text_has_suffix(uri, q->uri_end)) &&
             strlen(uri) < sizeof(q->found->uri)) {
@@ -362,19 +366,16 @@ static void collect(struct run_facts *f, const struct world_target *t)
         const Hw__Trend *live = t->trends[HW__SERIES__SERIES_LIVE];
         const struct world_band *top;
 
-        f->target = t->target != NULL;
-        f->crashed = t->target && t->target->state == HW__TARGET__STATE__STATE_CRASHED;
-        f->ended = f->crashed || (t->target && (t->target->state == HW__TARGET__STATE__STATE_ENDED ||
-                                                t->target->state == HW__TARGET__STATE__STATE_FAILED));
-        f->waiting = t->target && t->target->state == HW__TARGET__STATE__STATE_WAITING;
-        f->runs = t->target ? t->target->runs : 0;
+        f->target = true;
+        f->ended = is_over(t->target->state);
+        f->waiting = t->target->state == HW__TARGET__STATE__STATE_WAITING;
+        f->runs = t->target->runs;
         collect_recording(f, t->health ? t->health->recording : NULL);
         f->live_bytes = facts_get_u64(t, FACT_LIVE, UNKNOWN_U64);
         f->live_max_bytes = facts_get_u64(t, FACT_LIVE_MAX, UNKNOWN_U64);
         f->resident_bytes = facts_get_u64(t, FACT_RESIDENT, UNKNOWN_U64);
         f->censuses = t->census && t->census->has_number ? t->census->number : UNKNOWN_U64;
         f->lost_bytes = facts_get_u64(t, FACT_STREAM_LOST, UNKNOWN_U64);
-        f->events = facts_get_u64(t, FACT_STREAM_EVENTS, UNKNOWN_U64);
         f->collections = facts_get_u64(t, FACT_COLLECTIONS, t->gc ? 0 : UNKNOWN_U64);
         if (world_top_bands(t, &top, 1) == 1 && top->bytes > 0) {
                 f->top_band_bytes = top->bytes;

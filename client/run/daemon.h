@@ -102,9 +102,8 @@ struct run_facts {
         uint32_t runs;                             /* seen so far */
         uint64_t recorded_bytes, unrecorded_bytes; /* of eventlog; both 0: its stream is not recorded */
         char unrecorded_why[256];                  /* why recordings are paused; "": they are not */
-        bool crashed;
         uint64_t live_bytes, live_max_bytes, resident_bytes;
-        uint64_t censuses, lost_bytes, events, collections;
+        uint64_t censuses, lost_bytes, collections;
         uint64_t top_band_age_ns; /* of the last census, at the newest event */
         char top_band[80];        /* label of the largest band of the last census, or "" */
         uint64_t top_band_bytes;

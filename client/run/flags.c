@@ -9,9 +9,10 @@
  *      -hT -i1       unless the user chose a heap profile; left out if the
  *                    program does not accept it (-rtsopts=some accepts -l
  *                    and -ol), or its collector refuses it
- *      --eventlog-flush-interval=1
- *                    GHC 9.2 and later, threaded only: on the non-threaded
- *                    RTS the interval damages the log (GHC issue 26222)
+ *
+ * Never --eventlog-flush-interval: it can hang a program at exit, and on the
+ * non-threaded RTS it damages the log (GHC issues 26573, 26222), so only the
+ * user may choose it.
  *
  * A flag is added only after the program's own parser accepted it, so there is
  * no table of versions that could be wrong.
@@ -129,18 +130,6 @@ static enum flags_result add_profile(const struct flags_request *r, const struct
         return append(&f->ghcrts, words) ? FLAGS_OK : FLAGS_NO_MEMORY;
 }
 
-static enum flags_result add_flush(const struct flags_request *r, const struct said *user, struct flags *f)
-{
-        char unused[256];
-
-        f->flush = user->flush;
-        if (user->flush || !r->flush || !r->info->threaded || !rtsinfo_at_least(r->info, 9, 2) ||
-            !r->accepts(r->ctx, FLUSH_FLAG "=1", unused, sizeof(unused)))
-                return FLAGS_OK;
-        f->flush = true;
-        return append(&f->ghcrts, FLUSH_FLAG "=1") ? FLAGS_OK : FLAGS_NO_MEMORY;
-}
-
 static enum flags_result compose(const struct flags_request *r, struct flags *f)
 {
         struct said said = { .path = false }, own = said; /* own: without --rts */
@@ -161,16 +150,16 @@ static enum flags_result compose(const struct flags_request *r, struct flags *f)
                 return FLAGS_ELSEWHERE;
         if ((f->ghcrts = strdup("")) == NULL)
                 return FLAGS_NO_MEMORY;
-        if ((result = add_log(r, &said, f)) != FLAGS_OK || (result = add_profile(r, &said, f)) != FLAGS_OK ||
-            (result = add_flush(r, &said, f)) != FLAGS_OK)
+        if ((result = add_log(r, &said, f)) != FLAGS_OK || (result = add_profile(r, &said, f)) != FLAGS_OK)
                 return result;
+        f->flush = said.flush;
         f->bands_ours = f->bands && !own.own.heap_profile;
         return append(&f->ghcrts, r->ghcrts) && append(&f->ghcrts, r->extra) ? FLAGS_OK : FLAGS_NO_MEMORY;
 }
 
 enum flags_result flags_compose(const struct flags_request *request, struct flags *ret_flags)
 {
-        struct flags f = { .threaded = request->info->threaded };
+        struct flags f = { .ghcrts = NULL };
         enum flags_result result = compose(request, &f);
 
         if (result != FLAGS_OK) {

@@ -22,7 +22,6 @@ struct flags_request {
         const char *extra;        /* the user's --rts; "" */
         char *const *arguments;   /* of the program, argument 0 left out; ends with NULL */
         const char *heap_profile; /* letter(s) after -h; "none"; NULL: T unless the user chose one */
-        bool flush;               /* let the RTS flush at intervals where that is safe */
         bool (*accepts)(void *ctx, const char *flags, char *reason, size_t reason_size);
         void *ctx;
 };
@@ -40,8 +39,7 @@ struct flags {
         char *ghcrts;     /* the whole value; freed by flags_done */
         bool bands;       /* a heap profile will be in the log, ours or the user's */
         bool bands_ours;  /* the profile is not the program's own: nobody needs its PROGRAM.hp */
-        bool flush;       /* a flush interval is set, ours or the user's */
-        bool threaded;    /* copied, for the advice */
+        bool flush;       /* the user has set a flush interval */
         char reason[256]; /* why bands are missing or the result is REFUSED; "" */
 };
 

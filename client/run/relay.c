@@ -44,14 +44,14 @@
 enum { FD_FIFO, FD_LISTEN, FD_READER };
 
 struct relay {
-        char *fifo_path, *socket_path;
-        int fifo, listener, reader; /* reader -1: none */
-        bool skipping;              /* the current block is left out */
+        const char *fifo_path, *socket_path; /* NULL: not made yet */
+        int fifo, listener, reader;          /* reader -1: none */
+        bool skipping;                       /* the current block is left out */
         struct relay_stats stats;
         struct blocks blocks;
-        size_t head, used; /* ring in queue[] */
-        uint8_t *queue;    /* RELAY_QUEUE_BYTES */
         uint8_t buffer[RELAY_READ_BYTES];
+        size_t head, used; /* ring in queue[] */
+        uint8_t queue[RELAY_QUEUE_BYTES];
 };
 
 /* ------------------------------------------------------------- open, close */
@@ -96,28 +96,17 @@ static int open_fifo(const char *path)
 int relay_open(struct relay **ret_relay, const char *fifo_path, const char *socket_path)
 {
         struct relay *r = calloc(1, sizeof(*r));
-        int error = -ENOMEM;
+        int error;
 
         if (r == NULL)
                 return -ENOMEM;
         r->fifo = r->listener = r->reader = -1;
-        blocks_init(&r->blocks);
-        if ((r->queue = malloc(RELAY_QUEUE_BYTES)) == NULL)
-                goto fail;
         if ((error = r->fifo = open_fifo(fifo_path)) < 0)
                 goto fail;
-        if ((r->fifo_path = strdup(fifo_path)) == NULL) {
-                (void)unlink(fifo_path);
-                error = -ENOMEM;
-                goto fail;
-        }
+        r->fifo_path = fifo_path;
         if ((error = r->listener = open_listener(socket_path)) < 0)
                 goto fail;
-        if ((r->socket_path = strdup(socket_path)) == NULL) {
-                (void)unlink(socket_path);
-                error = -ENOMEM;
-                goto fail;
-        }
+        r->socket_path = socket_path;
         *ret_relay = r;
         return 0;
 fail:
@@ -138,9 +127,6 @@ void relay_close(struct relay **relay)
                 (void)unlink(r->fifo_path);
         if (r->socket_path != NULL)
                 (void)unlink(r->socket_path);
-        free(r->fifo_path);
-        free(r->socket_path);
-        free(r->queue);
         free(r);
         *relay = NULL;
 }
@@ -163,11 +149,6 @@ static bool takes_nothing(const struct relay *r)
         return r->reader < 0 && r->stats.readers > 0;
 }
 
-static void leave_out(struct relay *r, size_t bytes)
-{
-        r->stats.left_out_bytes += bytes;
-}
-
 static void accept_piece(struct relay *r, const struct piece *p)
 {
         size_t room = RELAY_QUEUE_BYTES - r->used;
@@ -179,7 +160,7 @@ static void accept_piece(struct relay *r, const struct piece *p)
         bool of_block = p->kind == PIECE_BLOCK || p->kind == PIECE_INSIDE;
         bool skip = of_block ? r->skipping : takes_nothing(r) || room < p->size;
         if (skip)
-                leave_out(r, p->size);
+                r->stats.left_out_bytes += p->size;
         else
                 queue_put(r, p->bytes, p->size);
 }
@@ -203,9 +184,8 @@ static void accept_bytes(struct relay *r, const uint8_t *bytes, size_t size)
 
 static void lose_reader(struct relay *r)
 {
-        (void)close(r->reader);
-        r->reader = -1;
-        leave_out(r, r->used);
+        close_fd(&r->reader);
+        r->stats.left_out_bytes += r->used;
         r->used = 0;
         r->skipping = true; /* the rest of a partial block is useless */
 }
@@ -306,8 +286,7 @@ void relay_finish(struct relay *r, int timeout_ms)
         }
         if (r->reader >= 0)
                 lose_reader(r);
-        (void)close(r->listener); /* nothing more comes, so refuse new readers */
-        r->listener = -1;
+        close_fd(&r->listener); /* nothing more comes, so refuse new readers */
 }
 
 bool relay_connected(const struct relay *r)

@@ -31,7 +31,7 @@ struct relay_stats {
 
 /*
  * Makes the FIFO and the listening socket (mode 0600) at the two paths, which
- * must not exist. 0 or -errno; on failure nothing is left behind.
+ * must not exist, and are borrowed. 0 or -errno; on failure nothing is left behind.
  */
 int relay_open(struct relay **ret_relay, const char *fifo_path, const char *socket_path);
 

@@ -200,7 +200,6 @@ static bool compose(struct program_run *r)
                 .arguments = r->o.program + 1,
                 .heap_profile =
                         r->o.censuses.max_pause_ns ? "none" : r->o.heap_profile, /* the runtime knows no bound */
-                .flush = false, /* the interval can hang a program at exit: only the user may choose it, by --rts */
                 .accepts = probe_program,
                 .ctx = r->path,
         };

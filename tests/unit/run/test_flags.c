@@ -46,14 +46,7 @@ static void table(void **state)
 {
         static const struct row rows[] = {
                 { &old, "", "", NULL, NULL, { "x" }, FLAGS_OK, "-l -ol/f -hT -i1" },
-                { &new_threaded,
-                  "",
-                  "",
-                  NULL,
-                  NULL,
-                  { NULL },
-                  FLAGS_OK,
-                  "-l -ol/f -hT -i1 --eventlog-flush-interval=1" },
+                { &new_threaded, "", "", NULL, NULL, { NULL }, FLAGS_OK, "-l -ol/f -hT -i1" },
                 { &new_plain, "", "", NULL, NULL, { NULL }, FLAGS_OK, "-l -ol/f -hT -i1" },
                 /* the user's words stay and come last */
                 { &old, "-A4m  -N2", "-s", NULL, NULL, { NULL }, FLAGS_OK, "-l -ol/f -hT -i1 -A4m  -N2 -s" },
@@ -83,7 +76,6 @@ static void table(void **state)
                 { &old, "", "--nonmoving-gc", "c", NULL, { NULL }, FLAGS_REFUSED, NULL },
                 /* what the program does not take is left out, or refused when it must be there */
                 { &old, "", "", NULL, "-hT", { NULL }, FLAGS_OK, "-l -ol/f" },
-                { &new_threaded, "", "", NULL, "--eventlog", { NULL }, FLAGS_OK, "-l -ol/f -hT -i1" },
                 { &old, "", "", "i", "-hi", { NULL }, FLAGS_REFUSED, NULL },
                 { &old, "", "", NULL, "-ol", { NULL }, FLAGS_REFUSED, NULL },
                 { &old, "-olmine", "", NULL, NULL, { NULL }, FLAGS_ELSEWHERE, NULL },
@@ -102,7 +94,6 @@ static void table(void **state)
                         .extra = r->extra,
                         .arguments = r->arguments,
                         .heap_profile = r->profile,
-                        .flush = true,
                         .accepts = refuses,
                         .ctx = (void *)(size_t)r->refused,
                 };
@@ -167,7 +158,7 @@ static void path_with_space(void **state)
         assert_int_equal(flags_compose(&request, &f), FLAGS_BAD_PATH);
 }
 
-/* No flush when the program flushes by itself; known facts are reported. */
+/* No flush unless the user wants it; why there is no profile is reported. */
 static void no_flush(void **state)
 {
         char *no_arguments[] = { NULL };
@@ -177,7 +168,6 @@ static void no_flush(void **state)
                                          .extra = "",
                                          .arguments = no_arguments,
                                          .accepts = refuses,
-                                         .flush = false,
                                          .ctx = "-hT" };
         struct flags f;
         (void)state;
