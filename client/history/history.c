@@ -10,6 +10,7 @@
 #include "proto/base/array.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -325,16 +326,14 @@ static bool own_base(const struct grid *g, uint32_t band, uint64_t from_ns, bool
         return true;
 }
 
-bool history_change(const struct history *h, uint32_t band, double now, uint64_t from_ns, uint64_t widest_ns,
-                    double *ret)
+double history_change(const struct history *h, uint32_t band, double now, uint64_t from_ns, uint64_t widest_ns)
 {
         double base;
 
         if (!recalled_base(h, band, from_ns, widest_ns, &base) && !own_base(&h->bands, band, from_ns, false, &base) &&
             !recalled_base(h, band, from_ns, UINT64_MAX, &base) && !own_base(&h->bands, band, from_ns, true, &base))
-                return false;
-        *ret = now - base;
-        return true;
+                return NAN;
+        return now - base;
 }
 
 uint64_t history_first_ns(const struct history *h)

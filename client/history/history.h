@@ -84,11 +84,10 @@ int history_band(const struct history *h, uint32_t band, const struct history_re
 
 /*
  * What a band holds now minus what it held at the newest known census before from_ns; 0: at the first. The daemon's
- * points take precedence where they are not wider than widest_ns, so that all faces show the same number. False:
+ * points take precedence where they are not wider than widest_ns, so that all faces show the same number. NAN:
  * unknown.
  */
-bool history_change(const struct history *h, uint32_t band, double now, uint64_t from_ns, uint64_t widest_ns,
-                    double *ret);
+double history_change(const struct history *h, uint32_t band, double now, uint64_t from_ns, uint64_t widest_ns);
 
 /* Event time of the first point of any series; UINT64_MAX: there is none. */
 uint64_t history_first_ns(const struct history *h);

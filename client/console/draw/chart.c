@@ -24,8 +24,6 @@ void chart_mark(struct chart *c, uint64_t time_ns, const char *text, bool strong
 
 bool chart_value(const struct chart_line *line, uint64_t time_ns, double *ret_value)
 {
-        if (line->mode == SPARK_RATE)
-                return false;
         for (size_t i = line->past->n; i > 0; i--) {
                 const struct point *p = &line->past->points[i - 1];
 

@@ -16,7 +16,7 @@ enum { CHART_LINES = 6, CHART_MARKS = 512 };
 struct chart_line {
         const char *name;
         const struct past *past;
-        enum spark_mode mode;
+        enum spark_mode mode; /* no rate */
         enum tint tint;
 };
 
@@ -54,7 +54,7 @@ enum { CHART_LEFT = 11, CHART_ABOVE = 1, CHART_BELOW = 3, CHART_RIGHT = 1 };
 struct area chart_plot(struct area area);
 void chart_draw(struct canvas *canvas, struct area area, const struct chart *c);
 
-/* The newest value of a line at or before a time; false when there is none. A rate has none. */
+/* The newest value of a line at or before a time; false when there is none. */
 bool chart_value(const struct chart_line *line, uint64_t time_ns, double *ret_value);
 
 /* The mark nearest to a time within `reach_ns`; NULL when there is none. */

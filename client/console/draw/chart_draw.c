@@ -49,8 +49,6 @@ struct area chart_plot(struct area area)
 static void sample(struct plot *p, const struct chart_line *line)
 {
         spark_sample(line->past, p->chart->range, line->mode, p->columns, p->values, p->known);
-        for (int i = 0; i < p->columns && line->mode == SPARK_RATE; i++)
-                p->values[i] /= (double)(p->chart->range.to_ns - p->chart->range.from_ns) / 1e9 / p->columns;
 }
 
 /* A limit far above all lines would flatten them: then it is only named. */
@@ -311,9 +309,8 @@ static void draw_legend(struct plot *p, struct area area)
                                             : shapes[i].sign);
                 at = put(p, area, 0, at, TINT_PLAIN, " ");
                 at = put(p, area, 0, at, TINT_PLAIN, c->lines[i].name) + 1;
-                if (c->lines[i].mode != SPARK_RATE)
-                        at = put(p, area, 0, at, TINT_STRONG,
-                                 known ? unit_text(text, sizeof(text), c->unit, value) : UNKNOWN_TEXT);
+                at = put(p, area, 0, at, TINT_STRONG,
+                         known ? unit_text(text, sizeof(text), c->unit, value) : UNKNOWN_TEXT);
                 at += p->shapes ? 2 : 3;
         }
         if (!c->limit_name)

@@ -10,12 +10,6 @@
 
 /* ------------------------------------------------------------ into columns */
 
-static void clear(int width, double *values, bool *known)
-{
-        memset(values, 0, (size_t)width * sizeof(*values));
-        memset(known, 0, (size_t)width * sizeof(*known));
-}
-
 struct columns {
         struct time_range range;
         int width;
@@ -110,7 +104,8 @@ void spark_sample(const struct past *past, struct time_range range, enum spark_m
         double last = 0;
         bool has_last;
 
-        clear(width, values, known);
+        memset(values, 0, (size_t)width * sizeof(*values));
+        memset(known, 0, (size_t)width * sizeof(*known));
         if (range.to_ns <= range.from_ns)
                 return;
         if (mode == SPARK_RATE) {
@@ -149,11 +144,14 @@ static void axis(int width, const double *values, const bool *known, double *ret
 
 static const char *const blocks[] = { "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
 
-void draw_spark(struct canvas *c, struct area area, int row, int column, int width, const double *values,
-                const bool *known)
+void draw_spark(struct canvas *c, struct area area, int row, int column, int width, const struct past *past,
+                struct time_range range, enum spark_mode mode)
 {
-        double low, high;
+        double values[SPARK_MAX], low, high;
+        bool known[SPARK_MAX];
 
+        width = width < SPARK_MAX ? width : SPARK_MAX;
+        spark_sample(past, range, mode, width, values, known);
         axis(width, values, known, &low, &high);
         for (int i = 0; i < width; i++) {
                 int height = 0;
@@ -178,6 +176,25 @@ void draw_bars(struct canvas *c, struct area area, int row, int column, int widt
                         (void)canvas_put(c, area, row, column + i, 1, TINT_GRAPH,
                                          blocks[high > 0 ? (int)(values[i] / high * 7 + 0.5) : 0]);
         }
+}
+
+int draw_lines(struct canvas *c, struct area area, int row, int column, int width, int most, enum tint tint,
+               const char *text)
+{
+        char safe[8192], line[1024];
+        const char *rest = safe_text(safe, sizeof(safe), text);
+        int rows = 0;
+
+        for (; *rest && rows < most; rows++) {
+                const bool cut = rows + 1 == most && text_columns(rest) > width;
+                size_t n = text_wrap(rest, width > 8 ? width - cut : 8);
+
+                (void)snprintf(line, sizeof(line), "%.*s%s", (int)n, rest, cut ? "…" : "");
+                if (c && row + rows < area.height)
+                        (void)canvas_put(c, area, row + rows, column, width, tint, line);
+                rest += n;
+        }
+        return rows;
 }
 
 void draw_title(struct canvas *c, struct area area, int row, const char *title, const char *right)

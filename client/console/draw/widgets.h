@@ -29,15 +29,22 @@ void spark_sample(const struct past *past, struct time_range range, enum spark_m
                   bool *known);
 
 /*
- * Draws values as blocks of eight heights. The axis spans the values, but at
- * least a tenth of the greatest: noise around a constant looks flat.
+ * Draws a series over a range as blocks of eight heights, in at most SPARK_MAX columns. The axis spans the values, but
+ * at least a tenth of the greatest: noise around a constant looks flat.
  */
-void draw_spark(struct canvas *c, struct area area, int row, int column, int width, const double *values,
-                const bool *known);
+void draw_spark(struct canvas *c, struct area area, int row, int column, int width, const struct past *past,
+                struct time_range range, enum spark_mode mode);
 
 /* Heights start at 0, the greatest is a full block. Blank where unknown. */
 void draw_bars(struct canvas *c, struct area area, int row, int column, int width, const double *values,
                const bool *known);
+
+/*
+ * Draws text from outside into at most `most` lines of `width` columns from `column`, broken between words; what is
+ * left over is cut. Without a canvas it only counts the lines, which it returns; those below the area are not drawn.
+ */
+int draw_lines(struct canvas *c, struct area area, int row, int column, int width, int most, enum tint tint,
+               const char *text);
 
 /* "Title ───── right" over the whole width. */
 void draw_title(struct canvas *c, struct area area, int row, const char *title, const char *right);

@@ -8,40 +8,17 @@
  */
 #include "client/console/overview/sections.h"
 
-#include <stdio.h>
-#include <string.h>
-
+#include "client/console/draw/widgets.h"
 #include "client/console/scene/said.h"
-#include "proto/base/glyph.h"
 
-enum { LABEL = 7, LINE = 512, HEADLINE_ROWS = 3, MOST = 4 };
+enum { LABEL = 7, HEADLINE_ROWS = 3, MOST = 4 };
 
 /* ---------------------------------------------------------------- headline */
 
-/* Draws text into at most `most` rows of `width` columns from `column`; without a canvas it only counts rows. */
-static int wrapped(struct canvas *c, struct area area, int row, int column, int width, int most, enum tint tint,
-                   const char *text)
-{
-        char safe[4 * ANSWER_WHOLE], line[LINE];
-        const char *rest = safe_text(safe, sizeof(safe), text);
-        int rows = 0;
-
-        for (; *rest && rows < most; rows++) {
-                const bool cut = rows + 1 == most && text_columns(rest) > width;
-                size_t n = text_wrap(rest, width > 8 ? width - cut : 8);
-
-                (void)snprintf(line, sizeof(line), "%.*s%s", (int)n, rest, cut ? "…" : "");
-                if (c && row + rows < area.height)
-                        (void)canvas_put(c, area, row + rows, column, width, tint, line);
-                rest += n;
-        }
-        return rows;
-}
-
 int headline_rows(const struct scene *s, const struct world_target *t, int width)
 {
-        return wrapped(NULL, (struct area){ 0 }, 0, 1, width - 2, HEADLINE_ROWS, TINT_PLAIN,
-                       scene_answered(s, t)->headline);
+        return draw_lines(NULL, (struct area){ 0 }, 0, 1, width - 2, HEADLINE_ROWS, TINT_PLAIN,
+                          scene_answered(s, t)->headline);
 }
 
 void draw_headline(struct canvas *c, struct area area, const struct scene *s, const struct world_target *t)
@@ -49,8 +26,8 @@ void draw_headline(struct canvas *c, struct area area, const struct scene *s, co
         const struct answer_memo *m = scene_answered(s, t);
         enum answer_tone tone = m->a.answer[QUESTION_WRONG].tone;
 
-        (void)wrapped(c, area, 0, 1, area.width - 2, area.height, tone == ANSWER_DIM ? TINT_STRONG : answer_tint(tone),
-                      m->headline);
+        (void)draw_lines(c, area, 0, 1, area.width - 2, area.height,
+                         tone == ANSWER_DIM ? TINT_STRONG : answer_tint(tone), m->headline);
 }
 
 /* ----------------------------------------------------------------- answers */
@@ -77,7 +54,7 @@ static size_t parts_of(struct part parts[QUESTIONS + ANSWER_CAVEATS], const stru
 
 static int part_rows(const struct part *p, int width)
 {
-        return wrapped(NULL, (struct area){ 0 }, 0, 0, width - LABEL - 3, MOST, TINT_PLAIN, p->text);
+        return draw_lines(NULL, (struct area){ 0 }, 0, 0, width - LABEL - 3, MOST, TINT_PLAIN, p->text);
 }
 
 int answers_rows(const struct scene *s, const struct world_target *t, int width)
@@ -143,6 +120,7 @@ void draw_answers(struct canvas *c, struct area area, const struct scene *s, con
         for (size_t i = 0; i < n; i++) {
                 if (rows[i])
                         (void)canvas_put(c, area, row, 1, LABEL - 1, TINT_DIM, parts[i].label);
-                row += wrapped(c, area, row, 1 + LABEL, area.width - LABEL - 2, rows[i], parts[i].tint, parts[i].text);
+                row += draw_lines(c, area, row, 1 + LABEL, area.width - LABEL - 2, rows[i], parts[i].tint,
+                                  parts[i].text);
         }
 }

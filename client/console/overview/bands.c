@@ -13,6 +13,7 @@
 
 #include "client/console/draw/widgets.h"
 #include "client/console/scene/label.h"
+#include "client/console/table/value.h"
 #include "heapwatch/text.h"
 #include "proto/base/array.h"
 
@@ -70,24 +71,20 @@ static const char *subject(const struct world_target *t)
 static void draw_change(struct canvas *c, struct area area, int row, int column, const struct scene *s,
                         const struct world_target *t, const struct world_band *b)
 {
-        double change = 0;
-        bool is_known = scene_band_change(s, t, b, &change);
-        char text[SHORT_TEXT] = "0", number[SHORT_TEXT];
+        const double change = scene_band_change(s, t, b);
+        char text[SHORT_TEXT];
 
-        if (!is_known)
-                (void)snprintf(text, sizeof(text), "%s", UNKNOWN_TEXT);
-        else if (change > 0 || change < 0)
-                (void)snprintf(text, sizeof(text), "%s%.40s", change > 0 ? "+" : "-",
-                               hw_bytes_text(number, sizeof(number), change < 0 ? -change : change));
-        (void)canvas_put_right(c, area, row, column, CHANGE, change > 0 ? TINT_WARN : TINT_DIM, text);
+        (void)canvas_put_right(c, area, row, column, CHANGE, change > 0 ? TINT_WARN : TINT_DIM,
+                               change >= 0 && change <= 0
+                                       ? "0"
+                                       : value_show(text, sizeof(text), UNIT_CHANGE, value_number(true, change)));
 }
 
 static void draw_band(struct canvas *c, struct area area, int row, const struct scene *s, const struct world_target *t,
                       const struct world_band *b)
 {
         int graph = graph_width(area.width), column = 1;
-        double values[SPARK_MAX], share = 0;
-        bool known[SPARK_MAX];
+        double share = 0;
         bool has_share = t->census->has_total_bytes && t->census->total_bytes > 0;
         char text[SHORT_TEXT];
 
@@ -100,8 +97,7 @@ static void draw_band(struct canvas *c, struct area area, int row, const struct 
         column += SHARE;
         draw_change(c, area, row, column, s, t, b);
         column += CHANGE + 2;
-        spark_sample(scene_band(s, t, b), scene_span(s, t), SPARK_GAUGE, graph, values, known);
-        draw_spark(c, area, row, column, graph, values, known);
+        draw_spark(c, area, row, column, graph, scene_band(s, t, b), scene_span(s, t), SPARK_GAUGE);
         column += graph + 2;
         draw_band_label(c, area, row, column, area.width - column - 1, b->def);
 }

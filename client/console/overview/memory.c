@@ -31,17 +31,13 @@ static void draw_gauge(struct canvas *c, struct area area, int row, const struct
 {
         int remark = area.width >= 100 ? 40 : area.width >= 76 ? 30 : 26;
         int graph = 1 + LABEL + VALUE + 2, width = area.width - graph - remark - 3;
-        double values[SPARK_MAX];
-        bool known[SPARK_MAX];
 
         if (width > SPARK_MAX)
                 width = SPARK_MAX;
         (void)canvas_put(c, area, row, 1, LABEL, TINT_PLAIN, g->label);
         (void)canvas_put_right(c, area, row, 1 + LABEL, VALUE, TINT_STRONG, g->value);
-        if (width > 0) {
-                spark_sample(scene_series(s, t, g->series), scene_span(s, t), g->mode, width, values, known);
-                draw_spark(c, area, row, graph, width, values, known);
-        }
+        if (width > 0)
+                draw_spark(c, area, row, graph, width, scene_series(s, t, g->series), scene_span(s, t), g->mode);
         (void)canvas_put(c, area, row, graph + (width > 0 ? width : 0) + 2, remark, g->tint, g->remark);
 }
 

@@ -24,18 +24,12 @@ static const char *advice_text(const struct world_target *t, size_t i, char *out
 
 int stream_rows(const struct scene *s, const struct world_target *t, int width)
 {
-        char text[1024];
         int rows = 2;
 
         (void)s;
-        for (size_t i = 0; i < n_advice(t) && rows < 40; i++) {
-                const char *rest = advice_text(t, i, text, sizeof(text));
-
-                while (*rest && rows < 40) {
-                        rest += text_wrap(rest, width > 12 ? width - 5 : 8);
-                        rows++;
-                }
-        }
+        for (size_t i = 0; i < n_advice(t) && rows < 40; i++)
+                rows += draw_lines(NULL, (struct area){ 0 }, 0, 0, width - 5, 40 - rows, TINT_WARN,
+                                   t->health->advice[i]->text);
         return rows;
 }
 

@@ -4,67 +4,55 @@
 
 #include "client/answers/census.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "heapwatch/text.h"
+#include "proto/base/array.h"
 
+static const struct {
+        const char *word;
+        enum tint tint;
+        bool over;
+} states[] = {
+        [HW__TARGET__STATE__STATE_UNKNOWN] = { "unknown", TINT_DIM, false },
+        [HW__TARGET__STATE__STATE_WAITING] = { "waiting", TINT_WARN, false },
+        [HW__TARGET__STATE__STATE_CONNECTED] = { "connected", TINT_WARN, false },
+        [HW__TARGET__STATE__STATE_RUNNING] = { "running", TINT_GOOD, false },
+        [HW__TARGET__STATE__STATE_ENDED] = { "ended", TINT_DIM, true },
+        [HW__TARGET__STATE__STATE_CRASHED] = { "crashed", TINT_BAD, true },
+        [HW__TARGET__STATE__STATE_LOST] = { "lost", TINT_BAD, true },
+        [HW__TARGET__STATE__STATE_FAILED] = { "failed", TINT_BAD, true },
+        [HW__TARGET__STATE__STATE_UNREADABLE] = { "unreadable", TINT_BAD, false },
+        [HW__TARGET__STATE__STATE_REMOVED] = { "removed", TINT_DIM, true },
+};
+
+/* One that a later version of the daemon may have sent is unknown. */
 static Hw__Target__State state_of(const struct world_target *t)
 {
-        return t->target && t->target->has_state ? t->target->state : HW__TARGET__STATE__STATE_UNKNOWN;
+        const Hw__Target *target = t->target;
+
+        return target && target->has_state && (size_t)target->state < ARRAY_SIZE(states)
+                       ? target->state
+                       : HW__TARGET__STATE__STATE_UNKNOWN;
 }
 
 const char *state_word(const struct world_target *t)
 {
-        switch (state_of(t)) {
-        case HW__TARGET__STATE__STATE_WAITING:
-                return "waiting";
-        case HW__TARGET__STATE__STATE_CONNECTED:
-                return "connected";
-        case HW__TARGET__STATE__STATE_RUNNING:
-                return "running";
-        case HW__TARGET__STATE__STATE_ENDED:
-                return "ended";
-        case HW__TARGET__STATE__STATE_CRASHED:
-                return t->target->has_exit_signal ? "killed" : "crashed";
-        case HW__TARGET__STATE__STATE_LOST:
-                return "lost";
-        case HW__TARGET__STATE__STATE_FAILED:
-                return "failed";
-        case HW__TARGET__STATE__STATE_UNREADABLE:
-                return "unreadable";
-        case HW__TARGET__STATE__STATE_REMOVED:
-                return "removed";
-        default:
-                return "unknown";
-        }
+        const Hw__Target__State state = state_of(t);
+
+        return state == HW__TARGET__STATE__STATE_CRASHED && t->target->has_exit_signal ? "killed" : states[state].word;
 }
 
 enum tint state_tint(const struct world_target *t)
 {
-        switch (state_of(t)) {
-        case HW__TARGET__STATE__STATE_RUNNING:
-                return TINT_GOOD;
-        case HW__TARGET__STATE__STATE_WAITING:
-        case HW__TARGET__STATE__STATE_CONNECTED:
-                return TINT_WARN;
-        case HW__TARGET__STATE__STATE_CRASHED:
-        case HW__TARGET__STATE__STATE_FAILED:
-        case HW__TARGET__STATE__STATE_UNREADABLE:
-        case HW__TARGET__STATE__STATE_LOST:
-                return TINT_BAD;
-        default:
-                return TINT_DIM;
-        }
+        return states[state_of(t)].tint;
 }
 
 bool scene_over(const struct scene *s, const struct world_target *t)
 {
-        Hw__Target__State state = state_of(t);
-
-        return !s->live || state == HW__TARGET__STATE__STATE_ENDED || state == HW__TARGET__STATE__STATE_CRASHED ||
-               state == HW__TARGET__STATE__STATE_FAILED || state == HW__TARGET__STATE__STATE_LOST ||
-               state == HW__TARGET__STATE__STATE_REMOVED;
+        return !s->live || states[state_of(t)].over;
 }
 
 bool scene_stale(const struct scene *s, const struct world_target *t, uint64_t *ret_age_ns)
@@ -217,14 +205,14 @@ const struct past *scene_band(const struct scene *s, const struct world_target *
         return s->band;
 }
 
-bool scene_band_change(const struct scene *s, const struct world_target *t, const struct world_band *b, double *ret)
+double scene_band_change(const struct scene *s, const struct world_target *t, const struct world_band *b)
 {
         uint64_t now_ns = t->census ? t->census->time_ns : 0;
         uint64_t from_ns = s->window_ns && s->window_ns < now_ns ? now_ns - s->window_ns : 0;
 
-        return t->census && t->history &&
-               history_change(t->history, b->id, (double)b->bytes, from_ns, from_ns ? s->window_ns / 4 : UINT64_MAX,
-                              ret);
+        return t->census && t->history ? history_change(t->history, b->id, (double)b->bytes, from_ns,
+                                                        from_ns ? s->window_ns / 4 : UINT64_MAX)
+                                       : NAN;
 }
 
 bool scene_mark_of(const struct scene *s, const struct world_target *t, uint64_t *ret_ns)
@@ -244,26 +232,25 @@ bool scene_has_mark(const struct scene *s)
         return s->target && scene_mark_of(s, s->target, &mark_ns);
 }
 
-bool scene_band_since_mark(const struct scene *s, const struct world_target *t, const struct world_band *b, double *ret)
+double scene_band_since_mark(const struct scene *s, const struct world_band *b)
 {
+        const struct world_target *t = s->target;
         uint64_t mark_ns;
 
-        return scene_mark_of(s, t, &mark_ns) && t->census && t->census->time_ns > mark_ns && t->history &&
-               history_change(t->history, b->id, (double)b->bytes, mark_ns + 1, UINT64_MAX, ret);
+        return scene_mark_of(s, t, &mark_ns) && t->census && t->census->time_ns > mark_ns && t->history
+                       ? history_change(t->history, b->id, (double)b->bytes, mark_ns + 1, UINT64_MAX)
+                       : NAN;
 }
 
-bool scene_series_since_mark(const struct scene *s, const struct world_target *t, Hw__Series series, double *ret)
+double scene_series_since_mark(const struct scene *s, Hw__Series series)
 {
-        const struct past *past = scene_series(s, t, series);
+        const struct past *past = scene_series(s, s->target, series);
         uint64_t mark_ns;
 
-        if (!past->n || !scene_mark_of(s, t, &mark_ns))
-                return false;
+        if (!past->n || !scene_mark_of(s, s->target, &mark_ns))
+                return NAN;
         const struct point *then = past_before(past, mark_ns), *now = &past->points[past->n - 1];
-        if (!then || now->cell.last_ns <= mark_ns)
-                return false;
-        *ret = now->cell.last - then->cell.last;
-        return true;
+        return then && now->cell.last_ns > mark_ns ? now->cell.last - then->cell.last : NAN;
 }
 
 static const char *limit_word(const Hw__Trends *trends)
@@ -306,18 +293,4 @@ bool memory_limit(const struct world_target *t, uint64_t *ret_bytes, const char 
                 found = true;
         }
         return found;
-}
-
-bool worst_pause(const struct world_target *t, uint64_t *ret_p99_ns, uint64_t *ret_max_ns)
-{
-        *ret_p99_ns = *ret_max_ns = 0;
-        for (size_t i = 0; t->gc && i < t->gc->n_generations; i++) {
-                const Hw__Generation *g = t->gc->generations[i];
-
-                if (g->has_pause_p99_ns && g->pause_p99_ns > *ret_p99_ns)
-                        *ret_p99_ns = g->pause_p99_ns;
-                if (g->has_pause_max_ns && g->pause_max_ns > *ret_max_ns)
-                        *ret_max_ns = g->pause_max_ns;
-        }
-        return *ret_max_ns > 0;
 }

@@ -66,16 +66,15 @@ const struct past *scene_series(const struct scene *s, const struct world_target
 /* What a band held at censuses; valid until the next call. */
 const struct past *scene_band(const struct scene *s, const struct world_target *t, const struct world_band *b);
 
-/* How much a band has grown over the window; false: unknown. */
-bool scene_band_change(const struct scene *s, const struct world_target *t, const struct world_band *b, double *ret);
+/* How much a band has grown over the window; NAN: unknown. */
+double scene_band_change(const struct scene *s, const struct world_target *t, const struct world_band *b);
 
 /* The marked moment of this run; false: none. */
 bool scene_mark_of(const struct scene *s, const struct world_target *t, uint64_t *ret_ns);
 
-/* What a band, or a series, has gained since then; false: unknown, or nothing new since. */
-bool scene_band_since_mark(const struct scene *s, const struct world_target *t, const struct world_band *b,
-                           double *ret);
-bool scene_series_since_mark(const struct scene *s, const struct world_target *t, Hw__Series series, double *ret);
+/* What a band, or a series, of the chosen target has gained since then; NAN: unknown, or nothing new since. */
+double scene_band_since_mark(const struct scene *s, const struct world_band *b);
+double scene_series_since_mark(const struct scene *s, Hw__Series series);
 
 /* For columns "since mark". */
 bool scene_has_mark(const struct scene *s);
@@ -100,8 +99,5 @@ const char *scene_no_census(const struct scene *s, const struct world_target *t)
 
 /* The lowest known memory limit of a target, and what sets it ("-M", "cgroup"); false when none is known. */
 bool memory_limit(const struct world_target *t, uint64_t *ret_bytes, const char **ret_what);
-
-/* The worst 99th percentile and maximum of any generation's pauses. */
-bool worst_pause(const struct world_target *t, uint64_t *ret_p99_ns, uint64_t *ret_max_ns);
 
 #endif

@@ -3,37 +3,34 @@
 #include "client/console/scene/trends.h"
 
 #include "client/answers/alert_parts.h"
+#include "proto/base/array.h"
+
+static const struct {
+        const char *word;
+        enum tint tint;
+} verdicts[] = {
+        [HW__VERDICT__VERDICT_UNKNOWN] = { "unknown", TINT_DIM },
+        [HW__VERDICT__VERDICT_STEADY] = { "steady", TINT_GOOD },
+        [HW__VERDICT__VERDICT_GROWING] = { "growing", TINT_WARN },
+        [HW__VERDICT__VERDICT_LEAK] = { "leak", TINT_BAD },
+};
+
+/* One that a later version of the daemon may have sent is unknown. */
+static Hw__Verdict verdict_of(const Hw__Trend *trend)
+{
+        return trend && trend->has_verdict && (size_t)trend->verdict < ARRAY_SIZE(verdicts)
+                       ? trend->verdict
+                       : HW__VERDICT__VERDICT_UNKNOWN;
+}
 
 struct value trend_verdict(const Hw__Trend *trend)
 {
-        if (!trend || !trend->has_verdict)
-                return no_value;
-        switch (trend->verdict) {
-        case HW__VERDICT__VERDICT_LEAK:
-                return value_text("leak");
-        case HW__VERDICT__VERDICT_GROWING:
-                return value_text("growing");
-        case HW__VERDICT__VERDICT_STEADY:
-                return value_text("steady");
-        default:
-                return value_text("unknown");
-        }
+        return trend && trend->has_verdict ? value_text(verdicts[verdict_of(trend)].word) : no_value;
 }
 
 enum tint trend_tint(const Hw__Trend *trend)
 {
-        if (!trend || !trend->has_verdict)
-                return TINT_DIM;
-        switch (trend->verdict) {
-        case HW__VERDICT__VERDICT_LEAK:
-                return TINT_BAD;
-        case HW__VERDICT__VERDICT_GROWING:
-                return TINT_WARN;
-        case HW__VERDICT__VERDICT_STEADY:
-                return TINT_GOOD;
-        default:
-                return TINT_DIM;
-        }
+        return verdicts[verdict_of(trend)].tint;
 }
 
 bool trend_known(const Hw__Trend *trend)

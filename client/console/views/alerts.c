@@ -3,6 +3,7 @@
  * views/alerts.c - alerts of all targets, and below them the reason in words:
  * the selected alert's evidence, and what its target's memory does.
  */
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +15,7 @@
 #include "client/console/draw/widgets.h"
 #include "client/console/scene/said.h"
 #include "proto/base/array.h"
+#include "proto/base/hash.h"
 
 /* A row. Both are borrowed from the world until the table is filled again. */
 struct alert_row {
@@ -205,17 +207,10 @@ static size_t count(const struct console *c)
         return n;
 }
 
-/* FNV-1a of what identifies an instance. */
+/* A hash of what identifies an instance. */
 static uint64_t identity(const struct world_target *t, const Hw__Alert *a)
 {
-        const char *texts[] = { t->name, a->group, a->rule };
-        uint64_t h = UINT64_C(0xcbf29ce484222325) ^ t->daemon ^ (uint64_t)a->band << 32;
-
-        for (size_t i = 0; i < 3; i++) {
-                for (const char *p = texts[i]; p && *p; p++)
-                        h = (h ^ (unsigned char)*p) * UINT64_C(0x100000001b3);
-        }
-        return h;
+        return hash_text(a->rule, hash_text(a->group, hash_text(t->name, t->daemon ^ (uint64_t)a->band << 32)));
 }
 
 static void rows(const struct console *c, struct table *t)
@@ -285,21 +280,10 @@ enum { LABEL = 13, LINE = 1024 };
 static int paragraph(struct canvas *canvas, struct area area, int row, enum tint tint, const char *label,
                      const char *words)
 {
-        char safe[4096], line[LINE];
-        const char *rest = safe;
-
         if (!words || !*words)
                 return row;
-        (void)safe_text(safe, sizeof(safe), words);
         (void)canvas_put(canvas, area, row, 1, LABEL - 1, TINT_DIM, label);
-        while (*rest && row < area.height) {
-                size_t n = text_wrap(rest, area.width > LABEL + 12 ? area.width - LABEL - 2 : 10);
-
-                (void)snprintf(line, sizeof(line), "%.*s", (int)n, rest);
-                (void)canvas_put(canvas, area, row++, 1 + LABEL, area.width - LABEL - 2, tint, line);
-                rest += n;
-        }
-        return row;
+        return row + draw_lines(canvas, area, row, 1 + LABEL, area.width - LABEL - 2, INT_MAX, tint, words);
 }
 
 static int labels(struct canvas *canvas, struct area area, int row, Hw__Label *const *list, size_t n)

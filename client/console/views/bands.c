@@ -14,11 +14,6 @@ static const struct world_band *band(const void *row)
         return row;
 }
 
-static const Hw__WindowStatistics *statistics(const struct scene *s, const void *row)
-{
-        return trend_window(band(row)->trend, s->window_ns);
-}
-
 /* ----------------------------------------------------------------- columns */
 
 COLUMN_VALUE(label, value_text(band(row)->def->label))
@@ -32,49 +27,21 @@ static struct value share(const struct scene *s, const void *row)
         return value_number(known, known ? (double)band(row)->bytes / (double)census->total_bytes : 0);
 }
 
-static struct value change(const struct scene *s, const void *row)
-{
-        double grown = 0;
-        bool known = scene_band_change(s, s->target, band(row), &grown);
+COLUMN_VALUE(change, value_number(true, scene_band_change(s, s->target, band(row))))
+COLUMN_TINT(change_colour, scene_band_change(s, s->target, band(row)) > 0 ? TINT_PLAIN : TINT_DIM)
+COLUMN_VALUE(since_mark, value_number(true, scene_band_since_mark(s, band(row))))
 
-        return value_number(known, grown);
-}
+#define WINDOW_VALUE(function, field)                                                                                  \
+        static struct value function(const struct scene *s, const void *row)                                           \
+        {                                                                                                              \
+                const Hw__WindowStatistics *w = trend_window(band(row)->trend, s->window_ns);                          \
+                                                                                                                       \
+                return value_number(w && w->has_##field, w ? w->field : 0);                                            \
+        }
 
-static enum tint change_colour(const struct scene *s, const void *row)
-{
-        struct value v = change(s, row);
-
-        return v.is == VALUE_NUMBER && v.number > 0 ? TINT_PLAIN : TINT_DIM;
-}
-
-static struct value since_mark(const struct scene *s, const void *row)
-{
-        double gained = 0;
-        bool known = scene_band_since_mark(s, s->target, band(row), &gained);
-
-        return value_number(known, gained);
-}
-
-static struct value integral(const struct scene *s, const void *row)
-{
-        const Hw__WindowStatistics *w = statistics(s, row);
-
-        return value_number(w && w->has_integral, w ? w->integral : 0);
-}
-
-static struct value deviation(const struct scene *s, const void *row)
-{
-        const Hw__WindowStatistics *w = statistics(s, row);
-
-        return value_number(w && w->has_stddev, w ? w->stddev : 0);
-}
-
-static struct value fit(const struct scene *s, const void *row)
-{
-        const Hw__WindowStatistics *w = statistics(s, row);
-
-        return value_number(w && w->has_fit, w ? w->fit : 0);
-}
+WINDOW_VALUE(integral, integral)
+WINDOW_VALUE(deviation, stddev)
+WINDOW_VALUE(fit, fit)
 
 COLUMN_VALUE(slope, trend_slope(band(row)->trend))
 COLUMN_VALUE(slope_low, trend_slope_low(band(row)->trend))
@@ -92,12 +59,7 @@ static struct value so_far(const struct scene *s, const void *row)
         return value_number(t && t->has_provisional_slope, t ? t->provisional_slope : 0);
 }
 
-static struct value first_seen(const struct scene *s, const void *row)
-{
-        const Hw__Band *def = band(row)->def;
-
-        return value_when(s, s->target, def->has_first_seen_ns, def->first_seen_ns);
-}
+COLUMN_VALUE(first_seen, value_when(s, s->target, band(row)->def->has_first_seen_ns, band(row)->def->first_seen_ns))
 
 /* The info table's, or those of a cost-centre stack's innermost centre, which has a module and a place, too. */
 #define BAND_TEXT(function, field)                                                                                     \
@@ -163,11 +125,8 @@ COLUMN_TINT(strong, band(row)->bytes ? TINT_STRONG : TINT_DIM)
 static void draw_history(struct canvas *c, struct area area, int row, int column, int width, const struct scene *s,
                          const void *data)
 {
-        double values[SPARK_MAX];
-        bool known[SPARK_MAX];
-
-        spark_sample(scene_band(s, s->target, band(data)), scene_span(s, s->target), SPARK_GAUGE, width, values, known);
-        draw_spark(c, area, row, column, width, values, known);
+        draw_spark(c, area, row, column, width, scene_band(s, s->target, band(data)), scene_span(s, s->target),
+                   SPARK_GAUGE);
 }
 
 static void draw_label_of(struct canvas *c, struct area area, int row, int column, int width, const struct scene *s,

@@ -4,6 +4,7 @@
  * limit, major collections and the program's notes; below it every series with
  * its smallest, mean and largest value in the window.
  */
+#include <math.h>
 #include <string.h>
 
 #include "client/console/views/views.h"
@@ -42,8 +43,8 @@ static const Hw__Trend *trend(const struct scene *s, const void *row)
 
 /* ----------------------------------------------------------------- columns */
 
+/* NAN: without samples. */
 struct summary {
-        size_t n;
         double min, max, mean;
 };
 
@@ -58,7 +59,7 @@ static struct summary summarise(const struct scene *s, const void *row)
 {
         const struct past *all = past(s, row);
         struct time_range range = scene_span(s, s->target);
-        struct summary m = { .n = 0 };
+        struct summary m = { NAN, NAN, NAN };
         double held_ns = 0, area = 0;
         uint64_t until_ns = range.to_ns;
 
@@ -67,15 +68,14 @@ static struct summary summarise(const struct scene *s, const void *row)
 
                 if (p->cell.last_ns < range.from_ns || p->cell.last_ns > range.to_ns)
                         continue;
-                m.min = !m.n || p->cell.min < m.min ? p->cell.min : m.min;
-                m.max = !m.n || p->cell.max > m.max ? p->cell.max : m.max;
+                m.min = fmin(m.min, p->cell.min);
+                m.max = fmax(m.max, p->cell.max);
                 if (until_ns > p->time_ns) {
                         area += p->cell.mean * (double)(until_ns - p->time_ns);
                         held_ns += (double)(until_ns - p->time_ns);
                         until_ns = p->time_ns;
                 }
                 m.mean = held_ns > 0 ? area / held_ns : p->cell.mean;
-                m.n++;
         }
         return m;
 }
@@ -98,35 +98,10 @@ static struct value now(const struct scene *s, const void *row)
         return value_number(all->n > 0, all->n ? all->points[all->n - 1].cell.last : 0);
 }
 
-static struct value least(const struct scene *s, const void *row)
-{
-        struct summary m = summarise(s, row);
-
-        return value_number(m.n > 0, m.min);
-}
-
-static struct value mean(const struct scene *s, const void *row)
-{
-        struct summary m = summarise(s, row);
-
-        return value_number(m.n > 0, m.mean);
-}
-
-static struct value most(const struct scene *s, const void *row)
-{
-        struct summary m = summarise(s, row);
-
-        return value_number(m.n > 0, m.max);
-}
-
-static struct value since_mark(const struct scene *s, const void *row)
-{
-        double gained = 0;
-        bool known = scene_series_since_mark(s, s->target, ((const struct series *)row)->series, &gained);
-
-        return value_number(known, gained);
-}
-
+COLUMN_VALUE(least, value_number(true, summarise(s, row).min))
+COLUMN_VALUE(mean, value_number(true, summarise(s, row).mean))
+COLUMN_VALUE(most, value_number(true, summarise(s, row).max))
+COLUMN_VALUE(since_mark, value_number(true, scene_series_since_mark(s, ((const struct series *)row)->series)))
 COLUMN_VALUE(slope, trend_slope(trend(s, row)))
 COLUMN_VALUE(slope_low, trend_slope_low(trend(s, row)))
 COLUMN_VALUE(slope_high, trend_slope_high(trend(s, row)))

@@ -112,14 +112,9 @@ static int add_node(struct profile *p, const Hw__CostCentre *centre, uint64_t pa
         return (int)p->n++;
 }
 
-static uint64_t path_of(uint64_t parent, const Hw__CostCentre *centre)
-{
-        return (parent ^ (centre->id + UINT64_C(0x9e3779b97f4a7c15))) * UINT64_C(0x100000001b3);
-}
-
 static int child_of(struct profile *p, int parent, const Hw__CostCentre *centre)
 {
-        uint64_t path = path_of(p->nodes[parent].path, centre);
+        uint64_t path = hash_u64(centre->id, p->nodes[parent].path);
         int i, depth = p->nodes[parent].depth + 1;
 
         for (i = p->nodes[parent].child; i != NONE; i = p->nodes[i].next) {

@@ -124,12 +124,8 @@ static void draw_culprit(struct canvas *c, struct area area, int row, int column
                              value_show(safe, sizeof(safe), UNIT_TEXT, v));
 }
 
-static struct value limit_in(const struct scene *s, const void *row)
-{
-        const struct answers *a = scene_brief(s, target(row));
-
-        return value_number(a->has_limit, (double)a->limit_ns);
-}
+COLUMN_VALUE(limit_in,
+             value_number(scene_brief(s, target(row))->has_limit, (double)scene_brief(s, target(row))->limit_ns))
 
 COLUMN_VALUE(state_detail, value_text(target(row)->target ? target(row)->target->detail : NULL))
 
@@ -154,12 +150,21 @@ static enum tint gc_colour(const struct scene *s, const void *row)
         return share >= 0.5 ? TINT_BAD : share >= 0.2 ? TINT_WARN : TINT_PLAIN;
 }
 
+/* Of the worst generation, if there was a pause at all. */
 static struct value pause(const struct scene *s, const void *row)
 {
-        uint64_t p99_ns, max_ns;
-        bool known = worst_pause(target(row), &p99_ns, &max_ns);
+        const Hw__Gc *gc = target(row)->gc;
+        uint64_t p99_ns = 0;
+        bool known = false;
 
         (void)s;
+        for (size_t i = 0; gc && i < gc->n_generations; i++) {
+                const Hw__Generation *g = gc->generations[i];
+
+                known |= g->has_pause_max_ns && g->pause_max_ns;
+                if (g->has_pause_p99_ns && g->pause_p99_ns > p99_ns)
+                        p99_ns = g->pause_p99_ns;
+        }
         return value_number(known, (double)p99_ns);
 }
 
@@ -169,14 +174,8 @@ COLUMN_TINT(lag_colour, facts_get(row, FACT_STREAM_LAG) > 10e9 ? TINT_WARN : TIN
 static void draw_history(struct canvas *c, struct area area, int row, int column, int width, const struct scene *s,
                          const void *data)
 {
-        double values[SPARK_MAX];
-        bool known[SPARK_MAX];
-
-        if (width > 60)
-                width = 60;
-        spark_sample(scene_series(s, target(data), HW__SERIES__SERIES_LIVE), scene_span(s, target(data)), SPARK_GAUGE,
-                     width, values, known);
-        draw_spark(c, area, row, column, width, values, known);
+        draw_spark(c, area, row, column, width < 60 ? width : 60,
+                   scene_series(s, target(data), HW__SERIES__SERIES_LIVE), scene_span(s, target(data)), SPARK_GAUGE);
 }
 
 /* clang-format off */

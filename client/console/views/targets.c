@@ -2,25 +2,16 @@
 /* views/targets.c - all targets, a line each, the worst first: is anything wrong, and where. */
 #include "client/console/views/target_columns.h"
 #include "client/console/views/views.h"
+#include "proto/base/hash.h"
 
 /* -------------------------------------------------------------------- rows */
-
-/* FNV-1a of name and daemon: what identifies a target. */
-static uint64_t identity(const struct world_target *t)
-{
-        uint64_t h = UINT64_C(0xcbf29ce484222325) ^ t->daemon;
-
-        for (const char *p = t->name; *p; p++)
-                h = (h ^ (unsigned char)*p) * UINT64_C(0x100000001b3);
-        return h;
-}
 
 static void rows(const struct console *c, struct table *t)
 {
         for (size_t i = 0; i < world_targets(c->scene.world); i++) {
                 const struct world_target *row = world_target(c->scene.world, i);
 
-                table_add(t, identity(row), row);
+                table_add(t, hash_text(row->name, row->daemon), row);
         }
 }
 

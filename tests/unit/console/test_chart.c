@@ -195,7 +195,7 @@ static void nothing_breaks_it(void **state)
 
                         chart_line(&c, "a", &r, SPARK_EVENTS, TINT_LINE_1);
                         chart_line(&c, "b", &none, SPARK_GAUGE, TINT_LINE_2);
-                        chart_line(&c, "c", &r, SPARK_RATE, TINT_LINE_2);
+                        chart_line(&c, "c", &r, SPARK_GAUGE, TINT_LINE_2);
                         chart_draw(canvas, canvas_area(canvas), &c);
                         canvas_destroy(&canvas);
                 }
