@@ -99,8 +99,7 @@ void console_destroy(struct console **c)
         world_destroy(&(*c)->before);
         recall_destroy(&(*c)->scene.recall);
         (void)census_poll(*c); /* one that is done */
-        console_profile_destroy(*c);
-        console_threads_destroy(*c);
+        console_inspections_done(*c);
         past_done(&(*c)->band_past);
         free((*c)->scene.answered);
         free(*c);
@@ -141,8 +140,7 @@ void console_prepare(struct console *c, uint64_t now_wall_ns)
         if (c->scene.recall)
                 (void)recall_collect(c->scene.recall, c->live);
         find_target(c);
-        console_profile_prepare(c);
-        console_threads_prepare(c);
+        console_inspections_prepare(c);
         c->scene.answered->t = c->scene.answered->brief = NULL;
         if (c->scene.target && !c->scene.left)
                 timeline_recall(c);

@@ -43,17 +43,12 @@ void entry_key(struct console *c, int key);
 void census_request_begin(struct console *c);
 bool census_poll(struct console *c);
 
-/* profile.c: what `P` does. Poll as above. */
+/* inspections.c: what `P` and `W` do. Poll as above. */
 void console_profile_key(struct console *c);
-bool console_profile_poll(struct console *c);
-void console_profile_prepare(struct console *c); /* whether the scene has it */
-void console_profile_destroy(struct console *c);
-
-/* threads.c: what `W` does. Poll as above. */
 void console_threads_key(struct console *c);
-bool console_threads_poll(struct console *c);
-void console_threads_prepare(struct console *c); /* whether the scene has them */
-void console_threads_destroy(struct console *c);
+bool console_inspections_poll(struct console *c);
+void console_inspections_prepare(struct console *c); /* whether the scene has them */
+void console_inspections_done(struct console *c);
 
 /* save.c: what `s` does. */
 void console_save(struct console *c);

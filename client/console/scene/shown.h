@@ -62,6 +62,28 @@ struct shown_view {
         void *state;
 };
 
+/* The run of a target whose process heapwatch-inspect reads. */
+struct console_subject {
+        char target[WORLD_NAME_MAX + 1];
+        size_t daemon;
+        uint32_t run;
+        struct inspecting *inspecting; /* NULL: done */
+};
+
+struct console_profile {
+        struct console_subject subject;
+        uint64_t begin_ns;
+        struct cpu_trees trees;  /* by thread; no sentences: there are none */
+        struct cpu_trees merged; /* of all threads together */
+        bool by_thread, of_waiting;
+        bool hidden; /* cost centres are shown */
+};
+
+struct console_threads {
+        struct console_subject subject;
+        struct thread_groups groups; /* no sentences: there are none */
+};
+
 struct console {
         struct scene scene;    /* what is drawn: its world is the live one or the frozen copy */
         struct past band_past; /* of scene.band */
@@ -82,10 +104,10 @@ struct console {
         size_t window;      /* index of scene.window_ns */
         enum entry entry;   /* what is being typed */
         char typed[TABLE_TEXT];
-        char message[256];               /* until the next key */
-        struct census_job *census;       /* census.c; NULL: none is under way */
-        struct console_profile *profile; /* profile.c; NULL: none was taken */
-        struct console_threads *threads; /* threads.c; NULL: none were read */
+        char message[256];              /* until the next key */
+        struct census_job *census;      /* census.c; NULL: none is under way */
+        struct console_profile profile; /* inspections.c */
+        struct console_threads threads;
         bool message_bad;
         size_t help_first;
         struct journal journal; /* filled by console_watch */
