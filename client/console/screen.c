@@ -20,6 +20,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "proto/base/array.h"
 #include "proto/base/clock.h"
 
 static attr_t attributes[TINTS];
@@ -261,36 +262,24 @@ static int mouse(void)
 
 static int special(wint_t key)
 {
+        static const struct {
+                wint_t key;
+                int code;
+        } codes[] = {
+                { KEY_UP, SCREEN_UP },          { KEY_DOWN, SCREEN_DOWN },
+                { KEY_LEFT, SCREEN_LEFT },      { KEY_RIGHT, SCREEN_RIGHT },
+                { KEY_PPAGE, SCREEN_PAGE_UP },  { KEY_NPAGE, SCREEN_PAGE_DOWN },
+                { KEY_HOME, SCREEN_HOME },      { KEY_END, SCREEN_END },
+                { KEY_ENTER, SCREEN_ENTER },    { KEY_BACKSPACE, SCREEN_BACKSPACE },
+                { KEY_RESIZE, SCREEN_RESIZED },
+        };
+
         if (key > KEY_F0 && key <= KEY_F(12))
                 return SCREEN_F0 + (int)(key - KEY_F0);
-        switch (key) {
-        case KEY_UP:
-                return SCREEN_UP;
-        case KEY_DOWN:
-                return SCREEN_DOWN;
-        case KEY_LEFT:
-                return SCREEN_LEFT;
-        case KEY_RIGHT:
-                return SCREEN_RIGHT;
-        case KEY_PPAGE:
-                return SCREEN_PAGE_UP;
-        case KEY_NPAGE:
-                return SCREEN_PAGE_DOWN;
-        case KEY_HOME:
-                return SCREEN_HOME;
-        case KEY_END:
-                return SCREEN_END;
-        case KEY_ENTER:
-                return SCREEN_ENTER;
-        case KEY_BACKSPACE:
-                return SCREEN_BACKSPACE;
-        case KEY_RESIZE:
-                return SCREEN_RESIZED;
-        case KEY_MOUSE:
-                return mouse();
-        default:
-                return SCREEN_NONE;
-        }
+        for (size_t i = 0; i < ARRAY_SIZE(codes); i++)
+                if (codes[i].key == key)
+                        return codes[i].code;
+        return key == KEY_MOUSE ? mouse() : SCREEN_NONE;
 }
 
 int screen_key(void)

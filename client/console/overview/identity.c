@@ -10,14 +10,6 @@
 
 #define LINE 1024
 
-int identity_rows(const struct scene *s, const struct world_target *t, int width)
-{
-        (void)s;
-        (void)t;
-        (void)width;
-        return 1;
-}
-
 int facts_rows(const struct scene *s, const struct world_target *t, int width)
 {
         (void)s;

@@ -9,14 +9,6 @@
 
 enum { ROWS = 4, LABEL = 8, VALUE = 12 };
 
-int memory_rows(const struct scene *s, const struct world_target *t, int width)
-{
-        (void)s;
-        (void)t;
-        (void)width;
-        return ROWS + 1;
-}
-
 struct gauge {
         const char *label;
         Hw__Series series;

@@ -18,11 +18,11 @@
 #include "proto/base/array.h"
 
 static const struct section sections[] = {
-        { .least = 1, .rows = identity_rows, .draw = draw_identity },
+        { .least = 1, .most = 1, .draw = draw_identity },
         { .least = 3, .rows = headline_rows, .draw = draw_headline },
         { .least = 6, .whole = answers_whole_rows, .rows = answers_rows, .draw = draw_answers },
         { .least = 0, .rows = facts_rows, .draw = draw_facts },
-        { .least = 4, .rows = memory_rows, .draw = draw_memory, .air = true },
+        { .least = 4, .most = 5, .draw = draw_memory, .air = true },
         { .least = 0, .rows = resident_rows, .draw = draw_resident },
         { .least = 2, .rows = gc_rows, .draw = draw_gc, .air = true },
         { .least = 3, .rows = bands_rows, .draw = draw_bands, .air = true, .greedy = 2 },
@@ -37,6 +37,11 @@ struct layout {
         bool air[SECTIONS]; /* a blank row above */
         int left;           /* rows not given out yet */
 };
+
+static int wanted(const struct section *of, const struct scene *s, const struct world_target *t, int width)
+{
+        return of->rows ? of->rows(s, t, width) : of->most;
+}
 
 static void assign_rows(struct layout *l, int i, int rows)
 {
@@ -85,7 +90,7 @@ static struct layout deal(const struct scene *s, const struct world_target *t, s
         struct layout l = { .left = area.height };
 
         for (int i = 0; i < SECTIONS; i++)
-                l.wishes[i] = sections[i].rows(s, t, area.width);
+                l.wishes[i] = wanted(&sections[i], s, t, area.width);
         for (int i = 0; i < SECTIONS; i++) {
                 int least = least_rows(&sections[i], s, t, area);
 
@@ -123,6 +128,6 @@ int overview_rows(const struct scene *s, const struct world_target *t, int width
         int rows = 0;
 
         for (int i = 0; i < SECTIONS; i++)
-                rows += sections[i].rows(s, t, width) + sections[i].air;
+                rows += wanted(&sections[i], s, t, width) + sections[i].air;
         return rows;
 }

@@ -11,12 +11,12 @@ struct section {
         int (*whole)(const struct scene *s, const struct world_target *t, int width); /* NULL, or: more than least */
         int greedy; /* share of the spare rows; 0: none */
         bool air;   /* likes a blank row above */
-        int (*rows)(const struct scene *s, const struct world_target *t, int width); /* wanted; 0: nothing to say */
+        int most;   /* rows wanted, where that is always the same number; else 0, and: */
+        int (*rows)(const struct scene *s, const struct world_target *t, int width); /* 0: nothing to say */
         void (*draw)(struct canvas *c, struct area area, const struct scene *s, const struct world_target *t);
 };
 
 /* identity.c: which program it is; and how it was built and started */
-int identity_rows(const struct scene *s, const struct world_target *t, int width);
 void draw_identity(struct canvas *c, struct area area, const struct scene *s, const struct world_target *t);
 int facts_rows(const struct scene *s, const struct world_target *t, int width);
 void draw_facts(struct canvas *c, struct area area, const struct scene *s, const struct world_target *t);
@@ -29,7 +29,6 @@ int answers_whole_rows(const struct scene *s, const struct world_target *t, int 
 void draw_answers(struct canvas *c, struct area area, const struct scene *s, const struct world_target *t);
 
 /* memory.c: live, heap, RSS, allocation */
-int memory_rows(const struct scene *s, const struct world_target *t, int width);
 void draw_memory(struct canvas *c, struct area area, const struct scene *s, const struct world_target *t);
 
 /* resident.c: what RSS is made of */

@@ -129,7 +129,9 @@ static void draw_cell(struct canvas *canvas, struct area area, int row, int at, 
                 show(text, sizeof(text), t, column, v);
         if (v.is == VALUE_NONE || v.provisional)
                 tint = TINT_DIM;
-        if (at_left(column))
+        if (column->by_end)
+                (void)canvas_put_end(canvas, area, row, at, width, tint, text);
+        else if (at_left(column))
                 (void)canvas_put(canvas, area, row, at, width, tint, text);
         else
                 (void)canvas_put_right(canvas, area, row, at, width, tint, text);

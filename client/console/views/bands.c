@@ -93,16 +93,6 @@ static struct value source(const struct scene *s, const void *row)
         return value_text(place && strcmp(place, ":") != 0 ? place : NULL);
 }
 
-static void draw_source(struct canvas *c, struct area area, int row, int column, int width, const struct scene *s,
-                        const void *data)
-{
-        struct value v = source(s, data);
-        char safe[1024];
-
-        (void)canvas_put_end(c, area, row, column, width, v.is == VALUE_NONE ? TINT_DIM : TINT_PLAIN,
-                             value_show(safe, sizeof(safe), UNIT_TEXT, v));
-}
-
 static Hw__Breakdown breakdown(const struct scene *s)
 {
         const Hw__Run *run = s->target && s->target->target ? s->target->target->run_info : NULL;
@@ -178,7 +168,7 @@ static const struct column columns[] = {
         { .title = "module", .name = "module", .width = 14, .rank = 11, .value = module, .shown = has_places,
           .help = "the defining module; for a cost-centre stack, that of its innermost centre" },
         { .title = "source", .name = "source", .width = -16, .rank = 2, .value = source, .shown = has_places,
-          .draw = draw_source,
+          .by_end = true,
           .help = "file and place, if the program was compiled with this information" },
         { .title = "band", .name = "label", .width = -22, .value = label, .draw = draw_label_of,
           .help = "what the heap profile breaks memory down by: closure type, cost-centre stack, module ...; of an "

@@ -114,16 +114,6 @@ static struct value so_far(const struct scene *s, const void *row)
 COLUMN_VALUE(since, answered_onset(s, target(row)))
 COLUMN_VALUE(culprit, value_text(scene_brief(s, target(row))->culprit_text))
 
-static void draw_culprit(struct canvas *c, struct area area, int row, int column, int width, const struct scene *s,
-                         const void *data)
-{
-        char safe[1024];
-        struct value v = culprit(s, data);
-
-        (void)canvas_put_end(c, area, row, column, width, v.is == VALUE_NONE ? TINT_DIM : TINT_PLAIN,
-                             value_show(safe, sizeof(safe), UNIT_TEXT, v));
-}
-
 COLUMN_VALUE(limit_in,
              value_number(scene_brief(s, target(row))->has_limit, (double)scene_brief(s, target(row))->limit_ns))
 
@@ -199,7 +189,7 @@ const struct column target_columns[] = {
           .help = "only in files: the provisional slope" },
         { .title = "since", .name = "onset_ns", .unit = UNIT_WHEN, .width = 8, .rank = 2, .value = since,
           .help = "when the growth began; c for the other clock" },
-        { .title = "what grows", .name = "culprit", .width = -10, .rank = 3, .value = culprit, .draw = draw_culprit,
+        { .title = "what grows", .name = "culprit", .width = -10, .rank = 3, .value = culprit, .by_end = true,
           .help = "the band that grows most, or where else memory grows" },
         { .title = "alerts", .name = "alerts_firing", .unit = UNIT_COUNT, .width = 6, .rank = 5, .value = firing,
           .tint = firing_colour, .help = "alerts that fire; those of a leak's bands count with the leak's" },
