@@ -442,8 +442,7 @@ void log_detach(void)
 {
         struct pollfd p = { .fd = sink_fd, .events = POLLOUT };
 
-        free_event(timer);
-        timer = NULL;
+        free_event(&timer);
         pthread_mutex_lock(&lock);
         report_suppressed();
         (void)report_dropped();

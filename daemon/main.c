@@ -315,9 +315,9 @@ out:
         silence_store_destroy(&requests.silences);
         outcomes_destroy(&requests.outcomes);
         bus_destroy(&bus);
-        free_event(hangup);
-        free_event(terminate);
-        free_event(interrupt);
+        free_event(&hangup);
+        free_event(&terminate);
+        free_event(&interrupt);
         log_detach();
         event_base_free(base);
         own_life_end(&life);

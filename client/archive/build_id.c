@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* build_id.c - DESIGN: of the file only headers and notes are read, by pread into buffers of a fixed size. */
 #include "client/archive/build_id.h"
+#include "proto/base/descriptors.h"
 
 #include <elf.h>
 #include <fcntl.h>
@@ -76,7 +77,6 @@ bool build_id_of(uint32_t pid, char out[BUILD_ID_TEXT])
         (void)snprintf(path, sizeof(path), "/proc/%u/exe", pid);
         int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
         bool found = fd >= 0 && find_in_file(fd, out);
-        if (fd >= 0)
-                (void)close(fd);
+        close_fd(&fd);
         return found;
 }

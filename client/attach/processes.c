@@ -3,6 +3,7 @@
 #include "heapwatch/text.h"
 #include "proto/base/agent_peer.h"
 #include "proto/base/agent_socket.h"
+#include "proto/base/descriptors.h"
 #include "proto/base/unix_socket.h"
 
 #include <ctype.h>
@@ -291,8 +292,7 @@ static bool see_socket(void *ctx, const char *line)
                 return true;
         int fd = unix_connect(s->found);
         bool its = fd >= 0 && agent_peer_process(s->found) == s->pid && agent_peer_listens(s->found, fd);
-        if (fd >= 0)
-                (void)close(fd);
+        close_fd(&fd);
         if (!its)
                 s->found[0] = '\0';
         return !its;

@@ -24,6 +24,7 @@
 #include "client/commands/doctor_patch.h"
 #include "heapwatch/text.h"
 #include "proto/base/array.h"
+#include "proto/base/descriptors.h"
 #include "proto/base/json_out.h"
 #include "proto/base/text_out.h"
 
@@ -70,7 +71,7 @@ struct project {
 static char *read_text(const char *path, size_t *ret_size)
 {
         struct stat st;
-        const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+        int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
         char *text = NULL;
 
         if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size <= FILE_MAX &&
@@ -79,8 +80,7 @@ static char *read_text(const char *path, size_t *ret_size)
                 text = NULL;
         }
         *ret_size = text ? (size_t)st.st_size : 0;
-        if (fd >= 0)
-                (void)close(fd);
+        close_fd(&fd);
         return text;
 }
 

@@ -6,6 +6,7 @@
  */
 #include "client/commands/replay_output.h"
 #include "proto/base/array.h"
+#include "proto/base/descriptors.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -192,12 +193,9 @@ int output_end(struct output *o)
 
 void output_close(struct output *o)
 {
-        if (o->fd >= 0)
-                (void)close(o->fd); /* output_end has reported errors */
-        if (o->listener >= 0)
-                (void)close(o->listener);
+        close_fd(&o->fd); /* output_end has reported errors */
+        close_fd(&o->listener);
         if (o->made)
                 (void)unlink(o->path); /* best effort */
-        o->fd = o->listener = -1;
         o->made = false;
 }

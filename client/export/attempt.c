@@ -36,8 +36,7 @@ bool attempt_init(struct attempt *a, const struct sender_options *options, http_
 void attempt_done(struct attempt *a)
 {
         http_cancel(&a->request);
-        free_event(a->failed);
-        a->failed = NULL;
+        free_event(&a->failed);
 }
 
 struct http_post attempt_post(const struct sender_options *o)

@@ -206,7 +206,7 @@ uint64_t delivery_destroy(struct delivery **dp)
                 return 0;
         lost = d->journal ? 0 : d->queue.samples;
         sender_destroy(&d->sender);
-        free_event(d->timer);
+        free_event(&d->timer);
         journal_close(&d->journal);
         queue_done(&d->queue);
         free(d);

@@ -363,7 +363,7 @@ static uint64_t close_sink(struct sink *s)
 {
         uint64_t lost = delivery_destroy(&s->delivery);
 
-        free_event(s->timer);
+        free_event(&s->timer);
         scrape_destroy(&s->scrape);
         batcher_destroy(&s->batcher);
         profiles_destroy(&s->profiles);
@@ -501,12 +501,12 @@ void exporter_destroy(struct exporter **ep)
                 report_warning("ends with unsent samples=%" PRIu64 " that no journal has", lost);
         http_destroy(&e->http);
         connections_destroy(&e->connections);
-        free_event(e->readable);
-        free_event(e->again);
-        free_event(e->beat);
-        free_event(e->end);
+        free_event(&e->readable);
+        free_event(&e->again);
+        free_event(&e->beat);
+        free_event(&e->end);
         for (size_t i = 0; i < 3; i++)
-                free_event(e->signals[i]);
+                free_event(&e->signals[i]);
         world_destroy(&e->world);
         if (e->feed)
                 feed_close(&e->feed);

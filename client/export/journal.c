@@ -15,6 +15,7 @@
 #include <zlib.h>
 
 #include "proto/base/error.h"
+#include "proto/base/descriptors.h"
 
 #define MAGIC        "hwqueue1"
 #define HEAD_BYTES   16u
@@ -141,8 +142,7 @@ void journal_close(struct journal **j)
 {
         if (!*j)
                 return;
-        if ((*j)->fd >= 0)
-                (void)close((*j)->fd);
+        close_fd(&(*j)->fd);
         free(*j);
         *j = NULL;
 }

@@ -170,7 +170,7 @@ static void destroy(struct sender *s)
 
         if (d->lookup)
                 evdns_getaddrinfo_cancel(d->lookup);
-        free_event(d->turn);
+        free_event(&d->turn);
         close_fd(&d->fd);
         free(d);
 }

@@ -139,7 +139,7 @@ static void destroy(struct sender *s)
         struct stream_sender *t = (struct stream_sender *)s;
 
         disconnect(t);
-        free_event(t->later);
+        free_event(&t->later);
         free(t);
 }
 

@@ -13,6 +13,7 @@
 #include "client/cli/absent.h"
 #include "heapwatch/requester.h"
 #include "proto/base/clock.h"
+#include "proto/base/descriptors.h"
 #include "proto/base/whole_file.h"
 #include "proto/recording/stretch.h"
 
@@ -108,8 +109,7 @@ static bool is_program(const char *path)
         int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
         bool yes = fd >= 0 && read(fd, start, sizeof(start)) == (ssize_t)sizeof(start) && !memcmp(start, "\177ELF", 4);
 
-        if (fd >= 0)
-                (void)close(fd);
+        close_fd(&fd);
         return yes;
 }
 

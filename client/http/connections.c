@@ -324,8 +324,8 @@ void connections_destroy(struct connections **c)
 {
         if (!*c)
                 return;
-        free_event((*c)->second);
-        free_event((*c)->soon);
+        free_event(&(*c)->second);
+        free_event(&(*c)->soon);
         for (size_t i = 0; i < PLACES; i++) {
                 if ((*c)->places[i].b)
                         (void)bufferevent_decref((*c)->places[i].b);

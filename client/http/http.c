@@ -273,8 +273,7 @@ static int want_socket(CURL *easy, curl_socket_t fd, int what, void *ctx, void *
         short flags = (short)((what & CURL_POLL_IN ? EV_READ : 0) | (what & CURL_POLL_OUT ? EV_WRITE : 0) | EV_PERSIST);
 
         (void)easy;
-        free_event(event);
-        event = NULL;
+        free_event(&event);
         if (what != CURL_POLL_REMOVE) {
                 event = event_new(h->base, fd, flags, on_socket_event, h);
                 if (!event || event_add(event, NULL) != 0)
@@ -478,6 +477,6 @@ void http_destroy(struct http **hp)
                 (void)curl_multi_cleanup(h->multi);
                 curl_global_cleanup();
         }
-        free_event(h->timer);
+        free_event(&h->timer);
         free(h);
 }

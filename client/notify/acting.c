@@ -510,12 +510,12 @@ void acting_destroy(struct acting **ap)
         write_record(a);
         if (a->admitted && !a->options.attached)
                 leave(a);
-        free_event(a->updates);
-        free_event(a->replies);
-        free_event(a->again);
-        free_event(a->flush);
-        free_event(a->keep);
-        free_event(a->second);
+        free_event(&a->updates);
+        free_event(&a->replies);
+        free_event(&a->again);
+        free_event(&a->flush);
+        free_event(&a->keep);
+        free_event(&a->second);
         hw_requester_destroy(&a->requester);
         hw_subscriber_destroy(&a->subscriber);
         dispatcher_destroy(&a->dispatcher);

@@ -223,9 +223,9 @@ static int open_input(const struct alert_event *event)
 
 static void release(struct exec *e)
 {
-        free_event(e->on_end);
-        free_event(e->on_output);
-        free_event(e->on_time);
+        free_event(&e->on_end);
+        free_event(&e->on_output);
+        free_event(&e->on_time);
         close_fd(&e->pidfd);
         close_fd(&e->output);
         close_fd(&e->report);

@@ -61,7 +61,7 @@ static void job_destroy(struct job *j)
 {
         exec_cancel(&j->exec);
         http_cancel(&j->request);
-        free_event(j->timer);
+        free_event(&j->timer);
         action_plan_unref(&j->plan);
         alert_event_unref(&j->event);
         free(j);

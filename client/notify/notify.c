@@ -141,8 +141,8 @@ static int run(void *filled)
                 status = EXIT_USAGE;
         }
         for (size_t i = 0; i < 3; i++)
-                free_event(n->signals[i]);
-        free_event(n->lifeline);
+                free_event(&n->signals[i]);
+        free_event(&n->lifeline);
         if (n->base)
                 event_base_free(n->base);
         return status;

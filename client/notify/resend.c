@@ -162,7 +162,7 @@ static void peer_destroy(struct peer *p)
                 alert_event_unref(&a->event);
                 free(a);
         }
-        free_event(p->timer);
+        free_event(&p->timer);
         free(p->url);
         free(p->bearer_file);
         free(p->ca_file);

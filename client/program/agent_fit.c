@@ -14,6 +14,7 @@
 
 #include "agent/symbols.h"
 #include "proto/base/array.h"
+#include "proto/base/descriptors.h"
 #include "proto/base/sibling.h"
 
 #define LIBRARY "libheapwatch-agent.so"
@@ -213,8 +214,7 @@ bool agent_fit_check(const char *path, struct agent_fit *ret, struct error *erro
         *ret = (struct agent_fit){ .version = "", .obstacle = OBSTACLE_NOT_GHC };
         if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0)
                 image = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-        if (fd >= 0)
-                (void)close(fd);
+        close_fd(&fd);
         if (image == MAP_FAILED)
                 return error_set(error, "cannot read %s: %s", path, strerror(errno));
         check_image(image, (size_t)st.st_size, ret, error);

@@ -17,6 +17,7 @@
 #include "proto/base/agent_peer.h"
 #include "proto/base/agent_socket.h"
 #include "proto/base/clock.h"
+#include "proto/base/descriptors.h"
 
 #define ANSWER_MAX 600
 #define READ_BYTES 65536
@@ -105,8 +106,7 @@ static int reach(const char *path, struct error *error)
                                 path);
         else
                 return fd;
-        if (fd >= 0)
-                (void)close(fd);
+        close_fd(&fd);
         return -1;
 }
 

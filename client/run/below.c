@@ -13,6 +13,7 @@
 #include "client/run/inside.h"
 #include "heapwatch/text.h"
 #include "proto/base/process_stat.h"
+#include "proto/base/descriptors.h"
 
 #define DEPTH          32 /* wrappers around wrappers */
 #define FIRST_PAUSE_MS 100
@@ -45,11 +46,10 @@ static bool has_our_environment(pid_t pid)
         ssize_t r = 0;
 
         snprintf(path, sizeof(path), "/proc/%ld/environ", (long)pid);
-        const int fd = open(path, O_RDONLY | O_CLOEXEC);
+        int fd = open(path, O_RDONLY | O_CLOEXEC);
         while (fd >= 0 && n < sizeof(text) && (r = read(fd, text + n, sizeof(text) - n)) > 0)
                 n += (size_t)r;
-        if (fd >= 0)
-                (void)close(fd);
+        close_fd(&fd);
         return n == sizeof(text) || memmem(text, n, name, sizeof(name) - 1) != NULL;
 }
 

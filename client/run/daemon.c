@@ -22,6 +22,7 @@
 #include "client/program/own_daemon.h"
 #include "proto/base/array.h"
 #include "proto/base/ckd.h"
+#include "proto/base/descriptors.h"
 #include "proto/base/error.h"
 #include "proto/base/private_directory.h"
 #include "proto/base/text_out.h"
@@ -79,11 +80,11 @@ uint64_t daemon_started_ns(const struct daemon_link *link)
 bool daemon_reachable(const struct daemon_link *link)
 {
         const char *path = request_path(link);
-        const int fd = path ? unix_connect(path) : -1;
+        int fd = path ? unix_connect(path) : -1;
+        const bool reachable = fd >= 0;
 
-        if (fd >= 0)
-                (void)close(fd);
-        return fd >= 0;
+        close_fd(&fd);
+        return reachable;
 }
 
 /* Sends a request, unless it is NULL, and frees it. Returns what hw_request does. */

@@ -25,6 +25,7 @@
 #include "client/run/run_private.h"
 #include "client/run/session.h"
 #include "proto/base/agent_socket.h"
+#include "proto/base/descriptors.h"
 #include "proto/base/error.h"
 #include "proto/base/labels.h"
 #include "proto/base/permission.h"
@@ -392,8 +393,7 @@ static void release(struct program_run *r)
         if (r->watched && !r->late && !r->ran)
                 (void)daemon_remove(&r->link, r->target);
         relay_close(&r->relay);
-        if (r->output_fd >= 0)
-                (void)close(r->output_fd);
+        close_fd(&r->output_fd);
         if (r->from_inside) {
                 inside_clean(r->agent);
                 follow_clean(r->agent);

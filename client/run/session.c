@@ -35,6 +35,7 @@
 #include "client/run/run_private.h"
 #include "proto/base/array.h"
 #include "proto/base/clock.h"
+#include "proto/base/descriptors.h"
 #include "proto/base/limits.h"
 #include "proto/base/time.h"
 
@@ -634,8 +635,7 @@ int session_run(struct program_run *run, struct session_result *ret_result)
                         report_way(&s, &(const struct adder_answer){ .outcome = DAEMON_SILENT });
                 *ret_result = s.result;
         }
-        if (s.signals >= 0)
-                (void)close(s.signals);
+        close_fd(&s.signals);
         restore_signals(&s);
         return r;
 }

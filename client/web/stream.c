@@ -449,9 +449,9 @@ void streams_destroy(struct streams **all)
         update_batch_clear(&(*all)->batch);
         update_batch_clear(&(*all)->answers);
         answered_done(&(*all)->answered);
-        free_event((*all)->tick);
-        free_event((*all)->alive);
-        free_event((*all)->second);
+        free_event(&(*all)->tick);
+        free_event(&(*all)->alive);
+        free_event(&(*all)->second);
         free(*all);
         *all = NULL;
 }

@@ -390,7 +390,7 @@ static bool open_server(struct web *w)
 /* In reverse order; open requests are answered before the server is destroyed. */
 static void close_all(struct web *w)
 {
-        free_event(w->replies);
+        free_event(&w->replies);
         hw_requester_destroy(&w->requester);
         if (w->streams)
                 streams_destroy(&w->streams);
@@ -401,11 +401,11 @@ static void close_all(struct web *w)
         inspections_destroy(&w->inspections);
         connections_destroy(&w->connections);
         api_history_destroy(&w->api_history);
-        free_event(w->readable);
-        free_event(w->again);
-        free_event(w->beat);
+        free_event(&w->readable);
+        free_event(&w->again);
+        free_event(&w->beat);
         for (size_t i = 0; i < 3; i++)
-                free_event(w->signals[i]);
+                free_event(&w->signals[i]);
         world_destroy(&w->world);
         for (size_t i = 0; i < w->logs.n; i++)
                 free((char *)(uintptr_t)w->logs.items[i]);

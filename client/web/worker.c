@@ -13,6 +13,7 @@
 #include "client/http/answer.h"
 #include "proto/base/event.h"
 #include "proto/base/thread.h"
+#include "proto/base/descriptors.h"
 
 #define WAITING_MOST 16 /* more requests at a time are refused */
 
@@ -179,9 +180,8 @@ void worker_destroy(struct worker **ref)
         }
         while ((job = list_pop(&w->done)))
                 answer(w, job);
-        free_event(w->ready);
-        if (w->wake >= 0)
-                (void)close(w->wake);
+        free_event(&w->ready);
+        close_fd(&w->wake);
         (void)pthread_cond_destroy(&w->work);
         (void)pthread_mutex_destroy(&w->lock);
         free(w);

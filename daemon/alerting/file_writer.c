@@ -109,7 +109,7 @@ void file_writer_destroy(struct file_writer **wp)
         if (!w)
                 return;
         file_writer_wait(w);
-        free_event(w->child_event);
+        free_event(&w->child_event);
         free(w->path);
         free(w);
 }

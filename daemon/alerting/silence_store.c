@@ -180,7 +180,7 @@ void silence_store_destroy(struct silence_store **sp)
                 write_state(s);
         }
         file_writer_destroy(&s->writer);
-        free_event(s->tick);
+        free_event(&s->tick);
         silences_done(&s->silences);
         free(s->path);
         free(s);

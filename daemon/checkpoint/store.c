@@ -294,8 +294,7 @@ struct checkpoint_store *checkpoint_store_new(const char *directory, struct erro
                 return NULL;
         s = calloc(1, sizeof(*s));
         if (!s) {
-                if (lock_fd >= 0)
-                        (void)close(lock_fd);
+                close_fd(&lock_fd);
                 error_set(error, "out of memory");
                 return NULL;
         }

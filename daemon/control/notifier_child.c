@@ -203,8 +203,8 @@ void notifier_child_destroy(struct notifier_child **cp)
         close_lifeline(c);
         if (c->pid)
                 stop(c);
-        free_event(c->child_event);
-        free_event(c->again);
+        free_event(&c->child_event);
+        free_event(&c->again);
         free(c);
 }
 

@@ -16,6 +16,7 @@
 #include "daemon/log.h"
 #include "daemon/transport/limits.h"
 #include "proto/base/clock.h"
+#include "proto/base/descriptors.h"
 #include "proto/base/event.h"
 
 #define STATUS_EVERY_US UINT64_C(10000000) /* without a watchdog */
@@ -150,10 +151,9 @@ void service_destroy(struct service **s)
                 (void)notify(*s, "STOPPING=1\n");
         keeper_set(NULL); /* what is kept stays so, while the sources close */
         fd_store_destroy(&(*s)->store);
-        free_event((*s)->beat);
-        free_event((*s)->opened);
-        if ((*s)->socket >= 0)
-                (void)close((*s)->socket);
+        free_event(&(*s)->beat);
+        free_event(&(*s)->opened);
+        close_fd(&(*s)->socket);
         free(*s);
         *s = NULL;
 }

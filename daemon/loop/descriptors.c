@@ -22,6 +22,7 @@
 
 #include "daemon/log.h"
 #include "proto/base/clock.h"
+#include "proto/base/descriptors.h"
 
 #define PASSED_MAX 4096u /* more than a manager's store holds, with some sockets */
 
@@ -124,15 +125,13 @@ static void report_refused(void)
  */
 static void turn_away(int listener)
 {
-        if (spare >= 0)
-                (void)close(spare);
+        close_fd(&spare);
         spare = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
         const int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
         if (spare >= 0 && null < 0) {
                 (void)shutdown(spare, SHUT_RDWR);
         } else {
-                if (spare >= 0)
-                        (void)close(spare);
+                close_fd(&spare);
                 spare = null;
         }
 }

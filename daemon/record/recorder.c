@@ -23,6 +23,7 @@
 #include "daemon/record/run_writer.h"
 #include "heapwatch/text.h"
 #include "proto/base/clock.h"
+#include "proto/base/descriptors.h"
 #include "proto/base/private_directory.h"
 #include "proto/base/thread.h"
 #include "proto/recording/run_dir.h"
@@ -297,12 +298,11 @@ static void write_outcome(const struct recorder *r, const struct recorded_outcom
         run_name_make(name, o->begin_ns);
         if (snprintf(path, sizeof(path), "%s/%s/%s", r->directory, o->target, name) >= (int)sizeof(path))
                 return;
-        const int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+        int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
         const int error = fd < 0 ? 0 : run_end_write(fd, &o->end);
         if (error < 0)
                 log_warning("recording=%s how the run ended is not kept: %s", path, strerror(-error));
-        if (fd >= 0)
-                (void)close(fd);
+        close_fd(&fd);
 }
 
 static void do_job(struct recorder *r, const struct job *job)

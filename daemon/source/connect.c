@@ -46,8 +46,7 @@ static const char *name_of(const struct connection *c)
 
 static void hang_up(struct connection *c)
 {
-        free_event(c->ready);
-        c->ready = NULL;
+        free_event(&c->ready);
         census_reader_end(&c->censuses);
         close_fd(&c->fd);
 }
@@ -131,7 +130,7 @@ static void connected(struct connection *c)
                 refuse_peer(c);
                 return;
         }
-        free_event(c->ready);
+        free_event(&c->ready);
         c->ready = event_new(c->source.base, c->fd, EV_READ | EV_PERSIST, on_readable, c);
         if (!c->ready || event_add(c->ready, NULL) < 0) {
                 report_connect_failure(c, ENOMEM);
@@ -213,7 +212,7 @@ static void connect_stop(struct source *s)
         struct connection *c = (struct connection *)s;
 
         hang_up(c);
-        free_event(c->retry);
+        free_event(&c->retry);
 }
 
 const struct medium medium_connect = { sizeof(struct connection), connect_start, connect_stop, NULL };

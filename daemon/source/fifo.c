@@ -71,8 +71,7 @@ static void detach(struct fifo *f)
                 keeper_name(f, name);
                 keeper_forget(name);
         }
-        free_event(f->readable);
-        f->readable = NULL;
+        free_event(&f->readable);
         close_fd(&f->reader);
         close_fd(&f->writer);
 }
@@ -253,8 +252,8 @@ static void fifo_stop(struct source *s)
 
         detach(f);
         watch_stop(&f->name);
-        free_event(f->tick);
-        free_event(f->turn);
+        free_event(&f->tick);
+        free_event(&f->turn);
 }
 
 const struct medium medium_fifo = { sizeof(struct fifo), fifo_start, fifo_stop, NULL };

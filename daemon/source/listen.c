@@ -57,12 +57,6 @@ static const char *path_of(const struct listener *l)
         return source_uri_path(&l->source.uri);
 }
 
-static void drop_event(struct event **e)
-{
-        free_event(*e);
-        *e = NULL;
-}
-
 static bool file_is_ours(const struct listener *l)
 {
         struct stat now;
@@ -72,7 +66,7 @@ static bool file_is_ours(const struct listener *l)
 
 static void unbind(struct listener *l)
 {
-        drop_event(&l->knock);
+        free_event(&l->knock);
         if (l->fd >= 0 && path_of(l)[0] && file_is_ours(l))
                 (void)unlink(path_of(l)); /* a stale socket file is removed by whoever binds next */
         close_fd(&l->fd);
@@ -91,7 +85,7 @@ static void writer_left(struct listener *l, const char *why)
                 log_warning("source=%s connections=%llu turned away while its writer was connected", name_of(l),
                             (unsigned long long)l->turned_away);
         l->turned_away = 0;
-        drop_event(&l->readable);
+        free_event(&l->readable);
         close_fd(&l->writer);
         source_cut(&l->source, "the program left %s: %s", name_of(l), why);
         report_listening(l);
@@ -243,7 +237,7 @@ static void bind_again(struct listener *l)
         }
         if (r < 0) {
                 report_bind_failure(l, -r);
-                drop_event(&l->knock);
+                free_event(&l->knock);
                 close_fd(&l->fd);
         } else if (l->writer < 0) {
                 report_listening(l);
@@ -286,10 +280,10 @@ static void listen_stop(struct source *s)
 {
         struct listener *l = (struct listener *)s;
 
-        drop_event(&l->readable);
+        free_event(&l->readable);
         close_fd(&l->writer);
         unbind(l);
-        drop_event(&l->tick);
+        free_event(&l->tick);
 }
 
 const struct medium medium_listen = { sizeof(struct listener), listen_start, listen_stop, NULL };

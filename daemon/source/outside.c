@@ -57,8 +57,7 @@ static int spawn(struct outside_source *o, int out, int err)
 
 static void close_pipes(struct outside_source *o)
 {
-        free_event(o->readable);
-        o->readable = NULL;
+        free_event(&o->readable);
         close_fd(&o->out);
         close_fd(&o->err);
 }
@@ -213,7 +212,7 @@ static void outside_stop(struct source *s)
 
         close_pipes(o);
         inspector_end(&o->child);
-        free_event(o->timer);
+        free_event(&o->timer);
 }
 
 const struct medium medium_outside = { sizeof(struct outside_source), outside_start, outside_stop, NULL };

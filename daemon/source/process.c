@@ -32,8 +32,7 @@ static const struct timeval second = { 1, 0 };
 
 static void stop_watching(struct process_source *p)
 {
-        free_event(p->ends);
-        p->ends = NULL;
+        free_event(&p->ends);
         close_fd(&p->pidfd);
 }
 
@@ -144,7 +143,7 @@ static void process_stop(struct source *s)
         struct process_source *p = (struct process_source *)s;
 
         stop_watching(p);
-        free_event(p->tick);
+        free_event(&p->tick);
 }
 
 const struct medium medium_process = { sizeof(struct process_source), process_start, process_stop, NULL };

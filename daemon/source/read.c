@@ -41,8 +41,7 @@ void source_drop_held(struct source *s)
         if (s->held)
                 read_buffer_release(s->held);
         s->held = NULL;
-        free_event(s->again);
-        s->again = NULL;
+        free_event(&s->again);
 }
 
 static void on_again(evutil_socket_t fd, short what, void *ctx)

@@ -103,7 +103,7 @@ static bool arm(struct standard_input *in)
                 event_active(in->turn, EV_READ, 0); /* say "reading" before the first byte comes */
                 return true;
         }
-        free_event(in->turn);
+        free_event(&in->turn);
         in->turn = evtimer_new(base, on_turn, in);
         return in->turn && event_add(in->turn, &at_once) == 0;
 }
@@ -132,7 +132,7 @@ static void stdin_stop(struct source *s)
 {
         struct standard_input *in = (struct standard_input *)s;
 
-        free_event(in->turn);
+        free_event(&in->turn);
         if (in->fd < 0)
                 return;
         if (in->flags >= 0)

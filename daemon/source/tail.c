@@ -378,8 +378,8 @@ static void tail_stop(struct source *s)
 
         detach(t);
         watch_stop(&t->name);
-        free_event(t->tick);
-        free_event(t->turn);
+        free_event(&t->tick);
+        free_event(&t->turn);
 }
 
 static void tail_position(const struct source *s, struct source_position *ret)

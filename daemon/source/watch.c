@@ -35,9 +35,8 @@ static struct {
 
 static void watcher_close(void)
 {
-        free_event(watcher.readable);
+        free_event(&watcher.readable);
         close_fd(&watcher.fd); /* nothing was written */
-        watcher.readable = NULL;
         watcher.base = NULL;
 }
 

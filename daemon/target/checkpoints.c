@@ -113,7 +113,7 @@ struct checkpoints *checkpoints_new(struct event_base *base, struct targets *tar
                 checkpoint_store_after(store, wait_for_recorder, recorder);
         c->tick = event_new(base, -1, EV_PERSIST, on_tick, c);
         if (!c->tick || event_add(c->tick, &tick) != 0) {
-                free_event(c->tick);
+                free_event(&c->tick);
                 free(c);
                 return NULL;
         }

@@ -189,7 +189,7 @@ void pipeline_destroy(struct pipeline **pp)
                 pipeline_flush(p);
         source_close(&p->source);
         rebuild_destroy(&p->rebuild);
-        free_event(p->flush_timer);
+        free_event(&p->flush_timer);
         recording_destroy(&p->recording);
         event_stream_destroy(&p->event_stream);
         alerting_destroy(&p->alerting);

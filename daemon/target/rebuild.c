@@ -366,7 +366,7 @@ void rebuild_destroy(struct rebuild **rp)
                 return;
         if (reader == r)
                 reader = NULL;
-        free_event(r->turn);
+        free_event(&r->turn);
         if (r->taking)
                 read_buffer_release(r->taking);
         recording_destroy(&r->recording);

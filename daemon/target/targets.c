@@ -359,8 +359,8 @@ void targets_destroy(struct targets **tp)
                 return;
         for (size_t i = 0; i < t->n; i++)
                 pipeline_destroy(&t->pipelines[i]);
-        free_event(t->heartbeat);
-        free_event(t->rest);
+        free_event(&t->heartbeat);
+        free_event(&t->rest);
         free(t);
 }
 

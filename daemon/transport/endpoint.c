@@ -16,6 +16,7 @@
 #include "proto/base/private_directory.h"
 #include "proto/base/unix_socket.h"
 #include "proto/wire/trust.h"
+#include "proto/base/descriptors.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -184,28 +185,26 @@ int endpoint_prepare(struct endpoint *e, const char *text, struct error *error)
 static int listen_ipc(const char *path)
 {
         struct sockaddr_un a = { .sun_family = AF_UNIX };
-        const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+        int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 
         (void)snprintf(a.sun_path, sizeof(a.sun_path), "%s", path);
         if (fd >= 0 && bind(fd, (struct sockaddr *)&a, sizeof(a)) == 0 && listen(fd, BACKLOG) == 0)
                 return fd;
         const int status = -errno;
-        if (fd >= 0)
-                (void)close(fd);
+        close_fd(&fd);
         return status;
 }
 
 static int listen_tcp(const struct addrinfo *at)
 {
-        const int fd = socket(at->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), yes = 1;
+        int fd = socket(at->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), yes = 1;
 
         if (fd >= 0)
                 (void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
         if (fd >= 0 && bind(fd, at->ai_addr, at->ai_addrlen) == 0 && listen(fd, BACKLOG) == 0)
                 return fd;
         const int status = -errno;
-        if (fd >= 0)
-                (void)close(fd);
+        close_fd(&fd);
         return status;
 }
 

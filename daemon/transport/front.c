@@ -117,8 +117,7 @@ static void enter_state(struct connection *c, enum connection_state state)
 
 static void stop_listening(struct connection *c)
 {
-        free_event(c->connects);
-        c->connects = NULL;
+        free_event(&c->connects);
         close_fd(&c->listener);
 }
 
@@ -729,10 +728,9 @@ void front_destroy(struct front **fp)
                 (void)zmq_close(f->feed);
         if (f->orders)
                 (void)zmq_close(f->orders);
-        free_event(f->tick);
-        free_event(f->wake);
-        if (f->wake_fd >= 0)
-                (void)close(f->wake_fd);
+        free_event(&f->tick);
+        free_event(&f->wake);
+        close_fd(&f->wake_fd);
         if (f->base)
                 event_base_free(f->base);
         (void)pthread_mutex_destroy(&f->lock);

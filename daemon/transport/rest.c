@@ -26,8 +26,8 @@ bool rest_init(struct rest *r, struct event_base *base, rest_over *over, void *c
 
 void rest_done(struct rest *r)
 {
-        free_event(r->share);
-        free_event(r->idle);
+        free_event(&r->share);
+        free_event(&r->idle);
         r->share = r->idle = NULL;
 }
 

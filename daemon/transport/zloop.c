@@ -132,7 +132,7 @@ void zloop_destroy(struct zloop **z)
 {
         if (!*z)
                 return;
-        free_event((*z)->readable);
+        free_event(&(*z)->readable);
         rest_done(&(*z)->rest);
         free(*z);
         *z = NULL;

@@ -16,6 +16,7 @@
 #include "heapwatch/text.h"
 #include "proto/base/ckd.h"
 #include "proto/base/clock.h"
+#include "proto/base/descriptors.h"
 #include "proto/base/error.h"
 #include "proto/base/time.h"
 #include "proto/base/signal_name.h"
@@ -54,8 +55,7 @@ static void read_boot(char out[BOOT_BYTES])
         ssize_t n = fd >= 0 ? read(fd, out, BOOT_BYTES - 1) : 0;
 
         out[n > 0 ? n : 0] = '\0';
-        if (fd >= 0)
-                (void)close(fd);
+        close_fd(&fd);
 }
 
 /* ----------------------------------------------------------------- reading */

@@ -30,7 +30,7 @@ static void close_one(int fd, unsigned flags)
 static void close_listed(int first, unsigned flags)
 {
         _Alignas(struct dirent64) char entries[4096];
-        const int list = open("/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        int list = open("/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         long n;
 
         while (list >= 0 && (n = syscall(SYS_getdents64, list, entries, sizeof(entries))) > 0) {
@@ -42,8 +42,7 @@ static void close_listed(int first, unsigned flags)
                         at += entry->d_reclen;
                 }
         }
-        if (list >= 0)
-                (void)close(list);
+        close_fd(&list);
 }
 
 static void close_from(int first, unsigned flags)

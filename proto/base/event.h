@@ -6,10 +6,11 @@
 #include <event2/event.h>
 
 /* Frees an event that may never have been made (NULL). */
-static inline void free_event(struct event *event)
+static inline void free_event(struct event **event)
 {
-        if (event)
-                event_free(event);
+        if (*event)
+                event_free(*event);
+        *event = NULL;
 }
 
 #endif

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "proto/base/error.h"
+#include "proto/base/descriptors.h"
 
 /* What is wrong with the file; NULL: nothing. */
 static const char *objection(const struct stat *st)
@@ -35,8 +36,7 @@ bool private_file_read(const char *path, char *text, size_t size, struct error *
                 n = read(fd, text, size - 1);
         if (n < 0)
                 error_set(error, "%s: %s", path, wrong ? wrong : strerror(errno));
-        if (fd >= 0)
-                (void)close(fd);
+        close_fd(&fd);
         if (n < 0)
                 return false;
         text[n] = '\0';

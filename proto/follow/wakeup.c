@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "proto/follow/wakeup.h"
 #include "proto/base/time.h"
+#include "proto/base/descriptors.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -28,11 +29,8 @@ int wakeup_open(struct wakeup *w)
 
 void wakeup_close(struct wakeup *w)
 {
-        if (w->epoll >= 0)
-                (void)close(w->epoll);
-        if (w->timer >= 0)
-                (void)close(w->timer);
-        w->epoll = w->timer = -1;
+        close_fd(&w->epoll);
+        close_fd(&w->timer);
 }
 
 int wakeup_add(struct wakeup *w, void *socket)

@@ -11,6 +11,7 @@
 
 #include "heapwatch/text.h"
 #include "proto/base/agent_socket.h"
+#include "proto/base/descriptors.h"
 
 #define NEW RUN_END ".new"
 
@@ -134,11 +135,10 @@ bool run_end_parse(const char *text, size_t size, struct run_end *ret)
 
 void run_end_read(int directory, struct run_end *ret)
 {
-        const int fd = openat(directory, RUN_END, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+        int fd = openat(directory, RUN_END, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
         char text[RUN_END_TEXT_BYTES];
         const ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text));
 
-        if (fd >= 0)
-                (void)close(fd);
+        close_fd(&fd);
         (void)run_end_parse(text, n > 0 ? (size_t)n : 0, ret);
 }
