@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* DESIGN: an array of pointers; alerts are few and change rarely, so that moving them costs nothing. */
 #include "daemon/rules/alert_list.h"
+#include "daemon/rules/alerts_private.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -87,8 +88,7 @@ static bool name_band(struct alert *alert, const struct rule_data *data)
         return alert->band_label && !alert->band_source == !texts.source[0] && !alert->band_name == !texts.name[0];
 }
 
-static struct alert *new_alert(const struct alert_list *l, const struct alert_owner *owner, const struct rule *rule,
-                               uint32_t band)
+static struct alert *new_alert(const struct alerts *a, const struct rule *rule, uint32_t band)
 {
         static const struct stamp never = { UNKNOWN_U64, UNKNOWN_U64 };
         struct alert *alert = calloc(1, sizeof(*alert));
@@ -98,18 +98,18 @@ static struct alert *new_alert(const struct alert_list *l, const struct alert_ow
                 return NULL;
         *alert = (struct alert){ .rule = rule,
                                  .band = band,
-                                 .run = owner->run,
+                                 .run = a->run,
                                  .active = never,
                                  .fired = never,
                                  .resolved = never,
                                  .judged = never,
                                  .value = (double)NAN };
         state_init(&alert->state);
-        good = !band || name_band(alert, owner->data);
+        good = !band || name_band(alert, &a->data);
         if (good)
-                alert->fingerprint = fingerprint_of(alert, owner->target);
-        if (good && band && is_listed(l, alert))
-                good = number_it(alert, owner->target);
+                alert->fingerprint = fingerprint_of(alert, a->target);
+        if (good && band && is_listed(&a->list, alert))
+                good = number_it(alert, a->target);
         if (good)
                 return alert;
         alert_free(alert);
@@ -120,27 +120,13 @@ static struct alert *new_alert(const struct alert_list *l, const struct alert_ow
 
 static bool make_room(struct alert_list *l)
 {
-        size_t room = l->room ? 2 * l->room : 16;
-        struct alert **grown;
-
-        if (l->n < l->room)
-                return true;
-        if (l->n >= LIMIT_ALERTS)
-                return false;
-        if (room > LIMIT_ALERTS)
-                room = LIMIT_ALERTS;
-        grown = realloc(l->items, room * sizeof(struct alert *));
-        if (!grown)
-                return false;
-        l->items = grown;
-        l->room = room;
-        return true;
+        return l->n < LIMIT_ALERTS && ARRAY_RESERVE(l->items, l->room, l->n + 1);
 }
 
-struct alert *alert_list_insert(struct alert_list *l, size_t i, const struct alert_owner *owner,
-                                const struct rule *rule, uint32_t band)
+struct alert *alerts_insert(struct alerts *a, size_t i, const struct rule *rule, uint32_t band)
 {
-        struct alert *alert = make_room(l) ? new_alert(l, owner, rule, band) : NULL;
+        struct alert_list *l = &a->list;
+        struct alert *alert = make_room(l) ? new_alert(a, rule, band) : NULL;
 
         if (!alert)
                 return NULL;

@@ -22,16 +22,9 @@ struct alert_list {
         size_t n, room;
 };
 
-/* Whose alerts these are; borrowed for the call. */
-struct alert_owner {
-        const char *target;
-        const struct rule_data *data;
-        uint32_t run;
-};
+/* A new alert of the run at place i; NULL when the list is full or out of memory. */
+struct alert *alerts_insert(struct alerts *a, size_t i, const struct rule *rule, uint32_t band);
 
-/* A new alert at place i; NULL when the list is full or out of memory. */
-struct alert *alert_list_insert(struct alert_list *l, size_t i, const struct alert_owner *owner,
-                                const struct rule *rule, uint32_t band);
 /* Takes ownership of an alert, at the end. False when the list is full or out of memory: it stays the caller's. */
 bool alert_list_append(struct alert_list *l, struct alert *alert);
 void alert_free(struct alert *alert);

@@ -83,8 +83,7 @@ static double over(const struct alerts *a, const struct rule *rule, const struct
 /* A new alert at place i of the list; NULL when it is left out. */
 static struct alert *begin(struct alerts *a, size_t i, const struct rule *rule, uint32_t band)
 {
-        const struct alert_owner owner = { a->target, &a->data, a->run };
-        struct alert *alert = alert_list_insert(&a->list, i, &owner, rule, band);
+        struct alert *alert = alerts_insert(a, i, rule, band);
 
         if (!alert)
                 a->left_out[rule->of_target]++;

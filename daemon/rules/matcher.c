@@ -16,9 +16,8 @@ bool matcher_add(struct matcher *m, enum band_text which, enum match_op op, cons
 {
         struct condition c = { .which = which, .op = op, .text = text };
 
-        if (m->n == MATCHER_MAX) {
+        if (m->n == MATCHER_MAX)
                 return error_set(error, "a band has at most 8 conditions");
-        }
         if (op == MATCH_REGEX || op == MATCH_NOT_REGEX) {
                 c.pattern = pattern_new(text, PATTERN_WHOLE, error);
                 if (!c.pattern)

@@ -87,21 +87,17 @@ static bool binary_type(struct parser *p, const struct node *n, struct type *ret
                 *ret = TYPE_BOOLEAN;
                 if (a.boolean && b.boolean)
                         return true;
-                FAIL(p, (a.boolean ? n->right : n->left)->column, operator_name(n->op),
-                     " combines conditions, but this is ", type_name(a.boolean ? b : a, name),
-                     "; expected a condition, such as live > 1GiB");
-                return false;
+                return REFUSE(p, (a.boolean ? n->right : n->left)->column, operator_name(n->op),
+                              " combines conditions, but this is ", type_name(a.boolean ? b : a, name),
+                              "; expected a condition, such as live > 1GiB");
         }
-        if (a.boolean || b.boolean) {
-                FAIL(p, (a.boolean ? n->left : n->right)->column, operator_name(n->op),
-                     " has a condition on one side; expected a number");
-                return false;
-        }
+        if (a.boolean || b.boolean)
+                return REFUSE(p, (a.boolean ? n->left : n->right)->column, operator_name(n->op),
+                              " has a condition on one side; expected a number");
         if (n->op == OP_MULTIPLY || n->op == OP_DIVIDE) {
                 if ((n->op == OP_MULTIPLY ? type_multiply : type_divide)(a, b, ret))
                         return true;
-                FAIL(p, n->column, "the powers of bytes and seconds grow too large here");
-                return false;
+                return REFUSE(p, n->column, "the powers of bytes and seconds grow too large here");
         }
         if (!type_join(a, b, ret) && !zero) {
                 mismatch(p, n->op, n->column, a, b);
@@ -229,15 +225,11 @@ bool expr_parse(const char *text, struct expr *ret, struct expr_error *ret_error
         struct parser p = { .error = ret_error };
 
         *ret = (struct expr){ .root = NULL };
-        if (strlen(text) > EXPR_TEXT_MAX) {
-                FAIL(&p, 1, "the expression is longer than 4096 bytes");
-                return false;
-        }
+        if (strlen(text) > EXPR_TEXT_MAX)
+                return REFUSE(&p, 1, "the expression is longer than 4096 bytes");
         p.memory = calloc(1, sizeof(*p.memory));
-        if (!p.memory) {
-                FAIL(&p, 1, "out of memory");
-                return false;
-        }
+        if (!p.memory)
+                return REFUSE(&p, 1, "out of memory");
         arena_init(&p.memory->arena, ARENA_MAX);
         ret->memory = p.memory;
         lexer_init(&p.lexer, text);

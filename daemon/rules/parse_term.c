@@ -60,18 +60,14 @@ static bool put_number(struct parser *p, struct node *n, const struct token *dig
         char text[96], plain[64];
         struct text_out o;
 
-        if (digits->size >= sizeof(plain)) {
-                FAIL(p, n->column, "this number has too many digits");
-                return false;
-        }
+        if (digits->size >= sizeof(plain))
+                return REFUSE(p, n->column, "this number has too many digits");
         memcpy(plain, digits->text, digits->size);
         plain[digits->size] = '\0';
         n->value = strtod(plain, NULL) * (unit ? unit->factor : 1) / (period ? period->factor : 1);
         n->type = unit ? unit->type : TYPE_PLAIN;
-        if (!(n->value < 1e300)) {
-                FAIL(p, n->column, "this number is too large");
-                return false;
-        }
+        if (!(n->value < 1e300))
+                return REFUSE(p, n->column, "this number is too large");
         if (period && !type_divide(n->type, TYPE_SECONDS, &n->type))
                 return false;
         text_out_init(&o, text, sizeof(text));
@@ -146,10 +142,8 @@ static bool parse_which(struct parser *p, enum band_text *ret)
         if (p->lexer.token.kind != TOKEN_NAME)
                 meant = NULL;
         if (meant)
-                FAIL(p, p->lexer.token.column, "a band has no '", typed, "'; did you mean '", meant, "'?");
-        else
-                parser_unexpected(p, "label, module, source or type");
-        return false;
+                return REFUSE(p, p->lexer.token.column, "a band has no '", typed, "'; did you mean '", meant, "'?");
+        return parser_refuse(p, "label, module, source or type");
 }
 
 static bool parse_match_op(struct parser *p, enum match_op *ret)
@@ -162,8 +156,7 @@ static bool parse_match_op(struct parser *p, enum match_op *ret)
                         return true;
                 }
         }
-        parser_unexpected(p, "= != =~ or !~");
-        return false;
+        return parser_refuse(p, "= != =~ or !~");
 }
 
 static bool parse_condition(struct parser *p, struct matcher *m)
@@ -174,20 +167,14 @@ static bool parse_condition(struct parser *p, struct matcher *m)
 
         if (!parse_which(p, &which) || !parse_match_op(p, &op))
                 return false;
-        if (p->lexer.token.kind != TOKEN_STRING) {
-                parser_unexpected(p, "a string in double quotes");
-                return false;
-        }
+        if (p->lexer.token.kind != TOKEN_STRING)
+                return parser_refuse(p, "a string in double quotes");
         uint32_t column = p->lexer.token.column;
         const char *text = string_text(p);
-        if (!text) {
-                FAIL(p, column, "the expression is too large");
-                return false;
-        }
-        if (!matcher_add(m, which, op, text, &wrong)) {
-                FAIL(p, column, wrong.text);
-                return false;
-        }
+        if (!text)
+                return REFUSE(p, column, "the expression is too large");
+        if (!matcher_add(m, which, op, text, &wrong))
+                return REFUSE(p, column, wrong.text);
         lexer_next(&p->lexer);
         return true;
 }
@@ -268,17 +255,13 @@ static bool parse_quantile(struct parser *p, struct node *call)
 {
         const struct node *q;
 
-        if (p->lexer.token.kind != TOKEN_NUMBER) {
-                parser_unexpected(p, "which quantile, a number from 0 to 1 such as 0.9");
-                return false;
-        }
+        if (p->lexer.token.kind != TOKEN_NUMBER)
+                return parser_refuse(p, "which quantile, a number from 0 to 1 such as 0.9");
         q = parse_number(p);
         if (!q)
                 return false;
-        if (q->type.bytes || q->type.seconds || q->value > 1) {
-                FAIL(p, q->column, "a quantile is a number from 0 to 1, such as 0.9 or 90%");
-                return false;
-        }
+        if (q->type.bytes || q->type.seconds || q->value > 1)
+                return REFUSE(p, q->column, "a quantile is a number from 0 to 1, such as 0.9 or 90%");
         call->quantile = q->value;
         call->quantile_text = q->text;
         return parser_expect(p, ",", "a comma and the series");
@@ -291,26 +274,21 @@ static bool parse_subject(struct parser *p, struct node *call)
         const struct function_word *f = call->function;
         struct node *series;
 
-        if (name.kind != TOKEN_NAME || parser_at_keyword(p)) {
-                parser_unexpected(p, "the name of a series");
-                return false;
-        }
+        if (name.kind != TOKEN_NAME || parser_at_keyword(p))
+                return parser_refuse(p, "the name of a series");
         lexer_next(&p->lexer);
-        if (lexer_is(&p->lexer, "(") && function_word_find(name.text, name.size)) {
-                FAIL(p, name.column, f->name, "() takes the name of a series, not another function");
-                return false;
-        }
+        if (lexer_is(&p->lexer, "(") && function_word_find(name.text, name.size))
+                return REFUSE(p, name.column, f->name, "() takes the name of a series, not another function");
         series = parse_series(p, &name);
         if (!series)
                 return false;
         call->series = series->series;
         call->matcher = series->matcher;
-        if ((series->series->flags & f->needs) != f->needs) {
-                FAIL(p, name.column, f->name, "() does not apply to ", series->series->name,
-                     f->needs & SERIES_HAS_VERDICT ? ": only live, heap, blocks, rss, foreign and band have verdicts"
-                                                   : ": it has no history");
-                return false;
-        }
+        if ((series->series->flags & f->needs) != f->needs)
+                return REFUSE(p, name.column, f->name, "() does not apply to ", series->series->name,
+                              f->needs & SERIES_HAS_VERDICT
+                                      ? ": only live, heap, blocks, rss, foreign and band have verdicts"
+                                      : ": it has no history");
         return true;
 }
 
@@ -321,26 +299,19 @@ static bool parse_window(struct parser *p, struct node *call)
         if (!parser_accept(p, ",")) {
                 if (f->window != WINDOW_MUST)
                         return true;
-                parser_unexpected(p, "a comma and a time, such as 30s");
-                return false;
+                return parser_refuse(p, "a comma and a time, such as 30s");
         }
         uint32_t column = p->lexer.token.column;
-        if (f->window == WINDOW_NONE) {
-                FAIL(p, column, f->name, "() takes a series and nothing else");
-                return false;
-        }
+        if (f->window == WINDOW_NONE)
+                return REFUSE(p, column, f->name, "() takes a series and nothing else");
         call->window =
                 p->lexer.token.kind == TOKEN_NUMBER ? parse_number(p) : parser_unexpected(p, "a time, such as 10m");
         if (!call->window)
                 return false;
-        if (call->window->type.seconds != 1 || call->window->type.bytes != 0) {
-                FAIL(p, column, "a window is a time; expected a unit such as in 30s, 10m, 6h");
-                return false;
-        }
-        if (call->window->value < 1 || call->window->value > WINDOW_MAX_S) {
-                FAIL(p, column, "a window is from 1s to 48h long");
-                return false;
-        }
+        if (call->window->type.seconds != 1 || call->window->type.bytes != 0)
+                return REFUSE(p, column, "a window is a time; expected a unit such as in 30s, 10m, 6h");
+        if (call->window->value < 1 || call->window->value > WINDOW_MAX_S)
+                return REFUSE(p, column, "a window is from 1s to 48h long");
         return true;
 }
 

@@ -63,10 +63,7 @@ bool parser_accept(struct parser *p, const char *symbol)
 
 bool parser_expect(struct parser *p, const char *symbol, const char *words)
 {
-        if (parser_accept(p, symbol))
-                return true;
-        parser_unexpected(p, words);
-        return false;
+        return parser_accept(p, symbol) || parser_refuse(p, words);
 }
 
 bool parser_at_keyword(const struct parser *p)

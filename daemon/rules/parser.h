@@ -30,14 +30,22 @@ struct parser {
 /* Sets the error to the concatenation of the texts, unless there is one already. The value is NULL. */
 #define FAIL(p, column, ...) parser_nothing(text_join(parser_error(p, column), EXPR_ERROR_MAX, __VA_ARGS__, NULL))
 
+/* The same where the value is false. */
+#define REFUSE(p, column, ...) ((void)FAIL(p, column, __VA_ARGS__), false)
+
 char *parser_error(struct parser *p, uint32_t column);
 const struct node *parser_nothing(const char *text);
 
 /* The current token for a message, cut: "'foo'" or "the end". */
 const char *parser_found(const struct parser *p, char out[48]);
 
-/* "found 'x'; expected ..." at the current token; NULL. */
+/* "found 'x'; expected ..." at the current token; NULL, or false. */
 const struct node *parser_unexpected(struct parser *p, const char *expected);
+static inline bool parser_refuse(struct parser *p, const char *expected)
+{
+        (void)parser_unexpected(p, expected);
+        return false;
+}
 
 /* NULL after an error. */
 struct node *parser_node(struct parser *p, enum node_kind kind, uint32_t column);
