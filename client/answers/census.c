@@ -22,18 +22,28 @@ __attribute__((format(printf, 2, 3))) static void add(char text[CENSUS_TEXT], co
         va_end(arguments);
 }
 
+static bool differs_from_live(const struct world_target *t)
+{
+        const uint64_t total = t->census->total_bytes;
+
+        if (!t->heap || !t->heap->has_live_bytes || !t->heap->has_live_time_ns)
+                return false;
+        const uint64_t more = t->heap->live_bytes > total ? t->heap->live_bytes : total;
+        const uint64_t less = t->heap->live_bytes > total ? total : t->heap->live_bytes;
+
+        return more - less >= DIFFERENT_BYTES && (double)(more - less) >= DIFFERENT * (double)more;
+}
+
 /* Whether a later collection says something else than the census; both were one collection otherwise. */
 static bool is_stale(const struct world_target *t)
 {
-        const Hw__Heap *h = t->heap;
-        const uint64_t total = t->census->total_bytes;
+        return differs_from_live(t) && t->heap->live_time_ns > t->census->time_ns;
+}
 
-        if (!h || !h->has_live_bytes || !h->has_live_time_ns || h->live_time_ns <= t->census->time_ns)
-                return false;
-        uint64_t more = h->live_bytes > total ? h->live_bytes : total;
-        uint64_t less = h->live_bytes > total ? total : h->live_bytes;
-
-        return more - less >= DIFFERENT_BYTES && (double)(more - less) >= DIFFERENT * (double)more;
+/* A census from outside comes between two major collections: what has become unreachable since the first is in it. */
+static bool has_garbage(const struct world_target *t)
+{
+        return world_from_outside(t) && differs_from_live(t) && t->census->total_bytes > t->heap->live_bytes;
 }
 
 static void add_size(struct census_age *a, const struct world_target *t, bool over)
@@ -42,9 +52,10 @@ static void add_size(struct census_age *a, const struct world_target *t, bool ov
 
         add(a->after, "%s at %s", over ? " before the end" : " ago",
             hw_bytes_text(then, sizeof(then), (double)a->total_bytes));
-        if (a->stale)
-                add(a->after, "; live data %s %s %s: bands are of then", over ? "was" : "is",
-                    hw_bytes_text(now, sizeof(now), (double)t->heap->live_bytes), over ? "at the end" : "now");
+        if (a->stale || has_garbage(t))
+                add(a->after, "; live data %s %s %s: bands %s", over ? "was" : "is",
+                    hw_bytes_text(now, sizeof(now), (double)t->heap->live_bytes), over ? "at the end" : "now",
+                    has_garbage(t) ? "have garbage, too, for they are read from outside" : "are of then");
 }
 
 /* The largest band is known best, in parts of itself. */

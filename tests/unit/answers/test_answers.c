@@ -1543,6 +1543,15 @@ static void the_age_of_the_last_census(void **state)
         sentence_is(&m, 10 * MINUTE,
                     "last census 5m 00s before the end at 40.0 MiB; live data was 20.0 MiB at the end: bands are of "
                     "then");
+        m.state.state = HW__TARGET__STATE__STATE_RUNNING;
+        m.state.uri = (char *)"outside:7@1";
+        m.heap_state.live_time_ns = 4 * MINUTE; /* before it: garbage is in it from the first moment on */
+        sentence_is(&m, 6 * MINUTE,
+                    "last census 1m 00s ago at 40.0 MiB; live data is 20.0 MiB now: bands have garbage, too, for they "
+                    "are read from outside");
+        m.heap_state.live_time_ns = 6 * MINUTE;
+        m.heap_state.live_bytes = 98 * MIB;
+        sentence_is(&m, 6 * MINUTE, "last census 1m 00s ago at 40.0 MiB; live data is 98.0 MiB now: bands are of then");
 }
 
 int main(void)
