@@ -148,8 +148,9 @@ static int fail(int r)
 {
         if (r == -EPIPE) /* the reader of the pipe has exited */
                 return EXIT_OK;
-        return command_error(&command_events, "%s",
-                             r == -EBADMSG ? "the log's events do not fit their types" : strerror(-r));
+        if (r == -EBADMSG)
+                return command_error(&command_events, "the log's events do not fit their types");
+        return command_error(&command_events, "cannot write to standard output: %s", strerror(-r));
 }
 
 static int read_log(struct request *r)

@@ -165,16 +165,14 @@ static int read_logs(const struct request *r)
         progress_end(&g.progress);
         if (status == 0 && !signals_stop())
                 print(&g, true);
-        if (status == 0 && (fflush(stdout) || ferror(stdout)))
-                status = -(errno ? errno : EIO);
         if (event == FEED_FAILED)
                 command_error(&command_summary, "%s", feed_error(feed));
-        if (status && status != -EPIPE) /* -EPIPE: the reader of the pipe has exited */
+        if (status)
                 command_error(&command_summary, "%s", strerror(-status));
         feed_close(&feed);
         world_destroy(&g.world);
         free(g.target);
-        return event == FEED_FAILED || (status && status != -EPIPE) ? EXIT_USAGE : EXIT_OK;
+        return event == FEED_FAILED || status ? EXIT_USAGE : EXIT_OK;
 }
 
 /* -------------------------------------------------------------- targets */
