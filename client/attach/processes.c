@@ -230,8 +230,9 @@ static bool find_name(const char *name, struct ghc_process *ret, struct error *e
         struct search s = { name, ret, 0 };
 
         if (!processes_each(match, &s) || s.count == 0)
-                return error_set(error, "no GHC-compiled program %s runs here; `heapwatch ps` lists those that do",
-                                 name);
+                return error_set(
+                        error, "no GHC-compiled program %s runs here that you may inspect; `heapwatch ps` lists those",
+                        name);
         return s.count == 1 ||
                error_set(error,
                          "%u programs of that name run here; give the number of one of them, from `heapwatch ps`",

@@ -31,7 +31,7 @@ void reply_no_target(struct bus_client *client, const char *name)
 {
         struct error error;
 
-        error_set(&error, "there is no target '%.64s'; a status request lists them", name ? name : "");
+        error_set(&error, "there is no target '%.64s'; `heapwatch status` lists them", name ? name : "");
         reply_error(client, error.text);
 }
 
