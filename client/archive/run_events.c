@@ -115,7 +115,7 @@ static void add_band(void *list, const struct archived_band *b)
         const char *name = b->name ? b->name : "";
         const size_t length = strnlen(name, LABEL_MAX);
         const double bytes = b->sum / (double)b->n;
-        const uint64_t at = event_time(l->run, (b->time_s + HOUR_S / 2) * NS_PER_S);
+        const uint64_t at = event_time(l->run, b->time_s * NS_PER_S + b->width_s * NS_PER_S / 2);
         uint8_t *p;
 
         if (at != l->census_ns) {
@@ -194,7 +194,7 @@ static int fill_list(struct list *l, struct database *d, enum run_end_state end)
                 l->series_event = series[i].event;
                 r = archived_series(d, l->run, series[i].series, add_value, l);
         }
-        r = r == SQLITE_OK ? archived_bands(d, l->run, add_band, l) : r;
+        r = r == SQLITE_OK ? archived_bands_fine(d, l->run, add_band, l) : r;
         end_census(l);
         if (end != RUN_END_UNKNOWN)
                 add_end(l, end);

@@ -457,6 +457,27 @@ def test_times_of_a_part_of_a_run_are_those_of_the_run(directory):
     assert verdict_of(trend(db, "steady", "--limit", "2GiB")[0]) == verdict_of(trend(db, "steady")[0]) == "VERDICT_STEADY"
 
 
+def test_bands_of_a_trend_are_by_ten_minutes_where_these_are_kept(directory):
+    """The mean of an hour in which a band grew would be shown as a census of its middle, or of the end of a short range."""
+    db = directory / "a.db"
+    archive(db, "--target", "api", LOG)
+    run = made_up(db, "grows", lambda m: 1e8 + 1e6 * m, 180)
+    with contextlib.closing(sqlite3.connect(db)) as c:
+        newest = c.execute("SELECT max(time) FROM series_1m WHERE run = ?", (run,)).fetchone()[0] // 600 * 600
+        c.execute("UPDATE runs SET breakdown = 'closure_type' WHERE id = ?", (run,))
+        c.execute("INSERT INTO bands (run, id, name) VALUES (?, 1, 'Big')", (run,))
+        for table, width, cells in (("bands_10m", 600, 17), ("bands_1h", 3600, 3)):
+            c.executemany(f"INSERT INTO {table} (run, time, band, n, min, max, sum, last, last_ns) VALUES (?1, ?2, 1, 1, ?3, ?3, ?3, ?3, 0)",
+                          ((run, (newest - i * width) // width * width, 1e9 - i * width * 1e5) for i in range(cells)))
+        c.commit()
+    census = trend(db, "grows")[0]["census"]
+    assert int(census["totalBytes"]) == 1e9 and int(census["ageNs"]) <= 600 * NS
+    with contextlib.closing(sqlite3.connect(db)) as c:
+        c.execute("DELETE FROM bands_10m WHERE run = ? AND time > ?", (run, newest - 1200))
+        c.commit()
+    assert int(trend(db, "grows")[0]["census"]["totalBytes"]) == 1e9 - 1200 * 1e5
+
+
 @pytest.mark.slow
 def test_trend_judges_what_the_archive_has(directory):
     db = directory / "a.db"
