@@ -10,7 +10,7 @@
 #include "proto/base/text_out.h"
 
 #define STABLE_MOST   (UINT64_C(1) << 24)
-#define NAMED_FRAMES  8u /* from the top, of which one names a thread */
+#define NAMED_FRAMES  16u /* from the top, of which one names a thread */
 #define C_STACK_BYTES 65536u
 
 /* NULL: out of memory. */
@@ -47,20 +47,37 @@ void heap_thread_frames(const struct heap_snapshot *s, uint64_t tso, unsigned mo
 
 struct placing {
         struct heap_roots *roots;
-        const char *place;
+        const char *place; /* "Main.serve", "GHC.Real.$fIntegralInt_$cmod"; "": not known */
 };
+
+/* Where a frame is, by the name of its type. */
+static const char *place_of_frame(const char *name)
+{
+        const char *of = strstr(name, " of ");
+
+        return of ? of + 4 : strstr(name, " in ") + 4;
+}
+
+/* Modules of GHC's own say little of a program: its arithmetic, its event manager. */
+static bool is_of_ghc(const char *place)
+{
+        return !strncmp(place, "GHC.", 4);
+}
 
 static bool see_frame(void *ctx, const struct closure_table *t)
 {
         struct placing *p = ctx;
         const uint32_t type = graph_type_of_frame(p->roots->types, t);
 
-        if (type != GRAPH_TYPE_NONE)
-                p->place = p->roots->types->graph->types[type].name;
-        return type == GRAPH_TYPE_NONE;
+        if (type == GRAPH_TYPE_NONE)
+                return true;
+        const char *place = place_of_frame(p->roots->types->graph->types[type].name);
+        if (!p->place[0] || !is_of_ghc(place))
+                p->place = place;
+        return is_of_ghc(place);
 }
 
-/* The topmost function of the program in its stack. */
+/* The topmost function in its stack, if there is one of no module of GHC's own. */
 static const char *thread_place(struct heap_roots *r, uint64_t tso)
 {
         struct placing p = { r, "" };
@@ -130,7 +147,7 @@ static bool add_thread(void *ctx, uint64_t tso)
         }
         if (place[0]) {
                 text_put(&out, " in ");
-                text_put(&out, strstr(place, " of ") ? strstr(place, " of ") + 4 : strstr(place, " in ") + 4);
+                text_put(&out, place);
         }
         add_root(r, GRAPH_THREAD_ROOT, text, tso);
         return true;

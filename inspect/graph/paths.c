@@ -123,7 +123,7 @@ static void set_threads(const struct heap_graph *g, const char *name, bool *reac
         }
 }
 
-bool graph_reach_without(const struct heap_graph *g, const char *root_name, bool *reached)
+bool graph_reach_without(const struct heap_graph *g, const char *root_name, bool *reached, uint32_t *root)
 {
         uint32_t *queue = malloc(((size_t)g->n_nodes + 1) * sizeof(*queue));
         uint32_t n = 0;
@@ -137,6 +137,8 @@ bool graph_reach_without(const struct heap_graph *g, const char *root_name, bool
                     !(root_name && !strcmp(t->name, root_name))) {
                         reached[i] = true;
                         queue[n++] = i;
+                        if (root)
+                                root[i] = i;
                 }
         }
         set_threads(g, root_name, reached, true); /* so that the search passes over them */
@@ -145,6 +147,8 @@ bool graph_reach_without(const struct heap_graph *g, const char *root_name, bool
                         if (!reached[g->edges[e]]) {
                                 reached[g->edges[e]] = true;
                                 queue[n++] = g->edges[e];
+                                if (root)
+                                        root[g->edges[e]] = root[queue[done]];
                         }
         set_threads(g, root_name, reached, false);
         free(queue);

@@ -37,10 +37,10 @@ uint32_t type_paths_root(const struct type_paths *p, uint32_t path);
 /*
  * Sets `reached`, of each node, to what is held without the roots of this name (NULL: with all), and without what
  * doubtful roots hold.
- * Threads that are such roots are gone with their stacks, also where something else leads to them. False: out of
- * memory.
+ * Threads that are such roots are gone with their stacks, also where something else leads to them. `root` (may be
+ * NULL): of what is reached, the root that is nearest. False: out of memory.
  */
-bool graph_reach_without(const struct heap_graph *g, const char *root_name, bool *reached);
+bool graph_reach_without(const struct heap_graph *g, const char *root_name, bool *reached, uint32_t *root);
 
 /* Dead bytes in the pinned blocks in which something is reached `with`, and nothing `without`. */
 uint64_t graph_dead_bytes_without(const struct heap_graph *g, const bool *with, const bool *without);

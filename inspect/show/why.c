@@ -29,6 +29,8 @@ struct holding {
         uint64_t only_bytes; /* of the band, that nothing else holds; */
         uint64_t with_bytes; /* of everything, that would go with it; */
         uint64_t dead_bytes; /* and what is dead in pinned blocks that would */
+        const char *other;   /* the root that holds most of it, too; NULL: none does */
+        uint64_t other_bytes;
         bool tried;
 };
 
@@ -254,18 +256,38 @@ static bool fold(struct question *q)
         return true;
 }
 
+/* Of what this root holds of the band, and is reached without it: the other root that holds most of that. */
+static bool find_other(const struct question *q, const bool *reached, const uint32_t *root, struct holding *ret)
+{
+        const struct heap_graph *g = q->graph;
+        uint64_t *bytes = calloc((size_t)g->n_types + 1, sizeof(*bytes));
+
+        for (uint32_t k = 0; bytes && k < g->n_nodes; k++)
+                if (reached[k] && is_wanted(q, k) && type_paths_root(&q->types, q->types.of_node[k]) == ret->path)
+                        bytes[g->type[root[k]]] += heap_graph_bytes(g, k);
+        for (uint32_t i = 0; bytes && i < g->n_types; i++)
+                if (bytes[i] > ret->other_bytes) {
+                        ret->other = g->types[i].name;
+                        ret->other_bytes = bytes[i];
+                }
+        free(bytes);
+        return bytes != NULL;
+}
+
 /* For the largest roots, what is not reached without each, of what is reached for certain: only it holds that. */
 static bool try_without(struct question *q)
 {
         const uint32_t n = q->graph->n_nodes;
         bool *with = malloc(n + 1), *without = malloc(n + 1);
-        bool good = with && without && graph_reach_without(q->graph, NULL, with);
+        uint32_t *root = malloc(((size_t)n + 1) * sizeof(*root));
+        bool good = with && without && root && graph_reach_without(q->graph, NULL, with, NULL);
 
         for (size_t i = 0; good && i < q->n_roots && i < ROOTS_TRIED; i++) {
                 struct holding *r = &q->roots[i];
                 if (r->bytes < band_of(q)->bytes / SHARE_TRIED)
                         break;
-                good = graph_reach_without(q->graph, q->types.items[r->path].name, without);
+                good = graph_reach_without(q->graph, q->types.items[r->path].name, without, root) &&
+                       find_other(q, without, root, r);
                 for (uint32_t k = 0; good && k < n; k++) {
                         const uint64_t bytes = with[k] && !without[k] ? heap_graph_bytes(q->graph, k) : 0;
                         r->with_bytes += bytes;
@@ -276,6 +298,7 @@ static bool try_without(struct question *q)
         }
         free(with);
         free(without);
+        free(root);
         return good;
 }
 
@@ -298,7 +321,7 @@ struct holder {
 };
 
 /* As the subject of a sentence: "a thread in Main.main", "8,816 threads in Main", "CAF Main.sessions". */
-static struct holder holder_of(const struct question *q, const struct holding *h)
+static struct holder holder_of(const struct question *q, const char *name)
 {
         static const struct {
                 const char *one, *several;
@@ -307,7 +330,6 @@ static struct holder holder_of(const struct question *q, const struct holding *h
                 { "stable pointer", "stable pointers" },
                 { "weak pointer whose key does", "weak pointers whose keys do" },
         };
-        const char *name = q->types.items[h->path].name;
         struct holder ret = { .several = !strncmp(name, "registers", 9) };
         char n[HW_NUMBER_MAX], text[2 * PROGRAM_NAME_BYTES];
 
@@ -367,10 +389,22 @@ static void print_dead(const struct question *q, const struct holding *h)
                               hw_bytes_text(bytes, sizeof(bytes), (double)h->dead_bytes));
 }
 
+/* Why little would go without a root: who else holds it. */
+static void print_other(const struct question *q, const struct holding *h, uint64_t band)
+{
+        char share[HW_NUMBER_MAX];
+
+        if (!h->other || h->other_bytes < band / BRIEF_SHARE)
+                return;
+        const struct holder holder = holder_of(q, h->other);
+        (void)fprintf(q->subject->request->to, "; %s %s %s, too", holder.text, holder.several ? "hold" : "holds",
+                      hw_share_text(share, sizeof(share), (double)h->other_bytes / (double)band));
+}
+
 static void print_root(const struct question *q, const struct holding *h, uint64_t band)
 {
         char share[HW_NUMBER_MAX], only[HW_NUMBER_MAX], with[HW_NUMBER_MAX];
-        const struct holder holder = holder_of(q, h);
+        const struct holder holder = holder_of(q, q->types.items[h->path].name);
         FILE *to = q->subject->request->to;
 
         (void)fprintf(to, "  %7s  %s", hw_share_text(share, sizeof(share), (double)h->bytes / (double)band),
@@ -380,6 +414,7 @@ static void print_root(const struct question *q, const struct holding *h, uint64
                               hw_share_text(only, sizeof(only), (double)h->only_bytes / (double)band),
                               holder.several ? "them" : "it", hw_bytes_text(with, sizeof(with), (double)h->with_bytes));
         print_dead(q, h);
+        print_other(q, h, band);
         (void)fputc('\n', to);
 }
 
@@ -521,7 +556,7 @@ static void print_brief(const struct question *q, uint64_t band)
         }
         text_out_init(&out, path, sizeof(path));
         append_brief_path(q, first->path, &out);
-        holder = holder_of(q, first);
+        holder = holder_of(q, q->types.items[first->path].name);
         (void)fprintf(to, "%s %s %s of %s (%s%s%s)%s", holder.text, holder.several ? "keep" : "keeps",
                       hw_share_text(share, sizeof(share), (double)first->bytes / (double)band), band_name, bytes,
                       most_of_band(q, most)[0] ? ", " : "", most, path);
@@ -530,11 +565,12 @@ static void print_brief(const struct question *q, uint64_t band)
                               hw_bytes_text(bytes, sizeof(bytes), (double)first->with_bytes));
         if (first->dead_bytes >= first->with_bytes / BRIEF_SHARE)
                 print_dead(q, first);
+        print_other(q, first, band);
         for (unsigned kind = 0; kind < SLICES_KINDS; kind++)
                 if (slices_text(q, kind, slices, sizeof(slices)))
                         (void)fprintf(to, "; %s: copy what is kept", slices);
         if (second && second->bytes >= band / BRIEF_SHARE) {
-                holder = holder_of(q, second);
+                holder = holder_of(q, q->types.items[second->path].name);
                 (void)fprintf(to, "; %s %s %s", holder.text, holder.several ? "keep" : "keeps",
                               hw_share_text(share, sizeof(share), (double)second->bytes / (double)band));
         }
@@ -584,6 +620,8 @@ static void json_root(struct json_out *j, const struct question *q, const struct
         json_member_u64(j, "closures", h->closures);
         json_known_u64(j, "only_bytes", h->tried, h->only_bytes);
         json_known_u64(j, "with_bytes", h->tried, h->with_bytes);
+        json_known_text(j, "other_root", h->other);
+        json_known_u64(j, "other_root_bytes", h->other != NULL, h->other_bytes);
         json_known_u64(j, "with_dead_bytes", h->tried && q->graph->arrays_known, h->dead_bytes);
         json_close(j, '}');
 }

@@ -14,7 +14,7 @@ import time
 
 import pytest
 
-from harness import CLIENT, DEADLINE_S, LONG, Daemon, Programs, client, long_cases, require_page, require_tracing, wait_for
+from harness import CLIENT, DEADLINE_S, LONG, ROOT, Daemon, Programs, client, long_cases, require_page, require_tracing, wait_for
 from terminal import Terminal, top
 from test_web import Web
 from test_web_page import browser     # noqa: F401: a fixture
@@ -28,8 +28,8 @@ programs = Programs({
     "equal": ("equal", "Equal"),
     "sliced": ("sliced", "Sliced"),
     "profiled": ("inside-profiled", "Inside", "-threaded", "-prof"),
-    "foreign": ("foreign-work", "ForeignWork", "-O", "-threaded", "-optc-O2", "tests/programs/foreign_work.c"),
-    "foreign-plain": ("foreign-work-plain", "ForeignWork", "-O", "-optc-O2", "tests/programs/foreign_work.c"),
+    "foreign": ("foreign-work", "ForeignWork", "-threaded", "-optc-O2", "tests/programs/foreign_work.c"),
+    "foreign-plain": ("foreign-work-plain", "ForeignWork", "-optc-O2", "tests/programs/foreign_work.c"),
     "sources": ("inside-sources", "Inside", "-threaded", "-rtsopts", "tests/programs/inside_sources.c"),
 })
 
@@ -329,6 +329,12 @@ def test_equal_arrays(threaded, directory):
             values = r'500 +40 B +("(.)\2{39}"|(00|0c|18)( \3){15} \.\.\.)$'
             screen = terminal.wait_screen(lambda s: len(re.findall(values, s, re.M)) == 10, "ten values")
         assert "BEGINS WITH" in screen and f'"{40 * "H"}"' in screen and "48 48" not in screen
+        why = inspect("why", program.pid, "ARR_WORDS")
+        [first] = [r for r in why["roots"] if r["bytes"] > 0.5 * why["bytes"]]
+        assert "CAF Main.kept" in (first["name"], first["other_root"]) and first["name"] != first["other_root"], "both hold them"
+        assert first["only_bytes"] < 0.1 * first["bytes"] < first["other_root_bytes"] <= first["bytes"]
+        brief = client("why", program.pid, "ARR_WORDS", "--brief").stdout.decode()
+        assert re.search(r"; (CAF|a thread in) Main\.\S+ holds [\d.]+ %, too", brief), brief
         graph = directory / "equal.heapgraph"
         inspect("heap", program.pid, "-o", graph)
     finally:
@@ -448,7 +454,7 @@ def check_why(what, named=True):
     types = [t["type"] for t in path["path"]]
     assert types[0] == "Data.Map.Internal.Bin" and path["path"][0]["several"] and any(t.startswith("MUT_VAR") for t in types)
     root = found["roots"][0]
-    assert root["bytes"] > 0.99 * found["bytes"] and root["only_bytes"] == root["bytes"] and root["with_bytes"] > found["bytes"]
+    assert root["bytes"] > 0.99 * found["bytes"] and root["only_bytes"] == root["bytes"] and root["with_bytes"] > found["bytes"] and "other_root" not in root
     assert types[-1] == root["name"] and (root["name"] == "CAF Main.sessions" if named else root["name"].startswith("CAF stripped+0x"))
     found = inspect("why", what, "Main.Order")
     assert found["closures"] == 500 and len(found["roots"]) == 1 and found["roots"][0]["name"].startswith("thread in ")
@@ -1180,3 +1186,22 @@ def test_threads_on_the_page(directory, browser, theme, width):     # noqa: F811
         for p in (program, forking):
             p.kill()
             p.wait()
+
+
+@pytest.mark.long
+@pytest.mark.skipif(not LONG, reason="takes a minute; HEAPWATCH_LONG=1")
+def test_the_demonstration(directory):
+    """Debian's pandoc or ghc, a leaking service, and its core file: each question has its answer."""
+    require_tracing()
+    done = subprocess.run([ROOT / "scripts/demo/inside"], env={**os.environ, "BUILD": str(CLIENT.parent), "TMPDIR": str(directory)},
+                          stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=2 * DEADLINE_S)
+    assert done.returncode == 0, done.stdout + done.stderr
+    of_package, _, of_service = done.stdout.partition("demo: a shop's session service")
+    assert re.search(r"is watched from outside.*stripped", of_package) and "ended with status 0" in of_package, of_package
+    assert re.search(r"^ +[\d.]+ [KM]iB +[\d.]+ % +[\d,]+  \S+", of_package, re.M), of_package
+    assert re.search(r"live data has risen for .* by .*/s", of_service) and "attached to Sessions" in of_service, of_service
+    assert len(re.findall(r" keeps? [\d.]+ % of .*Main\.Session", of_service)) >= 1 and "blocked" in of_service + of_package, of_service
+    assert "Main (local, before " in of_service and (CLIENT.parent / "demo/inside/sessions.svg").stat().st_size > 10000
+    assert "(core file of process " in of_service or "kernel.core_pattern" in of_service, of_service
+    assert "run 1: ended badly" in of_service.rpartition("$ heapwatch post-mortem")[2], of_service
+    assert not list(directory.iterdir())

@@ -85,7 +85,7 @@ static const char *path_to(const struct found *f, uint64_t at)
 
 static bool is_left_without(const struct found *f, uint64_t at, const char *root)
 {
-        assert_true(graph_reach_without(&f->graph, root, f->left));
+        assert_true(graph_reach_without(&f->graph, root, f->left, NULL));
         return f->left[node_at(f, at)];
 }
 
@@ -176,6 +176,10 @@ static void test_threads(void **state)
         assert_int_equal(node_at(&f, number), UINT32_MAX);
         assert_false(is_left_without(&f, box, "thread in Main.serve"));
         assert_true(is_left_without(&f, shared, "thread in Main.serve"));
+        uint32_t *root = malloc(f.graph.n_nodes * sizeof(*root));
+        assert_true(root && graph_reach_without(&f.graph, "thread in Main.serve", f.left, root));
+        assert_string_equal(heap_graph_type_of(&f.graph, root[node_at(&f, shared)])->name, "thread in Main.watch");
+        free(root);
         assert_true(is_left_without(&f, box, "another"));
         done(&f, d);
 }
@@ -517,7 +521,7 @@ static void test_dead_bytes_of_pinned_blocks(void **state)
         (void)draft_thread(d, 1, 8, (uint64_t[]){ other, second, box }, 3);
         find(&f, d);
         bool *with = malloc(f.graph.n_nodes), *none = calloc(f.graph.n_nodes, 1);
-        assert_true(with && none && graph_reach_without(&f.graph, NULL, with));
+        assert_true(with && none && graph_reach_without(&f.graph, NULL, with, NULL));
         assert_int_equal(graph_dead_bytes_without(&f.graph, with, none), 24 * (1 + 1 + 3)); /* not the last block */
         assert_int_equal(graph_dead_bytes_without(&f.graph, with, with), 0);
         memcpy(f.left, with, f.graph.n_nodes);
