@@ -347,6 +347,13 @@ demo:
 	$(Q)BUILD='$(O)' scripts/demo/run
 .PHONY: demo
 
+#: demo-inside  the same; show what is inside of pandoc, a leaking service, and the core file that it leaves
+demo-inside:
+	$(Q)scripts/deps demo
+	$(Q)$(MAKE) --no-print-directory -j$$(nproc) all
+	$(Q)BUILD='$(O)' scripts/demo/inside
+.PHONY: demo-inside
+
 #: deps        install build and test dependencies (Debian)
 deps:
 	$(Q)scripts/deps
