@@ -40,10 +40,14 @@ static bool is_stale(const struct world_target *t)
         return differs_from_live(t) && t->heap->live_time_ns > t->census->time_ns;
 }
 
-/* A census from outside comes between two major collections: what has become unreachable since the first is in it. */
-static bool has_garbage(const struct world_target *t)
+/*
+ * A census from outside comes between two major collections: what has become unreachable since the first is in it.
+ * What the end of the program has freed was no garbage before.
+ */
+static bool has_garbage(const struct world_target *t, bool over)
 {
-        return world_from_outside(t) && differs_from_live(t) && t->census->total_bytes > t->heap->live_bytes;
+        return world_from_outside(t) && differs_from_live(t) && t->census->total_bytes > t->heap->live_bytes &&
+               !(over && is_stale(t));
 }
 
 static void add_size(struct census_age *a, const struct world_target *t, bool over)
@@ -52,10 +56,10 @@ static void add_size(struct census_age *a, const struct world_target *t, bool ov
 
         add(a->after, "%s at %s", over ? " before the end" : " ago",
             hw_bytes_text(then, sizeof(then), (double)a->total_bytes));
-        if (a->stale || has_garbage(t))
+        if (a->stale || has_garbage(t, over))
                 add(a->after, "; live data %s %s %s: bands %s", over ? "was" : "is",
                     hw_bytes_text(now, sizeof(now), (double)t->heap->live_bytes), over ? "at the end" : "now",
-                    has_garbage(t) ? "have garbage, too, for they are read from outside" : "are of then");
+                    has_garbage(t, over) ? "have garbage, too, for they are read from outside" : "are of then");
 }
 
 /* The largest band is known best, in parts of itself. */

@@ -12,7 +12,10 @@ static void append_too_few_collections(char *text, const struct evidence *e)
         if (append_agents_budget(text, e))
                 return;
         append_text(text,
-                    has_profile(e)
+                    world_from_outside(e->t)
+                            ? "Let it run for longer: a verdict takes more major collections, which the program makes "
+                              "rarely by itself"
+                    : has_profile(e)
                             ? "Let it run for longer, or take censuses more often: each is a major collection that "
                               "shows what is live"
                             : "Let it run for longer, or collect more often: a heap profile does at each census "

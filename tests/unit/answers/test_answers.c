@@ -604,6 +604,10 @@ static void a_running_program_is_not_told_a_longer_step(void **state)
         assert_string_equal(
                 a.answer[QUESTION_NEXT].text,
                 "Let it run: a rise shows after 4 measurements of live data; slow growth is judged in 17.0 s");
+        m.live.has_verdict_in_ns = 0;
+        m.state.uri = (char *)"outside:7@1"; /* where no census is a collection */
+        a = asked(&m);
+        says(&a, QUESTION_NEXT, "a verdict takes more major collections");
 }
 
 static void an_address_is_called_one(void **state)
@@ -1552,6 +1556,11 @@ static void the_age_of_the_last_census(void **state)
         m.heap_state.live_time_ns = 6 * MINUTE;
         m.heap_state.live_bytes = 98 * MIB;
         sentence_is(&m, 6 * MINUTE, "last census 1m 00s ago at 40.0 MiB; live data is 98.0 MiB now: bands are of then");
+        m.state.state = HW__TARGET__STATE__STATE_ENDED;
+        m.heap_state.live_bytes = MIB; /* by the collection of its end */
+        sentence_is(&m, 6 * MINUTE,
+                    "last census 1m 00s before the end at 40.0 MiB; live data was 1.00 MiB at the end: bands are of "
+                    "then");
 }
 
 int main(void)
