@@ -225,14 +225,20 @@ static void add_bands(struct account *a, const struct world_target *t, bool live
         }
 }
 
+/* By the program: a log from outside has lines of the inspector. */
+static bool is_said(const struct world_target *t, const Hw__Note *note)
+{
+        return note && note->text && note->what != HW__NOTE__WHAT__WHAT_THREAD_LABEL &&
+               (note->what != HW__NOTE__WHAT__WHAT_LOG || !world_from_outside(t));
+}
+
 static void add_notes(struct account *a, const struct world_target *t)
 {
         uint64_t numbers[ACCOUNT_NOTES];
         size_t n = 0;
 
         for (uint64_t i = t->notes_last; i && i >= t->notes_first && n < ACCOUNT_NOTES; i--) {
-                const Hw__Note *note = world_note(t, i);
-                if (note && note->text && note->what != HW__NOTE__WHAT__WHAT_THREAD_LABEL)
+                if (is_said(t, world_note(t, i)))
                         numbers[n++] = i;
         }
         while (n > 0) {

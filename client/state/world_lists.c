@@ -52,7 +52,8 @@ void notes_add(struct target_state *ts, const Hw__Notes *notes)
 
 bool world_from_outside(const struct world_target *t)
 {
-        return t->target && t->target->uri && !strncmp(t->target->uri, "outside:", strlen("outside:"));
+        return (t->target && t->target->uri && !strncmp(t->target->uri, "outside:", strlen("outside:"))) ||
+               (t->gc && t->gc->counted); /* and in its recording */
 }
 
 const char *world_untimed(const struct world_target *t)
