@@ -228,7 +228,7 @@ static void fill_report(struct acting *a, Hw__OutcomesRequest *m)
         m->notifier = a->options.id;
         m->done = a->done;
         m->failed = a->failed;
-        m->dropped = a->dropped + dispatcher_stats(a->dispatcher)->dropped;
+        m->dropped = a->dropped;
 }
 
 static void mark_unsent(struct acting *a)
@@ -291,13 +291,12 @@ static void on_flush(evutil_socket_t fd, short what, void *ctx)
 
 /* -------------------------------------------------- dispatcher and executor */
 
-static bool on_act(void *ctx, const struct alert_event *event, struct action_plan *plan, bool known)
+static void on_act(void *ctx, const struct alert_event *event, struct action_plan *plan, bool known)
 {
         struct acting *a = ctx;
 
         executor_add(a->executor, event, plan, known);
         arm(a->flush, FLUSH_MS);
-        return true;
 }
 
 static struct action_plan *on_plan_of(void *ctx, const char *group, const char *rule)

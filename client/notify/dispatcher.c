@@ -85,10 +85,7 @@ static void preset(struct open_alert *a, bool known, enum action_outcome outcome
 static void act(struct dispatcher *d, struct open_alert *a, bool known)
 {
         preset(a, known, OUTCOME_UNDER_WAY, "", d->now_wall_ns);
-        if (d->handler.act(d->handler.ctx, a->event, a->plan, known))
-                return;
-        d->stats.dropped++;
-        preset(a, known, OUTCOME_SKIPPED, "not done: too much to do at once", d->now_wall_ns);
+        d->handler.act(d->handler.ctx, a->event, a->plan, known);
 }
 
 /* ----------------------------------------------------------------- silences */
@@ -102,8 +99,8 @@ static void count_silenced(struct dispatcher *d, struct open_alert *a)
 }
 
 /*
- * Otherwise a receiver that keeps the alert as a state would go on notifying people. The next tick retries what
- * cannot be sent now.
+ * Otherwise a receiver that keeps the alert as a state would go on notifying people. When out of memory, the next
+ * tick retries.
  */
 static void resolve_on_silence(struct dispatcher *d, struct open_alert *a)
 {
@@ -113,18 +110,18 @@ static void resolve_on_silence(struct dispatcher *d, struct open_alert *a)
         silence.until_wall_ns = a->silenced_until_wall_ns;
         silence.why = a->silenced_why;
         struct alert_event *end = alert_event_resolve_on_silence(a->event, &silence, d->now_wall_ns);
-        bool sent = end && d->handler.act(d->handler.ctx, end, a->plan, true);
-        alert_event_unref(&end);
-        if (!sent)
+
+        if (!end)
                 return;
+        d->handler.act(d->handler.ctx, end, a->plan, true);
+        alert_event_unref(&end);
         a->state = STATE_SILENCED;
         count_silenced(d, a);
 }
 
 static void resume_after_silence(struct dispatcher *d, struct open_alert *a)
 {
-        if (!d->handler.act(d->handler.ctx, a->event, a->plan, true))
-                return;
+        d->handler.act(d->handler.ctx, a->event, a->plan, true);
         a->state = STATE_ACTED;
         a->changed = true;
 }

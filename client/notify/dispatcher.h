@@ -38,8 +38,8 @@ struct dispatcher;
 
 struct dispatcher_handler {
         void *ctx;
-        /* Acts now. Both are borrowed; `known`: see executor_add(). False: it cannot be taken. */
-        bool (*act)(void *ctx, const struct alert_event *event, struct action_plan *plan, bool known);
+        /* Acts now. Both are borrowed; `known`: see executor_add(). */
+        void (*act)(void *ctx, const struct alert_event *event, struct action_plan *plan, bool known);
         /* The actions of this rule, borrowed; NULL: none. */
         struct action_plan *(*plan_of)(void *ctx, const char *group, const char *rule);
 };
@@ -80,8 +80,8 @@ void dispatcher_collect_changed(struct dispatcher *d,
 void dispatcher_mark_changed(struct dispatcher *d, uint64_t fingerprint);
 
 struct dispatcher_stats {
-        uint64_t acted, silenced, limited, past, dropped, no_room; /* alerts; silenced, limited: at least temporarily */
-        uint64_t firing;                                           /* now */
+        uint64_t acted, silenced, limited, past, no_room; /* alerts; silenced, limited: at least temporarily */
+        uint64_t firing;                                  /* now */
 };
 
 const struct dispatcher_stats *dispatcher_stats(const struct dispatcher *d);

@@ -31,6 +31,7 @@
 #include "client/notify/exec_child.h"
 #include "heapwatch/text.h"
 #include "proto/base/descriptors.h"
+#include "proto/base/document.h"
 #include "proto/base/error.h"
 #include "proto/base/event.h"
 #include "proto/base/fork.h"
@@ -38,55 +39,36 @@
 /* --------------------------------------------------------- its environment */
 
 /*
- * The environment of an exec action: an event's fields, and nothing of the notifier's own environment. Pure.
- *
- * DESIGN: a memory stream would need a second pass to find the lines, so the strings are collected in a fixed table and
- * then copied into one block after the pointers. A label becomes HEAPWATCH_LABEL_<NAME>: in upper case, with '_' for
- * everything that is not a letter or digit.
+ * The environment of an exec action: an event's fields, and nothing of the notifier's own environment. A label becomes
+ * HEAPWATCH_LABEL_<NAME>: in upper case, with '_' for everything that is not a letter or digit. Pure.
  */
 
-#define FIXED_MAX 24u
-#define LINES_MAX (FIXED_MAX + ALERT_EVENT_PAIRS)
-
-struct lines {
-        char *line[LINES_MAX];
-        size_t n, bytes;
-        bool failed;
-};
-
-__attribute__((format(printf, 2, 3))) static void add(struct lines *l, const char *format, ...)
+/* Each text ends with its NUL. */
+__attribute__((format(printf, 2, 3))) static void add(FILE *to, const char *format, ...)
 {
         va_list args;
-        char *line = NULL;
 
         va_start(args, format);
-        int n = vasprintf(&line, format, args);
+        (void)vfprintf(to, format, args);
         va_end(args);
-        if (n < 0 || l->n == LINES_MAX) {
-                l->failed = true;
-                if (n >= 0)
-                        free(line);
-                return;
-        }
-        l->line[l->n++] = line;
-        l->bytes += (size_t)n + 1;
+        (void)fputc('\0', to);
 }
 
-static void add_text(struct lines *l, const char *name, const char *text)
+static void add_text(FILE *to, const char *name, const char *text)
 {
         if (text)
-                add(l, "HEAPWATCH_%s=%s", name, text);
+                add(to, "HEAPWATCH_%s=%s", name, text);
 }
 
-static void add_wall(struct lines *l, const char *name, bool known, uint64_t wall_ns)
+static void add_wall(FILE *to, const char *name, bool known, uint64_t wall_ns)
 {
         char text[HW_NUMBER_MAX];
 
         if (known && wall_ns != UNKNOWN_U64)
-                add_text(l, name, hw_time_text(text, sizeof(text), wall_ns));
+                add_text(to, name, hw_time_text(text, sizeof(text), wall_ns));
 }
 
-static void add_label(struct lines *l, const Hw__Label *label)
+static void add_label(FILE *to, const Hw__Label *label)
 {
         char name[128];
         size_t n = 0;
@@ -98,65 +80,59 @@ static void add_label(struct lines *l, const Hw__Label *label)
                 name[n] = c < 0x80 && isalnum(c) ? (char)toupper(c) : '_';
         }
         name[n] = '\0';
-        add(l, "HEAPWATCH_LABEL_%s=%s", name, label->value);
+        add(to, "HEAPWATCH_LABEL_%s=%s", name, label->value);
 }
 
-static void add_all(struct lines *l, const struct alert_event *e)
+static void add_all(FILE *to, const struct alert_event *e)
 {
         const Hw__Alert *a = e->alert;
 
-        add(l, "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
-        add(l, "LANG=C.UTF-8");
-        add_text(l, "ALERT", a->rule);
-        add_text(l, "GROUP", a->group);
-        add_text(l, "TARGET", e->target);
+        add(to, "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
+        add(to, "LANG=C.UTF-8");
+        add_text(to, "ALERT", a->rule);
+        add_text(to, "GROUP", a->group);
+        add_text(to, "TARGET", e->target);
         if (a->has_run && a->run)
-                add(l, "HEAPWATCH_RUN=%" PRIu32, a->run);
-        add_text(l, "BAND", a->band_label);
-        add_text(l, "BAND_SOURCE", a->band_source);
-        add_text(l, "BAND_NAME", a->band_name);
-        add_text(l, "STATE", alert_event_state_name(e));
-        add_text(l, "SEVERITY", a->severity);
+                add(to, "HEAPWATCH_RUN=%" PRIu32, a->run);
+        add_text(to, "BAND", a->band_label);
+        add_text(to, "BAND_SOURCE", a->band_source);
+        add_text(to, "BAND_NAME", a->band_name);
+        add_text(to, "STATE", alert_event_state_name(e));
+        add_text(to, "SEVERITY", a->severity);
         if (a->has_value)
-                add(l, "HEAPWATCH_VALUE=%.17g", a->value);
-        add_text(l, "VALUE_TEXT", a->value_text);
-        add_text(l, "SENTENCE", a->sentence);
-        add_wall(l, "ACTIVE_AT", a->has_since_wall_ns, a->since_wall_ns);
-        add_wall(l, "STARTS_AT", a->has_fired_wall_ns, a->fired_wall_ns);
-        add_wall(l, "AT", true, alert_event_wall_ns(e));
-        add(l, "HEAPWATCH_FINGERPRINT=%016" PRIx64, a->fingerprint);
+                add(to, "HEAPWATCH_VALUE=%.17g", a->value);
+        add_text(to, "VALUE_TEXT", a->value_text);
+        add_text(to, "SENTENCE", a->sentence);
+        add_wall(to, "ACTIVE_AT", a->has_since_wall_ns, a->since_wall_ns);
+        add_wall(to, "STARTS_AT", a->has_fired_wall_ns, a->fired_wall_ns);
+        add_wall(to, "AT", true, alert_event_wall_ns(e));
+        add(to, "HEAPWATCH_FINGERPRINT=%016" PRIx64, a->fingerprint);
         for (size_t i = 0; i < a->n_labels && i < ALERT_EVENT_PAIRS; i++)
-                add_label(l, a->labels[i]);
-}
-
-static char **join(const struct lines *l)
-{
-        size_t table = (l->n + 1) * sizeof(char *);
-        char **env = malloc(table + l->bytes);
-
-        if (!env)
-                return NULL;
-        char *at = (char *)env + table;
-        for (size_t i = 0; i < l->n; i++) {
-                size_t size = strlen(l->line[i]) + 1;
-                env[i] = memcpy(at, l->line[i], size);
-                at += size;
-        }
-        env[l->n] = NULL;
-        return env;
+                add_label(to, a->labels[i]);
 }
 
 /* NULL-terminated, in one block to free(). NULL when out of memory. docs/ACTIONS.md lists the names. */
 static char **exec_env(const struct alert_event *event)
 {
-        struct lines l = { .n = 0 };
+        struct document texts;
         char **env = NULL;
+        size_t n = 0;
 
-        add_all(&l, event);
-        if (!l.failed)
-                env = join(&l);
-        while (l.n > 0)
-                free(l.line[--l.n]);
+        document_open(&texts);
+        if (texts.to)
+                add_all(texts.to, event);
+        if (document_close(&texts)) {
+                for (size_t i = 0; i < texts.size; i++)
+                        n += texts.text[i] == '\0';
+                env = malloc((n + 1) * sizeof(*env) + texts.size);
+        }
+        if (env) {
+                char *at = memcpy(env + n + 1, texts.text, texts.size);
+                for (size_t i = 0; i < n; i++, at += strlen(at) + 1)
+                        env[i] = at;
+                env[n] = NULL;
+        }
+        document_done(&texts);
         return env;
 }
 

@@ -238,12 +238,6 @@ static void do_command(struct job *j, const char *const *words, const char *cons
                 retry_or_abort(j, true, error.text);
 }
 
-static void do_dump(struct job *j)
-{
-        do_command(j, (const char *const[]){ "recording", "bundle", "--alert=-", NULL },
-                   (const char *const[]){ j->event->target, NULL });
-}
-
 /* One at a time: each needs a processor, and memory as its program has it. */
 static void do_why(struct job *j)
 {
@@ -320,7 +314,8 @@ static void attempt(struct job *j)
                 do_alertmanager(j);
                 return;
         case ACTION_DUMP:
-                do_dump(j);
+                do_command(j, (const char *const[]){ "recording", "bundle", "--alert=-", NULL },
+                           (const char *const[]){ j->event->target, NULL });
                 return;
         case ACTION_WHY:
                 do_why(j);

@@ -34,7 +34,7 @@ static struct record record;
 static struct made_up alerts[IDS];
 static struct action_plan *plans[IDS]; /* of the rule of each; borrowed */
 static uint64_t generation, left_out, silenced_until[2];
-static bool one_rule, full;
+static bool one_rule;
 static struct action_plan *plan;
 static struct seen seen;
 
@@ -103,11 +103,9 @@ static void second(uint64_t now)
 
 /* ------------------------------------------------------------------- set-up */
 
-static bool on_act(void *ctx, const struct alert_event *e, struct action_plan *p, bool known)
+static void on_act(void *ctx, const struct alert_event *e, struct action_plan *p, bool known)
 {
         (void)ctx;
-        if (full)
-                return false;
         seen.plan = p;
         seen.acted++;
         seen.fingerprint = e->alert->fingerprint;
@@ -118,7 +116,6 @@ static bool on_act(void *ctx, const struct alert_event *e, struct action_plan *p
                 if (!strcmp(e->alert->annotations[i]->name, "silenced"))
                         (void)snprintf(seen.silenced, sizeof(seen.silenced), "%s", e->alert->annotations[i]->value);
         (void)snprintf(seen.sentence, sizeof(seen.sentence), "%s", e->alert->sentence);
-        return true;
 }
 
 static struct action_plan *on_plan_of(void *ctx, const char *group, const char *rule)
@@ -146,7 +143,7 @@ static int set_up(void **state)
         memset(silenced_until, 0, sizeof(silenced_until));
         generation = 1;
         left_out = 0;
-        one_rule = full = false;
+        one_rule = false;
         open_dispatcher();
         plan = action_plan_new();
         assert_true(action_plan_add(plan, &(struct action_step){ .kind = ACTION_PUBLISH }, &error));
@@ -330,11 +327,7 @@ static void what_keeps_a_state_is_resolved_on_silence(void **state)
         fire(3, NOW, NOW); /* of log alone: there is nothing to resolve */
         assert_int_equal(seen.acted, 2);
         silenced_until[1] = NOW + 61 * S;
-        full = true;
-        second(NOW + S);
-        full = false;
-        assert_int_equal(seen.acted, 2);
-        second(NOW + 2 * S); /* tried again */
+        second(NOW + 2 * S);
         assert_int_equal(seen.acted, 3);
         assert_int_equal(seen.fingerprint, 1);
         assert_true(seen.resolved);
@@ -605,16 +598,12 @@ static bool take(void *ctx, uint64_t fingerprint, const struct action_report *re
         return true;
 }
 
-static void what_cannot_be_taken_is_said(void **state)
+static void results_wait_until_they_are_taken(void **state)
 {
         struct taken taken = { .room = false };
 
         (void)state;
-        full = true;
         fire(1, NOW, NOW);
-        full = false;
-        assert_string_equal(result(1), "not done: too much to do at once");
-        assert_int_equal(dispatcher_stats(dispatcher)->dropped, 1);
         dispatcher_collect_changed(dispatcher, take, &taken);
         assert_int_equal(taken.n, 0);
         taken.room = true;
@@ -780,7 +769,7 @@ int main(void)
                 cmocka_unit_test_setup_teardown(other_actions_hold_for_what_was_not_acted_on, set_up, tear_down),
                 cmocka_unit_test_setup_teardown(limits_hold_back, set_up, tear_down),
                 cmocka_unit_test_setup_teardown(the_past_bothers_nobody, set_up, tear_down),
-                cmocka_unit_test_setup_teardown(what_cannot_be_taken_is_said, set_up, tear_down),
+                cmocka_unit_test_setup_teardown(results_wait_until_they_are_taken, set_up, tear_down),
                 cmocka_unit_test_setup_teardown(results_are_kept_in_order_and_forgotten, set_up, tear_down),
                 cmocka_unit_test_setup_teardown(results_of_the_beginning_outlive_the_end, set_up, tear_down),
                 cmocka_unit_test_setup_teardown(a_broken_record_is_refused_whole, set_up, tear_down),
