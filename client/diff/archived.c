@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "client/diff/archived.h"
+#include "client/diff/side.h"
 
 #include <inttypes.h>
 #include <math.h>

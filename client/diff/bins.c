@@ -50,13 +50,6 @@ double bins_mean(const struct bins *b)
         return all.n ? all.mean : NAN;
 }
 
-double bins_peak(const struct bins *b)
-{
-        struct cell all = total(b);
-
-        return all.n ? all.max : NAN;
-}
-
 uint64_t bins_covered(const struct bins *b)
 {
         return total(b).n;

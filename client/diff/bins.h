@@ -32,7 +32,6 @@ void bins_add(struct bins *b, uint64_t from_ns, uint64_t to_ns, double v0, doubl
 
 /* NaN: nothing was added. */
 double bins_mean(const struct bins *b);
-double bins_peak(const struct bins *b);
 uint64_t bins_covered(const struct bins *b);
 
 struct noise bins_noise_of_mean(const struct bins *b);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "client/diff/cautions.h"
+#include "client/diff/print.h"
 
 #include <inttypes.h>
 #include <math.h>

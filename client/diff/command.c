@@ -3,18 +3,18 @@
  * command.c - `heapwatch diff`: whether runs are worse than others, and in what.
  *
  * DESIGN: logs are read one after the other, each run reduced to its numbers (side.h), so memory grows with their
- * number and not with their length (sources.h). Then both sides are compared, the bounds are judged, and everything is
+ * number and not with their length. Then both sides are compared, the bounds are judged, and everything is
  * printed.
  */
 #include <stdlib.h>
 #include <string.h>
 
+#include "client/archive/select.h"
 #include "client/cli/command.h"
 #include "client/cli/options.h"
 #include "client/cli/out_file.h"
 #include "client/cli/signals.h"
 #include "client/diff/print.h"
-#include "client/diff/sources.h"
 #include "proto/base/error.h"
 
 enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_MARKDOWN };
@@ -128,21 +128,22 @@ static int check(void *filled)
 
 /* -------------------------------------------------------------------- reading */
 
-static struct diff_sources sources_of(const struct request *r)
+static bool read_side(const struct request *r, struct side *s, const char *const *logs, size_t n,
+                      const struct part *part)
 {
-        const char *const *logs = r->logs.items;
-        size_t n = r->logs.n;
-        struct diff_sources s = {
-                .a = { .logs = logs + n - 1, .n = 1, .part = &r->a_part },
-                .b = { .logs = logs, .n = 1, .part = &r->b_part },
-                .db = r->db,
-        };
+        for (size_t i = 0; i < n; i++) {
+                const bool archived = select_is(logs[i]);
 
-        if (r->against) {
-                s.a = (struct diff_source){ .logs = logs, .n = r->against, .part = &r->a_part };
-                s.b = (struct diff_source){ .logs = logs + r->against, .n = n - r->against, .part = &r->b_part };
+                if (archived && part->text) {
+                        command_error(&command_diff,
+                                      "%s: a part of an archived run is selected by its time, not by a range", logs[i]);
+                        return false;
+                }
+                if (!(archived ? side_read_archive(s, &command_diff, r->db, logs[i])
+                               : side_read(s, &command_diff, logs[i], part)))
+                        return false;
         }
-        return s;
+        return true;
 }
 
 /* -------------------------------------------------------------------- results */
@@ -180,15 +181,18 @@ static int show(struct request *r)
 
 static int diff(struct request *r)
 {
-        const struct diff_sources sources = sources_of(r);
-        struct compared compared = { .a = { .n = 0 } };
+        const char *const *logs = r->logs.items;
+        const size_t n_a = r->against ? r->against : 1, n_b = r->against ? r->logs.n - r->against : 1;
+        struct side a = { .n = 0 }, b = { .n = 0 };
         int status = EXIT_USAGE;
 
-        if (compare_sources(&compared, &command_diff, &sources)) {
-                r->result.comparison = compared.comparison;
-                status = show(r);
-        }
-        compared_done(&compared);
+        if (read_side(r, &b, logs + r->against, n_b, &r->b_part) &&
+            read_side(r, &a, r->against ? logs : logs + r->logs.n - 1, n_a, &r->a_part))
+                status = compare(&a, &b, &r->result.comparison) == 0 ? show(r)
+                                                                     : command_error(&command_diff, "out of memory");
+        comparison_done(&r->result.comparison);
+        side_done(&a);
+        side_done(&b);
         return status;
 }
 

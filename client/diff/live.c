@@ -3,7 +3,7 @@
  * live.c - DESIGN: a meter (meter.h) is filled as from an archive: levels and rates from the points of the
  * history, then what the daemon counts exactly replaces what was summed up.
  */
-#include "client/diff/live.h"
+#include "client/diff/side.h"
 
 #include <errno.h>
 #include <math.h>

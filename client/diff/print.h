@@ -19,8 +19,13 @@ struct result {
 void print_text(FILE *to, const struct result *r);
 void print_markdown(FILE *to, const struct result *r);
 void print_json(FILE *to, const struct result *r); /* one object on one line; all rows */
-void put_json(struct json_out *j, const struct result *r);
+/* The same, without bounds. False: out of memory. */
+bool compare_json(struct json_out *j, const struct side *baseline, const struct side *new_side);
 void print_junit(FILE *to, const struct result *r); /* a case for each bound */
+
+/* Reasons to trust a comparison less: calls `say` with a sentence for each, which is valid until it returns. */
+void cautions(const struct comparison *c, void (*say)(void *ctx, const char *text), void *ctx);
+#define CAUTION_MAX 512u
 
 /* How many bounds have a decision. */
 size_t result_count(const struct result *r, enum decision d);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <math.h>
 
-#include "client/diff/cautions.h"
 #include "client/diff/print.h"
 #include "proto/base/json_out.h"
 
@@ -102,7 +101,7 @@ static void put_note(void *j, const char *words)
         json_text(j, words);
 }
 
-void put_json(struct json_out *j, const struct result *r)
+static void put_json(struct json_out *j, const struct result *r)
 {
         json_open(j, '{');
         side(j, "new", r->comparison.a);
@@ -114,6 +113,17 @@ void put_json(struct json_out *j, const struct result *r)
         cautions(&r->comparison, put_note, j);
         json_close(j, ']');
         json_close(j, '}');
+}
+
+bool compare_json(struct json_out *j, const struct side *baseline, const struct side *new_side)
+{
+        struct result result = { .strict = false };
+        bool good = compare(new_side, baseline, &result.comparison) == 0;
+
+        if (good)
+                put_json(j, &result);
+        comparison_done(&result.comparison);
+        return good;
 }
 
 void print_json(FILE *to, const struct result *r)

@@ -3,7 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "client/diff/cautions.h"
 #include "client/diff/print.h"
 #include "heapwatch/text.h"
 

@@ -2,7 +2,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "client/diff/cautions.h"
 #include "client/diff/print.h"
 #include "heapwatch/text.h"
 

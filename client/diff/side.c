@@ -18,7 +18,9 @@
 
 #define RUNS_MAX 1024u /* of one log */
 
-struct reading {
+static const struct part whole;
+
+struct side_reader {
         const struct part *part;
         struct side *side;
         const char *log;
@@ -49,7 +51,7 @@ static void find_notes(const struct part *s, struct extent *e, const Hw__Notes *
         }
 }
 
-static int extend_range(struct reading *r, const Hw__Update *u)
+static int extend_range(struct side_reader *r, const Hw__Update *u)
 {
         if (u->run > r->n_extents) {
                 struct extent *grown = realloc(r->extents, u->run * sizeof(*grown));
@@ -140,12 +142,12 @@ struct side_run *side_add_described(struct side *s, const char *log, uint32_t nu
         return run;
 }
 
-static int keep(struct reading *r)
+static int keep(struct side_reader *r)
 {
         return meter_end(&r->meter) == 0 && side_add_described(r->side, r->log, r->run, &r->meter) ? 0 : -ENOMEM;
 }
 
-static int end_run(struct reading *r)
+static int end_run(struct side_reader *r)
 {
         int status = r->run ? keep(r) : 0;
 
@@ -154,7 +156,7 @@ static int end_run(struct reading *r)
         return status;
 }
 
-static int begin_run(struct reading *r, uint32_t run)
+static int begin_run(struct side_reader *r, uint32_t run)
 {
         static const struct extent none;
         uint64_t from = 0, to = UINT64_MAX;
@@ -167,7 +169,7 @@ static int begin_run(struct reading *r, uint32_t run)
 
 /* --------------------------------------------------------------------- reading */
 
-static int apply_update(struct reading *r, const Hw__Update *u)
+static int apply_update(struct side_reader *r, const Hw__Update *u)
 {
         int status = 0;
 
@@ -185,7 +187,7 @@ static int apply_update(struct reading *r, const Hw__Update *u)
 
 static int pass_update(void *ctx, size_t daemon, const Hw__Update *u)
 {
-        struct reading *r = ctx;
+        struct side_reader *r = ctx;
 
         (void)daemon;
         if (u->body_case == HW__UPDATE__BODY_HEALTH)
@@ -199,7 +201,7 @@ static void forget(void *ctx, size_t daemon) /* files are never reset */
         (void)daemon;
 }
 
-static bool read_through(struct reading *r, const struct command *command)
+static bool read_through(struct side_reader *r, const struct command *command)
 {
         struct error error;
         struct gatherer g = { .command = command, .take = pass_update, .reset = forget, .ctx = r };
@@ -217,7 +219,7 @@ static bool read_through(struct reading *r, const struct command *command)
 }
 
 /* Whether each run of the log has the part. */
-static bool check_extents(const struct reading *r, const struct command *command)
+static bool check_extents(const struct side_reader *r, const struct command *command)
 {
         uint64_t from, to;
         struct error error;
@@ -231,7 +233,7 @@ static bool check_extents(const struct reading *r, const struct command *command
         return true;
 }
 
-static bool read_runs(struct reading *r, const struct command *command)
+static bool read_runs(struct side_reader *r, const struct command *command)
 {
         size_t before = r->side->n;
 
@@ -254,7 +256,7 @@ static bool read_runs(struct reading *r, const struct command *command)
 
 bool side_read(struct side *s, const struct command *command, const char *log, const struct part *part)
 {
-        struct reading r = { .part = part, .side = s, .log = log };
+        struct side_reader r = { .part = part ? part : &whole, .side = s, .log = log };
         bool good = read_runs(&r, command);
 
         meter_done(&r.meter);
@@ -264,28 +266,23 @@ bool side_read(struct side *s, const struct command *command, const char *log, c
 
 /* ---------------------------------------------------------- read by somebody else */
 
-struct side_reader {
-        struct reading reading;
-};
-
 struct side_reader *side_reader_new(struct side *s, const char *log)
 {
-        static const struct part whole;
         struct side_reader *r = calloc(1, sizeof(*r));
 
         if (r)
-                r->reading = (struct reading){ .part = &whole, .side = s, .log = log };
+                *r = (struct side_reader){ .part = &whole, .side = s, .log = log };
         return r;
 }
 
 int side_reader_add(struct side_reader *r, const Hw__Update *update)
 {
-        return apply_update(&r->reading, update);
+        return apply_update(r, update);
 }
 
 int side_reader_end(struct side_reader **r)
 {
-        int status = *r ? end_run(&(*r)->reading) : 0;
+        int status = *r ? end_run(*r) : 0;
 
         free(*r);
         *r = NULL;

@@ -8,6 +8,7 @@
 #include "client/diff/part.h"
 
 struct command;
+struct error;
 
 struct side_run {
         char *log;           /* as it was given */
@@ -31,10 +32,26 @@ struct side {
 };
 
 /*
- * Adds all runs of a finished log, or the part of each. False after a report in the name of `command`, also when the
+ * Adds all runs of a finished log, or with `part` a part of each. False after a report in the name of `command`, also when the
  * log has no run.
  */
 bool side_read(struct side *s, const struct command *command, const char *log, const struct part *part);
+
+/*
+ * archived.c: adds the runs of an archive that `selection` names (client/archive/select.h). `db` NULL: the default
+ * one. False after a report. Rows of a run go into the same meter as the messages of a log, so the numbers are the same:
+ * counts, peaks, sums, quantiles of pauses and means of bands agree with the log to the last digit, means over time up
+ * to rounding. Intervals do not, since variation within a minute is not in the archive.
+ */
+bool side_read_archive(struct side *s, const struct command *command, const char *db, const char *selection);
+
+/*
+ * live.c: adds the run of a target as it is now, the same numbers as of its log, from the daemon's state and history.
+ * Waits for the daemon, a few seconds for each answer. False with a message. Peaks, totals, counts and the longest
+ * pause are exact. Means over time, and the noise of everything, are of the history's points, which get wider with age;
+ * quantiles of pauses are within 1/64. Bands are not measured: the page has them itself, and a daemon has thousands.
+ */
+bool side_read_live(struct side *s, const char *endpoint, const char *target, struct error *error);
 
 /* Adds a run that a meter has measured to its end; its rows go over. NULL: out of memory. */
 struct side_run *side_add(struct side *s, const char *log, uint32_t number, struct run_meter *meter);

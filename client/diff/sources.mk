@@ -1,2 +1,2 @@
 sources := shift.c bins.c part.c rows.c meter.c quantities.c side.c archived.c live.c compare.c bounds.c cautions.c words.c print_text.c \
-           print_markdown.c print_json.c print_junit.c sources.c command.c
+           print_markdown.c print_json.c print_junit.c command.c

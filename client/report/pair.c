@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/diff/sources.h"
+#include "client/diff/print.h"
 
 struct pair {
         struct side sides[2];

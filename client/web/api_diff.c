@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/diff/live.h"
-#include "client/diff/sources.h"
+#include "client/diff/side.h"
+#include "client/diff/print.h"
 #include "client/http/answer.h"
 
 /* One side: a target of a daemon, or a finished log. */
@@ -22,26 +22,24 @@ struct diff_job {
         struct subject a, b;
 };
 
-static bool compare_live(const struct diff_job *d, struct json_out *to, struct error *error)
+static bool read_sides(const struct diff_job *d, struct side *a, struct side *b, struct error *error)
+{
+        if (!d->a.file || !d->b.file)
+                return side_read_live(a, d->a.endpoint, d->a.target, error) &&
+                       side_read_live(b, d->b.endpoint, d->b.target, error);
+        return (side_read(a, d->command, d->a.file, NULL) && side_read(b, d->command, d->b.file, NULL)) ||
+               error_set(error, "%s and %s cannot be compared", d->a.target, d->b.target);
+}
+
+static bool run_diff(struct worker_job *job, struct json_out *to, struct error *error)
 {
         struct side a = { .n = 0 }, b = { .n = 0 };
-        bool good = side_read_live(&a, d->a.endpoint, d->a.target, error) &&
-                    side_read_live(&b, d->b.endpoint, d->b.target, error) &&
+        bool good = read_sides((const struct diff_job *)job, &a, &b, error) &&
                     (compare_json(to, &a, &b) || error_set(error, "out of memory"));
 
         side_done(&a);
         side_done(&b);
         return good;
-}
-
-static bool run_diff(struct worker_job *job, struct json_out *to, struct error *error)
-{
-        const struct diff_job *d = (const struct diff_job *)job;
-
-        if (!d->a.file || !d->b.file)
-                return compare_live(d, to, error);
-        return compare_logs_json(to, d->command, d->a.file, d->b.file) ||
-               error_set(error, "%s and %s cannot be compared", d->a.target, d->b.target);
 }
 
 /* --------------------------------------------------------------------- the request */

@@ -198,12 +198,10 @@ static void test_bins(void **unused)
         assert_true(isnan(bins_mean(&b)));
         bins_add(&b, 1000, 3600u * UINT64_C(1000000000), 0, 100); /* an hour in one line */
         same(bins_mean(&b), 50);
-        same(bins_peak(&b), 100);
         assert_int_equal(bins_covered(&b), 3600u * UINT64_C(1000000000) - 1000);
         bins_add(&b, 3600u * UINT64_C(1000000000), 7200u * UINT64_C(1000000000), 50, 50);
         same(bins_mean(&b), 50);
         bins_add(&b, 10, 500, 1e9, 1e9); /* before the first: left out */
-        same(bins_peak(&b), 100);
         /* a straight line has no noise */
         struct noise n = bins_noise_of_mean(&(struct bins){ .lines = 0 });
         assert_false(n.known);
