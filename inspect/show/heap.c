@@ -42,8 +42,8 @@ static void print_rest(FILE *to, const struct heap_census *c)
         (void)fputc('\n', to);
         if (c->pinned_blocks)
                 (void)fprintf(to,
-                              "pinned: %s blocks, %s, with %s of arrays; a block stays while one of them is alive\n",
-                              hw_count_text(n, sizeof(n), c->pinned_blocks),
+                              "pinned: %s block%s, %s, with %s of arrays; a block stays while one of them is alive\n",
+                              hw_count_text(n, sizeof(n), c->pinned_blocks), c->pinned_blocks == 1 ? "" : "s",
                               hw_bytes_text(bytes, sizeof(bytes), (double)c->pinned_blocks * BLOCK_BYTES),
                               hw_bytes_text(used, sizeof(used), (double)c->pinned_bytes));
         if (c->young_bytes)

@@ -482,8 +482,9 @@ static void print_text(const struct question *q, uint64_t band)
         const size_t top = q->subject->request->top;
 
         (void)hw_terminal_text(name, sizeof(name), name_without_package(q->name));
-        (void)snprintf(what, sizeof(what), "why %.400s is kept: %s closures, %s", name,
+        (void)snprintf(what, sizeof(what), "why %.400s is kept: %s closure%s, %s", name,
                        hw_count_text(n, sizeof(n), graph_group_closures(band_of(q))),
+                       graph_group_closures(band_of(q)) == 1 ? "" : "s",
                        hw_bytes_text(bytes, sizeof(bytes), (double)graph_group_bytes(band_of(q))));
         head_of_graph(q->subject, what);
         if (most_of_band(q, most)[0])
