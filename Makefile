@@ -77,7 +77,7 @@ PKGS_CLIENT := libevent yaml-0.1 ncursesw libpcre2-8 jansson libcurl zlib libzst
 PKG_CFLAGS  := $(shell $(PKG_CONFIG) --cflags $(PKGS_LIB) $(PKGS_DAEMON) $(PKGS_CLIENT) 2>/dev/null)
 LIBS_LIB     = $(shell $(PKG_CONFIG) --libs $(PKGS_LIB))
 LIBS_DAEMON  = $(shell $(PKG_CONFIG) --libs $(PKGS_DAEMON))
-LIBS_INSPECT = $(shell $(PKG_CONFIG) --libs libzstd libdw)
+LIBS_INSPECT = $(shell $(PKG_CONFIG) --libs libzstd libdw zlib)
 LIBS_CLIENT  = $(shell $(PKG_CONFIG) --libs $(PKGS_CLIENT))
 
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wformat=2 -Wvla -Wundef \

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* next_end.c - what to do next: what keeps a target from being seen, and how its program ended. */
-#include "client/answers/advice.h"
+#include <inttypes.h>
+#include <stdio.h>
 
+#include "client/answers/advice.h"
 #include "proto/eventlog/advice.h"
 
 #define OOM_LOOK "journalctl -k --grep \"out of memory\""
@@ -58,10 +60,15 @@ CONDITION(killed_steady, e->ending == KILLED && !e->grows && !e->rise)
 
 static void append_killed(char *text, const struct evidence *e)
 {
+        const Hw__Run *run = e->t->target->run_info;
+        char core[64] = "coredumpctl list";
+
+        if (run && run->pid)
+                (void)snprintf(core, sizeof(core), "heapwatch threads coredump:%" PRIu32, run->pid);
         if (e->t->target->exit_signal == 9)
                 append_text(text, "Find who sent SIGKILL: " OOM_LOOK " shows the kernel's own; %s", memory_before(e));
         else
-                append_text(text, "Read its last output, and its core dump if there is one (coredumpctl info): %s",
+                append_text(text, "Read its last output, and its core file, if systemd keeps one (%s): %s", core,
                             memory_before(e));
 }
 

@@ -215,7 +215,8 @@ const struct command command_threads = {
                  "for, how deep its stack is, and the functions on top of it, those of C first where it is in a "
                  "foreign call. Threads with the same state and stack are one group; the largest comes first. TARGET "
                  "is the name of a GHC-compiled program that "
-                 "runs here, or of a target of your daemon; CORE the core file of one that crashed.\n\n"
+                 "runs here, or of a target of your daemon; CORE the core file of one that crashed, also compressed "
+                 "by gzip or zstd, or coredump:PROGRAM or coredump:PID of what systemd keeps.\n\n"
                  "The program is stopped for the few milliseconds in which its stacks are copied, and continues "
                  "whatever happens to this command. Labels are kept by GHC 9.6 and later. docs/INSIDE.md says what "
                  "is needed and how true it is.",
@@ -225,6 +226,7 @@ const struct command command_threads = {
                         "heapwatch threads my-server",
                         "heapwatch threads 4711 --all --frames 40",
                         "heapwatch threads core.4711",
+                        "heapwatch threads coredump:my-server",
                         "heapwatch threads my-server --format json | jq '.groups[0]'",
                         NULL,
                 },
@@ -269,7 +271,8 @@ const struct command command_heap = {
                 "Takes a census of the heap of a program that was not prepared for it: bytes and closures of each "
                 "type, the largest first, with the full names of constructors also where the program is stripped; "
                 "and what pinned blocks hold. TARGET is the name of a GHC-compiled program that runs here, or of "
-                "a target of your daemon; CORE the core file of one that crashed.\n\n"
+                "a target of your daemon; CORE the core file of one that crashed, also compressed by gzip or zstd, or "
+                "coredump:PROGRAM or coredump:PID of what systemd keeps.\n\n"
                 "With --retained, --since or --output it also finds out who holds what: RETAINS is what would go "
                 "with all closures of a type, UNREACHED what no root holds. GRAPH is a file that --output has "
                 "written; `heapwatch why` reads it, too. --arrays finds what is there more than once, such as equal "

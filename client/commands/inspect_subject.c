@@ -101,7 +101,12 @@ bool subject_find(struct inspectee *ret, const char *text, const char *endpoint,
                 return false;
         if (endpoint)
                 return find_target(ret, text, endpoint, &is_target, error);
-        if (locate_is_log(text)) {
+        const char *kept =
+                strncmp(text, COREDUMP_PREFIX, strlen(COREDUMP_PREFIX)) ? NULL : text + strlen(COREDUMP_PREFIX);
+        if (kept && !coredump_find(COREDUMP_DIRECTORY, kept, &ret->kept, error))
+                return false;
+        if (kept || locate_is_log(text)) {
+                text = kept ? ret->kept.path : text;
                 ret->file = text;
                 return access(text, R_OK) == 0 || error_set(error, "%s: %s", text, strerror(errno));
         }

@@ -6,17 +6,19 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "proto/base/error.h"
+#include "client/commands/coredump.h"
 
 struct inspectee {
-        pid_t pid;        /* 0: a file */
-        const char *file; /* a core file, or a graph of `heapwatch heap -o`; borrowed from the text */
-        char band[256];   /* of a target, the type that grows most, or its place in the source; "": not known */
-        bool foreign;     /* of a target, memory outside its heap grows */
+        pid_t pid;            /* 0: a file */
+        const char *file;     /* a core file, or a graph of `heapwatch heap -o`; borrowed from the text, or `kept` */
+        struct coredump kept; /* what systemd keeps */
+        char band[256];       /* of a target, the type that grows most, or its place in the source; "": not known */
+        bool foreign;         /* of a target, memory outside its heap grows */
 };
 
 /*
- * A number is a process; a path, or a file here that is no program, such a file; a name a target of your daemon, or a
+ * A number is a process; a path, or a file here that is no program, such a file; coredump:NAME and coredump:PID the
+ * newest core file of that program or process that systemd keeps; a name a target of your daemon, or a
  * GHC-compiled program that runs here once. With an endpoint it is a target of that daemon. False with a sentence.
  */
 bool subject_find(struct inspectee *ret, const char *text, const char *endpoint, struct error *error);

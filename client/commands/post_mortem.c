@@ -4,6 +4,7 @@
  * did before, on one screen; from a daemon that has kept it, a log or a
  * recording.
  */
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -13,6 +14,7 @@
 #include "client/cli/command.h"
 #include "client/cli/options.h"
 #include "client/cli/signals.h"
+#include "client/commands/coredump.h"
 #include "client/feed/gather.h"
 #include "client/feed/selection.h"
 #include "client/state/facts.h"
@@ -40,8 +42,27 @@ static void print_row(FILE *to, const struct world_target *t, const struct accou
         (void)fprintf(to, "%s\n", safe);
 }
 
+#define CRASH_US UINT64_C(600000000) /* from a crash until its end is known here, at most */
+
+/* The core file of a crash that systemd keeps on this machine; "": none, or not known. */
+static const char *core_of(struct coredump *ret, const struct account *a, const struct world_target *t)
+{
+        const uint64_t since_us =
+                t->target && t->target->has_state_since_wall_ns ? t->target->state_since_wall_ns / 1000 : 0;
+        const Hw__Run *run = t->target ? t->target->run_info : NULL;
+        char pid[24];
+        struct error unused;
+
+        (void)snprintf(pid, sizeof(pid), "%" PRIu32, run && run->has_pid ? run->pid : 0);
+        return a->end == END_BADLY && coredump_find(COREDUMP_DIRECTORY, pid, ret, &unused) &&
+                               ret->time_us + CRASH_US > since_us && ret->time_us < since_us + CRASH_US
+                       ? ret->path
+                       : "";
+}
+
 static void account_text(FILE *to, const struct account *a, const struct world_target *t)
 {
+        struct coredump core;
         const char *key = "";
         char at[HW_NUMBER_MAX];
 
@@ -54,6 +75,8 @@ static void account_text(FILE *to, const struct account *a, const struct world_t
                 key = a->rows[i].key;
                 print_row(to, t, &a->rows[i]);
         }
+        if (core_of(&core, a, t)[0])
+                (void)fprintf(to, "  %-7s %s, for heapwatch why, heap and threads\n", "core", core.path);
 }
 
 /* -------------------------------------------------------------------- JSON */
@@ -115,6 +138,7 @@ static void account_json(FILE *to, const struct account *a, const struct world_t
 {
         static const char *const words[] = { "runs", "ended", "badly", "unknown" };
         struct json_out out = { .to = to }, *j = &out;
+        struct coredump core;
 
         json_open(j, '{');
         json_member_text(j, "target", t->name);
@@ -127,6 +151,8 @@ static void account_json(FILE *to, const struct account *a, const struct world_t
         json_pauses(j, t);
         json_known_u64(j, "lostBytes", t->health != NULL, t->health ? t->health->lost_bytes : 0);
         account_rows_print(j, "rows", a);
+        if (core_of(&core, a, t)[0])
+                json_member_text(j, "core", core.path);
         json_close(j, '}');
         json_newline(j);
 }

@@ -203,7 +203,7 @@ bool core_open(struct core *c, const char *path, struct error *error)
         c->memory = (struct memory){ .read = read_core, .ctx = c };
         c->program = (struct program){ .memory = &c->memory };
         c->files = (struct files){ .program = &c->program };
-        good = files_open(&c->files, path, &file, &size, &why) && elf_file_open(&c->elf, file, size, &why);
+        good = files_open_unpacked(&c->files, path, &file, &size, &why) && elf_file_open(&c->elf, file, size, &why);
         if (good && c->elf.type != ET_CORE)
                 good = error_set(&why, "it is not a core file");
         c->program.machine = c->elf.machine;

@@ -14,6 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "inspect/process/unpack.h"
+
 struct opened_file {
         int fd;
         struct memory memory;
@@ -56,12 +58,29 @@ static bool add(struct files *f, int fd, struct memory **ret, uint64_t *ret_size
         return true;
 }
 
-bool files_open(struct files *f, const char *path, struct memory **ret, uint64_t *ret_size, struct error *error)
+static int open_file(const char *path, struct error *error)
 {
         /* nonblocking: it may be a FIFO */
         const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 
-        return fd < 0 ? error_set(error, "%s", strerror(errno)) : add(f, fd, ret, ret_size, error);
+        if (fd < 0)
+                (void)error_set(error, "%s", strerror(errno));
+        return fd;
+}
+
+bool files_open(struct files *f, const char *path, struct memory **ret, uint64_t *ret_size, struct error *error)
+{
+        const int fd = open_file(path, error);
+
+        return fd >= 0 && add(f, fd, ret, ret_size, error);
+}
+
+bool files_open_unpacked(struct files *f, const char *path, struct memory **ret, uint64_t *ret_size,
+                         struct error *error)
+{
+        const int packed = open_file(path, error), fd = packed < 0 ? -1 : unpack(packed, error);
+
+        return fd >= 0 && add(f, fd, ret, ret_size, error);
 }
 
 static bool open_of_program(void *ctx, const char *path, struct memory **ret, uint64_t *ret_size, struct error *error)

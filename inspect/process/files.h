@@ -18,6 +18,10 @@ struct files {
 /* Opens one. False with a sentence. It stays open until files_close(). */
 bool files_open(struct files *f, const char *path, struct memory **ret, uint64_t *ret_size, struct error *error);
 
+/* The same of one that may be compressed (unpack.h). */
+bool files_open_unpacked(struct files *f, const char *path, struct memory **ret, uint64_t *ret_size,
+                         struct error *error);
+
 /* For program_load(): paths of the program. */
 struct file_opener files_opener(struct files *f);
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Programs that were not prepared, read from outside: their threads; what is stopped runs again; who may not is told why."""
+import gzip
 import json
+import lzma
 import os
 import pathlib
 import random
@@ -220,6 +222,16 @@ def test_threads_of_a_core_file(directory):
     found = inspect("threads", core)
     check_threads(found)
     assert found["from"] == "core" and found["pid"] == pid
+    for name, packed in (("core.gz", gzip.compress(core.read_bytes(), 1)), ("core.zst", subprocess.run(["zstd", "-qc", core], capture_output=True, check=True).stdout)):
+        path = directory / name
+        path.write_bytes(packed)
+        assert inspect("threads", path)["groups"] == found["groups"]
+        path.write_bytes(packed[:len(packed) // 2])
+        done = client("threads", path)
+        assert done.returncode == 2 and b"it is damaged, or cut off" in done.stderr and not done.stdout, done.stderr
+    path.write_bytes(lzma.compress(b"core", preset=0))
+    assert b"compressed by xz or lz4" in client("threads", path).stderr
+    assert b"systemd" in client("threads", "coredump:no-such-program").stderr
     os.truncate(core, core.stat().st_size // 2)
     done = client("threads", core)
     assert done.returncode == 2 or b"incomplete: the core file was cut off" in done.stdout, done.stderr

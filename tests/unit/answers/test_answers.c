@@ -789,6 +789,11 @@ static void how_it_ended_comes_first(void **state)
         says(&a, QUESTION_WRONG, "It was killed by signal 9 (SIGKILL)");
         says(&a, QUESTION_SINCE, "Its last event was at <T>");
         assert_string_equal(advice(&m), "killed");
+        m.state.exit_signal = 6;
+        m.run.pid = 4711;
+        a = asked(&m);
+        says(&a, QUESTION_NEXT,
+             "Read its last output, and its core file, if systemd keeps one (heapwatch threads coredump:4711): ");
 
         leak_live(&m);
         m.state.state = HW__TARGET__STATE__STATE_CRASHED;
