@@ -93,6 +93,12 @@ static size_t event_bytes(const uint8_t *at, size_t left)
                 return size > 9 && n <= left && at[EVENT_HEAD + 2] == 0 && memchr(name, 0, size - 9) == at + n - 1 ? n
                                                                                                                    : 0;
         }
+        case EVENT_MESSAGE: {
+                const size_t size = (size_t)get_be(at + EVENT_HEAD, 2), n = EVENT_HEAD + 2 + size;
+                static const char begin[] = OUTSIDE_SAYS_THREADS;
+                return size >= sizeof(begin) && n <= left && !memcmp(at + EVENT_HEAD + 2, begin, sizeof(begin) - 1) ? n
+                                                                                                                    : 0;
+        }
         default:
                 return 0;
         }
@@ -134,7 +140,8 @@ static void stamp(struct chunk *c, uint64_t at_ns)
         put_block_marker(c->bytes, MESSAGES_OF, size, at_ns, at_ns);
         for (size_t at = 0; at < size; at += event_bytes(events + at, size - at)) {
                 put_be(events + at + 2, at_ns, 8);
-                if (get_be(events + at, 2) != EVENT_BAND)
+                const uint64_t type = get_be(events + at, 2);
+                if (type == EVENT_CENSUS || type == EVENT_CENSUS_END)
                         put_be(events + at + EVENT_HEAD, number, 8);
         }
 }

@@ -143,7 +143,7 @@ static void turn(void)
                         census_for_request(now);
         }
         timetable_set_profile(&p.timetable, thread_now_ns(), logging_profile());
-        heapwatch_agent_accepts_censuses = timetable_accepts(&p.timetable, thread_now_ns()) ? AGENT_ACCEPTS_SAMPLES : 0;
+        heapwatch_agent_accepts_censuses = timetable_accepts(&p.timetable, thread_now_ns()) ? AGENT_ACCEPTS_THREADS : 0;
         pthread_cond_broadcast(&p.changed);
 }
 

@@ -93,8 +93,7 @@ CONDITION(thunks, live_grows(e) && breakdown(e) == HW__BREAKDOWN__BREAKDOWN_CLOS
                           (label_has(e, "THUNK") || label_has(e, "AP_STACK") || label_has(e, "BLACKHOLE")))
 
 /* Threads that wait at one place: inspect/ghc/thread_bands.h. */
-CONDITION(waiting_threads, live_grows(e) && world_from_outside(e->t) && e->growing && e->growing->label &&
-                                   !strncmp(e->growing->label, "threads ", strlen("threads ")))
+CONDITION(waiting_threads, live_grows(e) && e->growing && e->growing->label && e->growing->threads)
 
 static void append_waiting_threads(char *text, const struct evidence *e)
 {

@@ -374,7 +374,7 @@ static double unneeded(const struct alerting *a, uint64_t time_ns)
         return number(sizing_beyond(&sizing, u64_sat(live.cell.last), u64_sat(heap.cell.last)));
 }
 
-/* Created and not finished, by the log; of a program watched from outside those of its newest census. */
+/* Created and not finished, by the log; else those of the newest census from outside. */
 static double threads(const struct alerting *a)
 {
         const struct sched *sched = model_sched(a->model);

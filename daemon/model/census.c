@@ -18,20 +18,23 @@
 #include "proto/base/outside_census.h"
 #include "daemon/model/state.h"
 
+#define GROUPS_MOST     256u /* of threads: the inspection has no more */
 #define FIRST_ROOM      64u
 #define WITH_SAMPLE_END 810u /* GHC 8.10 */
 
 void census_clear(struct census_state *c)
 {
-        struct census_rows a = c->buffers[0], b = c->buffers[1];
+        const struct census_rows rows[] = { c->buffers[0], c->buffers[1], c->groups[0], c->groups[1] };
 
-        *c = (struct census_state){ .buffers = { a, b } };
+        *c = (struct census_state){ .buffers = { rows[0], rows[1] }, .groups = { rows[2], rows[3] } };
 }
 
 void census_done(struct census_state *c)
 {
         free(c->buffers[0].rows);
         free(c->buffers[1].rows);
+        free(c->groups[0].rows);
+        free(c->groups[1].rows);
         *c = (struct census_state){ 0 };
 }
 
@@ -72,6 +75,7 @@ static void finish(struct model *m, bool unfinished)
                 return;
         c->is_open = false;
         c->open.rows = c->buffers[c->writing].rows;
+        c->open.groups = c->groups[c->writing].rows;
         c->open.unfinished = unfinished;
         if (!unfinished) {
                 remember(&c->history, &c->open, are_alike(&c->open, &c->done));
@@ -195,6 +199,59 @@ static __attribute__((noinline)) void put_row_threads(struct census_state *c, co
         c->row_threads = 0;
         c->open.splits = c->open.tells_groups = true;
 }
+
+/* ------------------------------------------------- threads beside the bands */
+
+/* A number and what follows it, a space or the end. */
+static bool read_number(const char **at, const char *end, uint64_t *ret)
+{
+        const char *begin = *at;
+
+        for (*ret = 0; *at < end && **at >= '0' && **at <= '9'; ++*at)
+                if (ckd_mul(ret, *ret, 10) || ckd_add(ret, *ret, (uint64_t)(**at - '0')))
+                        return false;
+        if (*at == begin || (*at < end && **at != ' '))
+                return false;
+        *at += *at < end;
+        return true;
+}
+
+/* What they have is in rows of other bands: their own band has none. */
+static void add_group(struct model *m, uint64_t threads, uint64_t bytes, const char *name, size_t size)
+{
+        struct census_state *c = &m->census;
+        struct census_rows *buffer = &c->groups[c->writing];
+        const struct band_entry *entry = find_entry(m, name, size);
+
+        if (!entry || threads == 0 || threads > UINT32_MAX || c->open.n_groups == GROUPS_MOST ||
+            (c->open.n_groups == buffer->room && !grow(buffer)))
+                return;
+        buffer->rows[c->open.n_groups++] =
+                (struct census_row){ .band = entry->band.id, .threads = (uint32_t)threads, .bytes = bytes };
+}
+
+/* proto/base/outside_census.h */
+bool census_threads_message(struct model *m, const struct hw_event *e)
+{
+        static const char begin[] = OUTSIDE_SAYS_THREADS;
+        const char *at = (const char *)e->payload, *end = at + strnlen(at, e->size);
+        uint64_t threads, bytes;
+
+        if ((size_t)(end - at) < sizeof(begin) - 1 || memcmp(at, begin, sizeof(begin) - 1) != 0)
+                return false;
+        at += sizeof(begin) - 1;
+        if (!m->census.is_open || !m->census.open.outside || !read_number(&at, end, &threads))
+                return true;
+        if (at == end) {
+                m->census.open.tells_groups = true;
+                model_set_fact(m, CARRIED_HASKELL_THREADS, e->time_ns, (double)threads);
+        } else if (read_number(&at, end, &bytes) && at < end) {
+                add_group(m, threads, bytes, at, (size_t)(end - at));
+        }
+        return true;
+}
+
+/* -------------------------------------------------------------------- rows */
 
 /* A row outside a sample is dropped: the beginning of its sample was not seen. */
 void census_row_string(struct model *m, const struct hw_event *e)

@@ -17,11 +17,13 @@ struct census {
         uint64_t total_bytes;          /* left-out rows included */
         const struct census_row *rows; /* in order of first appearance; valid until the next census begins */
         uint32_t n_rows;
+        const struct census_row *groups; /* of threads, whose bytes are in rows of other bands; valid likewise */
+        uint32_t n_groups;
         uint64_t rows_left_out, bytes_left_out;
         bool unfinished;   /* the log ended inside it */
         bool outside;      /* read by another process: no collection was made for it */
         bool splits;       /* threads that wait at one place are a band of their own; else they are in other bands */
-        bool tells_groups; /* rows of threads are all groups of them; else it is not known which there are */
+        bool tells_groups; /* `groups` and rows of threads are all there are; else it is not known which there are */
         double spread;     /* of its bands, which are estimated (proto/base/outside_census.h); 0: they were counted */
 };
 

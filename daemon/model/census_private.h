@@ -19,7 +19,7 @@ struct census_state {
         bool is_open;
         bool tells_groups;    /* the census that comes next does */
         uint32_t row_threads; /* of the row that comes next; 0: not said */
-        struct census_rows buffers[2];
+        struct census_rows buffers[2], groups[2];
         unsigned writing;
         uint64_t count; /* begun in this run */
         bool ends_seen; /* HEAP_PROF_SAMPLE_END has been seen: this release writes it */
@@ -33,6 +33,7 @@ void census_done(struct census_state *c);
 void census_begin(struct model *m, const struct hw_event *e);
 void census_bio_begin(struct model *m, const struct hw_event *e);
 void census_band_threads(struct model *m, const struct hw_event *e);
+bool census_threads_message(struct model *m, const struct hw_event *e); /* false: it is another message */
 void census_row_string(struct model *m, const struct hw_event *e);
 
 /* Whether new -hi bands are arriving: their info tables are spread over megabytes. */

@@ -58,12 +58,16 @@ static void image_census(struct image *im, struct census_state *c, uint32_t band
         c->writing = c->writing & 1;
         image_rows(im, &c->buffers[c->writing], c->is_open ? c->open.n_rows : 0, bands);
         image_rows(im, &c->buffers[!c->writing], c->done.n_rows, bands);
+        image_rows(im, &c->groups[c->writing], c->is_open ? c->open.n_groups : 0, bands);
+        image_rows(im, &c->groups[!c->writing], c->done.n_groups, bands);
         if (!im->reads)
                 return;
         if (c->history.fold.n > BAND_POINTS || c->history.fold.newest >= BAND_POINTS)
                 image_refuse(im, impossible);
         c->done.rows = c->buffers[!c->writing].rows;
         c->open.rows = c->buffers[c->writing].rows;
+        c->done.groups = c->groups[!c->writing].rows;
+        c->open.groups = c->groups[c->writing].rows;
         c->history.fold.cells = c->history.fold.cells ? c->history.cells : NULL;
 }
 

@@ -6,6 +6,7 @@
  * ladders here and the rings of the model.
  */
 #include <math.h>
+#include <string.h>
 
 #include "proto/base/ckd.h"
 #include "daemon/model/sizing.h"
@@ -264,34 +265,62 @@ void tracker_growth(const struct tracker *t, struct growth *g)
                                 (g->live_in_doubt || g->bands_rise);
 }
 
-void tracker_top_bands(const struct tracker *t, struct growth *g)
+static bool grows(const struct tracker *t, uint32_t id, struct growing_band *ret)
 {
-        const struct bands *bands = model_bands(t->model);
+        const struct band_state *state = tracker_band(t, id);
+        const struct band *band = state ? bands_get(model_bands(t->model), id) : NULL;
+        const struct waiting_group *threads = tracker_waiting_group(t, id);
         struct trend_result r;
 
-        for (uint32_t id = 1; id <= t->n_bands; id++) {
-                const struct band_state *state = tracker_band(t, id);
-                const struct band *band = state ? bands_get(bands, id) : NULL;
-                if (!band || state->trend.verdict.now < TREND_GROWING)
-                        continue;
-                trend_result(&state->trend, &r);
-                if (!r.has_slope)
-                        continue;
-                struct growing_band growing = {
-                        .band = id,
-                        .verdict = r.verdict,
-                        .slope = r.slope,
-                        .gained_bytes = r.slope * ((double)r.evidence.span_ns / 1e9),
-                        .gained_low_bytes = r.evidence.sure_rise_bytes,
-                        .span_ns = r.evidence.span_ns,
-                        .onset_ns = r.onset_ns,
-                        .bytes = band->bytes,
-                };
-                const struct waiting_group *threads = tracker_waiting_group(t, id);
-                if (threads)
-                        tracker_threads_growing(threads, &growing);
-                growing_bands_insert(g->bands, &g->n_bands, GROWTH_BANDS, &growing);
-        }
+        if (!band || state->trend.verdict.now < TREND_GROWING)
+                return false;
+        trend_result(&state->trend, &r);
+        if (!r.has_slope)
+                return false;
+        *ret = (struct growing_band){
+                .band = id,
+                .verdict = r.verdict,
+                .slope = r.slope,
+                .gained_bytes = r.slope * ((double)r.evidence.span_ns / 1e9),
+                .gained_low_bytes = r.evidence.sure_rise_bytes,
+                .span_ns = r.evidence.span_ns,
+                .onset_ns = r.onset_ns,
+                .bytes = band->bytes,
+        };
+        if (threads)
+                tracker_threads_growing(threads, ret);
+        return true;
+}
+
+static bool is_of_all_threads(const struct tracker *t, uint32_t id)
+{
+        const char *label = bands_get(model_bands(t->model), id)->label;
+
+        return !strcmp(label, "TSO") || !strcmp(label, "STACK");
+}
+
+/*
+ * Where threads are told beside the bands, whose bytes are in TSO and STACK, growing groups of them that carry half of
+ * what these two gain are named in their place; else these two are. So nothing is there twice.
+ */
+void tracker_top_bands(const struct tracker *t, struct growth *g)
+{
+        struct growing_band b;
+        double of_groups = 0, of_all = 0;
+
+        for (uint32_t i = 0; i < t->n_groups; i++)
+                if (tracker_threads_grow_beside(t, i, &b))
+                        of_groups += b.slope;
+        for (uint32_t id = 1; of_groups > 0 && id <= t->n_bands; id++)
+                if (grows(t, id, &b) && is_of_all_threads(t, id))
+                        of_all += b.slope;
+        const bool beside = of_groups > 0 && 2 * of_groups >= of_all;
+        for (uint32_t i = 0; beside && i < t->n_groups; i++)
+                if (tracker_threads_grow_beside(t, i, &b))
+                        growing_bands_insert(g->bands, &g->n_bands, GROWTH_BANDS, &b);
+        for (uint32_t id = 1; id <= t->n_bands; id++)
+                if (grows(t, id, &b) && !(beside && is_of_all_threads(t, id)))
+                        growing_bands_insert(g->bands, &g->n_bands, GROWTH_BANDS, &b);
 }
 
 /* ------------------------------------------------------------------ limits */

@@ -63,6 +63,8 @@ void tracker_threads_census(struct tracker *t, const struct census *census)
         for (uint32_t i = 0; i < census->n_rows; i++)
                 if (census->rows[i].threads)
                         set_group(t, &census->rows[i]);
+        for (uint32_t i = 0; i < census->n_groups; i++)
+                set_group(t, &census->groups[i]);
         for (uint32_t i = 0; i < t->n_groups; i++)
                 (void)trend_push(&t->groups[i].number, census->time_ns, t->groups[i].threads * UNIT_BYTES);
 }
@@ -91,4 +93,30 @@ void tracker_threads_growing(const struct waiting_group *g, struct growing_band 
         ret->thread_slope = r.slope / UNIT_BYTES;
         ret->thread_slope_low = r.slope_low / UNIT_BYTES;
         ret->thread_slope_high = r.slope_high / UNIT_BYTES;
+}
+
+bool tracker_threads_grow_beside(const struct tracker *t, uint32_t i, struct growing_band *ret)
+{
+        const struct waiting_group *g = &t->groups[i];
+        const struct band *band = bands_get(model_bands(t->model), g->band);
+        struct trend_result r;
+
+        if (g->number.verdict.now < TREND_GROWING || g->threads == 0 || !band || band->sampled)
+                return false;
+        trend_result(&g->number, &r);
+        if (!r.has_slope)
+                return false;
+        const double each = (double)g->bytes / g->threads / UNIT_BYTES; /* of a thread now */
+        *ret = (struct growing_band){
+                .band = g->band,
+                .verdict = r.verdict,
+                .slope = r.slope * each,
+                .gained_bytes = r.slope * each * ((double)r.evidence.span_ns / 1e9),
+                .gained_low_bytes = r.evidence.sure_rise_bytes * each,
+                .span_ns = r.evidence.span_ns,
+                .onset_ns = r.onset_ns,
+                .bytes = g->bytes,
+        };
+        tracker_threads_growing(g, ret);
+        return true;
 }

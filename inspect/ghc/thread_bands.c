@@ -157,8 +157,8 @@ static struct heap_band *find_band(struct heap_bands *b, const char *name)
         return NULL;
 }
 
-/* Moves what a group has out of these two, if they have as much. */
-static bool move_group(struct heap_bands *b, const struct waiting *w, char *name)
+/* Takes what a group has out of these two, if they have as much. */
+static bool subtract_group(struct heap_bands *b, const struct waiting *w)
 {
         struct heap_band *tso = find_band(b, closure_type_name(TSO)), *stack = find_band(b, closure_type_name(STACK));
 
@@ -169,24 +169,30 @@ static bool move_group(struct heap_bands *b, const struct waiting *w, char *name
         tso->objects -= w->threads;
         stack->bytes -= w->stack_bytes;
         stack->objects -= w->threads;
-        b->items[b->n++] = (struct heap_band){
-                .name = name, .bytes = w->tso_bytes + w->stack_bytes, .objects = 2 * w->threads, .threads = w->threads
-        };
         return true;
 }
 
-static void move_groups(struct splitting *p, struct heap_bands *b, char **names)
+static void add_groups(struct splitting *p, struct heap_bands *b, char **names, bool beside)
 {
-        for (size_t i = 0; i < p->n; i++)
-                if (names[i] && p->groups[i].threads >= THREAD_BANDS_LEAST && move_group(b, &p->groups[i], names[i]))
-                        names[i] = NULL;
+        for (size_t i = 0; i < p->n; i++) {
+                const struct waiting *w = &p->groups[i];
+
+                if (!names[i] || w->threads < THREAD_BANDS_LEAST || (!beside && !subtract_group(b, w)))
+                        continue;
+                b->items[b->n++] = (struct heap_band){ .name = names[i],
+                                                       .bytes = w->tso_bytes + w->stack_bytes,
+                                                       .objects = 2 * w->threads,
+                                                       .threads = w->threads };
+                names[i] = NULL;
+        }
         heap_bands_sort(b);
         while (b->n && b->items[b->n - 1].bytes == 0)
                 free(b->items[--b->n].name);
 }
 
-bool heap_bands_split_threads(struct heap_bands *bands, const struct heap_census *c, const struct heap_snapshot *s,
-                              uint64_t *ret_threads)
+/* `beside`: what they have stays in the bands where it is. */
+static bool find_groups(struct heap_bands *bands, const struct heap_census *c, const struct heap_snapshot *s,
+                        bool beside, uint64_t *ret_threads)
 {
         struct splitting *p = calloc(1, sizeof(*p));
         char **names = calloc(GROUPS_MOST, sizeof(*names));
@@ -204,7 +210,7 @@ bool heap_bands_split_threads(struct heap_bands *bands, const struct heap_census
                 good = !p->out_of_memory;
                 *ret_threads = p->threads;
                 if (good)
-                        move_groups(p, bands, names);
+                        add_groups(p, bands, names, beside);
         }
         for (size_t i = 0; names && i < GROUPS_MOST; i++)
                 free(names[i]);
@@ -213,4 +219,17 @@ bool heap_bands_split_threads(struct heap_bands *bands, const struct heap_census
                 free(p->of_runtime);
         free(p);
         return good;
+}
+
+bool heap_bands_split_threads(struct heap_bands *bands, const struct heap_census *c, const struct heap_snapshot *s,
+                              uint64_t *ret_threads)
+{
+        return find_groups(bands, c, s, false, ret_threads);
+}
+
+bool heap_bands_of_threads(struct heap_bands *ret, const struct heap_census *c, const struct heap_snapshot *s,
+                           uint64_t *ret_threads)
+{
+        *ret = (struct heap_bands){ NULL, 0 };
+        return find_groups(ret, c, s, true, ret_threads);
 }

@@ -18,4 +18,8 @@
 bool heap_bands_split_threads(struct heap_bands *bands, const struct heap_census *c, const struct heap_snapshot *s,
                               uint64_t *ret_threads);
 
+/* The same bands alone; those of the census are not changed. `ret` is empty. */
+bool heap_bands_of_threads(struct heap_bands *ret, const struct heap_census *c, const struct heap_snapshot *s,
+                           uint64_t *ret_threads);
+
 #endif

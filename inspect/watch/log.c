@@ -182,18 +182,23 @@ void log_collections(uint64_t copied_bytes, uint64_t collecting_ns)
         writer_number(&l.writer, collecting_ns, 8);
 }
 
-void log_message(const char *text)
+static void put_text(const char *text)
 {
-        struct eventlog_writer *w = begin_event(HW_LOG_MSG);
-        const size_t length = writer_length_begin(w);
+        const size_t length = writer_length_begin(&l.writer);
 
-        writer_string(w, text);
-        writer_length_end(w, length, 0);
+        writer_string(&l.writer, text);
+        writer_length_end(&l.writer, length, 0);
 }
 
-static bool has_room(const struct heap_bands *bands)
+void log_message(const char *text)
 {
-        return bands->n <= (WRITER_BYTES - l.writer.n) / BAND_BYTES;
+        (void)begin_event(HW_LOG_MSG);
+        put_text(text);
+}
+
+static bool has_room(size_t bands)
+{
+        return bands <= (WRITER_BYTES - l.writer.n) / BAND_BYTES;
 }
 
 static void put_threads(uint16_t number, uint64_t threads, uint64_t at)
@@ -203,12 +208,32 @@ static void put_threads(uint16_t number, uint64_t threads, uint64_t at)
         writer_number(&l.writer, threads, 8);
 }
 
-static void put_census(const struct heap_bands *bands, uint64_t number, uint64_t at)
+/* In a log of the program's own, which declares no events of ours. */
+static void put_groups(const struct census_threads *t, uint64_t at)
+{
+        char text[BAND_BYTES];
+
+        (void)snprintf(text, sizeof(text), OUTSIDE_SAYS_THREADS "%llu", (unsigned long long)t->all);
+        writer_event(&l.writer, HW_LOG_MSG, at);
+        put_text(text);
+        for (size_t i = 0; i < t->groups.n; i++) {
+                const struct heap_band *b = &t->groups.items[i];
+                (void)snprintf(text, sizeof(text), OUTSIDE_SAYS_THREADS "%llu %llu %s", (unsigned long long)b->threads,
+                               (unsigned long long)b->bytes, b->name);
+                writer_event(&l.writer, HW_LOG_MSG, at);
+                put_text(text);
+        }
+}
+
+static void put_census(const struct heap_bands *bands, const struct census_threads *beside, uint64_t number,
+                       uint64_t at)
 {
         struct eventlog_writer *w = &l.writer;
 
         writer_event(w, HW_HEAP_PROF_SAMPLE_BEGIN, at);
         writer_number(w, number, 8);
+        if (beside)
+                put_groups(beside, at);
         for (size_t i = 0; i < bands->n; i++) {
                 if (bands->items[i].threads)
                         put_threads(HW_OUTSIDE_BAND_THREADS, bands->items[i].threads, at);
@@ -225,12 +250,12 @@ static void put_census(const struct heap_bands *bands, uint64_t number, uint64_t
 
 bool log_census(const struct heap_bands *bands, double spread, uint64_t threads)
 {
-        if (!has_room(bands))
+        if (!has_room(bands->n))
                 return false;
         open_block();
         const uint64_t at = now();
         put_threads(HW_OUTSIDE_THREADS, threads, at);
-        put_census(bands, spread > 0 ? outside_census_number(spread) : l.n_censuses, at);
+        put_census(bands, NULL, spread > 0 ? outside_census_number(spread) : l.n_censuses, at);
         l.n_censuses++;
         return true;
 }
@@ -259,15 +284,15 @@ static bool write_all(int fd, const void *bytes, size_t size)
         return true;
 }
 
-bool log_give(int fd, const struct heap_bands *bands, double spread)
+bool log_give(int fd, const struct heap_bands *bands, const struct census_threads *beside, double spread)
 {
         struct eventlog_writer *w = &l.writer;
         char line[64];
 
         w->n = 0;
-        if (!has_room(bands))
+        if (!has_room(bands->n + (beside ? beside->groups.n + 1 : 0)))
                 return true;
-        put_census(bands, outside_census_number(spread), 0);
+        put_census(bands, beside, outside_census_number(spread), 0);
         const int n = snprintf(line, sizeof(line), "0 given %zu\n", w->n);
         const bool good = write_all(fd, line, (size_t)n) && write_all(fd, w->data, w->n);
         w->n = 0;

@@ -38,10 +38,16 @@ bool log_census(const struct heap_bands *bands, double spread, uint64_t threads)
 /* False: nobody reads any more. */
 bool log_send(void);
 
+struct census_threads {
+        uint64_t all;
+        struct heap_bands groups; /* by what they wait for */
+};
+
 /*
  * Without a log: the census as a request to the agent in the program, which writes it into its own (agent/given.h). One
- * that is too large is left out. False: the agent is gone.
+ * that is too large is left out. `beside`: the threads, whose bytes are in `bands`; NULL: not known. False: the agent
+ * is gone.
  */
-bool log_give(int fd, const struct heap_bands *bands, double spread);
+bool log_give(int fd, const struct heap_bands *bands, const struct census_threads *beside, double spread);
 
 #endif

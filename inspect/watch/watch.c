@@ -361,11 +361,17 @@ static bool count_reached(struct watching *w, const struct copy *c, struct heap_
         return true;
 }
 
-/* What the agent gets is as the runtime's censuses are. */
-static bool send_to_agent(struct watching *w, struct heap_bands *b, const struct heap_census *c, double spread)
+/* What the agent gets is as the runtime's censuses are: threads are told beside its bands. `n`: NULL of a sample. */
+static bool send_to_agent(struct watching *w, struct heap_bands *b, const struct heap_census *c,
+                          const struct heap_snapshot *n, double spread)
 {
+        struct census_threads threads = { .all = 0 };
+        const bool tells =
+                n && w->accepts >= AGENT_ACCEPTS_THREADS && heap_bands_of_threads(&threads.groups, c, n, &threads.all);
+
         heap_bands_pinned_as_runtime(b, c, w->ghc);
-        w->is_agent_gone = !log_give(w->agent_fd, b, spread);
+        w->is_agent_gone = !log_give(w->agent_fd, b, tells ? &threads : NULL, spread);
+        heap_bands_done(&threads.groups);
         return !w->is_agent_gone;
 }
 
@@ -376,7 +382,7 @@ static bool put_census(struct watching *w, struct heap_bands *b, const struct he
         uint64_t threads;
 
         if (w->agent_fd >= 0)
-                return send_to_agent(w, b, c, 0);
+                return send_to_agent(w, b, c, n, 0);
         return heap_bands_split_threads(b, c, n, &threads) && log_send() && log_census(b, 0, threads);
 }
 
@@ -410,7 +416,7 @@ static bool put_sample(struct watching *w, const struct heap_sample *x, struct h
         const double spread = heap_sample_spread(x, b);
 
         if (w->agent_fd >= 0)
-                return send_to_agent(w, b, c, spread);
+                return send_to_agent(w, b, c, NULL, spread);
         note_sample(w, x);
         return log_send() && log_census(b, spread, UNKNOWN_U64);
 }
@@ -504,7 +510,7 @@ static bool prepare(struct watching *w, struct copy *c, uint64_t now_ns, struct 
                 w->is_sampled = false;
                 return true;
         }
-        return (w->agent_fd < 0 || w->accepts == AGENT_ACCEPTS_SAMPLES) && prepare_sample(w, c, now_ns, most, error);
+        return (w->agent_fd < 0 || w->accepts >= AGENT_ACCEPTS_SAMPLES) && prepare_sample(w, c, now_ns, most, error);
 }
 
 static void read_census(struct watching *w, uint64_t now_ns)

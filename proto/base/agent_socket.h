@@ -18,6 +18,7 @@
 /* The variable, a u32, by which whoever reads the program sees which censuses its agent accepts (agent/given.h). */
 #define AGENT_ACCEPTS_CENSUSES "heapwatch_agent_accepts_censuses"
 #define AGENT_ACCEPTS_SAMPLES  2 /* also estimated ones; less, but not 0: none but whole ones */
+#define AGENT_ACCEPTS_THREADS  3 /* and those that tell threads */
 
 #define AGENT_NO_CENSUS "no census: " /* after AGENT_SAYS: why none is made, until there is one again */
 

@@ -193,6 +193,7 @@ def test_censuses_are_read_from_outside_without_a_pause(build, tmp_path):
             return next((c for c in found if c["timeNs"] == str(live.time_ns) and not c.get("unfinished")), None)
 
         assert wait_for(recorded, "the same census in the recording")["totalBytes"] == str(live.total_bytes)
+        assert re.search(r"\nheapwatch_haskell_threads\S* [1-9]", client("convert", "--to", "openmetrics", log).stdout.decode())
         health = daemon.health("p")
         assert health.lost_bytes == 0 and health.time_anomalies == 0 and health.unknown_events == 0
         inspector = inspector_of(daemon.process.pid)

@@ -12,7 +12,7 @@ import pytest
 
 from live_log import NO_CAPABILITY, LiveLog
 from test_web_page import browser     # noqa: F401: a fixture
-from harness import CLIENT, DEADLINE_S, LONG, Daemon, Programs, client, pb, require_tracing, running, wait_for
+from harness import CLIENT, DEADLINE_S, LONG, Daemon, Programs, client, long_cases, pb, require_tracing, running, wait_for
 
 MIB = 1 << 20
 pytestmark = pytest.mark.xdist_group("inside")
@@ -111,15 +111,16 @@ def test_threads_that_wait_at_one_place_are_a_band(directory):
         assert why.returncode == 0 and " of STACK (of a thread) (" in why.stdout, why
 
 
-def test_threads_that_nobody_ends_are_what_grows(directory):
-    """They are counted, with their rate, in the same words on all faces; a rule may count them, too."""
+@pytest.mark.parametrize("agent", [False, *long_cases([True])])
+def test_threads_that_nobody_ends_are_what_grows(directory, agent):
+    """They are counted, with their rate, in the same words on all faces; a rule may count them, too. With the agent their bytes are in TSO and STACK."""
     require_tracing()
     rules = directory / "rules.yaml"
     rules.write_text("groups:\n- name: test\n  rules:\n  - {alert: many, expr: threads > 60 and haskell_threads > 60}\n"
                      "  - {alert: more, expr: growing(live), annotations: {summary: '{{where}}'}}\n")
     with Daemon(directory, args=("--resolution", "1s", "--rules", rules)) as daemon, \
             running(programs["inside"], "fork", stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as program:
-        assert heapwatch(daemon, "attach", "--outside", program.pid, "--name", "x").returncode == 0
+        assert heapwatch(daemon, "attach", *([] if agent else ["--outside"]), program.pid, "--name", "x").returncode == 0
 
         def band():
             return next((b for u in daemon.snapshot("x").get("trends", []) for b in u.trends.growth.bands if b.threads), None)
@@ -131,6 +132,8 @@ def test_threads_that_nobody_ends_are_what_grows(directory):
         least = waiting()
         b = wait_for(lambda: (b := band()) and b.threads >= least and b, "a later census", poll_s=0.2)
         assert b.threads <= waiting() and b.label.startswith("threads blocked on an MVar in Main."), b
+        census = daemon.snapshot("x")["census"][0].census
+        assert sum(census.bytes) == census.total_bytes and (b.band in census.band) != agent, (b, census)
         if b.HasField("thread_slope"):
             assert b.thread_slope_low <= b.thread_slope <= b.thread_slope_high, b
         words = re.compile(r"[\d,]+ threads blocked on an MVar in Main\.\S*aitForReply(, \+[\d.]+/(s|min))?: leaked threads\? With ")

@@ -137,6 +137,8 @@ static void bands(const struct heap_snapshot *s)
         if (heap_bands_of(&b, &c, s->ghc, true))
                 (void)heap_bands_split_threads(&b, &c, s, &(uint64_t){ 0 });
         heap_bands_done(&b);
+        (void)heap_bands_of_threads(&b, &c, s, &(uint64_t){ 0 });
+        heap_bands_done(&b);
         heap_census_done(&c);
 }
 

@@ -45,6 +45,15 @@ static void band(struct census *c, const char *name, uint64_t bytes)
         memcpy(at + 11, name, strlen(name));
 }
 
+static void message(struct census *c, const char *text)
+{
+        const size_t n = strlen(text) + 1;
+        uint8_t *at = event(c, EVENT_MESSAGE, 2 + n);
+
+        put_be(at, n, 2);
+        memcpy(at + 2, text, n);
+}
+
 static struct census some_census(void)
 {
         struct census c = { .n = 0 };
@@ -68,6 +77,27 @@ static bool is_one(const struct census *c)
         return good;
 }
 
+static struct given begun(const char *line)
+{
+        struct given g = { 0 };
+
+        assert_int_equal(given_begin(&g, line), GIVEN_BEGUN);
+        return g;
+}
+
+static void give_all(const struct census *c)
+{
+        char line[64];
+
+        (void)snprintf(line, sizeof(line), "7 given %zu", c->n);
+        struct given g = begun(line);
+        for (size_t i = 0; i < c->n; i++) { /* byte by byte */
+                *given_place(&g) = c->bytes[i];
+                given_add(&g, 1);
+        }
+        assert_true(g.left == 0 && !g.chunk);
+}
+
 static void test_one_census_is_one(void **state)
 {
         struct census c = some_census();
@@ -78,6 +108,34 @@ static void test_one_census_is_one(void **state)
         event(&c, EVENT_CENSUS, 8);
         event(&c, EVENT_CENSUS_END, 8);
         assert_true(is_one(&c));
+}
+
+/* Messages that tell threads belong to it; no others. */
+static void test_threads_of_a_census(void **state)
+{
+        static const char text[] = OUTSIDE_SAYS_THREADS "41 39000 threads blocked on an MVar";
+
+        (void)state;
+        for (unsigned i = 0; i < 3; i++) {
+                struct census c = { .n = 0 };
+                event(&c, EVENT_CENSUS, 8);
+                message(&c, text + (i == 1)); /* "eapwatch" */
+                const size_t at = 18;
+                if (i == 2)
+                        put_be(c.bytes + at + 10, 0xfff, 2); /* longer than all of it */
+                band(&c, "Main.Record", 1000);
+                event(&c, EVENT_CENSUS_END, 8);
+                assert_true(is_one(&c) == (i == 0));
+                if (i > 0)
+                        continue;
+                give_all(&c);
+                assert_null(given_make_block(500));
+                struct chunk *chunk = given_make_block(600);
+                const uint8_t *said = chunk->bytes + BLOCK_MARKER_BYTES + at;
+                assert_true(get_be(said, 2) == EVENT_MESSAGE && get_be(said + 2, 8) == 600);
+                assert_string_equal((const char *)said + 12, text);
+                chunk_release(chunk);
+        }
 }
 
 static void test_cut_anywhere_it_is_none(void **state)
@@ -123,14 +181,6 @@ static void test_nothing_else_comes_into_the_log(void **state)
         }
 }
 
-static struct given begun(const char *line)
-{
-        struct given g = { 0 };
-
-        assert_int_equal(given_begin(&g, line), GIVEN_BEGUN);
-        return g;
-}
-
 static void test_lines(void **state)
 {
         struct given g = { 0 };
@@ -149,19 +199,6 @@ static void test_lines(void **state)
         assert_int_equal(g.left, 5);
         given_forget(&g);
         assert_null(g.chunk);
-}
-
-static void give_all(const struct census *c)
-{
-        char line[64];
-
-        (void)snprintf(line, sizeof(line), "7 given %zu", c->n);
-        struct given g = begun(line);
-        for (size_t i = 0; i < c->n; i++) { /* byte by byte */
-                *given_place(&g) = c->bytes[i];
-                given_add(&g, 1);
-        }
-        assert_true(g.left == 0 && !g.chunk);
 }
 
 static void test_it_is_written_when_the_log_has_come_further(void **state)
@@ -226,6 +263,7 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(test_one_census_is_one),
+                cmocka_unit_test(test_threads_of_a_census),
                 cmocka_unit_test(test_cut_anywhere_it_is_none),
                 cmocka_unit_test(test_nothing_else_comes_into_the_log),
                 cmocka_unit_test(test_lines),

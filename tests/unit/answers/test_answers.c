@@ -1045,13 +1045,12 @@ static void threads_that_wait_are_counted_by_a_command(void **state)
         m.run.breakdown = HW__BREAKDOWN__BREAKDOWN_CLOSURE_TYPE;
         m.growing.label = m.band.label = (char *)"threads blocked on an MVar in Main.waitForReply";
         assert_string_equal(advice(&m), "closures");
-        m.state.uri = (char *)"outside:7@1";
+        m.growing.threads = 412;
         a = asked(&m);
         assert_string_equal(advice(&m), "waiting-threads");
         says(&a, QUESTION_NEXT,
              "Find who should end these threads blocked on an MVar in Main.waitForReply: heapwatch threads ");
         /* their number comes first; its rate where it is known */
-        m.growing.threads = 412;
         m.growing.has_threads = m.growing.has_bytes = m.growing.has_slope = true;
         m.growing.bytes = 16 << 20;
         m.growing.slope = 2048;

@@ -302,7 +302,7 @@ static void test_threads_that_wait(void **state)
                                wait = draft_table(d, RET_SMALL, 1, 0, NULL);
                 const uint64_t again = draft_table(d, RET_SMALL, 1, 0, NULL),
                                other = draft_table(d, RET_SMALL, 0, 0, NULL);
-                struct heap_bands all, split;
+                struct heap_bands all, split, beside;
                 struct taken t;
                 uint64_t threads;
 
@@ -329,6 +329,10 @@ static void test_threads_that_wait(void **state)
                 assert_int_equal(threads, 2 * MANY + FEW + 1); /* without those that have ended */
                 assert_int_equal(waiting.bytes, MANY * (tso + (layouts[k]->header + 2 + 8 + 3 + 1) * 8));
                 assert_int_equal(split.n, all.n + 1);
+                assert_true(heap_bands_of_threads(&beside, &t.census, &t.snapshot, &threads));
+                assert_true(beside.n == 1 && beside.items[0].threads == MANY && beside.items[0].bytes == waiting.bytes);
+                assert_string_equal(beside.items[0].name, waiting.name);
+                heap_bands_done(&beside);
                 assert_int_equal(band_of(&split, "TSO").objects, 2 * MANY + FEW + 1);
                 assert_int_equal(band_of(&split, "TSO").bytes, tso * (2 * MANY + FEW + 1));
                 assert_int_equal(band_of(&split, "STACK").bytes + waiting.bytes - MANY * tso,

@@ -197,6 +197,60 @@ static void test_threads_of_a_band(void **unused)
         assert_true(!model_census(f.m)->tells_groups && model_census(f.m)->rows[0].threads == 0);
 }
 
+static void say(const char *text)
+{
+        ev(&f, HW_LOG_MSG, NONE, SECOND, "z", text);
+}
+
+/* In a program's own log messages tell threads, whose bytes are in other bands: no band has them twice. */
+static void test_threads_beside_bands(void **unused)
+{
+        static const char *const others[] = { "",
+                                              "x",
+                                              "1 x",
+                                              "18446744073709551616",
+                                              "0 5 none",
+                                              "-1 5 none",
+                                              "7 5",
+                                              "7 5 ",
+                                              "7  5 none",
+                                              "4294967296 5 none",
+                                              "7 99999999999999999999 none" };
+        const uint64_t notes = notes_total(model_notes(f.m));
+        char text[64];
+
+        (void)unused;
+        profile_begin(BREAKDOWN_CLOSURE_TYPE);
+        say(OUTSIDE_SAYS_THREADS "40 39000 threads of no census");
+        begin(SECOND); /* the program's own */
+        say(OUTSIDE_SAYS_THREADS "40");
+        end(SECOND);
+        assert_true(!model_census(f.m)->tells_groups && isnan(model_heap(f.m)->facts[CARRIED_HASKELL_THREADS]));
+        ev(&f, HW_HEAP_PROF_SAMPLE_BEGIN, NONE, 2 * SECOND, "8", OUTSIDE_CENSUS);
+        say(OUTSIDE_SAYS_THREADS "41");
+        say(OUTSIDE_SAYS_THREADS "40 39000 threads of one place");
+        row("STACK", 40000);
+        for (unsigned i = 0; i < ARRAY_SIZE(others); i++) {
+                (void)snprintf(text, sizeof(text), OUTSIDE_SAYS_THREADS "%s", others[i]);
+                say(text);
+        }
+        end(2 * SECOND);
+        const struct census *c = model_census(f.m);
+        assert_true(c->tells_groups && c->n_groups == 1 && c->n_rows == 1 && c->total_bytes == 40000);
+        assert_true(c->groups[0].threads == 40 && c->groups[0].bytes == 39000);
+        assert_string_equal(band(c->groups[0].band)->label, "threads of one place");
+        assert_true(band(c->groups[0].band)->bytes == 0 && !band(c->groups[0].band)->sampled);
+        assert_true(model_heap(f.m)->facts[CARRIED_HASKELL_THREADS] == 41);
+        assert_int_equal(notes_total(model_notes(f.m)), notes);
+        ev(&f, HW_HEAP_PROF_SAMPLE_BEGIN, NONE, 3 * SECOND, "8", OUTSIDE_CENSUS);
+        for (unsigned i = 0; i < 1000; i++) { /* more than any inspection finds */
+                (void)snprintf(text, sizeof(text), OUTSIDE_SAYS_THREADS "40 39000 group %u", i);
+                say(text);
+        }
+        end(3 * SECOND);
+        assert_true(model_census(f.m)->n_groups == 256 && !model_census(f.m)->tells_groups);
+}
+
 static void test_unfinished(void **unused)
 {
         (void)unused;
@@ -813,6 +867,7 @@ int main(void)
                 TEST(a_census_from_outside_costs_no_pause),
                 TEST(an_estimated_census),
                 TEST(threads_of_a_band),
+                TEST(threads_beside_bands),
                 TEST(unfinished),
                 TEST(without_end_events),
                 TEST(biography),

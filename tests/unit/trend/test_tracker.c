@@ -481,6 +481,54 @@ static void test_stacks_that_grow(void **state)
         rig_close(&r);
 }
 
+/* In a program's own log: all threads are in two bands, and a group of them is told beside these. */
+static void census_beside(struct rig *r, uint64_t time_ns, uint64_t threads, uint64_t tso, uint64_t stack)
+{
+        char text[80];
+
+        (void)snprintf(text, sizeof(text), OUTSIDE_SAYS_THREADS "%llu %llu threads", (unsigned long long)threads,
+                       (unsigned long long)threads * 1000);
+        ev(&r->f, HW_HEAP_PROF_SAMPLE_BEGIN, NONE, time_ns, "8", OUTSIDE_CENSUS);
+        ev(&r->f, HW_LOG_MSG, NONE, time_ns, "z", OUTSIDE_SAYS_THREADS "9999");
+        ev(&r->f, HW_LOG_MSG, NONE, time_ns, "z", text);
+        ev(&r->f, HW_HEAP_PROF_SAMPLE_STRING, NONE, time_ns, "18z", U(0), tso, "TSO");
+        ev(&r->f, HW_HEAP_PROF_SAMPLE_STRING, NONE, time_ns, "18z", U(0), stack, "STACK");
+        ev(&r->f, HW_HEAP_PROF_SAMPLE_STRING, NONE, time_ns, "18z", U(0), MIB + 4000 * threads, "Main.Request");
+        ev(&r->f, HW_HEAP_PROF_SAMPLE_END, NONE, time_ns, "8", U(0));
+}
+
+/* A group that carries what these two gain is named in their place; where stacks grow beside it, they are. */
+static void test_threads_beside_bands(void **state)
+{
+        static struct rig r;
+        struct growth g;
+
+        (void)state;
+        for (unsigned deep = 0; deep < 2; deep++) {
+                open_scaled(&r, SECOND);
+                for (uint64_t s = 0; s < 300; s++) {
+                        const uint64_t n = 100 + 30 * s;
+                        census_beside(&r, s * SECOND, n, 100 * n, 900 * n + (deep ? 90000 * s : 0));
+                }
+                end(&r);
+                tracker_growth(r.t, &g);
+                assert_int_equal(g.n_bands, deep ? 3 : 2);
+                for (unsigned i = 0; i < g.n_bands; i++) {
+                        const struct growing_band *b = &g.bands[i];
+                        const char *label = bands_get(model_bands(r.f.m), b->band)->label;
+                        if (strcmp(label, "threads") != 0) {
+                                assert_true(b->threads == 0 && (deep || !strcmp(label, "Main.Request")));
+                                continue;
+                        }
+                        assert_true(!deep && b->threads == 100 + 30 * 299 && b->bytes == 1000 * (uint64_t)b->threads);
+                        assert_true(fabs(b->thread_slope - 30) < 0.1 && fabs(b->slope - 30000) < 100);
+                        assert_true(b->thread_slope_low > 25 && b->thread_slope_high < 35);
+                        assert_true(b->gained_low_bytes > 0 && b->gained_low_bytes < b->gained_bytes);
+                }
+                rig_close(&r);
+        }
+}
+
 static void test_bands(void **state)
 {
         static struct rig r;
@@ -1402,6 +1450,7 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(test_bands_of_threads),
                 cmocka_unit_test(test_stacks_that_grow),
+                cmocka_unit_test(test_threads_beside_bands),
                 cmocka_unit_test(test_growth_in_doubt),
                 cmocka_unit_test(test_a_shared_group_is_not_judged),
                 cmocka_unit_test(test_leak_as_the_trend_alone_says),

@@ -156,7 +156,7 @@ export const NUMBERS = {
         get: (t) => value(t.health?.recording?.lostBytes) },
     STATE_BYTES: { name: "state_bytes", unit: "BYTES", help: "Memory that the daemon holds for the target.",
         get: (t) => value(t.health?.stateBytes) },
-    HASKELL_THREADS: { name: "haskell_threads", unit: "COUNT", help: "Haskell threads in the newest census, of a program that is watched from outside.",
+    HASKELL_THREADS: { name: "haskell_threads", unit: "COUNT", help: "Haskell threads in the newest census that was read from outside.",
         get: (t) => carried(t, 3996573345) },
     THREADS_CREATED: { name: "threads_created", unit: "COUNT", help: "Created Haskell threads.",
         get: (t) => value(t.sched?.threadsCreated) },
