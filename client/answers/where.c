@@ -87,12 +87,18 @@ static void at(struct target_answer *a, const char *text, bool known, uint64_t t
         a->time_ns = time_ns;
 }
 
-/* Of a program that ran unwatched before: it grew from the first step on, and when that began was not seen. */
-static bool grew_before(const struct evidence *e, const Hw__Run *run)
+/*
+ * Of a program that ran unwatched before: it grew from the first step on, or the first live data that was measured, and
+ * when that began was not seen.
+ */
+static bool grew_before(const struct evidence *e, uint64_t first_ns)
 {
-        const uint64_t first_ns = run && run->has_first_time_ns ? run->first_time_ns : 0;
+        const Hw__EarlyWarning *early = e->t->trend_state ? e->t->trend_state->early : NULL;
+        uint64_t seen_ns = first_ns + step_in_use(e);
 
-        return first_ns > LATE_NS && e->trend->has_onset_ns && e->trend->onset_ns <= first_ns + step_in_use(e);
+        if (early && !early_is_foreign(early) && onset_is_latest(early) && early->onset_to_ns > seen_ns)
+                seen_ns = early->onset_to_ns;
+        return first_ns > LATE_NS && e->trend->has_onset_ns && e->trend->onset_ns <= seen_ns;
 }
 
 /* A run that was seen from its start has no moment worth naming. */
@@ -143,11 +149,15 @@ void answer_since(struct target_answer *a, const struct evidence *e)
         if (early && early->has_onset_from_ns && early->has_onset_to_ns) {
                 answer_rising_since(a, e, early);
         } else if (e->grows) {
-                at(a, grew_before(e, run) ? "It grew already when watching began, at " : "Growth began at ",
-                   e->trend->has_onset_ns, e->trend->onset_ns);
+                const uint64_t first_ns = run && run->has_first_time_ns ? run->first_time_ns : 0;
+                const bool before = grew_before(e, first_ns);
+                const uint64_t onset_ns = before ? first_ns : e->trend->onset_ns;
+
+                at(a, before ? "It grew already when watching began, at " : "Growth began at ", e->trend->has_onset_ns,
+                   onset_ns);
                 if (a->has_time)
-                        append_onset_note(a, e, note_near(e), e->trend->onset_ns,
-                                          e->trend->has_onset_error_ns ? e->trend->onset_error_ns : 0);
+                        append_onset_note(a, e, note_near(e), onset_ns,
+                                          e->trend->has_onset_error_ns && !before ? e->trend->onset_error_ns : 0);
         } else if (e->ending >= ENDED_BADLY && e->ending <= LOST) {
                 at(a, "Its last event was at ", t->event_time_ns > 0, t->event_time_ns);
         } else if (e->verdict == HW__VERDICT__VERDICT_STEADY) {

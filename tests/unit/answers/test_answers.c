@@ -1329,6 +1329,16 @@ static void joined_while_it_grew(void **state)
         m.run.first_time_ns = 4 * MINUTE;
         a = asked(&m);
         says(&a, QUESTION_SINCE, "Growth began at <T>");
+        rise(&m); /* the first live data was measured a minute later, and no later one was lower */
+        m.early.has_since_start = m.early.since_start = 1;
+        m.early.onset_from_ns = 0;
+        m.early.onset_to_ns = 6 * MINUTE;
+        a = asked(&m);
+        says(&a, QUESTION_SINCE, "It grew already when watching began, at <T>");
+        assert_true(a.answer[QUESTION_SINCE].time_ns == 4 * MINUTE);
+        m.run.first_time_ns = 0; /* seen from its start: that is when it began */
+        a = asked(&m);
+        says(&a, QUESTION_SINCE, "Growth began at <T>");
 }
 
 static void damage_and_the_daemons_own_advice(void **state)
