@@ -44,14 +44,22 @@ static struct waiting_group *new_group(struct tracker *t, uint32_t band)
         return g;
 }
 
-static void set_group(struct tracker *t, const struct census_row *row)
+static void set_group(struct tracker *t, const struct census_row *row, bool is_new)
 {
         struct waiting_group *g = (struct waiting_group *)tracker_waiting_group(t, row->band);
 
-        if (!g && !(g = new_group(t, row->band)))
+        if (row->threads == 0 || (!g && !(is_new && (g = new_group(t, row->band)))))
                 return;
         g->threads = row->threads;
         g->bytes = row->bytes;
+}
+
+static void set_groups(struct tracker *t, const struct census *census, bool are_new)
+{
+        for (uint32_t i = 0; i < census->n_rows; i++)
+                set_group(t, &census->rows[i], are_new);
+        for (uint32_t i = 0; i < census->n_groups; i++)
+                set_group(t, &census->groups[i], are_new);
 }
 
 void tracker_threads_census(struct tracker *t, const struct census *census)
@@ -60,11 +68,8 @@ void tracker_threads_census(struct tracker *t, const struct census *census)
                 return;
         for (uint32_t i = 0; i < t->n_groups; i++)
                 t->groups[i].threads = 0;
-        for (uint32_t i = 0; i < census->n_rows; i++)
-                if (census->rows[i].threads)
-                        set_group(t, &census->rows[i]);
-        for (uint32_t i = 0; i < census->n_groups; i++)
-                set_group(t, &census->groups[i]);
+        set_groups(t, census, false); /* first of all: then it is known which places are free */
+        set_groups(t, census, true);
         for (uint32_t i = 0; i < t->n_groups; i++)
                 (void)trend_push(&t->groups[i].number, census->time_ns, t->groups[i].threads * UNIT_BYTES);
 }

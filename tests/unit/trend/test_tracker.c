@@ -529,6 +529,33 @@ static void test_threads_beside_bands(void **state)
         }
 }
 
+/* One more group than has a place: none that still has threads loses its own to it, whichever is told first. */
+static void test_more_groups_than_places(void **state)
+{
+        enum { GROUPS = 65, GROWING = 0 };
+        static struct rig r;
+        struct growth g;
+        char text[64];
+
+        (void)state;
+        open_scaled(&r, SECOND);
+        for (uint64_t s = 0; s < 120; s++) {
+                ev(&r.f, HW_HEAP_PROF_SAMPLE_BEGIN, NONE, s * SECOND, "8", OUTSIDE_CENSUS);
+                ev(&r.f, HW_LOG_MSG, NONE, s * SECOND, "z", OUTSIDE_SAYS_THREADS "9999");
+                for (unsigned i = 0; i < GROUPS; i++) {
+                        const unsigned k = s % 2 ? GROUPS - 1 - i : i;
+                        const unsigned long long n = k == GROWING ? 100 + 30 * s : 50;
+                        (void)snprintf(text, sizeof(text), OUTSIDE_SAYS_THREADS "%llu %llu group %u", n, 1000 * n, k);
+                        ev(&r.f, HW_LOG_MSG, NONE, s * SECOND, "z", text);
+                }
+                ev(&r.f, HW_HEAP_PROF_SAMPLE_END, NONE, s * SECOND, "8", U(0));
+        }
+        end(&r);
+        tracker_growth(r.t, &g);
+        assert_true(g.n_bands == 1 && fabs(g.bands[0].thread_slope - 30) < 0.1);
+        rig_close(&r);
+}
+
 static void test_bands(void **state)
 {
         static struct rig r;
@@ -1451,6 +1478,7 @@ int main(void)
                 cmocka_unit_test(test_bands_of_threads),
                 cmocka_unit_test(test_stacks_that_grow),
                 cmocka_unit_test(test_threads_beside_bands),
+                cmocka_unit_test(test_more_groups_than_places),
                 cmocka_unit_test(test_growth_in_doubt),
                 cmocka_unit_test(test_a_shared_group_is_not_judged),
                 cmocka_unit_test(test_leak_as_the_trend_alone_says),
