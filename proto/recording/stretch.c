@@ -85,5 +85,11 @@ bool stretch_range(const struct stretch *s, const struct recorded_run *run, stru
         if (!stretch_moment(s->from, run, 0, &ret->from_ns, error) ||
             !stretch_moment(s->to, run, UINT64_MAX, &ret->to_ns, error))
                 return false;
+        if (ret->from_ns > run->end_ns) {
+                char from[HW_NUMBER_MAX], end[HW_NUMBER_MAX];
+                return error_set(error, "the stretch begins %s into the run, of which %s are recorded",
+                                 hw_duration_text(from, sizeof(from), (double)ret->from_ns),
+                                 hw_duration_text(end, sizeof(end), (double)run->end_ns));
+        }
         return ret->from_ns <= ret->to_ns || error_set(error, "the stretch ends before it begins");
 }

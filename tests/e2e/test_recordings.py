@@ -129,6 +129,8 @@ def test_how_it_ended_is_in_the_recording(directory, record):
     assert out.returncode == 0 and json.loads(out.stdout)["end"] == "ended"
     assert json.loads(out.stdout)["detail"].endswith("the run itself goes on"), "that is no end marker of the program"
     assert json.loads(out.stdout)["memory"]["liveBytes"] > 0
+    out = client("summary", f"recording:{record}/bad?from=5h")
+    assert out.returncode == 2 and b"begins 5h 00m into the run, of which" in out.stderr, out
 
 
 def test_nothing_is_recorded_unless_asked_for(directory, record):
