@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "client/program/agent_request.h"
+#include "client/program/process_uri.h"
 #include "proto/base/clock.h"
 
 #define SCHEME    "unix:"
@@ -37,6 +38,11 @@ bool agent_place_request(const struct agent_place *place, const char *request, c
 {
         if (!place->known)
                 return error_set(error, "there is no target '%s'; `heapwatch status` lists them", place->target);
+        if (process_uri_is_outside(place->uri))
+                return error_set(error,
+                                 "%s is read from outside, where there is no agent; `heapwatch ps` says whether its "
+                                 "program can have one",
+                                 place->target);
         if (strncmp(place->uri, SCHEME, sizeof(SCHEME) - 1) != 0)
                 return error_set(error,
                                  "%s is read from %s, where there is no agent: start the program with "

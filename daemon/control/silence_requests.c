@@ -128,7 +128,7 @@ void silence_requests_remove(struct silence_store *store, const Hw__UnsilenceReq
         while (i < all->n && !is_meant(&all->items[i], request, target))
                 i++;
         if (i == all->n) { /* at most one has an id, and one the same patterns */
-                reply_error(client, "there is no such silence; a silences request lists them");
+                reply_error(client, "there is no such silence; `heapwatch ctl silences` lists them");
                 return;
         }
         ended = all->items[i];
