@@ -14,14 +14,12 @@
 #include <unistd.h>
 
 #include "proto/base/process.h"
-#include "client/state/facts.h"
 #include "client/state/world.h"
 #include "heapwatch/requester.h"
 #include "client/cli/absent.h"
 #include "client/cli/options.h"
 #include "client/program/own_daemon.h"
 #include "proto/base/array.h"
-#include "proto/base/ckd.h"
 #include "proto/base/descriptors.h"
 #include "proto/base/error.h"
 #include "proto/base/private_directory.h"
@@ -228,7 +226,7 @@ struct search {
         struct daemon_target *found; /* by uri_end */
 };
 
-static bool is_over(Hw__Target__State state)
+bool daemon_run_is_over(Hw__Target__State state)
 {
         return state == HW__TARGET__STATE__STATE_ENDED || state == HW__TARGET__STATE__STATE_FAILED ||
                state == HW__TARGET__STATE__STATE_CRASHED;
@@ -241,7 +239,7 @@ static void match_target(struct search *q, const Hw__Update *u)
         const char *uri = u->target_state->uri;
         if (q->name && !strcmp(u->target, q->name)) {
                 q->taken = true;
-                q->over = is_over(u->target_state->state);
+                q->over = daemon_run_is_over(u->target_state->state);
         }
         if (q->uri_end && uri && (!strcmp(uri, q->uri_end) || text_has_suffix(uri, q->uri_end)) &&
             strlen(uri) < sizeof(q->found->uri)) {
@@ -353,40 +351,6 @@ bool daemon_remove(const struct daemon_link *link, const char *name)
 
 /* --------------------------------------------------------- facts about a run */
 
-static void collect_recording(struct run_facts *f, const Hw__Recording *r)
-{
-        if (!r)
-                return;
-        f->unrecorded_bytes = r->lost_bytes;
-        f->recorded_bytes = sub_sat(r->bytes, r->lost_bytes);
-        snprintf(f->unrecorded_why, sizeof(f->unrecorded_why), "%s", r->detail ? r->detail : "");
-}
-
-static void collect(struct run_facts *f, const struct world_target *t)
-{
-        const Hw__Trend *live = t->trends[HW__SERIES__SERIES_LIVE];
-        const struct world_band *top;
-
-        f->target = true;
-        f->ended = is_over(t->target->state);
-        f->waiting = t->target->state == HW__TARGET__STATE__STATE_WAITING;
-        f->runs = t->target->runs;
-        collect_recording(f, t->health ? t->health->recording : NULL);
-        f->live_bytes = facts_get_u64(t, FACT_LIVE, UNKNOWN_U64);
-        f->live_max_bytes = facts_get_u64(t, FACT_LIVE_MAX, UNKNOWN_U64);
-        f->resident_bytes = facts_get_u64(t, FACT_RESIDENT, UNKNOWN_U64);
-        f->censuses = t->census && t->census->has_number ? t->census->number : UNKNOWN_U64;
-        f->lost_bytes = facts_get_u64(t, FACT_STREAM_LOST, UNKNOWN_U64);
-        f->collections = facts_get_u64(t, FACT_COLLECTIONS, t->gc ? 0 : UNKNOWN_U64);
-        if (world_top_bands(t, &top, 1) == 1 && top->bytes > 0) {
-                f->top_band_bytes = top->bytes;
-                f->top_band_age_ns = t->census ? sub_sat(t->event_time_ns, t->census->time_ns) : 0;
-                snprintf(f->top_band, sizeof(f->top_band), "%s", top->def->label);
-        }
-        if (live && live->sentence)
-                run_facts_set_verdict(f, live);
-}
-
 static void on_snapshot(void *ctx, const Hw__Reply *reply)
 {
         if (reply->what_case == HW__REPLY__WHAT_UPDATE)
@@ -409,18 +373,18 @@ static Hw__Request *facts_request(const char *name)
         return r;
 }
 
-bool daemon_read_facts(const struct daemon_link *link, const char *name, const char *uri, struct run_facts *ret_facts)
+bool daemon_read_target(const struct daemon_link *link, const char *name, const char *uri, struct world **world)
 {
-        struct world *world = daemon_reachable(link) ? world_new(NULL) : NULL;
-        struct run_facts facts = { .target = false };
-        const struct world_target *t = NULL;
+        struct world *now = daemon_reachable(link) ? world_new(NULL) : NULL;
+        const struct world_target *t =
+                now && send_request(link, facts_request(name), on_snapshot, now) == 0 ? world_find(now, name) : NULL;
+        const bool found = t && t->target && t->target->uri && !strcmp(t->target->uri, uri);
 
-        if (world && send_request(link, facts_request(name), on_snapshot, world) == 0)
-                t = world_find(world, name);
-        if (t && t->target && t->target->uri && !strcmp(t->target->uri, uri))
-                collect(&facts, t);
-        world_destroy(&world);
-        if (facts.target)
-                *ret_facts = facts;
-        return facts.target;
+        if (found) {
+                world_destroy(world);
+                *world = now;
+        } else {
+                world_destroy(&now);
+        }
+        return found;
 }

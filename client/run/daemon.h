@@ -17,6 +17,7 @@
 
 struct error;
 struct text_list;
+struct world;
 
 #define DAEMON_NAME_MAX 65  /* a target's name, NUL included */
 #define DAEMON_URI_MAX  360 /* the uri of a run, NUL included */
@@ -94,26 +95,13 @@ struct daemon_target {
 /* False when the daemon does not answer. */
 bool daemon_find(const struct daemon_link *link, const char *uri_end, struct daemon_target *ret);
 
-/* For the lines at the end of a run. UNKNOWN_U64 where the daemon does not know. */
-struct run_facts {
-        bool target;                               /* it knows the target */
-        bool ended;                                /* the run is over: ended or crashed */
-        bool waiting;                              /* its source is not open */
-        uint32_t runs;                             /* seen so far */
-        uint64_t recorded_bytes, unrecorded_bytes; /* of eventlog; both 0: its stream is not recorded */
-        char unrecorded_why[256];                  /* why recordings are paused; "": they are not */
-        uint64_t live_bytes, live_max_bytes, resident_bytes;
-        uint64_t censuses, lost_bytes, collections;
-        uint64_t top_band_age_ns; /* of the last census, at the newest event */
-        char top_band[80];        /* label of the largest band of the last census, or "" */
-        uint64_t top_band_bytes;
-        char verdict[512]; /* on live data, in words, with the note around its onset, or "" */
-};
+/* Whether a target in this state is one whose run is over: it ended, crashed, or could not be read on. */
+bool daemon_run_is_over(Hw__Target__State state);
 
-/* The verdict on live data: its sentence, when growth began, and what the program said around that time. */
-void run_facts_set_verdict(struct run_facts *f, const Hw__Trend *t);
-
-/* False: the daemon does not answer, or its target of this name has another uri, and so is another run. */
-bool daemon_read_facts(const struct daemon_link *link, const char *name, const char *uri, struct run_facts *ret_facts);
+/*
+ * Replaces *world by what the daemon knows of the target now. False: it does not answer, or its target of this name has
+ * another uri, and so is another run; *world stays.
+ */
+bool daemon_read_target(const struct daemon_link *link, const char *name, const char *uri, struct world **world);
 
 #endif

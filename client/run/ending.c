@@ -8,6 +8,8 @@
 
 #include "client/run/run_private.h"
 #include "client/run/session.h"
+#include "client/state/facts.h"
+#include "client/state/world.h"
 #include "heapwatch/text.h"
 #include "proto/base/array.h"
 #include "proto/base/ckd.h"
@@ -46,7 +48,7 @@ static const char *text_within(const Hw__Trend *t)
         return NULL;
 }
 
-void run_facts_set_verdict(struct run_facts *f, const Hw__Trend *t)
+void run_verdict_text(char *out, size_t size, const Hw__Trend *t)
 {
         const char *before = text_of(t->note_before), *after = text_of(t->note_after), *within = text_within(t);
         char began[HW_NUMBER_MAX], error[HW_NUMBER_MAX], onset[96 + 2 * HW_NUMBER_MAX] = "";
@@ -58,32 +60,33 @@ void run_facts_set_verdict(struct run_facts *f, const Hw__Trend *t)
                          t->has_onset_error_ns ? hw_duration_text(error, sizeof(error), (double)t->onset_error_ns)
                                                : "");
         if (within) {
-                snprintf(f->verdict, sizeof(f->verdict), "%s%s; \"%s\" falls within it", t->sentence, onset, within);
+                snprintf(out, size, "%s%s; \"%s\" falls within it", t->sentence, onset, within);
                 return;
         }
-        snprintf(f->verdict, sizeof(f->verdict), "%s%s%s%s%s%s%s%s", t->sentence, onset, before ? ", after \"" : "",
-                 before ? before : "", before ? "\"" : "", after ? ", before \"" : "", after ? after : "",
-                 after ? "\"" : "");
+        snprintf(out, size, "%s%s%s%s%s%s%s%s", t->sentence, onset, before ? ", after \"" : "", before ? before : "",
+                 before ? "\"" : "", after ? ", before \"" : "", after ? after : "", after ? "\"" : "");
 }
 
-bool run_end_is_settled(const struct run_facts *facts, bool program_lives)
+bool run_end_is_settled(const Hw__Target *target, bool program_lives)
 {
         /* What has not reached the daemon, with its process gone, will never come; a run that it has seen ends soon. */
-        return facts->ended || program_lives || (facts->waiting && facts->runs == 0);
+        return daemon_run_is_over(target->state) || program_lives ||
+               (target->state == HW__TARGET__STATE__STATE_WAITING && target->runs == 0);
 }
 
 /*
  * Asks the daemon until it has seen the end of the log, which is on its way: it is asked again soon, then less often.
  * The time is limited only because another program may keep the daemon busy.
  */
-static bool await_end(const struct program_run *r, const struct session_result *result, struct run_facts *facts)
+static bool await_end(const struct program_run *r, const struct session_result *result, struct world **world)
 {
         bool lives = r->from_inside && (result->alone || inside_owner_lives(r->agent)), known = false;
         uint64_t until = clock_mono_ms() + SEEN_MS;
 
         for (int pause_ms = FIRST_WAIT_MS;; pause_ms = pause_ms < LAST_WAIT_MS ? 2 * pause_ms : pause_ms) {
-                known = daemon_read_facts(&r->link, r->target, result->uri, facts);
-                if (!known || run_end_is_settled(facts, lives) || clock_mono_ms() >= until)
+                known = daemon_read_target(&r->link, r->target, result->uri, world);
+                if (!known || run_end_is_settled(world_find(*world, r->target)->target, lives) ||
+                    clock_mono_ms() >= until)
                         return known;
                 (void)poll(NULL, 0, pause_ms);
         }
@@ -105,28 +108,37 @@ static void add_count(FILE *out, const char *one, const char *many, uint64_t cou
                 fprintf(out, "; %s %s", hw_count_text(number, sizeof(number), count), count == 1 ? one : many);
 }
 
-static void add_facts(FILE *out, const struct run_facts *facts)
+static void add_top_band(FILE *out, const struct world_target *t)
 {
-        char label[256], number[HW_NUMBER_MAX];
+        const struct world_band *top;
+        char label[256], cut[80], number[HW_NUMBER_MAX];
 
-        if (facts->live_max_bytes == UNKNOWN_U64)
-                add_bytes(out, "resident at last", facts->resident_bytes);
-        add_bytes(out, "most live", facts->live_max_bytes);
-        add_bytes(out, "live at the last major collection", facts->live_bytes);
-        add_count(out, "collection", "collections", facts->collections);
-        add_count(out, "heap census", "heap censuses", facts->censuses);
-        if (facts->top_band[0] != '\0') {
-                hw_terminal_text(label, sizeof(label), facts->top_band);
-                fputs("; largest band ", out);
-                if (facts->top_band_age_ns > NOW_NS)
-                        fprintf(out, "at the last census, %s before the end",
-                                hw_duration_text(number, sizeof(number), (double)facts->top_band_age_ns));
-                else
-                        fputs("at the end", out);
-                fprintf(out, ": %s, %s", label, hw_bytes_text(number, sizeof(number), (double)facts->top_band_bytes));
-        }
-        if (facts->lost_bytes != UNKNOWN_U64 && facts->lost_bytes > 0)
-                add_bytes(out, "damaged and skipped:", facts->lost_bytes);
+        if (world_top_bands(t, &top, 1) != 1 || top->bytes == 0 || !top->def->label[0])
+                return;
+        const uint64_t age_ns = t->census ? sub_sat(t->event_time_ns, t->census->time_ns) : 0;
+        snprintf(cut, sizeof(cut), "%s", top->def->label);
+        hw_terminal_text(label, sizeof(label), cut);
+        fputs("; largest band ", out);
+        if (age_ns > NOW_NS)
+                fprintf(out, "at the last census, %s before the end",
+                        hw_duration_text(number, sizeof(number), (double)age_ns));
+        else
+                fputs("at the end", out);
+        fprintf(out, ": %s, %s", label, hw_bytes_text(number, sizeof(number), (double)top->bytes));
+}
+
+static void add_facts(FILE *out, const struct world_target *t)
+{
+        if (!facts_is_known(t, FACT_LIVE_MAX))
+                add_bytes(out, "resident at last", facts_get_u64(t, FACT_RESIDENT, UNKNOWN_U64));
+        add_bytes(out, "most live", facts_get_u64(t, FACT_LIVE_MAX, UNKNOWN_U64));
+        add_bytes(out, "live at the last major collection", facts_get_u64(t, FACT_LIVE, UNKNOWN_U64));
+        add_count(out, "collection", "collections", facts_get_u64(t, FACT_COLLECTIONS, t->gc ? 0 : UNKNOWN_U64));
+        add_count(out, "heap census", "heap censuses",
+                  t->census && t->census->has_number ? t->census->number : UNKNOWN_U64);
+        add_top_band(out, t);
+        if (facts_get_u64(t, FACT_STREAM_LOST, 0) > 0)
+                add_bytes(out, "damaged and skipped:", facts_get_u64(t, FACT_STREAM_LOST, 0));
 }
 
 /* Nothing came from inside: what was found below a wrapper, and why the agent is not in it. */
@@ -145,8 +157,7 @@ static void add_why_unseen(FILE *out, const struct program_run *r, const struct 
 }
 
 /* How the program ended and what was seen of it. */
-static void add_end(FILE *out, const struct program_run *r, const struct session_result *result,
-                    struct run_facts *facts)
+static void add_end(FILE *out, const struct program_run *r, const struct session_result *result, struct world **world)
 {
         struct relay_stats relay = r->relay ? relay_stats(r->relay) : (struct relay_stats){ .bytes = UNKNOWN_U64 };
         bool came = !r->from_inside || result->alone || inside_claimed(r->agent);
@@ -161,8 +172,8 @@ static void add_end(FILE *out, const struct program_run *r, const struct session
                 fputs(r->process_only ? "; it ended before its process could be watched"
                                       : "; unwatched: the daemon did not take it",
                       out);
-        else if (came && await_end(r, result, facts))
-                add_facts(out, facts);
+        else if (came && await_end(r, result, world))
+                add_facts(out, world_find(*world, r->target));
         else if (came)
                 fputs("; what was seen of it is not known: the daemon was killed, or does not answer", out);
         add_bytes(out, "eventlog", relay.bytes);
@@ -179,16 +190,15 @@ static void add_end(FILE *out, const struct program_run *r, const struct session
 }
 
 /* What there is on disk of the run, and what is not. */
-static void print_recorded(struct program_run *r, const struct run_facts *facts)
+static void print_recorded(struct program_run *r, const Hw__Recording *recording)
 {
-        char number[HW_NUMBER_MAX], why[2 * sizeof(facts->unrecorded_why)], lost[sizeof(why) + 64] = "";
+        char number[HW_NUMBER_MAX], why[512], lost[sizeof(why) + 64] = "";
 
-        hw_terminal_text(why, sizeof(why), facts->unrecorded_why);
-        if (facts->unrecorded_bytes > 0)
+        hw_terminal_text(why, sizeof(why), recording->detail ? recording->detail : "");
+        if (recording->lost_bytes > 0)
                 snprintf(lost, sizeof(lost), "%s of its eventlog%s%s",
-                         hw_bytes_text(number, sizeof(number), (double)facts->unrecorded_bytes), why[0] ? ": " : "",
-                         why);
-        if (facts->recorded_bytes > 0)
+                         hw_bytes_text(number, sizeof(number), (double)recording->lost_bytes), why[0] ? ": " : "", why);
+        if (recording->bytes > recording->lost_bytes)
                 notices_print(&r->notices, "recorded: heapwatch post-mortem recording:%s%s%s", r->target,
                               lost[0] ? "; not recorded: " : "", lost);
         else if (lost[0])
@@ -197,22 +207,27 @@ static void print_recorded(struct program_run *r, const struct run_facts *facts)
 
 void run_sum_up(struct program_run *r, const struct session_result *result)
 {
-        struct run_facts facts = { .verdict = "", .resident_bytes = UNKNOWN_U64 };
-        char line[SENTENCE] = "", verdict[2 * sizeof(facts.verdict)];
+        struct world *world = NULL;
+        char line[SENTENCE] = "", verdict[512], safe[2 * sizeof(verdict)];
         FILE *out = fmemopen(line, sizeof(line), "w");
 
         if (out) {
-                add_end(out, r, result, &facts);
+                add_end(out, r, result, &world);
                 (void)fclose(out);
         }
         notices_print(&r->notices, "%s", line);
-        if (facts.verdict[0] != '\0') {
-                hw_terminal_text(verdict, sizeof(verdict), facts.verdict);
-                notices_print(&r->notices, "live data of %s: %s", r->target, verdict);
+        const struct world_target *t = world ? world_find(world, r->target) : NULL;
+        const Hw__Trend *live = t ? t->trends[HW__SERIES__SERIES_LIVE] : NULL;
+        if (live && live->sentence) {
+                run_verdict_text(verdict, sizeof(verdict), live);
+                hw_terminal_text(safe, sizeof(safe), verdict);
+                notices_print(&r->notices, "live data of %s: %s", r->target, safe);
         }
-        if (facts.ended)
+        if (t && daemon_run_is_over(t->target->state))
                 notices_print(&r->notices, "what was seen of it: heapwatch top %s", r->target);
-        print_recorded(r, &facts);
+        if (t && t->health && t->health->recording)
+                print_recorded(r, t->health->recording);
+        world_destroy(&world);
 }
 
 void run_print_output(struct program_run *r)

@@ -62,7 +62,10 @@ struct program_run {
  * Whether nothing more about the end of the run will come from the daemon. `program_lives`: what is watched is another
  * process than the one that ended, and goes on. Pure.
  */
-bool run_end_is_settled(const struct run_facts *facts, bool program_lives);
+bool run_end_is_settled(const Hw__Target *target, bool program_lives);
+
+/* The verdict on live data: its sentence, when growth began, and what the program said around that time. Pure. */
+void run_verdict_text(char *out, size_t size, const Hw__Trend *t);
 
 /* How the program ended, what was seen of it, and where that can be looked at. */
 void run_sum_up(struct program_run *r, const struct session_result *result);

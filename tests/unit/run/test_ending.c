@@ -9,30 +9,35 @@
 
 #include "client/run/run_private.h"
 
-static bool is_settled(struct run_facts facts, bool lives)
+static bool is_settled(Hw__Target__State state, uint32_t runs, bool lives)
 {
-        return run_end_is_settled(&facts, lives);
+        Hw__Target target = HW__TARGET__INIT;
+
+        target.state = state;
+        target.runs = runs;
+        return run_end_is_settled(&target, lives);
 }
 
 static void test_only_what_is_on_its_way_is_waited_for(void **state)
 {
         (void)state;
         /* The log is being read, or its connection has just been made. */
-        assert_false(is_settled((struct run_facts){ .target = true, .runs = 1 }, false));
-        assert_false(is_settled((struct run_facts){ .target = true }, false));
+        assert_false(is_settled(HW__TARGET__STATE__STATE_RUNNING, 1, false));
+        assert_false(is_settled(HW__TARGET__STATE__STATE_CONNECTED, 0, false));
         /* Lost, between two connections: its end is known as soon as it was reported. */
-        assert_false(is_settled((struct run_facts){ .target = true, .waiting = true, .runs = 1 }, false));
-        assert_true(is_settled((struct run_facts){ .target = true, .ended = true, .runs = 1 }, false));
+        assert_false(is_settled(HW__TARGET__STATE__STATE_WAITING, 1, false));
+        assert_true(is_settled(HW__TARGET__STATE__STATE_ENDED, 1, false));
+        assert_true(is_settled(HW__TARGET__STATE__STATE_CRASHED, 1, false));
         /* Killed before the daemon connected: nothing will come. */
-        assert_true(is_settled((struct run_facts){ .target = true, .waiting = true }, false));
+        assert_true(is_settled(HW__TARGET__STATE__STATE_WAITING, 0, false));
         /* A wrapper has ended, and the program below it goes on. */
-        assert_true(is_settled((struct run_facts){ .target = true, .runs = 1 }, true));
+        assert_true(is_settled(HW__TARGET__STATE__STATE_RUNNING, 1, true));
 }
 
 /* The deploy that growth is seen to begin with is named as on every other face. */
 static void test_a_note_within_the_onset_is_named_so(void **state)
 {
-        struct run_facts facts = { .target = true };
+        char text[512];
         Hw__Trend trend = HW__TREND__INIT;
         Hw__Note ready = HW__NOTE__INIT, deploy = HW__NOTE__INIT;
 
@@ -47,13 +52,12 @@ static void test_a_note_within_the_onset_is_named_so(void **state)
         ready.has_time_ns = deploy.has_time_ns = 1;
         ready.time_ns = 10000000;
         deploy.time_ns = 60000000000;
-        run_facts_set_verdict(&facts, &trend);
-        assert_string_equal(facts.verdict,
-                            "grew; growth began 56.5 s into the run, after \"service ready\", before \"deploy\"");
+        run_verdict_text(text, sizeof(text), &trend);
+        assert_string_equal(text, "grew; growth began 56.5 s into the run, after \"service ready\", before \"deploy\"");
         trend.has_onset_error_ns = 1;
         trend.onset_error_ns = 4380000000;
-        run_facts_set_verdict(&facts, &trend);
-        assert_string_equal(facts.verdict,
+        run_verdict_text(text, sizeof(text), &trend);
+        assert_string_equal(text,
                             "grew; growth began 56.5 s into the run, give or take 4.38 s; "
                             "\"deploy\" falls within it");
 }
