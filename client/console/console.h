@@ -7,6 +7,9 @@
 #ifndef HW_CLIENT_CONSOLE_CONSOLE_H
 #define HW_CLIENT_CONSOLE_CONSOLE_H
 
+#include <stdio.h>
+#include "client/feed/feed.h"
+#include "client/state/world.h"
 #include "client/console/views/views.h"
 
 /* NULL when out of memory. `world` is borrowed; the console only adds what daemons remember. */
@@ -52,5 +55,26 @@ void console_inspections_done(struct console *c);
 
 /* save.c: what `s` does. */
 void console_save(struct console *c);
+
+struct plain_options {
+        const char *view;           /* name; NULL: the overview, or the list of targets when it is brief */
+        const char *const *targets; /* names; none: all */
+        size_t n_targets;
+        bool brief; /* with several targets and no view given, the list is enough */
+        bool json;
+        int width;
+        bool ascii;
+};
+
+/* plain.c: prints one report. Returns 0 or -errno. */
+int plain_report(FILE *to, struct console *c, const struct plain_options *o, uint64_t now_wall_ns);
+
+/*
+ * loop.c: runs on the terminal until the user quits; returns the exit status. Begins with the view of
+ * that name (which must exist) and the target of that name; either may be NULL.
+ * Borrows feed and world.
+ */
+int console_run(struct feed *feed, struct world *world, const char *view_name, const char *target,
+                uint64_t interval_ns);
 
 #endif

@@ -8,7 +8,7 @@
  * because ages grow. While the screen is frozen updates are still applied, so
  * nothing is lost and resuming is instant.
  */
-#include "client/console/loop.h"
+#include "client/console/console.h"
 
 #include <poll.h>
 #include <stdio.h>
@@ -16,7 +16,6 @@
 #include <unistd.h>
 
 #include "client/cli/command.h"
-#include "client/console/console.h"
 #include "client/console/screen.h"
 #include "client/cli/signals.h"
 #include "proto/base/array.h"

@@ -3,7 +3,7 @@
  * plain.c - a report: each view drawn on a canvas as tall as it needs, or its
  * figures and tables as one line of JSON.
  */
-#include "client/console/plain.h"
+#include "client/console/console.h"
 
 #include <errno.h>
 #include <stdlib.h>

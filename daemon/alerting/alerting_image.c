@@ -5,7 +5,7 @@
 
 #include "daemon/alerting/internal.h"
 #include "daemon/image/containers.h"
-#include "daemon/rules/alerts_image.h"
+#include "daemon/rules/alerts.h"
 
 #include "daemon/alerting/alerting_layouts.inc"
 

@@ -29,6 +29,7 @@
 #define ALERT_TEXT_MAX  2048u   /* one expanded annotation: longer ones are cut */
 
 struct alerts;
+struct image;
 
 struct stamp { /* event time and Unix time; UNKNOWN_U64 each */
         uint64_t time_ns, wall_ns;
@@ -123,5 +124,11 @@ const struct alert *alerts_get(const struct alerts *a, size_t i); /* in order of
 uint64_t alerts_left_out(const struct alerts *a);                 /* alerts that the newest judging had no room for */
 uint64_t alerts_generation(const struct alerts *a);               /* of the rules in force */
 size_t alerts_held_bytes(const struct alerts *a);
+
+/*
+ * Their image (daemon/image/image.h). Alerts of rules that are still in force, unchanged, keep their states and clocks;
+ * others are left out. When reading, there must be no alerts yet.
+ */
+void alerts_image(struct image *im, struct alerts *a);
 
 #endif

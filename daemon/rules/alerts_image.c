@@ -3,10 +3,11 @@
  * DESIGN: an alert is its struct, the name of its rule and its texts. Which bands a rule selects is determined again,
  * as after a reload.
  */
-#include "daemon/rules/alerts_image.h"
+#include "daemon/rules/alerts.h"
 
 #include <stdlib.h>
 
+#include "daemon/image/image.h"
 #include "daemon/rules/alert_text.h"
 #include "daemon/rules/alerts_private.h"
 

@@ -3,7 +3,7 @@
  * DESIGN: text, read by the parser that reads files, so a user's rule can do everything that these do. docs/RULES.md
  * gives the reason for each number.
  */
-#include "daemon/rules/builtin.h"
+#include "daemon/rules/rule.h"
 
 #include <stddef.h>
 

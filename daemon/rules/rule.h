@@ -100,4 +100,7 @@ struct series_finely ruleset_reads(const struct ruleset *set);
 
 void ruleset_destroy(struct ruleset **set);
 
+/* The rules that are in force without any file, as YAML documents; NULL after the last. Reasons: docs/RULES.md. */
+extern const char *const builtin_rules[];
+
 #endif

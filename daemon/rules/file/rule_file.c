@@ -11,7 +11,7 @@
 
 #include "proto/wire/action_plan.h"
 #include "proto/base/nearest.h"
-#include "daemon/rules/builtin.h"
+#include "daemon/rules/rule.h"
 #include "daemon/rules/file/do_block.h"
 #include "proto/base/array.h"
 

@@ -7,7 +7,7 @@
 
 #include <locale.h>
 
-#include "client/console/plain.h"
+#include "client/console/console.h"
 #include "proto/base/glyph.h"
 #include "tests/unit/console/drawn.h"
 
