@@ -56,10 +56,15 @@ static void add_size(struct census_age *a, const struct world_target *t, bool ov
 
         add(a->after, "%s at %s", over ? " before the end" : " ago",
             hw_bytes_text(then, sizeof(then), (double)a->total_bytes));
-        if (a->stale || has_garbage(t, over))
-                add(a->after, "; live data %s %s %s: bands %s", over ? "was" : "is",
-                    hw_bytes_text(now, sizeof(now), (double)t->heap->live_bytes), over ? "at the end" : "now",
-                    has_garbage(t, over) ? "have garbage, too, for they are read from outside" : "are of then");
+        if (!a->stale && !has_garbage(t, over))
+                return;
+        (void)hw_bytes_text(now, sizeof(now), (double)t->heap->live_bytes);
+        if (has_garbage(t, over))
+                add(a->after, "; the last major collection left %s: bands have what came since, too, garbage or not",
+                    now);
+        else
+                add(a->after, "; live data %s %s %s: bands are of then", over ? "was" : "is", now,
+                    over ? "at the end" : "now");
 }
 
 /* The largest band is known best, in parts of itself. */

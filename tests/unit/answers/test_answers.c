@@ -1565,16 +1565,16 @@ static void the_age_of_the_last_census(void **state)
         m.state.uri = (char *)"outside:7@1";
         m.heap_state.live_time_ns = 4 * MINUTE; /* before it: garbage is in it from the first moment on */
         sentence_is(&m, 6 * MINUTE,
-                    "last census 1m 00s ago at 40.0 MiB; live data is 20.0 MiB now: bands have garbage, too, for they "
-                    "are read from outside");
+                    "last census 1m 00s ago at 40.0 MiB; the last major collection left 20.0 MiB: bands have what came "
+                    "since, too, garbage or not");
         Hw__Gc gc = HW__GC__INIT; /* a recording of such a program has another source */
         m.state.uri = NULL;
         m.t.gc = &gc;
         sentence_is(&m, 6 * MINUTE, "last census 1m 00s ago at 40.0 MiB");
         gc.has_counted = gc.counted = 1;
         sentence_is(&m, 6 * MINUTE,
-                    "last census 1m 00s ago at 40.0 MiB; live data is 20.0 MiB now: bands have garbage, too, for they "
-                    "are read from outside");
+                    "last census 1m 00s ago at 40.0 MiB; the last major collection left 20.0 MiB: bands have what came "
+                    "since, too, garbage or not");
         m.heap_state.live_time_ns = 6 * MINUTE;
         m.heap_state.live_bytes = 98 * MIB;
         sentence_is(&m, 6 * MINUTE, "last census 1m 00s ago at 40.0 MiB; live data is 98.0 MiB now: bands are of then");
