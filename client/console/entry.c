@@ -13,7 +13,7 @@
 
 void entry_begin(struct console *c, enum entry what)
 {
-        if (!c->table || !c->table->class->text) {
+        if (!c->table || !c->table->searched) {
                 console_notify(c, false, "there are no rows to %s in this view",
                                what == ENTRY_SEARCH ? "search" : "filter");
                 return;

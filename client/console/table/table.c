@@ -18,6 +18,9 @@ void table_init(struct table *t, const struct table_class *class)
 {
         memset(t, 0, sizeof(*t));
         t->class = class;
+        for (size_t i = 0; i < class->n_columns; i++)
+                if (class->columns[i].searched)
+                        t->searched = &class->columns[i];
         t->sort = class->sort;
         t->follows_end = class->log;
 }
@@ -67,14 +70,14 @@ bool table_set_filter(struct table *t, const char *text, struct error *error)
 
 static const char *row_text(const struct table *t, const void *data)
 {
-        const char *text = t->class->text ? t->class->text(data) : NULL;
+        const char *text = t->searched ? column_value(t->searched, t->scene, data).text : NULL;
 
         return text ? text : "";
 }
 
 static bool passes(const struct table *t, const void *data)
 {
-        if (!t->filter[0] || !t->class->text)
+        if (!t->filter[0] || !t->searched)
                 return true;
         if (t->pattern)
                 return pattern_match(t->pattern, row_text(t, data)) == PATTERN_YES;
@@ -203,6 +206,7 @@ static void find_selected(struct table *t)
 void table_fill(struct table *t, const struct console *c, const struct scene *s)
 {
         t->n = t->n_all = 0;
+        t->scene = s;
         t->class->rows(c, t);
         sort_rows(t, s);
         measure_rates(t, s);

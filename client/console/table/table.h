@@ -28,7 +28,6 @@ struct table_class {
         bool single; /* its rows are not compared by size: each rate has its own unit */
         bool log;    /* the newest comes last: the selection begins and stays there as rows come */
         void (*rows)(const struct console *c, struct table *t);    /* calls table_add for each */
-        const char *(*text)(const void *row);                      /* what search and filter look at; may be NULL */
         void (*open)(struct console *c, const void *row);          /* Enter, double click; may be NULL */
         enum tint (*tint)(const struct scene *s, const void *row); /* of a whole row; NULL: none */
 };
@@ -44,6 +43,8 @@ struct table_row {
 
 struct table {
         const struct table_class *class;
+        const struct column *searched; /* NULL: none of its columns is */
+        const struct scene *scene;     /* of the newest table_fill */
         struct table_row *rows;
         size_t n, capacity;
         size_t n_all; /* before the filter */

@@ -42,6 +42,7 @@ struct column {
         int rank;                             /* in a narrow table the lowest ranks are shown first; 0: always shown */
         bool rising;                          /* sorted by it, the smallest comes first */
         bool hidden;                          /* only in CSV, JSON and help */
+        bool searched;                        /* what search and filter look at; of one column of a table */
         bool by_end;                          /* a text that is too long loses its beginning */
         bool (*shown)(const struct scene *s); /* whether it applies to these rows at all; NULL: it does */
         struct value (*order)(const struct scene *s, const void *row); /* what rows are sorted by; NULL: the value */

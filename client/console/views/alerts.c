@@ -171,7 +171,7 @@ static const struct column columns[] = {
           .help = "pending: its expression holds, but not long enough; firing; resolved: it fired and is over" },
         { .title = "target", .name = "target", .width = -12, .rank = 1, .value = target_name,
           .help = "whose alert it is" },
-        { .title = "rule", .name = "rule", .width = -20, .value = rule, .help = "name of the rule" },
+        { .title = "rule", .name = "rule", .width = -20, .value = rule, .searched = true, .help = "name of the rule" },
         { .title = "severity", .name = "severity", .width = 8, .rank = 3, .value = severity, .tint = state_colour,
           .help = "info, warning or critical: the greatest of it and its parts. It decides colour and order" },
         { .title = "parts", .name = "parts", .unit = UNIT_COUNT, .width = 5, .rank = 4, .value = below,
@@ -235,11 +235,6 @@ static void rows(const struct console *c, struct table *t)
         }
 }
 
-static const char *text(const void *row)
-{
-        return alert(row)->rule;
-}
-
 static void open_alert(struct console *c, const void *row)
 {
         console_choose(c, target(row));
@@ -258,7 +253,6 @@ static const struct table_class table = {
         .n_columns = ARRAY_SIZE(columns),
         .sort = 0,
         .rows = rows,
-        .text = text,
         .open = open_alert,
 };
 

@@ -33,7 +33,7 @@ COLUMN_VALUE(caf, centre(row)->has_caf ? value_text(centre(row)->caf ? "CAF" : "
 
 /* clang-format off */
 static const struct column columns[] = {
-        { .title = "cost centre", .name = "label", .width = -24, .value = label,
+        { .title = "cost centre", .name = "label", .width = -24, .value = label, .searched = true,
           .help = "of the band's cost-centre stack, the innermost first" },
         { .title = "module", .name = "module", .width = -20, .value = module, .help = "the defining module" },
         { .title = "source", .name = "source", .width = -24, .rank = 1, .value = source, .help = "file and place" },
@@ -50,11 +50,6 @@ static void rows(const struct console *c, struct table *t)
                 table_add(t, i, b->def->stack[i]);
 }
 
-static const char *text(const void *row)
-{
-        return centre(row)->label;
-}
-
 static const struct table_class table = {
         .name = "stack",
         .empty = UNKNOWN_TEXT "  this band is not a cost-centre stack",
@@ -62,7 +57,6 @@ static const struct table_class table = {
         .n_columns = ARRAY_SIZE(columns),
         .sort = SIZE_MAX,
         .rows = rows,
-        .text = text,
 };
 
 /* ------------------------------------------------------------------- facts */

@@ -171,6 +171,7 @@ static const struct column columns[] = {
           .by_end = true,
           .help = "file and place, if the program was compiled with this information" },
         { .title = "band", .name = "label", .width = -22, .value = label, .draw = draw_label_of,
+          .searched = true,
           .help = "what the heap profile breaks memory down by: closure type, cost-centre stack, module ...; of an "
                   "info table that the log does not name, its address" },
 };
@@ -187,11 +188,6 @@ static void rows(const struct console *c, struct table *t)
                 if (target->bands[i] && target->bands[i]->seen)
                         table_add(t, target->bands[i]->id, target->bands[i]);
         }
-}
-
-static const char *text(const void *row)
-{
-        return band(row)->def->label;
 }
 
 static void open_band(struct console *c, const void *row)
@@ -212,7 +208,6 @@ static const struct table_class table = {
         .n_columns = ARRAY_SIZE(columns),
         .sort = 1,
         .rows = rows,
-        .text = text,
         .open = open_band,
 };
 

@@ -113,6 +113,7 @@ static const struct column columns[] = {
         { .title = "cap", .name = "capability", .unit = UNIT_COUNT, .width = 3, .rank = 1, .value = capability,
           .help = "capability that it came from" },
         { .title = "text", .name = "text", .width = -30, .value = said, .tint = said_colour,
+          .searched = true,
           .help = "as the program wrote it; control characters are made visible" },
 };
 /* clang-format on */
@@ -241,7 +242,6 @@ static const struct table_class table = {
         .sort = SIZE_MAX,
         .log = true,
         .rows = rows,
-        .text = words,
 };
 
 static void done(void *state)

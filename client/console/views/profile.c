@@ -50,7 +50,7 @@ static const struct column ticky_columns[] = {
           .help = "number of arguments" },
         { .title = "kinds", .name = "argument_kinds", .width = 10, .rank = 3, .value = kinds,
           .help = "kinds of the arguments, in the RTS's letters" },
-        { .title = "ticky counter", .name = "name", .width = -30, .value = name,
+        { .title = "ticky counter", .name = "name", .width = -30, .value = name, .searched = true,
           .help = "closure; names only come at the program's end" },
 };
 /* clang-format on */
@@ -63,11 +63,6 @@ static void ticky_rows(const struct console *c, struct table *t)
                 table_add(t, target->ticky[i]->id, target->ticky[i]);
 }
 
-static const char *ticky_text(const void *row)
-{
-        return counter(row)->name;
-}
-
 static const struct table_class ticky_table = {
         .name = "ticky",
         .empty = UNKNOWN_TEXT "  no ticky counters: build with -ticky and run with +RTS -lT",
@@ -75,7 +70,6 @@ static const struct table_class ticky_table = {
         .n_columns = ARRAY_SIZE(ticky_columns),
         .sort = 0,
         .rows = ticky_rows,
-        .text = ticky_text,
 };
 
 /* ----------------------------------------------------------------- profile */
@@ -308,7 +302,7 @@ static const struct column tree_columns[] = {
           .shown = has_ticks,
           .help = "own ticks since the run began" },
         { .title = "cost centre, function", .name = "label", .unit = UNIT_TEXT, .width = -32, .value = label,
-          .draw = draw_name, .help = "indented below its caller; enter opens and closes a branch" },
+          .draw = draw_name, .searched = true, .help = "indented below its caller; enter opens and closes a branch" },
         { .title = "module", .name = "module", .width = 20, .rank = 1, .value = module,
           .shown = has_ticks, .help = "the defining module" },
         { .title = "source", .name = "source", .width = -16, .rank = 2, .value = source,
@@ -357,11 +351,6 @@ static void tree_rows(const struct console *c, struct table *t)
         t->out_of_memory = t->out_of_memory || p->out_of_memory;
 }
 
-static const char *tree_text(const void *row)
-{
-        return node(row)->centre ? node(row)->centre->label : node(row)->function ? node(row)->function : "MAIN";
-}
-
 static void toggle(struct profile *p, struct node *n)
 {
         n->open = !n->open;
@@ -394,7 +383,6 @@ static const struct table_class tree = {
         .n_columns = ARRAY_SIZE(tree_columns),
         .sort = SIZE_MAX,
         .rows = tree_rows,
-        .text = tree_text,
         .open = open_node,
 };
 
@@ -418,7 +406,7 @@ static const struct column function_columns[] = {
           .help = "the same with all that it calls" },
         { .title = "self time", .name = "self_ns", .unit = UNIT_NS, .width = 9, .rank = 1, .value = function_ns,
           .help = "time in the function itself; of what waits, of all threads together" },
-        { .title = "function", .name = "name", .width = -32, .value = function_name,
+        { .title = "function", .name = "name", .width = -32, .value = function_name, .searched = true,
           .help = "by its symbol, a local one by its module and the next symbol; in brackets what is no function" },
 };
 /* clang-format on */
@@ -432,11 +420,6 @@ static void function_rows(const struct console *c, struct table *t)
                         table_add(t, i, &cpu->functions[i]);
 }
 
-static const char *function_text(const void *row)
-{
-        return function(row)->name;
-}
-
 static const struct table_class function_table = {
         .name = "functions",
         .empty = "",
@@ -444,7 +427,6 @@ static const struct table_class function_table = {
         .n_columns = ARRAY_SIZE(function_columns),
         .sort = 0,
         .rows = function_rows,
-        .text = function_text,
 };
 
 /* -------------------------------------------------------------------- view */

@@ -15,11 +15,6 @@ static void rows(const struct console *c, struct table *t)
         }
 }
 
-static const char *text(const void *row)
-{
-        return ((const struct world_target *)row)->name;
-}
-
 static void open_target(struct console *c, const void *row)
 {
         console_choose(c, row);
@@ -34,7 +29,6 @@ static const struct table_class table = {
         .sort = 1, /* what is wrong */
         .single = true,
         .rows = rows,
-        .text = text,
         .open = open_target,
 };
 

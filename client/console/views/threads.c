@@ -123,7 +123,7 @@ static struct value per_second(const struct scene *s, const void *row)
 
 /* clang-format off */
 static const struct column stop_columns[] = {
-        { .title = "threads stopped because", .name = "reason", .width = -28, .value = reason,
+        { .title = "threads stopped because", .name = "reason", .width = -28, .value = reason, .searched = true,
           .help = "why threads stopped running: finished; heap overflow (the allocation area is full), "
                   "stack overflow (the stack has to grow), yielding (the time slice is over), migrating; "
                   "a foreign call; delay; blocked on what is named (MVar, STM, throwTo, I/O; "
@@ -144,11 +144,6 @@ static void stop_rows(const struct console *c, struct table *t)
                 table_add(t, s->stops[i]->status, s->stops[i]);
 }
 
-static const char *stop_text(const void *row)
-{
-        return stop(row)->reason;
-}
-
 static const struct table_class stops = {
         .name = "stops",
         .empty = UNKNOWN_TEXT "  no scheduler events: they need -eventlog (before GHC 9.4) and +RTS -ls",
@@ -156,7 +151,6 @@ static const struct table_class stops = {
         .n_columns = ARRAY_SIZE(stop_columns),
         .sort = 1,
         .rows = stop_rows,
-        .text = stop_text,
 };
 
 /* ------------------------------------------------------------------ groups */
@@ -181,7 +175,7 @@ static const struct column group_columns[] = {
           .help = "with this state and this stack; a group that grows is threads that nobody ends" },
         { .title = "doing", .name = "state", .width = -24, .value = group_state,
           .help = "what each of them does, or waits for" },
-        { .title = "where", .name = "place", .width = -28, .value = group_place,
+        { .title = "where", .name = "place", .width = -28, .value = group_place, .searched = true,
           .help = "the innermost function on their stacks that is none of the runtime's, and the C function that it "
                   "has called" },
         { .title = "stack", .name = "stack_bytes", .unit = UNIT_BYTES, .width = 10, .rank = 1, .value = group_stack,
@@ -199,11 +193,6 @@ static void group_rows(const struct console *c, struct table *t)
                 table_add(t, i, &g->items[i]);
 }
 
-static const char *group_text(const void *row)
-{
-        return group(row)->place;
-}
-
 static const struct table_class group_table = {
         .name = "groups",
         .empty = "",
@@ -211,7 +200,6 @@ static const struct table_class group_table = {
         .n_columns = ARRAY_SIZE(group_columns),
         .sort = 0,
         .rows = group_rows,
-        .text = group_text,
 };
 
 /* ----------------------------------------------------------------- figures */
