@@ -10,10 +10,15 @@
 #include "proto/wire/json.h"
 #include "proto/wire/resident_parts.h"
 
-bool memory_known(const struct summary *s)
+static bool heap_known(const struct summary *s)
 {
         return facts_is_known(s->t, FACT_ALLOCATED) || facts_is_known(s->t, FACT_LIVE_MAX) ||
                facts_is_known(s->t, FACT_HEAP_SIZE_MAX) || collections_known(s);
+}
+
+bool memory_known(const struct summary *s)
+{
+        return heap_known(s) || (s->t->heap && s->t->heap->resident);
 }
 
 /* In a log there is nothing of the process. */
@@ -32,7 +37,7 @@ static void put_resident(FILE *to, const Hw__Resident *r)
         print_bytes_row(to, r->has_unknown_bytes, r->unknown_bytes, "  not known separately");
 }
 
-void memory_text(FILE *to, const struct summary *s)
+static void put_heap(FILE *to, const struct summary *s)
 {
         const uint64_t samples = facts_get_u64(s->t, FACT_LIVE_SAMPLES, 0);
         char words[64], count[HW_NUMBER_MAX];
@@ -46,6 +51,12 @@ void memory_text(FILE *to, const struct summary *s)
         print_fact_row(to, s->t, FACT_LIVE_MAX, words);
         print_fact_row(to, s->t, FACT_GC_SLOP_MAX, "maximum slop");
         print_fact_row(to, s->t, FACT_HEAP_SIZE_MAX, "total memory in use");
+}
+
+void memory_text(FILE *to, const struct summary *s)
+{
+        if (heap_known(s))
+                put_heap(to, s);
         if (s->t->heap && s->t->heap->resident)
                 put_resident(to, s->t->heap->resident);
 }

@@ -180,6 +180,7 @@ def test_no_face_shows_what_is_not_known(directory):
         assert "Only the program's process is watched" in screen
         told = heapwatch(daemon, "summary", "x").stdout
         assert f"Log: none, its {alone}" in told and "0 events" not in told
+        assert "resident memory (RSS), of which" in told and "not known separately" in told and "maximum residency" not in told
         told = heapwatch(daemon, "post-mortem", "x").stdout
         assert "has no log" in told and "+RTS" not in told, told
         sheet = heapwatch(daemon, "pipe", "x", "--format", "openmetrics", "--for", "2s").stdout
