@@ -108,7 +108,7 @@ static void report_error(const char *error)
         struct pollfd room = { STDERR_FILENO, POLLOUT, 0 };
 
         if (a.asked && *error && syscall_filter_allows_poll() && poll(&room, 1, 0) > 0)
-                fprintf(stderr, "heapwatch-agent: %s; the program runs unwatched\n", error);
+                fprintf(stderr, "heapwatch-agent: %s; the agent does not watch it\n", error);
 }
 
 /* ----------------------------------------------------------------------- hooks */

@@ -583,7 +583,7 @@ def test_from_inside_a_stripped_program_is_said_why(daemon, bare, tmp_path):
     status, out, err = finish(start(daemon, "--", stripped, "print", relay=False))
     assert (status, out) == (0, "fine\n") and OTHERWISE.search(err) and ": it is stripped" in err
     status, out, err = finish(start(daemon, "--", "sh", "-c", f"{stripped} print; exit 3", relay=False))
-    assert (status, out) == (3, "fine\n") and "without a wrapper around it" in err and "runs unwatched" in err
+    assert (status, out) == (3, "fine\n") and "without a wrapper around it" in err and "the agent does not watch it" in err
 
 
 def test_a_log_that_nothing_flushes_comes_after_outside(daemon, programs, tmp_path):
