@@ -435,9 +435,9 @@ static bool keep_profile(const struct inspect_subject *s, const struct stack_pro
 static int profile_of_process(struct inspect_subject *s, struct error *error)
 {
         const struct inspect_request *r = s->request;
-        const struct profiling how = {
-                r->for_ns, r->hz, r->waiting, r->max_pause_ns, r->rows ? report_profile : NULL, s
-        };
+        const struct profiling how = { r->for_ns,  r->hz,           r->allocation,
+                                       r->waiting, r->max_pause_ns, r->rows ? report_profile : NULL,
+                                       s };
         struct stack_profile p;
 
         if (r->output && !profile_file_check(r->output, error))
@@ -597,6 +597,8 @@ static int run(void *filled)
                 return command_usage_error(&command, "--output is missing: the file that has the signatures then");
         if (!makes && (!v || !!w->pid == !!w->request.core || w->libraries.n > 0))
                 return command_usage_error(&command, "expected a verb, and --pid or --file");
+        if (w->request.allocation && (w->request.waiting || w->request.rows || w->request.keep))
+                return command_usage_error(&command, "--allocation does not go with --waiting, --rows and --keep");
         w->request.pid = (pid_t)w->pid;
         w->request.to = stdout;
         set_limits(w);
@@ -636,6 +638,10 @@ static const struct option options[] = {
                     "of why: one sentence; of threads: the largest groups, few members of each"),
         OPTION_FLAG("no-stop", 0, struct words, request.no_stop, "read the program while it runs"),
         OPTION_FLAG("by-thread", 0, struct words, request.by_thread, "of profile: stacks begin with their thread"),
+        OPTION_FLAG(
+                "allocation", 0, struct words, request.allocation,
+                "of profile: by bytes that Haskell threads allocate, in place of CPU time; without --waiting, --rows "
+                "and --keep"),
         OPTION_FLAG("waiting", 0, struct words, request.waiting,
                     "of profile: also what Haskell threads wait for, as a tree of its own"),
         OPTION_FLAG("rows", 0, struct words, request.rows,

@@ -34,7 +34,7 @@ struct request {
         uint64_t sample_bytes, seed; /* 0: none is wanted */
         uint64_t for_ns, hz;         /* 0: not of this command */
         const char *output, *since;
-        bool retained, arrays, show_values, waiting, keep;
+        bool retained, arrays, show_values, allocation, waiting, keep;
         char kept[RECORDED_PATH_MAX]; /* the file of a profile that is kept */
 };
 
@@ -113,6 +113,8 @@ static void fill(struct arguments *a, const struct request *r, const struct insp
         }
         if (r->by_thread)
                 add(a, "--by-thread");
+        if (r->allocation)
+                add(a, "--allocation");
         if (r->waiting)
                 add(a, "--waiting");
         if (r->keep) {
@@ -167,6 +169,10 @@ static int run(void *filled)
                 return command_usage_error(r->command,
                                            "--sample is of bytes and closures of types, without --by contents, "
                                            "--arrays, --retained, --since and --output");
+        if (r->allocation && (r->waiting || r->keep))
+                return command_usage_error(r->command,
+                                           "--allocation shows bytes, --waiting time and --keep CPU time: make a "
+                                           "profile for each");
         signals_catch();
         bool found = subject_find(&s, r->what, r->endpoint, &error);
         if (found && r->command == &command_why && !r->band && s.foreign)
@@ -348,6 +354,8 @@ static const struct option options_of_profile[] = {
                         "how long samples are taken (default 30s); Ctrl-C ends it before"),
         OPTION_CHOICE("by", 0, "function|thread", bool, struct request, by_thread, roots,
                       "stacks begin with the outermost function (default), or with their thread"),
+        OPTION_FLAG("allocation", 0, struct request, allocation,
+                    "by the bytes that Haskell threads allocate, in place of CPU time; without --waiting and --keep"),
         OPTION_FLAG("waiting", 'w', struct request, waiting,
                     "also what Haskell threads wait for, and where, apart from CPU time"),
         OPTION_NUMBER("hz", 0, uint64_t, struct request, hz, 1, 1000,
@@ -368,7 +376,7 @@ static const struct option options_of_profile[] = {
 
 const struct command command_profile = {
         .name = "profile",
-        .summary = "which functions of a running program use CPU time",
+        .summary = "which functions of a running program use CPU time, or allocate",
         .usage = (const char *const[]){ "TARGET|PID [OPTION]...", NULL },
         .about =
                 "Takes samples of the stacks of a program that was not prepared for it, each weighted by the CPU time "
@@ -381,7 +389,11 @@ const struct command command_profile = {
                 "file, in a stripped program by its place. "
                 "docs/INSIDE.md says what is needed and how true it is.\n\n"
                 "--waiting shows what Haskell threads wait for, and in which functions, as a tree of its own, with the "
-                "number of threads on average. They are read while they wait: nothing is stopped for it.",
+                "number of threads on average. They are read while they wait: nothing is stopped for it.\n\n"
+                "--allocation shows which functions allocate, in bytes. A thread that is sampled is stopped again 100 "
+                "us "
+                "later, and the sample is weighted by what it has allocated in between: functions that take turns more "
+                "quickly than that share it by their CPU time.",
         .options = options_of_profile,
         .examples =
                 (const char *const[]){
@@ -389,6 +401,7 @@ const struct command command_profile = {
                         "heapwatch profile 4711 --for 10s -o my-server.svg",
                         "heapwatch profile my-server -o my-server.speedscope.json",
                         "heapwatch profile my-server --by thread",
+                        "heapwatch profile my-server --allocation -o my-server.svg",
                         "heapwatch profile my-server --keep && heapwatch report recording:my-server",
                         "heapwatch profile my-server --waiting -o my-server.pb.gz",
                         "heapwatch profile my-server --format json | jq '.functions[:5]'",

@@ -199,22 +199,22 @@ static uint32_t name_of_thread(struct stack_profile *p, const struct haskell_thr
         return id;
 }
 
-static void add(struct time_tree *t, const struct stack *s, enum sample_kind kind, uint64_t ns)
+static void add(struct time_tree *t, const struct stack *s, enum sample_kind kind, uint64_t weight)
 {
         uint32_t id = 0;
 
         t->samples[kind]++;
-        t->ns[kind] += ns;
+        t->weights[kind] += weight;
         for (size_t i = s->n; i-- > 0;)
                 if (s->names[i] == 0 || !(id = child_of(t, s->profile->seed, id, s->names[i]))) {
                         t->unkept_samples++;
-                        t->unkept_ns += ns;
+                        t->unkept_weight += weight;
                         return;
                 }
         if (id) {
                 struct time_node *node = pool_at(&t->nodes, id);
                 node->self_samples++;
-                node->self_ns += ns;
+                node->self_weight += weight;
         }
 }
 
@@ -242,7 +242,7 @@ static void push_c_frames(struct stack *s, const struct threads *t, enum activit
 }
 
 void stack_profile_add(struct stack_profile *p, struct ghc *g, struct threads *t, enum activity activity, uint64_t at,
-                       uint64_t ns)
+                       uint64_t weight)
 {
         struct stack s = { .profile = p, .ghc = g };
         enum sample_kind kind = activity == ACTIVITY_COLLECTION ? SAMPLE_COLLECTION : SAMPLE_OUTSIDE;
@@ -255,7 +255,7 @@ void stack_profile_add(struct stack_profile *p, struct ghc *g, struct threads *t
                 s.names[s.n++] = intern(p, roots[kind]);
         if (p->by_thread && t->n)
                 s.names[s.n++] = name_of_thread(p, &t->items[0]);
-        add(&p->running, &s, kind, ns);
+        add(&p->running, &s, kind, weight);
 }
 
 /* "(blocked on an MVar)" */
@@ -285,13 +285,13 @@ void stack_profile_add_waiting(struct stack_profile *p, struct ghc *g, struct th
 }
 
 void stack_profile_add_names(struct stack_profile *p, struct time_tree *tree, const char *const *names, size_t n,
-                             uint64_t ns)
+                             uint64_t weight)
 {
         struct stack s = { .profile = p };
 
         for (size_t i = 0; i < n; i++)
                 push(&s, intern(p, names[i]));
-        add(tree, &s, SAMPLE_WHOLE, ns);
+        add(tree, &s, SAMPLE_WHOLE, weight);
 }
 
 /* ------------------------------------------------------------------------------ sums */
@@ -305,27 +305,27 @@ uint64_t time_tree_samples(const struct time_tree *t)
         return n;
 }
 
-uint64_t time_tree_ns(const struct time_tree *t)
+uint64_t time_tree_weight(const struct time_tree *t)
 {
-        uint64_t ns = 0;
+        uint64_t weight = 0;
 
         for (size_t i = 0; i < SAMPLE_KINDS; i++)
-                ns += t->ns[i];
-        return ns;
+                weight += t->weights[i];
+        return weight;
 }
 
 static void sum(struct time_tree *t)
 {
         for (uint32_t id = 1; id <= t->nodes.count; id++) {
                 struct time_node *node = pool_at(&t->nodes, id);
-                node->total_ns = node->self_ns;
+                node->total_weight = node->self_weight;
                 node->total_samples = node->self_samples;
         }
         for (uint32_t id = t->nodes.count; id > 0; id--) {
                 const struct time_node *node = time_tree_nth(t, id);
                 if (node->parent) {
                         struct time_node *parent = pool_at(&t->nodes, node->parent);
-                        parent->total_ns += node->total_ns;
+                        parent->total_weight += node->total_weight;
                         parent->total_samples += node->total_samples;
                 }
         }
@@ -349,10 +349,10 @@ static int by_self(const void *a, const void *b)
 {
         const struct time_function *x = a, *y = b;
 
-        if (x->self_ns != y->self_ns)
-                return x->self_ns > y->self_ns ? -1 : 1;
-        if (x->total_ns != y->total_ns)
-                return x->total_ns > y->total_ns ? -1 : 1;
+        if (x->self_weight != y->self_weight)
+                return x->self_weight > y->self_weight ? -1 : 1;
+        if (x->total_weight != y->total_weight)
+                return x->total_weight > y->total_weight ? -1 : 1;
         return (x->name > y->name) - (x->name < y->name);
 }
 
@@ -368,10 +368,10 @@ struct time_function *stack_profile_functions(const struct stack_profile *p, con
         for (uint32_t id = 1; functions && id <= time_tree_count(tree); id++) {
                 const struct time_node *node = time_tree_nth(tree, id);
                 struct time_function *f = &functions[node->name - 1];
-                f->self_ns += node->self_ns;
+                f->self_weight += node->self_weight;
                 f->self_samples += node->self_samples;
                 if (!is_below_itself(tree, node)) {
-                        f->total_ns += node->total_ns;
+                        f->total_weight += node->total_weight;
                         f->total_samples += node->total_samples;
                 }
         }

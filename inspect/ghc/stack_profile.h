@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * stack_profile.h - where the time of a program goes: samples of stacks, each with the time that it stands for, folded
- * into a tree. A node is a function with its callers, from the outermost one down. CPU time and the time for which
- * Haskell threads wait are two trees, for they are never added to each other.
+ * stack_profile.h - where the time of a program goes: samples of stacks, each with the ns or bytes that it stands for,
+ * folded into a tree. A node is a function with its callers, from the outermost one down. CPU time, or what is
+ * allocated, and the time for which Haskell threads wait are two trees, for they are never added to each other.
  */
 #ifndef HW_INSPECT_GHC_STACK_PROFILE_H
 #define HW_INSPECT_GHC_STACK_PROFILE_H
@@ -34,21 +34,21 @@ enum sample_kind {
 struct time_node {
         uint32_t parent; /* id; 0: none */
         uint32_t name;   /* id */
-        uint64_t self_ns, total_ns;
+        uint64_t self_weight, total_weight;
         uint64_t self_samples, total_samples;
 };
 
 struct time_function {
         uint32_t name;
-        uint64_t self_ns, total_ns;
+        uint64_t self_weight, total_weight;
         uint64_t self_samples, total_samples; /* a sample counts once, however often the function is in its stack */
 };
 
 struct time_tree {
         struct pool nodes; /* by id; a parent's is lower than its children's */
         struct idtable ids;
-        uint64_t samples[SAMPLE_KINDS], ns[SAMPLE_KINDS];
-        uint64_t unkept_samples, unkept_ns; /* there were too many different stacks */
+        uint64_t samples[SAMPLE_KINDS], weights[SAMPLE_KINDS];
+        uint64_t unkept_samples, unkept_weight; /* there were too many different stacks */
 };
 
 /* What the readings of threads that wait have found. */
@@ -70,15 +70,19 @@ struct stack_profile {
         bool by_thread; /* stacks begin with the thread: "thread worker" by its label without its number, "thread 12" */
         uint32_t threads[PROFILE_THREADS]; /* ids of their names */
         size_t n_threads;
-        struct time_tree running; /* CPU time */
+        bool by_allocation; /* weights of what runs are bytes that it allocates, in place of ns of CPU time */
+        struct time_tree running;
         struct time_tree waiting; /* by Haskell thread, with what it waits for as the outermost name */
 
         /* by who takes the samples */
         uint64_t elapsed_ns;
-        uint64_t program_ns; /* CPU time of the whole program meanwhile */
-        uint64_t waited_ns;  /* in which its threads waited for a processor, when sampled */
-        uint64_t expired;    /* stops that ended by themselves: without a sample */
-        uint64_t busy;       /* another command had stopped the program */
+        uint64_t program_ns;      /* CPU time of the whole program meanwhile */
+        uint64_t program_bytes;   /* that the whole program has allocated while its counter was known; 0: never */
+        uint64_t bytes_meanwhile; /* that samples stand for, of the same time */
+        uint64_t unweighed;       /* samples left out: what the thread allocated after them is not known */
+        uint64_t waited_ns;       /* in which its threads waited for a processor, when sampled */
+        uint64_t expired;         /* stops that ended by themselves: without a sample */
+        uint64_t busy;            /* another command had stopped the program */
         bool has_ended, is_interrupted;
         uint32_t stops[PROFILE_STOP_CELLS]; /* how many were how long, in ns */
         uint64_t n_stops, longest_stop_ns;
@@ -89,18 +93,16 @@ struct stack_profile {
 void stack_profile_init(struct stack_profile *p);
 void stack_profile_done(struct stack_profile *p);
 
-/*
- * Adds a sample that stands for `ns` of CPU time: by threads_copy_running(). `at`: where the processor was.
- */
+/* Adds a sample that stands for `weight`: by threads_copy_running(). `at`: where the processor was. */
 void stack_profile_add(struct stack_profile *p, struct ghc *g, struct threads *t, enum activity activity, uint64_t at,
-                       uint64_t ns);
+                       uint64_t weight);
 
 /* Adds those that wait, by threads_copy_waiting(), each of which stands for `ns`. */
 void stack_profile_add_waiting(struct stack_profile *p, struct ghc *g, struct threads *t, uint64_t ns);
 
 /* A stack by its names, the innermost first; `tree` is one of the two. */
 void stack_profile_add_names(struct stack_profile *p, struct time_tree *tree, const char *const *names, size_t n,
-                             uint64_t ns);
+                             uint64_t weight);
 
 void stack_profile_add_stop(struct stack_profile *p, uint64_t ns);
 
@@ -118,7 +120,7 @@ struct time_function *stack_profile_functions(const struct stack_profile *p, con
                                               size_t *ret_n);
 
 uint64_t time_tree_samples(const struct time_tree *t);
-uint64_t time_tree_ns(const struct time_tree *t);
+uint64_t time_tree_weight(const struct time_tree *t);
 
 static inline uint32_t time_tree_count(const struct time_tree *t)
 {

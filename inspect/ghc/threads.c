@@ -708,6 +708,31 @@ void threads_unwind(struct threads *t, const struct ghc *g, const struct runtime
                             rt->c_stack.n);
 }
 
+/* What lies before Hp in the block that it fills comes into its counter when it leaves the block, or Haskell. */
+static uint64_t used_of_block(struct ghc *g, uint64_t tso, uint64_t hp)
+{
+        const struct memory *m = g->program->memory;
+        const uint64_t capability = memory_u64(m, tso + g->shift + g->thread.capability), end = hp + 8;
+        uint64_t block[2] = { 0 }; /* where it begins, and what was used when it was entered or left */
+
+        if (!capability || follow(g, memory_u64(m, capability + CAPABILITY_CURRENT_THREAD)) != tso ||
+            !memory_read(m, memory_u64(m, capability + CAPABILITY_CURRENT_NURSERY), block, sizeof(block)))
+                return 0;
+        return end > block[1] && block[1] >= block[0] && end - block[0] <= BLOCK_BYTES ? end - block[0] : 0;
+}
+
+bool thread_allocated(struct ghc *g, const struct haskell_thread *h, const struct registers *r, uint64_t *ret)
+{
+        const struct memory *m = g->program->memory;
+        const uint64_t tso = follow(g, h->tso); /* a collection moves it */
+        const struct closure_table *i = info_tables_of_closure(&g->tables, tso);
+
+        if (!i || i->type != TSO || memory_u64(m, tso + g->shift + g->thread.id) != h->id)
+                return false;
+        *ret = (r ? used_of_block(g, tso, r->hs_hp) : 0) - memory_u64(m, tso + g->shift + g->thread.allocation_limit);
+        return true;
+}
+
 void threads_done(struct threads *t)
 {
         free(t->items);

@@ -132,6 +132,12 @@ enum activity threads_copy_running(struct threads *ret, struct ghc *g, struct ru
 /* After that, when the thread runs again: its frames in C. */
 void threads_unwind(struct threads *t, const struct ghc *g, const struct runtime *runtime, const struct registers *r);
 
+/*
+ * The bytes that one of them has allocated, but for a constant, as long as the program sets no limit: to be compared
+ * with a later reading. `r`: of the thread that runs it, or did; NULL: none does. False: it is not found any more.
+ */
+bool thread_allocated(struct ghc *g, const struct haskell_thread *h, const struct registers *r, uint64_t *ret);
+
 void threads_done(struct threads *t);
 
 /* Where in a TSO, without what a profiled header has more, the u64 is that has its state. */

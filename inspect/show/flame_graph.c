@@ -57,14 +57,15 @@ static const char script[] =
         "]]></script>\n";
 
 struct box {
-        uint64_t begin_ns, next_ns; /* where it begins; where its next child begins */
+        uint64_t begin, next; /* where it begins; where its next child begins */
         uint32_t depth;
 };
 
 struct picture {
         const struct time_tree *tree;
         struct box *boxes; /* by id of the node; 0: all */
-        uint64_t all_ns;
+        uint64_t all_weight;
+        bool is_bytes;
         unsigned height;
 };
 
@@ -107,21 +108,22 @@ static void put_colour(FILE *to, const char *name)
                               62 + (unsigned)(hash >> 16) % 12);
 }
 
-static void put_box(FILE *to, const struct picture *p, const char *name, const struct box *b, uint64_t ns,
+static void put_box(FILE *to, const struct picture *p, const char *name, const struct box *b, uint64_t weight,
                     uint64_t samples)
 {
-        const double scale = (WIDTH - 2 * MARGIN) / (double)p->all_ns, width = (double)ns * scale;
-        const double x = MARGIN + (double)b->begin_ns * scale;
+        const double scale = (WIDTH - 2 * MARGIN) / (double)p->all_weight, width = (double)weight * scale;
+        const double x = MARGIN + (double)b->begin * scale;
         const unsigned y = p->height - (b->depth + 1) * ROW - (unsigned)MARGIN;
-        char share[HW_NUMBER_MAX], time[HW_NUMBER_MAX];
+        char share[HW_NUMBER_MAX], much[HW_NUMBER_MAX];
 
         if (width < LEAST)
                 return;
         (void)fputs("<g><title>", to);
         put_text(to, name, TITLE_LIMIT);
         (void)fprintf(to, ": %s, %s, %" PRIu64 " %s</title>",
-                      hw_share_text(share, sizeof(share), (double)ns / (double)p->all_ns),
-                      hw_duration_text(time, sizeof(time), (double)ns), samples, samples == 1 ? "sample" : "samples");
+                      hw_share_text(share, sizeof(share), (double)weight / (double)p->all_weight),
+                      (p->is_bytes ? hw_bytes_text : hw_duration_text)(much, sizeof(much), (double)weight), samples,
+                      samples == 1 ? "sample" : "samples");
         (void)fprintf(to, "<rect x=\"%.2f\" y=\"%u\" width=\"%.2f\" height=\"%u\" fill=\"", x, y, width, ROW - 1);
         put_colour(to, name);
         (void)fputs("\"/>", to);
@@ -134,16 +136,17 @@ static void put_box(FILE *to, const struct picture *p, const char *name, const s
 }
 
 /* Children are in the order in which they were first met. */
-static bool picture_make(struct picture *p, const struct time_tree *t)
+static bool picture_make(struct picture *p, const struct time_tree *t, bool is_bytes)
 {
         uint32_t deepest = 0;
 
-        *p = (struct picture){ t, calloc(time_tree_count(t) + 1u, sizeof(struct box)), time_tree_ns(t), 0 };
+        *p = (struct picture){ t, calloc(time_tree_count(t) + 1u, sizeof(struct box)), time_tree_weight(t), is_bytes,
+                               0 };
         for (uint32_t id = 1; p->boxes && id <= time_tree_count(t); id++) {
                 const struct time_node *node = time_tree_nth(t, id);
                 struct box *parent = &p->boxes[node->parent];
-                p->boxes[id] = (struct box){ parent->next_ns, parent->next_ns, parent->depth + 1 };
-                parent->next_ns += node->total_ns;
+                p->boxes[id] = (struct box){ parent->next, parent->next, parent->depth + 1 };
+                parent->next += node->total_weight;
                 if (p->boxes[id].depth > deepest)
                         deepest = p->boxes[id].depth;
         }
@@ -162,12 +165,12 @@ static void put_picture(FILE *to, const struct stack_profile *p, const struct pi
         put_text(to, program ? program : "heapwatch profile", TITLE_LIMIT);
         (void)fprintf(to, ": %s, %s samples in %s</text>\n", what, hw_count_text(n, sizeof(n), samples),
                       hw_duration_text(time, sizeof(time), (double)p->elapsed_ns));
-        if (samples)
-                put_box(to, of, "(all)", &of->boxes[0], of->all_ns, samples);
+        if (of->all_weight)
+                put_box(to, of, "(all)", &of->boxes[0], of->all_weight, samples);
         for (uint32_t id = 1; id <= time_tree_count(of->tree); id++) {
                 const struct time_node *node = time_tree_nth(of->tree, id);
-                put_box(to, of, name_without_package(stack_profile_name(p, node->name)), &of->boxes[id], node->total_ns,
-                        node->total_samples);
+                put_box(to, of, name_without_package(stack_profile_name(p, node->name)), &of->boxes[id],
+                        node->total_weight, node->total_samples);
         }
         (void)fputs("</svg>\n", to);
 }
@@ -175,7 +178,8 @@ static void put_picture(FILE *to, const struct stack_profile *p, const struct pi
 bool profile_write_svg(FILE *to, const struct stack_profile *p, const char *program)
 {
         struct picture running, waiting;
-        const bool made = picture_make(&running, &p->running), good = picture_make(&waiting, &p->waiting) && made;
+        const bool made = picture_make(&running, &p->running, p->by_allocation);
+        const bool good = picture_make(&waiting, &p->waiting, false) && made;
 
         if (good) {
                 const unsigned height = running.height + (p->with_waiting ? waiting.height : 0);
@@ -185,7 +189,7 @@ bool profile_write_svg(FILE *to, const struct stack_profile *p, const char *prog
                               "g:hover rect{stroke:#000}</style>\n"
                               "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n",
                               WIDTH, height, WIDTH, height);
-                put_picture(to, p, &running, 0, program, "CPU time");
+                put_picture(to, p, &running, 0, program, p->by_allocation ? "allocation" : "CPU time");
                 if (p->with_waiting)
                         put_picture(to, p, &waiting, running.height, program, "waiting, by Haskell thread");
                 (void)fputs(script, to);

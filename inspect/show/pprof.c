@@ -15,7 +15,18 @@
 
 #define STORED_MOST 65535u /* bytes of a block of deflate */
 
-enum { TEXT_NONE, TEXT_SAMPLES, TEXT_COUNT, TEXT_CPU, TEXT_NANOSECONDS, TEXT_WAITS, TEXT_WAITING, TEXTS };
+enum {
+        TEXT_NONE,
+        TEXT_SAMPLES,
+        TEXT_COUNT,
+        TEXT_CPU,
+        TEXT_NANOSECONDS,
+        TEXT_WAITS,
+        TEXT_WAITING,
+        TEXT_ALLOCATED,
+        TEXT_BYTES,
+        TEXTS
+};
 
 /* Bytes that grow. */
 struct bytes {
@@ -76,7 +87,7 @@ static void put_type(struct bytes *b, struct bytes *part, unsigned field, unsign
         put_message(b, field, part);
 }
 
-/* The locations of a stack, innermost first, and its `n` values: its number and time from `first` on, else 0. */
+/* The locations of a stack, innermost first, and its `n` values: its number and weight from `first` on, else 0. */
 static void put_sample(struct bytes *b, struct bytes *part, struct bytes *list, const struct time_tree *t, uint32_t id,
                        unsigned first, unsigned n)
 {
@@ -86,7 +97,7 @@ static void put_sample(struct bytes *b, struct bytes *part, struct bytes *list, 
                 put_varint(list, time_tree_nth(t, at)->name);
         put_message(part, 1, list);
         for (unsigned i = 0; i < n; i++)
-                put_varint(list, i == first ? node->self_samples : i == first + 1 ? node->self_ns : 0);
+                put_varint(list, i == first ? node->self_samples : i == first + 1 ? node->self_weight : 0);
         put_message(part, 2, list);
         put_message(b, 2, part);
 }
@@ -112,12 +123,15 @@ static void put_function(struct bytes *b, struct bytes *part, struct bytes *line
 
 static void put_profile(struct bytes *b, const struct stack_profile *p)
 {
-        static const char *const texts[TEXTS] = { "", "samples", "count", "cpu", "nanoseconds", "waits", "waiting" };
+        static const char *const texts[TEXTS] = { "",      "samples", "count",       "cpu",  "nanoseconds",
+                                                  "waits", "waiting", "alloc_space", "bytes" };
         const uint64_t samples = time_tree_samples(&p->running);
+        const unsigned type = p->by_allocation ? TEXT_ALLOCATED : TEXT_CPU;
+        const unsigned unit = p->by_allocation ? TEXT_BYTES : TEXT_NANOSECONDS;
         struct bytes part = { .n = 0 }, list = { .n = 0 };
 
         put_type(b, &part, 1, TEXT_SAMPLES, TEXT_COUNT);
-        put_type(b, &part, 1, TEXT_CPU, TEXT_NANOSECONDS);
+        put_type(b, &part, 1, type, unit);
         if (p->with_waiting) {
                 put_type(b, &part, 1, TEXT_WAITS, TEXT_COUNT);
                 put_type(b, &part, 1, TEXT_WAITING, TEXT_NANOSECONDS);
@@ -134,8 +148,8 @@ static void put_profile(struct bytes *b, const struct stack_profile *p)
                 put_field(b, 6, text, hw_utf8_clean(text, sizeof(text), from, strlen(from)));
         }
         put_number(b, 10, p->elapsed_ns);
-        put_type(b, &part, 11, TEXT_CPU, TEXT_NANOSECONDS);
-        put_number(b, 12, samples ? time_tree_ns(&p->running) / samples : 0);
+        put_type(b, &part, 11, type, unit);
+        put_number(b, 12, samples ? time_tree_weight(&p->running) / samples : 0);
         b->failed |= part.failed || list.failed;
         free(part.at);
         free(list.at);

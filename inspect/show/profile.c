@@ -25,7 +25,7 @@ static const char *const kinds[SAMPLE_KINDS][2] = {
 struct part {
         const struct stack_profile *profile;
         const struct time_tree *tree;
-        uint64_t all_ns;
+        uint64_t all_weight;
         uint32_t *ids;   /* all nodes, by parent, then by total */
         uint32_t *first; /* by id of the parent: index of its first child in `ids`; one more at the end */
         struct time_function *functions;
@@ -39,8 +39,8 @@ static int by_total(const void *a, const void *b, void *ctx)
 
         if (x->parent != y->parent)
                 return x->parent < y->parent ? -1 : 1;
-        if (x->total_ns != y->total_ns)
-                return x->total_ns > y->total_ns ? -1 : 1;
+        if (x->total_weight != y->total_weight)
+                return x->total_weight > y->total_weight ? -1 : 1;
         return (x_id > y_id) - (x_id < y_id);
 }
 
@@ -50,7 +50,8 @@ static bool part_make(struct part *t, const struct stack_profile *p, const struc
         uint32_t at = 0;
 
         *t = (struct part){
-                p, tree, time_tree_ns(tree), calloc(n + 1u, sizeof(uint32_t)), calloc(n + 2u, sizeof(uint32_t)), NULL, 0
+                p,    tree, time_tree_weight(tree), calloc(n + 1u, sizeof(uint32_t)), calloc(n + 2u, sizeof(uint32_t)),
+                NULL, 0
         };
         t->functions = stack_profile_functions(p, tree, &t->n_functions);
         if (!t->ids || !t->first || (!t->functions && n))
@@ -89,12 +90,18 @@ static void print_name(const struct inspect_subject *s, const struct stack_profi
         (void)fprintf(s->request->to, "%s\n", safe);
 }
 
+/* Of allocation, what has allocated nothing is no row: samples of it are only counted. */
+static bool is_row(const struct part *t, const struct time_function *f)
+{
+        return f->self_samples && (f->self_weight || !t->profile->by_allocation);
+}
+
 /* Of those that wait, the number of threads on average says more than that of samples. */
 static const char *number_of(char *text, size_t size, const struct part *t, const struct time_function *f)
 {
         if (t->tree == &t->profile->running)
                 return hw_count_text(text, size, f->self_samples);
-        (void)snprintf(text, size, "%.1f", share(f->self_ns, t->profile->waits.ns));
+        (void)snprintf(text, size, "%.1f", share(f->self_weight, t->profile->waits.ns));
         return text;
 }
 
@@ -104,11 +111,11 @@ static void print_functions(const struct inspect_subject *s, const struct part *
 
         (void)fprintf(s->request->to, "\n%8s  %8s  %8s  FUNCTION\n", "SELF", "TOTAL",
                       t->tree == &t->profile->running ? "SAMPLES" : "THREADS");
-        for (size_t i = 0; i < t->n_functions && i < s->request->top && t->functions[i].self_samples; i++) {
+        for (size_t i = 0; i < t->n_functions && i < s->request->top && is_row(t, &t->functions[i]); i++) {
                 const struct time_function *f = &t->functions[i];
                 (void)fprintf(s->request->to, "%8s  %8s  %8s  ",
-                              hw_share_text(self, sizeof(self), share(f->self_ns, t->all_ns)),
-                              hw_share_text(total, sizeof(total), share(f->total_ns, t->all_ns)),
+                              hw_share_text(self, sizeof(self), share(f->self_weight, t->all_weight)),
+                              hw_share_text(total, sizeof(total), share(f->total_weight, t->all_weight)),
                               number_of(number, sizeof(number), t, f));
                 print_name(s, t->profile, f->name);
         }
@@ -120,10 +127,10 @@ static void print_children(const struct inspect_subject *s, const struct part *t
 
         for (uint32_t i = t->first[parent]; i < t->first[parent + 1]; i++) {
                 const struct time_node *node = time_tree_nth(t->tree, t->ids[i]);
-                if (node->total_ns < t->all_ns / LEAST_PARTS)
+                if (node->total_weight < t->all_weight / LEAST_PARTS)
                         return;
                 (void)fprintf(s->request->to, "%8s  %*s",
-                              hw_share_text(total, sizeof(total), share(node->total_ns, t->all_ns)),
+                              hw_share_text(total, sizeof(total), share(node->total_weight, t->all_weight)),
                               depth < INDENT_MOST ? depth : INDENT_MOST, "");
                 print_name(s, t->profile, node->name);
                 print_children(s, t, t->ids[i], depth + 1);
@@ -148,7 +155,7 @@ static uint64_t least_of_rows(const struct time_tree *t)
         for (;; least *= 2) {
                 n = 0;
                 for (uint32_t id = 1; id <= time_tree_count(t); id++)
-                        n += time_tree_nth(t, id)->total_ns >= least;
+                        n += time_tree_nth(t, id)->total_weight >= least;
                 if (n <= ROWS_MOST)
                         return least;
         }
@@ -172,11 +179,11 @@ static bool print_rows(const struct inspect_subject *s, const struct stack_profi
         (void)fputc('\n', s->request->to);
         for (uint32_t id = 1; id <= time_tree_count(t); id++) {
                 const struct time_node *node = time_tree_nth(t, id);
-                if (node->total_ns < least)
+                if (node->total_weight < least)
                         continue;
                 numbers[id] = ++n;
                 (void)fprintf(s->request->to, "%" PRIu32 " %" PRIu64 " %" PRIu64 " ", numbers[node->parent],
-                              node->self_ns, node->total_ns);
+                              node->self_weight, node->total_weight);
                 print_name(s, p, node->name);
         }
         (void)fputc('\n', s->request->to);
@@ -204,16 +211,36 @@ static void print_samples(FILE *to, const struct time_tree *t)
                 (void)fputc('\n', to);
 }
 
+static void print_allocated(FILE *to, const struct stack_profile *p)
+{
+        char a[HW_NUMBER_MAX], b[HW_NUMBER_MAX];
+
+        (void)fprintf(to, "%s allocated by Haskell threads, estimated",
+                      hw_bytes_text(a, sizeof(a), (double)time_tree_weight(&p->running)));
+        if (p->program_bytes)
+                (void)fprintf(to, "; of %s that the runtime counted meanwhile samples stand for %s",
+                              hw_bytes_text(a, sizeof(a), (double)p->program_bytes),
+                              hw_share_text(b, sizeof(b), share(p->bytes_meanwhile, p->program_bytes)));
+        (void)fputc('\n', to);
+        if (p->unweighed)
+                (void)fprintf(to,
+                              "%s sample%s left out, for what the thread allocated next is not known; the next one "
+                              "stands for their time\n",
+                              hw_count_text(a, sizeof(a), p->unweighed), p->unweighed == 1 ? " is" : "s are");
+}
+
 static void print_costs(const struct inspect_subject *s, const struct stack_profile *p)
 {
         FILE *to = s->request->to;
         char a[HW_NUMBER_MAX], b[HW_NUMBER_MAX], c[HW_NUMBER_MAX];
 
-        if (p->program_ns)
+        if (p->by_allocation)
+                print_allocated(to, p);
+        else if (p->program_ns)
                 (void)fprintf(to, "CPU time of the program: %s, %s of one processor; samples stand for %s of it\n",
                               hw_duration_text(a, sizeof(a), (double)p->program_ns),
                               hw_share_text(b, sizeof(b), share(p->program_ns, p->elapsed_ns)),
-                              hw_share_text(c, sizeof(c), share(time_tree_ns(&p->running), p->program_ns)));
+                              hw_share_text(c, sizeof(c), share(time_tree_weight(&p->running), p->program_ns)));
         if (p->waited_ns)
                 (void)fprintf(to, "beside that its threads waited %s for a processor\n",
                               hw_duration_text(a, sizeof(a), (double)p->waited_ns));
@@ -246,8 +273,9 @@ static void print_readings(FILE *to, const struct part *t)
                 return;
         }
         (void)fprintf(to, "waiting: %.1f Haskell threads on average, of %.1f; %s reading%s in %s\n",
-                      share(t->all_ns, w->ns), w->thread_ns / (double)w->ns, hw_count_text(a, sizeof(a), w->readings),
-                      w->readings == 1 ? "" : "s", hw_duration_text(b, sizeof(b), (double)w->ns));
+                      share(t->all_weight, w->ns), w->thread_ns / (double)w->ns,
+                      hw_count_text(a, sizeof(a), w->readings), w->readings == 1 ? "" : "s",
+                      hw_duration_text(b, sizeof(b), (double)w->ns));
         print_samples(to, t->tree);
         if (w->read < w->listed)
                 (void)fprintf(to, "%s of %s threads were read, chosen at random\n",
@@ -295,6 +323,17 @@ static bool print_text(const struct inspect_subject *s, const struct part *runni
 
 /* ----------------------------------------------------------------------------- JSON */
 
+static void weights_json(struct json_out *j, const struct part *t, uint64_t self, uint64_t total)
+{
+        if (t->profile->by_allocation) {
+                json_member_u64(j, "self_bytes", self);
+                json_member_u64(j, "total_bytes", total);
+        } else {
+                json_member_seconds(j, "self_s", self);
+                json_member_seconds(j, "total_s", total);
+        }
+}
+
 static void functions_json(struct json_out *j, const struct part *t)
 {
         json_member_open(j, "functions", '[');
@@ -303,8 +342,7 @@ static void functions_json(struct json_out *j, const struct part *t)
                 json_line(j);
                 json_open(j, '{');
                 json_member_text(j, "name", stack_profile_name(t->profile, f->name));
-                json_member_seconds(j, "self_s", f->self_ns);
-                json_member_seconds(j, "total_s", f->total_ns);
+                weights_json(j, t, f->self_weight, f->total_weight);
                 json_member_u64(j, "self_samples", f->self_samples);
                 json_member_u64(j, "total_samples", f->total_samples);
                 json_close(j, '}');
@@ -323,8 +361,7 @@ static void nodes_json(struct json_out *j, const struct part *t)
                 json_member_text(j, "name", stack_profile_name(t->profile, node->name));
                 if (node->parent)
                         json_member_u64(j, "parent", node->parent - 1);
-                json_member_seconds(j, "self_s", node->self_ns);
-                json_member_seconds(j, "total_s", node->total_ns);
+                weights_json(j, t, node->self_weight, node->total_weight);
                 json_member_u64(j, "self_samples", node->self_samples);
                 json_close(j, '}');
         }
@@ -350,11 +387,11 @@ static void waiting_json(struct json_out *j, const struct part *t)
         json_member_u64(j, "readings_failed", w->failed);
         json_member_seconds(j, "read_s", w->ns);
         json_known_double(j, "mean_threads", w->readings > 0, w->ns ? w->thread_ns / (double)w->ns : 0);
-        json_known_double(j, "mean_waiting_threads", w->readings > 0, share(t->all_ns, w->ns));
+        json_known_double(j, "mean_waiting_threads", w->readings > 0, share(t->all_weight, w->ns));
         json_member_u64(j, "threads_listed", w->listed);
         json_member_u64(j, "threads_read", w->read);
         json_member_u64(j, "threads_changed", w->changed);
-        json_member_seconds(j, "waited_s", t->all_ns);
+        json_member_seconds(j, "waited_s", t->all_weight);
         samples_json(j, t->tree, SAMPLE_COLLECTION);
         functions_json(j, t);
         nodes_json(j, t);
@@ -371,7 +408,14 @@ static void print_json(const struct inspect_subject *s, const struct part *runni
         json_member_seconds(&j, "elapsed_s", p->elapsed_ns);
         json_member_bool(&j, "ended", p->has_ended);
         samples_json(&j, running->tree, SAMPLE_KINDS);
-        json_member_seconds(&j, "sampled_cpu_s", running->all_ns);
+        if (p->by_allocation) {
+                json_member_u64(&j, "sampled_bytes", running->all_weight);
+                json_member_u64(&j, "samples_not_weighed", p->unweighed);
+                json_known_u64(&j, "allocated_bytes", p->program_bytes > 0, p->program_bytes);
+                json_known_u64(&j, "sampled_bytes_of_these", p->program_bytes > 0, p->bytes_meanwhile);
+        } else {
+                json_member_seconds(&j, "sampled_cpu_s", running->all_weight);
+        }
         json_known_double(&j, "cpu_s", p->program_ns > 0, (double)p->program_ns / 1e9);
         json_member_seconds(&j, "waited_for_processor_s", p->waited_ns);
         json_member_open(&j, "stops", '{');

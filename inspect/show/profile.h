@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* profile.h - `heapwatch profile`: functions by CPU time and by waiting, and the trees of their callers. */
+/* profile.h - `heapwatch profile`: functions by CPU time, allocation or waiting, and the trees of their callers. */
 #ifndef HW_INSPECT_SHOW_PROFILE_H
 #define HW_INSPECT_SHOW_PROFILE_H
 

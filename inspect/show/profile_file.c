@@ -37,19 +37,20 @@ static void put_lines(FILE *to, const struct stack_profile *p, const struct time
         uint32_t names[PROFILE_DEEP];
 
         for (uint32_t id = 1; id <= time_tree_count(t); id++) {
-                const uint64_t us = (time_tree_nth(t, id)->self_ns + 500) / 1000;
-                if (us == 0)
+                const uint64_t self = time_tree_nth(t, id)->self_weight,
+                               n = p->by_allocation ? self : (self + 500) / 1000;
+                if (n == 0)
                         continue;
                 (void)fputs(before, to);
                 for (size_t i = stack_of(t, id, names); i-- > 0;) {
                         put_name(to, name_without_package(stack_profile_name(p, names[i])));
                         (void)putc(i ? ';' : ' ', to);
                 }
-                (void)fprintf(to, "%" PRIu64 "\n", us);
+                (void)fprintf(to, "%" PRIu64 "\n", n);
         }
 }
 
-/* A line for each stack, the outermost function first, with microseconds; where there are both, it says of what. */
+/* A line for each stack, the outermost function first, with microseconds or bytes; of two trees it says of which. */
 bool profile_write_collapsed(FILE *to, const struct stack_profile *p, const char *program)
 {
         (void)program;
@@ -74,19 +75,19 @@ static void put_frames(struct json_out *j, const struct stack_profile *p)
         json_close(j, '}');
 }
 
-static void put_tree(struct json_out *j, const struct time_tree *t, const char *name)
+static void put_tree(struct json_out *j, const struct time_tree *t, const char *name, const char *unit)
 {
         uint32_t names[PROFILE_DEEP];
 
         json_open(j, '{');
         json_member_text(j, "type", "sampled");
         json_member_text(j, "name", name);
-        json_member_text(j, "unit", "nanoseconds");
+        json_member_text(j, "unit", unit);
         json_member_u64(j, "startValue", 0);
-        json_member_u64(j, "endValue", time_tree_ns(t) - t->unkept_ns);
+        json_member_u64(j, "endValue", time_tree_weight(t) - t->unkept_weight);
         json_member_open(j, "samples", '[');
         for (uint32_t id = 1; id <= time_tree_count(t); id++) {
-                if (time_tree_nth(t, id)->self_ns == 0)
+                if (time_tree_nth(t, id)->self_weight == 0)
                         continue;
                 json_line(j);
                 json_open(j, '[');
@@ -97,8 +98,8 @@ static void put_tree(struct json_out *j, const struct time_tree *t, const char *
         json_close(j, ']');
         json_member_open(j, "weights", '[');
         for (uint32_t id = 1; id <= time_tree_count(t); id++)
-                if (time_tree_nth(t, id)->self_ns)
-                        json_u64(j, time_tree_nth(t, id)->self_ns);
+                if (time_tree_nth(t, id)->self_weight)
+                        json_u64(j, time_tree_nth(t, id)->self_weight);
         json_close(j, ']');
         json_close(j, '}');
 }
@@ -113,9 +114,10 @@ bool profile_write_speedscope(FILE *to, const struct stack_profile *p, const cha
         json_member_text(&j, "name", program ? program : "heapwatch profile");
         put_frames(&j, p);
         json_member_open(&j, "profiles", '[');
-        put_tree(&j, &p->running, "CPU time");
+        put_tree(&j, &p->running, p->by_allocation ? "allocation" : "CPU time",
+                 p->by_allocation ? "bytes" : "nanoseconds");
         if (p->with_waiting)
-                put_tree(&j, &p->waiting, "waiting, by Haskell thread");
+                put_tree(&j, &p->waiting, "waiting, by Haskell thread", "nanoseconds");
         json_close(&j, ']');
         json_close(&j, '}');
         json_newline(&j);

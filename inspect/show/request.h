@@ -25,6 +25,7 @@ struct inspect_request {
         bool json, all, no_stop, once;
         bool brief;            /* of `why`: one sentence, without a head; of `threads`: few members of a group */
         bool by_thread;        /* of `profile`: stacks begin with their thread */
+        bool allocation;       /* of `profile`: by bytes, in place of CPU time */
         bool waiting;          /* of `profile`: also those that wait */
         bool for_agent;        /* of `watch`: only censuses, to the agent in the program */
         bool rows;             /* of `profile`: the tree for programs, in place of the tables */

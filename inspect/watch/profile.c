@@ -5,6 +5,11 @@
  * stopped: a thread that waits in the kernel has used nothing, and would be woken up. The time between two samples is
  * jittered, so that work in step with a clock is not always met at the same place.
  *
+ * For what it allocates a thread that runs Haskell is stopped again after WINDOW_NS: a sample stands for what it would
+ * have allocated in its CPU time as quickly as in that window. What it has allocated since the sample before would go
+ * to where it happens to be now: functions that alternate more quickly than samples come would share it by CPU time,
+ * and threads that live shortly would have no sample before.
+ *
  * Threads that wait are read while they do: a few, ten times a second; many, less often, so that it costs no more. Each
  * stands for the time since the reading before.
  */
@@ -17,6 +22,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
+#include "inspect/ghc/rts_counters.h"
 #include "inspect/process/os_threads.h"
 #include "proto/base/clock.h"
 #include "proto/base/descriptors.h"
@@ -30,6 +36,8 @@
 #define READING_THREADS    1000u
 #define READING_WORDS      2048u /* of each stack: 16 KiB */
 #define REPORT_NS          UINT64_C(1000000000)
+#define WINDOW_NS          UINT64_C(100000)
+#define WINDOW_BYTES_MOST  (UINT64_C(1) << 36) /* more, or less than none: the program has set a limit */
 
 static volatile sig_atomic_t is_interrupted;
 
@@ -51,6 +59,9 @@ struct sampler {
         uint64_t random, reading_ns;
         uint64_t pass;
         uint64_t begin_cpu_ns; /* of the program */
+        struct rts_counters_search search;
+        bool has_counters;
+        uint64_t begin_bytes, begin_weight; /* of the program and of samples, when counters were first known */
 };
 
 /*
@@ -62,6 +73,43 @@ static uint64_t stop_duration(uint64_t all_ns, uint64_t seen_ns, uint64_t waited
         const uint64_t rest = all_ns > waited_ns ? all_ns - waited_ns : 0;
 
         return rest > seen_ns ? rest : seen_ns;
+}
+
+static void sleep_until(uint64_t ns)
+{
+        const struct timespec t = { (time_t)(ns / 1000000000u), (long)(ns % 1000000000u) };
+
+        (void)clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL);
+}
+
+/* Its times and what `h` has allocated, of one moment. One that waits in the kernel stands still by itself. */
+static bool read_allocated(struct sampler *s, struct os_thread *t, const struct haskell_thread *h,
+                           struct thread_times *ret, uint64_t *ret_bytes)
+{
+        struct registers r;
+
+        if (!os_thread_is_running(t))
+                return os_thread_times(t, ret) && thread_allocated(s->ghc, h, NULL, ret_bytes);
+        if (stop_thread(s->pid, t->tid, s->how->max_stop_ns, &r) != STOPPED)
+                return false;
+        const bool good = os_thread_times(t, ret) && thread_allocated(s->ghc, h, &r, ret_bytes) && !stop_is_over();
+        stack_profile_add_stop(s->to, stop_end());
+        return good;
+}
+
+/* What a sample stands for when its thread allocates for all of its `cpu_ns` as in the window after the sample. */
+static bool weigh_allocation(struct sampler *s, struct os_thread *t, const struct thread_times *begin,
+                             uint64_t begin_bytes, uint64_t cpu_ns, uint64_t *ret)
+{
+        struct thread_times end;
+        uint64_t bytes;
+
+        sleep_until(clock_mono_ns() + WINDOW_NS);
+        if (!read_allocated(s, t, &s->threads.items[0], &end, &bytes) || end.cpu_ns <= begin->cpu_ns ||
+            bytes - begin_bytes > WINDOW_BYTES_MOST)
+                return false;
+        *ret = (uint64_t)((double)(bytes - begin_bytes) * (double)cpu_ns / (double)(end.cpu_ns - begin->cpu_ns));
+        return true;
 }
 
 static enum stopped sample(struct sampler *s, struct os_thread *t, const struct thread_times *before)
@@ -77,7 +125,11 @@ static enum stopped sample(struct sampler *s, struct os_thread *t, const struct 
         }
         const uint64_t seen_ns = clock_mono_ns();
         const enum activity activity = threads_copy_running(&s->threads, s->ghc, &s->runtime, &r, STACK_WORDS_COPIED);
-        const bool good = os_thread_times(t, &after) && !stop_is_over();
+        uint64_t allocated = 0;
+        const bool allocates = s->how->by_allocation && activity == ACTIVITY_HASKELL && s->threads.n > 0;
+        const bool good = os_thread_times(t, &after) &&
+                          (!allocates || thread_allocated(s->ghc, &s->threads.items[0], &r, &allocated)) &&
+                          !stop_is_over();
         const uint64_t all_ns = stop_end();
         stack_profile_add_stop(s->to,
                                stop_duration(all_ns, clock_mono_ns() - seen_ns, after.waited_ns - before->waited_ns));
@@ -86,7 +138,13 @@ static enum stopped sample(struct sampler *s, struct os_thread *t, const struct 
                 return STOPPED_NOT;
         }
         threads_unwind(&s->threads, s->ghc, &s->runtime, &r);
-        stack_profile_add(s->to, s->ghc, &s->threads, activity, r.pc, after.cpu_ns - t->sampled.cpu_ns);
+        const uint64_t cpu_ns = after.cpu_ns - t->sampled.cpu_ns;
+        uint64_t weight = s->how->by_allocation ? 0 : cpu_ns;
+        if (allocates && !weigh_allocation(s, t, &after, allocated, cpu_ns, &weight)) {
+                s->to->unweighed++; /* the next sample stands for its time */
+                return STOPPED;
+        }
+        stack_profile_add(s->to, s->ghc, &s->threads, activity, r.pc, weight);
         s->to->waited_ns += after.waited_ns - t->sampled.waited_ns;
         t->sampled = after;
         return STOPPED;
@@ -155,11 +213,22 @@ static void read_cpu(struct sampler *s)
                 s->to->program_ns = ns - s->begin_cpu_ns;
 }
 
-static void sleep_until(uint64_t ns)
+/* Up to the newest collection. A program without symbols shows where its counters are by further collections. */
+static void read_counters(struct sampler *s)
 {
-        const struct timespec t = { (time_t)(ns / 1000000000u), (long)(ns % 1000000000u) };
+        const uint64_t weight = time_tree_weight(&s->to->running);
+        struct rts_counters now;
 
-        (void)clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL);
+        if (!s->how->by_allocation || !generations_read(&s->ghc->generations, s->ghc->program) ||
+            !rts_counters_read(&s->search, s->ghc->program, &s->ghc->generations, &now))
+                return;
+        if (!s->has_counters) {
+                s->has_counters = true;
+                s->begin_bytes = now.allocated_bytes;
+                s->begin_weight = weight;
+        }
+        s->to->program_bytes = now.allocated_bytes - s->begin_bytes;
+        s->to->bytes_meanwhile = weight - s->begin_weight;
 }
 
 /*
@@ -218,6 +287,7 @@ static enum stopped run(struct sampler *s, struct error *error)
                 if (now_ns >= list_ns) {
                         list_ns = now_ns + LIST_NS;
                         read_cpu(s);
+                        read_counters(s);
                 }
                 result = pass(s);
                 if (now_ns >= reading_ns)
@@ -236,6 +306,7 @@ static enum stopped run(struct sampler *s, struct error *error)
                 now_ns = clock_mono_ns();
         }
         read_cpu(s);
+        read_counters(s);
         s->to->elapsed_ns = now_ns - begin_ns;
         s->to->is_interrupted = is_interrupted;
         if (result == STOPPED_REFUSED)
@@ -260,13 +331,14 @@ enum stopped profile_process(struct stack_profile *ret, struct ghc *g, pid_t pid
         runtime_find(&s.runtime, g);
         if ((s.runtime.unwinder = unwinder_new(g->program)) != NULL)
                 unwinder_load(s.runtime.unwinder);
+        ret->by_allocation = how->by_allocation;
         ret->with_waiting = how->with_waiting;
         set_priority(true);
         const enum stopped result = run(&s, error);
         set_priority(false);
         stack_profile_sum(ret);
-        if (ret->program_ns && ret->program_ns < time_tree_ns(&ret->running))
-                ret->program_ns = time_tree_ns(&ret->running); /* it has ended, and was read before */
+        if (!ret->by_allocation && ret->program_ns && ret->program_ns < time_tree_weight(&ret->running))
+                ret->program_ns = time_tree_weight(&ret->running); /* it has ended, and was read before */
         unwinder_destroy(&s.runtime.unwinder);
         runtime_done(&s.runtime);
         threads_done(&s.waiting);

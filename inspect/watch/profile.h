@@ -11,6 +11,7 @@
 struct profiling {
         uint64_t for_ns;
         unsigned hz;          /* of each thread that runs */
+        bool by_allocation;   /* weighted by what Haskell threads allocate, in place of CPU time */
         bool with_waiting;    /* also what Haskell threads wait for, which does not stop them */
         uint64_t max_stop_ns; /* a longer stop ends by itself, without a sample */
         void (*report)(void *ctx, const struct stack_profile *so_far); /* each second; NULL: only at the end */

@@ -32,6 +32,8 @@ programs = Programs({
     "profiled": ("inside-profiled", "Inside", "-threaded", "-prof"),
     "foreign": ("foreign-work", "ForeignWork", "-threaded", "-optc-O2", "tests/programs/foreign_work.c"),
     "foreign-plain": ("foreign-work-plain", "ForeignWork", "-optc-O2", "tests/programs/foreign_work.c"),
+    "turns": ("turns", "Turns"),
+    "turns-threaded": ("turns-threaded", "Turns", "-threaded"),
     "sources": ("inside-sources", "Inside", "-threaded", "-rtsopts", "tests/programs/inside_sources.c"),
 })
 
@@ -742,6 +744,37 @@ def test_profile(directory):
     finally:
         program.kill()
         program.wait()
+
+
+@pytest.mark.parametrize("build", ["turns", "turns-threaded"])
+def test_profile_of_allocation(directory, build):
+    """By bytes, which are split otherwise than CPU time, as the program itself counts both; and in the files, too."""
+    require_tracing()
+    program = started(programs[build])
+    try:
+        found = inspect("profile", program.pid, "--allocation", "--for", "2s", "--hz", "500", "-o", directory / "turns.collapsed")
+        text = client("profile", program.pid, "--allocation", "--for", "200ms", "-o", directory / "turns.speedscope.json").stdout.decode()
+        for more in ("--waiting", "--keep"):
+            refused = client("profile", program.pid, "--allocation", more)
+            assert refused.returncode == 2 and b"make a profile for each" in refused.stderr, refused
+        bytes_share, cpu_share = [float(n) for n in program.communicate()[0].split()]
+    finally:
+        program.kill()
+        program.wait()
+    assert 0.69 < bytes_share < 0.71 and cpu_share < 0.3, (bytes_share, cpu_share)
+    lines = (line.rsplit(" ", 1) for line in (directory / "turns.collapsed").read_text().splitlines())
+    n = {"allocate": 0, "compute": 0}
+    for stack, count in lines:
+        for name in n:
+            n[name] += int(count) if name in stack else 0
+    assert cpu_share + 0.15 < n["allocate"] / sum(n.values()) < bytes_share + 0.15, (n, bytes_share, cpu_share)     # beside other tests
+    by_name = {f["name"]: f for f in found["functions"]}
+    samples = {name: by_name[f"Main.$w{name}"]["total_samples"] for name in n}
+    assert sum(n.values()) > 0.9 * found["sampled_bytes"] and samples["allocate"] < samples["compute"], samples
+    assert 0 < found["sampled_bytes_of_these"] < 1.3 * found["allocated_bytes"] and "sampled_cpu_s" not in found
+    assert re.search(r"iB allocated by Haskell threads, estimated; of [0-9.]+ [KMG]iB that the runtime counted meanwhile", text), text
+    [profile] = json.loads((directory / "turns.speedscope.json").read_text())["profiles"]
+    assert profile["unit"] == "bytes" and profile["endValue"] == sum(profile["weights"]) > 0
 
 
 @pytest.mark.parametrize("call", ["safe", "unsafe"])

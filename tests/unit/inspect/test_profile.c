@@ -70,16 +70,16 @@ static void test_folding(void **state)
         stack_profile_sum(&p);
         assert_int_equal(time_tree_count(&p.running), 5);
         assert_int_equal(time_tree_samples(&p.running), 4);
-        assert_int_equal(time_tree_ns(&p.running), 105);
+        assert_int_equal(time_tree_weight(&p.running), 105);
         const struct time_function step = function_of(&p, "step"), light = function_of(&p, "light"),
                                    root = function_of(&p, "main");
-        assert_int_equal(step.self_ns, 10);
-        assert_int_equal(step.total_ns, 100);
+        assert_int_equal(step.self_weight, 10);
+        assert_int_equal(step.total_weight, 100);
         assert_int_equal(step.total_samples, 3);
-        assert_int_equal(light.self_ns, 20);
-        assert_int_equal(light.total_ns, 30);
+        assert_int_equal(light.self_weight, 20);
+        assert_int_equal(light.total_weight, 30);
         assert_int_equal(root.self_samples, 1);
-        assert_int_equal(root.total_ns, 105);
+        assert_int_equal(root.total_weight, 105);
         assert_int_equal(time_tree_nth(&p.running, 1)->total_samples, 4);
         stack_profile_done(&p);
 }
@@ -146,8 +146,8 @@ static void test_files_with_waiting(void **state)
         ADD_TO(&p, &p.waiting, 900000, "Main.rest", "Main.main", "(in threadDelay)");
         ADD_TO(&p, &p.waiting, 100000, "Main.a", "Main.main", "(in threadDelay)");
         stack_profile_sum(&p);
-        assert_int_equal(function_of(&p, "Main.main").total_ns, 70000);
-        assert_int_equal(function_of_tree(&p, &p.waiting, "Main.main").total_ns, 1000000);
+        assert_int_equal(function_of(&p, "Main.main").total_weight, 70000);
+        assert_int_equal(function_of_tree(&p, &p.waiting, "Main.main").total_weight, 1000000);
         size_t n;
         free(stack_profile_functions(&p, &p.running, &n));
         assert_int_equal(n, 2); /* none of the other tree */
@@ -185,6 +185,97 @@ static void test_files_with_waiting(void **state)
         (void)inflateEnd(&z);
         document_done(&d);
         stack_profile_done(&p);
+}
+
+/* Weights are bytes in all files, and what has no weight is in none that has weights alone. */
+static void test_files_by_allocation(void **state)
+{
+        struct stack_profile p;
+
+        (void)state;
+        stack_profile_init(&p);
+        p.by_allocation = true;
+        ADD(&p, 3072, "Main.a", "Main.main");
+        ADD(&p, 1024, "Main.b", "Main.main");
+        ADD(&p, 0, "(garbage collection)");
+        stack_profile_sum(&p);
+        struct document d = written(&p, profile_write_collapsed);
+        assert_string_equal(d.text, "Main.main;Main.a 3072\nMain.main;Main.b 1024\n");
+        document_done(&d);
+        d = written(&p, profile_write_speedscope);
+        assert_non_null(
+                strstr(d.text, "\"name\":\"allocation\",\"unit\":\"bytes\",\"startValue\":0,\"endValue\":4096"));
+        document_done(&d);
+        d = written(&p, profile_write_svg);
+        assert_non_null(strstr(d.text, "<title>Main.a: 75.0 %, 3.00 KiB, 1 sample</title>"));
+        assert_non_null(strstr(d.text, "allocation, 3 samples"));
+        document_done(&d);
+        d = written(&p, profile_write_pprof);
+        uint8_t bytes[4096];
+        z_stream z = {
+                .next_in = (void *)d.text, .avail_in = (unsigned)d.size, .next_out = bytes, .avail_out = sizeof(bytes)
+        };
+        assert_int_equal(inflateInit2(&z, 16 + MAX_WBITS), Z_OK);
+        assert_int_equal(inflate(&z, Z_FINISH), Z_STREAM_END);
+        Pprof__Profile *f = pprof__profile__unpack(NULL, z.total_out, bytes);
+        assert_non_null(f);
+        assert_int_equal(f->n_sample_type, 2);
+        assert_string_equal(f->string_table[f->sample_type[1]->type], "alloc_space");
+        assert_string_equal(f->string_table[f->sample_type[1]->unit], "bytes");
+        assert_string_equal(f->string_table[f->period_type->type], "alloc_space");
+        assert_int_equal(f->sample[0]->value[1], 3072);
+        pprof__profile__free_unpacked(f, NULL);
+        (void)inflateEnd(&z);
+        document_done(&d);
+        stack_profile_done(&p);
+}
+
+/* The counter counts down; of the block that a thread fills what lies before Hp is not in it yet. */
+static void check_allocated(const struct draft_layout *layout)
+{
+        struct draft *d = draft_new(layout);
+        const unsigned shift = (layout->header - 1) * 8;
+        const uint64_t block = DRAFT_C + 0x9000, start = DRAFT_HEAP + 0x5000;
+        struct registers r = { .hs_hp = start + 0x100 - 8 };
+        struct error error = { "" };
+        struct ghc g;
+        uint64_t n;
+
+        const uint64_t tso = draft_thread(d, 0, 0, NULL, 0);
+        draft_finish(d);
+        assert_true(ghc_find(&g, &d->program, &error));
+        struct haskell_thread h = { .tso = tso, .id = *(uint64_t *)(void *)draft_at(d, tso + shift + layout->id, 8) };
+        draft_u64(d, tso + shift + layout->limit, 0 - UINT64_C(8192));
+        draft_u64(d, block, start);
+        draft_u64(d, block + 8, start);
+        draft_u64(d, DRAFT_CAPABILITY + CAPABILITY_CURRENT_NURSERY, block);
+        assert_true(thread_allocated(&g, &h, &r, &n)); /* another thread fills the block */
+        assert_int_equal(n, 8192);
+        draft_u64(d, DRAFT_CAPABILITY + CAPABILITY_CURRENT_THREAD, tso);
+        assert_true(thread_allocated(&g, &h, &r, &n));
+        assert_int_equal(n, 8192 + 0x100);
+        assert_true(thread_allocated(&g, &h, NULL, &n));
+        assert_int_equal(n, 8192);
+        draft_u64(d, block + 8, start + 0x100); /* it has left the block, and counted that */
+        assert_true(thread_allocated(&g, &h, &r, &n));
+        assert_int_equal(n, 8192);
+        draft_u64(d, block + 8, start);
+        r.hs_hp = start + BLOCK_BYTES; /* of C code: it is anything */
+        assert_true(thread_allocated(&g, &h, &r, &n));
+        assert_int_equal(n, 8192);
+        h.id++; /* there is another thread now */
+        assert_false(thread_allocated(&g, &h, &r, &n));
+        ghc_done(&g);
+        draft_destroy(d);
+}
+
+static void test_allocated(void **state)
+{
+        (void)state;
+        check_allocated(&draft_9_0);
+        check_allocated(&draft_9_6);
+        check_allocated(&draft_9_10);
+        check_allocated(&draft_profiled);
 }
 
 /* As zlib and the format's own definition read it; more than one block of the compressed format. */
@@ -317,20 +408,20 @@ static void test_stacks(void **state)
         assert_int_equal(threads_copy_running(&t, &g, &runtime, &r, 100), ACTIVITY_HASKELL);
         stack_profile_add(&p, &g, &t, ACTIVITY_OTHER, r.pc, 32);
         stack_profile_sum(&p);
-        assert_int_equal(p.running.ns[SAMPLE_COLLECTION], 1);
-        assert_int_equal(p.running.ns[SAMPLE_OUTSIDE], 2);
-        assert_int_equal(p.running.ns[SAMPLE_WHOLE], 140);
-        assert_int_equal(p.running.ns[SAMPLE_CUT], 16);
-        assert_int_equal(p.running.ns[SAMPLE_BROKEN], 32);
-        assert_int_equal(function_of(&p, "base:GHC.Base.outer").total_ns, 140);
-        assert_int_equal(function_of(&p, "Main.inner").total_ns, 156);
-        assert_int_equal(function_of(&p, "(garbage collection)").self_ns, 1);
-        assert_int_equal(function_of(&p, "(deeper stack)").total_ns, 16);
-        assert_int_equal(function_of(&p, "(code in no file)").self_ns, 138);
+        assert_int_equal(p.running.weights[SAMPLE_COLLECTION], 1);
+        assert_int_equal(p.running.weights[SAMPLE_OUTSIDE], 2);
+        assert_int_equal(p.running.weights[SAMPLE_WHOLE], 140);
+        assert_int_equal(p.running.weights[SAMPLE_CUT], 16);
+        assert_int_equal(p.running.weights[SAMPLE_BROKEN], 32);
+        assert_int_equal(function_of(&p, "base:GHC.Base.outer").total_weight, 140);
+        assert_int_equal(function_of(&p, "Main.inner").total_weight, 156);
+        assert_int_equal(function_of(&p, "(garbage collection)").self_weight, 1);
+        assert_int_equal(function_of(&p, "(deeper stack)").total_weight, 16);
+        assert_int_equal(function_of(&p, "(code in no file)").self_weight, 138);
         /* the leaf is named by its table, wherever in its code it was */
         char name[32];
         (void)snprintf(name, sizeof(name), "0x%lx", (unsigned long)leaf);
-        assert_int_equal(function_of(&p, name).total_ns, 52);
+        assert_int_equal(function_of(&p, name).total_weight, 52);
         stack_profile_done(&p);
         runtime_done(&runtime);
         threads_done(&t);
@@ -403,10 +494,10 @@ static void test_stacks_by_thread(void **state)
                 stack_profile_add(&p, &g, &one, ACTIVITY_HASKELL, DRAFT_TEXT, 10);
         }
         stack_profile_sum(&p);
-        assert_int_equal(function_of(&p, "thread worker").total_ns, 20);
-        assert_int_equal(function_of(&p, "thread 3").total_ns, 10);
-        assert_int_equal(function_of(&p, "thread 4").total_ns, 10);
-        assert_int_equal(time_tree_ns(&p.running), 40);
+        assert_int_equal(function_of(&p, "thread worker").total_weight, 20);
+        assert_int_equal(function_of(&p, "thread 3").total_weight, 10);
+        assert_int_equal(function_of(&p, "thread 4").total_weight, 10);
+        assert_int_equal(time_tree_weight(&p.running), 40);
         stack_profile_done(&p);
         threads_done(&t);
         ghc_done(&g);
@@ -462,16 +553,16 @@ static void test_waiting(void **state)
         stack_profile_init(&p);
         stack_profile_add_waiting(&p, &g, &t, 100);
         stack_profile_sum(&p);
-        assert_int_equal(p.waiting.ns[SAMPLE_WHOLE], 300);
-        assert_int_equal(time_tree_ns(&p.running), 0);
-        assert_int_equal(function_of_tree(&p, &p.waiting, "Main.inner").self_ns, 200);
-        assert_int_equal(function_of_tree(&p, &p.waiting, "Main.outer").self_ns, 100);
-        assert_int_equal(function_of_tree(&p, &p.waiting, "(blocked on an MVar)").total_ns, 200);
-        assert_int_equal(function_of_tree(&p, &p.waiting, "(blocked in STM)").total_ns, 100);
+        assert_int_equal(p.waiting.weights[SAMPLE_WHOLE], 300);
+        assert_int_equal(time_tree_weight(&p.running), 0);
+        assert_int_equal(function_of_tree(&p, &p.waiting, "Main.inner").self_weight, 200);
+        assert_int_equal(function_of_tree(&p, &p.waiting, "Main.outer").self_weight, 100);
+        assert_int_equal(function_of_tree(&p, &p.waiting, "(blocked on an MVar)").total_weight, 200);
+        assert_int_equal(function_of_tree(&p, &p.waiting, "(blocked in STM)").total_weight, 100);
         w.words_most = 2;
         assert_true(threads_copy_waiting(&t, &g, &w));
         stack_profile_add_waiting(&p, &g, &t, 1);
-        assert_int_equal(p.waiting.ns[SAMPLE_CUT], 2);
+        assert_int_equal(p.waiting.weights[SAMPLE_CUT], 2);
         unsigned chosen[THREADS + 1] = { 0 };
         w.most = 2;
         for (w.random = 0; w.random < TRIES; w.random++) {
@@ -503,6 +594,8 @@ int main(void)
                 cmocka_unit_test(test_stacks),
                 cmocka_unit_test(test_flame_graph),
                 cmocka_unit_test(test_files_with_waiting),
+                cmocka_unit_test(test_files_by_allocation),
+                cmocka_unit_test(test_allocated),
                 cmocka_unit_test(test_pprof),
                 cmocka_unit_test(test_delays),
                 cmocka_unit_test(test_stops),
