@@ -390,10 +390,9 @@ const struct command command_profile = {
                 "docs/INSIDE.md says what is needed and how true it is.\n\n"
                 "--waiting shows what Haskell threads wait for, and in which functions, as a tree of its own, with the "
                 "number of threads on average. They are read while they wait: nothing is stopped for it.\n\n"
-                "--allocation shows which functions allocate, in bytes. A thread that is sampled is stopped again 100 "
-                "us "
-                "later, and the sample is weighted by what it has allocated in between: functions that take turns more "
-                "quickly than that share it by their CPU time.",
+                "--allocation shows which functions allocate. A sampled thread is stopped again after 0.1 ms, and the "
+                "sample is weighted by what it allocated in between: functions that take turns more quickly than that "
+                "share it by their CPU time.",
         .options = options_of_profile,
         .examples =
                 (const char *const[]){

@@ -81,7 +81,9 @@ def test_a_killed_program_stays_on_every_face(daemon, programs):
 
 def test_the_run_before_is_kept_beside_the_next_one(daemon, programs):
     first = leaky(daemon, programs)
-    os.kill(running_target(daemon, "mine").run_info.pid, signal.SIGKILL)
+    first_pid = running_target(daemon, "mine").run_info.pid
+    wait_for(lambda: (h := daemon.snapshot("mine").get("heap")) and h[0].heap.live_bytes, "live data")
+    os.kill(first_pid, signal.SIGKILL)
     finish(first)
     kept(daemon, "mine")
     second = leaky(daemon, programs)

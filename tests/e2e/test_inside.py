@@ -770,7 +770,7 @@ def test_profile_of_allocation(directory, build):
     assert cpu_share + 0.15 < n["allocate"] / sum(n.values()) < bytes_share + 0.15, (n, bytes_share, cpu_share)     # beside other tests
     by_name = {f["name"]: f for f in found["functions"]}
     samples = {name: by_name[f"Main.$w{name}"]["total_samples"] for name in n}
-    assert sum(n.values()) > 0.9 * found["sampled_bytes"] and samples["allocate"] < samples["compute"], samples
+    assert sum(n.values()) > 0.7 * found["sampled_bytes"] and samples["allocate"] < samples["compute"], samples
     assert 0 < found["sampled_bytes_of_these"] < 1.3 * found["allocated_bytes"] and "sampled_cpu_s" not in found
     assert re.search(r"iB allocated by Haskell threads, estimated; of [0-9.]+ [KMG]iB that the runtime counted meanwhile", text), text
     [profile] = json.loads((directory / "turns.speedscope.json").read_text())["profiles"]
