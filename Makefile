@@ -250,9 +250,10 @@ $(O)/heapwatch: $(OBJ)/client/main.o $(CLIENT_OBJ) $(O)/libdaemon.a $(O)/libinte
 	$(call SAY,LD,$@)
 	$(Q)$(CC) -o $@ $(filter-out %.map,$^) $(CFLAGS) $(LDFLAGS) $(HW_LDFLAGS) $(LIBS_CLIENT) $(LIBS_LIB)
 
-# What reads other programs' memory links nothing but the C library, what is needed to print, zstd for graphs in files,
-# and libdw for the stacks of C code.
-$(O)/heapwatch-inspect: $(OBJ)/inspect/main.o $(INSPECT_OBJ) $(call objects,$(SRC.proto/cli)) $(O)/libinternal.a
+# What reads other programs' memory links nothing but the C library, what is needed to print and to read compressed
+# files, zstd for graphs in files, and libdw for the stacks of C code.
+$(O)/heapwatch-inspect: $(OBJ)/inspect/main.o $(INSPECT_OBJ) $(call objects,$(SRC.proto/cli) $(SRC.proto/archive) \
+        $(SRC.proto/recording) $(SRC.proto/texts)) $(O)/libinternal.a
 	$(call SAY,LD,$@)
 	$(Q)$(CC) -o $@ $(filter-out %.map,$^) $(CFLAGS) $(LDFLAGS) $(HW_LDFLAGS) $(LIBS_INSPECT)
 

@@ -58,29 +58,36 @@ static bool add(struct files *f, int fd, struct memory **ret, uint64_t *ret_size
         return true;
 }
 
-static int open_file(const char *path, struct error *error)
+bool files_open(struct files *f, const char *path, struct memory **ret, uint64_t *ret_size, struct error *error)
 {
         /* nonblocking: it may be a FIFO */
         const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 
-        if (fd < 0)
-                (void)error_set(error, "%s", strerror(errno));
-        return fd;
+        return fd < 0 ? error_set(error, "%s", strerror(errno)) : add(f, fd, ret, ret_size, error);
 }
 
-bool files_open(struct files *f, const char *path, struct memory **ret, uint64_t *ret_size, struct error *error)
+/* What systemd may have been built to compress with, too. */
+static bool is_of_another(struct memory *file)
 {
-        const int fd = open_file(path, error);
+        static const uint8_t xz[] = { 0xfd, '7', 'z', 'X' }, lz4[] = { 0x04, 0x22, 0x4d, 0x18 };
+        uint8_t head[sizeof(xz)];
 
-        return fd >= 0 && add(f, fd, ret, ret_size, error);
+        return memory_read(file, 0, head, sizeof(head)) &&
+               (!memcmp(head, xz, sizeof(xz)) || !memcmp(head, lz4, sizeof(lz4)));
 }
 
 bool files_open_unpacked(struct files *f, const char *path, struct memory **ret, uint64_t *ret_size,
                          struct error *error)
 {
-        const int packed = open_file(path, error), fd = packed < 0 ? -1 : unpack(packed, error);
+        int fd;
 
-        return fd >= 0 && add(f, fd, ret, ret_size, error);
+        if (!files_open(f, path, ret, ret_size, error))
+                return false;
+        if (is_of_another(*ret))
+                return error_set(error,
+                                 "it is compressed by xz or lz4; gzip and zstd are read: unpack it, or write it "
+                                 "by `coredumpctl dump PID -o FILE`");
+        return unpack(path, &fd, error) && (fd < 0 || add(f, fd, ret, ret_size, error));
 }
 
 static bool open_of_program(void *ctx, const char *path, struct memory **ret, uint64_t *ret_size, struct error *error)

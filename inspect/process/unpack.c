@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN - the memory that this needs is a buffer for each side. A core file is mostly zeros, or may have been made to
- * be: blocks of them become holes, and the limit of CPU time ends what does not end by itself.
+ * DESIGN - what a compressed file has is read as that of a log is. A core file is mostly zeros, or may have been made
+ * to be: blocks of them become holes, and the limit of CPU time ends what does not end by itself.
  */
 #include "inspect/process/unpack.h"
 
@@ -11,10 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <zlib.h>
-#include <zstd.h>
 
-#define BUFFER_BYTES ((size_t)1 << 17)
+#include "proto/archive/log_file.h"
+#include "proto/base/descriptors.h"
+
+#define BUFFER_BYTES ((size_t)1 << 16)
 #define BLOCK_BYTES  4096u /* a hole is of these */
 
 /* The plain file as far as it is written. */
@@ -39,95 +40,40 @@ static bool put(struct plain *p, const uint8_t *bytes, size_t n, struct error *e
         return true;
 }
 
-static bool unpack_gzip(int fd, struct plain *p, uint8_t *buffer, struct error *error)
-{
-        const int own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-        gzFile file = own >= 0 ? gzdopen(own, "rb") : NULL;
-        bool good = file != NULL;
-        int n = 1;
-
-        if (!file && own >= 0)
-                (void)close(own);
-        while (good && (n = gzread(file, buffer, BUFFER_BYTES)) > 0)
-                good = put(p, buffer, (size_t)n, error);
-        const bool whole = file && n == 0 && gzclose_r(file) == Z_OK;
-        if (file && n != 0)
-                (void)gzclose_r(file);
-        return good && (whole || error_set(error, "it is damaged, or cut off: gzip"));
-}
-
-static bool unpack_zstd(int fd, struct plain *p, uint8_t *buffer, struct error *error)
-{
-        uint8_t *packed = malloc(BUFFER_BYTES);
-        ZSTD_DCtx *z = packed ? ZSTD_createDCtx() : NULL;
-        size_t left = 1; /* of a frame; 0: it is whole */
-        ssize_t n = 0;
-        bool good = z || error_set(error, "out of memory; --memory gives it more");
-
-        while (good && (n = read(fd, packed, BUFFER_BYTES)) > 0) {
-                ZSTD_inBuffer in = { packed, (size_t)n, 0 };
-                while (good && in.pos < in.size) {
-                        ZSTD_outBuffer out = { buffer, BUFFER_BYTES, 0 };
-                        left = ZSTD_decompressStream(z, &out, &in);
-                        if (ZSTD_isError(left))
-                                good = error_set(error, "it is damaged: zstd: %s", ZSTD_getErrorName(left));
-                        good = good && put(p, buffer, out.pos, error);
-                }
-        }
-        if (good && (n < 0 || left != 0))
-                good = error_set(error, "it is damaged, or cut off: zstd");
-        ZSTD_freeDCtx(z);
-        free(packed);
-        return good;
-}
-
-static int make_plain(struct error *error)
+static bool make_plain(struct plain *ret, struct error *error)
 {
         const char *directory = getenv("TMPDIR");
 
         if (!directory || !directory[0])
                 directory = "/var/tmp";
-        const int fd = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-        if (fd < 0)
-                (void)error_set(error, "it cannot be unpacked in %.200s: %s", directory, strerror(errno));
-        return fd;
+        *ret = (struct plain){ .fd = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600) };
+        return ret->fd >= 0 || error_set(error, "it cannot be unpacked in %.200s: %s", directory, strerror(errno));
 }
 
-/* What systemd may have been built to compress with, too. */
-static bool is_of_another(const uint8_t *head)
+static bool fill_plain(struct plain *p, struct log_file *packed, struct error *error)
 {
-        static const uint8_t xz[] = { 0xfd, '7', 'z', 'X' }, lz4[] = { 0x04, 0x22, 0x4d, 0x18 };
+        uint8_t buffer[BUFFER_BYTES];
+        ssize_t n;
 
-        return !memcmp(head, xz, sizeof(xz)) || !memcmp(head, lz4, sizeof(lz4));
+        while ((n = log_file_read(packed, buffer, sizeof(buffer))) > 0)
+                if (!put(p, buffer, (size_t)n, error))
+                        return false;
+        if (n < 0)
+                return error_set(error, "it cannot be read: %s", strerror((int)-n));
+        if (log_file_damage(packed))
+                return error_set(error, "it is damaged, or cut off: %s", log_file_damage(packed));
+        return ftruncate(p->fd, p->size) == 0 || error_set(error, "it cannot be unpacked: %s", strerror(errno));
 }
 
-int unpack(int fd, struct error *error)
+bool unpack(const char *path, int *ret_fd, struct error *error)
 {
-        static const uint8_t gzip[] = { 0x1f, 0x8b }, zstd[] = { 0x28, 0xb5, 0x2f, 0xfd };
-        uint8_t head[sizeof(zstd)], *buffer;
-        const ssize_t n = pread(fd, head, sizeof(head), 0);
-        const bool is_gzip = n == sizeof(head) && !memcmp(head, gzip, sizeof(gzip));
+        struct log_file *f = log_file_open(path, error);
+        struct plain p = { .fd = -1 };
+        const bool good = f && (!log_file_is_packed(f) || (make_plain(&p, error) && fill_plain(&p, f, error)));
 
-        if (n == sizeof(head) && is_of_another(head)) {
-                (void)close(fd);
-                return error_set(error,
-                                 "it is compressed by xz or lz4; gzip and zstd are read: unpack it, or write it "
-                                 "by `coredumpctl dump PID -o FILE`"),
-                       -1;
-        }
-        if (!is_gzip && (n != sizeof(head) || memcmp(head, zstd, sizeof(zstd)) != 0))
-                return fd;
-        struct plain p = { .fd = make_plain(error) };
-        bool good = p.fd >= 0;
-        if (good && !(buffer = malloc(BUFFER_BYTES))) {
-                good = error_set(error, "out of memory; --memory gives it more");
-        } else if (good) {
-                good = (is_gzip ? unpack_gzip : unpack_zstd)(fd, &p, buffer, error) &&
-                       (ftruncate(p.fd, p.size) == 0 || error_set(error, "it cannot be unpacked: %s", strerror(errno)));
-                free(buffer);
-        }
-        (void)close(fd);
-        if (!good && p.fd >= 0)
-                (void)close(p.fd);
-        return good ? p.fd : -1;
+        log_file_close(&f);
+        if (!good)
+                close_fd(&p.fd);
+        *ret_fd = p.fd;
+        return good;
 }

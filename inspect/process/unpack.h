@@ -6,12 +6,14 @@
 #ifndef HW_INSPECT_PROCESS_UNPACK_H
 #define HW_INSPECT_PROCESS_UNPACK_H
 
+#include <stdbool.h>
+
 #include "proto/base/error.h"
 
 /*
- * Of a descriptor that reads a file of gzip or zstd, that of its plain bytes, and the one that was given is closed; of
- * any other file the same one. -1 with a sentence, and it is closed: what it has is damaged, or there is no room.
+ * The descriptor of the plain bytes of a regular file of gzip or zstd; -1: it is not compressed so. False with a
+ * sentence: what it has is damaged, or there is no room.
  */
-int unpack(int fd, struct error *error);
+bool unpack(const char *path, int *ret_fd, struct error *error);
 
 #endif
