@@ -85,7 +85,7 @@ static struct given begun(const char *line)
         return g;
 }
 
-static void give_all(const struct census *c)
+static void send_census(const struct census *c)
 {
         char line[64];
 
@@ -128,7 +128,7 @@ static void test_threads_of_a_census(void **state)
                 assert_true(is_one(&c) == (i == 0));
                 if (i > 0)
                         continue;
-                give_all(&c);
+                send_census(&c);
                 assert_null(given_make_block(500));
                 struct chunk *chunk = given_make_block(600);
                 const uint8_t *said = chunk->bytes + BLOCK_MARKER_BYTES + at;
@@ -207,7 +207,7 @@ static void test_it_is_written_when_the_log_has_come_further(void **state)
 
         (void)state;
         assert_null(given_make_block(100));
-        give_all(&c);
+        send_census(&c);
         assert_null(given_make_block(500));
         assert_null(given_make_block(500));
         struct chunk *chunk = given_make_block(600);
@@ -233,7 +233,7 @@ static void test_its_number(void **state)
         for (size_t i = 0; i < ARRAY_SIZE(numbers); i++) {
                 struct census c = some_census();
                 put_be(c.bytes + 10, numbers[i], 8);
-                give_all(&c);
+                send_census(&c);
                 assert_null(given_make_block(500));
                 struct chunk *chunk = given_make_block(600);
                 const uint8_t *at = chunk->bytes + BLOCK_MARKER_BYTES;
@@ -249,9 +249,9 @@ static void test_the_newest_one_waits(void **state)
 
         (void)state;
         put_be(newer.bytes + 31, 2000, 8);
-        give_all(&older);
+        send_census(&older);
         assert_null(given_make_block(500));
-        give_all(&newer);
+        send_census(&newer);
         assert_null(given_make_block(600));
         struct chunk *chunk = given_make_block(700);
         assert_int_equal(get_be(chunk->bytes + BLOCK_MARKER_BYTES + 31, 8), 2000);

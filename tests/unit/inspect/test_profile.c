@@ -56,6 +56,26 @@ static struct document written(const struct stack_profile *p,
         return d;
 }
 
+/* Unpacked, to be freed. */
+static Pprof__Profile *written_pprof(const struct stack_profile *p)
+{
+        enum { ROOM = 1 << 20 };
+        uint8_t *bytes = malloc(ROOM);
+        struct document d = written(p, profile_write_pprof);
+        z_stream z = { .next_in = (void *)d.text, .avail_in = (unsigned)d.size, .next_out = bytes, .avail_out = ROOM };
+
+        assert_non_null(bytes);
+        assert_int_equal(inflateInit2(&z, 16 + MAX_WBITS), Z_OK);
+        assert_int_equal(inflate(&z, Z_FINISH), Z_STREAM_END); /* length and checksum are right */
+        assert_int_equal(z.avail_in, 0);
+        Pprof__Profile *f = pprof__profile__unpack(NULL, z.total_out, bytes);
+        assert_non_null(f);
+        (void)inflateEnd(&z);
+        document_done(&d);
+        free(bytes);
+        return f;
+}
+
 /* A sample counts once for a function, however often that is in its stack; neighbours of one name are one. */
 static void test_folding(void **state)
 {
@@ -136,7 +156,6 @@ static void test_flame_graph(void **state)
 /* Of both trees, each apart from the other: in one number a line says of what, pprof has values of both. */
 static void test_files_with_waiting(void **state)
 {
-        uint8_t bytes[4096];
         struct stack_profile p;
 
         (void)state;
@@ -165,14 +184,7 @@ static void test_files_with_waiting(void **state)
         assert_non_null(strstr(d.text, "<title>Main.a: 100.0 %, 70.0 us, 1 sample</title><rect x=\"10.00\""));
         assert_non_null(strstr(d.text, "<title>Main.rest: 90.0 %, 900 us, 1 sample</title><rect x=\"10.00\""));
         document_done(&d);
-        d = written(&p, profile_write_pprof);
-        z_stream z = {
-                .next_in = (void *)d.text, .avail_in = (unsigned)d.size, .next_out = bytes, .avail_out = sizeof(bytes)
-        };
-        assert_int_equal(inflateInit2(&z, 16 + MAX_WBITS), Z_OK);
-        assert_int_equal(inflate(&z, Z_FINISH), Z_STREAM_END);
-        Pprof__Profile *f = pprof__profile__unpack(NULL, z.total_out, bytes);
-        assert_non_null(f);
+        Pprof__Profile *f = written_pprof(&p);
         assert_int_equal(f->n_sample_type, 4);
         assert_string_equal(f->string_table[f->sample_type[3]->type], "waiting");
         assert_int_equal(f->n_sample, 3);
@@ -182,8 +194,6 @@ static void test_files_with_waiting(void **state)
                 assert_memory_equal(f->sample[i]->value, values[i], sizeof(values[i]));
         }
         pprof__profile__free_unpacked(f, NULL);
-        (void)inflateEnd(&z);
-        document_done(&d);
         stack_profile_done(&p);
 }
 
@@ -210,23 +220,13 @@ static void test_files_by_allocation(void **state)
         assert_non_null(strstr(d.text, "<title>Main.a: 75.0 %, 3.00 KiB, 1 sample</title>"));
         assert_non_null(strstr(d.text, "allocation, 3 samples"));
         document_done(&d);
-        d = written(&p, profile_write_pprof);
-        uint8_t bytes[4096];
-        z_stream z = {
-                .next_in = (void *)d.text, .avail_in = (unsigned)d.size, .next_out = bytes, .avail_out = sizeof(bytes)
-        };
-        assert_int_equal(inflateInit2(&z, 16 + MAX_WBITS), Z_OK);
-        assert_int_equal(inflate(&z, Z_FINISH), Z_STREAM_END);
-        Pprof__Profile *f = pprof__profile__unpack(NULL, z.total_out, bytes);
-        assert_non_null(f);
+        Pprof__Profile *f = written_pprof(&p);
         assert_int_equal(f->n_sample_type, 2);
         assert_string_equal(f->string_table[f->sample_type[1]->type], "alloc_space");
         assert_string_equal(f->string_table[f->sample_type[1]->unit], "bytes");
         assert_string_equal(f->string_table[f->period_type->type], "alloc_space");
         assert_int_equal(f->sample[0]->value[1], 3072);
         pprof__profile__free_unpacked(f, NULL);
-        (void)inflateEnd(&z);
-        document_done(&d);
         stack_profile_done(&p);
 }
 
@@ -281,13 +281,11 @@ static void test_allocated(void **state)
 /* As zlib and the format's own definition read it; more than one block of the compressed format. */
 static void test_pprof(void **state)
 {
-        enum { FUNCTIONS = 5000, ROOM = 1 << 20 };
-        uint8_t *bytes = malloc(ROOM);
+        enum { FUNCTIONS = 5000 };
         struct stack_profile p;
         char name[64];
 
         (void)state;
-        assert_non_null(bytes);
         stack_profile_init(&p);
         for (unsigned i = 0; i < FUNCTIONS; i++) {
                 (void)snprintf(name, sizeof(name), "Main.function%u", i);
@@ -296,13 +294,7 @@ static void test_pprof(void **state)
         ADD(&p, 7, "Main.main");
         p.elapsed_ns = 99;
         stack_profile_sum(&p);
-        struct document d = written(&p, profile_write_pprof);
-        z_stream z = { .next_in = (void *)d.text, .avail_in = (unsigned)d.size, .next_out = bytes, .avail_out = ROOM };
-        assert_int_equal(inflateInit2(&z, 16 + MAX_WBITS), Z_OK);
-        assert_int_equal(inflate(&z, Z_FINISH), Z_STREAM_END); /* length and checksum are right */
-        assert_int_equal(z.avail_in, 0);
-        Pprof__Profile *f = pprof__profile__unpack(NULL, z.total_out, bytes);
-        assert_non_null(f);
+        Pprof__Profile *f = written_pprof(&p);
         assert_int_equal(f->n_sample, FUNCTIONS + 1);
         assert_int_equal(f->n_function, FUNCTIONS + 1);
         assert_int_equal(f->duration_nanos, 99);
@@ -316,10 +308,7 @@ static void test_pprof(void **state)
                 assert_int_equal(sample->value[1], sample->n_location_id == 1 ? 7 : 1000 + strtol(text + 13, NULL, 10));
         }
         pprof__profile__free_unpacked(f, NULL);
-        (void)inflateEnd(&z);
-        document_done(&d);
         stack_profile_done(&p);
-        free(bytes);
 }
 
 /* Frames of a stack that was copied; what only returns a value is no function; what is missing has a root. */

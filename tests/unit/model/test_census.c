@@ -197,7 +197,7 @@ static void test_threads_of_a_band(void **unused)
         assert_true(!model_census(f.m)->tells_groups && model_census(f.m)->rows[0].threads == 0);
 }
 
-static void say(const char *text)
+static void put_message(const char *text)
 {
         ev(&f, HW_LOG_MSG, NONE, SECOND, "z", text);
 }
@@ -221,18 +221,18 @@ static void test_threads_beside_bands(void **unused)
 
         (void)unused;
         profile_begin(BREAKDOWN_CLOSURE_TYPE);
-        say(OUTSIDE_SAYS_THREADS "40 39000 threads of no census");
+        put_message(OUTSIDE_SAYS_THREADS "40 39000 threads of no census");
         begin(SECOND); /* the program's own */
-        say(OUTSIDE_SAYS_THREADS "40");
+        put_message(OUTSIDE_SAYS_THREADS "40");
         end(SECOND);
         assert_true(!model_census(f.m)->tells_groups && isnan(model_heap(f.m)->facts[CARRIED_HASKELL_THREADS]));
         ev(&f, HW_HEAP_PROF_SAMPLE_BEGIN, NONE, 2 * SECOND, "8", OUTSIDE_CENSUS);
-        say(OUTSIDE_SAYS_THREADS "41");
-        say(OUTSIDE_SAYS_THREADS "40 39000 threads of one place");
+        put_message(OUTSIDE_SAYS_THREADS "41");
+        put_message(OUTSIDE_SAYS_THREADS "40 39000 threads of one place");
         row("STACK", 40000);
         for (unsigned i = 0; i < ARRAY_SIZE(others); i++) {
                 (void)snprintf(text, sizeof(text), OUTSIDE_SAYS_THREADS "%s", others[i]);
-                say(text);
+                put_message(text);
         }
         end(2 * SECOND);
         const struct census *c = model_census(f.m);
@@ -245,7 +245,7 @@ static void test_threads_beside_bands(void **unused)
         ev(&f, HW_HEAP_PROF_SAMPLE_BEGIN, NONE, 3 * SECOND, "8", OUTSIDE_CENSUS);
         for (unsigned i = 0; i < 1000; i++) { /* more than any inspection finds */
                 (void)snprintf(text, sizeof(text), OUTSIDE_SAYS_THREADS "40 39000 group %u", i);
-                say(text);
+                put_message(text);
         }
         end(3 * SECOND);
         assert_true(model_census(f.m)->n_groups == 256 && !model_census(f.m)->tells_groups);
