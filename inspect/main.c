@@ -597,8 +597,8 @@ static int run(void *filled)
                 return command_usage_error(&command, "--output is missing: the file that has the signatures then");
         if (!makes && (!v || !!w->pid == !!w->request.core || w->libraries.n > 0))
                 return command_usage_error(&command, "expected a verb, and --pid or --file");
-        if (w->request.allocation && (w->request.waiting || w->request.rows || w->request.keep))
-                return command_usage_error(&command, "--allocation does not go with --waiting, --rows and --keep");
+        if (w->request.allocation && w->request.waiting)
+                return command_usage_error(&command, "--allocation does not go with --waiting");
         w->request.pid = (pid_t)w->pid;
         w->request.to = stdout;
         set_limits(w);
@@ -638,10 +638,8 @@ static const struct option options[] = {
                     "of why: one sentence; of threads: the largest groups, few members of each"),
         OPTION_FLAG("no-stop", 0, struct words, request.no_stop, "read the program while it runs"),
         OPTION_FLAG("by-thread", 0, struct words, request.by_thread, "of profile: stacks begin with their thread"),
-        OPTION_FLAG(
-                "allocation", 0, struct words, request.allocation,
-                "of profile: by bytes that Haskell threads allocate, in place of CPU time; without --waiting, --rows "
-                "and --keep"),
+        OPTION_FLAG("allocation", 0, struct words, request.allocation,
+                    "of profile: by bytes that Haskell threads allocate, in place of CPU time; without --waiting"),
         OPTION_FLAG("waiting", 0, struct words, request.waiting,
                     "of profile: also what Haskell threads wait for, as a tree of its own"),
         OPTION_FLAG("rows", 0, struct words, request.rows,

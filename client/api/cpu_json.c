@@ -7,13 +7,13 @@ static void put_tree(struct json_out *j, const struct cpu_tree *t)
         for (size_t i = 0; i < t->n_sentences; i++)
                 json_text(j, t->sentences[i]);
         json_close(j, ']');
-        json_member_u64(j, "totalNs", t->total_ns);
+        json_member_u64(j, t->by_allocation ? "totalBytes" : "totalNs", t->total_weight);
         json_member_open(j, "rows", '[');
         for (size_t i = 0; i < t->n; i++) {
                 json_open(j, '[');
                 json_u64(j, t->nodes[i].parent);
-                json_u64(j, t->nodes[i].self_ns);
-                json_u64(j, t->nodes[i].total_ns);
+                json_u64(j, t->nodes[i].self_weight);
+                json_u64(j, t->nodes[i].total_weight);
                 json_text(j, t->nodes[i].name);
                 json_close(j, ']');
         }

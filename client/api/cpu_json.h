@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* cpu_json.h - a profile of CPU time, and of what waits, as JSON (docs/WEB.md, "Profiles"). */
+/* cpu_json.h - a profile of CPU time and of what waits, or of allocation, as JSON (docs/WEB.md, "Profiles"). */
 #ifndef HW_CLIENT_API_CPU_JSON_H
 #define HW_CLIENT_API_CPU_JSON_H
 

@@ -13,11 +13,11 @@
 #include "proto/base/document.h"
 #include "proto/base/thread.h"
 
-#define SPARE_NS      UINT64_C(30000000000) /* beside the samples: symbols are read, and the machine may be busy */
-#define PROFILE_EMPTY 4u                    /* empty lines: after sentences and rows, of CPU time and of what waits */
-#define TIME_NS       UINT64_C(60000000000) /* CPU time that heapwatch-inspect may need */
-#define NUMBER        32
-#define GROUPS_MOST   "2000" /* of threads, the largest */
+#define SPARE_NS    UINT64_C(30000000000) /* beside the samples: symbols are read, and the machine may be busy */
+#define TREE_EMPTY  2u                    /* empty lines of a profile: after sentences and rows of a tree */
+#define TIME_NS     UINT64_C(60000000000) /* CPU time that heapwatch-inspect may need */
+#define NUMBER      32
+#define GROUPS_MOST "2000" /* of threads, the largest */
 
 struct inspecting {
         pthread_t thread;
@@ -26,7 +26,7 @@ struct inspecting {
         FILE *output;
         struct document text; /* what it has printed of the next one */
         size_t n_bytes;
-        unsigned n_empty; /* lines of that, the second of which ends a profile */
+        unsigned n_empty; /* lines of that, the last of which ends a profile */
         bool is_in_line;
         pthread_mutex_t lock;
         char *newest; /* under the lock */
@@ -50,6 +50,17 @@ static bool hand_over(struct inspecting *p)
         return p->text.to != NULL;
 }
 
+static bool is_profile(const struct inspecting *p)
+{
+        return p->what.what == INSPECTING_PROFILE || p->what.what == INSPECTING_ALLOCATION;
+}
+
+/* Of CPU time there is another tree, of what waits. */
+static unsigned empty_lines(const struct inspecting *p)
+{
+        return p->what.what == INSPECTING_PROFILE ? 2 * TREE_EMPTY : TREE_EMPTY;
+}
+
 /* Output of the inspection. What would be too much ends it. */
 static ssize_t write_output(void *ctx, const char *bytes, size_t n)
 {
@@ -61,7 +72,7 @@ static ssize_t write_output(void *ctx, const char *bytes, size_t n)
                 (void)putc(bytes[i], p->text.to);
                 p->n_empty += bytes[i] == '\n' && !p->is_in_line;
                 p->is_in_line = bytes[i] != '\n';
-                const bool is_whole = p->n_empty == PROFILE_EMPTY && p->what.what == INSPECTING_PROFILE;
+                const bool is_whole = is_profile(p) && p->n_empty == empty_lines(p);
                 if ((is_whole && !hand_over(p)) || ++p->n_bytes > p->what.most_bytes) {
                         atomic_store(&p->stop, INSPECTOR_STOP_NOW);
                         return 0;
@@ -70,11 +81,12 @@ static ssize_t write_output(void *ctx, const char *bytes, size_t n)
         return (ssize_t)n;
 }
 
-static enum inspector_end sample_time(struct inspecting *p)
+static enum inspector_end sample_stacks(struct inspecting *p)
 {
         char pid[NUMBER], time[NUMBER];
-        const char *arguments[] = { "heapwatch-inspect", "profile", "--pid",       pid,         "--for",  time,
-                                    "--max-pause",       "5ms",     "--by-thread", "--waiting", "--rows", NULL };
+        const char *more = p->what.what == INSPECTING_ALLOCATION ? "--allocation" : "--waiting";
+        const char *arguments[] = { "heapwatch-inspect", "profile", "--pid",       pid,  "--for",  time,
+                                    "--max-pause",       "5ms",     "--by-thread", more, "--rows", NULL };
 
         (void)snprintf(pid, sizeof(pid), "%ld", (long)p->what.pid);
         (void)snprintf(time, sizeof(time), "%" PRIu64 "ms", p->what.for_ns / 1000000);
@@ -131,7 +143,7 @@ static enum inspector_end read_memory(struct inspecting *p)
 static void *run(void *ctx)
 {
         struct inspecting *p = ctx;
-        const enum inspector_end end = p->what.what == INSPECTING_PROFILE ? sample_time(p) : read_memory(p);
+        const enum inspector_end end = is_profile(p) ? sample_stacks(p) : read_memory(p);
 
         if (p->n_bytes > p->what.most_bytes)
                 (void)error_set(&p->error, "the inspection printed more than %zu bytes; what it reads may be damaged",

@@ -169,10 +169,9 @@ static int run(void *filled)
                 return command_usage_error(r->command,
                                            "--sample is of bytes and closures of types, without --by contents, "
                                            "--arrays, --retained, --since and --output");
-        if (r->allocation && (r->waiting || r->keep))
+        if (r->allocation && r->waiting)
                 return command_usage_error(r->command,
-                                           "--allocation shows bytes, --waiting time and --keep CPU time: make a "
-                                           "profile for each");
+                                           "--allocation shows bytes and --waiting time: make a profile for each");
         signals_catch();
         bool found = subject_find(&s, r->what, r->endpoint, &error);
         if (found && r->command == &command_why && !r->band && s.foreign)
@@ -355,7 +354,7 @@ static const struct option options_of_profile[] = {
         OPTION_CHOICE("by", 0, "function|thread", bool, struct request, by_thread, roots,
                       "stacks begin with the outermost function (default), or with their thread"),
         OPTION_FLAG("allocation", 0, struct request, allocation,
-                    "by the bytes that Haskell threads allocate, in place of CPU time; without --waiting and --keep"),
+                    "by the bytes that Haskell threads allocate, in place of CPU time; without --waiting"),
         OPTION_FLAG("waiting", 'w', struct request, waiting,
                     "also what Haskell threads wait for, and where, apart from CPU time"),
         OPTION_NUMBER("hz", 0, uint64_t, struct request, hz, 1, 1000,

@@ -377,8 +377,8 @@ static void common_key(struct console *c, int key)
                 set_mark(c);
         else if (key == 'C')
                 census_request_begin(c);
-        else if (key == 'P')
-                console_profile_key(c);
+        else if (key == 'P' || key == 'A')
+                console_profile_key(c, key);
         else if (key == 'W')
                 console_threads_key(c);
         else if (key == '.' || key == ',')

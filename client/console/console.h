@@ -46,8 +46,8 @@ void entry_key(struct console *c, int key);
 void census_request_begin(struct console *c);
 bool census_poll(struct console *c);
 
-/* inspections.c: what `P` and `W` do. Poll as above. */
-void console_profile_key(struct console *c);
+/* inspections.c: what `P`, `A` and `W` do. Poll as above. */
+void console_profile_key(struct console *c, int key);
 void console_threads_key(struct console *c);
 bool console_inspections_poll(struct console *c);
 void console_inspections_prepare(struct console *c); /* whether the scene has them */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * inspections.c - the keys P and W: what heapwatch-inspect reads of the shown target's process, while the console goes
- * on. A profile of CPU time is shown by the view Profile in place of cost centres, what threads wait for by the view
- * Threads above the scheduler. Only one of each is there at a time.
+ * inspections.c - the keys P, A and W: what heapwatch-inspect reads of the shown target's process, while the console
+ * goes on. A profile of CPU time or allocation is shown by the view Profile in place of cost centres, what threads wait
+ * for by the view Threads above the scheduler. Only one of each is there at a time.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,7 +48,7 @@ static void profile_done(struct console_profile *p)
         *p = (struct console_profile){ .begin_ns = 0 };
 }
 
-void console_profile_key(struct console *c)
+void console_profile_key(struct console *c, int key)
 {
         struct console_profile *p = &c->profile;
         struct console_subject subject;
@@ -57,12 +57,15 @@ void console_profile_key(struct console *c)
         if (p->subject.inspecting) {
                 inspecting_finish(p->subject.inspecting);
         } else if (begin(&subject, c,
-                         (struct inspecting_options){ .for_ns = PROFILE_DEFAULT_NS, .most_bytes = CPU_TREE_BYTES },
+                         (struct inspecting_options){ .what = key == 'A' ? INSPECTING_ALLOCATION : INSPECTING_PROFILE,
+                                                      .for_ns = PROFILE_DEFAULT_NS,
+                                                      .most_bytes = CPU_TREE_BYTES },
                          "profile")) {
                 c->scene.cpu = NULL;
                 profile_done(p);
                 p->subject = subject;
                 p->begin_ns = clock_mono_ns();
+                p->key = key;
         }
 }
 
@@ -120,10 +123,11 @@ char *console_profile_text(const struct console *c, char *out, size_t size)
         out[0] = '\0';
         if (p->subject.inspecting) {
                 ns = clock_mono_ns() - p->begin_ns;
-                (void)snprintf(out, size, "taking samples of %s: %s of %s; P ends it", p->subject.target,
+                (void)snprintf(out, size, "taking samples of %s%s: %s of %s; %c ends it", p->subject.target,
+                               p->key == 'A' ? ", by allocation" : "",
                                hw_duration_text(passed, sizeof(passed),
                                                 (double)(ns < PROFILE_DEFAULT_NS ? ns : PROFILE_DEFAULT_NS)),
-                               hw_duration_text(all, sizeof(all), (double)PROFILE_DEFAULT_NS));
+                               hw_duration_text(all, sizeof(all), (double)PROFILE_DEFAULT_NS), p->key);
         }
         return out;
 }
@@ -185,9 +189,10 @@ void console_inspections_prepare(struct console *c)
 {
         const struct console_profile *p = &c->profile;
         const struct cpu_trees *trees = p->by_thread ? &p->trees : &p->merged;
+        const bool of_waiting = p->of_waiting && p->trees.waiting.n_sentences;
         const struct console_threads *th = &c->threads;
 
-        c->scene.cpu = !has_profile(c) || p->hidden ? NULL : p->of_waiting ? &trees->waiting : &trees->running;
+        c->scene.cpu = !has_profile(c) || p->hidden ? NULL : of_waiting ? &trees->waiting : &trees->running;
         c->scene.groups = is_of(&th->subject, c->scene.target) && th->groups.n_sentences ? &th->groups : NULL;
 }
 

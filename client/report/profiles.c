@@ -11,9 +11,9 @@
 
 #define PAUSE_NS 50000000L
 
-static void begin(struct report_profile *p, const struct feed *feed)
+static void begin(struct report_profile *p, const struct feed *feed, enum inspecting_what of)
 {
-        struct inspecting_options what = { .for_ns = p->for_ns, .most_bytes = CPU_TREE_BYTES };
+        struct inspecting_options what = { .what = of, .for_ns = p->for_ns, .most_bytes = CPU_TREE_BYTES };
 
         if (endpoint_is_here(feed_endpoint(feed, p->target->daemon), &p->error) &&
             world_process(p->target, &what.pid, &p->error))
@@ -33,7 +33,7 @@ static void end(struct report_profile *p)
 }
 
 void report_profiles_sample(struct report_profiles *ret, const struct world *world, const struct feed *feed,
-                            uint64_t for_ns)
+                            enum inspecting_what what, uint64_t for_ns)
 {
         *ret = (struct report_profiles){ .n = 0 };
         for (size_t i = 0; i < world_targets(world) && i < REPORT_PROFILES; i++) {
@@ -41,7 +41,7 @@ void report_profiles_sample(struct report_profiles *ret, const struct world *wor
                 *p = (struct report_profile){ .target = world_target(world, i),
                                               .begin_wall_ns = clock_wall_ns(),
                                               .for_ns = for_ns };
-                begin(p, feed);
+                begin(p, feed, what);
         }
         for (size_t i = 0; i < ret->n; i++)
                 end(&ret->items[i]);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* profiles.h - profiles of CPU time for a report: taken of its targets while it is made, or kept with recordings. */
+/*
+ * profiles.h - profiles of CPU time or allocation for a report: taken of its targets while it is made, or kept with
+ * recordings.
+ */
 #ifndef HW_CLIENT_REPORT_PROFILES_H
 #define HW_CLIENT_REPORT_PROFILES_H
 
@@ -28,9 +31,12 @@ struct report_profiles {
         size_t n;
 };
 
-/* Of the first REPORT_PROFILES targets, all at once. Returns when all are done; one that failed has a sentence. */
+/*
+ * Of the first REPORT_PROFILES targets, all at once; `what` is INSPECTING_PROFILE or INSPECTING_ALLOCATION. Returns
+ * when all are done; one that failed has a sentence.
+ */
 void report_profiles_sample(struct report_profiles *ret, const struct world *world, const struct feed *feed,
-                            uint64_t for_ns);
+                            enum inspecting_what what, uint64_t for_ns);
 
 /* Those that were kept with recordings: of each of these paths that is one, in the order of the world's targets. */
 void report_profiles_read(struct report_profiles *ret, const struct world *world, const char *const *paths, size_t n);

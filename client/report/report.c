@@ -100,6 +100,7 @@ struct reporter {
         const char *sort;              /* NULL: by size */
         struct report_options options; /* of a page */
         uint64_t profile_ns;           /* page: of the profiles that are taken; 0: none */
+        bool by_allocation;            /* of these: in place of CPU time */
         struct report_profiles profiles;
         bool with_heap, with_threads; /* page: that are read */
         struct report_inspected heaps, threads;
@@ -174,6 +175,8 @@ static const struct option options[] = {
                     "pdf, eps, ps"),
         OPTION_DURATION("profile", 0, struct reporter, profile_ns, PROFILE_LEAST_NS, PROFILE_MOST_NS,
                         "page of targets: also take a profile of their CPU time for so long"),
+        OPTION_FLAG("allocation", 0, struct reporter, by_allocation,
+                    "with --profile: by the bytes that Haskell threads allocate, in place of CPU time"),
         OPTION_FLAG("heap", 0, struct reporter, with_heap, "page of targets: also read their heaps: who holds what"),
         OPTION_FLAG("threads", 0, struct reporter, with_threads,
                     "page of targets: also read what their threads wait for"),
@@ -322,6 +325,8 @@ static int check_page(struct reporter *r)
         if (option_of_picture(r))
                 return command_usage_error(&command_report, "%s belongs to a picture: -o FILE.svg",
                                            option_of_picture(r));
+        if (r->by_allocation && !r->profile_ns)
+                return command_usage_error(&command_report, "--allocation belongs to a profile: --profile 10s");
         if (option_of_targets(r) && (r->from.files.n || r->from.targets.n > REPORT_PROFILES))
                 return command_usage_error(&command_report, "%s is of targets that run, of at most %u",
                                            option_of_targets(r), REPORT_PROFILES);
@@ -415,7 +420,8 @@ static void add_profiles(struct reporter *r)
                 (void)fprintf(stderr, "taking samples for %s; Ctrl-C ends it before\n",
                               hw_duration_text(time, sizeof(time), (double)r->profile_ns));
         if (r->profile_ns)
-                report_profiles_sample(&r->profiles, r->world, r->feed, r->profile_ns);
+                report_profiles_sample(&r->profiles, r->world, r->feed,
+                                       r->by_allocation ? INSPECTING_ALLOCATION : INSPECTING_PROFILE, r->profile_ns);
         else
                 report_profiles_read(&r->profiles, r->world, r->from.files.items, r->from.files.n);
         for (size_t i = 0; i < r->profiles.n; i++)

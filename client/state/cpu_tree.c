@@ -43,14 +43,14 @@ static bool read_node(struct cpu_tree *t, char *line)
         struct cpu_node *node = &t->nodes[t->n];
         uint64_t parent;
 
-        if (!read_number(&line, t->n, &parent) || !read_number(&line, UINT64_MAX / 16, &node->self_ns) ||
-            !read_number(&line, UINT64_MAX / 16, &node->total_ns) || node->self_ns > node->total_ns ||
-            (parent && node->total_ns > t->nodes[parent - 1].total_ns) || t->total_ns > UINT64_MAX / 2)
+        if (!read_number(&line, t->n, &parent) || !read_number(&line, UINT64_MAX / 16, &node->self_weight) ||
+            !read_number(&line, UINT64_MAX / 16, &node->total_weight) || node->self_weight > node->total_weight ||
+            (parent && node->total_weight > t->nodes[parent - 1].total_weight) || t->total_weight > UINT64_MAX / 2)
                 return false;
         node->parent = (uint32_t)parent;
         node->name = line;
         if (!parent)
-                t->total_ns += node->total_ns;
+                t->total_weight += node->total_weight;
         t->n++;
         return true;
 }
@@ -67,7 +67,11 @@ static bool read_tree(struct cpu_tree *ret, char **at, struct error *error)
                 return true;
         if (!(ret->nodes = calloc(CPU_TREE_NODES, sizeof(*ret->nodes))))
                 return error_set(error, "out of memory");
-        while ((line = next_line(at)) != NULL && line[0])
+        line = next_line(at);
+        ret->by_allocation = line && !strcmp(line, "bytes");
+        if (ret->by_allocation)
+                line = next_line(at);
+        for (; line && line[0]; line = next_line(at))
                 if (ret->n == CPU_TREE_NODES || !read_node(ret, line))
                         return error_set(error, "the profile is damaged: row %zu is none of a tree", ret->n + 1);
         return true;
@@ -79,7 +83,8 @@ bool cpu_trees_read(struct cpu_trees *ret, char *text, struct error *error)
 
         *ret = (struct cpu_trees){ .running.text = text };
         if (read_tree(&ret->running, &at, error) && read_tree(&ret->waiting, &at, error) &&
-            (ret->running.n_sentences > 0 || error_set(error, "the inspection printed no profile")))
+            (ret->running.n_sentences > 0 || error_set(error, "the inspection printed no profile")) &&
+            (!ret->waiting.by_allocation || error_set(error, "the profile is damaged: what waits allocates nothing")))
                 return true;
         cpu_trees_done(ret);
         return false;
@@ -120,7 +125,9 @@ bool cpu_tree_merge(struct cpu_tree *ret, const struct cpu_tree *from, struct er
         struct idtable table = { .slots = NULL };
         bool good;
 
-        *ret = (struct cpu_tree){ .total_ns = from->total_ns, .n_sentences = from->n_sentences };
+        *ret = (struct cpu_tree){ .by_allocation = from->by_allocation,
+                                  .total_weight = from->total_weight,
+                                  .n_sentences = from->n_sentences };
         memcpy(ret->sentences, from->sentences, sizeof(ret->sentences));
         ret->nodes = calloc(from->n + 1, sizeof(*ret->nodes));
         good = now && ret->nodes;
@@ -132,8 +139,8 @@ bool cpu_tree_merge(struct cpu_tree *ret, const struct cpu_tree *from, struct er
                 if (!(good = id != 0))
                         break;
                 now[i + 1] = id;
-                ret->nodes[id - 1].self_ns += node->self_ns;
-                ret->nodes[id - 1].total_ns += node->total_ns;
+                ret->nodes[id - 1].self_weight += node->self_weight;
+                ret->nodes[id - 1].total_weight += node->total_weight;
         }
         free(now);
         idtable_done(&table);
@@ -180,9 +187,9 @@ bool cpu_tree_sum(struct cpu_tree *t, struct error *error)
                 of[ids[i]] = (uint32_t)t->n_functions - 1;
         }
         for (size_t i = 0; i < t->n; i++) {
-                t->functions[of[i]].self_ns += t->nodes[i].self_ns;
+                t->functions[of[i]].self_weight += t->nodes[i].self_weight;
                 if (!is_below_itself(t, of, i))
-                        t->functions[of[i]].total_ns += t->nodes[i].total_ns;
+                        t->functions[of[i]].total_weight += t->nodes[i].total_weight;
         }
         free(ids);
         free(of);

@@ -2,7 +2,8 @@
 /*
  * cpu_tree.h - a profile of CPU time as `heapwatch-inspect profile --waiting --rows` prints it: sentences about it, an
  * empty line, a row "PARENT SELF TOTAL NAME" for each function with its callers, and another empty line; then the same
- * of the time for which Haskell threads wait. It is of another program's memory, so all of it is checked here.
+ * of the time for which Haskell threads wait. With --allocation, of what they allocate, a line "bytes" is before the
+ * rows. It is of another program's memory, so all of it is checked here.
  */
 #ifndef HW_CLIENT_STATE_CPU_TREE_H
 #define HW_CLIENT_STATE_CPU_TREE_H
@@ -18,14 +19,14 @@
 #define CPU_TREE_BYTES     ((size_t)16 << 20) /* of its text */
 
 struct cpu_node {
-        uint32_t parent;            /* the number of its caller's node, from 1, always lower than its own; 0: none */
-        uint64_t self_ns, total_ns; /* in it, and with what it calls */
+        uint32_t parent; /* the number of its caller's node, from 1, always lower than its own; 0: none */
+        uint64_t self_weight, total_weight; /* in it, and with what it calls */
         const char *name;
 };
 
 struct cpu_function {
         const char *name;
-        uint64_t self_ns, total_ns; /* with what it calls, once where it calls itself */
+        uint64_t self_weight, total_weight; /* with what it calls, once where it calls itself */
 };
 
 struct cpu_tree {
@@ -34,7 +35,8 @@ struct cpu_tree {
         size_t n_sentences;
         struct cpu_node *nodes;
         size_t n;
-        uint64_t total_ns;              /* of all nodes without a caller */
+        bool by_allocation;             /* weights are bytes, in place of ns */
+        uint64_t total_weight;          /* of all nodes without a caller */
         struct cpu_function *functions; /* by cpu_tree_sum() */
         size_t n_functions;
 };

@@ -180,22 +180,25 @@ static void answer_started(const struct performed *about, bool good, const struc
 static void control_profile(const struct performed *about, const struct control_parts *parts, size_t daemon,
                             const struct evkeyvalq *form)
 {
-        const char *target = field(form, "target"), *length = field(form, "for");
+        const char *target = field(form, "target"), *length = field(form, "for"), *by = field(form, "allocation");
         const bool is_stop = !strcmp(about->action, "stop-profile");
         uint64_t for_ns = PROFILE_DEFAULT_NS;
         struct error error;
 
-        if (!target || (length && (!hw_parse_duration(length, &for_ns) || for_ns < PROFILE_LEAST_NS ||
-                                   for_ns > PROFILE_MOST_NS))) {
+        if (!target ||
+            (length &&
+             (!hw_parse_duration(length, &for_ns) || for_ns < PROFILE_LEAST_NS || for_ns > PROFILE_MOST_NS)) ||
+            (by && strcmp(by, "0") && strcmp(by, "1"))) {
                 answer_error(about->req, 400, "%s: expected target%s", about->action,
-                             is_stop ? "" : ", and optionally for, 1s to 60s");
+                             is_stop ? "" : ", and optionally for, 1s to 60s, and allocation, 0 or 1");
                 return;
         }
-        answer_started(
-                about,
-                is_stop ? inspections_finish(parts->inspections, daemon, target, &error)
-                        : inspections_start(parts->inspections, INSPECTING_PROFILE, daemon, target, for_ns, &error),
-                &error);
+        answer_started(about,
+                       is_stop ? inspections_finish(parts->inspections, daemon, target, &error)
+                               : inspections_start(parts->inspections,
+                                                   by && !strcmp(by, "1") ? INSPECTING_ALLOCATION : INSPECTING_PROFILE,
+                                                   daemon, target, for_ns, &error),
+                       &error);
 }
 
 /* The memory of the target's process is read: its heap, with or without who holds what, or its threads. */

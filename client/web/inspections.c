@@ -43,7 +43,9 @@ struct inspections {
 
 static enum kind kind_of(enum inspecting_what what)
 {
-        return what == INSPECTING_PROFILE ? KIND_PROFILE : what == INSPECTING_THREADS ? KIND_THREADS : KIND_HEAP;
+        return what == INSPECTING_PROFILE || what == INSPECTING_ALLOCATION ? KIND_PROFILE
+               : what == INSPECTING_THREADS                                ? KIND_THREADS
+                                                                           : KIND_HEAP;
 }
 
 struct inspections *inspections_new(const struct world *world, const struct feed *feed)
@@ -132,7 +134,7 @@ bool inspections_start(struct inspections *p, enum inspecting_what what, size_t 
         struct item *item = find(p, kind, daemon, target), *room = find_room(p, kind);
         struct inspecting *inspecting;
 
-        if (what == INSPECTING_PROFILE)
+        if (kind == KIND_PROFILE)
                 o.most_bytes = CPU_TREE_BYTES;
         if (!t)
                 return error_set(error, "there is no target '%.80s'", target);

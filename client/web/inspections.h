@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * inspections.h - what this server reads of targets on its machine: profiles of CPU time, heaps, threads; and
+ * inspections.h - what this server reads of targets on its machine: profiles, heaps, threads; and
  * /api/profile, /api/heap and /api/threads, which show the last one of a target. One of a kind at a time of each
  * target, and a few at all.
  */

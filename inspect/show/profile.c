@@ -163,10 +163,11 @@ static uint64_t least_of_rows(const struct time_tree *t)
 
 /*
  * "PARENT SELF TOTAL NAME" after an empty line, and before another: the number of the row of the caller, from 1, or 0;
- * and ns. No callee has more than its caller, so each row's caller is there.
+ * and ns, or bytes after a line that says so. No callee has more than its caller, so each row's caller is there.
  */
 static bool print_rows(const struct inspect_subject *s, const struct stack_profile *p, const struct time_tree *t)
 {
+        const bool in_bytes = p->by_allocation && t == &p->running;
         const uint64_t least = least_of_rows(t);
         uint32_t *numbers = calloc(time_tree_count(t) + 1u, sizeof(*numbers)), n = 0;
         char least_text[HW_NUMBER_MAX];
@@ -175,8 +176,9 @@ static bool print_rows(const struct inspect_subject *s, const struct stack_profi
                 return false;
         if (least > 1)
                 (void)fprintf(s->request->to, "stacks with less than %s are not shown\n",
-                              hw_duration_text(least_text, sizeof(least_text), (double)least));
-        (void)fputc('\n', s->request->to);
+                              in_bytes ? hw_bytes_text(least_text, sizeof(least_text), (double)least)
+                                       : hw_duration_text(least_text, sizeof(least_text), (double)least));
+        (void)fputs(in_bytes ? "\nbytes\n" : "\n", s->request->to);
         for (uint32_t id = 1; id <= time_tree_count(t); id++) {
                 const struct time_node *node = time_tree_nth(t, id);
                 if (node->total_weight < least)

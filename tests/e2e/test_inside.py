@@ -754,9 +754,8 @@ def test_profile_of_allocation(directory, build):
     try:
         found = inspect("profile", program.pid, "--allocation", "--for", "2s", "--hz", "500", "-o", directory / "turns.collapsed")
         text = client("profile", program.pid, "--allocation", "--for", "200ms", "-o", directory / "turns.speedscope.json").stdout.decode()
-        for more in ("--waiting", "--keep"):
-            refused = client("profile", program.pid, "--allocation", more)
-            assert refused.returncode == 2 and b"make a profile for each" in refused.stderr, refused
+        refused = client("profile", program.pid, "--allocation", "--waiting")
+        assert refused.returncode == 2 and b"make a profile for each" in refused.stderr, refused
         bytes_share, cpu_share = [float(n) for n in program.communicate()[0].split()]
     finally:
         program.kill()
@@ -881,6 +880,48 @@ def test_profile_by_page_and_console(directory):
                 t.wait("no time profile")
                 t.keys("x")
                 t.wait("\u25b8 all")
+    finally:
+        program.kill()
+        program.wait()
+
+
+def test_profile_of_allocation_by_page_and_console(directory):
+    """What the page gets, and the console by another key: bytes, also where what waits was shown before."""
+    require_tracing()
+    program = started(programs["turns"])
+    form = {"X-Heapwatch": "control", "Content-Type": "application/x-www-form-urlencoded"}
+    try:
+        with Daemon(directory, f"turns=pid:{program.pid}") as daemon, Web("--connect", daemon.publish, "--allow-control") as web:
+            def request(action):
+                return web.ask("/api/control", method="POST", body=f"action={action}&target=turns", headers=form)[0]
+
+            def found():
+                return web.json("/api/profile?target=turns")
+            wait_for(lambda: request("profile&for=60s&allocation=1") == 200, "the program, as the daemon has it")
+            early = wait_for(lambda: (lambda p: "rows" in p and p)(found()), "what there is so far")
+            assert early["state"] == "running" and "totalNs" not in early and early["totalBytes"] > 0 and "waiting" not in early
+            assert request("stop-profile") == 200
+            done = wait_for(lambda: (lambda p: p["state"] != "running" and p)(found()), "the profile")
+            assert done["state"] == "done" and "allocated by Haskell threads" in done["sentences"][1], done
+            assert done["totalBytes"] == sum(r[2] for r in done["rows"] if not r[0])
+            assert {"Main.$wallocate", "Main.$wcompute"} <= {r[3] for r in done["rows"]}, done
+            assert request("profile&for=1s&allocation=0") == 200
+            done = wait_for(lambda: (lambda p: p["state"] != "running" and p)(found()), "the profile")
+            assert "totalBytes" not in done and done["totalNs"] > 0 and "waiting" in done
+            with top(directory, "--connect", daemon.publish) as t:
+                t.wait("running")
+                t.keys("P")
+                t.wait_screen(lambda s: re.search(r"taking samples of turns: [1-9.]+ s of 10.0 s; P ends it", s), "a second of samples")
+                t.keys("P")
+                t.wait("samples stand for", "self time")
+                t.keys("w")
+                t.wait("waiting: ")
+                t.keys("A")
+                t.wait_screen(lambda s: re.search(r"taking samples of turns, by allocation: [1-9.]+ s of 10.0 s; A ends it", s), "another")
+                t.keys("A")
+                screen = t.wait("then interrupted", "allocated by Haskell threads", "$wallocate")
+                assert re.search(r"inherited +own +allocated", screen) and "self time" not in screen and not re.search(r"own +time", screen), screen
+                assert re.search(r"^ *[\d.]+ % +[\d.]+ % +[\d.]+ [KMG]iB +Main\.\$w(allocate|compute)", screen, re.M), screen
     finally:
         program.kill()
         program.wait()
@@ -1061,6 +1102,45 @@ def test_a_profile_is_kept_with_the_recording(directory, browser):     # noqa: F
     assert client("recording", "--dir", kept, "delete", "spin").returncode == 0 and not list(kept.iterdir())
 
 
+def test_a_profile_of_allocation_is_kept(directory, browser):     # noqa: F811
+    """In the file, in the report of the recording and of the target: bytes, as the command has printed them; never time."""
+    require_page()
+    require_tracing()
+    program = started(programs["turns"])
+    kept = directory / "kept"
+
+    def report(*words):
+        done = client("report", *words, "-o", directory / "r.html", "--force")
+        assert done.returncode == 0, done.stderr
+        profile, = json.loads((directory / "r.html").read_text().split('id="data">', 1)[1].split("</script>", 1)[0])["profiles"]
+        assert profile["state"] == "done" and profile["totalBytes"] > 0 and not {"totalNs", "waiting"} & set(profile)
+        return profile
+    try:
+        with Daemon(directory, f"turns=outside:{program.pid}", args=["--record", kept]) as daemon:
+            daemon.wait_state("turns", "RUNNING")
+            wait_for(lambda: json.loads(client("recording", "--dir", kept, "--format", "json").stdout or "null"), "a run that is recorded")
+            done = client("profile", "turns", "--connect", daemon.publish, "--for", "1s", "--allocation", "--keep", "--format", "json")
+            assert done.returncode == 0, done.stderr
+            printed = json.loads(done.stdout)
+            file, = kept.glob("turns/*/profile.*")
+            assert re.search(r"B allocated by Haskell threads, estimated.*\n\nbytes\n0 ", file.read_text(), re.S)
+            profile = report(f"recording:{kept}/turns")
+            assert profile["totalBytes"] == printed["sampled_bytes"]
+            with browser.tab() as tab:
+                tab.go(f"file://{directory}/r.html#/profile").until("heapwatch.settled && heapwatch.chart('cpu')?.root?.value")
+                assert tab.js("heapwatch.chart('cpu').root.value") == profile["totalBytes"]
+                rows = tab.js("[...document.querySelectorAll('[data-table=functions] .tbody [role=row]')].map(r => r.innerText)")
+                assert rows and all(re.search(r"\d [KMGT]?i?B\b", r) and not re.search(r"\d [num]?s\b", r) for r in rows), rows
+                label = tab.js("[...document.querySelectorAll('[data-chart=cpu] title')].map(e => e.textContent).find(t => t.startsWith('all: '))")
+                assert re.fullmatch(r"all: [\d.]+.[KMGT]iB, 100.*%", label), label
+                assert tab.axe() == [] and tab.diagnostics() == []
+            report("turns", "--connect", daemon.publish, "--profile", "1s", "--allocation")
+            assert client("report", "turns", "--connect", daemon.publish, "--allocation", "-o", directory / "x.html").returncode == 2
+    finally:
+        program.kill()
+        program.wait()
+
+
 def test_refused_with_the_reason(directory, threaded):
     for what, words in (("no-such-program", "no GHC-compiled program no-such-program runs here"),
                         (2 ** 30, "there is no process"), ("/bin/sh", "it is not a core file"),
@@ -1107,6 +1187,12 @@ def test_profile_on_the_page(directory, browser):     # noqa: F811
                     tab.click(selector="text=Bottom up")
                     tab.until("heapwatch.chart('cpu').root.children.some(f => /spin$/.test(f.name) && f.children.some(g => /spinAgain/.test(g.name)))")
                     assert tab.js("document.querySelector('select[aria-label=Thread]').options.length") >= 2
+                    tab.js("document.querySelector('select[aria-label=\"Of what\"]').value = '1'")
+                    tab.click(selector="text=Profile now")
+                    tab.until("document.querySelector('main').innerText.includes('Taking samples')")
+                    tab.until("document.querySelector('main').innerText.includes('allocated by Haskell threads')")
+                    tab.click(selector="text=Stop")
+                    tab.until("document.querySelector('main').innerText.includes('heapwatch profile spin --allocation') && heapwatch.settled")
                     assert tab.js("document.scrollingElement.scrollWidth - innerWidth") <= 0
                     assert tab.axe() == [] and tab.diagnostics() == []
     finally:

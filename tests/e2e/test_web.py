@@ -540,7 +540,7 @@ def test_control():
         assert status == 409 and json.loads(body)["error"].startswith("new does not run now"), body
         assert web.ask("/api/control", method="POST", body="action=stop-profile&target=new", headers=form)[0] == 409
         assert web.json("/api/profile?target=new") == {"state": "none"} and web.ask("/api/profile")[0] == 400
-        for bad in ("action=profile", "action=profile&target=new&for=61s", "action=profile&target=new&for=x", "action=explode", "action=census", "action=add", "action=silence&rule=leak", "action=silence&rule=leak&for=long", "daemon=7&action=remove&target=new", "daemon=x", "%", ""):
+        for bad in ("action=profile", "action=profile&target=new&for=61s", "action=profile&target=new&for=x", "action=profile&target=new&allocation=yes", "action=explode", "action=census", "action=add", "action=silence&rule=leak", "action=silence&rule=leak&for=long", "daemon=7&action=remove&target=new", "daemon=x", "%", ""):
             assert web.ask("/api/control", method="POST", body=bad, headers=form)[0] == 400, bad
         web.json("/api/control", method="POST", body="action=remove&target=new", headers=form)
         wait_for(lambda: web.json("/api/targets") == [], "the target's end")

@@ -37,7 +37,8 @@ struct scene {
         struct past *band;                 /* also: what scene_band gives */
         struct answer_memo *answered;      /* also: scene_answered */
         struct scene_mark mark;
-        const struct cpu_tree *cpu; /* a profile of CPU time or waiting, shown in place of cost centres; NULL: none */
+        const struct cpu_tree
+                *cpu; /* a profile of CPU time, allocation or waiting, shown in place of cost centres; NULL: none */
         const struct thread_groups *groups; /* what threads wait for, as it was read; NULL: it was not */
 };
 

@@ -73,6 +73,7 @@ struct console_subject {
 struct console_profile {
         struct console_subject subject;
         uint64_t begin_ns;
+        int key;                 /* that it was begun by */
         struct cpu_trees trees;  /* by thread; no sentences: there are none */
         struct cpu_trees merged; /* of all threads together */
         bool by_thread, of_waiting;

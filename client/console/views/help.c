@@ -95,6 +95,7 @@ static const struct console_key common[] = {
         { "M", "mark this moment, or that of the cursor: Bands and Memory then show what was gained since mark" },
         { "C", "census now: the agent in the program takes one; how long that paused the program is shown" },
         { "P", "profile now: which functions use CPU time, by samples of 10 s; again: end it before" },
+        { "A", "profile now, likewise: which functions allocate" },
         { "W", "what threads wait for now, and where: read from the program's memory, which stops it for some ms" },
         { "s", "save: tables as CSV, charts as SVG; the screen shows the file names" },
         { "esc", "back: from the help, from one band, from one of several targets to their list" },

@@ -2,8 +2,8 @@
 /*
  * views/profile.c - where time goes: the tree of cost centres with own and
  * inherited ticks, whose branches open and close; below it ticky counters. Or a
- * profile of CPU time or of what waits (scene.cpu), in the same tree, with the
- * functions below it.
+ * profile of CPU time, of allocation or of what waits (scene.cpu), in the same
+ * tree, with the functions below it.
  *
  * DESIGN: the daemon publishes stacks with their ticks; the tree is built from them
  * (outermost cost centre first) for each frame, because it borrows from the world.
@@ -78,9 +78,9 @@ enum { NONE = -1, DEPTH_SHOWN = 40, SENTENCE_TEXT = 512 };
 
 struct node {
         const Hw__CostCentre *centre; /* NULL: the root, MAIN */
-        const char *function;         /* of a profile of CPU time; NULL: of cost centres */
+        const char *function;         /* of such a profile; NULL: of cost centres */
         uint64_t path;                /* hash */
-        uint64_t own, inherited;      /* ticks; of a function ns */
+        uint64_t own, inherited;      /* ticks; of a function ns or bytes */
         int child, next;              /* first child and next sibling, or NONE */
         int depth;
         bool open;
@@ -173,7 +173,7 @@ static int by_total(const void *a, const void *b, void *nodes)
 {
         const struct cpu_node *all = nodes, *x = &all[*(const uint32_t *)a], *y = &all[*(const uint32_t *)b];
 
-        return (x->total_ns > y->total_ns) - (x->total_ns < y->total_ns);
+        return (x->total_weight > y->total_weight) - (x->total_weight < y->total_weight);
 }
 
 /* Below a root: node i + 1 is the tree's node i. Siblings are put first in rising order, so the largest comes first. */
@@ -188,7 +188,7 @@ static void build_of_functions(struct profile *p, const struct cpu_tree *t)
                 return;
         }
         p->nodes[root].function = "all";
-        p->nodes[root].inherited = t->total_ns;
+        p->nodes[root].inherited = t->total_weight;
         for (uint32_t i = 0; i < t->n; i++) {
                 const struct cpu_node *from = &t->nodes[i];
                 const struct node *caller = &p->nodes[from->parent];
@@ -198,8 +198,8 @@ static void build_of_functions(struct profile *p, const struct cpu_tree *t)
                         return;
                 }
                 p->nodes[id].function = from->name;
-                p->nodes[id].own = from->self_ns;
-                p->nodes[id].inherited = from->total_ns;
+                p->nodes[id].own = from->self_weight;
+                p->nodes[id].inherited = from->total_weight;
                 ids[i] = i;
         }
         qsort_r(ids, t->n, sizeof(*ids), by_total, t->nodes);
@@ -236,7 +236,7 @@ static const struct node *node(const void *row)
 
 static struct value part_of(const struct scene *s, uint64_t part)
 {
-        const uint64_t all = s->cpu ? s->cpu->total_ns : s->target->ticks;
+        const uint64_t all = s->cpu ? s->cpu->total_weight : s->target->ticks;
 
         return value_number(all > 0, all ? (double)part / (double)all : 0);
 }
@@ -246,9 +246,20 @@ static bool has_ticks(const struct scene *s)
         return !s->cpu;
 }
 
+static bool has_bytes(const struct scene *s)
+{
+        return s->cpu && s->cpu->by_allocation;
+}
+
+static bool has_time(const struct scene *s)
+{
+        return !has_bytes(s);
+}
+
 COLUMN_VALUE(inherited, part_of(s, node(row)->inherited))
 COLUMN_VALUE(own, part_of(s, node(row)->own))
 COLUMN_VALUE(ticks, value_number(true, (double)node(row)->own))
+COLUMN_VALUE(allocated, value_number(true, (double)node(row)->inherited))
 
 static double tick_ns(const struct scene *s)
 {
@@ -293,11 +304,15 @@ static void draw_name(struct canvas *c, struct area area, int row, int column, i
 /* clang-format off */
 static const struct column tree_columns[] = {
         { .title = "inherited", .name = "inherited_share", .unit = UNIT_SHARE, .width = 9, .value = inherited,
-          .help = "share of all ticks, or of CPU time, those of what it calls included" },
+          .help = "share of all ticks, CPU time or bytes allocated, those of what it calls included" },
         { .title = "own", .name = "own_share", .unit = UNIT_SHARE, .width = 7, .value = own,
-          .help = "share of all ticks, or of CPU time, in this cost centre or function itself" },
+          .help = "share of all ticks, CPU time or bytes allocated, in this cost centre or function itself" },
         { .title = "time", .name = "inherited_ns", .unit = UNIT_NS, .width = 9, .rank = 3, .value = time_of,
+          .shown = has_time,
           .help = "inherited ticks times the tick interval, or CPU time" },
+        { .title = "allocated", .name = "inherited_bytes", .unit = UNIT_BYTES, .width = 9, .rank = 3,
+          .value = allocated, .shown = has_bytes,
+          .help = "bytes that it and what it calls allocated, estimated" },
         { .title = "ticks", .name = "own_ticks", .unit = UNIT_COUNT, .width = 9, .rank = 4, .value = ticks,
           .shown = has_ticks,
           .help = "own ticks since the run began" },
@@ -377,7 +392,7 @@ static void open_node(struct console *c, const void *row)
 static const struct table_class tree = {
         .name = "stacks",
         .empty = UNKNOWN_TEXT
-        "  no time profile: P takes one of CPU time; or build with -prof and run with +RTS -p -l "
+        "  no time profile: P takes one of CPU time, A of allocation; or build with -prof and run with +RTS -p -l "
         "(GHC 9.4 and newer: -lp)",
         .columns = tree_columns,
         .n_columns = ARRAY_SIZE(tree_columns),
@@ -394,18 +409,22 @@ static const struct cpu_function *function(const void *row)
 }
 
 COLUMN_VALUE(function_name, value_text(function(row)->name))
-COLUMN_VALUE(function_self, part_of(s, function(row)->self_ns))
-COLUMN_VALUE(function_total, part_of(s, function(row)->total_ns))
-COLUMN_VALUE(function_ns, value_number(true, (double)function(row)->self_ns))
+COLUMN_VALUE(function_self, part_of(s, function(row)->self_weight))
+COLUMN_VALUE(function_total, part_of(s, function(row)->total_weight))
+COLUMN_VALUE(function_weight, value_number(true, (double)function(row)->self_weight))
 
 /* clang-format off */
 static const struct column function_columns[] = {
         { .title = "self", .name = "self_share", .unit = UNIT_SHARE, .width = 9, .value = function_self,
-          .help = "share of the time in the function itself, whoever calls it" },
+          .help = "share of the time in the function itself, or of what it allocated, whoever calls it" },
         { .title = "total", .name = "total_share", .unit = UNIT_SHARE, .width = 7, .value = function_total,
           .help = "the same with all that it calls" },
-        { .title = "self time", .name = "self_ns", .unit = UNIT_NS, .width = 9, .rank = 1, .value = function_ns,
+        { .title = "self time", .name = "self_ns", .unit = UNIT_NS, .width = 9, .rank = 1, .value = function_weight,
+          .shown = has_time,
           .help = "time in the function itself; of what waits, of all threads together" },
+        { .title = "allocated", .name = "self_bytes", .unit = UNIT_BYTES, .width = 9, .rank = 1,
+          .value = function_weight, .shown = has_bytes,
+          .help = "bytes that the function itself allocated, estimated" },
         { .title = "function", .name = "name", .width = -32, .value = function_name, .searched = true,
           .help = "by its symbol, a local one by its module and the next symbol; in brackets what is no function" },
 };
@@ -416,7 +435,7 @@ static void function_rows(const struct console *c, struct table *t)
         const struct cpu_tree *cpu = c->scene.cpu;
 
         for (size_t i = 0; cpu && i < cpu->n_functions; i++)
-                if (cpu->functions[i].self_ns)
+                if (cpu->functions[i].self_weight)
                         table_add(t, i, &cpu->functions[i]);
 }
 
@@ -489,6 +508,7 @@ static const struct console_key keys[] = {
         { "enter", "open, close" },
         { "tab", "ticky counters, functions" },
         { "P", "profile of CPU time" },
+        { "A", "of allocation" },
         { "T", "by thread" },
         { "w", "what waits" },
         { "x", "cost centres" },
@@ -502,10 +522,12 @@ const struct console_view view_profile = {
         .title = "Profile",
         .brief = "Prof",
         .letter = 'p',
-        .about = "Where time goes, by cost centre: a tick is a sample of the running cost-centre stack. Below: ticky "
-                 "counters, entries and allocation of each closure. Or by function, after P: a profile of CPU time, "
-                 "top down, which needs no profiling build; below, the functions by their own time. By w the same of "
-                 "the time for which Haskell threads wait. `heapwatch profile` has more of it, and files.",
+        .about =
+                "Where time goes, by cost centre: a tick is a sample of the running cost-centre stack. Below: ticky "
+                "counters, entries and allocation of each closure. Or by function, after P: a profile of CPU time, "
+                "top down, which needs no profiling build; below, the functions by their own time. By w the same of "
+                "the time for which Haskell threads wait; after A of the bytes that they allocate. `heapwatch profile` "
+                "has more of it, and files.",
         .keys = keys,
         .tables = { &tree, &ticky_table, &function_table },
         .state_size = sizeof(struct profile),

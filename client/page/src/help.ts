@@ -76,8 +76,8 @@ const OF_PAGE: Record<string, Words> = {
         "Active segments": "Being allocated into.", "Filled segments": "Full.", "Live blocks": "In use in all of these.",
     },
     profile: {
-        "Time by stacks": "Of the profile that was taken; the width is the share of its CPU time, or of the time for which Haskell threads wait: there the lowest boxes say for what. Top down: below a function what it calls. Bottom up: below a function who calls it. Of all threads, or of one: threads with one label but for their numbers are one. With the keyboard: arrows, Enter zooms, Escape resets.",
-        "Function": "By its symbol; a local function by its module and the next symbol in the file. In brackets: no function.", "Self": "CPU time in the function itself.", "Of all": "Of the CPU time that is shown.",
+        "Samples by stacks": "Of the profile that was taken; the width is the share of its CPU time, of the bytes that Haskell threads allocated, or of the time for which Haskell threads wait: there the lowest boxes say for what. Top down: below a function what it calls. Bottom up: below a function who calls it. Of all threads, or of one: threads with one label but for their numbers are one. With the keyboard: arrows, Enter zooms, Escape resets.",
+        "Function": "By its symbol; a local function by its module and the next symbol in the file. In brackets: no function.", "Self": "CPU time in the function itself, or what it allocated.", "Of all": "Of the CPU time or the bytes that are shown.",
         "With callees": "With all that it calls; of a cost centre: samples with it anywhere on the stack.",
         "Cost-centre stacks by ticks": "Where the time profile's samples found the program; the width is the share of ticks in the range.", "Cost centre": "A function or SCC of the profiled program.",
         "Own ticks": "Samples that found the program in it.", "Own": "Of all ticks.", "Share": "Of all ticks.", "Source": "Where it is.",

@@ -33,10 +33,10 @@ static void test_rows_are_a_tree(void **state)
         assert_string_equal(t.sentences[1], "of three");
         assert_int_equal(t.n, 3);
         assert_int_equal(t.nodes[1].parent, 1);
-        assert_int_equal(t.nodes[0].self_ns, 1);
-        assert_int_equal(t.nodes[1].total_ns, 8);
+        assert_int_equal(t.nodes[0].self_weight, 1);
+        assert_int_equal(t.nodes[1].total_weight, 8);
         assert_string_equal(t.nodes[1].name, "Main (local, before f)");
-        assert_int_equal(t.total_ns, 11);
+        assert_int_equal(t.total_weight, 11);
         cpu_tree_done(&t);
 }
 
@@ -52,12 +52,12 @@ static void test_a_function_that_calls_itself_counts_once(void **state)
         assert_true(cpu_tree_sum(&t, &error));
         assert_int_equal(t.n_functions, 4); /* by name */
         assert_string_equal(t.functions[0].name, "compare");
-        assert_int_equal(t.functions[0].self_ns, 15);
-        assert_int_equal(t.functions[0].total_ns, 17);
+        assert_int_equal(t.functions[0].self_weight, 15);
+        assert_int_equal(t.functions[0].total_weight, 17);
         assert_string_equal(t.functions[2].name, "parse");
-        assert_int_equal(t.functions[2].self_ns, 25);
-        assert_int_equal(t.functions[2].total_ns, 30);
-        assert_int_equal(t.functions[1].total_ns, 100);
+        assert_int_equal(t.functions[2].self_weight, 25);
+        assert_int_equal(t.functions[2].total_weight, 30);
+        assert_int_equal(t.functions[1].total_weight, 100);
         cpu_tree_done(&t);
 }
 
@@ -73,12 +73,12 @@ static void test_equal_stacks_of_threads_are_merged(void **state)
                               &error));
         assert_true(cpu_tree_merge(&all, &t, &error));
         assert_int_equal(all.n, 3);
-        assert_int_equal(all.total_ns, 100);
+        assert_int_equal(all.total_weight, 100);
         assert_string_equal(all.nodes[0].name, "main");
-        assert_int_equal(all.nodes[0].self_ns, 55);
-        assert_int_equal(all.nodes[0].total_ns, 95);
+        assert_int_equal(all.nodes[0].self_weight, 55);
+        assert_int_equal(all.nodes[0].total_weight, 95);
         assert_int_equal(all.nodes[1].parent, 1);
-        assert_int_equal(all.nodes[1].self_ns, 40);
+        assert_int_equal(all.nodes[1].self_weight, 40);
         assert_string_equal(all.nodes[2].name, "(garbage collection)");
         assert_int_equal(all.nodes[2].parent, 0);
         assert_string_equal(all.sentences[0], "head");
@@ -94,7 +94,7 @@ static void test_a_program_that_waits_has_no_rows(void **state)
         (void)state;
         assert_true(read_text(&t, "no samples\n", &error));
         assert_int_equal(t.n, 0);
-        assert_int_equal(t.total_ns, 0);
+        assert_int_equal(t.total_weight, 0);
         cpu_tree_done(&t);
 }
 
@@ -107,13 +107,35 @@ static void test_what_waits_is_a_tree_of_its_own(void **state)
         assert_true(cpu_trees_read(&t, strdup("head\n\n0 1 1 f\n\nwaiting: 2 threads\n\n0 0 7 (in STM)\n1 7 7 f\n\n"),
                                    &error));
         assert_int_equal(t.running.n, 1);
-        assert_int_equal(t.running.total_ns, 1);
+        assert_int_equal(t.running.total_weight, 1);
         assert_int_equal(t.waiting.n, 2);
-        assert_int_equal(t.waiting.total_ns, 7);
+        assert_int_equal(t.waiting.total_weight, 7);
         assert_string_equal(t.waiting.sentences[0], "waiting: 2 threads");
         cpu_trees_done(&t);
         assert_false(cpu_trees_read(&t, strdup("head\n\n0 1 1 f\n\nwaiting\n\n1 1 1 its own caller\n"), &error));
         assert_null(t.running.text);
+}
+
+static void test_rows_of_allocation_are_bytes(void **state)
+{
+        struct cpu_tree t, all;
+        struct error error;
+
+        (void)state;
+        assert_true(read_text(&t, "head\n\n0 1 1 f\n\n", &error));
+        assert_false(t.by_allocation);
+        cpu_tree_done(&t);
+        assert_true(read_text(&t, "head\n\nbytes\n0 0 4096 thread 7\n1 4096 4096 f\n\n", &error));
+        assert_true(t.by_allocation);
+        assert_int_equal(t.n, 2);
+        assert_int_equal(t.total_weight, 4096);
+        assert_true(cpu_tree_merge(&all, &t, &error));
+        assert_true(all.by_allocation);
+        cpu_tree_done(&all);
+        cpu_tree_done(&t);
+        assert_true(read_text(&t, "nothing was allocated\n\nbytes\n\n", &error));
+        assert_true(t.by_allocation && t.n == 0);
+        cpu_tree_done(&t);
 }
 
 static void test_what_is_no_tree_is_refused(void **state)
@@ -128,6 +150,9 @@ static void test_what_is_no_tree_is_refused(void **state)
                 "0 -1 1 negative\n",
                 "0 1\n",
                 "x 1 1 a\n",
+                "seconds\n0 1 1 a\n",
+                "0 1 1 a\nbytes\n",
+                "0 1 1 a\n\nwaiting\n\nbytes\n0 1 1 a\n",
                 " 0 1 1 a\n",
         };
         struct cpu_tree t;
@@ -159,7 +184,7 @@ static void test_there_are_no_more_rows_than_it_keeps(void **state)
                 end = stpcpy(end, row);
         assert_true(read_text(&t, text, &error));
         assert_int_equal(t.n, CPU_TREE_NODES);
-        assert_int_equal(t.total_ns, CPU_TREE_NODES);
+        assert_int_equal(t.total_weight, CPU_TREE_NODES);
         cpu_tree_done(&t);
         (void)stpcpy(end, row);
         assert_false(read_text(&t, text, &error));
@@ -174,6 +199,7 @@ int main(void)
                 cmocka_unit_test(test_equal_stacks_of_threads_are_merged),
                 cmocka_unit_test(test_a_program_that_waits_has_no_rows),
                 cmocka_unit_test(test_what_waits_is_a_tree_of_its_own),
+                cmocka_unit_test(test_rows_of_allocation_are_bytes),
                 cmocka_unit_test(test_what_is_no_tree_is_refused),
                 cmocka_unit_test(test_there_are_no_more_rows_than_it_keeps),
         };

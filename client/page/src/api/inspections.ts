@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * inspections.ts - requests the last profile of CPU time, heap or list of threads that the server has read of the shown target
+ * inspections.ts - requests the last profile, heap or list of threads that the server has read of the shown target
  * (docs/WEB.md, "Profiles", "Heaps and threads"), and again while one is being read. A report has those that were taken for it.
  */
 import type { View } from "../state/view.ts";

@@ -109,24 +109,25 @@ export function censusControl(app: App): { root: HTMLElement; update: (t: Target
     return { root, update };
 }
 
-// A profile of CPU time by the server, on the target's machine. While one is being taken the other button ends it.
+// A profile of CPU time or of allocation by the server, on the target's machine. While one is being taken the other button ends it.
 export function profileControl(app: App): { root: HTMLElement; update: (t: Target | undefined, p: CpuProfile | undefined) => void } {
     const actions = new Actions();
     const time = h("select", { "aria-label": "For how long" }, ...PROFILE_TIMES.map((s) => h("option", { value: `${s}s`, selected: s === 10 ? "" : null }, `for ${s} s`)));
+    const by = h("select", { "aria-label": "Of what" }, h("option", { value: "0" }, "of CPU time"), h("option", { value: "1" }, "of allocation"));
     const request = (action: string) => async () => {
-        await control({ action, target: t!.name, for: action === "profile" ? time.value : undefined, daemon: t!.daemon });
+        await control({ action, target: t!.name, ...(action === "profile" ? { for: time.value, allocation: by.value } : {}), daemon: t!.daemon });
         app.profiles?.renew();
         return "";
     };
     const now = actions.button("Profile now", request("profile")), stop = actions.button("Stop", request("stop-profile"));
-    const root = h("span", { class: "controls" }, time, now, stop, actions.root);
+    const root = h("span", { class: "controls" }, by, time, now, stop, actions.root);
     let t: Target | undefined;
 
     function update(target: Target | undefined, p: CpuProfile | undefined): void {
         if (t?.key !== target?.key) actions.say("", false);
         t = target;
         root.hidden = !app.view.server.control || t?.state?.state !== "STATE_RUNNING";
-        time.hidden = now.hidden = p?.state === "running";
+        by.hidden = time.hidden = now.hidden = p?.state === "running";
         stop.hidden = !now.hidden;
     }
     return { root, update };

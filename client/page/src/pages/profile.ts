@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * profile.ts - where time goes: a profile of CPU time, taken on request from outside; the flame graph of cost-centre stacks over the range,
+ * profile.ts - where time goes: a profile of CPU time or of allocation, taken on request from outside; the flame graph of cost-centre stacks over the range,
  * the table of cost centres, and ticky counters.
  */
 import type { App, Page } from "../app.ts";
@@ -35,17 +35,18 @@ const TICKY: Column<TickyCounter>[] = [
     { id: "kinds", title: "Arguments", width: "110px", left: true, wide: true, value: (c) => c.argumentKinds, draw: (cell, c) => setLabel(cell, c.argumentKinds || UNKNOWN) },
 ];
 
-const FUNCTIONS: Column<CpuFunction>[] = [
+// `text`: of ns, or of bytes.
+const functionColumns = (text: (weight: number) => string): Column<CpuFunction>[] => [
     { id: "name", title: "Function", width: "minmax(130px, 3fr)", left: true, value: (f) => f.name, draw: (c, f) => setName(c, f.name) },
-    { id: "self", title: "Self", width: "90px", value: (f) => f.self, text: (f) => duration(f.self), hint: "time in the function itself" },
+    { id: "self", title: "Self", width: "90px", value: (f) => f.self, text: (f) => text(f.self), hint: "in the function itself" },
     { id: "selfshare", title: "Of all", width: "80px", value: (f) => f.self / f.total, text: (f) => share(f.self / f.total) },
-    { id: "all", title: "With callees", width: "110px", wide: true, value: (f) => f.all, text: (f) => duration(f.all), hint: "time in it and in all that it calls" },
+    { id: "all", title: "With callees", width: "110px", wide: true, value: (f) => f.all, text: (f) => text(f.all), hint: "in it and in all that it calls" },
     { id: "allshare", title: "Share", width: "80px", wide: true, value: (f) => f.all / f.total, text: (f) => share(f.all / f.total) },
 ];
 const WAYS: [string, string][] = [["down", "Top down"], ["up", "Bottom up"]];
 const TIMES: [string, string][] = [["running", "CPU time"], ["waiting", "Waiting"]];
 
-// A profile of CPU time, taken by the server; of a server alone.
+// A profile of CPU time or of allocation, taken by the server; of a server alone.
 class CpuSection {
     readonly root: HTMLElement;
     private readonly control: ReturnType<typeof profileControl>;
@@ -53,7 +54,8 @@ class CpuSection {
     private readonly way: ReturnType<typeof choice>;
     private readonly message = h("p", { class: "muted lines", role: "status" });
     private readonly command = h("p", { class: "muted" });
-    private readonly flame = new Flame("cpu", "Time by stacks", duration);
+    private readonly text = (weight: number) => (this.of?.totalBytes === undefined ? duration(weight) : bytes(weight));
+    private readonly flame = new Flame("cpu", "Samples by stacks", this.text);
     private readonly table: Table<CpuFunction>;
     private readonly thread = h("select", { "aria-label": "Thread", onchange: () => this.app.route.set({ thread: this.thread.value }) });
     private of: CpuTree | undefined; // what is made of it:
@@ -66,7 +68,7 @@ class CpuSection {
         this.control = profileControl(app);
         this.time = choice(app.route, "time", "Which time", TIMES, () => "running");
         this.way = choice(app.route, "way", "Direction of the stacks", WAYS, () => "down");
-        this.table = new Table<CpuFunction>({ id: "functions", title: "Functions by time", columns: FUNCTIONS, key: (f) => f.name, route: app.route, sort: "-self",
+        this.table = new Table<CpuFunction>({ id: "functions", title: "Functions", columns: functionColumns(this.text), key: (f) => f.name, route: app.route, sort: "-self",
             height: 420, empty: "No function matches." });
         this.root = h("div", { class: "stack" }, h("div", {}, h("div", { class: "controls" }, this.control.root, this.time.root, this.way.root, this.thread), this.message, this.command),
             this.flame.root, this.table.root);
@@ -84,13 +86,13 @@ class CpuSection {
         this.way.root.hidden = this.thread.hidden = this.flame.root.hidden = this.table.root.hidden = !rows.length;
         setText(this.message, this.words(t, p, of).split("\n").map(visible).join("\n"));
         this.command.hidden = kept;
-        setText(this.command, visible(`In a terminal, and for files: heapwatch profile ${t.name}`));
+        setText(this.command, visible(`In a terminal, and for files: heapwatch profile ${t.name}${p?.totalBytes === undefined ? "" : " --allocation"}`));
         if (!rows.length) return;
         if (this.of !== of) {
             const found = threads(rows);
             this.threads = found.map((f) => f.name);
             replace(this.thread, h("option", { value: "" }, "all threads"),
-                ...found.map((f) => h("option", { value: f.name }, visible(`thread ${f.name}: ${share(f.total / (of!.totalNs || 1))}`))));
+                ...found.map((f) => h("option", { value: f.name }, visible(`thread ${f.name}: ${share(f.total / (of!.totalBytes ?? (of!.totalNs || 1)))}`))));
         }
         const asked = this.app.route.get("thread"), one = this.threads.includes(asked) ? asked : undefined;
         this.thread.value = one ?? "";
@@ -112,8 +114,8 @@ class CpuSection {
         const wall = seconds(p?.beginWallNs); // in a report it may be of any time of the run
         const begun = this.app.meta && wall !== undefined && t.start !== undefined ? `Begun at ${when(this.app, t, wall - t.start)}.\n` : "";
         if (shown?.sentences) return `${of}${begun}${shown.sentences.join("\n")}`;
-        if (!this.app.view.server.control) return "No profile of CPU time: this server takes one when it is started with --allow-control.";
-        return t.state?.state === "STATE_RUNNING" ? "A profile shows which functions use CPU time, and what threads wait for. The program needs no preparation; a thread that runs is stopped for some 50 µs for each sample." : "";
+        if (!this.app.view.server.control) return "No profile of CPU time or allocation: this server takes one when it is started with --allow-control.";
+        return t.state?.state === "STATE_RUNNING" ? "A profile shows which functions use CPU time, and what threads wait for, or which functions allocate. The program needs no preparation; a thread that runs is stopped for some 50 µs for each sample." : "";
     }
 
     done(): void {

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * cpu.ts - a profile of CPU time, or of what waits, as trees for the flame graph, from callers to callees and the other way round, and as a table of functions.
+ * cpu.ts - a profile of CPU time, of allocation, or of what waits, as trees for the flame graph, from callers to callees and the other way round, and as a table of functions.
  */
 import type { Frame } from "../widgets/flame.ts";
 import type { Inspection } from "../api/inspections.ts";
 import type { U64 } from "./wire.ts";
 
-// The number of the caller's row from 1, 0: none; ns in it, and with what it calls; the function.
+// The number of the caller's row from 1, 0: none; ns or bytes in it, and with what it calls; the function.
 export type CpuRow = [parent: number, self: number, total: number, name: string];
 
 export interface CpuTree {
     sentences?: string[]; // done, or running for a second: how it was taken, and how much of the truth it has
     totalNs?: number;
+    totalBytes?: number; // of a profile of allocation, in place of it
     rows?: CpuRow[];
 }
 
@@ -26,7 +27,7 @@ export interface CpuProfile extends Inspection, CpuTree {
 // What a row without a caller is called when it is a thread, or threads with one label but for their numbers; no function has a space there.
 const THREAD = "thread ";
 
-// CPU time of each thread, the most first; what is in no Haskell thread is not of it.
+// Each thread with its part of all, the most first; what is in no Haskell thread is not of it.
 export function threads(rows: CpuRow[]): { name: string; total: number }[] {
     return rows.filter((r) => !r[0] && r[3].startsWith(THREAD)).map((r) => ({ name: r[3].slice(THREAD.length), total: r[2] })).sort((a, b) => b.total - a.total);
 }
@@ -59,15 +60,15 @@ const frame = (name: string, value: number): Frame => ({ name, module: moduleOf(
 
 export function topDown(rows: CpuRow[], total: number): Frame {
     const root = frame("all", total), frames: Frame[] = [];
-    for (const [parent, , ns, name] of rows) {
-        const f = frame(name, ns);
+    for (const [parent, , all, name] of rows) {
+        const f = frame(name, all);
         frames.push(f);
         (parent ? frames[parent - 1]! : root).children.push(f);
     }
     return root;
 }
 
-// Each function that CPU time was used in, above it who called it.
+// Each function that has some by itself, above it who called it.
 export function bottomUp(rows: CpuRow[], total: number): Frame {
     const root = frame("all", total), ways = new Map<Frame, Map<string, Frame>>();
     for (const row of rows) {
