@@ -4,7 +4,8 @@
  * writes these before the function that they are in: of Debian's libraries, the module of the symbol behind is right
  * in 99.6 % of such places, that of the symbol before in 94.7 %. Whether the function is right is not known: only the
  * module is given. Signatures follow the same rule, so that a stripped program shows the names that it would show
- * with symbols; several names of one module for the same code are shown as this module. Before both comes what
+ * with symbols; several names of one module for the same code are shown as this module, and a name that is only
+ * probable is marked, for it is wrong now and then. Before both comes what
  * -finfo-table-map has put into the program: the binding that code is a part of, as the eventlog has it, too.
  */
 #include "inspect/ghc/names.h"
@@ -88,6 +89,7 @@ static void put_place(struct text_out *out, const struct program *p, uint64_t ad
 struct code_name {
         enum name_kind kind;
         bool has_next; /* NAME_LOCAL: the symbol is the one behind the code, not just one of its module */
+        bool is_probable;
         bool is_plain; /* what is in `symbol` is none, but the name itself, or the module's */
         char symbol[SYMBOL_BYTES];
 };
@@ -111,6 +113,7 @@ static void find_by_signature(const struct program *p, uint64_t address, struct 
         if (f.match != SIGNATURE_NONE)
                 set_name(ret, f.match == SIGNATURE_SYMBOL ? NAME_EXACT : NAME_LOCAL, f.match == SIGNATURE_LOCAL,
                          f.symbol, strcspn(f.symbol, "."));
+        ret->is_probable = f.is_probable;
 }
 
 /* The length of "$wgo" in "$wgo_s5Gz_info": without what the compiler has added to tell tables of one name apart. */
@@ -191,8 +194,10 @@ static enum name_kind put_code(struct text_out *out, const struct program *p, ui
                 put_safe(out, name->symbol);
         else if (name->kind == NAME_EXACT)
                 put_symbol(out, name->symbol);
-        if (name->is_plain || name->kind == NAME_EXACT || (name->kind == NAME_LOCAL && put_module(out, name->symbol)))
+        if (name->is_plain || name->kind == NAME_EXACT || (name->kind == NAME_LOCAL && put_module(out, name->symbol))) {
+                text_put(out, name->is_probable ? NAME_PROBABLY : "");
                 return name->kind;
+        }
         put_place(out, p, address);
         return NAME_NONE;
 }
@@ -259,7 +264,7 @@ void name_of_c_function(const struct program *p, uint64_t address, char *ret, si
                 find_by_signature(p, address, &name);
         if (s)
                 put_safe(&out, s->name);
-        else if (name.kind == NAME_EXACT)
+        else if (name.kind == NAME_EXACT && !name.is_probable)
                 put_safe(&out, name.symbol);
         else
                 put_place(&out, p, address);
@@ -330,6 +335,11 @@ enum name_kind name_of_static(const struct program *p, uint64_t address, char *r
 bool name_is_of_runtime(const char *name)
 {
         return !strncmp(name, "stg_", 4);
+}
+
+bool name_is_probable(const char *name)
+{
+        return strstr(name, NAME_PROBABLY) != NULL;
 }
 
 const char *name_without_package(const char *name)

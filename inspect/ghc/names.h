@@ -21,6 +21,10 @@ enum name_kind {
         NAME_NONE    /* the file and the place in it: "server+0x4012f0" */
 };
 
+/* Behind a name that is only probable (signatures.h), wherever it is: "base:GHC.IO.bracket1 (probably)". */
+#define NAME_PROBABLY " (probably)"
+bool name_is_probable(const char *name);
+
 /* "Main.$wloop", "base:GHC.Conc.Sync.fork"; always a text without control characters. */
 enum name_kind name_of_code(const struct program *p, uint64_t address, char *ret, size_t size);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * signatures.h - finds what code in a program without symbols is, by signatures of the libraries that it may have been
- * linked from. Where code of several names is alike, what it refers to decides; where that does not either, it has no
- * name.
+ * linked from. Where code of several names is alike, what it refers to decides; where that does not either, what is
+ * around it makes one of them probable, or it has no name.
  */
 #ifndef HW_INSPECT_GHC_SIGNATURES_H
 #define HW_INSPECT_GHC_SIGNATURES_H
@@ -16,6 +16,7 @@ struct signature_range {
 };
 
 struct signature_claims;
+struct signature_found;
 
 struct signatures {
         struct error why; /* why there are none; "" */
@@ -23,8 +24,10 @@ struct signatures {
         struct signature_table table;
         struct signature_claims *claims; /* of addresses that were looked up */
         uint32_t n_claims;
-        struct idtable claim_ids; /* by address */
-        uint64_t text_at;         /* the text that was read last */
+        struct idtable claim_ids;         /* by address */
+        struct signature_found *probable; /* of claims that have no sure name */
+        uint32_t n_probable;
+        uint64_t text_at; /* the text that was read last */
         uint32_t text_hash;
 };
 
@@ -41,6 +44,7 @@ enum signature_match {
 
 struct signature_found {
         enum signature_match match;
+        bool is_probable;    /* by what is around it: it may be another one */
         const char *symbol;  /* for SIGNATURE_LOCAL with something after a '.' */
         uint32_t candidates; /* that were not contradicted */
         uint32_t neighbours; /* what is beside it in the library is beside it here: up to 8 of them */

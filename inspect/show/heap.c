@@ -202,6 +202,7 @@ static void print_json(const struct inspect_subject *s, const struct heap_census
                 json_line(&j);
                 json_open(&j, '{');
                 json_member_text(&j, "name", b->items[i].name);
+                json_member_bool(&j, "probably", name_is_probable(b->items[i].name));
                 json_member_u64(&j, "bytes", b->items[i].bytes);
                 json_member_u64(&j, "closures", b->items[i].objects);
                 contents_json(&j, &b->items[i]);

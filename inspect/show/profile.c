@@ -344,6 +344,7 @@ static void functions_json(struct json_out *j, const struct part *t)
                 json_line(j);
                 json_open(j, '{');
                 json_member_text(j, "name", stack_profile_name(t->profile, f->name));
+                json_member_bool(j, "probably", name_is_probable(stack_profile_name(t->profile, f->name)));
                 weights_json(j, t, f->self_weight, f->total_weight);
                 json_member_u64(j, "self_samples", f->self_samples);
                 json_member_u64(j, "total_samples", f->total_samples);
@@ -361,6 +362,7 @@ static void nodes_json(struct json_out *j, const struct part *t)
                 json_line(j);
                 json_open(j, '{');
                 json_member_text(j, "name", stack_profile_name(t->profile, node->name));
+                json_member_bool(j, "probably", name_is_probable(stack_profile_name(t->profile, node->name)));
                 if (node->parent)
                         json_member_u64(j, "parent", node->parent - 1);
                 weights_json(j, t, node->self_weight, node->total_weight);

@@ -292,6 +292,7 @@ static void frames_json(struct json_out *j, const struct inspect_subject *s, con
                 json_open(j, '{');
                 json_member_text(j, "name", name);
                 json_member_text(j, "by", kinds[kind]);
+                json_member_bool(j, "probably", name_is_probable(name));
                 name_of_source(s->program, h->frames[i], source);
                 json_known_text(j, "source", source[0] ? source : NULL);
                 json_address(j, "at", h->frames[i]);

@@ -597,6 +597,7 @@ static void json_path(struct json_out *j, const struct question *q, const struct
         for (size_t i = 0; i < n; i++) {
                 json_open(j, '{');
                 json_member_text(j, "type", shown_name(names, i, n));
+                json_member_bool(j, "probably", name_is_probable(names[i]->name));
                 json_member_bool(j, "several", names[i]->plus != 0);
                 json_close(j, '}');
         }
@@ -617,6 +618,7 @@ static void json_root(struct json_out *j, const struct question *q, const struct
         json_line(j);
         json_open(j, '{');
         json_member_text(j, "name", q->types.items[h->path].name);
+        json_member_bool(j, "probably", name_is_probable(q->types.items[h->path].name));
         json_member_u64(j, "bytes", h->bytes);
         json_member_u64(j, "closures", h->closures);
         json_known_u64(j, "only_bytes", h->tried, h->only_bytes);
@@ -652,6 +654,7 @@ static void print_json(const struct question *q)
         json_open(&j, '{');
         head_json_of_graph(&j, q->subject);
         json_member_text(&j, "band", q->name);
+        json_member_bool(&j, "probably", name_is_probable(q->name));
         json_member_u64(&j, "bytes", graph_group_bytes(band_of(q)));
         json_member_u64(&j, "closures", graph_group_closures(band_of(q)));
         if (b)
@@ -747,6 +750,7 @@ bool why_json(struct json_out *j, const struct heap_graph *g, const struct graph
                 json_line(j);
                 json_open(j, '{');
                 json_member_text(j, "name", of[i]->name);
+                json_member_bool(j, "probably", name_is_probable(of[i]->name));
                 json_member_u64(j, "reached_bytes", of[i]->bytes);
                 if (good)
                         json_paths(j, &q, PATHS_GIVEN);

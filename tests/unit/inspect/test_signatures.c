@@ -209,19 +209,25 @@ static void learn(struct library *l, const char *const modules[], const char *co
 }
 
 /* The three functions in a program, linked: relocations are applied. */
-static struct draft *make_program(const char *text, bool with_second)
+static void link_object(struct draft *d, uint64_t place, uint64_t text, bool with_second)
 {
-        struct draft *d = draft_new(&draft_9_0);
         uint8_t first[FIRST], local[LOCAL], second[SECOND];
 
         put_code(first, local, second);
-        put_u32(first + 20, (uint32_t)TEXT);
+        put_u32(first + 20, (uint32_t)text);
         put_u32(first + 28, FIRST + 16 - 32);
-        put_u32(first + 33, (uint32_t)PLACE + INNER);
-        draft_put(d, PLACE, first, FIRST);
-        draft_put(d, PLACE + FIRST, local, LOCAL);
+        put_u32(first + 33, (uint32_t)place + INNER);
+        draft_put(d, place, first, FIRST);
+        draft_put(d, place + FIRST, local, LOCAL);
         if (with_second)
-                draft_put(d, PLACE + FIRST + LOCAL, second, SECOND);
+                draft_put(d, place + FIRST + LOCAL, second, SECOND);
+}
+
+static struct draft *make_program(const char *text, bool with_second)
+{
+        struct draft *d = draft_new(&draft_9_0);
+
+        link_object(d, PLACE, TEXT, with_second);
         draft_put(d, TEXT, text, strlen(text) + 1);
         return d;
 }
@@ -406,6 +412,67 @@ static void test_what_is_alike_has_no_name_or_its_module(void **state)
         draft_destroy(d);
 }
 
+/* The code at PLACE is alike in two modules; in front of it and behind it is what surely is of one of them. */
+static struct draft *make_ambiguous(uint64_t front, uint64_t behind, unsigned n)
+{
+        struct draft *d = make_program("a text", true);
+
+        draft_put(d, TEXT + 16, "before", sizeof("before"));
+        draft_put(d, TEXT + 32, "behind", sizeof("behind"));
+        for (unsigned i = 1; i <= n; i++) {
+                link_object(d, PLACE - i * 0x200, front, true);
+                link_object(d, PLACE + i * 0x200, behind, true);
+        }
+        return d;
+}
+
+static void expect(struct library *l, struct draft *d, uint64_t address, enum name_kind kind, const char *wanted)
+{
+        char name[PROGRAM_NAME_BYTES];
+
+        assert_int_equal(find(l, d, address, name), kind);
+        if (wanted)
+                assert_string_equal(name, wanted);
+        assert_int_equal(name_is_probable(name), wanted && strstr(wanted, "(probably)"));
+}
+
+static void test_what_is_around_makes_a_name_probable(void **state)
+{
+        struct draft *d = make_ambiguous(TEXT + 16, TEXT + 32, 2);
+        struct info_tables tables;
+        struct library l;
+        struct signatures s;
+        char name[PROGRAM_NAME_BYTES];
+
+        (void)state;
+        learn(&l, (const char *const[]){ "base_DataziM", "base_DataziM", "base_DataziM", "base_DataziN" },
+              (const char *const[]){ "before", "a text", "behind", "a text" }, 4);
+        expect(&l, d, PLACE - 0x200 + 16, NAME_EXACT, "base:Data.M.alpha");
+        expect(&l, d, PLACE + 0x200 + 16, NAME_EXACT, "base:Data.M.alpha");
+        expect(&l, d, PLACE + 16, NAME_EXACT, "base:Data.M.alpha (probably)");
+        expect(&l, d, PLACE + INNER + 5, NAME_EXACT, "base:Data.M.alpha (probably)");
+        expect(&l, d, PLACE + FIRST + 16, NAME_LOCAL, "base:Data.M (probably)");
+        assert_true(signatures_decode(&s, "test", l.bytes, l.n));
+        d->program.signatures = &s;
+        info_tables_init(&tables, &d->program, 1);
+        for (unsigned i = 0; i < 2; i++) { /* found, then kept */
+                name_of_function(&tables, PLACE + FIRST + 16, name, sizeof(name));
+                assert_string_equal(name, "base:Data.M (probably) (local, before beta)");
+        }
+        info_tables_done(&tables);
+        signatures_done(&s);
+        draft_destroy(d);
+        d = make_ambiguous(TEXT + 32, TEXT + 16, 2); /* the object file has them the other way round */
+        expect(&l, d, PLACE - 0x200 + 16, NAME_EXACT, "base:Data.M.alpha");
+        expect(&l, d, PLACE + 16, NAME_NONE, NULL);
+        draft_destroy(d);
+        d = make_ambiguous(TEXT + 16, TEXT + 32, 1); /* most of what is around is the program's own */
+        expect(&l, d, PLACE - 0x200 + 16, NAME_EXACT, "base:Data.M.alpha");
+        expect(&l, d, PLACE + 16, NAME_NONE, NULL);
+        free(l.bytes);
+        draft_destroy(d);
+}
+
 /* Whatever is in a library or a file of signatures, it is refused or read; run under sanitizers, too. */
 static void test_damaged_files(void **state)
 {
@@ -454,6 +521,7 @@ int main(void)
                 cmocka_unit_test(test_local_functions_have_their_module),
                 cmocka_unit_test(test_other_code_has_no_name),
                 cmocka_unit_test(test_what_is_alike_has_no_name_or_its_module),
+                cmocka_unit_test(test_what_is_around_makes_a_name_probable),
                 cmocka_unit_test(test_damaged_files),
         };
 
