@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include "daemon/log.h"
@@ -45,6 +46,7 @@ struct shared_run {
 
 struct recorder {
         char directory[RECORDED_PATH_MAX];
+        int lock_fd; /* of the directory; -1: it cannot be locked */
         struct budget budget;
         bool keep_arguments;
         uint64_t segment_bytes; /* of eventlog in one segment */
@@ -70,6 +72,8 @@ struct recorder {
         bool refused;            /* nothing is written until the disk has taken a probe */
         bool doubted;            /* it has taken one, and no frame yet */
 };
+
+#define LOCK_NAME ".lock" /* no target has such a name */
 
 #define LOOK_S 10 /* between two looks at the budget, and at a disk that refuses */
 #define STOP_S 5
@@ -471,14 +475,37 @@ static uint64_t segment_size(const struct budget *b)
         return least;
 }
 
-static bool check_directory(const char *path, struct error *error)
+/*
+ * Two daemons in one directory would remove each other's recordings, each for its own budget. False: another one has
+ * it. *ret is the lock, or -1 where there can be none. It is not open for writing, which would keep the disk from being
+ * made read-only.
+ */
+static bool lock_directory(int directory, const char *path, int *ret, struct error *error)
+{
+        int fd = openat(directory, LOCK_NAME, O_RDONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+        int failed = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0 ? 0 : errno;
+
+        if (failed)
+                close_fd(&fd);
+        *ret = failed ? -1 : fd;
+        if (failed == EWOULDBLOCK)
+                return error_set(error, "%s is used by another daemon", path);
+        if (failed)
+                log_warning("recording=%s cannot be locked: %s", path, strerror(failed)); /* a full disk, for example */
+        return true;
+}
+
+static bool open_directory(const char *path, int *ret_lock, struct error *error)
 {
         int fd = private_directory_open(path, true, error);
 
+        *ret_lock = -1;
         if (fd < 0)
                 return false;
+        bool good = access(path, R_OK | W_OK | X_OK) == 0 ? lock_directory(fd, path, ret_lock, error)
+                                                          : error_set(error, "%s: %s", path, strerror(errno));
         (void)close(fd);
-        return access(path, R_OK | W_OK | X_OK) == 0 || error_set(error, "%s: %s", path, strerror(errno));
+        return good;
 }
 
 static bool start_thread(struct recorder *r)
@@ -490,14 +517,17 @@ static bool start_thread(struct recorder *r)
 struct recorder *recorder_new(const struct recorder_options *options, struct error *error)
 {
         struct recorder *r;
+        int lock_fd;
 
-        if (!check_directory(options->directory, error))
+        if (!open_directory(options->directory, &lock_fd, error))
                 return NULL;
         r = calloc(1, sizeof(*r));
         if (!r) {
+                close_fd(&lock_fd);
                 error_set(error, "out of memory");
                 return NULL;
         }
+        r->lock_fd = lock_fd;
         snprintf(r->directory, sizeof(r->directory), "%s", options->directory);
         r->budget = options->budget;
         r->keep_arguments = options->keep_arguments;
@@ -540,6 +570,7 @@ void recorder_destroy(struct recorder **rp)
         pthread_mutex_destroy(&r->lock);
         frame_packer_destroy(&r->packer);
         blocks_spare_done(&r->spare);
+        close_fd(&r->lock_fd);
         free(r);
 }
 

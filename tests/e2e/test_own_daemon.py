@@ -208,7 +208,7 @@ def test_what_is_kept_is_said_and_can_be_left_out(own, programs):
     assert "recorded: heapwatch post-mortem recording:two" in done.stderr, done.stderr
     done = own.heapwatch("run", "--no-top", "--name", "three", "--no-record", "--", programs["leaky"], 2)
     assert "recorded:" not in done.stderr and "started" not in done.stderr, done.stderr
-    assert {p.name for p in (own.state / "recordings").iterdir()} == {"two"}
+    assert {p.name for p in (own.state / "recordings").iterdir()} == {".lock", "two"}
 
 
 def test_without_a_place_for_it_nothing_is_kept_and_that_is_said(own, programs):
@@ -220,14 +220,16 @@ def test_without_a_place_for_it_nothing_is_kept_and_that_is_said(own, programs):
     os.kill(own.api.status().daemon.pid, signal.SIGKILL)
 
 
-def test_two_daemons_do_not_share_checkpoints(directory):
+@pytest.mark.parametrize("kept", ["--checkpoint", "--record"])
+def test_two_daemons_do_not_share_what_they_keep(directory, kept):
     (directory / "b").mkdir(mode=0o700)
-    kept = ("--checkpoint", str(directory / "state.d"))
+    kept = (kept, str(directory / "state.d"))
     with Daemon(directory, args=kept) as first:
         refused = subprocess.run([BUILD / "heapwatchd", "--publish", f"ipc://{directory}/b/publish", "--request",
                                   f"ipc://{directory}/b/request", *kept], capture_output=True, text=True, timeout=DEADLINE_S)
         assert refused.returncode == 1, refused
-        assert f"{directory}/state.d is used by another daemon, process {first.process.pid}" in refused.stderr
+        holder = f", process {first.process.pid}" if kept[0] == "--checkpoint" else ""
+        assert f"{directory}/state.d is used by another daemon{holder}\n" in refused.stderr
     with Daemon(directory, args=kept):
         pass
 
