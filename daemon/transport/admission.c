@@ -23,6 +23,7 @@
 #include "daemon/transport/front.h"
 #include "daemon/transport/zap.h"
 #include "proto/base/error.h"
+#include "proto/base/private_directory.h"
 #include "proto/keys/authorized.h"
 #include "proto/yaml/yaml_file.h"
 
@@ -138,7 +139,7 @@ static bool check_directory(const char *path, struct error *error)
                                  path);
         if (!S_ISDIR(st.st_mode) || (st.st_uid != geteuid() && st.st_uid != 0))
                 return error_set(error, "%s: expected a directory that belongs to you or root", path);
-        return !(st.st_mode & 077) || error_set(error, "%s: can be entered by others; chmod 700 it", path);
+        return !(st.st_mode & 077) || error_set(error, "%s: can be entered by others; " PRIVATE_DIRECTORY_REMEDY, path);
 }
 
 struct admission *admission_new(const char *listen, const char *keys, struct error *error)

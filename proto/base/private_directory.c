@@ -15,7 +15,7 @@ const char *private_directory_objection(const struct stat *st)
                 return "is not a directory";
         if (st->st_uid != geteuid())
                 return "belongs to another user";
-        return st->st_mode & 077 ? "can be entered by others; chmod 700 it" : NULL;
+        return st->st_mode & 077 ? "can be entered by others; " PRIVATE_DIRECTORY_REMEDY : NULL;
 }
 
 int private_directory_open(const char *path, bool links, struct error *error)

@@ -8,6 +8,9 @@
 struct error;
 struct stat;
 
+/* A directory that others use, too, such as /etc, must stay open. */
+#define PRIVATE_DIRECTORY_REMEDY "name another directory, or chmod 700 this one if it is for heapwatch alone"
+
 /* What is wrong with it, to be printed after its path; NULL: it is private. */
 const char *private_directory_objection(const struct stat *st);
 

@@ -29,6 +29,7 @@
 
 #include "heapwatch/wire.h"
 #include "proto/base/error.h"
+#include "proto/base/private_directory.h"
 #include "proto/base/unix_socket.h"
 #include "proto/wire/endpoints.h"
 
@@ -142,7 +143,7 @@ static int check_directory(const char *directory, bool ours, uid_t *ret_owner, s
         if (ours && st.st_uid != geteuid() && st.st_uid != 0 && may_be_written_by_others(directory))
                 return error_code(error, -EPERM, "%s: belongs to another user, whose daemon is not yours", directory);
         if (st.st_mode & (S_IWGRP | S_IWOTH))
-                return error_code(error, -EPERM, "%s: others may write to it; chmod 700 it", directory);
+                return error_code(error, -EPERM, "%s: others may write to it; " PRIVATE_DIRECTORY_REMEDY, directory);
         if (!trust_parents(directory, st.st_uid, error))
                 return -EPERM;
         *ret_owner = st.st_uid;
