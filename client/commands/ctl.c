@@ -155,6 +155,12 @@ static int run_add(void *filled)
         int status;
 
         c->command = &command_add;
+        if (!*c->source)
+                return command_usage_error(c->command, "the source is empty; expected [NAME=]URI");
+        if (*c->source == '=')
+                return command_usage_error(c->command,
+                                           "no name before '='; expected [NAME=]URI (a file of that name is ./%.200s)",
+                                           c->source);
         split_name(c->source, &name, &uri);
         if (!*uri)
                 return command_usage_error(c->command, "no source after '='; expected [NAME=]URI");

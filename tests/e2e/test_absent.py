@@ -214,6 +214,14 @@ def test_of_several_daemons_all_are_told_and_a_silent_one_is_named(directory):
             assert f"no daemon answers at {absent}" in done.stderr.decode() and done.stderr.count(b"\n") == 1, (command, done.stderr)
 
 
+@pytest.mark.parametrize("source, words", [("=x", "no name before '='"), ("x=", "no source after '='"), ("", "the source is empty"),
+                                           ("=", "no name before '='")])
+def test_a_target_without_a_name_or_a_source_is_refused(directory, source, words):
+    with Daemon(directory) as d:
+        done = client("add", "--connect", d.publish, source)
+        assert done.returncode == 2 and words in done.stderr.decode() and not d.status().targets
+
+
 def test_files_and_targets_exclude_each_other_in_a_summary():
     done = client("summary", LOG, "api")
     assert done.returncode == 2 and b"files and targets exclude each other" in done.stderr
