@@ -130,6 +130,21 @@ static void report_absent(const struct top *t, size_t daemon, struct progress *p
                 p->status = EXIT_USAGE;
 }
 
+/*
+ * A daemon falls silent, or answers again: the readers of a journal must see that, whatever the view shows. Of one that
+ * has never answered report_absent() says so, where it is the only one.
+ */
+static void set_silent(const struct top *t, size_t daemon, bool silent)
+{
+        const struct world_daemon *d = world_daemon(t->world, daemon);
+        const bool was_silent = d && d->stale, heard = d && d->heard_wall_ns;
+
+        if (!t->once && silent != was_silent && (heard || feed_daemons(t->feed) > 1))
+                command_error(&command_top, "%s %s", feed_endpoint(t->feed, daemon),
+                              silent ? "is silent; waiting for it" : "is back");
+        world_set_stale(t->world, daemon, silent);
+}
+
 static void receive_update(const struct top *t, int timeout_ms, struct progress *p)
 {
         const Hw__Update *update = NULL;
@@ -146,12 +161,12 @@ static void receive_update(const struct top *t, int timeout_ms, struct progress 
                 console_forget(t->console, daemon);
                 world_reset(t->world, daemon);
         } else if (event == FEED_STALE || event == FEED_ALIVE) {
-                world_set_stale(t->world, daemon, event == FEED_STALE);
+                set_silent(t, daemon, event == FEED_STALE);
                 if (event == FEED_STALE && t->once && feed_daemons(t->feed) > 1)
                         report_absent(t, daemon, p);
                 p->complete = p->complete || feed_complete(t->feed);
         } else if (event == FEED_READY) {
-                world_set_stale(t->world, daemon, false);
+                set_silent(t, daemon, false);
                 p->complete = feed_complete(t->feed);
         } else if (event == FEED_END) {
                 p->complete = p->over = true;

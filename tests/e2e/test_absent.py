@@ -2,12 +2,14 @@
 """A daemon, target, safe directory or disk is missing: reported in one line, with what to do."""
 import gzip
 import json
+import os
 import shutil
+import signal
 import subprocess
 
 import pytest
 
-from harness import CLIENT, DAEMON, DEADLINE_S, LOGS, VALGRIND, Daemon, client, running
+from harness import CLIENT, DAEMON, DEADLINE_S, LOGS, VALGRIND, Daemon, client, running, wait_for
 
 LOG = LOGS / "leaky-hT-ghc9103" / "run.eventlog"
 
@@ -212,6 +214,28 @@ def test_of_several_daemons_all_are_told_and_a_silent_one_is_named(directory):
             assert done.returncode == 2 and b"one" in done.stdout, (command, done.stdout)
             assert b"two" in done.stdout or command[0] == "post-mortem"
             assert f"no daemon answers at {absent}" in done.stderr.decode() and done.stderr.count(b"\n") == 1, (command, done.stderr)
+
+
+def test_reports_of_a_daemon_that_falls_silent_say_so(directory):
+    """A journal has no picture that shows it, and a view of one table has no place for it."""
+    with Daemon(directory, f"one={LOG}") as d, open(directory / "said", "wb") as said, \
+            running(CLIENT, "top", "--plain", "--view", "bands", "--interval", "0.2", "--connect", d.publish,
+                    stdout=subprocess.PIPE, stderr=said) as top:
+        d.wait_state("one", "ENDED")
+        assert top.stdout.readline()
+        os.set_blocking(top.stdout.fileno(), False)
+
+        def say(words):
+            top.stdout.read()
+            return words in (directory / "said").read_text()
+
+        d.process.send_signal(signal.SIGSTOP)
+        try:
+            wait_for(lambda: say(f"heapwatch top: {d.publish} is silent; waiting for it\n"), "word of the silence")
+        finally:
+            d.process.send_signal(signal.SIGCONT)
+        wait_for(lambda: say(f"heapwatch top: {d.publish} is back\n"), "word of its end")
+        assert say("") and (directory / "said").read_text().count("\n") == 2
 
 
 @pytest.mark.parametrize("source, words", [("=x", "no name before '='"), ("x=", "no source after '='"), ("", "the source is empty"),
