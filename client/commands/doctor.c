@@ -22,6 +22,7 @@
 #include "heapwatch/wire.h"
 #include "proto/base/array.h"
 #include "proto/base/error.h"
+#include "proto/eventlog/advice.h"
 
 /* ------------------------------------------------------------------- a log */
 
@@ -38,12 +39,17 @@ struct stream {
         bool any;       /* there was a target */
         bool kinds[32]; /* by Hw__Kind: a message with content came */
         bool ended, crashed;
+        bool cut;          /* a log without its end: what has not come may not have been written yet */
+        bool profiled;     /* a heap profile is on, as the log or the program's options tell */
         bool outside;      /* its memory is read: what else there is, no flag of a log brings */
         bool process_only; /* a process alone: there is no log whose contents could be missing */
         char process_only_reason[512];
         char detail[256]; /* of the target's state */
         char program[128], version[32], way[64];
-        char advice[STREAM_ADVICE_MAX][512];
+        struct {
+                uint32_t code; /* enum hw_advice */
+                char text[512];
+        } advice[STREAM_ADVICE_MAX];
         size_t n_advice;
         uint64_t lost_bytes, events;
 };
@@ -59,6 +65,7 @@ static void check_target_state(struct stream *s, const Hw__Target *t)
         s->ended = t->state == HW__TARGET__STATE__STATE_ENDED || t->state == HW__TARGET__STATE__STATE_FAILED;
         s->outside = process_uri_is_outside(t->uri);
         s->crashed = t->state == HW__TARGET__STATE__STATE_CRASHED;
+        s->cut = t->state == HW__TARGET__STATE__STATE_LOST || s->crashed;
         copy(s->detail, sizeof(s->detail), t->detail);
         copy(s->process_only_reason, sizeof(s->process_only_reason), t->process_only_reason);
         if (t->run_info == NULL)
@@ -66,6 +73,9 @@ static void check_target_state(struct stream *s, const Hw__Target *t)
         s->process_only = t->run_info->process_only;
         copy(s->program, sizeof(s->program), t->run_info->program);
         copy(s->version, sizeof(s->version), t->run_info->ghc_version);
+        s->profiled = t->run_info->has_breakdown && t->run_info->breakdown;
+        for (size_t i = 0; i < t->run_info->n_rts_options && !s->profiled; i++)
+                s->profiled = !strncmp(t->run_info->rts_options[i], "-h", 2);
         copy(s->way, sizeof(s->way), t->run_info->rts_way);
 }
 
@@ -74,8 +84,10 @@ static void check_health(struct stream *s, const Hw__Health *h)
         s->lost_bytes = h->lost_bytes;
         s->events = h->events;
         s->n_advice = 0;
-        for (size_t i = 0; i < h->n_advice && i < STREAM_ADVICE_MAX; i++)
-                copy(s->advice[s->n_advice++], sizeof(s->advice[0]), h->advice[i]->text);
+        for (size_t i = 0; i < h->n_advice && i < STREAM_ADVICE_MAX; i++) {
+                s->advice[s->n_advice].code = h->advice[i]->code;
+                copy(s->advice[s->n_advice++].text, sizeof(s->advice[0].text), h->advice[i]->text);
+        }
 }
 
 /* Whether the message has content: an empty state does not count as seen. */
@@ -114,6 +126,37 @@ static void stream_add(struct stream *s, const Hw__Update *update)
                 check_health(s, update->health);
 }
 
+/* A log that was cut off so early that it cannot show what the program was told to log. */
+static bool is_cut_early(const struct stream *s)
+{
+        return s->cut && (!s->program[0] || !s->kinds[HW__KIND__KIND_GC]);
+}
+
+/* What to add for something that has not been seen. */
+static const char *remedy_for(const struct stream *s, Hw__Kind kind, const char *add)
+{
+        if (s->events == 0)
+                return "not known: no event has come yet";
+        if (kind == HW__KIND__KIND_CENSUS && s->profiled)
+                return s->cut     ? "nothing: the heap profile was on; the log is cut off before a census"
+                       : s->ended ? "nothing: the heap profile was on; the run ended before a census"
+                                  : "nothing: the heap profile is on; no census has come yet";
+        if (is_cut_early(s))
+                return "not known: the log is cut off before what would show it";
+        return add;
+}
+
+/* What is said to be missing may have come in the part that the log lacks. */
+static void drop_unsure_advice(struct stream *s)
+{
+        size_t n = 0;
+
+        for (size_t i = 0; i < s->n_advice; i++)
+                if (s->advice[i].code != HW_ADVICE_NO_GC_EVENTS && s->advice[i].code != HW_ADVICE_NO_HEAP_PROFILE)
+                        s->advice[n++] = s->advice[i];
+        s->n_advice = n;
+}
+
 /* Rows for everything, whether it appeared or not. */
 static void features_of_stream(struct features *f, const struct stream *s)
 {
@@ -136,9 +179,7 @@ static void features_of_stream(struct features *f, const struct stream *s)
         for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
                 bool seen = s->kinds[rows[i].kind];
                 features_add(f, rows[i].name, seen, rows[i].needed,
-                             seen             ? ""
-                             : s->events == 0 ? "not known: no event has come yet"
-                                              : rows[i].add);
+                             seen ? "" : remedy_for(s, rows[i].kind, rows[i].add));
         }
 }
 
@@ -193,7 +234,7 @@ static void print_process_only(const struct stream *s)
         (void)hw_terminal_text(line, sizeof(line), s->process_only_reason);
         printf("Only its process is watched, not its heap%s%s\n", line[0] ? ": " : "", line);
         for (size_t i = 0; !line[0] && i < s->n_advice; i++) {
-                (void)hw_terminal_text(line, sizeof(line), s->advice[i]);
+                (void)hw_terminal_text(line, sizeof(line), s->advice[i].text);
                 printf("- %s\n", line);
                 line[0] = '\0';
         }
@@ -236,7 +277,7 @@ static void print_text(const struct subject *p, const struct features *f)
                      "- It was linked with -rtsopts=ignore, so it does not accept +RTS: give these flags in the "
                      "variable GHCRTS, or link it with -rtsopts.");
         for (size_t i = 0; p->stream != NULL && i < p->stream->n_advice; i++) {
-                (void)hw_terminal_text(line, sizeof(line), p->stream->advice[i]);
+                (void)hw_terminal_text(line, sizeof(line), p->stream->advice[i].text);
                 printf("%s- %s\n", i == 0 ? "\n" : "", line);
         }
 }
@@ -254,7 +295,7 @@ static void print_json(const struct subject *p, const struct features *f)
         if (!p->info) {
                 json_member_open(&j, "advice", '[');
                 for (size_t i = 0; i < p->stream->n_advice; i++)
-                        json_text(&j, p->stream->advice[i]);
+                        json_text(&j, p->stream->advice[i].text);
                 json_close(&j, ']');
         }
         if (p->info) {
@@ -344,6 +385,8 @@ static int examine_log(const char *path, bool json)
         if (s.events == 0)
                 return command_error(&command_doctor, "%s contains no events of an eventlog%s%s", path,
                                      s.detail[0] != '\0' ? ": " : "", s.detail);
+        if (is_cut_early(&s))
+                drop_unsure_advice(&s);
         features_of_stream(&f, &s);
         return report(&(struct subject){ .what = "log", .name = path, .stream = &s }, &f, json);
 }

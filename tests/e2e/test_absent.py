@@ -246,6 +246,23 @@ def test_a_target_without_a_name_or_a_source_is_refused(directory, source, words
         assert done.returncode == 2 and words in done.stderr.decode() and not d.status().targets
 
 
+def test_doctor_of_a_log_that_was_cut_off_blames_no_flags(directory):
+    """Wherever it is cut: that a heap profile is missing is said only where it is known."""
+    whole, cut = LOG.read_bytes(), directory / "cut.eventlog"
+    answers = set()
+    for size in [1, 1500, *range(2000, 8000, 300), 20000, 50000, len(whole) - 2]:
+        cut.write_bytes(whole[:size])
+        done = client("doctor", cut)
+        text = (done.stdout + done.stderr).decode()
+        assert "There is no heap profile" not in text and "Garbage collections are not in the log" not in text, (size, text)
+        bands = [line for line in text.splitlines() if line.startswith("heap bands")]
+        assert (done.returncode == 2) == (not bands), (size, text)
+        answers |= {line.split(maxsplit=3)[3] if "  NO " in line else "seen" for line in bands}
+    assert answers <= {"seen", "not known: the log is cut off before what would show it",
+                       "nothing: the heap profile was on; the log is cut off before a census"}, answers
+    assert "seen" in answers and len(answers) > 1
+
+
 def test_files_and_targets_exclude_each_other_in_a_summary():
     done = client("summary", LOG, "api")
     assert done.returncode == 2 and b"files and targets exclude each other" in done.stderr
