@@ -61,12 +61,12 @@ static void append_provisional(struct target_answer *a, const Hw__Trend *t)
         }
 }
 
-/* "; slow growth is judged in 18m 00s" */
+/* "; slow growth is judged in 18m 00s"; of what rises then and may not last "; that is settled in 4m 00s to 30m 00s" */
 static void append_judged_in(struct target_answer *a, const struct evidence *e)
 {
         if (!e->trend->has_verdict_in_ns)
                 return;
-        append_text(a->text, "; slow growth is judged in ");
+        append_text(a->text, e->trend->has_verdict_by_ns ? "; that is settled in " : "; slow growth is judged in ");
         append_verdict_in(a->text, e->trend);
 }
 

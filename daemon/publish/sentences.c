@@ -96,7 +96,7 @@ static void append_provisional(struct words *w, const struct trend_result *r)
         if (r->over && r->verdict_in_ns == 0)
                 append_text(w, "; the run was too short for a verdict at this step");
         else if (!r->over && r->verdict_in_ns && r->verdict_in_ns != UINT64_MAX) {
-                append_text(w, "; slow growth is judged in ");
+                append_text(w, r->rises_so_far ? "; that is settled in " : "; slow growth is judged in ");
                 append_duration(w, (double)r->verdict_in_ns);
                 if (r->verdict_by_ns != UINT64_MAX) {
                         append_text(w, " to ");

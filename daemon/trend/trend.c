@@ -246,22 +246,23 @@ static bool rises_so_far(const struct trend *t)
 }
 
 /*
- * The shortest window is the first that a verdict can be based on. What rises is called growing once evidence of that
- * has lasted; when it is not clear whether the rise lasts, it may also end before, and there may be no verdict until
- * WINDOWS_OPEN_MINUTES.
+ * The shortest window is the first that a verdict can be based on, and what rises is called growing once evidence of
+ * that has lasted. Whether it rises is known only then, so that is the time from the beginning: it never gets later; a
+ * run that does not rise is called steady when the window is full. When it is not clear whether a rise lasts, it may
+ * also end before, and there may be no verdict until WINDOWS_OPEN_MINUTES.
  */
 static void set_verdict_time(const struct trend *t, uint64_t growing_in, struct trend_result *ret)
 {
         const uint64_t minutes = t->ladder.minutes, step_ns = t->config.resolution_ns;
         const bool rises = !ret->rises_so_far && ret->provisional.known && ret->provisional.slope_low > 0;
-        const uint64_t first = window_span_minutes(0) + (rises ? VERDICT_GROWING_FOR : 0);
-        uint64_t in = minutes < first ? first - minutes : 0;
+        const uint64_t first = window_span_minutes(0), growing = first + VERDICT_GROWING_FOR;
+        uint64_t in = minutes < first || (rises && minutes < growing) ? growing - minutes : 0;
 
         if (growing_in > 0) {
                 in = growing_in;
         } else if (ret->rises_so_far) {
                 const uint64_t by = WINDOWS_OPEN_MINUTES - minutes;
-                in = in > VERDICT_GROWING_FOR ? in : VERDICT_GROWING_FOR;
+                in = minutes + VERDICT_GROWING_FOR < first ? first - minutes : VERDICT_GROWING_FOR;
                 if (in < by)
                         ret->verdict_by_ns = by * step_ns;
                 else

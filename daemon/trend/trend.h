@@ -158,7 +158,7 @@ struct trend_result {
         uint64_t onset_error_ns;             /* which is exact to so much, more or less; UINT64_MAX: not known */
         struct trend_evidence evidence;
         struct trend_provisional provisional; /* while the verdict is unknown, or steady and it rises */
-        uint64_t verdict_in_ns;               /* event time until another verdict is possible; UINT64_MAX: not known */
+        uint64_t verdict_in_ns;               /* event time until slow growth is judged; UINT64_MAX: not known */
         uint64_t verdict_by_ns;               /* until there is one at the latest; UINT64_MAX: as above */
         bool rises_so_far;                    /* unknown only because it is not clear whether that lasts */
         bool doubted;                         /* steady, while other growth is not known to leave it flat (growth.h) */

@@ -355,7 +355,7 @@ static void before_a_verdict_there_is_a_provisional_growth_and_a_countdown(void 
         m.live.has_verdict_by_ns = 1;
         m.live.verdict_by_ns = 32 * MINUTE;
         a = asked(&m);
-        says(&a, QUESTION_WRONG, "slow growth is judged in 6m 00s to 32m 00s");
+        says(&a, QUESTION_WRONG, "; that is settled in 6m 00s to 32m 00s");
         says(&a, QUESTION_NEXT, "that is settled in 6m 00s to 32m 00s");
         m.live.has_verdict_by_ns = 0;
         m.state.state = HW__TARGET__STATE__STATE_ENDED;

@@ -39,12 +39,14 @@ static void verdicts(void **state)
         says(sentence_verdict(out, sizeof(out), &r),
              "too little data for a verdict; provisional growth 1.00 MiB/s (0.50 MiB/s to 1.50 MiB/s) over 12.0 s; "
              "slow growth is judged in 6.00 s");
+        r.rises_so_far = true;
         r.verdict_by_ns = UINT64_C(32000000000);
         r.provisional.slope = 100;
         r.provisional.slope_low = -(1 << 20);
         says(sentence_verdict(out, sizeof(out), &r),
-             "too little data for a verdict; provisional growth ~0 MiB/s (-1.00 MiB/s to 1.50 MiB/s) over 12.0 s; "
-             "slow growth is judged in 6.00 s to 32.0 s");
+             "rises, and it is not clear yet whether that lasts; provisional growth ~0 MiB/s (-1.00 MiB/s to "
+             "1.50 MiB/s) over 12.0 s; that is settled in 6.00 s to 32.0 s");
+        r.rises_so_far = false;
         r.verdict_by_ns = UINT64_MAX;
         r.over = true;
         r.verdict_in_ns = 0;
