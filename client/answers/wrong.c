@@ -164,6 +164,14 @@ static void append_too_little(struct target_answer *a, const struct evidence *e)
                 append_text(a->text, ": too few major collections");
 }
 
+/* It was watched late, or a stretch of it was chosen. */
+static bool is_part(const struct world_target *t)
+{
+        const Hw__Run *run = t->target ? t->target->run_info : NULL;
+
+        return run && run->has_first_time_ns && run->first_time_ns > LATE_NS;
+}
+
 /* A run that is over, without a verdict. */
 static void append_not_known(struct target_answer *a, const struct evidence *e)
 {
@@ -175,8 +183,11 @@ static void append_not_known(struct target_answer *a, const struct evidence *e)
         } else if (!t) {
                 append_text(a->text, ": no collection has shown what is live");
         } else if (t->verdict == HW__VERDICT__VERDICT_UNKNOWN) {
-                append_text(a->text, t->has_verdict_in_ns ? ": the run was too short for a verdict at this step"
-                                                          : ": too few steps of the run have a major collection");
+                if (t->has_verdict_in_ns)
+                        append_text(a->text, ": the %s was too short for a verdict at this step",
+                                    is_part(e->t) ? "part of the run that was seen" : "run");
+                else
+                        append_text(a->text, ": too few steps of the run have a major collection");
         } else if (t->verdict == HW__VERDICT__VERDICT_STEADY && e->growing && e->growing->has_slope) {
                 a->tone = ANSWER_WARN;
                 append_text(a->text, ": no lasting growth of live data, but %.80s grew by ",

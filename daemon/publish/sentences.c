@@ -94,7 +94,8 @@ static void append_provisional(struct words *w, const struct trend_result *r)
                 append_duration(w, (double)r->provisional.span_ns);
         }
         if (r->over && r->verdict_in_ns == 0)
-                append_text(w, "; the run was too short for a verdict at this step");
+                append_text(w, "; %s was too short for a verdict at this step",
+                            r->is_part ? "the part of the run that was seen" : "the run");
         else if (!r->over && r->verdict_in_ns && r->verdict_in_ns != UINT64_MAX) {
                 append_text(w, r->rises_so_far ? "; that is settled in " : "; slow growth is judged in ");
                 append_duration(w, (double)r->verdict_in_ns);

@@ -17,6 +17,7 @@
 #define NOTE_NEAR_STEPS    8u
 #define NOTE_NEAR_PART     8u /* of the time since */
 #define WIDER_PER_DOUBLING 0.05
+#define PART_NS            (5 * NS_PER_S)      /* what begins later than that lacks the run's beginning */
 #define SEGMENT_BYTES      (UINT64_C(1) << 15) /* of the nonmoving collector (rts/include: NONMOVING_SEGMENT_BITS) */
 
 uint64_t tracker_watermark_ns(const struct tracker *t)
@@ -62,6 +63,8 @@ bool tracker_verdict(const struct tracker *t, struct subject s, struct trend_res
         trend_result(trend, ret);
         if (!s.band)
                 tracker_early_refine_onset(t, s.series, ret);
+        const uint64_t first_ns = model_first_time_ns(t->model);
+        ret->is_part = first_ns != UNKNOWN_U64 && first_ns > PART_NS;
         ret->over = t->ended;
         if (ret->over) {
                 bool too_short = ret->verdict == TREND_UNKNOWN && ret->verdict_in_ns != UINT64_MAX;

@@ -163,6 +163,7 @@ struct trend_result {
         bool rises_so_far;                    /* unknown only because it is not clear whether that lasts */
         bool doubted;                         /* steady, while other growth is not known to leave it flat (growth.h) */
         bool over;                            /* the run has ended: nothing will change (tracker.h) */
+        bool is_part;                         /* the run was not seen from its start (tracker.h) */
 };
 
 /* The answer as of the newest closed minute. */

@@ -363,6 +363,11 @@ static void before_a_verdict_there_is_a_provisional_growth_and_a_countdown(void 
         a = asked(&m);
         says(&a, QUESTION_WRONG, "Not known: the run was too short for a verdict");
         assert_string_equal(advice(&m), "too-short");
+        m.run.has_first_time_ns = 1;
+        m.run.first_time_ns = 10 * MINUTE;
+        a = asked(&m);
+        says(&a, QUESTION_WRONG, "Not known: the part of the run that was seen was too short for a verdict");
+        m.run.has_first_time_ns = 0;
         m.state.state = HW__TARGET__STATE__STATE_RUNNING;
         m.t.trends[HW__SERIES__SERIES_LIVE] = NULL;
         a = asked(&m);

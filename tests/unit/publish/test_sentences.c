@@ -53,6 +53,11 @@ static void verdicts(void **state)
         r.provisional.known = false;
         says(sentence_verdict(out, sizeof(out), &r),
              "too little data for a verdict; the run was too short for a verdict at this step");
+        r.is_part = true;
+        says(sentence_verdict(out, sizeof(out), &r),
+             "too little data for a verdict; the part of the run that was seen was too short for a verdict at this "
+             "step");
+        r.is_part = false;
         r.verdict_in_ns = UINT64_MAX; /* long enough, but too many of its steps are empty */
         says(sentence_verdict(out, sizeof(out), &r), "too little data for a verdict");
         r.rises_so_far = true;
