@@ -19,6 +19,7 @@
 
 #include "client/notify/dispatcher.h"
 #include "client/notify/executor.h"
+#include "client/notify/open_alerts.h"
 #include "client/notify/plans.h"
 #include "client/notify/record_file.h"
 #include "client/cli/report.h"
@@ -29,6 +30,7 @@
 #include "proto/base/clock.h"
 #include "proto/base/error.h"
 #include "proto/base/event.h"
+#include "proto/base/time.h"
 
 #define UPDATES_PER_TURN 256
 #define REQUEST_MS       5000
@@ -57,6 +59,8 @@ struct acting {
         uint64_t done, failed, dropped; /* actions */
         uint64_t kept_changes;          /* changes of the record that the file has */
         bool not_kept;                  /* the file could not be written */
+        uint64_t no_room;               /* alerts without room that were logged, */
+        uint64_t no_room_ns;            /* and when, monotonic */
 };
 
 static void arm(struct event *timer, long ms)
@@ -228,7 +232,7 @@ static void fill_report(struct acting *a, Hw__OutcomesRequest *m)
         m->notifier = a->options.id;
         m->done = a->done;
         m->failed = a->failed;
-        m->dropped = a->dropped;
+        m->dropped = a->dropped + dispatcher_stats(a->dispatcher)->no_room_actions;
 }
 
 static void mark_unsent(struct acting *a)
@@ -335,6 +339,19 @@ static void apply_alerts(struct acting *a, const Hw__Update *u)
         arm(a->flush, FLUSH_MS);
 }
 
+/* Once a minute at most: there may be more with each list. */
+static void log_no_room(struct acting *a)
+{
+        const uint64_t no_room = dispatcher_stats(a->dispatcher)->no_room, now_ns = clock_mono_ns();
+
+        if (no_room == a->no_room || (a->no_room > 0 && now_ns - a->no_room_ns < NS_PER_MINUTE))
+                return;
+        report_warning("alerts=%u are open, the most that are kept: %llu more are not acted on while they are",
+                       OPEN_ALERTS_MAX, (unsigned long long)(no_room - a->no_room));
+        a->no_room = no_room;
+        a->no_room_ns = now_ns;
+}
+
 static void apply_update(struct acting *a, const Hw__Update *u)
 {
         if (u->body_case == HW__UPDATE__BODY_ALERTS)
@@ -413,6 +430,7 @@ static void on_second(evutil_socket_t fd, short what, void *ctx)
                 request_plans(a);
         if (a->admitted && !a->silent)
                 dispatcher_tick(a->dispatcher, clock_wall_ns());
+        log_no_room(a);
         report(a, true);
         write_record(a);
 }

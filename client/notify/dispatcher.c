@@ -24,6 +24,9 @@
 #include "client/notify/open_alerts.h"
 #include "client/notify/rate_limit.h"
 #include "proto/base/hash.h"
+#include "proto/base/idtable.h"
+
+#define NO_ROOM_MAX 65536u /* alerts without room that are told from each other; further ones are not counted */
 
 struct dispatcher {
         struct dispatcher_handler handler;
@@ -32,8 +35,9 @@ struct dispatcher {
         struct open_alerts table;
         struct action_plan *nothing; /* for alerts whose rule has no actions */
         struct dispatcher_stats stats;
-        uint64_t lists;       /* taken so far */
-        uint64_t now_wall_ns; /* of the current call */
+        struct idtable no_room; /* alerts that the table had no room for, while it is nearly full: each counts once */
+        uint64_t lists;         /* taken so far */
+        uint64_t now_wall_ns;   /* of the current call */
 };
 
 /* ------------------------------------------------------------------- acting */
@@ -309,6 +313,20 @@ static uint64_t fired_of(const Hw__Alert *m)
         return m->has_fired_wall_ns ? m->fired_wall_ns : UNKNOWN_U64;
 }
 
+/* Every list has it again: it counts once, and without actions nothing is lost. */
+static void count_no_room(struct dispatcher *d, const Hw__Alert *m)
+{
+        const uint64_t hash = m->fingerprint ^ m->fingerprint >> 32;
+        const size_t steps = action_plan_steps(plan_of(d, m));
+        uint32_t at = idtable_start(&d->no_room, hash);
+
+        if (steps == 0 || idtable_next(&d->no_room, hash, &at) || d->no_room.n_used >= NO_ROOM_MAX ||
+            idtable_add(&d->no_room, hash, 1) != 0)
+                return;
+        d->stats.no_room++;
+        d->stats.no_room_actions += steps;
+}
+
 /* An alert that begins to fire: a new one, or one that had ended. NULL when there is no room. */
 static struct open_alert *add_firing(struct dispatcher *d, const char *target, const Hw__Alert *m, uint64_t generation)
 {
@@ -320,7 +338,7 @@ static struct open_alert *add_firing(struct dispatcher *d, const char *target, c
         else if (e && !a)
                 a = open_alerts_add(&d->table, e, plan_of(d, m));
         if (!e || !a) {
-                d->stats.no_room++;
+                count_no_room(d, m);
                 alert_event_unref(&e);
                 return NULL;
         }
@@ -397,6 +415,8 @@ void dispatcher_apply(struct dispatcher *d, const char *target, const Hw__Alerts
 
         d->now_wall_ns = now;
         d->lists++;
+        if (d->table.n < OPEN_ALERTS_MAX / 2)
+                idtable_done(&d->no_room);
         for (size_t i = 0; i < alerts->n_alerts; i++) {
                 const Hw__Alert *m = alerts->alerts[i];
                 if (m->state == HW__ALERT__STATE__STATE_FIRING)
@@ -539,6 +559,7 @@ void dispatcher_destroy(struct dispatcher **dp)
         if (!d)
                 return;
         open_alerts_clear(&d->table);
+        idtable_done(&d->no_room);
         action_plan_unref(&d->nothing);
         limit_table_destroy(&d->limits);
         free(d);

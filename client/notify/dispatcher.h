@@ -80,8 +80,10 @@ void dispatcher_collect_changed(struct dispatcher *d,
 void dispatcher_mark_changed(struct dispatcher *d, uint64_t fingerprint);
 
 struct dispatcher_stats {
-        uint64_t acted, silenced, limited, past, no_room; /* alerts; silenced, limited: at least temporarily */
-        uint64_t firing;                                  /* now */
+        uint64_t acted, silenced, limited, past; /* alerts; silenced, limited: at least temporarily */
+        uint64_t no_room;         /* alerts with actions, beyond OPEN_ALERTS_MAX: not acted on before there is room */
+        uint64_t no_room_actions; /* theirs */
+        uint64_t firing;          /* now */
 };
 
 const struct dispatcher_stats *dispatcher_stats(const struct dispatcher *d);

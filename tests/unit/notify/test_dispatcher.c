@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "client/notify/dispatcher.h"
+#include "client/notify/open_alerts.h"
 #include "client/notify/rate_limit.h"
 #include "client/notify/record_file.h"
 #include "proto/base/error.h"
@@ -535,6 +536,35 @@ static void other_actions_hold_for_what_was_not_acted_on(void **state)
 
 /* ------------------------------------------------------------------ limits */
 
+/* More than are kept: each is counted once, however many lists have it, with the actions that it would have had. */
+static void alerts_without_room_are_counted(void **state)
+{
+        enum { MANY = OPEN_ALERTS_MAX + 3 };
+        Hw__Alert *messages = calloc(MANY, sizeof(*messages)), **pointers = calloc(MANY, sizeof(*pointers));
+        Hw__Alerts list = HW__ALERTS__INIT;
+
+        (void)state;
+        assert_true(messages && pointers);
+        for (unsigned i = 0; i < MANY; i++) {
+                hw__alert__init(&messages[i]);
+                messages[i].has_fingerprint = messages[i].has_state = messages[i].has_fired_wall_ns = true;
+                messages[i].fingerprint = UINT64_C(0x9e3779b97f4a7c15) * (i + 1);
+                messages[i].rule = "leak";
+                messages[i].group = "0";
+                messages[i].state = HW__ALERT__STATE__STATE_FIRING;
+                messages[i].fired_wall_ns = NOW;
+                pointers[i] = &messages[i];
+        }
+        list.alerts = pointers;
+        list.n_alerts = MANY;
+        for (unsigned i = 0; i < 3; i++)
+                dispatcher_apply(dispatcher, "even", &list, NOW + i * S);
+        assert_int_equal(dispatcher_stats(dispatcher)->no_room, 3);
+        assert_int_equal(dispatcher_stats(dispatcher)->no_room_actions, 3 * action_plan_steps(plan));
+        free(pointers);
+        free(messages);
+}
+
 static void limits_hold_back(void **state)
 {
         const struct action_limits few = { .count = 3, .per_alert = 2, .window_ns = 60 * S };
@@ -774,6 +804,7 @@ int main(void)
                 cmocka_unit_test_setup_teardown(results_of_the_beginning_outlive_the_end, set_up, tear_down),
                 cmocka_unit_test_setup_teardown(a_broken_record_is_refused_whole, set_up, tear_down),
                 cmocka_unit_test_setup_teardown(a_damaged_record_is_survived, set_up, tear_down),
+                cmocka_unit_test_setup_teardown(alerts_without_room_are_counted, set_up, tear_down),
                 cmocka_unit_test(limits_remember_through_changes),
         };
 
