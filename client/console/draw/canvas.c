@@ -15,6 +15,8 @@
 
 #include "proto/base/glyph.h"
 
+#define CUT_MARK "…"
+
 struct canvas *canvas_new(int height, int width, bool ascii)
 {
         struct canvas *c = calloc(1, sizeof(*c));
@@ -149,6 +151,12 @@ static int draw(struct canvas *c, int row, int column, int width, enum tint tint
         return used;
 }
 
+/* The cell shows that a text was cut. */
+static bool is_cut_mark(const struct canvas *c, int row, int column)
+{
+        return !strcmp(canvas_cell(c, row, column)->text, glyph_next(CUT_MARK, c->ascii).bytes);
+}
+
 int canvas_put(struct canvas *c, struct area area, int row, int column, int width, enum tint tint, const char *text)
 {
         int most = room(c, area, row, column, width);
@@ -159,8 +167,8 @@ int canvas_put(struct canvas *c, struct area area, int row, int column, int widt
                 return 0;
         cut = text_columns(text) > most;
         used = draw(c, area.row + row, area.column + column, cut ? most - 1 : most, tint, text);
-        if (cut)
-                used += draw(c, area.row + row, area.column + column + used, 1, tint, "…");
+        if (cut && !(used > 0 && is_cut_mark(c, area.row + row, area.column + column + used - 1)))
+                used += draw(c, area.row + row, area.column + column + used, 1, tint, CUT_MARK);
         return used;
 }
 
@@ -178,7 +186,7 @@ int canvas_put_end(struct canvas *c, struct area area, int row, int column, int 
 {
         if (text_columns(text) <= width)
                 return canvas_put(c, area, row, column, width, tint, text);
-        (void)canvas_put(c, area, row, column, 1, TINT_DIM, "…");
+        (void)canvas_put(c, area, row, column, 1, TINT_DIM, CUT_MARK);
         return 1 + canvas_put(c, area, row, column + 1, width - 1, tint, text_end(text, width - 1));
 }
 

@@ -1145,6 +1145,22 @@ static void nothing_to_show(void **state)
         world_destroy(&empty);
 }
 
+static void what_was_cut_is_marked_once(void **state)
+{
+        (void)state;
+        for (int ascii = 0; ascii <= 1; ascii++) {
+                struct canvas *canvas = canvas_new(1, 12, ascii);
+
+                assert_non_null(canvas);
+                assert_int_equal(canvas_put(canvas, canvas_area(canvas), 0, 0, 5, TINT_PLAIN, "abc… “def”"), 4);
+                (void)canvas_put(canvas, canvas_area(canvas), 0, 5, 7, TINT_PLAIN, "“def” g");
+                char *text = canvas_row_text(canvas, 0);
+                assert_string_equal(text, ascii ? "abc~ \"def\" g" : "abc… “def” g");
+                free(text);
+                canvas_destroy(&canvas);
+        }
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -1184,6 +1200,7 @@ int main(void)
                 cmocka_unit_test_setup_teardown(ten_thousand_bands, setup, teardown),
                 cmocka_unit_test(nothing_to_show),
                 cmocka_unit_test(a_line_ends_between_words_and_not_in_a_number),
+                cmocka_unit_test(what_was_cut_is_marked_once),
         };
 
         (void)setlocale(LC_ALL, "C.UTF-8");
