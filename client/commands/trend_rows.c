@@ -94,15 +94,15 @@ static const char *moment(char out[MOMENT_MAX], const struct world_target *t, bo
         return out;
 }
 
-/* An onset is exact to a step of the verdict, unless it has an error of its own: one in the first step is the start. */
+/* An onset is exact to a step of the verdict, unless its own error is less: one in the first step is the start. */
 static const char *onset(char out[MOMENT_MAX], const struct world_target *t, const Hw__Trend *trend)
 {
         const Hw__TrendScale *scale = t->trend_state ? t->trend_state->scale : NULL;
         const Hw__Run *run = t->target ? t->target->run_info : NULL;
         const uint64_t first_ns = run && run->has_first_time_ns ? run->first_time_ns : 0;
 
-        if (trend->has_onset_ns && !trend->has_onset_error_ns && scale && first_ns < scale->resolution_ns &&
-            trend->onset_ns < scale->resolution_ns)
+        if (trend->has_onset_ns && scale && first_ns < scale->resolution_ns && trend->onset_ns < scale->resolution_ns &&
+            (!trend->has_onset_error_ns || trend->onset_error_ns >= scale->resolution_ns))
                 return "the start of the run";
         return moment(out, t, trend->has_onset_ns, trend->onset_ns);
 }

@@ -284,11 +284,16 @@ void tracker_early_refine_onset(const struct tracker *t, enum series_id series, 
         const uint64_t from_ns = nanoseconds_of(rise->onset.from_s), to_ns = nanoseconds_of(rise->onset.to_s);
         const uint64_t reach_ns = ONSET_STEPS * t->config.trend.resolution_ns, error_ns = (to_ns - from_ns) / 2;
 
-        if (sub_sat(from_ns, r->onset_ns) > reach_ns || sub_sat(r->onset_ns, to_ns) > reach_ns ||
-            error_ns >= t->config.trend.resolution_ns)
+        if (sub_sat(from_ns, r->onset_ns) > reach_ns || sub_sat(r->onset_ns, to_ns) > reach_ns)
                 return;
-        r->onset_ns = from_ns + error_ns;
-        r->onset_error_ns = error_ns;
+        if (error_ns < t->config.trend.resolution_ns) {
+                r->onset_ns = from_ns + error_ns;
+                r->onset_error_ns = error_ns;
+                return;
+        }
+        /* its interval is wider than a step, as of a log with short ones or an archive: the onset stays, within that */
+        const uint64_t before_ns = sub_abs(r->onset_ns, from_ns), after_ns = sub_abs(to_ns, r->onset_ns);
+        r->onset_error_ns = before_ns > after_ns ? before_ns : after_ns;
 }
 
 /*

@@ -143,7 +143,7 @@ void tracker_threads_growing(const struct waiting_group *g, struct growing_band 
 void tracker_early_clear(struct tracker *t);
 void tracker_early_sample(struct tracker *t, enum series_id series, uint64_t time_ns, uint64_t value);
 void tracker_early_advance(struct tracker *t, uint64_t time_ns); /* to a new second of W */
-/* The onset of a verdict's growth, to its step, becomes that of the rise which the growth began as, to seconds. */
+/* How exact an onset is by the rise that the growth began as, whose onset it becomes if that is exact to a step. */
 void tracker_early_refine_onset(const struct tracker *t, enum series_id series, struct trend_result *r);
 bool tracker_early_is_sound(const struct tracker *t);
 

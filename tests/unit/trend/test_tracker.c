@@ -5,6 +5,7 @@
 
 #include "tests/unit/model/events.h"
 #include "daemon/trend/tracker.h"
+#include "proto/base/ckd.h"
 #include "proto/base/outside_census.h"
 
 #define MIB       ((uint64_t)1 << 20)
@@ -177,6 +178,25 @@ static void test_growth_began_when_the_rise_did(void **state)
         assert_int_equal(result.verdict, TREND_GROWING);
         assert_int_equal(result.onset_ns, early.onset_from_ns + (early.onset_to_ns - early.onset_from_ns) / 2);
         assert_true(result.onset_error_ns < 10 * SECOND);
+        rig_close(&r);
+}
+
+/* In short steps, as of a finished log, the rise is less exact than a step: the onset stays, and has its error. */
+static void test_an_onset_has_an_error_at_any_step(void **state)
+{
+        static struct rig r;
+        struct trend_result result;
+
+        (void)state;
+        open_scaled(&r, SECOND);
+        for (uint64_t s = 1; s < 300; s++) {
+                block(&r, 0, (s - 1) * SECOND, s * SECOND);
+                live(&r, s * SECOND, 20 * MIB + s * 7919 % 13 * MIB / 64 + (s > 60 ? (s - 60) * MIB / 4 : 0));
+        }
+        assert_true(tracker_verdict(r.t, subject_series(SERIES_LIVE), &result));
+        assert_true(result.verdict >= TREND_GROWING);
+        assert_true(result.onset_error_ns >= SECOND && result.onset_error_ns < 10 * SECOND);
+        assert_true(sub_abs(result.onset_ns, 60 * SECOND) <= result.onset_error_ns);
         rig_close(&r);
 }
 
@@ -1486,6 +1506,7 @@ int main(void)
                 cmocka_unit_test(test_a_shared_group_is_not_judged),
                 cmocka_unit_test(test_leak_as_the_trend_alone_says),
                 cmocka_unit_test(test_growth_began_when_the_rise_did),
+                cmocka_unit_test(test_an_onset_has_an_error_at_any_step),
                 cmocka_unit_test(test_minutes_close_when_blocks_are_whole),
                 cmocka_unit_test(test_a_capability_that_is_known_is_waited_for),
                 cmocka_unit_test(test_a_buffer_that_never_comes_is_not_waited_for),
