@@ -122,6 +122,30 @@ static void collection(struct run_meter *m, const Hw__Collection *c)
         m->n_pauses++;
 }
 
+/* From outside there are no collections to be seen, but their number, which the runtime counts from its start. */
+static void counted(struct run_meter *m, enum counted_flow which, uint64_t time_ns, double total)
+{
+        struct flow *f = &m->flows[which == COUNTED_COPIED ? FLOW_COPIED : FLOW_COLLECTIONS];
+        struct counter *c = &m->counters[which];
+        const bool from_start = m->from_ns == 0 && m->first_ns <= LATE_NS;
+
+        if ((f->known || from_start) && total >= c->total)
+                f->total += spread(m, f, c->time_ns, time_ns, total - c->total);
+        f->known = true;
+        *c = (struct counter){ time_ns, total };
+}
+
+static void counted_collections(struct run_meter *m, const Hw__Gc *gc, uint64_t time_ns)
+{
+        double count = 0;
+
+        for (size_t i = 0; i < gc->n_generations; i++)
+                count += (double)gc->generations[i]->count;
+        counted(m, COUNTED_COLLECTIONS, time_ns, count);
+        if (gc->has_copied_bytes)
+                counted(m, COUNTED_COPIED, time_ns, (double)gc->copied_bytes);
+}
+
 double meter_pause(const struct run_meter *m, double q)
 {
         uint64_t rank = (uint64_t)ceil(q * (double)m->n_pauses), seen = 0;
@@ -166,6 +190,8 @@ int meter_add(struct run_meter *m, const Hw__Update *u)
                 m->left_out += u->gc->collections_dropped;
                 for (size_t i = 0; i < u->gc->n_collections; i++)
                         collection(m, u->gc->collections[i]);
+                if (u->gc->counted && u->has_event_time_ns)
+                        counted_collections(m, u->gc, u->event_time_ns);
                 break;
         case HW__UPDATE__BODY_BANDS:
                 return r ? r : rows_define(&m->rows, u->bands);

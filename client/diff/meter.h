@@ -31,6 +31,14 @@ struct flow {
 enum { GAUGE_LIVE, GAUGE_HEAP, GAUGE_RSS, GAUGE_CENSUS, GAUGE_PAUSE, GAUGES };
 enum { FLOW_ALLOCATED, FLOW_COLLECTIONS, FLOW_COPIED, FLOW_GC, FLOWS };
 
+/* A counter of the runtime, at its newest sample. */
+struct counter {
+        uint64_t time_ns;
+        double total;
+};
+
+enum counted_flow { COUNTED_COLLECTIONS, COUNTED_COPIED, COUNTED_FLOWS };
+
 /* What was judged of a whole run. */
 struct judged {
         bool known;
@@ -49,8 +57,9 @@ struct run_meter {
         } before;              /* first sample of the total */
         uint64_t allocated_ns; /* newest sample of the total, which is in allocated */
         double allocated;
-        uint64_t collected_ns; /* end of the newest collection */
-        uint64_t *pauses;      /* counts by cell */
+        uint64_t collected_ns;                  /* end of the newest collection */
+        struct counter counters[COUNTED_FLOWS]; /* of what is watched from outside */
+        uint64_t *pauses;                       /* counts by cell */
         uint64_t n_pauses;
         uint64_t left_out; /* samples that the daemon dropped, which are missing in the numbers */
         struct rows rows;

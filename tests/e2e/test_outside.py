@@ -308,6 +308,10 @@ def test_what_is_counted_is_not_called_timed(directory, browser):     # noqa: F8
     assert "4,000 colls" in text and COUNTED in text and "All of them took" not in text, text
     summary = json.loads(client("summary", log.path, "--format", "json").stdout.decode().splitlines()[0])
     assert '"counted":true' in json.dumps(summary, separators=(",", ":")) and "pauseTotalNs" not in json.dumps(summary), summary
+    for part, collections in (((), 4040), (("--a-range", "20s..", "--b-range", "20s.."), 2020)):
+        both = json.loads(client("diff", log.path, *([] if part else [log.path]), *part, "--format", "json").stdout)
+        numbers = {q["name"]: q["new"] for q in both["quantities"]}
+        assert numbers["collections"] == pytest.approx(collections) and numbers.get("gc_time") is None, numbers
     metrics = client("convert", log.path, "--to", "openmetrics").stdout.decode()
     assert 'heapwatch_gc_collections_total{target="x",generation="0"} 4000' in metrics and "gc_pause" not in metrics.replace("# ", ""), metrics
     assert f"4,040 times, {COUNTED}" in client("post-mortem", log.path).stdout.decode()
