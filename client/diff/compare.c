@@ -109,7 +109,8 @@ static int compare_row(const struct comparison *c, const struct entry *entries, 
         memcpy(v->b, blanks + c->a->n, c->b->n * sizeof(*v->b));
         memcpy(v->b_peak, blanks + c->a->n, c->b->n * sizeof(*v->b));
         for (size_t i = 0; i < n; i++) {
-                (entries[i].of_b ? v->b : v->a)[entries[i].run] = row_value(entries[i].rows, entries[i].row);
+                (entries[i].of_b ? v->b : v->a)[entries[i].run] =
+                        row_value(entries[i].rows, entries[i].row, c->by_census);
                 (entries[i].of_b ? v->b_peak : v->a_peak)[entries[i].run] = entries[i].row->peak;
         }
         *ret = (struct row_change){ .kind = kind, .name = entries[0].row->name, .unnamed = entries[0].row->unnamed };
@@ -230,6 +231,8 @@ int compare(const struct side *a, const struct side *b, struct comparison *ret)
 
         *ret = (struct comparison){ .a = a, .b = b };
         ret->bands_differ = breakdowns_differ(ret);
+        for (size_t i = 0; comparison_run(ret, i); i++)
+                ret->by_census |= comparison_run(ret, i)->rows.by_census;
         ret->quantities = calloc(n_quantities, sizeof(*ret->quantities));
         r = ret->quantities ? 0 : -ENOMEM;
         for (size_t i = 0; i < n_quantities && r == 0; i++)

@@ -27,6 +27,7 @@ struct comparison {
         struct row_change *rows;   /* by kind, then by how much they changed */
         size_t n_rows;
         bool bands_differ; /* the heap profiles differ in kind, so no bands are matched */
+        bool by_census;    /* means of bands are over censuses, since one of the runs has no other */
 };
 
 /* The runs of both sides, the new ones first; NULL after the last. */

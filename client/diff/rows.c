@@ -9,6 +9,7 @@
 
 #include "client/state/band_name.h"
 #include "proto/base/array.h"
+#include "proto/base/ckd.h"
 #include "proto/base/hash.h"
 
 #define NO_ROW UINT32_MAX
@@ -68,10 +69,13 @@ int rows_define(struct rows *r, const Hw__Bands *bands)
         return 0;
 }
 
-static void settle(struct row *row)
+/* Censuses come at unequal distances, from the agent at such that grow with the heap: a band went in straight lines. */
+static void settle(struct row *row, double since_ns)
 {
         row->sum += row->now;
+        row->area += (row->last + row->now) / 2 * since_ns;
         row->peak = fmax(row->peak, row->now);
+        row->last = row->now;
         row->now = 0;
 }
 
@@ -90,9 +94,12 @@ int rows_census(struct rows *r, const Hw__Census *census)
                         return -ENOMEM;
                 r->items[row].now += (double)census->bytes_left_out;
         }
+        const uint64_t since_ns = r->censuses ? sub_sat(census->time_ns, r->last_ns) : 0;
         for (uint32_t i = 0; i < r->n; i++)
                 if (r->items[i].kind == ROW_BAND)
-                        settle(&r->items[i]);
+                        settle(&r->items[i], (double)since_ns);
+        r->last_ns = r->last_ns > census->time_ns ? r->last_ns : census->time_ns;
+        r->span_ns += since_ns;
         r->censuses++;
         return 0;
 }
@@ -103,6 +110,7 @@ int rows_band(struct rows *r, const char *name, double sum, double peak)
 
         if (row == NO_ROW)
                 return -ENOMEM;
+        r->by_census = true;
         r->items[row].sum += sum;
         r->items[row].peak = fmax(r->items[row].peak, peak);
         return 0;
@@ -142,9 +150,11 @@ int rows_stack(struct rows *r, const Hw__Stack *stack)
         return add(r, ROW_CENTRE, name.text, (double)stack->ticks);
 }
 
-double row_value(const struct rows *r, const struct row *row)
+double row_value(const struct rows *r, const struct row *row, bool by_census)
 {
         if (row->kind != ROW_BAND)
                 return row->sum;
+        if (r->span_ns > 0 && !by_census)
+                return row->area / (double)r->span_ns;
         return r->censuses ? row->sum / (double)r->censuses : NAN;
 }

@@ -14,7 +14,7 @@
 #include "proto/base/idtable.h"
 
 enum row_kind {
-        ROW_BAND,   /* bytes: mean and peak over censuses */
+        ROW_BAND,   /* bytes: mean over time and peak of the censuses */
         ROW_TICKY,  /* bytes allocated by a counter's code */
         ROW_CENTRE, /* ticks of the time profile in a cost centre itself */
         ROW_KINDS
@@ -25,6 +25,8 @@ struct row {
         char *name;   /* owned; key of the row, for people */
         bool unnamed; /* bands that cannot be matched */
         double now;   /* in the current census */
+        double last;  /* in the one before */
+        double area;  /* bytes times ns, in straight lines between censuses */
         double sum;   /* over censuses; of other kinds the total */
         double peak;  /* of a census */
 };
@@ -36,7 +38,9 @@ struct rows {
         struct idtable index;
         uint64_t seed;
         uint64_t censuses;
-        uint32_t *bands; /* row + 1 by band id - 1 */
+        uint64_t last_ns, span_ns; /* time of the newest one; from the first to it */
+        bool by_census;            /* bands have sums over censuses alone */
+        uint32_t *bands;           /* row + 1 by band id - 1 */
         uint32_t n_bands;
 };
 
@@ -53,7 +57,7 @@ int rows_band(struct rows *r, const char *name, double sum, double peak);
 int rows_ticky(struct rows *r, const Hw__TickyCounter *counter);
 int rows_stack(struct rows *r, const Hw__Stack *stack);
 
-/* A band's mean over the censuses, NaN without one; of other kinds the total. */
-double row_value(const struct rows *r, const struct row *row);
+/* A band's mean over time, or over censuses, NaN without one; of other kinds the total. */
+double row_value(const struct rows *r, const struct row *row, bool by_census);
 
 #endif

@@ -6,7 +6,7 @@
 #include "client/diff/print.h"
 
 const char *const row_titles[ROW_KINDS] = {
-        [ROW_BAND] = "Bands, mean of censuses",
+        [ROW_BAND] = "Bands, mean",
         [ROW_TICKY] = "Allocated by ticky counter",
         [ROW_CENTRE] = "Ticks of cost centre",
 };

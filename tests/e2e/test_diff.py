@@ -72,6 +72,25 @@ def test_a_log_against_itself_differs_in_nothing():
     assert [b["decision"] for b in said["bounds"]] == ["kept", "kept"]
 
 
+def test_means_of_bands_are_over_time(tmp_path):
+    """The same growth, seen at equal distances and at such that grow with the heap, as the agent takes censuses."""
+    rare = [1.0]
+    while rare[-1] < 500:
+        rare.append(rare[-1] * 1.2)
+    logs = []
+    for name, times in (("even", range(1, 602, 20)), ("rare", [*rare, 601])):
+        run = LiveLog(tmp_path / name, start_wall_ns=1_700_000_000 * SECOND)
+        for t in times:
+            size = int((10 + t) * (1 << 20))
+            run.live(size, at_ns=int(t * SECOND))
+            run.census({"A": size * 6 // 10, "B": size * 4 // 10}, at_ns=int(t * SECOND) + 1000)
+        run.end()
+        logs.append(tmp_path / name)
+    said, _ = numbers(logs[1], "--against", logs[0])
+    for row, share in zip(sorted(said["rows"], key=lambda r: r["name"]), (0.6, 0.4), strict=True):
+        assert row["baseline"] == pytest.approx(share * (311 << 20), rel=0.005) and abs(row["change"] / row["baseline"]) < 0.01, row
+
+
 def test_several_runs_against_several(tmp_path):
     chance = random.Random(5)
     bands = [("ARR_WORDS", 60), ("THUNK", 40)]
