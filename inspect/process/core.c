@@ -209,7 +209,7 @@ bool core_open(struct core *c, const char *path, struct error *error)
         c->program.machine = c->elf.machine;
         good = good && load(c, &why);
         if (!good) {
-                (void)error_set(error, "%.400s: %.600s", path, why.text);
+                (void)error_set(error, "%.400s: %s%.600s", path, c->missing ? "it is cut off; " : "", why.text);
                 core_close(c);
         }
         return good;

@@ -67,11 +67,16 @@ static void remove_ended(struct os_threads *t)
         t->n = n;
 }
 
-static bool is_known(const struct os_threads *t, pid_t tid)
+/* A list has threads in the same order each time: the one after `*last` is seen first. */
+static bool is_known(const struct os_threads *t, pid_t tid, size_t *last)
 {
-        for (size_t i = 0; i < t->n; i++)
-                if (t->items[i].tid == tid)
+        for (size_t i = 0; i < t->n; i++) {
+                const size_t at = (*last + 1 + i) % t->n;
+                if (t->items[at].tid == tid) {
+                        *last = at;
                         return true;
+                }
+        }
         return false;
 }
 
@@ -99,6 +104,7 @@ bool os_threads_list(struct os_threads *t)
 {
         char path[64];
         const struct dirent *e;
+        size_t last = SIZE_MAX;
         bool good = true;
 
         remove_ended(t);
@@ -108,7 +114,7 @@ bool os_threads_list(struct os_threads *t)
                 return false;
         while (good && (e = readdir(d))) {
                 const pid_t tid = (pid_t)strtol(e->d_name, NULL, 10);
-                good = tid <= 0 || is_known(t, tid) || add(t, tid);
+                good = tid <= 0 || is_known(t, tid, &last) || add(t, tid);
         }
         const int error = errno;
         (void)closedir(d);

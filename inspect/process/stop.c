@@ -25,14 +25,16 @@
 #include "inspect/process/registers.h"
 #include "proto/base/clock.h"
 
-#define THREADS_MOST 8192
+#define THREADS_MOST 65536
 #define LOCK_MS      3000
 #define AGAIN_US     5000 /* after the time is over, the timer goes off again */
+#define RELEASE_MS   1000 /* a thread that was to stop is waited for, so that it does not stop later on */
 
+/* The handler of SIGALRM may come between any two accesses: a thread is only stopped once its signal is known. */
 struct tracee {
         pid_t tid;
-        int signal; /* that it stopped with: handed on when it continues */
-        bool is_stopped;
+        volatile int signal;                   /* that it stopped with: handed on when it continues */
+        volatile bool is_stopped, is_released; /* released: or it has ended */
 };
 
 /* Read by the handler of SIGALRM. */
@@ -43,10 +45,42 @@ static int lock = -1;
 static pid_t lock_pid; /* whose lock it is; 0: none */
 static sigset_t signals_before;
 
-static void release_all(void)
+/* 1: it has stopped; 0: not yet, or a signal came before; -1: it has ended. */
+static int wait_for(struct tracee *t, int flags)
 {
+        int status;
+        const pid_t r = waitpid(t->tid, &status, __WALL | flags);
+
+        if (r == 0 || (r < 0 && errno == EINTR))
+                return 0;
+        if (r < 0 || !WIFSTOPPED(status)) {
+                t->is_released = true;
+                return -1;
+        }
+        if (status >> 16 == 0) /* a stop by a signal: the signal is handed on */
+                t->signal = WSTOPSIG(status);
+        t->is_stopped = true;
+        return 1;
+}
+
+/* One that has not stopped yet cannot be detached from. */
+static bool release(struct tracee *t)
+{
+        if (!t->is_released && (t->is_stopped || wait_for(t, WNOHANG) > 0)) {
+                (void)ptrace(PTRACE_DETACH, t->tid, NULL, (void *)(intptr_t)t->signal);
+                t->is_released = true;
+        }
+        return t->is_released;
+}
+
+/* Each thread once: with thousands of them the timer goes off again while this lasts. False: some are still to stop. */
+static bool release_all(void)
+{
+        bool all = true;
+
         for (int i = 0; i < n_tracees; i++)
-                (void)ptrace(PTRACE_DETACH, tracees[i].tid, NULL, (void *)(intptr_t)tracees[i].signal);
+                all &= release(&tracees[i]);
+        return all;
 }
 
 static void expire(int signal)
@@ -54,7 +88,7 @@ static void expire(int signal)
         const int saved = errno;
 
         (void)signal;
-        release_all();
+        (void)release_all();
         is_over = 1;
         errno = saved;
 }
@@ -108,11 +142,16 @@ static bool acquire_lock(pid_t pid, int most_ms, struct error *error)
 
 /* ------------------------------------------------------------------------- stopping */
 
-static bool is_traced(pid_t tid)
+/* A list has threads in the same order each time: the one after `*last` is seen first. */
+static bool is_traced(pid_t tid, int *last)
 {
-        for (int i = 0; i < n_tracees; i++)
-                if (tracees[i].tid == tid)
+        for (int i = 0; i < n_tracees; i++) {
+                const int at = (*last + 1 + i) % n_tracees;
+                if (tracees[at].tid == tid) {
+                        *last = at;
                         return true;
+                }
+        }
         return false;
 }
 
@@ -133,7 +172,7 @@ static int seize_all(pid_t pid, bool *ret_new)
         char path[64];
         DIR *d;
         const struct dirent *e;
-        int r = 0;
+        int r = 0, last = -1;
 
         *ret_new = false;
         (void)snprintf(path, sizeof(path), "/proc/%ld/task", (long)pid);
@@ -141,7 +180,7 @@ static int seize_all(pid_t pid, bool *ret_new)
                 return errno;
         while (r == 0 && !is_over && (e = readdir(d))) {
                 const pid_t tid = (pid_t)strtol(e->d_name, NULL, 10);
-                if (tid <= 0 || is_traced(tid))
+                if (tid <= 0 || is_traced(tid, &last))
                         continue;
                 r = n_tracees < THREADS_MOST ? seize(tid) : E2BIG;
                 *ret_new = true;
@@ -150,26 +189,10 @@ static int seize_all(pid_t pid, bool *ret_new)
         return r;
 }
 
-/* 1: it has stopped; 0: a signal came before; -1: it has ended. */
-static int wait_for(struct tracee *t)
-{
-        int status;
-        const pid_t r = waitpid(t->tid, &status, __WALL);
-
-        if (r < 0 && errno == EINTR)
-                return 0;
-        if (r < 0 || !WIFSTOPPED(status))
-                return -1;
-        t->is_stopped = true;
-        if (status >> 16 == 0) /* a stop by a signal: the signal is handed on */
-                t->signal = WSTOPSIG(status);
-        return 1;
-}
-
 static void wait_all(void)
 {
         for (int i = 0; i < n_tracees && !is_over; i++)
-                while (!tracees[i].is_stopped && !is_over && wait_for(&tracees[i]) == 0)
+                while (!tracees[i].is_stopped && !is_over && wait_for(&tracees[i], 0) == 0)
                         ;
 }
 
@@ -215,6 +238,11 @@ enum stopped stop_begin(pid_t pid, uint64_t most_ns, struct program *program, st
         (void)stop_end();
         if (r == EPERM || r == EACCES)
                 (void)error_set(error, "process %ld may not be stopped: %s", (long)pid, strerror(r));
+        else if (r == E2BIG)
+                (void)error_set(error,
+                                "process %ld has more than %d threads of the operating system, too many to be stopped; "
+                                "--no-stop reads it while it runs",
+                                (long)pid, THREADS_MOST);
         else if (late)
                 (void)error_set(error,
                                 "process %ld did not stop within --max-pause; it runs. Give it more time, or --no-stop",
@@ -238,7 +266,7 @@ enum stopped stop_thread(pid_t pid, pid_t tid, uint64_t most_ns, struct register
         begin_ns = clock_mono_ns();
         refused = seize(tid);
         while (n_tracees > 0 && found == 0)
-                found = wait_for(&tracees[0]);
+                found = wait_for(&tracees[0], 0);
         if (found > 0 && clock_mono_ns() - begin_ns > most_ns / 2) { /* it had no processor to stop on: now it begins */
                 is_over = 0;
                 set_timer(most_ns);
@@ -257,7 +285,10 @@ bool stop_is_over(void)
 
 uint64_t stop_end(void)
 {
-        release_all();
+        const struct timespec pause = { 0, 1000000 };
+
+        for (int ms = 0; !release_all() && ms < RELEASE_MS; ms++)
+                (void)nanosleep(&pause, NULL);
         end_ns = clock_mono_ns();
         set_timer(0);
         n_tracees = 0;

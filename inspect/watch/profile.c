@@ -27,9 +27,11 @@
 #include "proto/base/clock.h"
 #include "proto/base/descriptors.h"
 
-#define LIST_NS            UINT64_C(250000000) /* between two lists of threads */
-#define IDLE_PASSES        16u                 /* a thread that does not run is read once in so many */
-#define STACK_WORDS_COPIED 8192u               /* 64 KiB */
+#define LIST_NS            UINT64_C(250000000)  /* between two lists of threads, */
+#define LIST_PARTS         50u                  /* and of a processor, at most one part in so many, */
+#define LIST_MOST_NS       UINT64_C(2000000000) /* but no longer than that */
+#define IDLE_PASSES        16u                  /* a thread that does not run is read once in so many */
+#define STACK_WORDS_COPIED 8192u                /* 64 KiB */
 #define RUN_US             500000
 #define READING_NS         UINT64_C(100000000) /* between two readings of those that wait, */
 #define READING_PARTS      300u                /* and of a processor, at most one part in so many */
@@ -263,6 +265,29 @@ static uint64_t read_waiting_behind(struct sampler *s)
         return next_ns;
 }
 
+/* It may last longer than RUN_US, with thousands of threads. Returns until when it suffices; 0: see errno. */
+static uint64_t list_threads_behind(struct sampler *s, uint64_t now_ns)
+{
+        const uint64_t begin_cpu_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
+
+        set_priority(false);
+        const bool good = os_threads_list(&s->system);
+        const int why = errno;
+        const uint64_t rest_ns = LIST_PARTS * (clock_read_ns(CLOCK_THREAD_CPUTIME_ID) - begin_cpu_ns);
+        set_priority(true);
+        errno = why;
+        return !good ? 0 : now_ns + (rest_ns < LIST_NS ? LIST_NS : rest_ns < LIST_MOST_NS ? rest_ns : LIST_MOST_NS);
+}
+
+/* By errno. */
+static enum stopped report_unlisted(const struct sampler *s, struct error *error)
+{
+        (void)error_set(error, "the CPU time of the threads of process %ld cannot be read: %s%s", (long)s->pid,
+                        strerror(errno),
+                        errno == EMFILE ? "; `ulimit -Hn` must allow two descriptors for each of its threads" : "");
+        return STOPPED_NOT;
+}
+
 static enum stopped run(struct sampler *s, struct error *error)
 {
         const uint64_t begin_ns = clock_mono_ns();
@@ -275,17 +300,13 @@ static enum stopped run(struct sampler *s, struct error *error)
                 reading_ns = begin_ns + stack_profile_delay_ns(&s->random, READING_NS);
 
         while (result != STOPPED_REFUSED && !is_interrupted && now_ns - begin_ns < s->how->for_ns) {
-                if (now_ns >= list_ns && !os_threads_list(&s->system)) {
-                        if (errno == ENOENT || errno == ESRCH) {
-                                s->to->has_ended = true;
-                                break;
-                        }
-                        (void)error_set(error, "the CPU time of the threads of process %ld cannot be read: %s",
-                                        (long)s->pid, strerror(errno));
-                        return STOPPED_NOT;
-                }
                 if (now_ns >= list_ns) {
-                        list_ns = now_ns + LIST_NS;
+                        if (!(list_ns = list_threads_behind(s, now_ns))) {
+                                s->to->has_ended = errno == ENOENT || errno == ESRCH;
+                                if (s->to->has_ended)
+                                        break;
+                                return report_unlisted(s, error);
+                        }
                         read_cpu(s);
                         read_counters(s);
                 }

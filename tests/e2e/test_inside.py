@@ -237,6 +237,9 @@ def test_threads_of_a_core_file(directory):
     os.truncate(core, core.stat().st_size // 2)
     done = client("threads", core)
     assert done.returncode == 2 or b"incomplete: the core file was cut off" in done.stdout, done.stderr
+    os.truncate(core, 8192)     # what it says of the program is missing, too
+    done = client("threads", core)
+    assert done.returncode == 2 and b": it is cut off; " in done.stderr, done.stderr
 
 
 def test_c_functions_in_a_core_file(directory):
