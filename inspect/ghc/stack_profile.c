@@ -3,6 +3,11 @@
  * DESIGN - frames that only say what becomes of a value (update, catch, apply to arguments) are no functions and are
  * left out; neighbours of one name are one, so that recursion does not make the tree deeper with each call. What is
  * missing of a stack is its outer part: it has a root of its own that says so. What a thread waits for is a root, too.
+ *
+ * By allocation samples of one stack have one rate, bytes for CPU time, whatever moment followed which of them. Where
+ * functions take turns, a moment may begin in one and end in another: counted for both alike, what allocates little
+ * would gain what the other loses. So moments that ended in the stack in which they began count alone where these are
+ * most of the time of all; where they are not, it takes turns so quickly that only the shortest moments ended in it.
  */
 #include "inspect/ghc/stack_profile.h"
 
@@ -199,7 +204,8 @@ static uint32_t name_of_thread(struct stack_profile *p, const struct haskell_thr
         return id;
 }
 
-static void add(struct time_tree *t, const struct stack *s, enum sample_kind kind, uint64_t weight)
+/* Returns its node; NULL: it is only counted. */
+static struct time_node *add(struct time_tree *t, const struct stack *s, enum sample_kind kind, uint64_t weight)
 {
         uint32_t id = 0;
 
@@ -209,13 +215,14 @@ static void add(struct time_tree *t, const struct stack *s, enum sample_kind kin
                 if (s->names[i] == 0 || !(id = child_of(t, s->profile->seed, id, s->names[i]))) {
                         t->unkept_samples++;
                         t->unkept_weight += weight;
-                        return;
+                        return NULL;
                 }
-        if (id) {
-                struct time_node *node = pool_at(&t->nodes, id);
+        struct time_node *node = id ? pool_at(&t->nodes, id) : NULL;
+        if (node) {
                 node->self_samples++;
                 node->self_weight += weight;
         }
+        return node;
 }
 
 /* The frames of a thread, and what is missing of them. */
@@ -241,21 +248,65 @@ static void push_c_frames(struct stack *s, const struct threads *t, enum activit
                 push_code(s, t->in_c.caller);
 }
 
+/* All but the thread. */
+static enum sample_kind push_stack(struct stack *s, struct threads *t, enum activity activity, uint64_t at)
+{
+        enum sample_kind kind = activity == ACTIVITY_COLLECTION ? SAMPLE_COLLECTION : SAMPLE_OUTSIDE;
+
+        if (kind != SAMPLE_COLLECTION || t->n)
+                push_c_frames(s, t, activity, at);
+        if (t->n)
+                kind = push_frames(s, t, &t->items[0]);
+        if (roots[kind])
+                s->names[s->n++] = intern(s->profile, roots[kind]);
+        return kind;
+}
+
+static struct time_node *add_running(struct stack *s, struct threads *t, enum sample_kind kind, uint64_t weight)
+{
+        if (s->profile->by_thread && t->n)
+                s->names[s->n++] = name_of_thread(s->profile, &t->items[0]);
+        return add(&s->profile->running, s, kind, weight);
+}
+
 void stack_profile_add(struct stack_profile *p, struct ghc *g, struct threads *t, enum activity activity, uint64_t at,
                        uint64_t weight)
 {
         struct stack s = { .profile = p, .ghc = g };
-        enum sample_kind kind = activity == ACTIVITY_COLLECTION ? SAMPLE_COLLECTION : SAMPLE_OUTSIDE;
+        const enum sample_kind kind = push_stack(&s, t, activity, at);
 
-        if (kind != SAMPLE_COLLECTION || t->n)
-                push_c_frames(&s, t, activity, at);
-        if (t->n)
-                kind = push_frames(&s, t, &t->items[0]);
-        if (roots[kind])
-                s.names[s.n++] = intern(p, roots[kind]);
-        if (p->by_thread && t->n)
-                s.names[s.n++] = name_of_thread(p, &t->items[0]);
-        add(&p->running, &s, kind, weight);
+        (void)add_running(&s, t, kind, weight);
+}
+
+/* One is all of the other, or its outer part. */
+static bool is_one_stack(const struct stack *a, const struct stack *b)
+{
+        const size_t n = a->n < b->n ? a->n : b->n;
+
+        return n > 0 && !memcmp(a->names + a->n - n, b->names + b->n - n, n * sizeof(*a->names));
+}
+
+void stack_profile_add_allocating(struct stack_profile *p, struct ghc *g, struct threads *t, uint64_t at,
+                                  uint64_t cpu_ns, const struct allocated *after, struct threads *end, uint64_t end_at)
+{
+        struct stack s = { .profile = p, .ghc = g }, last = { .profile = p, .ghc = g };
+        const enum sample_kind kind = push_stack(&s, t, ACTIVITY_HASKELL, at);
+        bool is_within = false;
+
+        if (end) {
+                (void)push_stack(&last, end, ACTIVITY_HASKELL, end_at);
+                is_within = is_one_stack(&s, &last);
+        }
+        struct time_node *node = add_running(&s, t, kind, 0);
+        if (!node)
+                return;
+        node->sampled_ns += cpu_ns;
+        node->seen.bytes += after->bytes;
+        node->seen.cpu_ns += after->cpu_ns;
+        if (is_within) {
+                node->within.bytes += after->bytes;
+                node->within.cpu_ns += after->cpu_ns;
+        }
 }
 
 /* "(blocked on an MVar)" */
@@ -280,7 +331,7 @@ void stack_profile_add_waiting(struct stack_profile *p, struct ghc *g, struct th
                 s.names[s.n++] = name_of_state(p, h->state);
                 if (p->by_thread)
                         s.names[s.n++] = name_of_thread(p, h);
-                add(&p->waiting, &s, kind, ns);
+                (void)add(&p->waiting, &s, kind, ns);
         }
 }
 
@@ -291,7 +342,7 @@ void stack_profile_add_names(struct stack_profile *p, struct time_tree *tree, co
 
         for (size_t i = 0; i < n; i++)
                 push(&s, intern(p, names[i]));
-        add(tree, &s, SAMPLE_WHOLE, weight);
+        (void)add(tree, &s, SAMPLE_WHOLE, weight);
 }
 
 /* ------------------------------------------------------------------------------ sums */
@@ -331,8 +382,25 @@ static void sum(struct time_tree *t)
         }
 }
 
+/* Again and again: rates become better with each moment. */
+static void weigh_by_allocation(struct time_tree *t)
+{
+        for (uint32_t id = 1; id <= t->nodes.count; id++) {
+                struct time_node *node = pool_at(&t->nodes, id);
+                const bool stays = node->within.cpu_ns > node->seen.cpu_ns / 2;
+                const struct allocated *a = stays ? &node->within : &node->seen;
+                if (!a->cpu_ns)
+                        continue;
+                t->weights[SAMPLE_WHOLE] -= node->self_weight;
+                node->self_weight = (uint64_t)((double)node->sampled_ns * (double)a->bytes / (double)a->cpu_ns);
+                t->weights[SAMPLE_WHOLE] += node->self_weight;
+        }
+}
+
 void stack_profile_sum(struct stack_profile *p)
 {
+        if (p->by_allocation)
+                weigh_by_allocation(&p->running);
         sum(&p->running);
         sum(&p->waiting);
 }

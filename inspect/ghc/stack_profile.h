@@ -31,11 +31,18 @@ enum sample_kind {
         SAMPLE_KINDS
 };
 
+/* What threads have allocated in the moments after samples, and their CPU time in these. */
+struct allocated {
+        uint64_t bytes, cpu_ns;
+};
+
 struct time_node {
         uint32_t parent; /* id; 0: none */
         uint32_t name;   /* id */
         uint64_t self_weight, total_weight;
         uint64_t self_samples, total_samples;
+        uint64_t sampled_ns;           /* by allocation: CPU time that its samples stand for, */
+        struct allocated within, seen; /* and what followed them: in moments that ended in it, and in all */
 };
 
 struct time_function {
@@ -97,6 +104,13 @@ void stack_profile_done(struct stack_profile *p);
 void stack_profile_add(struct stack_profile *p, struct ghc *g, struct threads *t, enum activity activity, uint64_t at,
                        uint64_t weight);
 
+/*
+ * Adds a sample of one that runs Haskell, which stands for `cpu_ns`, by what was allocated in a moment after it. `end`
+ * is the thread when that was over, and where the processor was; NULL: it does not run Haskell any more.
+ */
+void stack_profile_add_allocating(struct stack_profile *p, struct ghc *g, struct threads *t, uint64_t at,
+                                  uint64_t cpu_ns, const struct allocated *after, struct threads *end, uint64_t end_at);
+
 /* Adds those that wait, by threads_copy_waiting(), each of which stands for `ns`. */
 void stack_profile_add_waiting(struct stack_profile *p, struct ghc *g, struct threads *t, uint64_t ns);
 
@@ -109,7 +123,7 @@ void stack_profile_add_stop(struct stack_profile *p, uint64_t ns);
 /* That so many of all stops are not longer than. */
 uint64_t stack_profile_stop_quantile(const struct stack_profile *p, double share);
 
-/* After the last sample: totals. */
+/* After the last sample: weights by allocation, and totals. */
 void stack_profile_sum(struct stack_profile *p);
 
 /* A function's name, with its package if that is known. */

@@ -5,10 +5,10 @@
  * stopped: a thread that waits in the kernel has used nothing, and would be woken up. The time between two samples is
  * jittered, so that work in step with a clock is not always met at the same place.
  *
- * For what it allocates a thread that runs Haskell is stopped again after WINDOW_NS: a sample stands for what it would
- * have allocated in its CPU time as quickly as in that window. What it has allocated since the sample before would go
- * to where it happens to be now: functions that alternate more quickly than samples come would share it by CPU time,
- * and threads that live shortly would have no sample before.
+ * For what it allocates a thread that runs Haskell is stopped again after WINDOW_NS: samples of a stack stand for what
+ * it would have allocated in their CPU time as quickly as in such windows (inspect/ghc/stack_profile.c). What it has
+ * allocated since the sample before would go to where it happens to be now: functions that alternate more quickly than
+ * samples come would share it by CPU time, and threads that live shortly would have no sample before.
  *
  * Threads that wait are read while they do: a few, ten times a second; many, less often, so that it costs no more. Each
  * stands for the time since the reading before.
@@ -57,6 +57,7 @@ struct sampler {
         struct os_threads system;
         struct runtime runtime;
         struct threads threads; /* the one that was stopped last */
+        struct threads after;   /* that one, at the end of the window */
         struct threads waiting; /* those that waited when they were read last */
         uint64_t random, reading_ns;
         uint64_t pass;
@@ -84,41 +85,56 @@ static void sleep_until(uint64_t ns)
         (void)clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL);
 }
 
-/* Its times and what `h` has allocated, of one moment. One that waits in the kernel stands still by itself. */
-static bool read_allocated(struct sampler *s, struct os_thread *t, const struct haskell_thread *h,
-                           struct thread_times *ret, uint64_t *ret_bytes)
-{
-        struct registers r;
+/* A thread that runs Haskell, at the begin of a window or at its end. */
+struct allocating {
+        struct thread_times times;
+        uint64_t bytes;
+        struct registers registers;
+        bool runs; /* Haskell, with its stack: at the end of the window it may wait, or collect garbage */
+};
 
+/*
+ * Its times and what `h` has allocated, of one moment, and its stack. One that waits in the kernel stands still by
+ * itself.
+ */
+static bool read_allocated(struct sampler *s, struct os_thread *t, const struct haskell_thread *h,
+                           struct allocating *ret)
+{
+        ret->runs = false;
         if (!os_thread_is_running(t))
-                return os_thread_times(t, ret) && thread_allocated(s->ghc, h, NULL, ret_bytes);
-        if (stop_thread(s->pid, t->tid, s->how->max_stop_ns, &r) != STOPPED)
+                return os_thread_times(t, &ret->times) && thread_allocated(s->ghc, h, NULL, &ret->bytes);
+        if (stop_thread(s->pid, t->tid, s->how->max_stop_ns, &ret->registers) != STOPPED)
                 return false;
-        const bool good = os_thread_times(t, ret) && thread_allocated(s->ghc, h, &r, ret_bytes) && !stop_is_over();
+        ret->runs = threads_copy_running(&s->after, s->ghc, &s->runtime, &ret->registers, STACK_WORDS_COPIED) ==
+                            ACTIVITY_HASKELL &&
+                    s->after.n > 0 && s->after.items[0].id == h->id;
+        const bool good = os_thread_times(t, &ret->times) &&
+                          thread_allocated(s->ghc, h, &ret->registers, &ret->bytes) && !stop_is_over();
         stack_profile_add_stop(s->to, stop_end());
+        if (ret->runs)
+                threads_unwind(&s->after, s->ghc, &s->runtime, &ret->registers);
         return good;
 }
 
-/* What a sample stands for when its thread allocates for all of its `cpu_ns` as in the window after the sample. */
-static bool weigh_allocation(struct sampler *s, struct os_thread *t, const struct thread_times *begin,
-                             uint64_t begin_bytes, uint64_t cpu_ns, uint64_t *ret)
+/* A sample by what its thread allocates in the window after it. */
+static bool add_allocating(struct sampler *s, struct os_thread *t, const struct allocating *begin, uint64_t cpu_ns)
 {
-        struct thread_times end;
-        uint64_t bytes;
+        struct allocating end;
 
         sleep_until(clock_mono_ns() + WINDOW_NS);
-        if (!read_allocated(s, t, &s->threads.items[0], &end, &bytes) || end.cpu_ns <= begin->cpu_ns ||
-            bytes - begin_bytes > WINDOW_BYTES_MOST)
+        if (!read_allocated(s, t, &s->threads.items[0], &end) || end.times.cpu_ns <= begin->times.cpu_ns ||
+            end.bytes - begin->bytes > WINDOW_BYTES_MOST)
                 return false;
-        *ret = (uint64_t)((double)(bytes - begin_bytes) * (double)cpu_ns / (double)(end.cpu_ns - begin->cpu_ns));
+        const struct allocated after = { end.bytes - begin->bytes, end.times.cpu_ns - begin->times.cpu_ns };
+        stack_profile_add_allocating(s->to, s->ghc, &s->threads, begin->registers.pc, cpu_ns, &after,
+                                     end.runs ? &s->after : NULL, end.registers.pc);
         return true;
 }
 
 static enum stopped sample(struct sampler *s, struct os_thread *t, const struct thread_times *before)
 {
-        struct thread_times after = *before; /* while it is stopped they are exact */
-        struct registers r;
-        const enum stopped stopped = stop_thread(s->pid, t->tid, s->how->max_stop_ns, &r);
+        struct allocating now = { .times = *before }; /* while it is stopped they are exact */
+        const enum stopped stopped = stop_thread(s->pid, t->tid, s->how->max_stop_ns, &now.registers);
 
         if (stopped != STOPPED) {
                 if (stopped == STOPPED_NOT)
@@ -126,29 +142,31 @@ static enum stopped sample(struct sampler *s, struct os_thread *t, const struct 
                 return stopped;
         }
         const uint64_t seen_ns = clock_mono_ns();
-        const enum activity activity = threads_copy_running(&s->threads, s->ghc, &s->runtime, &r, STACK_WORDS_COPIED);
-        uint64_t allocated = 0;
-        const bool allocates = s->how->by_allocation && activity == ACTIVITY_HASKELL && s->threads.n > 0;
-        const bool good = os_thread_times(t, &after) &&
-                          (!allocates || thread_allocated(s->ghc, &s->threads.items[0], &r, &allocated)) &&
+        const enum activity activity =
+                threads_copy_running(&s->threads, s->ghc, &s->runtime, &now.registers, STACK_WORDS_COPIED);
+        now.runs = activity == ACTIVITY_HASKELL && s->threads.n > 0;
+        const bool allocates = s->how->by_allocation && now.runs;
+        const bool good = os_thread_times(t, &now.times) &&
+                          (!allocates || thread_allocated(s->ghc, &s->threads.items[0], &now.registers, &now.bytes)) &&
                           !stop_is_over();
         const uint64_t all_ns = stop_end();
-        stack_profile_add_stop(s->to,
-                               stop_duration(all_ns, clock_mono_ns() - seen_ns, after.waited_ns - before->waited_ns));
+        stack_profile_add_stop(
+                s->to, stop_duration(all_ns, clock_mono_ns() - seen_ns, now.times.waited_ns - before->waited_ns));
         if (!good) {
                 s->to->expired++;
                 return STOPPED_NOT;
         }
-        threads_unwind(&s->threads, s->ghc, &s->runtime, &r);
-        const uint64_t cpu_ns = after.cpu_ns - t->sampled.cpu_ns;
-        uint64_t weight = s->how->by_allocation ? 0 : cpu_ns;
-        if (allocates && !weigh_allocation(s, t, &after, allocated, cpu_ns, &weight)) {
+        threads_unwind(&s->threads, s->ghc, &s->runtime, &now.registers);
+        const uint64_t cpu_ns = now.times.cpu_ns - t->sampled.cpu_ns;
+        if (allocates && !add_allocating(s, t, &now, cpu_ns)) {
                 s->to->unweighed++; /* the next sample stands for its time */
                 return STOPPED;
         }
-        stack_profile_add(s->to, s->ghc, &s->threads, activity, r.pc, weight);
-        s->to->waited_ns += after.waited_ns - t->sampled.waited_ns;
-        t->sampled = after;
+        if (!allocates)
+                stack_profile_add(s->to, s->ghc, &s->threads, activity, now.registers.pc,
+                                  s->how->by_allocation ? 0 : cpu_ns);
+        s->to->waited_ns += now.times.waited_ns - t->sampled.waited_ns;
+        t->sampled = now.times;
         return STOPPED;
 }
 
@@ -218,19 +236,20 @@ static void read_cpu(struct sampler *s)
 /* Up to the newest collection. A program without symbols shows where its counters are by further collections. */
 static void read_counters(struct sampler *s)
 {
-        const uint64_t weight = time_tree_weight(&s->to->running);
         struct rts_counters now;
 
         if (!s->how->by_allocation || !generations_read(&s->ghc->generations, s->ghc->program) ||
             !rts_counters_read(&s->search, s->ghc->program, &s->ghc->generations, &now))
                 return;
+        stack_profile_sum(s->to);
+        const uint64_t weight = time_tree_weight(&s->to->running);
         if (!s->has_counters) {
                 s->has_counters = true;
                 s->begin_bytes = now.allocated_bytes;
                 s->begin_weight = weight;
         }
         s->to->program_bytes = now.allocated_bytes - s->begin_bytes;
-        s->to->bytes_meanwhile = weight - s->begin_weight;
+        s->to->bytes_meanwhile = weight > s->begin_weight ? weight - s->begin_weight : 0;
 }
 
 /*
@@ -363,6 +382,7 @@ enum stopped profile_process(struct stack_profile *ret, struct ghc *g, pid_t pid
         unwinder_destroy(&s.runtime.unwinder);
         runtime_done(&s.runtime);
         threads_done(&s.waiting);
+        threads_done(&s.after);
         threads_done(&s.threads);
         os_threads_done(&s.system);
         return result;

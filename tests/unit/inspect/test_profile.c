@@ -311,6 +311,37 @@ static void test_pprof(void **state)
         stack_profile_done(&p);
 }
 
+/*
+ * By allocation samples of a stack stand for their CPU time at the rate of the moments that end in it, where these are
+ * most, and else of all; what is known after more of them is of the earlier ones, too.
+ */
+static void check_rates(struct ghc *g, struct threads *t, uint64_t leaf)
+{
+        const struct allocated slow = { 100, 10 }, fast = { 9000, 10 };
+        struct stack_profile p;
+
+        stack_profile_init(&p);
+        p.by_allocation = true;
+        stack_profile_add_allocating(&p, g, t, leaf, 1000, &fast, NULL, 0);
+        stack_profile_sum(&p);
+        assert_int_equal(time_tree_weight(&p.running), 900000);
+        stack_profile_add_allocating(&p, g, t, leaf, 1000, &fast, t, DRAFT_C); /* it has ended elsewhere */
+        stack_profile_add_allocating(&p, g, t, leaf, 500, &slow, t, leaf);
+        stack_profile_sum(&p);
+        assert_int_equal(time_tree_weight(&p.running), 2500 * (9000 + 9000 + 100) / (10 + 10 + 10));
+        stack_profile_add_allocating(&p, g, t, leaf, 500, &slow, t, leaf);
+        stack_profile_add_allocating(&p, g, t, leaf, 0, &slow, t, leaf);
+        stack_profile_add_allocating(&p, g, t, DRAFT_C, 10, &slow, t, leaf);
+        stack_profile_add(&p, g, t, ACTIVITY_HASKELL, DRAFT_C, 0);
+        for (unsigned again = 0; again < 2; again++) {
+                stack_profile_sum(&p);
+                assert_int_equal(time_tree_weight(&p.running), 30000 + 100);
+                assert_int_equal(function_of(&p, "base:GHC.Base.outer").total_weight, 30000 + 100);
+                assert_int_equal(function_of(&p, "base:GHC.Base.outer").total_samples, 7);
+        }
+        stack_profile_done(&p);
+}
+
 /* Frames of a stack that was copied; what only returns a value is no function; what is missing has a root. */
 static void test_stacks(void **state)
 {
@@ -385,6 +416,7 @@ static void test_stacks(void **state)
         assert_int_equal(t.items[0].os_thread, 7);
         assert_int_equal(runtime.n_capabilities, 1);
         stack_profile_add(&p, &g, &t, ACTIVITY_OTHER, r.pc, 4);
+        check_rates(&g, &t, r.pc);
         /* in C, both registers are on its stack */
         draft_u64(d, r.sp + 0x40, r.hs_sp);
         draft_u64(d, r.sp + 0x48, r.base);
