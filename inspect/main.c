@@ -34,6 +34,7 @@
 #include "inspect/show/profile_file.h"
 #include "inspect/show/request.h"
 #include "inspect/code/make.h"
+#include "inspect/code/symbols.h"
 #include "inspect/show/threads.h"
 #include "inspect/show/why.h"
 #include "inspect/watch/profile.h"
@@ -590,12 +591,14 @@ static int run(void *filled)
         for (size_t i = 0; i < ARRAY_SIZE(verbs); i++)
                 if (!strcmp(verbs[i].name, w->what))
                         v = &verbs[i];
-        const bool makes = !strcmp(w->what, "signatures");
+        const bool makes = !strcmp(w->what, "signatures"), finds = !strcmp(w->what, "symbols");
         if (makes && (w->pid || w->request.core || w->libraries.n == 0))
                 return command_usage_error(&command, "expected libraries after `signatures`");
         if (makes && !w->request.output)
                 return command_usage_error(&command, "--output is missing: the file that has the signatures then");
-        if (!makes && (!v || !!w->pid == !!w->request.core || w->libraries.n > 0))
+        if (finds && (w->pid || !w->request.core || w->libraries.n == 0))
+                return command_usage_error(&command, "expected --file PROGRAM, and names after `symbols`");
+        if (!makes && !finds && (!v || !!w->pid == !!w->request.core || w->libraries.n > 0))
                 return command_usage_error(&command, "expected a verb, and --pid or --file");
         if (w->request.allocation && w->request.waiting)
                 return command_usage_error(&command, "--allocation does not go with --waiting");
@@ -603,8 +606,11 @@ static int run(void *filled)
         w->request.to = stdout;
         set_limits(w);
         const int status =
-                makes ? (make_signatures(w->request.output, w->libraries.items, w->libraries.n, &error) ? EXIT_OK
-                                                                                                        : EXIT_USAGE)
+                makes   ? (make_signatures(w->request.output, w->libraries.items, w->libraries.n, &error) ? EXIT_OK
+                                                                                                          : EXIT_USAGE)
+                : finds ? (show_symbols(w->request.core, w->libraries.items, w->libraries.n, stdout, &error)
+                                   ? EXIT_OK
+                                   : EXIT_USAGE)
                 : !check_output(&w->request, v, &error) ? EXIT_USAGE
                 : !w->request.core                      ? inspect_process(&w->request, v, &error)
                 : graph_file_is(w->request.core)        ? inspect_graph(&w->request, v, &error)
@@ -619,8 +625,8 @@ static int run(void *filled)
 static const char *const groupings[] = { "name", "type", "contents", NULL };
 
 static const struct option options[] = {
-        OPERAND_TEXT("threads|heap|why|profile|watch|signatures", struct words, what, COMPLETE_NOTHING, NULL),
-        OPERAND_LIST("LIBRARY", 0, struct words, libraries, COMPLETE_FILE, NULL),
+        OPERAND_TEXT("threads|heap|why|profile|watch|signatures|symbols", struct words, what, COMPLETE_NOTHING, NULL),
+        OPERAND_LIST("LIBRARY|NAME", 0, struct words, libraries, COMPLETE_FILE, NULL),
         OPTION_NUMBER("pid", 0, uint64_t, struct words, pid, 1, INT32_MAX, "a process of this machine"),
         OPTION_TEXT("file", 0, "FILE", struct words, request.core, COMPLETE_FILE,
                     "a core file, or a graph that heap has written"),
@@ -671,7 +677,7 @@ static const struct command command = {
         .summary = "reads the memory of a GHC-compiled program from outside; `heapwatch threads` starts it",
         .usage = (const char *const[]){ "threads|heap|why|profile --pid N|--file CORE [OPTION]...",
                                         "heap|why --file GRAPH [OPTION]...", "watch --pid N [OPTION]...",
-                                        "signatures --output FILE LIBRARY...", NULL },
+                                        "signatures --output FILE LIBRARY...", "symbols --file PROGRAM NAME...", NULL },
         .options = options,
         .size = sizeof(struct words),
         .defaults = &(const struct words){ .request = { .frames = 12,

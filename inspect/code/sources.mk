@@ -1,1 +1,1 @@
-sources := known_code.c make.c
+sources := known_code.c make.c symbols.c

@@ -12,18 +12,18 @@
 #define ENTRY_WORDS 4u
 #define WORD        ((uint64_t)sizeof(uint32_t))
 
-static const uint8_t magic[8] = { 'H', 'W', 'S', 'I', 'G', '0', '1', '\n' };
+static const uint8_t magic[8] = { 'H', 'W', 'S', 'I', 'G', '0', '2', '\n' };
 
 uint32_t signature_key(enum signature_front front, const uint8_t *table, const uint8_t *head, uint8_t n)
 {
-        const uint8_t first[2] = { (uint8_t)front, n };
-        uint64_t h = signature_hash(SIGNATURE_HASH_START, first, sizeof(first));
+        const uint8_t first = (uint8_t)front;
+        uint64_t h = signature_hash(SIGNATURE_HASH_START, &first, 1);
 
         if (front == FRONT_TABLE)
                 h = signature_hash(h, table, 8);
         if (front != FRONT_NOTHING)
                 h = signature_hash(h, table + 8, 4);
-        return signature_fold(signature_hash(h, head, n));
+        return signature_key_end(signature_hash(h, head, n), n);
 }
 
 /* -------------------------------------------------------------------- relocations */
@@ -53,7 +53,7 @@ static size_t put_number(uint8_t *to, uint64_t number)
 bool signature_relocation_next(const uint8_t *from, uint32_t n, uint32_t *at, uint32_t end,
                                struct signature_relocation *ret)
 {
-        uint64_t gap, name = 0, addend = 0;
+        uint64_t gap, name = 0, addend = 0, bytes = 0;
 
         if (!get_number(from, n, at, &gap) || *at == n)
                 return false;
@@ -61,7 +61,7 @@ bool signature_relocation_next(const uint8_t *from, uint32_t n, uint32_t *at, ui
         *ret = (struct signature_relocation){ .bytes = (what & 7u) + 1,
                                               .place = (enum signature_place)(what >> 3 & 3),
                                               .target = (enum signature_target)(what >> 5) };
-        if (gap > SIGNATURE_UNIT_MOST - end || ret->target > TARGET_TEXT ||
+        if (gap > SIGNATURE_UNIT_MOST - end || ret->target > TARGET_VARIABLE ||
             (ret->place == PLACE_OPAQUE && ret->target != TARGET_NONE) ||
             (ret->place != PLACE_OPAQUE && ret->bytes != (ret->place == PLACE_ABSOLUTE_64 ? 8 : 4)))
                 return false;
@@ -70,7 +70,10 @@ bool signature_relocation_next(const uint8_t *from, uint32_t n, uint32_t *at, ui
                 return false;
         if (ret->target >= TARGET_CODE && (!get_number(from, n, at, &name) || name > UINT32_MAX))
                 return false;
+        if (ret->target == TARGET_VARIABLE && (!get_number(from, n, at, &bytes) || bytes > UINT32_MAX))
+                return false;
         ret->name = (uint32_t)name;
+        ret->size = (uint32_t)bytes;
         ret->addend = (int64_t)(addend >> 1 ^ (0 - (addend & 1)));
         return true;
 }
@@ -84,6 +87,8 @@ size_t signature_relocation_put(uint8_t *to, uint32_t end, const struct signatur
                 n += put_number(to + n, (uint64_t)r->addend << 1 ^ (r->addend < 0 ? UINT64_MAX : 0));
         if (r->target >= TARGET_CODE)
                 n += put_number(to + n, r->name);
+        if (r->target == TARGET_VARIABLE)
+                n += put_number(to + n, r->size);
         return n;
 }
 

@@ -43,6 +43,7 @@ enum signature_target {
         TARGET_CODE,    /* to the entry of a name */
         TARGET_CLOSURE, /* to a closure whose info table has the name */
         TARGET_TEXT,    /* to a text ended by a NUL; `name` is signature_of_text() */
+        TARGET_VARIABLE /* to what C code has in its data: that of a name */
 };
 
 enum signature_place { /* what it holds */
@@ -56,7 +57,8 @@ struct signature_relocation {
         uint32_t at, bytes; /* in the unit */
         enum signature_place place;
         enum signature_target target;
-        uint32_t name;  /* of TARGET_CODE and TARGET_CLOSURE: in the texts */
+        uint32_t name;  /* of TARGET_CODE, TARGET_CLOSURE and TARGET_VARIABLE: in the texts */
+        uint32_t size;  /* of a variable: bytes; 0: not known */
         int64_t addend; /* added to the target; TARGET_SELF: to the unit's beginning */
 };
 
@@ -107,5 +109,11 @@ enum signature_front {
 
 /* `table`: the 16 bytes in front; `head`: n bytes from the entry on. */
 uint32_t signature_key(enum signature_front front, const uint8_t *table, const uint8_t *head, uint8_t n);
+
+/* The last step, for keys of one place and several n: `hash` is that of all before. */
+static inline uint32_t signature_key_end(uint64_t hash, uint8_t n)
+{
+        return signature_fold(signature_hash(hash, &n, 1));
+}
 
 #endif

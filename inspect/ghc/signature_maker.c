@@ -27,7 +27,8 @@ struct made_name {
         uint32_t place;     /* in the texts */
         uint32_t table;     /* of a closure: the name of its info table; 0: not known */
         uint32_t text_hash; /* of a text */
-        bool has_entry, has_text;
+        uint32_t bytes;     /* of a variable; 0: not known, or one in a way of the library, another in another */
+        bool has_entry, has_text, is_variable;
 };
 
 /* A place in an object's code. */
@@ -49,6 +50,8 @@ struct object {
         size_t n_places;
         struct object_pointer *pointers; /* sorted by section, offset */
         size_t n_pointers;
+        const Elf64_Sym **variables;
+        size_t n_variables;
         Elf64_Rela *relocations; /* of the section in question, sorted */
         size_t n_relocations, relocations_used;
 };
@@ -326,8 +329,24 @@ static bool find_text(const struct object_file *f, const Elf64_Sym *to, int64_t 
         return n < left;
 }
 
+/* What C code has in its data, not what GHC makes: that is named by its module. */
+static bool is_variable(const struct object_file *f, const Elf64_Sym *s)
+{
+        struct haskell_symbol name;
+
+        return ELF64_ST_TYPE(s->st_info) == STT_OBJECT && s->st_shndx < f->n_sections && s->st_size <= UINT32_MAX &&
+               !(f->sections[s->st_shndx].sh_flags & (SHF_EXECINSTR | SHF_STRINGS)) &&
+               (!haskell_symbol_decode(&name, object_symbol_name(f, s)) || !name.module[0]);
+}
+
+static void note_variable(struct made_name *name, uint64_t bytes)
+{
+        name->bytes = !name->is_variable || name->bytes == bytes ? (uint32_t)bytes : 0;
+        name->is_variable = true;
+}
+
 /* What other objects may refer to by a symbol. */
-static bool name_data(struct signature_maker *m, const struct object *o)
+static bool name_data(struct signature_maker *m, struct object *o)
 {
         const struct object_file *f = o->file;
 
@@ -338,10 +357,18 @@ static bool name_data(struct signature_maker *m, const struct object *o)
                         text_has_suffix(name, CLOSURE) ? table_of_closure(o, s->st_shndx, s->st_value) : 0;
                 uint32_t text = 0, id;
                 const bool has_text = name[0] && find_text(f, s, (int64_t)s->st_value, &text);
-                if (!table && !has_text)
+                const bool has_variable = name[0] && !table && !has_text && is_variable(f, s);
+                if (!table && !has_text && !has_variable)
                         continue;
                 if (!(id = intern(m, name)))
                         return false;
+                if (has_variable) {
+                        if (!ARRAY_RESERVE_NEXT(o->variables, o->n_variables))
+                                return false;
+                        o->variables[o->n_variables++] = s;
+                        note_variable(&m->names[id - 1], s->st_size);
+                        continue;
+                }
                 m->names[id - 1].table = table;
                 m->names[id - 1].text_hash = text;
                 m->names[id - 1].has_text = has_text;
@@ -407,12 +434,34 @@ static bool place_of_relocation(const Elf64_Rela *r, struct signature_relocation
         return false;
 }
 
+/*
+ * The variable at an offset of a section of data. Where the section has one alone, that is it: an instruction with a
+ * constant behind the place makes the offset another. False: none.
+ */
+static bool find_variable(const struct object *o, uint32_t section, int64_t at, const Elf64_Sym **ret)
+{
+        const Elf64_Sym *all = NULL, *there = NULL;
+        size_t n = 0;
+
+        for (size_t i = 0; i < o->n_variables; i++) {
+                const Elf64_Sym *s = o->variables[i];
+                if (s->st_shndx != section)
+                        continue;
+                all = s;
+                n++;
+                if (at >= (int64_t)s->st_value && (uint64_t)at - s->st_value < s->st_size)
+                        there = s;
+        }
+        *ret = n == 1 ? all : there;
+        return *ret != NULL;
+}
+
 /* Where it leads: sets target, name and addend. */
 static void find_target(struct signature_maker *m, const struct object *o, uint32_t section, const Elf64_Rela *r,
                         struct signature_relocation *ret)
 {
         const struct object_file *f = o->file;
-        const Elf64_Sym *to = &f->symbols[ELF64_R_SYM(r->r_info)];
+        const Elf64_Sym *to = &f->symbols[ELF64_R_SYM(r->r_info)], *variable;
         const bool is_section = ELF64_ST_TYPE(to->st_info) == STT_SECTION;
         const int64_t at = leads_to(r, to), before = is_relative(r) ? -4 : 0;
 
@@ -434,6 +483,11 @@ static void find_target(struct signature_maker *m, const struct object *o, uint3
                 ret->name = place < o->n_places ? name_of_place(m, o, place) : 0;
                 ret->target = ret->name ? TARGET_CODE : TARGET_NONE;
                 ret->addend = before;
+        } else if (find_variable(o, to->st_shndx, at, &variable)) {
+                ret->name = intern(m, object_symbol_name(f, variable));
+                ret->target = ret->name ? TARGET_VARIABLE : TARGET_NONE;
+                ret->size = (uint32_t)variable->st_size;
+                ret->addend -= (int64_t)variable->st_value;
         } else if (at >= 0) { /* the lowest bits of a closure's address may say what it is */
                 ret->name = table_of_closure(o, to->st_shndx, (uint64_t)at & ~UINT64_C(7));
                 ret->target = ret->name ? TARGET_CLOSURE : TARGET_NONE;
@@ -592,6 +646,7 @@ static bool add_object(struct signature_maker *m, const struct object_file *f)
                         good = add_section(m, &o, i);
         free(o.places);
         free(o.pointers);
+        free(o.variables);
         free(o.relocations);
         m->n_objects += good;
         return good;
@@ -649,6 +704,12 @@ static void resolve(const struct signature_maker *m, struct signature_relocation
         }
         if (r->target == TARGET_CLOSURE && m->names[r->name - 1].table)
                 r->name = m->names[r->name - 1].table;
+        if (r->target == TARGET_CODE && m->names[r->name - 1].is_variable && !m->names[r->name - 1].has_entry) {
+                r->target = TARGET_VARIABLE;
+                r->size = m->names[r->name - 1].bytes;
+        }
+        if (r->target == TARGET_VARIABLE)
+                r->name = m->names[r->name - 1].place;
         if (r->target == TARGET_CODE || r->target == TARGET_CLOSURE) {
                 if (r->name == 0 || !m->names[r->name - 1].has_entry)
                         r->target = TARGET_NONE;
@@ -659,16 +720,21 @@ static void resolve(const struct signature_maker *m, struct signature_relocation
                 r->name = 0, r->addend = 0;
 }
 
+static bool is_put(const struct made_name *name)
+{
+        return name->has_entry || name->is_variable;
+}
+
 static bool put_texts(struct signature_maker *m, struct signature_table *t)
 {
         uint64_t n = 1;
 
         for (size_t i = 0; i < m->n_names; i++)
-                n += m->names[i].has_entry ? strlen(m->names[i].text) + 1 : 0;
+                n += is_put(&m->names[i]) ? strlen(m->names[i].text) + 1 : 0;
         if (n > UINT32_MAX || !(t->texts = calloc(1, (size_t)n)))
                 return false;
         for (size_t i = 0; i < m->n_names; i++) {
-                if (!m->names[i].has_entry)
+                if (!is_put(&m->names[i]))
                         continue;
                 m->names[i].place = t->n_texts;
                 memcpy(t->texts + t->n_texts, m->names[i].text, strlen(m->names[i].text) + 1);

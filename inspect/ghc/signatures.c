@@ -196,16 +196,22 @@ static bool is_of_runtime(const char *symbol)
         return !strchr(symbol, '.') && (!haskell_symbol_decode(&name, symbol) || !name.module[0]);
 }
 
-/* Whether the code at an address may have this name. */
-static bool check_code(struct signatures *s, const struct program *p, uint64_t address, uint32_t name)
+bool signatures_may_be(struct signatures *s, const struct program *p, uint64_t address, uint32_t name)
 {
-        const char *symbol = s->table.texts + name;
         const struct signature_claims c = claims_of(s, p, address);
         bool found = false;
 
         for (unsigned i = 0; i < c.n && !found; i++)
                 for (uint32_t k = c.ranges[i].from; k < c.ranges[i].end && !found; k++)
                         found = s->table.entries[k].name == name;
+        return found;
+}
+
+static bool check_code(struct signatures *s, const struct program *p, uint64_t address, uint32_t name)
+{
+        const char *symbol = s->table.texts + name;
+        bool found = signatures_may_be(s, p, address, name);
+
         if (found && text_has_suffix(symbol, CONSTRUCTOR))
                 found = has_description(p, address, symbol);
         return found || is_of_runtime(symbol);
@@ -253,6 +259,14 @@ static bool read_place(const struct program *p, uint64_t at, const struct signat
         if (!memory_read_kept(p->memory, at, &word, sizeof(word)))
                 return false;
         *ret = (uint64_t)(int64_t)word + (word && r->place == PLACE_RELATIVE_32 ? at : 0);
+        return true;
+}
+
+bool signatures_target(const struct program *p, uint64_t start, const struct signature_relocation *r, uint64_t *ret)
+{
+        if (r->place == PLACE_OPAQUE || !read_place(p, start + r->at, r, ret) || *ret == 0)
+                return false;
+        *ret -= (uint64_t)r->addend;
         return true;
 }
 
@@ -323,8 +337,7 @@ static bool same_module(const char *a, const char *b)
 #define MISSING          8u /* that the linker may have left out between them */
 #define ALIGNMENT        8u
 
-/* Whether the unit is at an address. */
-static bool is_unit_at(struct signatures *s, const struct program *p, uint64_t start, uint32_t unit)
+bool signatures_unit_at(struct signatures *s, const struct program *p, uint64_t start, uint32_t unit)
 {
         const struct signature_unit *u = &s->table.units[unit];
         uint64_t hash;
@@ -345,7 +358,7 @@ static unsigned count_before(struct signatures *s, const struct program *p, uint
 
         for (uint32_t missing = 0; n < NEIGHBOURS && missing < MISSING && unit > 0;) {
                 const uint64_t before = start - align(units[--unit].size);
-                if (!is_unit_at(s, p, before, unit)) {
+                if (!signatures_unit_at(s, p, before, unit)) {
                         missing++;
                         continue;
                 }
@@ -364,7 +377,7 @@ static unsigned count_after(struct signatures *s, const struct program *p, uint6
         unsigned n = 0;
 
         for (uint32_t missing = 0; n < NEIGHBOURS && missing < MISSING && ++unit < s->table.n_units;) {
-                if (!is_unit_at(s, p, behind, unit)) {
+                if (!signatures_unit_at(s, p, behind, unit)) {
                         missing++;
                         continue;
                 }

@@ -52,6 +52,15 @@ struct signature_found {
         uint64_t start;
 };
 
+/* Whether a unit is at an address: its bytes, and no reference that leads somewhere else. */
+bool signatures_unit_at(struct signatures *s, const struct program *p, uint64_t start, uint32_t unit);
+
+/* Whether the code at an address may have this name, a place in the texts. */
+bool signatures_may_be(struct signatures *s, const struct program *p, uint64_t address, uint32_t name);
+
+/* The address that a reference of a unit leads to. False: it is not known, or nowhere. */
+bool signatures_target(const struct program *p, uint64_t start, const struct signature_relocation *r, uint64_t *ret);
+
 struct signature_found signatures_find(struct signatures *s, const struct program *p, uint64_t address);
 
 /* Of SIGNATURES_PROBES places spread over the program: how many have a name, or only bytes like code in the table. */

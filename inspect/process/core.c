@@ -152,13 +152,15 @@ static bool read_notes(struct core *c, const Elf64_Phdr *segment)
 
 /* --------------------------------------------------------------------------- open */
 
-static bool add_segment(struct core *c, const Elf64_Phdr *p)
+static bool add_segment(struct core *c, const Elf64_Phdr *p, uint32_t file)
 {
         const uint64_t there = p->p_offset < c->elf.size ? c->elf.size - p->p_offset : 0;
         const uint64_t in_file = p->p_filesz < p->p_memsz ? p->p_filesz : p->p_memsz;
         const struct mapping m = {
                 .start = p->p_vaddr,
                 .end = p->p_vaddr + p->p_memsz,
+                .offset = p->p_offset,
+                .file = file,
                 .readable = (p->p_flags & PF_R) != 0,
                 .writable = (p->p_flags & PF_W) != 0,
                 .executable = (p->p_flags & PF_X) != 0,
@@ -172,17 +174,18 @@ static bool add_segment(struct core *c, const Elf64_Phdr *p)
         return program_add_mapping(&c->program, m);
 }
 
-static bool load(struct core *c, struct error *error)
+/* `file`: of which all is, 0: the files are named in the core file. */
+static bool load(struct core *c, uint32_t file, struct error *error)
 {
         const struct file_opener opener = files_opener(&c->files);
         bool good = (c->segments = calloc(c->elf.n_segments, sizeof(*c->segments))) != NULL;
 
         for (size_t i = 0; good && i < c->elf.n_segments; i++)
                 if (c->elf.segments[i].p_type == PT_LOAD)
-                        good = add_segment(c, &c->elf.segments[i]);
+                        good = add_segment(c, &c->elf.segments[i], file);
         if (good && c->n_segments)
                 qsort(c->segments, c->n_segments, sizeof(*c->segments), sorted_compare);
-        for (size_t i = 0; good && i < c->elf.n_segments; i++)
+        for (size_t i = 0; good && !file && i < c->elf.n_segments; i++)
                 if (c->elf.segments[i].p_type == PT_NOTE)
                         good = read_notes(c, &c->elf.segments[i]);
         if (good && c->program.n_files)
@@ -192,7 +195,7 @@ static bool load(struct core *c, struct error *error)
         return program_load(&c->program, &opener, error);
 }
 
-bool core_open(struct core *c, const char *path, struct error *error)
+static bool open_as(struct core *c, const char *path, bool is_core, struct error *error)
 {
         struct error why = { "" };
         struct memory *file;
@@ -204,15 +207,25 @@ bool core_open(struct core *c, const char *path, struct error *error)
         c->program = (struct program){ .memory = &c->memory };
         c->files = (struct files){ .program = &c->program };
         good = files_open_unpacked(&c->files, path, &file, &size, &why) && elf_file_open(&c->elf, file, size, &why);
-        if (good && c->elf.type != ET_CORE)
-                good = error_set(&why, "it is not a core file");
+        if (good && is_core != (c->elf.type == ET_CORE))
+                good = error_set(&why, is_core ? "it is not a core file" : "it is a core file, not a program");
         c->program.machine = c->elf.machine;
-        good = good && load(c, &why);
+        good = good && load(c, is_core ? 0 : program_file(&c->program, path), &why);
         if (!good) {
                 (void)error_set(error, "%.400s: %s%.600s", path, c->missing ? "it is cut off; " : "", why.text);
                 core_close(c);
         }
         return good;
+}
+
+bool core_open(struct core *c, const char *path, struct error *error)
+{
+        return open_as(c, path, true, error);
+}
+
+bool core_open_image(struct core *c, const char *path, struct error *error)
+{
+        return open_as(c, path, false, error);
 }
 
 void core_close(struct core *c)

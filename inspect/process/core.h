@@ -25,6 +25,10 @@ struct core {
 
 /* False with a sentence, and nothing to close. The struct must stay where it is. */
 bool core_open(struct core *c, const char *path, struct error *error);
+
+/* The same of a program's own file: as it is before it runs, at the addresses that the file has. */
+bool core_open_image(struct core *c, const char *path, struct error *error);
+
 void core_close(struct core *c);
 
 #endif

@@ -12,6 +12,7 @@
 
 #include "draft.h"
 #include "inspect/ghc/names.h"
+#include "inspect/ghc/runtime_symbols.h"
 #include "inspect/ghc/signature_maker.h"
 #include "inspect/ghc/signatures.h"
 #include "inspect/memory/object_file.h"
@@ -107,7 +108,30 @@ static Elf64_Rela relocation(uint64_t at, unsigned symbol, unsigned type, int64_
         return (Elf64_Rela){ .r_offset = at, .r_info = ELF64_R_INFO((uint64_t)symbol, type), .r_addend = addend };
 }
 
+/* After the last section. */
+static void finish_object(struct object *o)
+{
+        const unsigned names = o->n_sections + 1;
+        add_section(o, (Elf64_Shdr){ .sh_type = SHT_SYMTAB, .sh_link = names }, ".symtab", o->symbols,
+                    o->n_symbols * sizeof(Elf64_Sym));
+        const uint32_t last = add_name(o, ".strtab");
+        add_section(o, (Elf64_Shdr){ .sh_type = SHT_STRTAB }, "", o->names, o->n_names + 1);
+        o->sections[names].sh_name = last;
+        const Elf64_Ehdr h = { .e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64 },
+                               .e_type = ET_REL,
+                               .e_machine = EM_X86_64,
+                               .e_shoff = o->n,
+                               .e_shentsize = sizeof(Elf64_Shdr),
+                               .e_shnum = (Elf64_Half)o->n_sections,
+                               .e_shstrndx = (Elf64_Half)names };
+        memcpy(o->bytes, &h, sizeof(h));
+        memcpy(o->bytes + o->n, o->sections, o->n_sections * sizeof(Elf64_Shdr));
+        o->n += o->n_sections * sizeof(Elf64_Shdr);
+        assert_true(o->n <= FILE_BYTES);
+}
+
 static const Elf64_Shdr code_section = { .sh_type = SHT_PROGBITS, .sh_flags = SHF_ALLOC | SHF_EXECINSTR };
+static const Elf64_Shdr data_section = { .sh_type = SHT_PROGBITS, .sh_flags = SHF_ALLOC | SHF_WRITE };
 static const Elf64_Shdr text_section = { .sh_type = SHT_PROGBITS, .sh_flags = SHF_ALLOC | SHF_MERGE | SHF_STRINGS };
 
 static bool is_split = true; /* the sections of objects: each function has its own */
@@ -145,23 +169,7 @@ static struct object *make_object(const char *module, const char *text)
                                            relocation(28, to_l, R_X86_64_PC32, (int64_t)local_at + 16 - 4),
                                            relocation(33, to_a, R_X86_64_32S, INNER) };
         add_section(o, (Elf64_Shdr){ .sh_type = SHT_RELA, .sh_info = a }, ".rela", relocations, sizeof(relocations));
-        const unsigned names = o->n_sections + 1;
-        add_section(o, (Elf64_Shdr){ .sh_type = SHT_SYMTAB, .sh_link = names }, ".symtab", o->symbols,
-                    o->n_symbols * sizeof(Elf64_Sym));
-        const uint32_t last = add_name(o, ".strtab");
-        add_section(o, (Elf64_Shdr){ .sh_type = SHT_STRTAB }, "", o->names, o->n_names + 1);
-        o->sections[names].sh_name = last;
-        const Elf64_Ehdr h = { .e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64 },
-                               .e_type = ET_REL,
-                               .e_machine = EM_X86_64,
-                               .e_shoff = o->n,
-                               .e_shentsize = sizeof(Elf64_Shdr),
-                               .e_shnum = (Elf64_Half)o->n_sections,
-                               .e_shstrndx = (Elf64_Half)names };
-        memcpy(o->bytes, &h, sizeof(h));
-        memcpy(o->bytes + o->n, o->sections, o->n_sections * sizeof(Elf64_Shdr));
-        o->n += o->n_sections * sizeof(Elf64_Shdr);
-        assert_true(o->n <= FILE_BYTES);
+        finish_object(o);
         return o;
 }
 
@@ -511,10 +519,109 @@ static void test_damaged_files(void **state)
         free(archive);
 }
 
+#define C_BYTES  48u /* of each C function */
+#define VARIABLE (DRAFT_DATA + 0x200)
+
+static void put_c_code(uint8_t *f, uint8_t *g)
+{
+        memset(f, 0x11, C_BYTES);
+        memset(g, 0x22, C_BYTES);
+        put_u32(f + 4, 0);
+        put_u32(f + 12, 0);
+        put_u32(g + 8, 0);
+}
+
+/* f() reads a static variable and calls g(), which writes a constant to it. */
+static void learn_c_code(struct signatures *ret)
+{
+        struct object *o = calloc(1, sizeof(*o));
+        struct signature_maker m = { .n_objects = 0 };
+        struct signature_table t;
+        struct error error = { "" };
+        uint8_t f[C_BYTES], g[C_BYTES], *bytes;
+        size_t n = 0;
+
+        assert_non_null(o);
+        put_c_code(f, g);
+        o->n = sizeof(Elf64_Ehdr);
+        add_section(o, (Elf64_Shdr){ .sh_type = SHT_NULL }, "", NULL, 0);
+        const unsigned in_f = add_section(o, code_section, ".text.f", f, C_BYTES);
+        const unsigned in_g = add_section(o, code_section, ".text.g", g, C_BYTES);
+        const unsigned data = add_section(o, data_section, ".data.v", "8 bytes", 8);
+        add_symbol(o, NULL, STT_NOTYPE, 0, 0, 0);
+        const unsigned to_data = add_symbol(o, NULL, STT_SECTION, data, 0, 0);
+        add_symbol(o, "f", STT_FUNC, in_f, 0, C_BYTES);
+        const unsigned to_g = add_symbol(o, "g", STT_FUNC, in_g, 0, C_BYTES);
+        add_symbol(o, "v", STT_OBJECT, data, 0, 8);
+        const Elf64_Rela of_f[] = { relocation(4, to_data, R_X86_64_PC32, -4),
+                                    relocation(12, to_g, R_X86_64_PLT32, -4) };
+        const Elf64_Rela of_g[] = { relocation(8, to_data, R_X86_64_PC32, -8) };
+        add_section(o, (Elf64_Shdr){ .sh_type = SHT_RELA, .sh_info = in_f }, ".rela", of_f, sizeof(of_f));
+        add_section(o, (Elf64_Shdr){ .sh_type = SHT_RELA, .sh_info = in_g }, ".rela", of_g, sizeof(of_g));
+        finish_object(o);
+        assert_true(signature_maker_add(&m, o->bytes, o->n, &error));
+        assert_true(signature_maker_finish(&m, &t));
+        bytes = signature_file_encode(&t, &n);
+        assert_true(bytes && signatures_decode(ret, "test", bytes, n));
+        signature_table_done(&t);
+        signature_maker_done(&m);
+        free(bytes);
+        free(o);
+}
+
+static void put_c_program(struct draft *d, uint64_t at, uint64_t variable)
+{
+        uint8_t f[C_BYTES], g[C_BYTES];
+
+        put_c_code(f, g);
+        put_u32(f + 4, (uint32_t)(VARIABLE - 4 - (at + 4)));
+        put_u32(f + 12, C_BYTES - 12 - 4);
+        put_u32(g + 8, (uint32_t)(variable - 8 - (at + C_BYTES + 8)));
+        draft_put(d, at, f, C_BYTES);
+        draft_put(d, at + C_BYTES, g, C_BYTES);
+}
+
+/* C code is found by itself, its variables by what leads to them, and nothing where that is not one answer. */
+static void test_symbols_of_c_code_are_found(void **state)
+{
+        struct draft *d = draft_new(&draft_9_0);
+        struct runtime_symbol symbols[] = { { .name = "f" }, { .name = "g" }, { .name = "v" }, { .name = "w" } };
+        struct signatures s;
+
+        (void)state;
+        learn_c_code(&s);
+        put_c_program(d, PLACE, VARIABLE);
+        assert_true(runtime_symbols_find(&s, &d->program, symbols, 4));
+        assert_int_equal(symbols[0].address, PLACE);
+        assert_int_equal(symbols[1].address, PLACE + C_BYTES);
+        assert_int_equal(symbols[1].references, 2); /* called, and itself */
+        assert_int_equal(symbols[2].address, VARIABLE);
+        assert_int_equal(symbols[2].bytes, 8);
+        assert_int_equal(symbols[2].references, 2);
+        assert_int_equal(symbols[3].address, 0);
+        draft_destroy(d);
+        d = draft_new(&draft_9_0);
+        put_c_program(d, PLACE, VARIABLE + 8); /* g() has another variable than f() */
+        assert_true(runtime_symbols_find(&s, &d->program, symbols, 4));
+        assert_int_equal(symbols[0].address, PLACE);
+        assert_int_equal(symbols[2].address, 0);
+        assert_true(symbols[2].is_contradicted);
+        draft_destroy(d);
+        d = draft_new(&draft_9_0);
+        put_c_program(d, PLACE, VARIABLE);
+        put_c_program(d, PLACE + 0x400, VARIABLE); /* each of the two is at two places */
+        assert_true(runtime_symbols_find(&s, &d->program, symbols, 4));
+        for (size_t i = 0; i < 4; i++)
+                assert_int_equal(symbols[i].address, 0);
+        signatures_done(&s);
+        draft_destroy(d);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(test_functions_are_found),
+                cmocka_unit_test(test_symbols_of_c_code_are_found),
                 cmocka_unit_test(test_functions_are_found_without_split_sections),
                 cmocka_unit_test(test_large_sections),
                 cmocka_unit_test(test_known_code_is_counted),
