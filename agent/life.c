@@ -357,6 +357,14 @@ static void clean_environment(void)
 
 /* ------------------------------------------------------------------------- start */
 
+/* What was given has precedence: a stripped program may still export some. */
+static bool find_symbols(void)
+{
+        const bool found = symbols_find(a.setup.version, sizeof(a.setup.version));
+
+        return symbols_find_given(a.setup.settings.symbols, a.setup.version, sizeof(a.setup.version)) || found;
+}
+
 static bool understand(struct error *error)
 {
         if (!runtime_classify(&rts, &runtime_kind, error))
@@ -415,7 +423,7 @@ __attribute__((constructor)) static void agent_begin(void)
         }
         if (settings_skip(&a.setup.settings, program_invocation_short_name))
                 return; /* a wrapper: what it starts may be one */
-        if (!symbols_find(a.setup.version, sizeof(a.setup.version))) {
+        if (!find_symbols()) {
                 if (a.asked && symbols_hidden()) {
                         report_error(access(SYMBOLS_OWN_FILE, R_OK) == 0 ? RUNTIME_STRIPPED UNWRAPPED
                                                                          : RUNTIME_NO_PROC);
@@ -452,7 +460,9 @@ AGENT_EXPORT int heapwatch_agent_attach(const char *settings, char *answer, size
                 snprintf(answer, answer_size, "%s", server_path());
                 return AGENT_THERE;
         }
-        if (!rts.defaultRtsConfig.address && !symbols_find(a.setup.version, sizeof(a.setup.version))) {
+        settings_default(&a.setup.settings);
+        const bool parsed = settings_parse(&a.setup.settings, settings, &error);
+        if ((!rts.defaultRtsConfig.address || a.setup.settings.symbols[0]) && !find_symbols()) {
                 snprintf(answer, answer_size, "the runtime's symbols cannot be found: not a GHC program, or stripped");
                 return AGENT_REFUSED;
         }
@@ -466,9 +476,7 @@ AGENT_EXPORT int heapwatch_agent_attach(const char *settings, char *answer, size
                 server_abandon(); /* it was loaded too late for the hooks of the start */
         runtime_correct_clock_of_child();
         a.setup.attached = true;
-        settings_default(&a.setup.settings);
-        if (!settings_parse(&a.setup.settings, settings, &error) || !(a.on || understand(&error)) ||
-            !syscall_filter_allows(&error) || !ready(&error)) {
+        if (!parsed || !(a.on || understand(&error)) || !syscall_filter_allows(&error) || !ready(&error)) {
                 snprintf(answer, answer_size, "%s", error.text);
                 return AGENT_REFUSED;
         }

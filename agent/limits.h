@@ -10,7 +10,8 @@
 #define AGENT_NAMED_TABLES      65536u       /* info tables looked up in the symbol table: later ones stay addresses */
 #define AGENT_HEADER_BYTES      (64u << 10)  /* a longer header is not kept */
 #define AGENT_OWN_LOG_BYTES     (16u << 20)  /* of a log that the program writes itself: the rest is not read */
-#define AGENT_SETTING_BYTES     1100         /* "key=value": a longer one is refused */
+#define AGENT_SYMBOLS_BYTES     3072         /* of the setting `symbols` */
+#define AGENT_SETTING_BYTES     3100         /* "key=value": a longer one is refused */
 #define AGENT_READERS           4            /* at once: a further one is refused */
 #define AGENT_READER_CHUNKS     4096         /* pieces that wait for one reader: as AGENT_QUEUE_BYTES */
 #define AGENT_REQUEST_BYTES     256          /* a request's line: a longer one ends the connection */

@@ -55,8 +55,9 @@ static bool is_threaded(const struct rts_symbols *symbols)
 {
         if (symbols->rts_isThreaded.address)
                 return ((int (*)(void))(uintptr_t)symbols->rts_isThreaded.address)() != 0;
-        return symbols->rtsSupportsBoundThreads.address &&
-               (((uint64_t(*)(void))(uintptr_t)symbols->rtsSupportsBoundThreads.address)() & 1) != 0;
+        if (symbols->rtsSupportsBoundThreads.address)
+                return (((uint64_t(*)(void))(uintptr_t)symbols->rtsSupportsBoundThreads.address)() & 1) != 0;
+        return symbols->pending_sync.address != NULL; /* which that way of the runtime alone has */
 }
 
 bool runtime_classify(const struct rts_symbols *symbols, struct runtime_kind *ret, struct error *error)

@@ -99,6 +99,8 @@ static bool set_setting(struct agent_settings *s, const char *key, const char *v
                 return parse_classes(value, s->classes, sizeof(s->classes));
         if (!strcmp(key, "rts"))
                 return copy_text(value, s->options, sizeof(s->options));
+        if (!strcmp(key, "symbols"))
+                return copy_text(value, s->symbols, sizeof(s->symbols));
         if (!strcmp(key, "heap"))
                 return parse_heap(value, &s->heap);
         if (!strcmp(key, "interval"))

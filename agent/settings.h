@@ -37,9 +37,10 @@ struct agent_settings {
         double budget;        /* share of time in censuses, on average; 0: no limit */
         int64_t max_pause_ns; /* no census is made that would pause the program longer; 0: no limit */
         size_t queue_bytes;
-        int64_t linger_ns; /* at the end, for a reader that still takes bytes */
-        int64_t await_ns;  /* at the end, for the first reader to come */
-        char options[256]; /* of the runtime, read before the program's own; "": none */
+        int64_t linger_ns;                 /* at the end, for a reader that still takes bytes */
+        int64_t await_ns;                  /* at the end, for the first reader to come */
+        char options[256];                 /* of the runtime, read before the program's own; "": none */
+        char symbols[AGENT_SYMBOLS_BYTES]; /* of a stripped program, as symbols_find_given() reads them; "": none */
 };
 
 void settings_default(struct agent_settings *s);

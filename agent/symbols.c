@@ -15,6 +15,7 @@
 #include <fcntl.h>
 #include <link.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
@@ -296,6 +297,55 @@ bool symbols_find(char *ret_version, size_t version_size)
         for (unsigned i = 0; i < rts_symbol_count; i++)
                 rts_symbol_at(i)->address = dlsym(RTLD_DEFAULT, rts_symbol_names[i]);
         (void)dl_iterate_phdr(each_object, &search);
+        return rts.defaultRtsConfig.address && rts.RtsFlags.address;
+}
+
+/* The text up to the next comma, at *at, which is moved behind it. False: there is none, or it does not fit. */
+static bool next_word(const char **at, char *ret, size_t size)
+{
+        const size_t n = strcspn(*at, ",");
+
+        if (n == 0 || n >= size)
+                return false;
+        memcpy(ret, *at, n);
+        ret[n] = '\0';
+        *at += n + ((*at)[n] == ',');
+        return true;
+}
+
+static bool next_number(const char **at, unsigned long *ret)
+{
+        char word[24], *end;
+
+        if (!next_word(at, word, sizeof(word)))
+                return false;
+        *ret = strtoul(word, &end, 16);
+        return *end == '\0';
+}
+
+static struct rts_symbol *symbol_named(const char *name)
+{
+        for (unsigned i = 0; i < rts_symbol_count; i++)
+                if (!strcmp(name, rts_symbol_names[i]))
+                        return rts_symbol_at(i);
+        return NULL;
+}
+
+bool symbols_find_given(const char *text, char *ret_version, size_t version_size)
+{
+        unsigned long device, inode, address, bytes;
+        char version[32], name[40];
+        struct stat st;
+
+        if (!next_word(&text, version, sizeof(version)) || !next_number(&text, &device) ||
+            !next_number(&text, &inode) || stat(SYMBOLS_OWN_FILE, &st) < 0 || st.st_dev != device || st.st_ino != inode)
+                return false;
+        (void)snprintf(ret_version, version_size, "%s", version);
+        while (next_word(&text, name, sizeof(name)) && next_number(&text, &address) && next_number(&text, &bytes)) {
+                struct rts_symbol *s = symbol_named(name);
+                if (s)
+                        *s = (struct rts_symbol){ (void *)(own_bias + address), bytes };
+        }
         return rts.defaultRtsConfig.address && rts.RtsFlags.address;
 }
 

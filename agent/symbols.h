@@ -107,6 +107,13 @@ bool symbols_have_runtime(const uint8_t *image, size_t size);
  */
 bool symbols_find(char *ret_version, size_t version_size);
 
+/*
+ * Where whoever starts or attaches the agent has found them, of a stripped program: "GHC'S-VERSION,DEVICE,INODE" of its
+ * file, then for each ",NAME,ADDRESS,BYTES" as in struct rts_symbol, the address in the file; numbers in hexadecimal.
+ * After symbols_find(). False: nothing, not that, or of another file than this program's.
+ */
+bool symbols_find_given(const char *text, char *ret_version, size_t version_size);
+
 /* From an address of SYMBOLS_OWN_FILE to that in this process; symbols_find has found it. */
 uintptr_t symbols_bias(void);
 

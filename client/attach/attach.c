@@ -164,6 +164,7 @@ struct request {
         struct census_options censuses;
         struct text_list labels;
         uint64_t resolution_ns; /* 0: not given */
+        char *symbols;          /* of the runtime in a stripped program, a setting of the agent; NULL: none */
         bool outside, process_only;
         bool no_record;
 };
@@ -351,15 +352,16 @@ static bool understand_path(const struct ghc_process *p, bool near, const char *
 static bool load(const struct request *q, const struct ghc_process *p, const char *library, const char *own,
                  char *socket, size_t size, int *ret, struct error *error)
 {
-        char settings[1024], censuses[64], said[1024], text[1024];
+        char settings[4352], censuses[64], said[1024], text[1024];
         bool near = is_near(p, own);
         int n = 0;
 
         if (near) /* otherwise in its user's directory, which the agent knows */
                 n = snprintf(settings, sizeof(settings), "socket=%s;", own);
-        snprintf(settings + n, sizeof(settings) - (size_t)n, "%sheap=%s;classes=%s;interval=%.3f",
+        snprintf(settings + n, sizeof(settings) - (size_t)n, "%sheap=%s;classes=%s;interval=%.3f;%s",
                  census_options_settings(&q->censuses, censuses, sizeof(censuses)),
-                 q->heap_profile ? q->heap_profile : "T", q->classes ? q->classes : "gu", (double)q->interval_ns / 1e9);
+                 q->heap_profile ? q->heap_profile : "T", q->classes ? q->classes : "gu", (double)q->interval_ns / 1e9,
+                 q->symbols ? q->symbols : "");
         if (!inject_when_up(p, library, settings, ret, said, sizeof(said), error))
                 return false;
         if (*ret == AGENT_BEGUN || *ret == AGENT_THERE)
@@ -444,7 +446,7 @@ static int attach_process(const struct request *q, pid_t pid, enum obstacle obst
 
 static int attach(void *filled)
 {
-        const struct request *q = filled;
+        struct request *q = filled;
         const struct daemon_wish wish = { q->resolution_ns, &q->labels, NULL, q->no_record };
         struct ghc_process p;
         struct daemon_link link;
@@ -467,6 +469,7 @@ static int attach(void *filled)
         /* Examined once more when no other heapwatch attaches to it any more, which may have brought the agent in. */
         if (!lock_process(&p, &error) || !process_find(q->program, &p, &error))
                 return fail(&command_attach, q->program, &error);
+        q->symbols = process_reveal(&p); /* kept to the end */
         if (p.obstacle != OBSTACLE_NONE)
                 return attach_process(q, p.pid, p.obstacle);
         /* No daemon is started for a program that cannot be attached to. */
@@ -561,7 +564,8 @@ const struct command command_attach = {
                  "kernel.yama.ptrace_scope 0, "
                  "or CAP_SYS_PTRACE. Root, with root's daemon, watches the programs of all users. `heapwatch ps` lists "
                  "what can be attached to. A program that cannot be watched from inside, such as "
-                 "a stripped one, or any on another machine than x86-64, is watched from outside: its memory is read "
+                 "a stripped one of a build of GHC whose signatures are not installed, or any on another machine than "
+                 "x86-64, is watched from outside: its memory is read "
                  "while it runs, for live data, heap size "
                  "and "
                  "bands (docs/INSIDE.md). Where that cannot be either, its process alone is watched: memory, faults, "

@@ -41,7 +41,7 @@
 #define CALLS_MS   20000 /* for dlopen and the agent's entry */
 #define PAGE_BYTES 131072
 #define TEXT_AT    1024 /* offset in the memory: first code, then the texts, then the stack */
-#define SAID_AT    8192
+#define SAID_AT    12288
 #define SAID_BYTES 1024
 #define ENTRY      "heapwatch_agent_attach"
 

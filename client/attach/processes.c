@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "client/attach/processes.h"
+#include "client/program/hidden_symbols.h"
 #include "heapwatch/text.h"
 #include "proto/base/agent_peer.h"
 #include "proto/base/agent_socket.h"
@@ -154,6 +155,19 @@ bool process_read(pid_t pid, struct ghc_process *ret)
         ret->agent = maps.agent || ret->fit.agent;
         judge(ret, &maps);
         return true;
+}
+
+char *process_reveal(struct ghc_process *p)
+{
+        char path[64];
+        struct maps maps = { false, false };
+        char *symbols = proc_path(p->pid, "exe", path, sizeof(path)) ? hidden_symbols_find(path, &p->fit) : NULL;
+
+        if (symbols) {
+                each_line(p->pid, "maps", see_map, &maps);
+                judge(p, &maps);
+        }
+        return symbols;
 }
 
 static int by_number(const void *a, const void *b)

@@ -21,9 +21,12 @@ static const char *attachable(const struct ghc_process *p)
         if (p->agent)
                 return "the agent is in it";
         if (p->why.text[0]) {
-                static char text[sizeof(p->why.text) + 32];
-                (void)snprintf(text, sizeof(text), "%s: %s", missing ? "its process alone" : "from outside",
-                               p->why.text);
+                static char text[sizeof(p->why.text) + 64];
+                (void)snprintf(text, sizeof(text), "%s: %s",
+                               missing                            ? "its process alone"
+                               : p->obstacle == OBSTACLE_STRIPPED ? "yes if its runtime is known, else from outside"
+                                                                  : "from outside",
+                               p->obstacle == OBSTACLE_STRIPPED && !missing ? "it is stripped" : p->why.text);
                 return text;
         }
         return missing ? missing : "yes";

@@ -15,6 +15,7 @@
 #include "client/commands/doctor_unit.h"
 #include "client/feed/feed.h"
 #include "client/program/agent_fit.h"
+#include "client/program/hidden_symbols.h"
 #include "client/program/inquire.h"
 #include "client/program/process_uri.h"
 #include "heapwatch/requester.h"
@@ -336,6 +337,7 @@ static int examine_program(const char *path, bool json, bool flags)
         struct error error;
 
         (void)agent_fit_check(path, &fit, NULL); /* what cannot be read is not GHC's, and inquire() says more */
+        free(hidden_symbols_find(path, &fit));
         switch (inquire(path, &info, &error)) {
         case INQUIRY_OK:
                 break;

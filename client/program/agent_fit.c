@@ -182,6 +182,44 @@ static void find_version(const uint8_t *image, size_t size, char *ret, size_t re
                 ret[0] = '\0';
 }
 
+/* "thr_l": of the ways in which GHC's runtime is built. */
+static bool is_way(const uint8_t *text, size_t n)
+{
+        static const char *const parts[] = { "v", "thr", "l", "p", "debug", "dyn" };
+
+        for (size_t at = 0, length; at < n; at += length + 1) {
+                const uint8_t *end = memchr(text + at, '_', n - at);
+                size_t i = 0;
+                length = end ? (size_t)(end - text) - at : n - at;
+                while (i < ARRAY_SIZE(parts) &&
+                       (strlen(parts[i]) != length || memcmp(parts[i], text + at, length) != 0))
+                        i++;
+                if (i == ARRAY_SIZE(parts))
+                        return false;
+        }
+        return n > 0;
+}
+
+/* In the runtime's words about itself: "rts_thr_l", as a text of its own. */
+static void find_way(const uint8_t *image, size_t size, char *ret, size_t ret_size)
+{
+        static const char head[] = "\0rts_";
+        const uint8_t *at = image, *end = image + size;
+
+        ret[0] = '\0';
+        while ((at = memmem(at, (size_t)(end - at), head, sizeof(head) - 1)) != NULL) {
+                size_t n = 0;
+                at += sizeof(head) - 1;
+                while (at + n < end && ((at[n] >= 'a' && at[n] <= 'z') || at[n] == '_'))
+                        n++;
+                if (n < ret_size && at + n < end && at[n] == '\0' && is_way(at, n)) {
+                        memcpy(ret, at, n);
+                        ret[n] = '\0';
+                        return;
+                }
+        }
+}
+
 static void check_image(const void *image, size_t size, struct agent_fit *f, struct error *error)
 {
         memset(&rts, 0, sizeof(rts));
@@ -194,7 +232,9 @@ static void check_image(const void *image, size_t size, struct agent_fit *f, str
                 return;
         }
         find_version(image, size, f->version, sizeof(f->version));
-        f->threaded = f->stripped ? has(image, size, "rts", "_thr") : rts.pending_sync.address != NULL;
+        if (f->stripped)
+                find_way(image, size, f->way, sizeof(f->way));
+        f->threaded = f->stripped ? !strncmp(f->way, "thr", 3) : rts.pending_sync.address != NULL;
         f->tables = has(image, size, "_ipe", "_buf");
         f->agent = has(image, size, "heapwatch_agent", "_attach");
         f->eventlog = rts.startEventLogging.address && rts.TRACE_gc.address;

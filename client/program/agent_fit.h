@@ -15,6 +15,7 @@
 struct agent_fit {
         bool ghc;         /* the file has GHC's runtime in it, or traces of it; false: only `loader` is known */
         char version[32]; /* of GHC; "": unknown */
+        char way[16];     /* of a stripped one's runtime, "thr_l" or "v" for none; "": unknown */
         bool threaded;
         bool eventlog;       /* the runtime can write one */
         bool stripped;       /* the runtime's variables are not named in it */

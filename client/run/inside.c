@@ -12,6 +12,7 @@
 
 #include "agent/settings.h"
 #include "client/program/agent_fit.h"
+#include "client/program/hidden_symbols.h"
 #include "proto/base/descriptors.h"
 
 #define CLASSES "gusp" /* what -l alone gives */
@@ -55,7 +56,7 @@ bool inside_skips(const char *name)
 }
 
 static bool plan_settings(struct inside *in, const char *path, const char *socket, const struct inside_wish *wish,
-                          struct error *error)
+                          const char *symbols, struct error *error)
 {
         const char *kind = wish->heap_profile, *rts = wish->rts;
         const bool ours = inside_makes_profile(kind), follow = wish->follow;
@@ -69,13 +70,13 @@ static bool plan_settings(struct inside *in, const char *path, const char *socke
                 return error_set(error, "the flags of --rts are too long, or have a semicolon");
         n = snprintf(in->settings, sizeof(in->settings),
                      "socket=%s;once=1;follow=%d;skip=%s;await=%d;linger=2;classes=" CLASSES
-                     ";interval=%s;%sheap=%s;rts=%s%s",
+                     ";interval=%s;%sheap=%s;%s;rts=%s%s",
                      socket, follow, in->wrapper && !named(path, TOOLS) ? LAUNCHERS ":" TOOLS : "", follow ? 1 : 3,
                      interval, census_options_settings(wish->censuses, censuses, sizeof(censuses)),
                      !ours  ? "none"
                      : kind ? kind
                             : "T",
-                     own, rts);
+                     symbols, own, rts);
         return (size_t)n < sizeof(in->settings) || error_set(error, "the path of the socket is too long");
 }
 
@@ -102,10 +103,12 @@ bool inside_plan(struct inside *ret, const char *path, const char *socket, const
                 return false;
         ret->wrapper = !fit.ghc || named(path, LAUNCHERS);
         ret->skips = ret->wrapper && !named(path, TOOLS);
+        char *symbols = ret->wrapper ? NULL : hidden_symbols_find(path, &fit);
         ret->obstacle = fit.ghc ? fit.obstacle : OBSTACLE_NONE;
-        if (!ret->wrapper && ret->obstacle != OBSTACLE_NONE)
-                return false;
-        return plan_settings(ret, path, socket, wish, error);
+        const bool good = (ret->wrapper || ret->obstacle == OBSTACLE_NONE) &&
+                          plan_settings(ret, path, socket, wish, symbols ? symbols : "", error);
+        free(symbols);
+        return good;
 }
 
 bool inside_plan_options(struct inside *ret, const char *path, const char *options, bool ours)

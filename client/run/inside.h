@@ -21,7 +21,7 @@
 
 struct inside {
         char preload[4352];  /* value of LD_PRELOAD */
-        char settings[1024]; /* value of HEAPWATCH_AGENT */
+        char settings[4352]; /* value of HEAPWATCH_AGENT */
         bool wrapper;        /* the program itself is not GHC-compiled */
         bool skips;          /* tools below a wrapper are passed over, see inside_skips */
         enum obstacle

@@ -463,8 +463,10 @@ const struct command command_run = {
                 "after major collections, where the kernel permits it; the others pause it, each for a major "
                 "collection (about 20 ms with 50 MB of live data, 0.2 s with 500 MB), on average for 0.05 % of the "
                 "time, while live data rises for up to 1 %: --budget, --max-pause. If the daemon dies, PROGRAM goes on "
-                "unharmed, and the daemon is started again. A program that cannot be watched so, such as a stripped "
-                "one, is watched from outside: live data, heap size, allocation and bands are read from its memory "
+                "unharmed, and the daemon is started again. The variables of a stripped program's runtime are found by "
+                "signatures of GHC's libraries, which needs up to some seconds before it starts. A program that cannot "
+                "be watched so, such as a stripped one of another build of GHC, is watched from outside: live data, "
+                "heap size, allocation and bands are read from its memory "
                 "(docs/INSIDE.md). Where that cannot be either, its process alone is: memory, faults, processor time "
                 "and limits are "
                 "known, its heap is not. One sentence says which and why.",

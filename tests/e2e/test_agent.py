@@ -293,8 +293,10 @@ def test_one_line_in_a_cabal_file(directory):
         assert process.wait(DEADLINE_S) == 0
 
 
-def test_a_stripped_program_says_why_and_runs(directory, bare):
-    with watched(directory, bare["stripped"], "print", "0.01") as program:
+@pytest.mark.parametrize("settings", ["", "symbols=9.0.2,1,2,defaultRtsConfig,400000,70,RtsFlags,400000,1b8"], ids=["nothing", "others"])
+def test_a_stripped_program_says_why_and_runs(directory, bare, settings):
+    """Also with the addresses of another program."""
+    with watched(directory, bare["stripped"], "print", "0.01", settings=settings) as program:
         out, err = program.communicate(timeout=DEADLINE_S)
     assert program.returncode == 0 and out == "fine\n"
     assert "the program is stripped" in err and err.count("\n") == 1

@@ -1,17 +1,23 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Names of functions in a stripped program, by signatures of the libraries that it was linked from."""
 import json
+import os
 import pathlib
+import re
+import shutil
 import subprocess
 
 import pytest
 
-from harness import BUILD, Programs, client, copy_program, require_tracing
+from harness import BUILD, CLIENT, LONG, ROOT, Daemon, Programs, client, copy_program, require_tracing, running, wait_for
 
 pytestmark = pytest.mark.xdist_group("inside")
 PROBABLY = " (probably)"
 INSPECT = BUILD / "heapwatch-inspect"
 programs = Programs({"plain": ("inside", "Inside", "-rtsopts")})
+RUNTIMES = {"plain": (), "threaded": ("-threaded",), "plain-log": ("-eventlog",), "threaded-log": ("-threaded", "-eventlog"),
+            "debug": ("-debug",)}
+servers = Programs({way: (f"served-{way}", "Serve", *flags) for way, flags in RUNTIMES.items()})
 
 
 def make_signatures(path, *libraries):
@@ -90,7 +96,7 @@ def test_signatures_that_cannot_be_used_are_told(tmp_path):
     stripped = tmp_path / programs["plain"].name
     subprocess.run(["strip", stripped], check=True)
     damaged = tmp_path / "damaged.hwsig"
-    damaged.write_bytes(b"HWSIG01\nno zstd")
+    damaged.write_bytes(b"HWSIG02\nno zstd")
     _, told = frames_of(stripped, damaged)
     assert [s for s in told["sentences"] if s.startswith(f"without names by signatures, {damaged}: it is damaged")]
 
@@ -121,3 +127,78 @@ def test_libraries_that_cannot_be_read_are_told(tmp_path):
     for libraries, why in (([tmp_path / "none.a"], "No such file"), ([text], "no archive"), ([], "expected libraries")):
         done = make_signatures(tmp_path / "out.hwsig", *libraries)
         assert done.returncode == 2 and why in done.stderr.decode() and not (tmp_path / "out.hwsig").exists()
+
+
+@pytest.fixture(scope="module")
+def of_runtime(tmp_path_factory):
+    """Signatures of the runtime in each way that the agent knows."""
+    path = tmp_path_factory.mktemp("signatures") / "ghc.hwsig"
+    ways = [library(f"libHSrts{way}.a") for way in ("", "_thr", "_l", "_thr_l")]
+    done = make_signatures(path, *map(library, ("libHSbase-[0-9.]*[0-9].a", "libHSghc-prim-[0-9.]*[0-9].a")), *ways)
+    assert done.returncode == 0, done.stderr.decode()
+    return path
+
+
+def strip(program, directory):
+    copy_program(program, directory)
+    subprocess.run(["strip", directory / program.name], check=True)
+    return directory / program.name
+
+
+AGENT_NAMES = re.findall(r"X\((\w+)\)", (ROOT / "agent/symbols.h").read_text().split("#define SYMBOLS_OWN_FILE")[0])[1:]
+
+
+@pytest.mark.parametrize("way", RUNTIMES)
+def test_the_runtime_of_a_stripped_program_is_found(tmp_path, of_runtime, way):
+    done = subprocess.run(["nm", "-S", servers[way]], check=True, capture_output=True, text=True)
+    symbols = {}
+    for fields in filter(lambda f: len(f) > 2, map(str.split, done.stdout.splitlines())):
+        symbols.setdefault(fields[-1], set()).add((int(fields[0], 16), int(fields[1], 16) if len(fields) == 4 else 0))
+    found = subprocess.run([INSPECT, "symbols", "--file", strip(servers[way], tmp_path), *AGENT_NAMES], capture_output=True, text=True,
+                           env={**os.environ, "HEAPWATCH_SIGNATURES": str(of_runtime)})
+    if way == "debug":      # these libraries are not known
+        assert not found.stdout, found
+        return
+    assert found.returncode == 0, found.stderr
+    told = {name: (int(address, 16), int(size)) for name, address, size, _ in map(str.split, found.stdout.splitlines())}
+    wrong = {name: (place, symbols.get(name)) for name, place in told.items()
+             if not any(place[0] == at and place[1] in (0, size) for at, size in symbols.get(name, ()))}
+    assert not wrong
+    # code of three to six bytes may be anything
+    assert set(AGENT_NAMES) & set(symbols) - set(told) <= {"rtsSupportsBoundThreads", "rts_isProfiled", "rts_isThreaded"}
+
+
+@pytest.mark.parametrize("way", [way for way in RUNTIMES if LONG or way == "threaded"])
+def test_the_agent_serves_a_stripped_program(directory, of_runtime, way):
+    program = strip(servers[way], directory)
+    env = {"HEAPWATCH_DIR": str(directory), "HEAPWATCH_SIGNATURES": str(of_runtime)}
+    with Daemon(directory) as daemon, running(program, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as process:
+        done = client("attach", process.pid, "--name", "x", env=env)
+        if way == "debug":
+            assert done.returncode == 0 and b"from outside, because it is stripped" in done.stdout, done
+            return
+        assert done.returncode == 0 and b"attached to" in done.stdout, done
+        daemon.wait_state("x", "RUNNING")
+        assert client("ctl", "census", "x", env=env).returncode == 0
+        wait_for(lambda: "census" in daemon.snapshot("x"), "a census")
+        status = client("ctl", "agent", "x", "status", env=env).stdout.decode()
+        assert f"threaded={int('threaded' in way)}" in status and f"log={'runtime' if 'log' in way else 'synthetic'}" in status, status
+        assert client("detach", process.pid, env=env).returncode == 0
+        process.stdin.close()
+        assert process.wait(60) == 0
+
+
+def test_run_has_the_agent_in_a_stripped_program_alone(directory, of_runtime):
+    """A program of which nothing is known, started by the one that is, is not taken for it."""
+    program = strip(servers["threaded"], directory)
+    other = directory / "other"
+    shutil.copy(program, other)
+    env = {"HEAPWATCH_DIR": str(directory), "HEAPWATCH_SIGNATURES": str(of_runtime)}
+    with Daemon(directory) as daemon:
+        for name, command, source in (("x", [program], "unix:"), ("y", ["/bin/sh", "-c", f"{other}; true"], "outside:")):
+            with running(CLIENT, "run", "--name", name, "--", *command, env={**os.environ, **env}, stdin=subprocess.PIPE,
+                         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as started:
+                wait_for(lambda: "census" in daemon.snapshot(name), "a census")
+                assert daemon.wait_state(name, "RUNNING").uri.startswith(source)
+                started.stdin.close()
+                assert started.wait(60) == 0
