@@ -91,6 +91,7 @@ struct stack_profile {
         uint64_t expired;         /* stops that ended by themselves: without a sample */
         uint64_t busy;            /* another command had stopped the program */
         bool has_ended, is_interrupted;
+        bool is_suspended;                  /* at the end a signal had stopped it */
         uint32_t stops[PROFILE_STOP_CELLS]; /* how many were how long, in ns */
         uint64_t n_stops, longest_stop_ns;
         bool with_waiting;

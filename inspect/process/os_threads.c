@@ -35,14 +35,24 @@ bool os_thread_times(const struct os_thread *t, struct thread_times *ret)
         return n > 0;
 }
 
-bool os_thread_is_running(const struct os_thread *t)
+static bool has_state(const struct os_thread *t, char letter)
 {
         char text[TEXT_BYTES];
         const ssize_t n = pread(t->stat_fd, text, sizeof(text) - 1, 0);
 
         text[n > 0 ? n : 0] = '\0';
         const char *state = process_stat_find(text, STAT_STATE);
-        return state && *state == 'R';
+        return state && *state == letter;
+}
+
+bool os_thread_is_running(const struct os_thread *t)
+{
+        return has_state(t, 'R');
+}
+
+bool os_thread_is_suspended(const struct os_thread *t)
+{
+        return has_state(t, 'T');
 }
 
 static void close_thread(const struct os_thread *t)

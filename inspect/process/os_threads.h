@@ -40,6 +40,9 @@ bool os_thread_times(const struct os_thread *t, struct thread_times *ret);
 /* Running, or waiting for a processor; not for anything else. */
 bool os_thread_is_running(const struct os_thread *t);
 
+/* A signal (SIGSTOP, Ctrl-Z) has stopped its process. */
+bool os_thread_is_suspended(const struct os_thread *t);
+
 /* CPU time of all of them, those that have ended included. 0: not known. */
 uint64_t os_process_cpu_ns(pid_t pid);
 

@@ -304,7 +304,9 @@ static bool print_text(const struct inspect_subject *s, const struct part *runni
                                            : "");
         head_text(s, what);
         print_costs(s, p);
-        if (samples == 0)
+        if (samples == 0 && p->is_suspended)
+                (void)fprintf(to, "a signal has stopped it; `kill -CONT %ld` lets it continue\n", (long)s->pid);
+        else if (samples == 0)
                 (void)fprintf(to, "it was not met while it ran: it waits%s\n",
                               p->with_waiting ? "" : "; `heapwatch profile --waiting` shows for what");
         if (s->request->rows && !print_rows(s, p, &p->running))

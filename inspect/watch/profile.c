@@ -349,6 +349,7 @@ static enum stopped run(struct sampler *s, struct error *error)
         read_counters(s);
         s->to->elapsed_ns = now_ns - begin_ns;
         s->to->is_interrupted = is_interrupted;
+        s->to->is_suspended = s->system.n > 0 && os_thread_is_suspended(&s->system.items[0]);
         if (result == STOPPED_REFUSED)
                 (void)error_set(error, "process %ld may not be stopped: %s", (long)s->pid, strerror(EPERM));
         return result == STOPPED_REFUSED ? result : STOPPED;

@@ -998,6 +998,10 @@ def test_profile_of_what_waits_or_ends(directory):
     text = client("profile", program.pid, "--for", "300ms").stdout.decode()
     samples = int(re.search(r": (\d+) samples in", text)[1])      # the runtime's clock ticks on for a while
     assert samples < 20 and ("it waits" in text) == (samples == 0), text
+    program.send_signal(signal.SIGSTOP)
+    text = client("profile", program.pid, "--for", "300ms").stdout.decode()
+    assert f"`kill -CONT {program.pid}`" in text and "it waits" not in text, text
+    program.send_signal(signal.SIGCONT)
     refused = client("profile", program.pid, "-o", directory / "profile.txt")
     assert refused.returncode == 2 and b"ends with .collapsed" in refused.stderr and not list(directory.iterdir())
     refused = client("profile", program.pid, "-o", directory / "none" / "x.svg")
