@@ -4,7 +4,9 @@
  * unit only make it a candidate. What it refers to must be candidates for what the library's refers to, which needs no
  * order of decisions; and of its neighbours in the object file at least two must be beside it, for the program's own
  * code is beside other code. Measured: in a program that uses parsec 21 % of its own functions had a library's name
- * without this rule, 10 % with it; in four others none.
+ * without this rule, 10 % with it; in four others none. With less than four, no more than ten of the 16 functions and
+ * return points around may have no name: in programs that have most of their code from elsewhere this drops 203 of 811
+ * wrong names, and 10 of 5,261 right ones.
  *
  * Where several are left, or too few neighbours are, the linker's order may still decide: an object file is linked as a
  * whole, and in its order. The nearest code that surely has a name is, on a side at least, of the same module as the
@@ -444,7 +446,9 @@ static struct signature_found find_entry(struct signatures *s, const struct prog
 
 /* --------------------------------------------------------------------- probable names */
 
-#define BESIDE 8u /* tables on each side of a unit that count */
+#define BESIDE           8u  /* tables on each side of a unit that count */
+#define NEIGHBOURS_ALONE 4u  /* of code that is as its library has it in any surroundings */
+#define UNNAMED_MOST     10u /* of these tables, else */
 
 static bool is_name(const struct signature_found *f)
 {
@@ -454,24 +458,43 @@ static bool is_name(const struct signature_found *f)
 /* What surely has a name on one side of a unit. */
 struct side {
         struct signature_found nearest;
-        unsigned named;
+        unsigned named, unnamed;
 };
 
 /* In steps of 8 or -8 bytes. */
 static struct side find_side(struct signatures *s, const struct program *p, uint64_t at, int64_t step)
 {
         struct side ret = { .named = 0 };
-        unsigned n = 0;
 
-        for (uint64_t passed = 0; passed < INSIDE_BYTES && n < BESIDE; passed += 8, at += (uint64_t)step) {
-                if (!info_tables_is_function(p, at))
+        for (uint64_t passed = 0; passed < INSIDE_BYTES && ret.named + ret.unnamed < BESIDE; passed += 8) {
+                const uint64_t here = at;
+                at += (uint64_t)step;
+                if (!info_tables_is_function(p, here))
                         continue;
-                const struct signature_found one = find_entry(s, p, at);
-                if (is_name(&one) && ret.named++ == 0)
+                const struct signature_found one = find_entry(s, p, here);
+                if (!is_name(&one))
+                        ret.unnamed++;
+                else if (ret.named++ == 0)
                         ret.nearest = one;
-                n++;
         }
         return ret;
+}
+
+static struct side find_before(struct signatures *s, const struct program *p, uint64_t start)
+{
+        return find_side(s, p, start & ~UINT64_C(7), -8);
+}
+
+static struct side find_behind(struct signatures *s, const struct program *p, uint64_t start, uint32_t size)
+{
+        return find_side(s, p, align(start + size), 8);
+}
+
+/* With few neighbours, in the midst of code that has no name: nine of ten of these are wrong. */
+static bool is_alone(struct signatures *s, const struct program *p, const struct signature_found *f)
+{
+        return f->match != SIGNATURE_NONE && f->neighbours < NEIGHBOURS_ALONE &&
+               find_before(s, p, f->start).unnamed + find_behind(s, p, f->start, f->size).unnamed > UNNAMED_MOST;
 }
 
 /* What is in front of a unit and behind it here, and the best candidates by these. */
@@ -509,8 +532,8 @@ static void weigh_candidate(struct signatures *s, const struct program *p, uint6
         if (w->start != one.start || w->size != one.size) {
                 w->start = one.start;
                 w->size = one.size;
-                w->before = find_side(s, p, w->start & ~UINT64_C(7), -8);
-                w->behind = find_side(s, p, align(w->start + w->size), 8);
+                w->before = find_before(s, p, w->start);
+                w->behind = find_behind(s, p, w->start, w->size);
         }
         const unsigned sides = count_sides(w, &one);
         if (sides > w->sides) {
@@ -590,6 +613,8 @@ struct signature_found signatures_find(struct signatures *s, const struct progra
 {
         const struct signature_found sure = find_anywhere(s, p, address, find_entry);
 
+        if (is_alone(s, p, &sure))
+                return (struct signature_found){ .match = SIGNATURE_NONE };
         if (is_name(&sure))
                 return sure;
         const struct signature_found probable = find_anywhere(s, p, address, find_probable);

@@ -420,6 +420,31 @@ static void test_what_is_alike_has_no_name_or_its_module(void **state)
         draft_destroy(d);
 }
 
+/* In the midst of the program's own code that of a library would need more neighbours. */
+static void test_few_neighbours_among_other_code_are_none(void **state)
+{
+        struct draft *d = make_program("a text", true);
+        uint8_t own[32] = { 0 };
+        struct library l;
+        char name[PROGRAM_NAME_BYTES];
+
+        (void)state;
+        learn(&l, (const char *const[]){ "base_DataziM" }, (const char *const[]){ "a text" }, 1);
+        put_table(own, FUN_STATIC);
+        for (unsigned i = 1; i <= 8; i++)
+                draft_put(d, PLACE - 0x40 * i, own, sizeof(own));
+        assert_int_equal(find(&l, d, PLACE + 16, name), NAME_EXACT);
+        draft_destroy(d);
+        d = make_program("a text", true);
+        for (unsigned i = 1; i <= 8; i++) {
+                draft_put(d, PLACE - 0x40 * i, own, sizeof(own));
+                draft_put(d, PLACE + 0x100 + 0x40 * i, own, sizeof(own));
+        }
+        assert_int_equal(find(&l, d, PLACE + 16, name), NAME_NONE);
+        free(l.bytes);
+        draft_destroy(d);
+}
+
 /* The code at PLACE is alike in two modules; in front of it and behind it is what surely is of one of them. */
 static struct draft *make_ambiguous(uint64_t front, uint64_t behind, unsigned n)
 {
@@ -628,6 +653,7 @@ int main(void)
                 cmocka_unit_test(test_local_functions_have_their_module),
                 cmocka_unit_test(test_other_code_has_no_name),
                 cmocka_unit_test(test_what_is_alike_has_no_name_or_its_module),
+                cmocka_unit_test(test_few_neighbours_among_other_code_are_none),
                 cmocka_unit_test(test_what_is_around_makes_a_name_probable),
                 cmocka_unit_test(test_damaged_files),
         };
