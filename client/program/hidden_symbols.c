@@ -133,12 +133,11 @@ static bool read_all(char *text, unsigned has)
         for (unsigned i = 0; i < rts_symbol_count; i++)
                 if (!rts_symbol_at(i)->address && is_needed(rts_symbol_names[i], has))
                         return false;
-        return !!rts.pending_sync.address == !!(has & IF_THREADED) &&
-               !!rts.startEventLogging.address == !!(has & IF_LOG);
+        return true;
 }
 
-/* The setting; malloc'd. */
-static char *compose(const char *path, const struct agent_fit *f)
+/* The setting, with all that is needed; malloc'd. */
+static char *compose(const char *path, const struct agent_fit *f, unsigned has)
 {
         char *text = NULL;
         size_t size;
@@ -149,7 +148,7 @@ static char *compose(const char *path, const struct agent_fit *f)
                 return NULL;
         fprintf(to, "symbols=%s,%jx,%jx", f->version, (uintmax_t)st.st_dev, (uintmax_t)st.st_ino);
         for (unsigned i = 0; i < rts_symbol_count; i++)
-                if (rts_symbol_at(i)->address)
+                if (rts_symbol_at(i)->address && is_needed(rts_symbol_names[i], has))
                         fprintf(to, ",%s,%" PRIxPTR ",%zx", rts_symbol_names[i], (uintptr_t)rts_symbol_at(i)->address,
                                 rts_symbol_at(i)->size);
         if (fclose(to) == 0 && size < AGENT_SYMBOLS_BYTES)
@@ -162,12 +161,12 @@ char *hidden_symbols_find(const char *path, struct agent_fit *fit)
 {
         unsigned has;
         char *text = fit->obstacle == OBSTACLE_STRIPPED && fit->loader && read_way(fit, &has) ? inspect(path) : NULL;
-        char *ret = text && read_all(text, has) ? compose(path, fit) : NULL;
+        char *ret = text && read_all(text, has) ? compose(path, fit, has) : NULL;
 
         free(text);
         if (!ret)
                 return NULL;
-        fit->eventlog = rts.startEventLogging.address != NULL;
+        fit->eventlog = (has & IF_LOG) != 0;
         fit->obstacle = OBSTACLE_NONE;
         fit->fits = true;
         return ret;

@@ -17,10 +17,11 @@
 #include "proto/base/haskell_symbol.h"
 #include "proto/base/text_out.h"
 
-#define UNIT_LEAST   8u
-#define SECTION_MOST (1u << 26)
-#define TEXT_PREFIX  ".text."
-#define CLOSURE      "_closure"
+#define UNIT_LEAST    8u
+#define SECTION_MOST  (1u << 26)
+#define TEXT_PREFIX   ".text."
+#define CLOSURE       "_closure"
+#define CONSTANT_MOST 4u /* bytes of one in an instruction, behind an address */
 
 struct made_name {
         char *text;
@@ -335,7 +336,7 @@ static bool is_variable(const struct object_file *f, const Elf64_Sym *s)
         struct haskell_symbol name;
 
         return ELF64_ST_TYPE(s->st_info) == STT_OBJECT && s->st_shndx < f->n_sections && s->st_size <= UINT32_MAX &&
-               !(f->sections[s->st_shndx].sh_flags & (SHF_EXECINSTR | SHF_STRINGS)) &&
+               !(f->sections[s->st_shndx].sh_flags & (SHF_EXECINSTR | SHF_STRINGS | SHF_MERGE)) &&
                (!haskell_symbol_decode(&name, object_symbol_name(f, s)) || !name.module[0]);
 }
 
@@ -435,25 +436,23 @@ static bool place_of_relocation(const Elf64_Rela *r, struct signature_relocation
 }
 
 /*
- * The variable at an offset of a section of data. Where the section has one alone, that is it: an instruction with a
- * constant behind the place makes the offset another. False: none.
+ * A variable that a reference to a section of data tells the place of. Any would do, for the linker keeps the section
+ * whole; it is the one that the code means, as far as that is known: a constant behind the place makes the offset less.
  */
 static bool find_variable(const struct object *o, uint32_t section, int64_t at, const Elf64_Sym **ret)
 {
-        const Elf64_Sym *all = NULL, *there = NULL;
-        size_t n = 0;
+        uint64_t best = UINT64_MAX;
 
         for (size_t i = 0; i < o->n_variables; i++) {
                 const Elf64_Sym *s = o->variables[i];
-                if (s->st_shndx != section)
-                        continue;
-                all = s;
-                n++;
-                if (at >= (int64_t)s->st_value && (uint64_t)at - s->st_value < s->st_size)
-                        there = s;
+                const int64_t behind = (int64_t)s->st_value - at;
+                const uint64_t distance = behind >= 0 ? (uint64_t)behind : (uint64_t)-behind + CONSTANT_MOST;
+                if (s->st_shndx == section && behind <= (int64_t)CONSTANT_MOST && distance < best) {
+                        best = distance;
+                        *ret = s;
+                }
         }
-        *ret = n == 1 ? all : there;
-        return *ret != NULL;
+        return best != UINT64_MAX;
 }
 
 /* Where it leads: sets target, name and addend. */
