@@ -30,10 +30,15 @@ static uint64_t forwarded(const struct ghc *g, uint64_t closure)
         return first & 1 ? first & ~UINT64_C(7) : closure;
 }
 
-/* The list ends with a constructor, END_TSO_QUEUE. */
+/*
+ * The list ends with a constructor, END_TSO_QUEUE. What a collection has left behind may lead around in a circle: the
+ * walk keeps one place, a later one each time its length has doubled, and ends where it comes back to it.
+ */
 static bool each_of_list(struct ghc *g, uint64_t tso, uint64_t *count, bool (*each)(void *ctx, uint64_t tso), void *ctx,
                          bool *ret_continues)
 {
+        uint64_t kept = 0, next_kept = *count;
+
         while (tso && *ret_continues) {
                 const struct closure_table *i;
 
@@ -41,8 +46,12 @@ static bool each_of_list(struct ghc *g, uint64_t tso, uint64_t *count, bool (*ea
                 i = info_tables_of_closure(&g->tables, tso);
                 if (!i || i->type != TSO)
                         return i && closure_is_constructor(i->type);
-                if ((*count)++ == THREADS_MOST)
+                if (*count == THREADS_MOST || tso == kept)
                         return false;
+                if ((*count)++ == next_kept) {
+                        kept = tso;
+                        next_kept = 2 * *count;
+                }
                 *ret_continues = each(ctx, tso);
                 tso = memory_u64(g->program->memory, tso + g->shift + THREAD_LINK);
         }

@@ -318,6 +318,11 @@ static void test_damaged_lists(void **state)
         assert_int_equal(t.n, 2);
         assert_true(t.list_cut);
         threads_done(&t);
+        draft_u64(d, first + 16, d->threads);
+        t = copied(&g);
+        assert_int_equal(t.n, 2);
+        assert_true(t.list_cut);
+        threads_done(&t);
         threads_copy(&t, &g, at_once, NULL);
         assert_true(t.out_of_time);
         assert_int_equal(t.n, 0);
