@@ -19,17 +19,17 @@
 
 #define MOST_NS UINT64_C(20000000000)
 
-enum { NEVER = 0, IF_THREADED = 1, IF_LOG = 2, IF_OLD = 4, IF_RECENT = 8 }; /* recent: 9.2 and later */
+enum { IF_THREADED = 1, IF_LOG = 2, IF_OLD = 4, IF_RECENT = 8, IF_FOUND = 16 }; /* recent: 9.2 and later */
 
-/* When a name is needed: where all of it holds. Those that are not here: always. */
+/* When the agent gets a name: where all of it holds. Those that are not here: always. */
 static const struct {
         const char *name;
         unsigned when;
 } needs[] = {
-        { "rtsSupportsBoundThreads", NEVER }, /* a function that is too small to be told from others; */
-        { "rts_isThreaded", NEVER },          /* the way of the runtime says the same as these */
-        { "rts_isProfiled", NEVER },
-        { "MallocFailHook", NEVER },
+        { "rtsSupportsBoundThreads", IF_FOUND }, /* a function that is too small to be told from others; */
+        { "rts_isThreaded", IF_FOUND },          /* the way of the runtime says the same as these */
+        { "rts_isProfiled", IF_FOUND },
+        { "MallocFailHook", IF_FOUND },
         { "pending_sync", IF_THREADED },
         { "all_tasks_mutex", IF_THREADED },
         { "startEventLogging", IF_LOG },
@@ -39,7 +39,7 @@ static const struct {
         { "capEventBuf", IF_LOG },
         { "eventBuf", IF_LOG },
         { "eventBufMutex", IF_LOG | IF_THREADED },
-        { "moreCapEventBufs", IF_LOG },
+        { "moreCapEventBufs", IF_LOG | IF_FOUND },
         { "TRACE_sched", IF_LOG },
         { "TRACE_gc", IF_LOG },
         { "TRACE_nonmoving_gc", IF_LOG },
@@ -57,12 +57,12 @@ static const struct {
         { "releaseAllCapabilities", IF_OLD | IF_THREADED },
 };
 
-static bool is_needed(const char *name, unsigned has)
+static unsigned when_given(const char *name)
 {
         for (size_t i = 0; i < ARRAY_SIZE(needs); i++)
                 if (!strcmp(needs[i].name, name))
-                        return needs[i].when != NEVER && (needs[i].when & ~has) == 0;
-        return true;
+                        return needs[i].when;
+        return 0;
 }
 
 /* "thr_l": of the runtime's ways those that the agent knows without asking it. False: another. */
@@ -131,7 +131,7 @@ static bool read_all(char *text, unsigned has)
         for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
                 read_line(line);
         for (unsigned i = 0; i < rts_symbol_count; i++)
-                if (!rts_symbol_at(i)->address && is_needed(rts_symbol_names[i], has))
+                if (!rts_symbol_at(i)->address && !(when_given(rts_symbol_names[i]) & ~has))
                         return false;
         return true;
 }
@@ -148,7 +148,7 @@ static char *compose(const char *path, const struct agent_fit *f, unsigned has)
                 return NULL;
         fprintf(to, "symbols=%s,%jx,%jx", f->version, (uintmax_t)st.st_dev, (uintmax_t)st.st_ino);
         for (unsigned i = 0; i < rts_symbol_count; i++)
-                if (rts_symbol_at(i)->address && is_needed(rts_symbol_names[i], has))
+                if (rts_symbol_at(i)->address && !(when_given(rts_symbol_names[i]) & ~(has | IF_FOUND)))
                         fprintf(to, ",%s,%" PRIxPTR ",%zx", rts_symbol_names[i], (uintptr_t)rts_symbol_at(i)->address,
                                 rts_symbol_at(i)->size);
         if (fclose(to) == 0 && size < AGENT_SYMBOLS_BYTES)
