@@ -74,7 +74,7 @@ forkAgain :: MVar Int -> Int -> IO ()
 forkAgain reply n = do
   threadDelay 2000
   _ <- forkIO (void (waitForReply reply))
-  when (n `mod` 50 == 0) performMajorGC
+  when (n `mod` 200 == 0) performMajorGC
   forkAgain reply (n + 1)
 
 named :: String -> IO () -> IO ()
