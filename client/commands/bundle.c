@@ -206,6 +206,32 @@ static bool write_verdict(const struct bundle *b, const struct recorded_run *run
                run_to_file(path, "verdict.json", of_log, false);
 }
 
+/*
+ * Of a run that has ended: its post-mortem, and of the core file that this names what the heap and the threads were,
+ * for systemd removes it after some days. From the graph `heapwatch why` goes on.
+ */
+static void write_post_mortem(const char *recordings, const struct recorded_run *run, const char *path)
+{
+        char which[2 * RECORDED_PATH_MAX], file[RECORDED_PATH_MAX + 32], graph[RECORDED_PATH_MAX + 32];
+        const char *words[] = { "heapwatch", "post-mortem", which, "--format", "json", NULL };
+
+        snprintf(which, sizeof(which), RECORDING_PREFIX "%s/%s@%s", recordings, run->target, run->name);
+        snprintf(file, sizeof(file), "%s/post-mortem.json", path);
+        snprintf(graph, sizeof(graph), "%s/core.heapgraph", path);
+        if (!run_to_file(path, "post-mortem.json", words, false)) {
+                command_error(&command_bundle, "no post-mortem.json: heapwatch post-mortem failed");
+                return;
+        }
+        json_t *said = json_load_file(file, 0, NULL);
+        const char *core = json_string_value(json_object_get(said, "core"));
+        const char *threads[] = { "heapwatch", "threads", core, NULL };
+        const char *heap[] = { "heapwatch", "heap", core, "-o", graph, NULL };
+        if (core && (!run_to_file(path, "core-threads.txt", threads, false) ||
+                     !run_to_file(path, "core-heap.txt", heap, false)))
+                command_error(&command_bundle, "the core file %s is not in it", core);
+        json_decref(said);
+}
+
 /* The report is of the recording, so it has a profile that was kept with it in that stretch. */
 static void write_all_else(const struct bundle *b, const struct cause *c, const char *recordings,
                            const struct recorded_run *run, struct cutout_range range, const char *path)
@@ -230,6 +256,8 @@ static void write_all_else(const struct bundle *b, const struct cause *c, const 
                 command_error(&command_bundle, "no verdict.json: heapwatch trend failed");
         if (!run_to_file(path, ".output", words, false))
                 command_error(&command_bundle, "no report.html: heapwatch report failed");
+        if (!run->live)
+                write_post_mortem(recordings, run, path);
         snprintf(alert, sizeof(alert), "%s/.output", path);
         (void)unlink(alert);
         free(stretch);

@@ -16,7 +16,7 @@ import time
 
 import pytest
 
-from harness import CLIENT, DEADLINE_S, LONG, ROOT, Daemon, Programs, client, long_cases, require_page, require_tracing, wait_for
+from harness import CLIENT, DEADLINE_S, LONG, ROOT, Daemon, Programs, client, long_cases, require, require_page, require_tracing, running, wait_for
 from terminal import Terminal, top
 from test_web import Web
 from test_web_page import browser     # noqa: F401: a fixture
@@ -205,13 +205,20 @@ def test_c_functions_of_a_thread_that_computes(build, call):
         program.wait()
 
 
-def core_of(directory, path, *args, ready=lambda program: None):
-    """Its core file after a crash, and the process that it was."""
+def require_cores():
     pattern = pathlib.Path("/proc/sys/kernel/core_pattern").read_text().strip()
     if pattern.startswith("|") or "/" in pattern:
         pytest.skip(f"needs core files where a program crashes; kernel.core_pattern is {pattern}")
-    program = started(path, *args, cwd=directory,
-                      preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CORE, (resource.RLIM_INFINITY,) * 2))
+
+
+def allow_cores():
+    resource.setrlimit(resource.RLIMIT_CORE, (resource.RLIM_INFINITY,) * 2)
+
+
+def core_of(directory, path, *args, ready=lambda program: None):
+    """Its core file after a crash, and the process that it was."""
+    require_cores()
+    program = started(path, *args, cwd=directory, preexec_fn=allow_cores)
     ready(program)
     program.send_signal(signal.SIGABRT)
     program.wait(timeout=DEADLINE_S)
@@ -240,6 +247,35 @@ def test_threads_of_a_core_file(directory):
     os.truncate(core, 8192)     # what it says of the program is missing, too
     done = client("threads", core)
     assert done.returncode == 2 and b": it is cut off; " in done.stderr, done.stderr
+
+
+def test_a_bundle_has_what_a_core_file_says(directory):
+    """Of the crash of a recorded program, whose core file systemd keeps; it is asked when that is gone."""
+    require_cores()
+    as_systemd = "mount -t tmpfs none /var/lib && mkdir /var/lib/systemd && ln -s $0 /var/lib/systemd/coredump && "
+    cores = directory / "cores"
+    cores.mkdir()
+    require("a mount namespace", "unshare", "--mount", "sh", "-ec", as_systemd + "true", cores)
+    with Daemon(directory, args=("--record", directory / "recordings")) as daemon:
+        env = {**os.environ, "HEAPWATCH_DIR": str(directory)}
+        with running(CLIENT, "run", "--name", "x", "--", programs["threaded"], env=env, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
+                     stderr=subprocess.DEVNULL, cwd=cores, preexec_fn=allow_cores) as started_by:
+            wait_for(lambda: "census" in daemon.snapshot("x"), "a census")
+            pid = daemon.wait_state("x", "RUNNING").run_info.pid
+            os.kill(pid, signal.SIGABRT)
+            started_by.wait(DEADLINE_S)
+        [core] = cores.iterdir()
+        core.rename(cores / f"core.{programs['threaded'].name[:15]}.0.0123abcd.{pid}.{time.time_ns() // 1000}")
+        done = subprocess.run(["unshare", "--mount", "sh", "-ec", as_systemd + 'exec "$@"', cores, CLIENT, "recording", "bundle", "x", "--connect",
+                               daemon.publish, "--after", "0s", "-o", directory / "out"], env=env, capture_output=True, text=True)
+    assert done.returncode == 0 and not done.stderr, done.stderr
+    bundle = pathlib.Path(done.stdout.strip())
+    assert json.loads((bundle / "post-mortem.json").read_text())["end"] == "badly"
+    assert "aitForReply" in (bundle / "core-threads.txt").read_text()
+    assert "Main.Session" in (bundle / "core-heap.txt").read_text()
+    shutil.rmtree(cores)
+    why = client("why", bundle / "core.heapgraph", "Main.Session")
+    assert why.returncode == 0 and b"CAF Main.sessions" in why.stdout, why
 
 
 def test_c_functions_in_a_core_file(directory):
