@@ -16,10 +16,9 @@ bool layout_config_known(const struct rts_symbols *symbols)
         memcpy(&enabled, config.word, sizeof(enabled));
         if (enabled != RTS_OPTIONS_SAFE_ONLY || config.word[CONFIG_OPTIONS] || config.word[CONFIG_GC_DONE_HOOK])
                 return false;
-        if (config.word[CONFIG_WRITER] && symbols->FileEventLogWriter.address &&
-            config.word[CONFIG_WRITER] != symbols->FileEventLogWriter.address)
+        if (config.word[CONFIG_WRITER] && config.word[CONFIG_WRITER] != symbols->FileEventLogWriter.address)
                 return false;
-        if (!hooks_named) /* a shared runtime and a stripped one hide them: then the writer must be in its place */
+        if (!hooks_named) /* a shared runtime hides them: then the writer must be in its place */
                 return config.word[CONFIG_WRITER] && config.word[CONFIG_DEFAULTS_HOOK] &&
                        config.word[CONFIG_ON_EXIT_HOOK];
         return config.word[CONFIG_DEFAULTS_HOOK] == symbols->FlagDefaultsHook.address &&
