@@ -36,6 +36,14 @@ struct rts_symbol *rts_symbol_at(unsigned i)
         return (struct rts_symbol *)(void *)&rts + i;
 }
 
+struct rts_symbol *rts_symbol_named(const char *name)
+{
+        for (unsigned i = 0; i < rts_symbol_count; i++)
+                if (!strcmp(name, rts_symbol_names[i]))
+                        return rts_symbol_at(i);
+        return NULL;
+}
+
 /* ------------------------------------------------------------------- ELF */
 
 struct image {
@@ -323,14 +331,6 @@ static bool next_number(const char **at, unsigned long *ret)
         return *end == '\0';
 }
 
-static struct rts_symbol *symbol_named(const char *name)
-{
-        for (unsigned i = 0; i < rts_symbol_count; i++)
-                if (!strcmp(name, rts_symbol_names[i]))
-                        return rts_symbol_at(i);
-        return NULL;
-}
-
 bool symbols_find_given(const char *text, char *ret_version, size_t version_size)
 {
         unsigned long device, inode, address, bytes;
@@ -342,7 +342,7 @@ bool symbols_find_given(const char *text, char *ret_version, size_t version_size
                 return false;
         (void)snprintf(ret_version, version_size, "%s", version);
         while (next_word(&text, name, sizeof(name)) && next_number(&text, &address) && next_number(&text, &bytes)) {
-                struct rts_symbol *s = symbol_named(name);
+                struct rts_symbol *s = rts_symbol_named(name);
                 if (s)
                         *s = (struct rts_symbol){ (void *)(own_bias + address), bytes };
         }

@@ -87,6 +87,7 @@ extern struct rts_symbols rts;
 extern const char *const rts_symbol_names[];
 extern const unsigned rts_symbol_count;
 struct rts_symbol *rts_symbol_at(unsigned i);
+struct rts_symbol *rts_symbol_named(const char *name); /* NULL: it is none of them */
 
 /*
  * Scans an ELF image of `size` bytes: .symtab, and .dynsym for what is not

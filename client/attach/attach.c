@@ -164,7 +164,6 @@ struct request {
         struct census_options censuses;
         struct text_list labels;
         uint64_t resolution_ns; /* 0: not given */
-        char *symbols;          /* of the runtime in a stripped program, a setting of the agent; NULL: none */
         bool outside, process_only;
         bool no_record;
 };
@@ -361,7 +360,7 @@ static bool load(const struct request *q, const struct ghc_process *p, const cha
         snprintf(settings + n, sizeof(settings) - (size_t)n, "%sheap=%s;classes=%s;interval=%.3f;%s",
                  census_options_settings(&q->censuses, censuses, sizeof(censuses)),
                  q->heap_profile ? q->heap_profile : "T", q->classes ? q->classes : "gu", (double)q->interval_ns / 1e9,
-                 q->symbols ? q->symbols : "");
+                 p->symbols ? p->symbols : "");
         if (!inject_when_up(p, library, settings, ret, said, sizeof(said), error))
                 return false;
         if (*ret == AGENT_BEGUN || *ret == AGENT_THERE)
@@ -446,7 +445,7 @@ static int attach_process(const struct request *q, pid_t pid, enum obstacle obst
 
 static int attach(void *filled)
 {
-        struct request *q = filled;
+        const struct request *q = filled;
         const struct daemon_wish wish = { q->resolution_ns, &q->labels, NULL, q->no_record };
         struct ghc_process p;
         struct daemon_link link;
@@ -469,7 +468,7 @@ static int attach(void *filled)
         /* Examined once more when no other heapwatch attaches to it any more, which may have brought the agent in. */
         if (!lock_process(&p, &error) || !process_find(q->program, &p, &error))
                 return fail(&command_attach, q->program, &error);
-        q->symbols = process_reveal(&p); /* kept to the end */
+        process_reveal(&p);
         if (p.obstacle != OBSTACLE_NONE)
                 return attach_process(q, p.pid, p.obstacle);
         /* No daemon is started for a program that cannot be attached to. */

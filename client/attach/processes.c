@@ -157,17 +157,15 @@ bool process_read(pid_t pid, struct ghc_process *ret)
         return true;
 }
 
-char *process_reveal(struct ghc_process *p)
+void process_reveal(struct ghc_process *p)
 {
         char path[64];
         struct maps maps = { false, false };
-        char *symbols = proc_path(p->pid, "exe", path, sizeof(path)) ? hidden_symbols_find(path, &p->fit) : NULL;
 
-        if (symbols) {
-                each_line(p->pid, "maps", see_map, &maps);
-                judge(p, &maps);
-        }
-        return symbols;
+        if (!proc_path(p->pid, "exe", path, sizeof(path)) || !(p->symbols = hidden_symbols_find(path, &p->fit)))
+                return;
+        each_line(p->pid, "maps", see_map, &maps);
+        judge(p, &maps);
 }
 
 static int by_number(const void *a, const void *b)

@@ -19,7 +19,8 @@ struct ghc_process {
         char name[256]; /* of its file, safe for a terminal */
         struct agent_fit fit;
         uint64_t rss_bytes;
-        bool agent; /* it is already in the process */
+        bool agent;    /* it is already in the process */
+        char *symbols; /* by process_reveal(): for the agent, as hidden_symbols.h has them; NULL: none */
         enum obstacle obstacle;
         struct error why; /* its obstacle in words; "": it can be attached to */
 };
@@ -27,11 +28,8 @@ struct ghc_process {
 /* Fills *ret. False when it is not a GHC-compiled program, or may not be inspected. */
 bool process_read(pid_t pid, struct ghc_process *ret);
 
-/*
- * Of a stripped program: finds its runtime's symbols for the agent, as hidden_symbols.h has it, which sets its obstacle
- * anew; malloc'd. NULL: it is not stripped, or they are not all found.
- */
-char *process_reveal(struct ghc_process *p);
+/* Of a stripped program: finds its runtime's symbols for the agent, and where all are found judges it anew. */
+void process_reveal(struct ghc_process *p);
 
 /* Calls `each` for all of them, in the order of their numbers. False when /proc cannot be read. */
 bool processes_each(void (*each)(void *ctx, const struct ghc_process *p), void *ctx);

@@ -117,9 +117,9 @@ static void read_line(const char *line)
 
         if (sscanf(line, "%63s %" SCNx64 " %zu", name, &address, &bytes) != 3)
                 return;
-        for (unsigned i = 0; i < rts_symbol_count; i++)
-                if (!strcmp(name, rts_symbol_names[i]))
-                        *rts_symbol_at(i) = (struct rts_symbol){ (void *)(uintptr_t)address, bytes };
+        struct rts_symbol *s = rts_symbol_named(name);
+        if (s)
+                *s = (struct rts_symbol){ (void *)(uintptr_t)address, bytes };
 }
 
 /* Into `rts`, of a program of this way. False: one is missing. */

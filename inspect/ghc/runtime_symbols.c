@@ -16,7 +16,7 @@
 #define ALIGNMENT  16u /* of functions in C */
 #define UNIT_LEAST 32u /* bytes */
 #define PIECE      (UINT64_C(1) << 20)
-#define KEY_BITS   16u
+#define KEY_BITS   18u
 
 /*
  * defaultRtsConfig, to which nothing but main() may lead, is constant, and known by what is in it: words of 64 bits, of
@@ -36,11 +36,6 @@ enum {
 #define SAFE_ONLY 3u
 static const char *const hooks_checked[] = { "StackOverflowHook", "OutOfHeapHook", "MallocFailHook" };
 
-/* An entry by whose code its unit is looked for. */
-struct anchor {
-        uint32_t key, entry;
-};
-
 struct unit_match {
         uint32_t unit, name; /* name: of its first entry */
         uint64_t start;
@@ -53,10 +48,8 @@ struct finding {
         uint32_t *names;                           /* of the symbols: in the texts, plus 1; 0: in none */
         uint32_t hooks[ARRAY_SIZE(hooks_checked)]; /* the same */
         size_t n;
-        uint8_t *is_wanted;     /* by unit */
-        struct anchor *anchors; /* sorted by key */
-        size_t n_anchors;
-        uint8_t keys[(1u << KEY_BITS) / 8]; /* bits: which may be an anchor's */
+        uint8_t *is_wanted;                 /* by unit */
+        uint8_t keys[(1u << KEY_BITS) / 8]; /* bits: which may be that of an entry of such a unit */
         struct unit_match *matches;
         size_t n_matches;
         bool good;
@@ -114,21 +107,18 @@ static void find_units(struct finding *f)
                         f->is_wanted[t->entries[i].unit] = 1;
 }
 
-/* Entries are sorted by their keys. */
-static void find_anchors(struct finding *f)
+static uint32_t key_bit(uint32_t key)
+{
+        return key & ((1u << KEY_BITS) - 1);
+}
+
+static void find_keys(struct finding *f)
 {
         const struct signature_table *t = &f->s->table;
 
-        for (uint32_t i = 0; i < t->n_entries && f->good; i++) {
-                const struct signature_entry *e = &t->entries[i];
-                if (!f->is_wanted[e->unit])
-                        continue;
-                const struct anchor a = { e->key, i };
-                if (!(f->good = ARRAY_RESERVE_NEXT(f->anchors, f->n_anchors)))
-                        return;
-                f->anchors[f->n_anchors++] = a;
-                f->keys[(a.key & ((1u << KEY_BITS) - 1)) / 8] |= (uint8_t)(1u << a.key % 8);
-        }
+        for (uint32_t i = 0; i < t->n_entries; i++)
+                if (f->is_wanted[t->entries[i].unit])
+                        f->keys[key_bit(t->entries[i].key) / 8] |= (uint8_t)(1u << t->entries[i].key % 8);
 }
 
 /* ------------------------------------------------------------------------- where it is */
@@ -149,17 +139,11 @@ static void match_unit(struct finding *f, const struct signature_entry *e, uint6
 
 static void match_key(struct finding *f, uint32_t key, uint64_t address)
 {
-        size_t low = 0, high = f->n_anchors;
+        const struct signature_table *t = &f->s->table;
 
-        while (low < high) {
-                const size_t middle = (low + high) / 2;
-                if (f->anchors[middle].key < key)
-                        low = middle + 1;
-                else
-                        high = middle;
-        }
-        for (; low < f->n_anchors && f->anchors[low].key == key && f->good; low++)
-                match_unit(f, &f->s->table.entries[f->anchors[low].entry], address);
+        for (uint32_t i = signature_table_first(t, key); i < t->n_entries && t->entries[i].key == key && f->good; i++)
+                if (f->is_wanted[t->entries[i].unit])
+                        match_unit(f, &t->entries[i], address);
 }
 
 static void search_piece(struct finding *f, uint64_t from, const uint8_t *bytes, size_t n)
@@ -172,7 +156,7 @@ static void search_piece(struct finding *f, uint64_t from, const uint8_t *bytes,
                 for (uint8_t head = 1; head <= SIGNATURE_HEAD_MOST; head++) {
                         hash = signature_hash(hash, bytes + at + head - 1, 1);
                         const uint32_t key = signature_key_end(hash, head);
-                        if (f->keys[(key & ((1u << KEY_BITS) - 1)) / 8] & 1u << key % 8)
+                        if (f->keys[key_bit(key) / 8] & 1u << key % 8)
                                 match_key(f, key, from + at);
                 }
         }
@@ -323,9 +307,8 @@ static void find_all(struct finding *f)
 {
         find_names(f);
         find_units(f);
-        find_anchors(f);
-        if (f->good)
-                search_code(f);
+        find_keys(f);
+        search_code(f);
         for (size_t i = 0; i < f->n_matches && f->good; i++)
                 if (counts(f, &f->matches[i]))
                         add_claims(f, &f->matches[i]);
@@ -349,7 +332,6 @@ bool runtime_symbols_find(struct signatures *s, const struct program *p, struct 
                         symbols[i].address = 0;
         free(f.names);
         free(f.is_wanted);
-        free(f.anchors);
         free(f.matches);
         return f.good;
 }

@@ -257,6 +257,20 @@ bool signature_file_decode(struct signature_table *ret, const uint8_t *bytes, si
         return good;
 }
 
+uint32_t signature_table_first(const struct signature_table *t, uint32_t key)
+{
+        uint32_t low = 0, high = t->n_entries;
+
+        while (low < high) {
+                const uint32_t middle = low + (high - low) / 2;
+                if (t->entries[middle].key < key)
+                        low = middle + 1;
+                else
+                        high = middle;
+        }
+        return low;
+}
+
 void signature_table_done(struct signature_table *t)
 {
         free(t->units);

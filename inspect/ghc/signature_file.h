@@ -77,6 +77,9 @@ uint8_t *signature_file_encode(const struct signature_table *t, size_t *ret_size
 bool signature_file_decode(struct signature_table *ret, const uint8_t *bytes, size_t size, struct error *error);
 void signature_table_done(struct signature_table *t);
 
+/* The first entry of a key, or where it would be. */
+uint32_t signature_table_first(const struct signature_table *t, uint32_t key);
+
 /* One relocation, at *at bytes of `n`, behind what ended at `end` in the unit; moves *at. False: cut off or damaged. */
 bool signature_relocation_next(const uint8_t *from, uint32_t n, uint32_t *at, uint32_t end,
                                struct signature_relocation *ret);

@@ -63,21 +63,6 @@ void signatures_done(struct signatures *s)
 
 /* ----------------------------------------------------------------------- what is alike */
 
-/* The first entry of a key. */
-static uint32_t first_of(const struct signature_table *t, uint32_t key)
-{
-        uint32_t low = 0, high = t->n_entries;
-
-        while (low < high) {
-                const uint32_t middle = low + (high - low) / 2;
-                if (t->entries[middle].key < key)
-                        low = middle + 1;
-                else
-                        high = middle;
-        }
-        return low;
-}
-
 /* Of the code at `start`, with zeros where the unit's relocations are. False: it cannot be read. */
 static bool hash_code(const struct signature_table *t, const struct program *p, uint64_t start,
                       const struct signature_unit *u, uint64_t *ret)
@@ -110,7 +95,7 @@ static void claim_by_key(const struct signature_table *t, const struct program *
         uint64_t hash = 0;
         bool readable = false;
 
-        for (uint32_t i = first_of(t, key); i < t->n_entries && t->entries[i].key == key; i++) {
+        for (uint32_t i = signature_table_first(t, key); i < t->n_entries && t->entries[i].key == key; i++) {
                 const struct signature_entry *e = &t->entries[i];
                 const struct signature_unit *u = &t->units[e->unit];
                 if (!before || !is_alike(t, before, e))
