@@ -142,18 +142,14 @@ struct side_run *side_add_described(struct side *s, const char *log, uint32_t nu
         return run;
 }
 
-static int keep_run(struct side_reader *r)
-{
-        return meter_end(&r->meter) == 0 && side_add_described(r->side, r->log, r->run, &r->meter) ? 0 : -ENOMEM;
-}
-
 static int end_run(struct side_reader *r)
 {
-        int status = r->run ? keep_run(r) : 0;
+        const bool good =
+                !r->run || (meter_end(&r->meter) == 0 && side_add_described(r->side, r->log, r->run, &r->meter));
 
         meter_done(&r->meter);
         r->run = 0;
-        return status;
+        return good ? 0 : -ENOMEM;
 }
 
 static int begin_run(struct side_reader *r, uint32_t run)

@@ -39,6 +39,12 @@ def signatures(tmp_path_factory):
     return path
 
 
+def strip(program, directory):
+    copy_program(program, directory)
+    subprocess.run(["strip", directory / program.name], check=True)
+    return directory / program.name
+
+
 def frames_of(program, signatures):
     """Thread -> names of its frames; and what is said."""
     started = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
@@ -62,9 +68,7 @@ def is_place(name):
 def test_a_stripped_program_shows_the_names_of_libraries(tmp_path, signatures):
     require_tracing()
     plain = programs["plain"]
-    copy_program(plain, tmp_path)
-    stripped = tmp_path / plain.name
-    subprocess.run(["strip", stripped], check=True)
+    stripped = strip(plain, tmp_path)
     named, _ = frames_of(plain, None)
     found, told = frames_of(stripped, signatures)
     assert not told["symbols"]
@@ -92,9 +96,7 @@ def test_a_name_that_only_context_decides_is_marked(tmp_path, signatures):
 
 def test_signatures_that_cannot_be_used_are_told(tmp_path):
     require_tracing()
-    copy_program(programs["plain"], tmp_path)
-    stripped = tmp_path / programs["plain"].name
-    subprocess.run(["strip", stripped], check=True)
+    stripped = strip(programs["plain"], tmp_path)
     damaged = tmp_path / "damaged.hwsig"
     damaged.write_bytes(b"HWSIG02\nno zstd")
     _, told = frames_of(stripped, damaged)
@@ -103,9 +105,7 @@ def test_signatures_that_cannot_be_used_are_told(tmp_path):
 
 def test_of_several_files_that_of_the_program_is_used(tmp_path, signatures):
     require_tracing()
-    copy_program(programs["plain"], tmp_path)
-    stripped = tmp_path / programs["plain"].name
-    subprocess.run(["strip", stripped], check=True)
+    stripped = strip(programs["plain"], tmp_path)
     folder = tmp_path / "signatures"
     folder.mkdir()
     assert make_signatures(folder / "a.hwsig", library("libHSparsec-[0-9.]*[0-9].a")).returncode == 0
@@ -137,12 +137,6 @@ def of_runtime(tmp_path_factory):
     done = make_signatures(path, *map(library, ("libHSbase-[0-9.]*[0-9].a", "libHSghc-prim-[0-9.]*[0-9].a")), *ways)
     assert done.returncode == 0, done.stderr.decode()
     return path
-
-
-def strip(program, directory):
-    copy_program(program, directory)
-    subprocess.run(["strip", directory / program.name], check=True)
-    return directory / program.name
 
 
 AGENT_NAMES = re.findall(r"X\((\w+)\)", (ROOT / "agent/symbols.h").read_text().split("#define SYMBOLS_OWN_FILE")[0])[1:]
