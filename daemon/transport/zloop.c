@@ -8,11 +8,13 @@
  * a rest begins. Any third way would lose a wake-up.
  *
  * A flood of messages must not starve the sources. A pump ends after
- * LIMIT_PUMP_NS (or one message, if that takes longer) and then rests.
+ * LIMIT_PUMP_NS (or one message, if that takes longer) and then rests. While it
+ * rests its descriptor is not watched: with the first priority it would keep
+ * the loop from all others, and busy, until a pump reads ZMQ_EVENTS again.
  *
  * To wake a thread costs more than to relay a small message. So a pump may be
  * spaced: the first message is received at once, those that follow it closely
- * together, and the descriptor is watched again when a pump found none.
+ * together, and a pump that found none rests no more.
  *
  * A receiver may send on its own socket (a reply), and the code that sends
  * pumps: `pumping` ends that circle. Nothing is lost by it, because the outer
@@ -48,15 +50,6 @@ static bool can_receive(const struct zloop *z)
         return zmq_getsockopt(z->socket, ZMQ_EVENTS, &events, &size) == 0 && (events & ZMQ_POLLIN);
 }
 
-/* After a pump. Its descriptor would wake the thread for each message; a timer does so for all that come meanwhile. */
-static void space(struct zloop *z, bool any)
-{
-        if (!any)
-                (void)event_add(z->readable, NULL);
-        else if (event_del(z->readable) == 0 && !rest_lasts(&z->rest))
-                rest_wait(&z->rest, z->spacing_ns);
-}
-
 /* The callback of the rest. */
 static void pump(void *arg)
 {
@@ -74,8 +67,12 @@ static void pump(void *arg)
                 any |= z->receive(z->ctx, z->socket) > 0; /* 0: ZMQ_EVENTS will show that too */
         }
         z->pumping = false;
-        if (z->spacing_ns > 0)
-                space(z, any);
+        if (any && z->spacing_ns > 0 && !rest_lasts(&z->rest))
+                rest_wait(&z->rest, z->spacing_ns);
+        if (rest_lasts(&z->rest))
+                (void)event_del(z->readable);
+        else
+                (void)event_add(z->readable, NULL);
 }
 
 void zloop_pump(struct zloop *z)

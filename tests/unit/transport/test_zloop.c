@@ -6,6 +6,8 @@
  */
 #include "tests/unit/publish/support.h"
 
+#include <poll.h>
+
 #include "daemon/transport/limits.h"
 #include "daemon/transport/zloop.h"
 #include "proto/base/time.h"
@@ -211,6 +213,80 @@ static void test_a_flood_leaves_a_busy_source_its_share(void **state)
         pair_close(&p);
 }
 
+struct resting {
+        struct sink sink;
+        struct pair *pair;
+        void *other;
+        struct event *connects, *source;
+        unsigned received_at_turn; /* when the source had its turn */
+};
+
+static void wait_for_descriptor(void *socket)
+{
+        struct pollfd ready = { .events = POLLIN };
+        size_t size = sizeof(ready.fd);
+
+        assert_int_equal(zmq_getsockopt(socket, ZMQ_FD, &ready.fd, &size), 0);
+        assert_int_equal(poll(&ready, 1, DEADLINE_MS), 1);
+}
+
+/* The first message takes all of the pump's time. */
+static int receive_first(void *ctx, void *socket)
+{
+        struct resting *r = ctx;
+        const int any = receive_one(&r->sink, socket);
+
+        if (r->sink.received == 1)
+                event_active(r->connects, EV_TIMEOUT, 0);
+        return any;
+}
+
+/* After that pump: a peer connects, and a source has something to read. */
+static void on_connect(evutil_socket_t fd, short what, void *ctx)
+{
+        struct resting *r = ctx;
+
+        (void)fd;
+        (void)what;
+        r->other = new_socket(r->pair->context, ZMQ_PUSH, r->pair->endpoint);
+        wait_for_descriptor(r->pair->ours);
+        event_active(r->source, EV_TIMEOUT, 0);
+}
+
+static void on_readable_source(evutil_socket_t fd, short what, void *ctx)
+{
+        struct resting *r = ctx;
+
+        (void)fd;
+        (void)what;
+        r->received_at_turn = r->sink.received;
+}
+
+/* The descriptor is readable while the pump rests: that must not keep the loop from others. */
+static void test_a_rest_leaves_the_loop_to_others(void **state)
+{
+        struct pair p;
+        struct resting r = { .sink.work_ns = 2 * LIMIT_PUMP_NS, .pair = &p };
+
+        (void)state;
+        pair_open(&p, ZMQ_PULL, ZMQ_PUSH);
+        assert_int_equal(event_base_priority_init(p.base, LOOP_PRIORITIES), 0);
+        r.source = event_new(p.base, -1, 0, on_readable_source, &r);
+        r.connects = event_new(p.base, -1, 0, on_connect, &r);
+        assert_int_equal(event_priority_set(r.connects, LOOP_FIRST), 0);
+        for (int i = 0; i < 3; i++)
+                assert_int_equal(zmq_send(p.theirs, "x", 1, 0), 1);
+        wait_for_input(p.ours);
+        r.sink.loop = zloop_new(p.base, p.ours, receive_first, &r);
+        TURN_UNTIL(p.base, r.sink.received == 3);
+        assert_int_equal(r.received_at_turn, 1);
+        event_free(r.source);
+        event_free(r.connects);
+        zmq_close(r.other);
+        zloop_destroy(&r.sink.loop);
+        pair_close(&p);
+}
+
 /* With nothing else to do everything is taken without a pause: otherwise the loop would take seconds. */
 static void test_a_flood_alone_has_the_whole_loop(void **state)
 {
@@ -259,6 +335,7 @@ int main(void)
                 cmocka_unit_test(test_spacing_delays_what_follows),
                 cmocka_unit_test(test_spaced_messages_all_arrive),
                 cmocka_unit_test(test_a_flood_leaves_a_busy_source_its_share),
+                cmocka_unit_test(test_a_rest_leaves_the_loop_to_others),
                 cmocka_unit_test(test_a_flood_alone_has_the_whole_loop),
                 cmocka_unit_test(test_pump_inside_receive),
         };
