@@ -41,12 +41,13 @@ struct pending {
 
 /* ------------------------------------------------------------------ one job */
 
-static enum answer_progress answer(struct pending *p, struct job *job, const Hw__Request *request)
+/* As far as it goes now; true: that was all. */
+static bool answer(struct pending *p, struct job *job, const Hw__Request *request)
 {
         if (job->is_snapshot)
                 return snapshot_answer(&job->snapshot, request->snapshot, p->targets, job->client, &job->moved_ns);
         p->again.request(p->again.ctx, request, job->client);
-        return bus_client_again(job->client) ? ANSWER_WAITS : ANSWER_DONE;
+        return !bus_client_again(job->client);
 }
 
 static bool is_over(struct pending *p, struct job *job)
@@ -55,8 +56,7 @@ static bool is_over(struct pending *p, struct job *job)
         const char *reason = NULL;
         Hw__Request *request = hw_request_unpack(job->packed, job->size, &reason);
         /* Without memory, or of fields that cannot be read again as they were packed, there is no further answer. */
-        const bool done = request ? answer(p, job, request) == ANSWER_DONE
-                                  : offer_retry(job->client, reason ? reason : out_of_memory);
+        const bool done = request ? answer(p, job, request) : offer_retry(job->client, reason ? reason : out_of_memory);
 
         hw_request_destroy(&request);
         bus_client_spend(job->client, clock_read_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns);
@@ -199,7 +199,7 @@ void pending_snapshot(struct pending *p, const Hw__Request *request, struct bus_
         struct job job = { .client = client, .is_snapshot = true, .moved_ns = clock_mono_ns() };
 
         end_the_one_before(p, client);
-        if (bus_client_is_ready(client) && answer(p, &job, request) == ANSWER_DONE)
+        if (bus_client_is_ready(client) && answer(p, &job, request))
                 return;
         if (!keep(p, request, &job))
                 (void)offer_retry(client, out_of_memory);

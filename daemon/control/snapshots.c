@@ -19,6 +19,8 @@ struct turn {
         struct targets *targets;
         struct bus_client *client;
         uint64_t *moved_ns;
+        uint64_t began_ns;
+        bool any;  /* was taken in this turn */
         bool gone; /* the client */
 };
 
@@ -31,6 +33,7 @@ static bool offer(struct turn *t, Hw__Reply *reply)
                 return false;
         t->gone = t->gone || took == BUS_GONE;
         *t->moved_ns = clock_mono_ns();
+        t->any = true;
         return true;
 }
 
@@ -42,6 +45,13 @@ static bool offer_update(void *turn, const Hw__Update *update)
         reply.what_case = HW__REPLY__WHAT_UPDATE;
         reply.update = (Hw__Update *)update;
         return offer(turn, &reply);
+}
+
+static bool is_over(void *turn)
+{
+        const struct turn *t = turn;
+
+        return t->any && clock_mono_ns() - t->began_ns >= LIMIT_PUMP_NS;
 }
 
 static bool offer_end(struct turn *t)
@@ -91,6 +101,7 @@ static int offer_target(struct turn *t, struct pipeline *p)
                 a->target.kinds = t->wanted->kinds;
                 a->target.n_kinds = t->wanted->n_kinds;
                 a->target.each = offer_update;
+                a->target.is_over = is_over;
                 a->target.ctx = t;
                 status = pipeline_snapshot(p, &a->target);
         }
@@ -102,31 +113,32 @@ static int offer_target(struct turn *t, struct pipeline *p)
         return status;
 }
 
-/* Of all targets. */
-static enum answer_progress offer_targets(struct turn *t)
+/* Of all targets; true: that was all. */
+static bool offer_targets(struct turn *t)
 {
-        const uint64_t began_ns = clock_mono_ns();
         struct pipeline *p;
 
         while (!t->gone && (p = next_target(t->answer, t->targets))) {
                 const int status = offer_target(t, p);
                 if (status == -EAGAIN)
-                        return ANSWER_WAITS;
+                        return false;
                 if (status != 0) /* no SNAPSHOT_END: it is incomplete */
-                        return offer_retry(t->client, out_of_memory) ? ANSWER_DONE : ANSWER_WAITS;
-                if (clock_mono_ns() - began_ns >= LIMIT_PUMP_NS)
-                        return ANSWER_TIME_OVER;
+                        return offer_retry(t->client, out_of_memory);
+                if (is_over(t))
+                        return false;
         }
-        return t->gone || offer_end(t) ? ANSWER_DONE : ANSWER_WAITS;
+        return t->gone || offer_end(t);
 }
 
-enum answer_progress snapshot_answer(struct snapshot_answer *a, const Hw__SnapshotRequest *wanted,
-                                     struct targets *targets, struct bus_client *client, uint64_t *moved_ns)
+bool snapshot_answer(struct snapshot_answer *a, const Hw__SnapshotRequest *wanted, struct targets *targets,
+                     struct bus_client *client, uint64_t *moved_ns)
 {
         struct turn t = { .answer = a, .wanted = wanted, .targets = targets, .client = client, .moved_ns = moved_ns };
 
+        t.began_ns = clock_mono_ns();
+
         if (!a->begun && !offer_update(&t, targets_daemon_state(targets)))
-                return ANSWER_WAITS;
+                return false;
         a->begun = true;
         return offer_targets(&t);
 }

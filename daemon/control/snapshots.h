@@ -27,11 +27,11 @@ struct snapshot_answer {
         struct snapshot target;                 /* how far it has come */
 };
 
-/* Of a turn: all is done, or its time is over, or the client takes no more now. */
-enum answer_progress { ANSWER_DONE, ANSWER_TIME_OVER, ANSWER_WAITS };
-
-/* Goes on for at most LIMIT_PUMP_NS. *moved_ns is set when something was taken. */
-enum answer_progress snapshot_answer(struct snapshot_answer *a, const Hw__SnapshotRequest *wanted,
-                                     struct targets *targets, struct bus_client *client, uint64_t *moved_ns);
+/*
+ * Until the client takes no more or LIMIT_PUMP_NS are over; at least one message if it takes any. True: that was all.
+ * *moved_ns is set when something was taken.
+ */
+bool snapshot_answer(struct snapshot_answer *a, const Hw__SnapshotRequest *wanted, struct targets *targets,
+                     struct bus_client *client, uint64_t *moved_ns);
 
 #endif

@@ -118,8 +118,9 @@ struct snapshot {
         const Hw__Kind *kinds; /* only these; n_kinds 0: all */
         size_t n_kinds;
         bool (*each)(void *ctx, const Hw__Update *update); /* borrowed; false: not taken, as nothing more can be now */
+        bool (*is_over)(void *ctx); /* before each part: the time of this turn is over; NULL: it never is */
         void *ctx;
-        bool full;          /* `each` returned false */
+        bool full;          /* `each` returned false, or `is_over` true */
         unsigned step;      /* which kind is next; 0: not begun */
         uint32_t run;       /* when there is another one, the snapshot begins anew */
         uint64_t row;       /* of that kind, which is next */
@@ -131,8 +132,8 @@ struct snapshot {
 
 /*
  * Calls `each` with the rest of a snapshot. It begins with a flush, so that nothing in it is sent again. Returns 0;
- * -EAGAIN when `each` takes no more: call it again later; or -ENOMEM when it stays incomplete: the late joiner must not
- * take it for the current state.
+ * -EAGAIN when `each` takes no more or `is_over`: call it again later; or -ENOMEM when it stays incomplete: the late
+ * joiner must not take it for the current state.
  */
 int publisher_snapshot(struct publisher *p, const struct target_facts *facts, const struct health *health,
                        uint64_t wall_ns, struct snapshot *s);

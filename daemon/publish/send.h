@@ -47,6 +47,9 @@ struct publisher {
  */
 bool send_update(struct publisher *p, Hw__Update *update, struct snapshot *to);
 
+/* Before a part of many is made. False: the late joiner gets the rest later. */
+bool may_make_part(struct snapshot *to);
+
 /* Uses up a sequence number for a message that cannot be made: subscribers see a gap and request a snapshot. */
 void send_gap(struct publisher *p, Hw__Kind kind);
 

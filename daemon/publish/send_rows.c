@@ -50,6 +50,8 @@ static void fill_bands(struct publisher *p, Hw__Bands *out, const uint32_t *ids,
 static bool send_band_part(struct publisher *p, const uint32_t *ids, uint32_t at, uint32_t end, struct snapshot *to)
 {
         while (end > at) {
+                if (!may_make_part(to))
+                        return false;
                 Hw__Update update = HW__UPDATE__INIT;
                 Hw__Bands body = HW__BANDS__INIT;
                 update.body_case = HW__UPDATE__BODY_BANDS;
@@ -129,6 +131,8 @@ bool send_notes(struct publisher *p, uint64_t first, uint64_t last, struct snaps
         if (to && to->row > at)
                 at = to->row;
         while (at <= last) {
+                if (!may_make_part(to))
+                        return false;
                 Hw__Update update = HW__UPDATE__INIT;
                 Hw__Notes body = HW__NOTES__INIT;
                 update.body_case = HW__UPDATE__BODY_NOTES;
@@ -201,6 +205,8 @@ static bool send_rows(struct publisher *p, fill_fn *fill, uint32_t n, bool first
         uint32_t at = to ? (uint32_t)to->row : 0;
 
         for (first = first && at == 0; first || at < n; first = false) {
+                if (!may_make_part(to))
+                        return false;
                 Hw__Update update = HW__UPDATE__INIT;
                 if (!fill(p, &update, &at, to != NULL) && !first && !p->encoder->failed) {
                         encoder_reset(p->encoder); /* nothing changed after the last part */

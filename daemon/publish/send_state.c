@@ -20,6 +20,14 @@ static bool hand_over(struct snapshot *to, const Hw__Update *update)
         return !to->full;
 }
 
+bool may_make_part(struct snapshot *to)
+{
+        if (!to)
+                return true;
+        to->full = to->is_over && to->is_over(to->ctx);
+        return !to->full;
+}
+
 bool send_update(struct publisher *p, Hw__Update *update, struct snapshot *to)
 {
         Hw__Kind kind = hw_update_kind(update);

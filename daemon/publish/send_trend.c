@@ -109,6 +109,8 @@ bool send_trends_all(struct publisher *p, struct snapshot *to)
         uint32_t n, at = (uint32_t)to->row;
 
         do {
+                if (!may_make_part(to))
+                        return false;
                 for (n = 0; n < LIMIT_TRENDS_PER_UPDATE && tracker_next(p->tracker, &at, &subjects[n]); n++)
                         ;
                 if (n > 0 && !send_part(p, subjects, n, &s, to))

@@ -91,9 +91,12 @@ static bool begin(struct publisher *p, const struct target_facts *facts, const s
                   struct snapshot *s)
 {
         publisher_flush(p, wall_ns);
-        *s = (struct snapshot){
-                .kinds = s->kinds, .n_kinds = s->n_kinds, .each = s->each, .ctx = s->ctx, .run = p->run
-        };
+        *s = (struct snapshot){ .kinds = s->kinds,
+                                .n_kinds = s->n_kinds,
+                                .each = s->each,
+                                .is_over = s->is_over,
+                                .ctx = s->ctx,
+                                .run = p->run };
         return (!is_wanted(s, HW__KIND__KIND_TARGET) || send_target(p, facts, s)) &&
                (!is_wanted(s, HW__KIND__KIND_HEALTH) || send_health(p, health, s)) &&
                (!is_wanted(s, HW__KIND__KIND_ALERT) || send_alerts(p, s));

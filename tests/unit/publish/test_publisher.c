@@ -185,6 +185,14 @@ static bool on_snapshot(void *ctx, const Hw__Update *update)
         return true;
 }
 
+/* A turn is one message. */
+static bool is_turn_over(void *ctx)
+{
+        const struct follower *n = ctx;
+
+        return n->room < UINT_MAX;
+}
+
 static struct follower *new_late_joiner(void)
 {
         struct follower *n = calloc(1, sizeof(*n));
@@ -279,11 +287,12 @@ static void expect_same_state(const struct follower *f, const struct follower *n
 
 /*
  * A late joiner's state is that of the one who saw everything, and goes on with the same sequence numbers; also when it
- * takes a message at a time.
+ * takes a message at a time, or has a turn for each.
  */
 static void expect_snapshot_equals(struct follower *f)
 {
-        struct follower *whole = new_late_joiner(), *parts = new_late_joiner();
+        struct follower *whole = new_late_joiner(), *parts = new_late_joiner(), *turns = new_late_joiner();
+        unsigned n_turns = 1;
 
         assert_int_equal(take_messages(f, whole, UINT_MAX), 0);
         expect_same_state(f, whole);
@@ -293,6 +302,12 @@ static void expect_snapshot_equals(struct follower *f)
         while (take_messages(f, parts, 1) != 0)
                 assert_int_equal(parts->room, 0);
         expect_same_state(f, parts);
+        for (turns->snapshot.is_over = is_turn_over; take_messages(f, turns, UINT_MAX) != 0; n_turns++)
+                assert_true(turns->room < UINT_MAX);
+        expect_same_state(f, turns);
+        if (bands_count(model_bands(f->m)) > 0)
+                assert_true(n_turns > 1);
+        free_follower(turns);
         free_follower(whole);
         free_follower(parts);
 }
