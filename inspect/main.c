@@ -184,20 +184,34 @@ static bool copy_moment(struct inspect_subject *s, struct heap_snapshot *n, stru
         return good && snapshot_index(n) && (s->request->core || n->lost_links == 0);
 }
 
+static void release(struct heap_snapshot *n, struct heap_sample *x)
+{
+        snapshot_done(n);
+        if (x)
+                heap_sample_done(x);
+}
+
+/* Half of the CPU time that there is: the rest is for what is done with the copy. */
+static bool is_worth_a_try(int tries)
+{
+        struct rlimit cpu;
+
+        return tries < QUIET_TRIES && (tries == 0 || getrlimit(RLIMIT_CPU, &cpu) != 0 ||
+                                       (uint64_t)clock() / CLOCKS_PER_SEC < cpu.rlim_cur / 2);
+}
+
 /* A sample, if it is wanted and is not all of the heap. */
 static bool prepare_sample(const struct inspect_subject *s, struct heap_snapshot *n, struct heap_sample *x,
                            uint64_t sample_bytes, uint64_t most_bytes, struct error *error)
 {
-        if (!x || !sample_bytes || !heap_sample_prepare(x, n, s->ghc, sample_bytes, most_bytes, error))
-                return false;
-        if (n->heap_bytes > sample_bytes)
-                return true;
-        snapshot_done(n);
-        heap_sample_done(x);
-        return false;
+        return x && sample_bytes && sample_bytes < snapshot_heap_bytes(s->ghc) &&
+               heap_sample_prepare(x, n, s->ghc, sample_bytes, most_bytes, error);
 }
 
-/* Makes room, of what there is: for all of the heap, or for a sample (NULL: not for that). */
+/*
+ * Makes room, of what there is: for all of the heap, or for a sample (NULL: not for that). What an earlier try had is
+ * used again: to touch as much memory as the heap takes as long as to copy it.
+ */
 static bool prepare(const struct inspect_subject *s, struct heap_snapshot *n, struct heap_sample *x, unsigned quarters,
                     struct error *error)
 {
@@ -206,6 +220,11 @@ static bool prepare(const struct inspect_subject *s, struct heap_snapshot *n, st
         struct error why, unused;
         char bytes[HW_NUMBER_MAX];
 
+        if (x)
+                heap_sample_clear(x);
+        if (n->reserve && snapshot_prepare_again(n))
+                return true;
+        release(n, x);
         if (prepare_sample(s, n, x, sample, most, &unused) || snapshot_prepare(n, s->ghc, most, quarters, &why))
                 return true;
         if (prepare_sample(s, n, x, heap_sample_share(most), most, &unused)) {
@@ -222,8 +241,8 @@ static bool prepare(const struct inspect_subject *s, struct heap_snapshot *n, st
  * The heap, between two collections. A program that is not stopped, because nobody wants that or it would last too
  * long, may collect meanwhile, and then it is read again.
  */
-static int copy_heap(struct inspect_subject *s, struct heap_snapshot *n, struct heap_sample *x, bool with_written,
-                     struct error *error)
+static int try_copies(struct inspect_subject *s, struct heap_snapshot *n, struct heap_sample *x, bool with_written,
+                      struct error *error)
 {
         bool stops = s->pid && !s->request->core && !s->request->no_stop;
         const unsigned quarters = with_written ? REACH_QUARTERS : 5;
@@ -231,7 +250,7 @@ static int copy_heap(struct inspect_subject *s, struct heap_snapshot *n, struct 
         enum stopped stopped;
         bool is_refused = false;
 
-        for (int tries = 0; tries < QUIET_TRIES; tries++) {
+        for (int tries = 0; is_worth_a_try(tries); tries++) {
                 if (s->pid && !s->request->core && !live_remap(s->program, s->pid))
                         return error_set(error, "process %ld has ended, or its memory map cannot be read",
                                          (long)s->pid),
@@ -242,10 +261,8 @@ static int copy_heap(struct inspect_subject *s, struct heap_snapshot *n, struct 
                 stopped = stops ? stop_begin(s->pid, s->request->max_pause_ns, s->program, error) : STOPPED;
                 is_refused |= stopped == STOPPED_REFUSED; /* to stop it; it can be read all the same */
                 stops = stops && !is_refused;
-                if (stopped != STOPPED && !is_refused) {
-                        snapshot_done(n);
+                if (stopped != STOPPED && !is_refused)
                         return EXIT_USAGE;
-                }
                 if (copy_moment(s, n, x, stops, with_written, error)) {
                         s->copied = is_sample(x) ? n->bytes + x->read_bytes : n->heap_bytes;
                         return EXIT_OK;
@@ -254,9 +271,6 @@ static int copy_heap(struct inspect_subject *s, struct heap_snapshot *n, struct 
                         why = *error;
                         stops = false;
                 }
-                snapshot_done(n);
-                if (x)
-                        heap_sample_done(x);
                 if (s->request->core)
                         return EXIT_USAGE;
                 pause_briefly();
@@ -269,6 +283,18 @@ static int copy_heap(struct inspect_subject *s, struct heap_snapshot *n, struct 
                 (void)error_set(error, "process %ld collects all the time: no moment was found between two collections",
                                 (long)s->pid);
         return EXIT_USAGE;
+}
+
+/* Unless EXIT_OK, there is nothing to be released. */
+static int copy_heap(struct inspect_subject *s, struct heap_snapshot *n, struct heap_sample *x, bool with_written,
+                     struct error *error)
+{
+        *n = (struct heap_snapshot){ .ghc = s->ghc };
+        const int status = try_copies(s, n, x, with_written, error);
+
+        if (status != EXIT_OK)
+                release(n, x);
+        return status;
 }
 
 /* Of a heap that is too large, or if that is wanted, of a sample of it; what closures hold is not in a sample. */

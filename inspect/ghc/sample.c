@@ -53,12 +53,20 @@ uint64_t heap_sample_bytes(const struct heap_sample *x, const struct heap_snapsh
         return x->n_buffer * PIECE_BYTES + s->heap_bytes / MEGABLOCK_BYTES * s->each_bytes;
 }
 
-void heap_sample_done(struct heap_sample *x)
+void heap_sample_clear(struct heap_sample *x)
 {
         for (size_t i = 0; i < x->n_more; i++)
                 free(x->more[i]);
         free(x->more);
         free(x->chosen);
+        *x = (struct heap_sample){
+                .seed = x->seed, .whole_bytes = x->whole_bytes, .buffer = x->buffer, .n_buffer = x->n_buffer
+        };
+}
+
+void heap_sample_done(struct heap_sample *x)
+{
+        heap_sample_clear(x);
         free(x->buffer);
         *x = (struct heap_sample){ .seed = x->seed };
 }

@@ -60,6 +60,8 @@ double heap_sample_spread(const struct heap_sample *x, const struct heap_bands *
 /* A type that is in so few pieces is not seen in one of twenty samples or more: at most so many bytes. */
 uint64_t heap_sample_may_miss(const struct heap_sample *x);
 
+/* As after heap_sample_prepare(): to copy once more. */
+void heap_sample_clear(struct heap_sample *x);
 void heap_sample_done(struct heap_sample *x);
 
 #endif

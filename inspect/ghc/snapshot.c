@@ -79,6 +79,13 @@ static bool make_reserve(struct heap_snapshot *s, struct error *error)
         return true;
 }
 
+uint64_t snapshot_heap_bytes(struct ghc *g)
+{
+        struct heap_snapshot s;
+
+        return count_megablocks(&s, g, MEGABLOCK_BYTES) * MEGABLOCK_BYTES;
+}
+
 uint64_t snapshot_needed_bytes(const struct heap_snapshot *s, unsigned quarters_a_byte)
 {
         return s->heap_bytes / 4 * quarters_a_byte + SNAPSHOT_BASE_BYTES;
@@ -108,6 +115,13 @@ bool snapshot_prepare_descriptors(struct heap_snapshot *s, struct ghc *g, struct
 {
         (void)count_megablocks(s, g, DESCRIPTOR_AREA);
         return make_reserve(s, error);
+}
+
+bool snapshot_prepare_again(struct heap_snapshot *s)
+{
+        snapshot_clear(s);
+        s->heap_bytes = snapshot_heap_bytes(s->ghc);
+        return s->heap_bytes / MEGABLOCK_BYTES <= s->n_reserve;
 }
 
 /* ---------------------------------------------------------------------------- copy */

@@ -77,6 +77,9 @@ struct heap_snapshot {
         bool expired;
 };
 
+/* How large the heap is now, in whole megablocks. */
+uint64_t snapshot_heap_bytes(struct ghc *g);
+
 /*
  * Looks how large the heap is and makes room. `needed_bytes` a byte of heap needs so much in all, in quarters. False
  * with a sentence: it is larger than `most_bytes` allow.
@@ -89,6 +92,9 @@ uint64_t snapshot_needed_bytes(const struct heap_snapshot *s, unsigned quarters_
 
 /* The same as snapshot_prepare(), for the descriptors of blocks alone; `most_bytes` are enough. */
 bool snapshot_prepare_descriptors(struct heap_snapshot *s, struct ghc *g, struct error *error);
+
+/* After a copy that failed, to try once more with the same memory. False: the heap has grown beyond it. */
+bool snapshot_prepare_again(struct heap_snapshot *s);
 
 /* Copies. False with a sentence; `expired` says whether the time for it is over. */
 bool snapshot_copy(struct heap_snapshot *s, bool with_written, bool (*expired)(void *ctx), void *ctx,
