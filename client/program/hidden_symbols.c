@@ -14,6 +14,7 @@
 #include "agent/limits.h"
 #include "agent/symbols.h"
 #include "client/cli/inspector.h"
+#include "client/program/symbol_cache.h"
 #include "proto/base/array.h"
 #include "proto/base/text_out.h"
 
@@ -108,6 +109,20 @@ static char *inspect(const char *path)
         return NULL;
 }
 
+/* The same, as it was the last time if nothing has changed since. */
+static char *find_kept(const char *path)
+{
+        const uint64_t key = symbol_cache_key(path, rts_symbol_names, rts_symbol_count);
+        char *text = key ? symbol_cache_read(key) : NULL;
+
+        if (text)
+                return text;
+        text = inspect(path);
+        if (text && key && key == symbol_cache_key(path, rts_symbol_names, rts_symbol_count))
+                symbol_cache_write(key, text);
+        return text;
+}
+
 /* The symbol of a line "NAME 0xADDRESS BYTES PLACES". */
 static void read_line(const char *line)
 {
@@ -160,7 +175,7 @@ static char *compose(const char *path, const struct agent_fit *f, unsigned has)
 char *hidden_symbols_find(const char *path, struct agent_fit *fit)
 {
         unsigned has;
-        char *text = fit->obstacle == OBSTACLE_STRIPPED && fit->loader && read_way(fit, &has) ? inspect(path) : NULL;
+        char *text = fit->obstacle == OBSTACLE_STRIPPED && fit->loader && read_way(fit, &has) ? find_kept(path) : NULL;
         char *ret = text && read_all(text, has) ? compose(path, fit, has) : NULL;
 
         free(text);

@@ -10,8 +10,6 @@
 #include "proto/base/sibling.h"
 #include "proto/base/text_out.h"
 
-#define SIGNATURES      "../share/heapwatch/signatures"
-#define SIGNATURES_HERE "HEAPWATCH_SIGNATURES"
 #define KNOWN_LEAST     (SIGNATURES_PROBES / 16)
 #define SIGNATURES_MOST (UINT64_C(1) << 26)
 
@@ -58,7 +56,7 @@ static void read_best(struct known_code *k, const struct program *p, const char 
         }
         if (n > 0 && (best == 0 || signatures_count(&k->signatures, p, true) < KNOWN_LEAST)) {
                 signatures_done(&k->signatures);
-                if (!why.text[0])
+                if ((k->none_fits = !why.text[0]))
                         (void)error_set(&why, "%.500s: none of its files is of the libraries in this program", folder);
         }
         k->signatures.why = why;
@@ -66,15 +64,12 @@ static void read_best(struct known_code *k, const struct program *p, const char 
 
 void known_code_read(struct known_code *k, struct program *p)
 {
-        const char *path = getenv(SIGNATURES_HERE);
         struct dirent **files = NULL;
-        char installed[PATH_MAX];
+        char path[PATH_MAX];
 
         *k = (struct known_code){ .signatures = { .n_claims = 0 } };
         p->provenance = &k->provenance;
-        if (!path && sibling_file(SIGNATURES, installed, sizeof(installed)))
-                path = installed;
-        if (p->has_symbols || !path)
+        if (p->has_symbols || !sibling_signatures(path, sizeof(path)))
                 return;
         const int n = scandir(path, &files, has_signatures, alphasort);
         if (n >= 0)

@@ -13,6 +13,7 @@
 
 struct known_code {
         struct signatures signatures;
+        bool none_fits; /* all signatures were read, and are of other libraries than the program's */
         struct provenance provenance;
 };
 

@@ -13,6 +13,8 @@ static bool find_symbols(struct known_code *known, const struct program *p, stru
 {
         if (p->has_symbols)
                 return error_set(error, "it is not stripped: its symbols are in its file");
+        if (known->none_fits)
+                return fprintf(stderr, "%s\n", known->signatures.why.text) > 0;
         if (!known->signatures.table.n_units)
                 return error_set(error, "%s",
                                  known->signatures.why.text[0] ? known->signatures.why.text

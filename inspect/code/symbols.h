@@ -11,7 +11,8 @@
 
 /*
  * Prints a line for each name that is found: "NAME 0xADDRESS BYTES PLACES", the address in the file, bytes of a
- * variable or 0, and how many places in code lead there. False with a sentence.
+ * variable or 0, and how many places in code lead there. None where no signatures are of the program's libraries, with
+ * a sentence on standard error. False with a sentence.
  */
 bool show_symbols(const char *path, const char *const *names, size_t n, FILE *to, struct error *error);
 

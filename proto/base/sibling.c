@@ -6,10 +6,12 @@
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "proto/base/descriptors.h"
+#include "proto/base/text_out.h"
 
 static bool find_beside(const char *name, int mode, char *ret_path, size_t size)
 {
@@ -37,6 +39,14 @@ void sibling_program(const char *name, char *ret_path, size_t size)
 bool sibling_file(const char *name, char *ret_path, size_t size)
 {
         return find_beside(name, R_OK, ret_path, size);
+}
+
+bool sibling_signatures(char *ret_path, size_t size)
+{
+        const char *named = getenv("HEAPWATCH_SIGNATURES");
+
+        return named ? strlen(text_join(ret_path, size, named, NULL)) == strlen(named)
+                     : sibling_file("../share/heapwatch/signatures", ret_path, size);
 }
 
 static int set_attributes(posix_spawnattr_t *attributes)

@@ -18,6 +18,9 @@ void sibling_program(const char *name, char *ret_path, size_t size);
 /* The readable file `name` as seen from the folder of the program that runs. False: there is none. */
 bool sibling_file(const char *name, char *ret_path, size_t size);
 
+/* Signatures of library code, a file or a folder of several: HEAPWATCH_SIGNATURES, else those that are installed. */
+bool sibling_signatures(char *ret_path, size_t size);
+
 /*
  * Starts the one that argv[0] names, with `files` as its standard input, output and error and no other descriptor, with
  * signals as they are usually, and in its own process group, so that Ctrl-C in a terminal does not end it. Returns 0,

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int make_directories(const char *path)
+int whole_file_directories(const char *path)
 {
         char part[PATH_MAX];
         size_t n = strlen(path);
@@ -48,11 +48,11 @@ int whole_file_write(const char *path, const char *text, size_t size)
 {
         static const char suffix[] = ".new";
         char beside[PATH_MAX + sizeof(suffix)];
-        int err = make_directories(path);
+        int err = whole_file_directories(path);
 
         if (err < 0)
                 return err;
-        memcpy(beside, path, strlen(path)); /* make_directories: it fits */
+        memcpy(beside, path, strlen(path)); /* whole_file_directories: it fits */
         memcpy(beside + strlen(path), suffix, sizeof(suffix));
         (void)unlink(beside); /* of a process that died while it wrote */
         int fd = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);

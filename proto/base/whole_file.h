@@ -5,6 +5,9 @@
 
 #include <stddef.h>
 
+/* Makes the directories above a path (0700). Returns 0 or -errno. */
+int whole_file_directories(const char *path);
+
 /*
  * Makes the directories above it too (0700). Returns 0 or -errno; then the old file is untouched. Calls nothing but
  * async-signal-safe functions: a child may use it after fork.

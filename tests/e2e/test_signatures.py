@@ -196,3 +196,47 @@ def test_run_has_the_agent_in_a_stripped_program_alone(directory, of_runtime):
                 assert daemon.wait_state(name, "RUNNING").uri.startswith(source)
                 started.stdin.close()
                 assert started.wait(60) == 0
+
+
+def test_what_was_found_is_kept_for_the_next_start(directory, of_runtime):
+    """Each search is counted, by what is in the place of heapwatch-inspect."""
+    programs, folder, searches = directory / "bin", directory / "signatures", directory / "searches"
+    programs.mkdir()
+    folder.mkdir()
+    for path in (CLIENT, *BUILD.glob("libheapwatch*.so*")):
+        shutil.copy(path, programs)
+    inspect = programs / "heapwatch-inspect"
+    inspect.write_text(f'#!/bin/sh\n[ "$1" != symbols ] || echo "$3" >> {searches}\nexec {INSPECT} "$@"\n')
+    inspect.chmod(0o755)
+    known = folder / "ghc.hwsig"
+    shutil.copy(of_runtime, known)
+    env = {**os.environ, "HEAPWATCH_DIR": str(directory), "HEAPWATCH_SIGNATURES": str(folder), "XDG_CACHE_HOME": str(directory / "cache")}
+
+    def examine(program, n, inside=True, **more):
+        done = subprocess.run([programs / "heapwatch", "doctor", program], env={**env, **more}, capture_output=True, text=True)
+        assert (": watched from inside" in done.stdout) == inside, done
+        assert len(searches.read_text().splitlines()) == n, searches.read_text()
+
+    program = strip(servers["threaded"], directory)
+    examine(program, 1)
+    examine(program, 1)
+    with Daemon(directory) as daemon, running(programs / "heapwatch", "run", "--name", "x", "--", program, env=env, stdin=subprocess.PIPE,
+                                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as started:
+        assert daemon.wait_state("x", "RUNNING").uri.startswith("unix:")
+        started.stdin.close()
+        assert started.wait(60) == 0
+    assert len(searches.read_text().splitlines()) == 1
+    os.utime(known)
+    examine(program, 2)
+    examine(program, 2)
+    shutil.copy(strip(servers["threaded-log"], directory), program)
+    examine(program, 3)
+    examine(program, 3)
+    known.unlink()
+    make_signatures(known, library("libHSparsec-[0-9.]*[0-9].a"))
+    examine(program, 4, inside=False)
+    examine(program, 4, inside=False)
+    inspect.write_text(inspect.read_text() + "# another\n")
+    examine(program, 5, inside=False)
+    examine(program, 6, inside=False, XDG_CACHE_HOME="/proc")
+    examine(program, 7, inside=False, XDG_CACHE_HOME="/proc")
