@@ -226,7 +226,7 @@ static void find_late(struct answers *a, const Hw__Target *target)
         const uint64_t missed_ns = run && run->has_first_time_ns ? run->first_time_ns : 0;
         char *text;
 
-        if ((!inside && missed_ns <= LATE_NS) || !(text = caveat(a)))
+        if ((!inside && missed_ns <= JOINED_LATE_NS) || !(text = caveat(a)))
                 return;
         append_text(text, "Joined late: nothing is known of its first ");
         append_duration(text, missed_ns);

@@ -10,8 +10,7 @@
 
 enum ending { STILL_RUNS, ENDED, ENDED_BADLY, KILLED, CRASHED, LOST, FAILED, AWAITED };
 
-#define EXIT_HEAP_EXHAUSTED 251u                       /* EXIT_HEAPOVERFLOW of GHC's Rts.h */
-#define LATE_NS             (UINT64_C(5) * 1000000000) /* a log joined later than that lacks its beginning */
+#define EXIT_HEAP_EXHAUSTED 251u /* EXIT_HEAPOVERFLOW of GHC's Rts.h */
 
 struct evidence {
         const struct world_target *t;

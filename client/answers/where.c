@@ -98,13 +98,13 @@ static bool grew_before(const struct evidence *e, uint64_t first_ns)
 
         if (early && !early_is_foreign(early) && onset_is_latest(early) && early->onset_to_ns > seen_ns)
                 seen_ns = early->onset_to_ns;
-        return first_ns > LATE_NS && e->trend->has_onset_ns && e->trend->onset_ns <= seen_ns;
+        return first_ns > JOINED_LATE_NS && e->trend->has_onset_ns && e->trend->onset_ns <= seen_ns;
 }
 
 /* A run that was seen from its start has no moment worth naming. */
 static void append_watched(struct target_answer *a, const Hw__Run *run)
 {
-        if (run && run->has_first_time_ns && run->first_time_ns <= LATE_NS)
+        if (run && run->has_first_time_ns && run->first_time_ns <= JOINED_LATE_NS)
                 append_text(a->text, "Watched from its start");
         else
                 at(a, "Watched since ", run && run->has_first_time_ns, run ? run->first_time_ns : 0);
@@ -119,7 +119,7 @@ static void append_steady_since(struct target_answer *a, const struct evidence *
         const uint64_t since_ns =
                 e->trend && e->trend->has_since_ns && e->trend->since_ns < from_ns ? e->trend->since_ns : from_ns;
 
-        if (run && run->has_first_time_ns && run->first_time_ns <= LATE_NS && since_ns <= step_in_use(e))
+        if (run && run->has_first_time_ns && run->first_time_ns <= JOINED_LATE_NS && since_ns <= step_in_use(e))
                 append_text(a->text, "No lasting growth since its start");
         else
                 at(a, "No lasting growth since ", since_ns < UINT64_MAX, since_ns);

@@ -169,7 +169,7 @@ static bool is_part(const struct world_target *t)
 {
         const Hw__Run *run = t->target ? t->target->run_info : NULL;
 
-        return run && run->has_first_time_ns && run->first_time_ns > LATE_NS;
+        return run && run->has_first_time_ns && run->first_time_ns > JOINED_LATE_NS;
 }
 
 /* A run that is over, without a verdict. */

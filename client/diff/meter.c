@@ -5,8 +5,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define LATE_NS UINT64_C(5000000000) /* a run known from a later time on was not seen from its start */
-#define CELLS   SKETCH_CELLS(PAUSE_BITS, 64u)
+#include "proto/base/limits.h"
+
+#define CELLS SKETCH_CELLS(PAUSE_BITS, 64u)
 
 int meter_begin(struct run_meter *m, uint64_t from_ns, uint64_t to_ns)
 {
@@ -127,7 +128,7 @@ static void counted(struct run_meter *m, enum counted_flow which, uint64_t time_
 {
         struct flow *f = &m->flows[which == COUNTED_COPIED ? FLOW_COPIED : FLOW_COLLECTIONS];
         struct counter *c = &m->counters[which];
-        const bool from_start = m->from_ns == 0 && m->first_ns <= LATE_NS;
+        const bool from_start = m->from_ns == 0 && m->first_ns <= JOINED_LATE_NS;
 
         if ((f->known || from_start) && total >= c->total)
                 f->total += spread(m, f, c->time_ns, time_ns, total - c->total);
@@ -222,7 +223,7 @@ void meter_judge(struct run_meter *m)
 static void allocated_before(struct run_meter *m)
 {
         const struct before *b = &m->before;
-        const bool late = m->from_ns > 0 || m->first_ns > LATE_NS;
+        const bool late = m->from_ns > 0 || m->first_ns > JOINED_LATE_NS;
         const uint64_t from_ns = late ? m->first_ns : 0, to_ns = b->time_ns < m->to_ns ? b->time_ns : m->to_ns;
 
         if (b->time_ns == 0)

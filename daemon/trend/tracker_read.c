@@ -11,13 +11,12 @@
 #include "proto/base/ckd.h"
 #include "daemon/model/sizing.h"
 #include "daemon/trend/tracker_private.h"
-#include "proto/base/time.h"
+#include "proto/base/limits.h"
 
 #define HOUR_POINTS        61u
 #define NOTE_NEAR_STEPS    8u
 #define NOTE_NEAR_PART     8u /* of the time since */
 #define WIDER_PER_DOUBLING 0.05
-#define PART_NS            (5 * NS_PER_S)      /* what begins later than that lacks the run's beginning */
 #define SEGMENT_BYTES      (UINT64_C(1) << 15) /* of the nonmoving collector (rts/include: NONMOVING_SEGMENT_BITS) */
 
 uint64_t tracker_watermark_ns(const struct tracker *t)
@@ -64,7 +63,7 @@ bool tracker_verdict(const struct tracker *t, struct subject s, struct trend_res
         if (!s.band)
                 tracker_early_refine_onset(t, s.series, ret);
         const uint64_t first_ns = model_first_time_ns(t->model);
-        ret->is_part = first_ns != UNKNOWN_U64 && first_ns > PART_NS;
+        ret->is_part = first_ns != UNKNOWN_U64 && first_ns > JOINED_LATE_NS;
         ret->over = t->ended;
         if (ret->over) {
                 bool too_short = ret->verdict == TREND_UNKNOWN && ret->verdict_in_ns != UINT64_MAX;

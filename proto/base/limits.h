@@ -12,6 +12,8 @@
 #define PROCESS_REASON_SIZE       768u  /* of the sentence that says why only a process is watched: longer is refused */
 #define LIMIT_TARGETS             1000u /* of one daemon: `add` is refused, a reader takes no more */
 
+#define JOINED_LATE_NS UINT64_C(5000000000) /* a run that is known from a later time on lacks its beginning */
+
 /* A rise foretells so many times its age: beyond that, no time is given at which it meets a limit. */
 #define EARLY_REACH 20
 
