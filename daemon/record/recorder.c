@@ -475,6 +475,21 @@ static uint64_t segment_size(const struct budget *b)
         return least;
 }
 
+/* 0 or an errno. flock() names no holder, so a shared lock of fcntl() is beside it. *ret_holder 0: not known. */
+static int lock_file(int fd, pid_t *ret_holder)
+{
+        struct flock lock = { .l_type = F_RDLCK, .l_whence = SEEK_SET };
+
+        if (flock(fd, LOCK_EX | LOCK_NB) == 0) {
+                (void)fcntl(fd, F_SETLK, &lock);
+                return 0;
+        }
+        const int failed = errno;
+        lock.l_type = F_WRLCK;
+        *ret_holder = fcntl(fd, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK ? lock.l_pid : 0;
+        return failed;
+}
+
 /*
  * Two daemons in one directory would remove each other's recordings, each for its own budget. False: another one has
  * it. *ret is the lock, or -1 where there can be none. It is not open for writing, which would keep the disk from being
@@ -483,13 +498,15 @@ static uint64_t segment_size(const struct budget *b)
 static bool lock_directory(int directory, const char *path, int *ret, struct error *error)
 {
         int fd = openat(directory, LOCK_NAME, O_RDONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-        int failed = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0 ? 0 : errno;
+        pid_t holder = 0;
+        const int failed = fd >= 0 ? lock_file(fd, &holder) : errno;
 
         if (failed)
                 close_fd(&fd);
         *ret = failed ? -1 : fd;
         if (failed == EWOULDBLOCK)
-                return error_set(error, "%s is used by another daemon", path);
+                return holder > 0 ? error_set(error, "%s is used by another daemon, process %ld", path, (long)holder)
+                                  : error_set(error, "%s is used by another daemon", path);
         if (failed)
                 log_warning("recording=%s cannot be locked: %s", path, strerror(failed)); /* a full disk, for example */
         return true;
