@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
 
 #include "agent/server.h"
 #include "agent/settings.h"
@@ -34,6 +36,7 @@ static const struct {
         { "flush", REQUEST_FLUSH, "flush" },
         { "budget", REQUEST_BUDGET, "budget" },
         { "max-pause", REQUEST_MAX_PAUSE, "max-pause" },
+        { "tracer", REQUEST_TRACER, NULL },
 };
 
 /* The argument is checked as that of the setting. */
@@ -76,7 +79,7 @@ bool control_parse(const char *line, struct request *ret, struct error *error)
         }
         error_set(error,
                   "no such request; there are status, census, start, stop, heap, classes, interval, "
-                  "flush, budget, max-pause");
+                  "flush, budget, max-pause, tracer");
         return false;
 }
 
@@ -105,13 +108,28 @@ void control_fork_child(void)
         c.count = 0;
 }
 
-void control_post(const char *line)
+/* Where the kernel has yama and its ptrace_scope is 1, a process says itself who may trace it: one at a time. */
+static bool allow_tracer(int connection, struct error *error)
+{
+        struct ucred peer = { .pid = 0 };
+        socklen_t size = sizeof(peer);
+
+        if (getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0 || peer.pid <= 0)
+                return error_set(error, "who asks is not seen from here: it is outside of this container");
+        if (prctl(PR_SET_PTRACER, (unsigned long)peer.pid, 0, 0, 0) < 0)
+                return error_set(error, "the kernel has no yama, and nobody to allow to trace");
+        return true;
+}
+
+void control_post(const char *line, int connection)
 {
         struct request r;
         struct error error = { .text = "" };
 
         if (!control_parse(line, &r, &error))
                 control_reply(&r, false, error.text);
+        else if (r.verb == REQUEST_TRACER)
+                control_reply(&r, allow_tracer(connection, &error), error.text);
         else if (!c.wake || !enqueue(&r))
                 control_reply(&r, false, "busy");
         else

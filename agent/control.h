@@ -34,6 +34,7 @@ enum request_verb {
         REQUEST_FLUSH,     /* ns */
         REQUEST_BUDGET,    /* share */
         REQUEST_MAX_PAUSE, /* ns; 0: no limit */
+        REQUEST_TRACER,    /* carried out by control_post */
 };
 
 struct request {
@@ -48,8 +49,11 @@ struct request {
 /* Pure. False with a reason; *ret has the id if there was one, else 0. */
 bool control_parse(const char *line, struct request *ret, struct error *error);
 
-/* From the server: a line without its line feed. Answers at once what cannot be done. */
-void control_post(const char *line);
+/*
+ * From the server: a line without its line feed, and the connection that it came on. Answers at once what needs nothing
+ * of the runtime, and what cannot be done.
+ */
+void control_post(const char *line, int connection);
 
 /* The next request, if there is one. */
 bool control_next(struct request *ret);

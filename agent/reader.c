@@ -88,7 +88,7 @@ static bool process_lines(struct reader *r)
                 is = given_begin(&r->given, r->line + at);
                 if (is == GIVEN_OTHER) {
                         r->asks = true;
-                        control_post(r->line + at);
+                        control_post(r->line + at, r->socket.fd);
                 }
                 at = (size_t)(end + 1 - r->line);
         }

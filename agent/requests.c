@@ -93,6 +93,8 @@ bool requests_at_once(struct errand *e, struct timetable *s, const char *version
         case REQUEST_HEAP:
         case REQUEST_CLASSES:
                 return false;
+        case REQUEST_TRACER:
+                break; /* control_post */
         }
         return true;
 }
@@ -153,7 +155,8 @@ static void act(void)
         case REQUEST_FLUSH:
         case REQUEST_BUDGET:
         case REQUEST_MAX_PAUSE:
-                break; /* requests_at_once */
+        case REQUEST_TRACER:
+                break; /* before it comes here */
         }
 }
 

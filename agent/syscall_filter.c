@@ -19,6 +19,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -174,6 +175,12 @@ static void try_sleep(void)
         (void)nanosleep(&moment, NULL);
 }
 
+/* As control.c does; a child that ends is traced by nobody. */
+static void try_tracer(void)
+{
+        (void)prctl(PR_SET_PTRACER, 0, 0, 0, 0);
+}
+
 static const struct {
         void (*attempt)(void);
         const char *name; /* as a filter names it */
@@ -196,6 +203,7 @@ static const struct {
         { try_list, "getdents64" },
         { try_read_at, "pread64" },
         { try_sleep, "clock_nanosleep" },
+        { try_tracer, "prctl" },
 };
 
 #define ATTEMPTS ARRAY_SIZE(attempts)

@@ -17,7 +17,7 @@
 #include "client/attach/processes.h"
 #include "client/cli/command.h"
 #include "client/cli/options.h"
-#include "client/program/agent_request.h"
+#include "proto/base/agent_request.h"
 #include "client/program/obstacle.h"
 #include "client/program/process_uri.h"
 #include "client/run/census_options.h"
@@ -313,8 +313,8 @@ static bool set_censuses(const struct request *q, const char *socket, struct err
 
         snprintf(budget, sizeof(budget), "budget %s", q->censuses.budget ? q->censuses.budget : "");
         snprintf(max_pause, sizeof(max_pause), "max-pause %.6f", (double)q->censuses.max_pause_ns / 1e9);
-        return (!q->censuses.budget || agent_request(socket, budget, NULL, 0, error)) &&
-               (!q->censuses.max_pause_ns || agent_request(socket, max_pause, NULL, 0, error));
+        return (!q->censuses.budget || agent_request(socket, budget, ASK_MS, NULL, 0, error)) &&
+               (!q->censuses.max_pause_ns || agent_request(socket, max_pause, ASK_MS, NULL, 0, error));
 }
 
 /*
@@ -325,11 +325,11 @@ static bool start_log(const struct request *q, const char *socket, bool loaded, 
 {
         char status[512];
 
-        if (!agent_request(socket, "status", status, sizeof(status), error))
+        if (!agent_request(socket, "status", ASK_MS, status, sizeof(status), error))
                 return loaded;
         if (!loaded && !set_censuses(q, socket, error))
                 return false;
-        return !strstr(status, " log=off ") || agent_request(socket, "start", NULL, 0, error);
+        return !strstr(status, " log=off ") || agent_request(socket, "start", ASK_MS, NULL, 0, error);
 }
 
 /* What the agent in it said of its socket, as the daemon is to name it. Another user's program may say anything. */
@@ -427,7 +427,7 @@ static int undo(const struct ghc_process *p, const char *socket, int outcome, st
 {
         struct error why = *error, unused;
 
-        if (outcome != AGENT_BEGUN || !agent_request(socket, "stop", NULL, 0, &unused))
+        if (outcome != AGENT_BEGUN || !agent_request(socket, "stop", ASK_MS, NULL, 0, &unused))
                 error_set(error, "%s; the agent goes on in it: `heapwatch detach %d` ends that", why.text, (int)p->pid);
         return fail(&command_attach, p->name, error);
 }
@@ -538,7 +538,7 @@ static int detach(void *filled)
                 return fail(&command_detach, q->program, &error);
         link.wait_ms = PATIENCE_MS;
         bool answered = find_agent(&link, &p, &target, socket, sizeof(socket));
-        if (!agent_request(socket, "stop", NULL, 0, &error))
+        if (!agent_request(socket, "stop", ASK_MS, NULL, 0, &error))
                 return fail(&command_detach, q->program, &error);
         printf("detached from %s, process %d: the agent's log and censuses have ended; the library stays mapped, its "
                "two threads sleep\n",

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/program/agent_request.h"
+#include "proto/base/agent_request.h"
 #include "client/program/process_uri.h"
 #include "proto/base/clock.h"
 
@@ -48,7 +48,7 @@ bool agent_place_request(const struct agent_place *place, const char *request, c
                                  "%s is read from %s, where there is no agent: start the program with "
                                  "`heapwatch run`, or `heapwatch attach` to it",
                                  place->target, place->uri);
-        return agent_request(place->uri + sizeof(SCHEME) - 1, request, ret, size, error);
+        return agent_request(place->uri + sizeof(SCHEME) - 1, request, ASK_MS, ret, size, error);
 }
 
 /* A number of the status, "NAME=3"; false: it is not there. */

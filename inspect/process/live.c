@@ -11,10 +11,19 @@
 #include <unistd.h>
 
 #include "inspect/process/registers.h"
+#include "inspect/process/tracer.h"
 #include "proto/base/text_out.h"
 
 #define PAGES_AT_ONCE 512u
 #define PAGES_NEAR    16u
+
+/* How many bytes; -1 with errno. */
+static ssize_t read_some(pid_t pid, uint64_t at, void *to, size_t n)
+{
+        struct iovec local = { to, n }, remote = { (void *)(uintptr_t)at, n }; // NOLINT(performance-no-int-to-ptr)
+
+        return process_vm_readv(pid, &local, 1, &remote, 1, 0);
+}
 
 static bool read_process(void *ctx, uint64_t at, void *to, size_t n)
 {
@@ -22,9 +31,11 @@ static bool read_process(void *ctx, uint64_t at, void *to, size_t n)
         size_t done = 0;
 
         while (done < n) {
-                struct iovec local = { (uint8_t *)to + done, n - done };
-                struct iovec remote = { (void *)(uintptr_t)(at + done), n - done }; // NOLINT(performance-no-int-to-ptr)
-                const ssize_t k = process_vm_readv(l->pid, &local, 1, &remote, 1, 0);
+                ssize_t k = read_some(l->pid, at + done, (uint8_t *)to + done, n - done);
+                if (k < 0 && errno == EPERM) {
+                        k = tracer_request(l->pid) ? read_some(l->pid, at + done, (uint8_t *)to + done, n - done) : -1;
+                        errno = EPERM;
+                }
                 if (k <= 0)
                         return false;
                 done += (size_t)k;

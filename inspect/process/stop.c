@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "inspect/process/registers.h"
+#include "inspect/process/tracer.h"
 #include "proto/base/clock.h"
 
 #define THREADS_MOST 65536
@@ -155,11 +156,15 @@ static bool is_traced(pid_t tid, int *last)
         return false;
 }
 
-/* 0, or the errno of what the kernel refused. A thread that has ended meanwhile is none. */
-static int seize(pid_t tid)
+/* 0, or the errno of what the kernel refused. A thread that has ended meanwhile is none. The first one decides. */
+static int seize(pid_t pid, pid_t tid)
 {
-        if (ptrace(PTRACE_SEIZE, tid, NULL, NULL) < 0)
-                return errno == ESRCH ? 0 : errno;
+        int r = ptrace(PTRACE_SEIZE, tid, NULL, NULL) < 0 ? errno : 0;
+
+        if (r == EPERM && n_tracees == 0 && tracer_request(pid))
+                r = ptrace(PTRACE_SEIZE, tid, NULL, NULL) < 0 ? errno : 0;
+        if (r)
+                return r == ESRCH ? 0 : r;
         tracees[n_tracees] = (struct tracee){ .tid = tid };
         n_tracees++;
         (void)ptrace(PTRACE_INTERRUPT, tid, NULL, NULL);
@@ -182,7 +187,7 @@ static int seize_all(pid_t pid, bool *ret_new)
                 const pid_t tid = (pid_t)strtol(e->d_name, NULL, 10);
                 if (tid <= 0 || is_traced(tid, &last))
                         continue;
-                r = n_tracees < THREADS_MOST ? seize(tid) : E2BIG;
+                r = n_tracees < THREADS_MOST ? seize(pid, tid) : E2BIG;
                 *ret_new = true;
         }
         (void)closedir(d);
@@ -264,7 +269,7 @@ enum stopped stop_thread(pid_t pid, pid_t tid, uint64_t most_ns, struct register
         hold_signals();
         set_timer(most_ns);
         begin_ns = clock_mono_ns();
-        refused = seize(tid);
+        refused = seize(pid, tid);
         while (n_tracees > 0 && found == 0)
                 found = wait_for(&tracees[0], 0);
         if (found > 0 && clock_mono_ns() - begin_ns > most_ns / 2) { /* it had no processor to stop on: now it begins */

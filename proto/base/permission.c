@@ -17,7 +17,9 @@ const char *permission_missing(int scope, bool capable)
                 return "kernel.yama.ptrace_scope is 3: nothing can be attached to until the machine is started again";
         if (capable || scope <= 0)
                 return NULL;
-        return scope == 1 ? "kernel.yama.ptrace_scope is 1" NEEDED : "kernel.yama.ptrace_scope is 2" NEEDED;
+        return scope == 1 ? "kernel.yama.ptrace_scope is 1" NEEDED
+                            "; what `heapwatch run` starts with the agent can be inspected all the same"
+                          : "kernel.yama.ptrace_scope is 2" NEEDED;
 }
 
 int permission_scope(const char *path)

@@ -324,6 +324,35 @@ def test_a_service_that_may_have_no_sockets(directory, bare):
     assert os.listdir(directory) == []
 
 
+def test_who_asks_may_trace_where_yama_forbids_it(directory, bare):
+    """By a stand-in for the kernel's part (tests/programs/yama.c). Without an agent it is refused."""
+    if os.geteuid() != 0 or subprocess.run(["unshare", "--mount", "true"], capture_output=True).returncode != 0:
+        pytest.skip("needs root and a mount namespace of its own")
+    tracer, preload = directory / "tracer", directory / "yama.so"
+    subprocess.run(["gcc", "-shared", "-fPIC", "-o", preload, ROOT / "tests/programs/yama.c"], check=True)
+    (directory / "kernel/yama").mkdir(parents=True)
+    (directory / "kernel/yama/ptrace_scope").write_text("1\n")
+    under_yama = ["unshare", "--mount", "sh", "-c", f'mount --bind {directory}/kernel /proc/sys/kernel && exec "$@"', "sh"]
+    env = {**os.environ, "YAMA_TRACER": str(tracer)}
+
+    def inspect(verb, pid, *args):
+        return subprocess.run([*under_yama, "env", f"LD_PRELOAD={preload}", CLIENT, verb, str(pid), *args], env=env, capture_output=True, text=True,
+                              timeout=DEADLINE_S)
+
+    with running(bare["serve-threaded"], "1", stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=directory,
+                 env={**env, "LD_PRELOAD": f"{AGENT}:{preload}", "HEAPWATCH_AGENT": f"socket={directory}/agent"}) as program:
+        connect(directory).close()
+        for verb in (["heap"], ["threads"], ["profile", "--for", "1s"]):
+            tracer.unlink(missing_ok=True)
+            done = inspect(verb[0], program.pid, *verb[1:])
+            assert done.returncode == 0 and f"process {program.pid}" in done.stdout, (verb, done)
+            assert tracer.read_text().strip() not in ("", "0", str(program.pid))
+    tracer.unlink()
+    with running(bare["serve-threaded"], "1", stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=directory) as program:
+        done = inspect("heap", program.pid)
+        assert done.returncode == 2 and "does not let us inspect" in done.stderr and not tracer.exists(), done
+
+
 def in_namespaces(script):
     """A shell that may mount and chroot; what it mounts goes with it."""
     command = ["unshare", "--map-root-user", "--mount", "sh", "-ec", script]

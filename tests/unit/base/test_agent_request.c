@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A request to an agent: its answer is taken from the log when it is whole, whatever is before it. */
-#include "client/program/agent_request.h"
+#include "proto/base/agent_request.h"
 
 #include <linux/sockios.h>
 #include <pthread.h>
@@ -92,7 +92,7 @@ static bool ask(const char *answer, char said[128], struct error *error)
         assert_int_equal(bind(agent.listener, (struct sockaddr *)&address, sizeof(address)), 0);
         assert_int_equal(listen(agent.listener, 1), 0);
         assert_int_equal(pthread_create(&thread, NULL, serve, NULL), 0);
-        bool good = agent_request(address.sun_path, "status", said, 128, error);
+        bool good = agent_request(address.sun_path, "status", ASK_MS, said, 128, error);
         assert_int_equal(pthread_join(thread, NULL), 0);
         (void)close(agent.listener);
         (void)unlink(address.sun_path);

@@ -3,7 +3,7 @@
  * DESIGN - the answer comes within the log, after definitions of any size: only
  * as much is kept as an answer can have.
  */
-#include "client/program/agent_request.h"
+#include "proto/base/agent_request.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -57,9 +57,9 @@ static const char *find_answer(struct reading *r)
 }
 
 /* NULL with an error message. */
-static const char *read_answer(int fd, struct reading *r, struct error *error)
+static const char *read_answer(int fd, struct reading *r, uint64_t wait_ms, struct error *error)
 {
-        uint64_t until = clock_mono_ms() + ASK_MS, now;
+        uint64_t until = clock_mono_ms() + wait_ms, now;
         const char *answer;
         ssize_t n;
 
@@ -84,9 +84,9 @@ static const char *read_answer(int fd, struct reading *r, struct error *error)
         }
         (void)error_set(
                 error,
-                "the agent has not answered within %d s; it does what was asked as soon as the program lets it: one "
+                "the agent has not answered within %g s; it does what was asked as soon as the program lets it: one "
                 "without -threaded at its next collection, one on an overloaded machine later; then try again",
-                ASK_MS / 1000);
+                (double)wait_ms / 1000);
         return NULL;
 }
 
@@ -110,7 +110,8 @@ static int reach(const char *path, struct error *error)
         return -1;
 }
 
-bool agent_request(const char *path, const char *request, char *ret_said, size_t size, struct error *error)
+bool agent_request(const char *path, const char *request, uint64_t wait_ms, char *ret_said, size_t size,
+                   struct error *error)
 {
         static struct reading r;
         char line[128];
@@ -121,7 +122,7 @@ bool agent_request(const char *path, const char *request, char *ret_said, size_t
         r.size = 0;
         r.head_size = (size_t)snprintf(r.head, sizeof(r.head), AGENT_ANSWER "%ld ", (long)getpid());
         (void)send(fd, line, (size_t)n, MSG_NOSIGNAL); /* where it fails, so does reading the answer */
-        const char *answer = read_answer(fd, &r, error);
+        const char *answer = read_answer(fd, &r, wait_ms, error);
         (void)close(fd);
         if (!answer)
                 return false;
