@@ -45,6 +45,12 @@ def heapwatch(daemon, *words):
                           timeout=DEADLINE_S, cwd=daemon.directory)
 
 
+def as_json(daemon, *words):
+    done = heapwatch(daemon, *words, "--format", "json")
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
 def heap(daemon, name):
     found = daemon.snapshot(name).get("heap")
     return found[0].heap if found else None
@@ -104,7 +110,8 @@ def test_threads_that_wait_at_one_place_are_a_band(directory):
         bands = wait_for(lambda: (lambda b: any(n.startswith("threads ") for n in b) and b)(bands_of(daemon, "x")), "a band of threads")
         [name] = [n for n in bands if n.startswith("threads ")]
         assert name in ("threads blocked on an MVar in Main.$wwaitForReply", "threads blocked on an MVar in Main.waitForReply")
-        members = json.loads(heapwatch(daemon, "threads", "x", "--format", "json").stdout)["groups"][0]["members"]
+        wait_for(lambda: daemon.target("x").run_info.local, "its process, which the daemon looks for once a second")
+        members = as_json(daemon, "threads", "x")["groups"][0]["members"]
         tso = bands["TSO"] // 7     # the others
         assert len(members) == 40 and bands[name] > 40 * (tso + members[0]["stack_bytes"]) and bands["STACK"] > 300000
         why = heapwatch(daemon, "why", "x", name, "--brief")
@@ -126,8 +133,9 @@ def test_threads_that_nobody_ends_are_what_grows(directory, agent):
             return next((b for u in daemon.snapshot("x").get("trends", []) for b in u.trends.growth.bands if b.threads), None)
 
         def waiting():
-            groups = json.loads(heapwatch(daemon, "threads", "x", "--format", "json").stdout)["groups"]
-            return max(len(g["members"]) for g in groups)
+            found = as_json(daemon, "threads", "x", "--max-pause", "60s")      # of some ten thousand, on a slow machine
+            assert found["complete"] and found["list_complete"], found["sentences"]
+            return max(len(g["members"]) for g in found["groups"])
         wait_for(band, "growth of a band of threads", poll_s=0.2)
         least = waiting()
         b = wait_for(lambda: (b := band()) and b.threads >= least and b, "a later census", poll_s=0.2)
@@ -140,7 +148,7 @@ def test_threads_that_nobody_ends_are_what_grows(directory, agent):
         for command in (["top", "--once", "x"], ["top", "--once", "--format", "json", "x"], ["trend", "x"], ["post-mortem", "x"]):
             shown = re.sub(r"\s+", " ", heapwatch(daemon, *command).stdout)
             assert words.search(shown), (command, shown)
-        growth = json.loads(heapwatch(daemon, "trend", "x", "--format", "json").stdout)["trends"]["growth"]
+        growth = as_json(daemon, "trend", "x")["trends"]["growth"]
         most = re.compile(r"what grows most: [\d,]+ threads blocked on an MVar in Main\.\S+ \(")
         assert most.search(growth["sentence"]) and int(growth["bands"][0]["threads"]) >= least, growth
         alerts = wait_for(lambda: (a := heapwatch(daemon, "alerts").stdout) and " more " in a and a, "an alert of growth")
@@ -173,7 +181,7 @@ def test_bands_of_a_large_heap_are_estimated(directory):
         words = re.compile(r"last census, estimated from a sample \(largest band ±[<>\d.]+ %\), ")
         for command in (["top", "--once", "x"], ["trend", "x"], ["trend", "x", "--format", "json"], ["post-mortem", "x"]):
             assert words.search(heapwatch(daemon, *command).stdout), (command, heapwatch(daemon, *command).stdout)
-        assert abs(json.loads(heapwatch(daemon, "trend", "x", "--format", "json").stdout)["census"]["spread"] - census.spread) < 0.2
+        assert abs(as_json(daemon, "trend", "x")["census"]["spread"] - census.spread) < 0.2
         notes = [n.text for u in daemon.snapshot("x").get("notes", []) for n in u.notes.notes]
         assert any(n.startswith("bands are estimated from ") for n in notes), notes
         program.kill()
@@ -196,10 +204,10 @@ def test_an_alert_finds_out_why(directory):
         assert found.ok and found.detail.startswith("a thread") and "frame of Main.main" in found.detail, found
         assert " keeps " in found.detail and "by way of" in found.detail and "would go" in found.detail, found
         assert f"why: done, {found.detail}\n" in heapwatch(daemon, "alerts").stdout
-        kept = json.loads(heapwatch(daemon, "trend", "x", "--format", "json").stdout)["why"]
+        kept = as_json(daemon, "trend", "x")["why"]
         assert kept["text"] == f"{found.detail}; read at " and int(kept["timeNs"]) > 0
         for shown in (heapwatch(daemon, "trend", "x").stdout, heapwatch(daemon, "post-mortem", "x").stdout,
-                      json.loads(heapwatch(daemon, "top", "--once", "--format", "json", "x").stdout)["targets"][0]["why"]):
+                      as_json(daemon, "top", "--once", "x")["targets"][0]["why"]):
             assert f"{found.detail}; read at " in shown, shown
         done = heapwatch(daemon, "why", "x", "Record", "--brief")
         assert done.returncode == 0 and "frame of Main.main" in done.stdout and " of Work.Record (" in done.stdout, done

@@ -3,7 +3,7 @@
 -- 3,000 sessions in a map that a top-level IORef holds, each with two items; 500 orders that one thread holds. Says
 -- "ready" when all is there, and has 3,000 sessions more for each line that it reads.
 -- usage: Inside [busy|spin|fork|wait]   until standard input ends, one more thread computes: busy allocates, spin is one function;
---                                       fork makes threads that nobody ends, some hundred a second; wait is busy, with 30 in
+--                                       fork makes threads that nobody ends, less than a hundred a second; wait is busy, with 30 in
 --                                       waitForReply and 30 in waitForOrder more
 module Main (main, sessions, waitForReply, waitForOrder, descend, holdOrders, spin, spinAgain) where
 
@@ -72,7 +72,7 @@ spinAgain r n = do
 -- | Threads that wait for a reply that nobody sends.
 forkAgain :: MVar Int -> Int -> IO ()
 forkAgain reply n = do
-  threadDelay 2000
+  threadDelay 10000
   _ <- forkIO (void (waitForReply reply))
   when (n `mod` 200 == 0) performMajorGC
   forkAgain reply (n + 1)
