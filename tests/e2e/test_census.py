@@ -136,9 +136,9 @@ def bands(daemon):
 def test_a_large_heap_with_the_agent_is_estimated(held):
     """Where there is no memory for a copy: without a pause, in the program's own log, beside one that the runtime makes."""
     require_tracing()
-    with private_directory() as directory, Daemon(directory, args=("--census-memory", "400MiB")) as daemon, \
-            run(daemon, held, 200, rounds=["500"]):
-        wait_for(lambda: daemon.snapshot("p").get("census") and newest(daemon).spread > 0 and newest(daemon).total_bytes > 100 << 20, "an estimate")
+    with private_directory() as directory, Daemon(directory, args=("--census-memory", "300MiB")) as daemon, \
+            run(daemon, held, 120, rounds=["1000"]):
+        wait_for(lambda: daemon.snapshot("p").get("census") and newest(daemon).spread > 0 and newest(daemon).total_bytes > 60 << 20, "an estimate")
         census, estimates = newest(daemon), bands(daemon)
         assert census.outside and census.spread < 0.2 and status(daemon)["given"] > 0
         assert trend(daemon)["sentence"].startswith("last census, estimated from a sample (largest band ±")
@@ -155,7 +155,7 @@ def test_censuses_are_read_from_outside_without_a_pause(build, tmp_path):
     """After collections that the program makes anyway; the agent makes none meanwhile, and again when they stop."""
     require_tracing()
     with private_directory() as directory, Daemon(directory, args=("--record", tmp_path)) as daemon, \
-            run(daemon, programs[build], 8, rounds=["10"]):
+            run(daemon, programs[build], 4, rounds=["50"]):
         seen = []
 
         def given_in_a_row():
