@@ -104,9 +104,25 @@ static bool is_of_thread(const char *name)
         return !strncmp(name, "STACK", 5) || !strncmp(name, "TSO", 3);
 }
 
+/* There are too many threads, or one computes too deeply. */
+static bool are_stacks_most(const struct question *q)
+{
+        uint64_t of_threads = 0, all = 0;
+
+        for (uint32_t i = 0; i < q->groups.n; i++) {
+                const struct graph_group *g = &q->groups.items[i];
+                if (g->class != GROUP_CLOSURES)
+                        continue;
+                all += graph_group_bytes(g);
+                of_threads += is_of_thread(g->name) ? graph_group_bytes(g) : 0;
+        }
+        return of_threads > all / 2;
+}
+
 /* The largest of those that answer best; threads that wait at one place are kept as all are. Returns how well. */
 static unsigned choose(struct question *q, const char *typed)
 {
+        const bool with_stacks = are_stacks_most(q);
         unsigned best = 0;
 
         if (typed && !strncmp(typed, THREAD_BANDS_NAME, strlen(THREAD_BANDS_NAME)))
@@ -116,7 +132,7 @@ static unsigned choose(struct question *q, const char *typed)
                 const struct graph_group *g = &q->groups.items[i];
                 const unsigned m = g->class != GROUP_CLOSURES || !graph_group_bytes(g) ? 0
                                    : typed                                             ? match(g->name, typed)
-                                                                                       : !is_of_thread(g->name);
+                                           : with_stacks || !is_of_thread(g->name);
                 if (m > best ||
                     (m && m == best && graph_group_bytes(g) > graph_group_bytes(&q->groups.items[q->band]))) {
                         best = m;

@@ -625,6 +625,18 @@ def test_who_holds_what_in_a_file(directory, threaded):
         assert done.returncode == 2 and words in done.stderr.decode() and not done.stdout, done.stderr
 
 
+def test_why_of_a_stack_that_is_most_of_the_heap():
+    require_tracing()
+    program = started(programs["threaded"], "stack")
+    try:
+        found = inspect("why", program.pid)
+        assert found["band"].startswith("STACK") and found["bytes"] > 8000000, found
+        assert found["roots"][0]["name"].startswith("thread in ") and found["roots"][0]["bytes"] > 0.9 * found["bytes"], found["roots"][0]
+    finally:
+        program.kill()
+        program.wait()
+
+
 @pytest.mark.parametrize("build", ["plain", "profiled"])
 def test_why_of_other_builds(build):
     require_tracing()

@@ -2,9 +2,9 @@
 -- | A heap and threads that are known: 40 threads in waitForReply, one 20,000 calls deep, one in STM, one in a delay;
 -- 3,000 sessions in a map that a top-level IORef holds, each with two items; 500 orders that one thread holds. Says
 -- "ready" when all is there, and has 3,000 sessions more for each line that it reads.
--- usage: Inside [busy|spin|fork|wait]   until standard input ends, one more thread computes: busy allocates, spin is one function;
---                                       fork makes threads that nobody ends, less than a hundred a second; wait is busy, with 30 in
---                                       waitForReply and 30 in waitForOrder more
+-- usage: Inside [busy|spin|stack|fork|wait]   until standard input ends, one more thread: busy allocates, spin is one function,
+--                                             stack waits a million calls deep, fork makes threads that nobody ends, less than a
+--                                             hundred a second; wait is busy, with 30 in waitForReply and 30 in waitForOrder more
 module Main (main, sessions, waitForReply, waitForOrder, descend, holdOrders, spin, spinAgain) where
 
 import Control.Concurrent
@@ -109,6 +109,7 @@ main = do
     forkIO (void (waitForReply reply)) >> forkIO (void (waitForOrder reply))
   when (args `elem` [["busy"], ["wait"]]) $ named "burn" (burn count 0)
   when (args == ["spin"]) $ named "spin" (spinAgain count 0)
+  when (args == ["stack"]) $ named "deeper" (descend reply 1000000 >>= print)
   when (args == ["fork"]) $ named "fork" (forkAgain reply 1)
   threadDelay 200000
   performMajorGC
