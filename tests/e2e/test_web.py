@@ -649,8 +649,8 @@ def test_daemon_restarted():
 
 
 def numbers(data):
-    """Of the notes in a state or in updates; answers have none."""
-    return [int(n["number"]) for u in (data["updates"] if isinstance(data, dict) else data)
+    """Of the notes in a state or in updates; answers, and that nothing was heard of a daemon, have none."""
+    return [int(n["number"]) for u in (data.get("updates", []) if isinstance(data, dict) else data)
             for n in u.get("update", {}).get("notes", {}).get("notes", [])]
 
 
