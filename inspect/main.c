@@ -388,6 +388,18 @@ static bool heap_of_graph(const struct graph_subject *s, struct error *error)
         return good;
 }
 
+static bool why_of_graph(const struct graph_subject *s, struct error *error)
+{
+        struct heap_graph since;
+        const char *path = s->request->since;
+
+        heap_graph_init(&since);
+        const bool good = (!path || read_graph_file(&since, path, s->request->memory_bytes / 2, error)) &&
+                          show_why(s, path ? &since : NULL, error);
+        heap_graph_done(&since);
+        return good;
+}
+
 static int with_graph(struct inspect_subject *s, bool (*answer)(const struct graph_subject *s, struct error *error),
                       struct error *error)
 {
@@ -410,7 +422,7 @@ static int heap(struct inspect_subject *s, struct error *error)
 
 static int why(struct inspect_subject *s, struct error *error)
 {
-        return with_graph(s, show_why, error);
+        return with_graph(s, why_of_graph, error);
 }
 
 /* With `--once` it only finds out whether it can be watched. */
@@ -493,7 +505,7 @@ static const struct verb {
 } verbs[] = {
         { "threads", threads_of_process, threads_of_core, NULL },
         { "heap", heap, heap, heap_of_graph },
-        { "why", why, why, show_why },
+        { "why", why, why, why_of_graph },
         { "profile", profile_of_process, profile_of_core, NULL },
         { "watch", watch_process, watch_core, NULL },
 };
@@ -656,7 +668,7 @@ static const struct option options[] = {
         OPTION_NUMBER("pid", 0, uint64_t, struct words, pid, 1, INT32_MAX, "a process of this machine"),
         OPTION_TEXT("file", 0, "FILE", struct words, request.core, COMPLETE_FILE,
                     "a core file, or a graph that heap has written"),
-        OPTION_TEXT("since", 0, "FILE", struct words, request.since, COMPLETE_FILE, "of heap: an older graph"),
+        OPTION_TEXT("since", 0, "FILE", struct words, request.since, COMPLETE_FILE, "of heap and why: an older graph"),
         OPTION_FLAG("retained", 0, struct words, request.retained, "of heap: what would go with each type"),
         OPTION_BYTES("sample", 0, struct words, request.sample_bytes, 16 << 20,
                      "of heap: read no more of the heap, and estimate the rest; by itself where it is too large"),

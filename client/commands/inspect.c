@@ -312,6 +312,8 @@ static const struct option options_of_why[] = {
         OPTION_JSON(struct request, json, "text (default), or one object"),
         OPTION_FLAG("brief", 0, struct request, brief, "one sentence: the largest holder, its share, its path"),
         OPTION_NUMBER("top", 'n', uint64_t, struct request, top, 1, 100000, "paths shown (default 10)"),
+        OPTION_TEXT("since", 0, "GRAPH", struct request, since, COMPLETE_FILE,
+                    "show what each path and root has gained since this file was written"),
         OPTIONS_OF_LIMITS,
         OPTIONS_END,
 };
@@ -342,6 +344,7 @@ const struct command command_why = {
                         "heapwatch why my-server --brief --max-pause 50ms",
                         "heapwatch why core.4711 ByteArray#",
                         "heapwatch why monday.heapgraph Session",
+                        "heapwatch why my-server Session --since monday.heapgraph",
                         NULL,
                 },
         COMMAND_OF(command_why, 10),

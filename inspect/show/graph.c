@@ -148,26 +148,17 @@ static void print_name(FILE *to, const char *name)
         (void)fprintf(to, "  %s\n", text);
 }
 
-static void print_signed_bytes(FILE *to, int width, int64_t bytes)
-{
-        char text[HW_NUMBER_MAX], sign[HW_NUMBER_MAX + 1];
-
-        (void)hw_bytes_text(text, sizeof(text), (double)(bytes < 0 ? 0 - (uint64_t)bytes : (uint64_t)bytes));
-        (void)text_join(sign, sizeof(sign), bytes < 0 ? "-" : "+", text, NULL);
-        (void)fprintf(to, "%*s", width, sign);
-}
-
 static void print_row(const struct view *v, const struct row *r)
 {
         FILE *to = v->subject->request->to;
-        char retained[HW_NUMBER_MAX], bytes[HW_NUMBER_MAX], n[HW_NUMBER_MAX], garbage[HW_NUMBER_MAX];
+        char retained[HW_NUMBER_MAX], bytes[HW_NUMBER_MAX], n[HW_NUMBER_MAX], garbage[HW_NUMBER_MAX],
+                gain[GAIN_TEXT_BYTES];
         const struct graph_group *g = r->now;
         const int64_t closures = (int64_t)(graph_group_closures(r->now) - graph_group_closures(r->then));
 
-        if (v->since) {
-                print_signed_bytes(to, 11, gain_of(r));
-                (void)fprintf(to, "  %+12" PRId64, closures);
-        }
+        if (v->since)
+                (void)fprintf(to, "%11s  %+12" PRId64,
+                              head_gain_text(gain, graph_group_bytes(r->now), graph_group_bytes(r->then)), closures);
         (void)fprintf(to, "  %10s  %10s  %14s  %10s",
                       hw_bytes_text(retained, sizeof(retained), g ? (double)g->retained_bytes : 0),
                       hw_bytes_text(bytes, sizeof(bytes), (double)graph_group_bytes(g)),
@@ -197,21 +188,6 @@ static uint32_t sort_roots(const struct view *v, const struct graph_group **ret)
         return n;
 }
 
-/* What it is compared with. */
-static void print_then(const struct view *v)
-{
-        const struct graph_origin *then = &v->since->origin, *now = &v->subject->graph->origin;
-        FILE *to = v->subject->request->to;
-        char name[NAME_BYTES], time[HW_NUMBER_MAX];
-
-        (void)hw_terminal_text(name, sizeof(name), then->program);
-        (void)fprintf(to, "since %s: ", hw_time_text(time, sizeof(time), then->taken_unix_s * 1000000000u));
-        print_signed_bytes(to, 0, (int64_t)(v->bytes - v->then_bytes));
-        if (then->pid != now->pid || strcmp(then->program, now->program) != 0)
-                (void)fprintf(to, ", of another run: %s, process %" PRIu32, name, then->pid);
-        (void)fputc('\n', to);
-}
-
 #define WHAT_BYTES 160
 
 static const char *what_text(char what[WHAT_BYTES], const struct view *v)
@@ -231,7 +207,7 @@ static void print_text(const struct view *v, const struct graph_group *const *ro
 
         head_of_graph(v->subject, what_text(what, v));
         if (v->since)
-                print_then(v);
+                head_since(v->subject, &v->since->origin, v->bytes, v->then_bytes);
         (void)fputc('\n', r->to);
         if (v->since)
                 (void)fprintf(r->to, "%11s  %12s", "GAINED", "+CLOSURES");

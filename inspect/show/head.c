@@ -220,3 +220,25 @@ void head_sentences_json_of_graph(struct json_out *j, const struct graph_subject
                 head_of_graph(&into, what);
         lines_json(j, &d);
 }
+
+const char *head_gain_text(char ret[GAIN_TEXT_BYTES], uint64_t now, uint64_t then)
+{
+        char text[HW_NUMBER_MAX];
+
+        (void)hw_bytes_text(text, sizeof(text), (double)(now < then ? then - now : now - then));
+        return text_join(ret, GAIN_TEXT_BYTES, now < then ? "-" : "+", text, NULL);
+}
+
+void head_since(const struct graph_subject *s, const struct graph_origin *then, uint64_t bytes, uint64_t bytes_then)
+{
+        const struct graph_origin *now = &s->graph->origin;
+        char name[PROGRAM_NAME_BYTES], time[HW_NUMBER_MAX], gain[GAIN_TEXT_BYTES];
+        FILE *to = s->request->to;
+
+        (void)hw_terminal_text(name, sizeof(name), then->program);
+        (void)fprintf(to, "since %s: %s", hw_time_text(time, sizeof(time), then->taken_unix_s * 1000000000u),
+                      head_gain_text(gain, bytes, bytes_then));
+        if (then->pid != now->pid || strcmp(then->program, now->program) != 0)
+                (void)fprintf(to, ", of another run: %s, process %" PRIu32, name, then->pid);
+        (void)fputc('\n', to);
+}

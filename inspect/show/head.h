@@ -3,6 +3,7 @@
 #ifndef HW_INSPECT_SHOW_HEAD_H
 #define HW_INSPECT_SHOW_HEAD_H
 
+#include "heapwatch/text.h"
 #include "inspect/show/request.h"
 #include "proto/base/json_out.h"
 
@@ -22,5 +23,13 @@ void head_origin(struct graph_origin *ret, const struct inspect_subject *s);
 void head_of_graph(const struct graph_subject *s, const char *what);
 void head_json_of_graph(struct json_out *j, const struct graph_subject *s);
 void head_sentences_json_of_graph(struct json_out *j, const struct graph_subject *s, const char *what);
+
+#define GAIN_TEXT_BYTES (HW_NUMBER_MAX + 1)
+
+/* "+3.10 MiB" */
+const char *head_gain_text(char ret[GAIN_TEXT_BYTES], uint64_t now, uint64_t then);
+
+/* A line: since when, how many bytes more there are of what is shown, and whether it was another run. */
+void head_since(const struct graph_subject *s, const struct graph_origin *then, uint64_t bytes, uint64_t bytes_then);
 
 #endif

@@ -31,6 +31,7 @@ struct holding {
         uint64_t dead_bytes; /* and what is dead in pinned blocks that would */
         const char *other;   /* the root that holds most of it, too; NULL: none does */
         uint64_t other_bytes;
+        uint64_t then_bytes; /* in the older graph */
         bool tried;
 };
 
@@ -48,6 +49,7 @@ struct question {
         uint64_t most_bytes;
         struct holding *paths, *roots; /* the largest first */
         size_t n_paths, n_roots;
+        const struct question *then; /* the same of an older graph; NULL: there is none */
 };
 
 /* ------------------------------------------------------------------------ the band */
@@ -318,6 +320,55 @@ static bool try_without(struct question *q)
         return good;
 }
 
+/* ----------------------------------------------------------------------- since then */
+
+/* The band of that name, if there was one; then its paths and roots. False: out of memory. */
+static bool fold_then(struct question *q)
+{
+        for (int by_type = 0; by_type < 2 && !q->n_paths; by_type++) {
+                graph_groups_done(&q->groups);
+                if (!graph_groups_find(&q->groups, q->graph, by_type))
+                        return false;
+                for (uint32_t i = 0; i < q->groups.n && !q->n_paths; i++) {
+                        const struct graph_group *g = &q->groups.items[i];
+                        q->band = i;
+                        if (g->class == GROUP_CLOSURES && !strcmp(g->name, q->name))
+                                return type_paths_find(&q->types, q->graph) && fold(q);
+                }
+        }
+        graph_groups_done(&q->groups);
+        return true;
+}
+
+static uint64_t bytes_then(const struct question *q)
+{
+        return q->then->groups.n ? graph_group_bytes(band_of(q->then)) : 0;
+}
+
+static bool is_named_alike(const struct type_path *a, uint32_t i, const struct type_path *b, uint32_t k)
+{
+        while (i && k && !strcmp(a[i].name, b[k].name)) {
+                i = a[i].up;
+                k = b[k].up;
+        }
+        return !i && !k;
+}
+
+/* Of the paths that are shown, and of all roots. Those of the older graph that lead elsewhere are not. */
+static void compare(struct question *q)
+{
+        const struct question *t = q->then;
+
+        for (size_t i = 0; i < q->n_paths && i < q->subject->request->top; i++)
+                for (size_t k = 0; k < t->n_paths; k++)
+                        if (is_named_alike(q->types.items, q->paths[i].path, t->types.items, t->paths[k].path))
+                                q->paths[i].then_bytes += t->paths[k].bytes;
+        for (size_t i = 0; i < q->n_roots; i++)
+                for (size_t k = 0; k < t->n_roots; k++)
+                        if (!strcmp(q->types.items[q->roots[i].path].name, t->types.items[t->roots[k].path].name))
+                                q->roots[i].then_bytes += t->roots[k].bytes;
+}
+
 /* --------------------------------------------------------------------------- output */
 
 /* Roots of one name are one: threads of one kind, stable pointers. */
@@ -385,10 +436,12 @@ static void print_path(const struct question *q, const struct holding *h, uint64
 {
         const struct type_path *names[PATH_NAMES];
         const size_t n = names_of(&q->types, h->path, names);
-        char share[HW_NUMBER_MAX], text[2 * PROGRAM_NAME_BYTES];
+        char share[HW_NUMBER_MAX], text[2 * PROGRAM_NAME_BYTES], gain[GAIN_TEXT_BYTES];
         FILE *to = q->subject->request->to;
 
         (void)fprintf(to, "  %7s", hw_share_text(share, sizeof(share), (double)h->bytes / (double)band));
+        if (q->then)
+                (void)fprintf(to, "  %11s", head_gain_text(gain, h->bytes, h->then_bytes));
         for (size_t i = 0; i < n; i++) {
                 (void)hw_terminal_text(text, sizeof(text), shown_name(names, i, n));
                 (void)fprintf(to, " <- %s%s", text, names[i]->plus ? "+" : "");
@@ -419,12 +472,14 @@ static void print_other(const struct question *q, const struct holding *h, uint6
 
 static void print_root(const struct question *q, const struct holding *h, uint64_t band)
 {
-        char share[HW_NUMBER_MAX], only[HW_NUMBER_MAX], with[HW_NUMBER_MAX];
+        char share[HW_NUMBER_MAX], only[HW_NUMBER_MAX], with[HW_NUMBER_MAX], gain[GAIN_TEXT_BYTES];
         const struct holder holder = holder_of(q, q->types.items[h->path].name);
         FILE *to = q->subject->request->to;
 
-        (void)fprintf(to, "  %7s  %s", hw_share_text(share, sizeof(share), (double)h->bytes / (double)band),
-                      holder.text);
+        (void)fprintf(to, "  %7s", hw_share_text(share, sizeof(share), (double)h->bytes / (double)band));
+        if (q->then)
+                (void)fprintf(to, "  %11s", head_gain_text(gain, h->bytes, h->then_bytes));
+        (void)fprintf(to, "  %s", holder.text);
         if (h->tried)
                 (void)fprintf(to, "; nothing else holds %s; without %s %s of everything would go",
                               hw_share_text(only, sizeof(only), (double)h->only_bytes / (double)band),
@@ -503,6 +558,8 @@ static void print_text(const struct question *q, uint64_t band)
                        graph_group_closures(band_of(q)) == 1 ? "" : "s",
                        hw_bytes_text(bytes, sizeof(bytes), (double)graph_group_bytes(band_of(q))));
         head_of_graph(q->subject, what);
+        if (q->then)
+                head_since(q->subject, &q->then->graph->origin, graph_group_bytes(band_of(q)), bytes_then(q));
         if (most_of_band(q, most)[0])
                 (void)fprintf(to, "%s: %s\n", q->is_of_contents ? "type" : "contents", most);
         if (band_of(q)->pinned_bytes)
@@ -553,7 +610,7 @@ static void append_brief_path(const struct question *q, uint32_t root, struct te
 static void print_brief(const struct question *q, uint64_t band)
 {
         char most[CONTENTS_TEXT_BYTES], band_name[2 * PROGRAM_NAME_BYTES], share[HW_NUMBER_MAX], bytes[HW_NUMBER_MAX],
-                path[1024], slices[4 * HW_NUMBER_MAX + 64];
+                path[1024], slices[4 * HW_NUMBER_MAX + 64], gain[GAIN_TEXT_BYTES];
         struct holder holder;
         const uint64_t garbage = band_of(q)->unreached_bytes - band_of(q)->pinned_bytes;
         const struct holding *first = q->roots, *second = q->n_roots > 1 ? &q->roots[1] : NULL;
@@ -597,6 +654,9 @@ static void print_brief(const struct question *q, uint64_t band)
         if (garbage && garbage >= graph_group_bytes(band_of(q)) / BRIEF_SHARE)
                 (void)fprintf(to, "; %s more are garbage until the next major collection, most likely",
                               hw_bytes_text(bytes, sizeof(bytes), (double)garbage));
+        if (q->then)
+                (void)fprintf(to, "; %s since %s", head_gain_text(gain, graph_group_bytes(band_of(q)), bytes_then(q)),
+                              hw_time_text(bytes, sizeof(bytes), q->then->graph->origin.taken_unix_s * 1000000000u));
         (void)fputc('\n', to);
 }
 
@@ -609,6 +669,8 @@ static void json_path(struct json_out *j, const struct question *q, const struct
         json_open(j, '{');
         json_member_u64(j, "bytes", h->bytes);
         json_member_u64(j, "closures", h->closures);
+        if (q->then)
+                json_member_u64(j, "bytes_then", h->then_bytes);
         json_member_open(j, "path", '[');
         for (size_t i = 0; i < n; i++) {
                 json_open(j, '{');
@@ -637,6 +699,8 @@ static void json_root(struct json_out *j, const struct question *q, const struct
         json_member_bool(j, "probably", name_is_probable(q->types.items[h->path].name));
         json_member_u64(j, "bytes", h->bytes);
         json_member_u64(j, "closures", h->closures);
+        if (q->then)
+                json_member_u64(j, "bytes_then", h->then_bytes);
         json_known_u64(j, "only_bytes", h->tried, h->only_bytes);
         json_known_u64(j, "with_bytes", h->tried, h->with_bytes);
         json_known_text(j, "other_root", h->other);
@@ -673,6 +737,8 @@ static void print_json(const struct question *q)
         json_member_bool(&j, "probably", name_is_probable(q->name));
         json_member_u64(&j, "bytes", graph_group_bytes(band_of(q)));
         json_member_u64(&j, "closures", graph_group_closures(band_of(q)));
+        if (q->then)
+                json_member_u64(&j, "bytes_then", bytes_then(q));
         if (b)
                 contents_json(&j, b);
         json_member_u64(&j, "unreached_bytes", band_of(q)->unreached_bytes);
@@ -698,6 +764,8 @@ static bool answer(struct question *q, struct error *error)
         if (!find_most(q) || !type_paths_find(&q->types, q->graph) || !fold(q) || !try_without(q))
                 return error_set(error, "out of memory; --memory gives it more");
         const uint64_t band = band_of(q)->bytes ? band_of(q)->bytes : 1;
+        if (q->then)
+                compare(q);
         if (q->subject->request->json)
                 print_json(q);
         else if (q->subject->request->brief)
@@ -741,15 +809,29 @@ static bool find_band(struct question *ret, const struct graph_subject *s, struc
                                  s->request->band ? s->request->band : "anything");
 }
 
-bool show_why(const struct graph_subject *s, struct error *error)
+static void release(struct question *q)
 {
-        struct question q = { .subject = s, .graph = s->graph };
-        const bool good = find_band(&q, s, error) && answer(&q, error);
+        type_paths_done(&q->types);
+        graph_groups_done(&q->groups);
+        free(q->paths);
+        free(q->roots);
+}
 
-        type_paths_done(&q.types);
-        graph_groups_done(&q.groups);
-        free(q.paths);
-        free(q.roots);
+bool show_why(const struct graph_subject *s, const struct heap_graph *since, struct error *error)
+{
+        struct question q = { .subject = s, .graph = s->graph }, then = { .graph = since };
+        bool good = find_band(&q, s, error);
+
+        if (good && since && q.is_of_contents)
+                good = error_set(error, "--since compares types, and %.200s is what they hold", q.name);
+        if (good && since) {
+                then.name = q.name;
+                good = fold_then(&then) || error_set(error, "out of memory; --memory gives it more");
+                q.then = &then;
+        }
+        good = good && answer(&q, error);
+        release(&q);
+        release(&then);
         return good;
 }
 

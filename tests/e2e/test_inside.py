@@ -611,6 +611,15 @@ def test_who_holds_what_in_a_file(directory, threaded):
         grown = inspect("heap", program.pid, "--since", graph)
         sessions = next(b for b in grown["bands"] if b["name"] == "main:Main.Session")
         assert (sessions["closures_then"], sessions["closures"] - sessions["unreached_bytes"] // 32) == (3000, 6000)
+        why = inspect("why", program.pid, "Main.Session", "--since", graph)
+        for found in (why, why["paths"][0], why["roots"][0]):
+            assert (found["bytes"], found["bytes_then"]) == (6000 * 32, 3000 * 32), found
+        text = client("why", program.pid, "Session", "--since", graph).stdout.decode()
+        assert re.search(r"^since \S+: \+93\.8 KiB$", text, re.M) and re.search(r"^  100\.0 %    \+93\.8 KiB  CAF Main\.sessions; nothing else", text, re.M), text
+        brief = client("why", program.pid, "Session", "--since", graph, "--brief").stdout.decode()
+        assert re.search(r"; \+93\.8 KiB since \S+Z\n$", brief), brief
+        refused = client("why", program.pid, "Map Int Session", "--since", graph)
+        assert refused.returncode == 2 and b"--since compares types" in refused.stderr, refused
         other = client("heap", threaded.pid, "--since", graph).stdout.decode()
         assert f", of another run: inside-threaded, process {program.pid}" in other, other
     finally:

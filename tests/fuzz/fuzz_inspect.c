@@ -123,7 +123,8 @@ static void graph(const struct graph_subject *s)
 
         (void)show_graph(s, s->graph, &error);
         (void)show_graph(s, NULL, &error);
-        (void)show_why(s, &error);
+        (void)show_why(s, NULL, &error);
+        (void)show_why(s, s->graph, &error);
         graph_write_heapsnapshot(nowhere, s->graph);
         free(graph_file_encode(s->graph, &size));
 }
