@@ -374,28 +374,25 @@ static bool read_graph_file(struct heap_graph *g, const char *path, uint64_t mos
 static bool heap_of_graph(const struct graph_subject *s, struct error *error)
 {
         const struct inspect_request *r = s->request;
-        struct heap_graph since;
 
-        heap_graph_init(&since);
-        const bool good = (r->by != BY_CONTENTS ||
-                           error_set(error,
-                                     "--by contents is of a census: without a graph, --retained, --since and "
-                                     "--output")) &&
-                          (!r->since || read_graph_file(&since, r->since, r->memory_bytes / 2, error)) &&
-                          show_graph(s, r->since ? &since : NULL, error) &&
-                          (!r->output || graph_file_write(r->output, s->graph, error));
-        heap_graph_done(&since);
-        return good;
+        return (r->by != BY_CONTENTS || error_set(error,
+                                                  "--by contents is of a census: without a graph, --retained, "
+                                                  "--since and --output")) &&
+               show_graph(s, error) && (!r->output || graph_file_write(r->output, s->graph, error));
 }
 
-static bool why_of_graph(const struct graph_subject *s, struct error *error)
+/* Also of the older graph that the request names. */
+static bool answer_of_graph(const struct graph_subject *s,
+                            bool (*answer)(const struct graph_subject *s, struct error *error), struct error *error)
 {
-        struct heap_graph since;
         const char *path = s->request->since;
+        struct graph_subject beside = *s;
+        struct heap_graph since;
 
         heap_graph_init(&since);
-        const bool good = (!path || read_graph_file(&since, path, s->request->memory_bytes / 2, error)) &&
-                          show_why(s, path ? &since : NULL, error);
+        beside.since = path ? &since : NULL;
+        const bool good =
+                (!path || read_graph_file(&since, path, s->request->memory_bytes / 2, error)) && answer(&beside, error);
         heap_graph_done(&since);
         return good;
 }
@@ -404,10 +401,10 @@ static int with_graph(struct inspect_subject *s, bool (*answer)(const struct gra
                       struct error *error)
 {
         struct heap_graph g;
-        const struct graph_subject of = { s->request, &g, s };
+        const struct graph_subject of = { .request = s->request, .graph = &g, .inspected = s };
         int status = read_graph(&g, s, error);
 
-        if (status == EXIT_OK && !answer(&of, error))
+        if (status == EXIT_OK && !answer_of_graph(&of, answer, error))
                 status = EXIT_USAGE;
         heap_graph_done(&g);
         return status;
@@ -422,7 +419,7 @@ static int heap(struct inspect_subject *s, struct error *error)
 
 static int why(struct inspect_subject *s, struct error *error)
 {
-        return with_graph(s, why_of_graph, error);
+        return with_graph(s, show_why, error);
 }
 
 /* With `--once` it only finds out whether it can be watched. */
@@ -505,7 +502,7 @@ static const struct verb {
 } verbs[] = {
         { "threads", threads_of_process, threads_of_core, NULL },
         { "heap", heap, heap, heap_of_graph },
-        { "why", why, why, why_of_graph },
+        { "why", why, why, show_why },
         { "profile", profile_of_process, profile_of_core, NULL },
         { "watch", watch_process, watch_core, NULL },
 };
@@ -577,7 +574,7 @@ static int inspect_process(const struct inspect_request *r, const struct verb *v
 static int inspect_graph(const struct inspect_request *r, const struct verb *v, struct error *error)
 {
         struct heap_graph g;
-        const struct graph_subject s = { r, &g, NULL };
+        const struct graph_subject s = { .request = r, .graph = &g };
 
         if (r->arrays) {
                 (void)error_set(error, "%.300s has no contents to compare: --arrays needs the program, or a core file",
@@ -589,7 +586,8 @@ static int inspect_graph(const struct inspect_request *r, const struct verb *v, 
                                 r->core);
                 return EXIT_USAGE;
         }
-        const bool good = read_graph_file(&g, r->core, r->memory_bytes / 2, error) && v->graph(&s, error);
+        const bool good =
+                read_graph_file(&g, r->core, r->memory_bytes / 2, error) && answer_of_graph(&s, v->graph, error);
         heap_graph_done(&g);
         return good ? EXIT_OK : EXIT_USAGE;
 }

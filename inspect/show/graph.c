@@ -29,8 +29,7 @@ struct row {
 struct view {
         const struct graph_subject *subject;
         struct graph_groups now, then;
-        struct folded tree;             /* of JSON */
-        const struct heap_graph *since; /* NULL: there is none */
+        struct folded tree; /* of JSON */
         struct row *rows;
         size_t n;
         uint64_t bytes, closures, reached_bytes; /* of all closures */
@@ -107,7 +106,7 @@ static bool make_rows(struct view *v)
                 v->reached_bytes += v->rows[i].now ? v->rows[i].now->bytes : 0;
                 v->then_bytes += graph_group_bytes(v->rows[i].then);
         }
-        ARRAY_SORT(v->rows, v->n, v->since ? by_gain : by_retained);
+        ARRAY_SORT(v->rows, v->n, v->subject->since ? by_gain : by_retained);
         return true;
 }
 
@@ -122,16 +121,16 @@ static bool make_tree(struct view *v, const struct retained *retained)
         return good;
 }
 
-static bool make_view(struct view *v, const struct heap_graph *since, struct error *error)
+static bool make_view(struct view *v, struct error *error)
 {
         const struct inspect_request *r = v->subject->request;
+        const struct heap_graph *since = v->subject->since;
         struct retained retained = { .n = 0 };
         bool good = graph_groups_find(&v->now, v->subject->graph, r->by == BY_TYPE) &&
                     (!since || graph_groups_find(&v->then, since, r->by == BY_TYPE)) &&
                     retained_find(&retained, v->subject->graph, v->now.of_type, v->now.n) &&
                     (!r->json || since || make_tree(v, &retained));
 
-        v->since = since;
         for (uint32_t i = 0; good && i < v->now.n; i++)
                 v->now.items[i].retained_bytes = retained.of_group[i];
         retained_done(&retained);
@@ -156,7 +155,7 @@ static void print_row(const struct view *v, const struct row *r)
         const struct graph_group *g = r->now;
         const int64_t closures = (int64_t)(graph_group_closures(r->now) - graph_group_closures(r->then));
 
-        if (v->since)
+        if (v->subject->since)
                 (void)fprintf(to, "%11s  %+12" PRId64,
                               head_gain_text(gain, graph_group_bytes(r->now), graph_group_bytes(r->then)), closures);
         (void)fprintf(to, "  %10s  %10s  %14s  %10s",
@@ -206,18 +205,18 @@ static void print_text(const struct view *v, const struct graph_group *const *ro
         size_t shown = 0;
 
         head_of_graph(v->subject, what_text(what, v));
-        if (v->since)
-                head_since(v->subject, &v->since->origin, v->bytes, v->then_bytes);
+        if (v->subject->since)
+                head_since(v->subject, &v->subject->since->origin, v->bytes, v->then_bytes);
         (void)fputc('\n', r->to);
-        if (v->since)
+        if (v->subject->since)
                 (void)fprintf(r->to, "%11s  %12s", "GAINED", "+CLOSURES");
         (void)fprintf(r->to, "  %10s  %10s  %14s  %10s  TYPE\n", "RETAINS", "BYTES", "CLOSURES", "UNREACHED");
         for (size_t i = 0; i < v->n && shown < r->top; i++)
-                if (!v->since || gain_of(&v->rows[i]) != 0) {
+                if (!v->subject->since || gain_of(&v->rows[i]) != 0) {
                         print_row(v, &v->rows[i]);
                         shown++;
                 }
-        if (!v->since && v->n > shown)
+        if (!v->subject->since && v->n > shown)
                 (void)fprintf(r->to, "  ... %zu further types\n", v->n - shown);
         (void)fputs("\nroots, by what would go with each\n", r->to);
         for (uint32_t i = 0; i < n_roots && i < ROOTS_SHOWN; i++) {
@@ -244,7 +243,7 @@ static void json_row(struct json_out *j, const struct view *v, const struct row 
         json_member_u64(j, "unreached_bytes", g ? g->unreached_bytes : 0);
         if (held)
                 contents_json(j, held);
-        if (v->since) {
+        if (v->subject->since) {
                 json_member_u64(j, "bytes_then", graph_group_bytes(r->then));
                 json_member_u64(j, "closures_then", graph_group_closures(r->then));
         }
@@ -318,26 +317,26 @@ static bool print_json(struct view *v, const struct graph_group *const *roots, u
         json_member_u64(&j, "bytes", v->bytes);
         json_member_u64(&j, "closures", v->closures);
         json_member_u64(&j, "reached_bytes", v->reached_bytes);
-        if (v->since)
+        if (v->subject->since)
                 json_member_u64(&j, "bytes_then", v->then_bytes);
         json_member_open(&j, "bands", '[');
         for (size_t i = 0; i < v->n; i++)
                 json_row(&j, v, &v->rows[i]);
         json_close(&j, ']');
         json_roots(&j, roots, n_roots);
-        if (!v->since)
+        if (!v->subject->since)
                 json_tree(&j, &v->tree);
-        const bool good = v->since || json_why(&j, v);
+        const bool good = v->subject->since || json_why(&j, v);
         json_close(&j, '}');
         json_newline(&j);
         return good;
 }
 
-bool show_graph(const struct graph_subject *s, const struct heap_graph *since, struct error *error)
+bool show_graph(const struct graph_subject *s, struct error *error)
 {
         struct view v = { .subject = s };
         const struct graph_group **roots = NULL;
-        bool good = make_view(&v, since, error);
+        bool good = make_view(&v, error);
 
         if (good && !(roots = calloc((size_t)v.now.n + 1, sizeof(*roots))))
                 good = error_set(error, "out of memory; --memory gives it more");

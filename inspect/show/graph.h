@@ -6,6 +6,6 @@
 #include "inspect/show/request.h"
 
 /* `since`: NULL, or the older one. False with a sentence. */
-bool show_graph(const struct graph_subject *s, const struct heap_graph *since, struct error *error);
+bool show_graph(const struct graph_subject *s, struct error *error);
 
 #endif

@@ -66,6 +66,7 @@ struct graph_subject {
         const struct inspect_request *request;
         const struct heap_graph *graph;
         const struct inspect_subject *inspected; /* NULL: it is from a file */
+        const struct heap_graph *since;          /* an older one to compare with; NULL: there is none */
 };
 
 #endif

@@ -124,7 +124,7 @@ static bool are_stacks_most(const struct question *q)
 /* The largest of those that answer best; threads that wait at one place are kept as all are. Returns how well. */
 static unsigned choose(struct question *q, const char *typed)
 {
-        const bool with_stacks = are_stacks_most(q);
+        const bool with_stacks = !typed && are_stacks_most(q);
         unsigned best = 0;
 
         if (typed && !strncmp(typed, THREAD_BANDS_NAME, strlen(THREAD_BANDS_NAME)))
@@ -325,18 +325,14 @@ static bool try_without(struct question *q)
 /* The band of that name, if there was one; then its paths and roots. False: out of memory. */
 static bool fold_then(struct question *q)
 {
-        for (int by_type = 0; by_type < 2 && !q->n_paths; by_type++) {
-                graph_groups_done(&q->groups);
+        for (int by_type = 0; by_type < 2; by_type++) {
                 if (!graph_groups_find(&q->groups, q->graph, by_type))
                         return false;
-                for (uint32_t i = 0; i < q->groups.n && !q->n_paths; i++) {
-                        const struct graph_group *g = &q->groups.items[i];
-                        q->band = i;
-                        if (g->class == GROUP_CLOSURES && !strcmp(g->name, q->name))
+                for (q->band = 0; q->band < q->groups.n; q->band++)
+                        if (band_of(q)->class == GROUP_CLOSURES && !strcmp(band_of(q)->name, q->name))
                                 return type_paths_find(&q->types, q->graph) && fold(q);
-                }
+                graph_groups_done(&q->groups);
         }
-        graph_groups_done(&q->groups);
         return true;
 }
 
@@ -817,14 +813,14 @@ static void release(struct question *q)
         free(q->roots);
 }
 
-bool show_why(const struct graph_subject *s, const struct heap_graph *since, struct error *error)
+bool show_why(const struct graph_subject *s, struct error *error)
 {
-        struct question q = { .subject = s, .graph = s->graph }, then = { .graph = since };
+        struct question q = { .subject = s, .graph = s->graph }, then = { .graph = s->since };
         bool good = find_band(&q, s, error);
 
-        if (good && since && q.is_of_contents)
+        if (good && s->since && q.is_of_contents)
                 good = error_set(error, "--since compares types, and %.200s is what they hold", q.name);
-        if (good && since) {
+        if (good && s->since) {
                 then.name = q.name;
                 good = fold_then(&then) || error_set(error, "out of memory; --memory gives it more");
                 q.then = &then;

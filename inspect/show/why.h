@@ -8,7 +8,7 @@
 #include "proto/base/json_out.h"
 
 /* Of the band that the request names, or of the largest. False with a sentence. */
-bool show_why(const struct graph_subject *s, const struct heap_graph *since, struct error *error);
+bool show_why(const struct graph_subject *s, struct error *error);
 
 /* Paths of each of these groups: a member of an open object. False: out of memory. */
 bool why_json(struct json_out *j, const struct heap_graph *g, const struct graph_groups *groups,

@@ -121,10 +121,11 @@ static void graph(const struct graph_subject *s)
         size_t size;
         struct error error;
 
-        (void)show_graph(s, s->graph, &error);
-        (void)show_graph(s, NULL, &error);
-        (void)show_why(s, NULL, &error);
-        (void)show_why(s, s->graph, &error);
+        for (int compares = 0; compares < 2; compares++) {
+                const struct graph_subject of = { s->request, s->graph, s->inspected, compares ? s->graph : NULL };
+                (void)show_graph(&of, &error);
+                (void)show_why(&of, &error);
+        }
         graph_write_heapsnapshot(nowhere, s->graph);
         free(graph_file_encode(s->graph, &size));
 }
@@ -182,7 +183,7 @@ static void heap(struct program *p, struct ghc *g, const struct inspect_request 
                     heap_bands_of(&held.bands, &all, g, false) && heap_bands_add_contents(&held.bands, &all, g)) {
                         heap_bands_sort_by_name(&held.bands);
                         head_origin(&held.origin, &subject);
-                        graph(&(struct graph_subject){ request, &held, &subject });
+                        graph(&(struct graph_subject){ request, &held, &subject, NULL });
                 }
                 free(places);
                 heap_graph_done(&held);
@@ -366,7 +367,7 @@ static void read_graph(const uint8_t *data, size_t size)
         memcpy(bytes, magic, head);
         const size_t n = ZSTD_compress(bytes + head, room, data, size, 1);
         if (graph_file_decode(&g, bytes, head + n, UINT64_C(1) << 26, &error))
-                graph(&(struct graph_subject){ &request, &g, NULL });
+                graph(&(struct graph_subject){ &request, &g, NULL, NULL });
         heap_graph_done(&g);
         free(bytes);
 }
