@@ -54,15 +54,18 @@ static void put_gib(struct text_out *out, uint64_t bytes)
         text_put(out, "GiB");
 }
 
-/* Of an empty snapshot, which copies so much of each. */
-static uint64_t count_megablocks(struct heap_snapshot *s, struct ghc *g, uint64_t each_bytes)
+uint64_t snapshot_heap_bytes(struct ghc *g)
 {
         struct size size = { 0, UINT64_MAX };
 
-        *s = (struct heap_snapshot){ .ghc = g, .each_bytes = each_bytes };
         blocks_each(g->program, see_size, &size);
-        s->heap_bytes = size.megablocks * MEGABLOCK_BYTES;
-        return size.megablocks;
+        return size.megablocks * MEGABLOCK_BYTES;
+}
+
+/* An empty one, which copies so much of each megablock. */
+static void begin_snapshot(struct heap_snapshot *s, struct ghc *g, uint64_t each_bytes)
+{
+        *s = (struct heap_snapshot){ .ghc = g, .each_bytes = each_bytes, .heap_bytes = snapshot_heap_bytes(g) };
 }
 
 /* An eighth more: it runs, and allocates. */
@@ -79,13 +82,6 @@ static bool make_reserve(struct heap_snapshot *s, struct error *error)
         return true;
 }
 
-uint64_t snapshot_heap_bytes(struct ghc *g)
-{
-        struct heap_snapshot s;
-
-        return count_megablocks(&s, g, MEGABLOCK_BYTES) * MEGABLOCK_BYTES;
-}
-
 uint64_t snapshot_needed_bytes(const struct heap_snapshot *s, unsigned quarters_a_byte)
 {
         return s->heap_bytes / 4 * quarters_a_byte + SNAPSHOT_BASE_BYTES;
@@ -94,16 +90,15 @@ uint64_t snapshot_needed_bytes(const struct heap_snapshot *s, unsigned quarters_
 bool snapshot_prepare(struct heap_snapshot *s, struct ghc *g, uint64_t most_bytes, unsigned quarters_a_byte,
                       struct error *error)
 {
-        const uint64_t heap = count_megablocks(s, g, MEGABLOCK_BYTES) * MEGABLOCK_BYTES;
+        begin_snapshot(s, g, MEGABLOCK_BYTES);
         const uint64_t needed = snapshot_needed_bytes(s, quarters_a_byte);
-
         if (needed > most_bytes) {
                 char text[64], given[64];
                 struct text_out out;
                 text_out_init(&out, text, sizeof(text));
                 put_gib(&out, needed + needed / 8);
                 text_out_init(&out, given, sizeof(given));
-                put_gib(&out, heap);
+                put_gib(&out, s->heap_bytes);
                 return error_set(error,
                                  "its heap has %s, and to inspect it needs more memory than allowed: --memory %s",
                                  given, text);
@@ -113,7 +108,7 @@ bool snapshot_prepare(struct heap_snapshot *s, struct ghc *g, uint64_t most_byte
 
 bool snapshot_prepare_descriptors(struct heap_snapshot *s, struct ghc *g, struct error *error)
 {
-        (void)count_megablocks(s, g, DESCRIPTOR_AREA);
+        begin_snapshot(s, g, DESCRIPTOR_AREA);
         return make_reserve(s, error);
 }
 
