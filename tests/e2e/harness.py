@@ -85,6 +85,15 @@ def require_tracing(**whose):
         require("to trace another process", sys.executable, "-c", TRACE, other.pid)
 
 
+def under_yama(directory, scope):
+    """What to put before a command so that it sees that kernel.yama.ptrace_scope; skips the test where that cannot be."""
+    (directory / "kernel/yama").mkdir(parents=True)
+    (directory / "kernel/yama/ptrace_scope").write_text(f"{scope}\n")
+    prefix = ["unshare", "--mount", "sh", "-c", f'mount --bind {directory}/kernel /proc/sys/kernel && exec "$@"', "sh"]
+    require("root and a mount namespace of its own", *prefix, "true")
+    return prefix
+
+
 def make_once(name, make, inputs):
     """The folder NAME of the build folder, which make(folder) fills: once for all processes that test at a time, and once more
     when `inputs`, bytes that say what it is made of, are others."""

@@ -14,7 +14,7 @@ import threading
 
 import pytest
 
-from harness import BUILD, CLIENT, DEADLINE_S, LOGS, ROOT, VALGRIND, Daemon, Programs, client, pb, running, wait_for
+from harness import BUILD, CLIENT, DEADLINE_S, LOGS, ROOT, VALGRIND, Daemon, Programs, client, pb, running, under_yama, wait_for
 
 AGENT = BUILD / "libheapwatch-agent.so"
 BUILDS = {"threaded": ["-threaded"], "plain": [], "threaded-log": ["-threaded", "-eventlog"], "plain-log": ["-eventlog"]}
@@ -326,17 +326,13 @@ def test_a_service_that_may_have_no_sockets(directory, bare):
 
 def test_who_asks_may_trace_where_yama_forbids_it(directory, bare):
     """By a stand-in for the kernel's part (tests/programs/yama.c). Without an agent it is refused."""
-    if os.geteuid() != 0 or subprocess.run(["unshare", "--mount", "true"], capture_output=True).returncode != 0:
-        pytest.skip("needs root and a mount namespace of its own")
+    prefix = under_yama(directory, "1")
     tracer, preload = directory / "tracer", directory / "yama.so"
     subprocess.run(["gcc", "-shared", "-fPIC", "-o", preload, ROOT / "tests/programs/yama.c"], check=True)
-    (directory / "kernel/yama").mkdir(parents=True)
-    (directory / "kernel/yama/ptrace_scope").write_text("1\n")
-    under_yama = ["unshare", "--mount", "sh", "-c", f'mount --bind {directory}/kernel /proc/sys/kernel && exec "$@"', "sh"]
     env = {**os.environ, "YAMA_TRACER": str(tracer)}
 
     def inspect(verb, pid, *args):
-        return subprocess.run([*under_yama, "env", f"LD_PRELOAD={preload}", CLIENT, verb, str(pid), *args], env=env, capture_output=True, text=True,
+        return subprocess.run([*prefix, "env", f"LD_PRELOAD={preload}", CLIENT, verb, str(pid), *args], env=env, capture_output=True, text=True,
                               timeout=DEADLINE_S)
 
     with running(bare["serve-threaded"], "1", stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=directory,

@@ -12,7 +12,7 @@ import pytest
 
 from live_log import NO_CAPABILITY, LiveLog
 from test_web_page import browser     # noqa: F401: a fixture
-from harness import CLIENT, DEADLINE_S, LONG, Daemon, Programs, client, long_cases, pb, require_tracing, running, wait_for
+from harness import CLIENT, DEADLINE_S, LONG, Daemon, Programs, client, long_cases, pb, require_tracing, running, under_yama, wait_for
 
 MIB = 1 << 20
 pytestmark = pytest.mark.xdist_group("inside")
@@ -371,20 +371,16 @@ def test_what_is_no_haskell_program_is_watched_as_a_process(directory):
 @pytest.mark.parametrize("scope", ["1", "2", "3"])
 def test_what_yama_forbids_is_said_with_its_setting(directory, scope):
     """A kernel with yama, as far as its file tells; what is refused for another reason here would be by it there."""
-    if os.geteuid() != 0 or subprocess.run(["unshare", "--mount", "true"], capture_output=True).returncode != 0:
-        pytest.skip("needs root and a mount namespace of its own")
+    prefix = under_yama(directory, scope)
     directory.chmod(0o755)
     undumpable = "import ctypes, time; ctypes.CDLL(None).prctl(4, 0, 0, 0, 0); print(flush=True); time.sleep(1000)"  # not to be inspected by its user
-    (directory / "kernel/yama").mkdir(parents=True)
-    (directory / "kernel/yama/ptrace_scope").write_text(scope + "\n")
     as_nobody = ("setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups")
     for name in ("heapwatch", "heapwatch-inspect"):     # where it can read them
         shutil.copy(pathlib.Path(CLIENT).with_name(name), directory / name)
     with running(*as_nobody, "/usr/bin/python3", "-c", undumpable, stdout=subprocess.PIPE) as program:
         assert program.stdout.readline()
         for verb in (["threads"], ["heap"], ["why"], ["profile", "--for", "1s"]):
-            done = subprocess.run(["unshare", "--mount", "sh", "-c", f'mount --bind {directory}/kernel /proc/sys/kernel && exec "$@"', "sh",
-                                   *as_nobody, directory / "heapwatch", verb[0], str(program.pid), *verb[1:]],
+            done = subprocess.run([*prefix, *as_nobody, directory / "heapwatch", verb[0], str(program.pid), *verb[1:]],
                                   env={**os.environ, "HEAPWATCH_DIR": "/nonexistent"}, capture_output=True, text=True, timeout=DEADLINE_S)
             assert done.returncode == 2 and f"kernel.yama.ptrace_scope is {scope}: " in done.stderr, (verb, done)
             assert len(done.stderr.splitlines()) == 1 and ("CAP_SYS_PTRACE" in done.stderr or scope == "3"), done
