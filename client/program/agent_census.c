@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proto/base/agent_request.h"
 #include "client/program/process_uri.h"
+#include "proto/base/agent_request.h"
 #include "proto/base/clock.h"
 
 #define SCHEME    "unix:"

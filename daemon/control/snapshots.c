@@ -133,9 +133,12 @@ static bool offer_targets(struct turn *t)
 bool snapshot_answer(struct snapshot_answer *a, const Hw__SnapshotRequest *wanted, struct targets *targets,
                      struct bus_client *client, uint64_t *moved_ns)
 {
-        struct turn t = { .answer = a, .wanted = wanted, .targets = targets, .client = client, .moved_ns = moved_ns };
-
-        t.began_ns = clock_mono_ns();
+        struct turn t = { .answer = a,
+                          .wanted = wanted,
+                          .targets = targets,
+                          .client = client,
+                          .moved_ns = moved_ns,
+                          .began_ns = clock_mono_ns() };
 
         if (!a->begun && !offer_update(&t, targets_daemon_state(targets)))
                 return false;
