@@ -184,9 +184,11 @@ static bool make_directory(struct program_run *r)
 static bool is_sooner_from_outside(const struct program_run *r)
 {
         const bool is_asked_for = r->o.no_flush || r->flags.flush || r->o.heap_profile || r->o.extra[0];
+        const bool is_permitted = permission_scope(PERMISSION_SCOPE) == 1 || /* the program permits it: session.c */
+                                  permission_missing_here() == NULL;
 
         return r->not_inside.text[0] && !is_asked_for && rtsinfo_at_least(&r->info, 9, 0) &&
-               !rtsinfo_at_least(&r->info, 9, 11) && permission_missing_here() == NULL;
+               !rtsinfo_at_least(&r->info, 9, 11) && is_permitted;
 }
 
 /* False: a mistake of the user's. */

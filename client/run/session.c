@@ -22,6 +22,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -120,6 +121,8 @@ static _Noreturn void become_program(const struct session *s, int report)
         int null = -1;
 
         restore_signals(s);
+        if (r->is_haskell && !r->from_inside) /* as the agent does; it outlasts exec, and fails without yama */
+                (void)prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
         if (!r->o.no_top) {
                 (void)setpgid(0, 0);
                 null = open("/dev/null", O_RDONLY);

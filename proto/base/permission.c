@@ -18,7 +18,7 @@ const char *permission_missing(int scope, bool capable)
         if (capable || scope <= 0)
                 return NULL;
         return scope == 1 ? "kernel.yama.ptrace_scope is 1" NEEDED
-                            "; what `heapwatch run` starts with the agent can be inspected all the same"
+                            "; what `heapwatch run` starts can be inspected all the same"
                           : "kernel.yama.ptrace_scope is 2" NEEDED;
 }
 

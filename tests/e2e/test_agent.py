@@ -324,29 +324,48 @@ def test_a_service_that_may_have_no_sockets(directory, bare):
     assert os.listdir(directory) == []
 
 
+class Yama:
+    """kernel.yama.ptrace_scope 1, by a stand-in for the kernel's part (tests/programs/yama.c)."""
+
+    def __init__(self, directory):
+        self.prefix, self.tracer, self.preload = under_yama(directory, "1"), directory / "tracer", directory / "yama.so"
+        subprocess.run(["gcc", "-shared", "-fPIC", "-o", self.preload, ROOT / "tests/programs/yama.c"], check=True)
+        self.env = {**os.environ, "YAMA_TRACER": str(self.tracer), "HEAPWATCH_DIR": str(directory)}
+
+    def command(self, *words):
+        return [*self.prefix, "env", f"LD_PRELOAD={self.preload}", CLIENT, *map(str, words)]
+
+    def heapwatch(self, *words):
+        return subprocess.run(self.command(*words), env=self.env, capture_output=True, text=True, timeout=DEADLINE_S)
+
+
 def test_who_asks_may_trace_where_yama_forbids_it(directory, bare):
-    """By a stand-in for the kernel's part (tests/programs/yama.c). Without an agent it is refused."""
-    prefix = under_yama(directory, "1")
-    tracer, preload = directory / "tracer", directory / "yama.so"
-    subprocess.run(["gcc", "-shared", "-fPIC", "-o", preload, ROOT / "tests/programs/yama.c"], check=True)
-    env = {**os.environ, "YAMA_TRACER": str(tracer)}
-
-    def inspect(verb, pid, *args):
-        return subprocess.run([*prefix, "env", f"LD_PRELOAD={preload}", CLIENT, verb, str(pid), *args], env=env, capture_output=True, text=True,
-                              timeout=DEADLINE_S)
-
+    """Without an agent it is refused."""
+    yama = Yama(directory)
     with running(bare["serve-threaded"], "1", stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=directory,
-                 env={**env, "LD_PRELOAD": f"{AGENT}:{preload}", "HEAPWATCH_AGENT": f"socket={directory}/agent"}) as program:
+                 env={**yama.env, "LD_PRELOAD": f"{AGENT}:{yama.preload}", "HEAPWATCH_AGENT": f"socket={directory}/agent"}) as program:
         connect(directory).close()
         for verb in (["heap"], ["threads"], ["profile", "--for", "1s"]):
-            tracer.unlink(missing_ok=True)
-            done = inspect(verb[0], program.pid, *verb[1:])
+            yama.tracer.unlink(missing_ok=True)
+            done = yama.heapwatch(verb[0], program.pid, *verb[1:])
             assert done.returncode == 0 and f"process {program.pid}" in done.stdout, (verb, done)
-            assert tracer.read_text().strip() not in ("", "0", str(program.pid))
-    tracer.unlink()
+            assert yama.tracer.read_text().strip() not in ("", "0", str(program.pid))
+    yama.tracer.unlink()
     with running(bare["serve-threaded"], "1", stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=directory) as program:
-        done = inspect("heap", program.pid)
-        assert done.returncode == 2 and "does not let us inspect" in done.stderr and not tracer.exists(), done
+        done = yama.heapwatch("heap", program.pid)
+        assert done.returncode == 2 and "does not let us inspect" in done.stderr and not yama.tracer.exists(), done
+
+
+def test_what_run_starts_without_an_agent_may_be_traced_under_yama(directory, bare):
+    yama = Yama(directory)
+    with Daemon(directory) as daemon, \
+            running(*yama.command("run", "--no-top", "--no-agent", "--name", "x", "--", bare["serve-threaded"], "1"), env=yama.env,
+                    stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as run:
+        assert "is watched from outside" in run.stderr.readline()
+        target = daemon.wait_state("x", "RUNNING")
+        assert target.uri.startswith("outside:")
+        done = yama.heapwatch("heap", target.run_info.pid)
+        assert done.returncode == 0 and f"process {target.run_info.pid}" in done.stdout, done
 
 
 def in_namespaces(script):

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Preloaded: kernel.yama.ptrace_scope 1 where the kernel has none. prctl(PR_SET_PTRACER) writes whom it allows into the
- * file $YAMA_TRACER, and only that process may read or stop another one.
+ * file $YAMA_TRACER, and only that process, or each with PR_SET_PTRACER_ANY, may read or stop another one.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -26,7 +26,7 @@ int prctl(int option, ...)
         if (option != PR_SET_PTRACER)
                 return (int)syscall(SYS_prctl, option, a[0], a[1], a[2], a[3]);
         FILE *f = fopen(getenv("YAMA_TRACER"), "w");
-        return f && fprintf(f, "%lu\n", a[0]) > 0 && fclose(f) == 0 ? 0 : -1;
+        return f && fprintf(f, "%ld\n", (long)a[0]) > 0 && fclose(f) == 0 ? 0 : -1;
 }
 
 static int is_allowed(void)
@@ -39,7 +39,7 @@ static int is_allowed(void)
         if (f)
                 (void)fclose(f);
         errno = EPERM;
-        return pid == getpid();
+        return pid == getpid() || pid == (long)PR_SET_PTRACER_ANY;
 }
 
 ssize_t process_vm_readv(pid_t pid, const struct iovec *to, unsigned long n_to, const struct iovec *from,
