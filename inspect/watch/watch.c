@@ -9,8 +9,9 @@
  * collections, or what the sum of all major ones has grown by, where there was one.
  *
  * A census is of the time between two major collections, in which closures of the oldest generation stay where they
- * are. Minor collections may come meanwhile: what they promote is not in it, and of the youngest closures, which they
- * move, some may be missing. It is checked against the generations' own sizes; one that does not fit is no census.
+ * are. It is copied without any collection meanwhile where that can be. Else what minor collections promote is not in
+ * it, and of the youngest closures, which they move, some may be missing: it is checked against the generations' own
+ * sizes, as they were when nothing was collected; one that does not fit is no census.
  *
  * When no major collection has come for some time, a census is of what roots reach, and that is also what live data
  * are then. For this the heap is read twice without any collection meanwhile, because the program moves pointers from
@@ -66,7 +67,8 @@
 #define MISSED_MOST     3u                    /* then what is reached is not known any more, */
 #define WAIT_MOST       15u                   /* and searched for once in so many censuses at least */
 #define WHOLE_TRIES     3u
-#define WHOLE_WAIT_MS   1
+#define MOMENT_TRIES    3u
+#define MOMENT_WAIT_MS  1
 #define WHOLE_BYTES     UINT64_C(65536) /* sizes of a heap that nothing has moved differ by so much, */
 #define WHOLE_PARTS     50u             /* and one part in so many */
 
@@ -266,6 +268,20 @@ static bool is_over(void *ctx)
                major_collections(&now) != major_collections(&m->generations);
 }
 
+/*
+ * In which nothing is collected: only then do the generations tell what they hold, which a census must fit. Their
+ * memory is looked up after them: a collection adds to it.
+ */
+static bool find_moment(const struct watching *w, struct heap_moment *m)
+{
+        for (unsigned tries = 0; tries < MOMENT_TRIES; tries++) {
+                if (generations_read(&m->generations, m->program) && !generations_collecting(&m->generations))
+                        return live_remap(w->ghc->program, w->pid);
+                (void)poll(NULL, 0, MOMENT_WAIT_MS);
+        }
+        return false;
+}
+
 /* A copy of the heap between two major collections. */
 struct copy {
         struct heap_snapshot snapshot;
@@ -283,31 +299,33 @@ static bool copy_whole(const struct watching *w, struct heap_snapshot *n)
 
         for (unsigned tries = 0; tries < WHOLE_TRIES; tries++) {
                 snapshot_clear(n);
-                if (generations_read(&m.generations, m.program) && !generations_collecting(&m.generations) &&
-                    snapshot_copy(n, true, heap_moment_is_over, &m, &unused) && !heap_moment_is_over(&m) &&
-                    snapshot_reread(n, heap_moment_is_over, &m) && !heap_moment_is_over(&m))
+                if (find_moment(w, &m) && snapshot_copy(n, true, heap_moment_is_over, &m, &unused) &&
+                    !heap_moment_is_over(&m) && snapshot_reread(n, heap_moment_is_over, &m) && !heap_moment_is_over(&m))
                         return true;
-                (void)poll(NULL, 0, WHOLE_WAIT_MS);
+                (void)poll(NULL, 0, MOMENT_WAIT_MS);
         }
         return false;
 }
 
-static bool copy_any(const struct watching *w, struct copy *c, struct error *error)
+/* Once, unless this is over meanwhile. */
+static bool copy_once(const struct watching *w, struct copy *c, bool (*over)(void *moment), struct error *error)
 {
         struct heap_moment m = { w->ghc->program, w->ghc->generations };
 
         snapshot_clear(&c->snapshot);
-        return generations_read(&m.generations, m.program) && !is_in_major(&m.generations) &&
-               snapshot_copy(&c->snapshot, false, is_over, &m, error) &&
-               (!c->is_sample || heap_sample_copy(&c->sample, &c->snapshot, is_over, &m, error)) && !is_over(&m);
+        return find_moment(w, &m) && snapshot_copy(&c->snapshot, false, over, &m, error) &&
+               (!c->is_sample || heap_sample_copy(&c->sample, &c->snapshot, over, &m, error)) && !over(&m);
 }
 
+/* Of a heap that is soon copied none of the youngest closures need be missing. */
 static bool copy(struct watching *w, struct copy *c, struct error *error)
 {
-        if (!live_remap(w->ghc->program, w->pid))
-                return false;
         c->is_whole = c->reaches && copy_whole(w, &c->snapshot);
-        return (c->is_whole || copy_any(w, c, error)) && snapshot_index(&c->snapshot);
+        if ((c->is_whole || (!c->is_sample && copy_once(w, c, heap_moment_is_over, error))) &&
+            snapshot_index(&c->snapshot) && c->snapshot.lost_links == 0)
+                return true;
+        c->is_whole = false;
+        return copy_once(w, c, is_over, error) && snapshot_index(&c->snapshot);
 }
 
 /* Whether the census has about what the generations say that they hold, before or after it was taken. */
