@@ -416,7 +416,7 @@ void console_key(struct console *c, int key)
                 entry_key(c, key);
         else if (key == SCREEN_TAB && c->shown->n_tables > 1)
                 next_table(c);
-        else if (!(class->key && class->key(c, key)) && !(c->table && table_key(c->table, c, key)))
+        else if (!(class->key && class->key(c, key)) && !(c->table && table_key(c->table, &c->scene, c, key)))
                 common_key(c, key);
 }
 

@@ -73,7 +73,7 @@ void entry_key(struct console *c, int key)
         }
         if (key == SCREEN_DOWN || key == SCREEN_UP) {
                 (void)(c->entry == ENTRY_SEARCH ? table_find(c->table, key == SCREEN_DOWN ? 1 : -1, false)
-                                                : table_key(c->table, c, key));
+                                                : table_key(c->table, &c->scene, c, key));
                 return;
         }
         if (key == SCREEN_ESCAPE)

@@ -91,7 +91,7 @@ bool table_find(struct table *t, int by, bool here);
 bool table_set_filter(struct table *t, const char *text, struct error *error);
 
 /* Keys that move, sort and open. True when it was one of them. (table_keys.c) */
-bool table_key(struct table *t, struct console *c, int key);
+bool table_key(struct table *t, const struct scene *s, struct console *c, int key);
 
 /*
  * Draws heading and rows into the area; what can be clicked goes to `hits` (NULL: nothing can). `marked`: the selected

@@ -30,7 +30,7 @@ static int add_columns(const struct table_class *class, const struct scene *s, s
         for (size_t i = 0; i < class->n_columns && i < MOST_COLUMNS; i++) {
                 const struct column *column = &class->columns[i];
 
-                if (column->hidden || (column->shown && !column->shown(s)))
+                if (!column_applies(column, s))
                         continue;
                 if (column->rank > rank && (!next || column->rank < next))
                         next = column->rank;

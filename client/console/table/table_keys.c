@@ -24,14 +24,17 @@ static bool move_page(struct table *t, int by)
 }
 
 /* Sorts by the next or previous column. */
-static bool step_sort(struct table *t, int by)
+static bool step_sort(struct table *t, const struct scene *s, int by)
 {
-        size_t n = t->class->n_columns;
+        const size_t n = t->class->n_columns;
+        size_t to = t->sort < n ? t->sort : by > 0 ? n - 1 : 0;
 
-        if (t->sort >= n)
-                table_sort(t, by > 0 ? 0 : n - 1);
-        else
-                table_sort(t, (t->sort + n + (size_t)by) % n);
+        for (size_t steps = 0; steps < n; steps++) {
+                to = (to + n + (size_t)by) % n;
+                if (column_applies(&t->class->columns[to], s))
+                        break;
+        }
+        table_sort(t, to);
         return true;
 }
 
@@ -51,7 +54,7 @@ static bool open_row(struct table *t, struct console *c)
         return true;
 }
 
-bool table_key(struct table *t, struct console *c, int key)
+bool table_key(struct table *t, const struct scene *s, struct console *c, int key)
 {
         switch (key) {
         case SCREEN_UP:
@@ -69,9 +72,9 @@ bool table_key(struct table *t, struct console *c, int key)
         case SCREEN_END:
                 return move(t, (long)t->n);
         case '<':
-                return step_sort(t, -1);
+                return step_sort(t, s, -1);
         case '>':
-                return step_sort(t, 1);
+                return step_sort(t, s, 1);
         case 'r':
                 return reverse(t);
         case SCREEN_ENTER:

@@ -56,6 +56,11 @@ struct column {
                      const void *data);
 };
 
+static inline bool column_applies(const struct column *c, const struct scene *s)
+{
+        return !c->hidden && (!c->shown || c->shown(s));
+}
+
 /* A function of a column that is one expression of the scene `s` and the `row`. */
 #define COLUMN_FUNCTION(type, function, expression)                                                                    \
         static type function(const struct scene *s, const void *row)                                                   \
