@@ -95,7 +95,7 @@ static size_t event_bytes(const uint8_t *at, size_t left)
         }
         case EVENT_MESSAGE: {
                 const size_t size = (size_t)get_be(at + EVENT_HEAD, 2), n = EVENT_HEAD + 2 + size;
-                static const char begin[] = OUTSIDE_SAYS_THREADS;
+                static const char begin[] = OUTSIDE_SAYS;
                 return size >= sizeof(begin) && n <= left && !memcmp(at + EVENT_HEAD + 2, begin, sizeof(begin) - 1) ? n
                                                                                                                     : 0;
         }

@@ -92,6 +92,8 @@ static int apply_rows(struct target_state *ts, const Hw__Census *c)
                 if (!b)
                         return -ENOMEM;
                 b->bytes = add_saturating(b->bytes, c->bytes[i]);
+                if (i < c->n_closures)
+                        b->closures = add_saturating(b->closures, c->closures[i]);
                 b->census = c->number;
         }
         return 0;
@@ -118,7 +120,7 @@ int bands_census(struct target_state *ts, const Hw__Census *c)
         KEEP(t->census, c);
         for (uint32_t i = 0; i < t->n_bands; i++) {
                 if (t->bands[i])
-                        t->bands[i]->bytes = 0;
+                        t->bands[i]->bytes = t->bands[i]->closures = 0;
         }
         if (apply_rows(ts, c) < 0)
                 return -ENOMEM;

@@ -200,7 +200,7 @@ static __attribute__((noinline)) void put_row_threads(struct census_state *c, co
         c->open.splits = c->open.tells_groups = true;
 }
 
-/* ------------------------------------------------- threads beside the bands */
+/* ------------------------------------- what messages tell (proto/base/outside_census.h) */
 
 /* A number and what follows it, a space or the end. */
 static bool read_number(const char **at, const char *end, uint64_t *ret)
@@ -230,25 +230,55 @@ static void add_group(struct model *m, uint64_t threads, uint64_t bytes, const c
                 (struct census_row){ .band = entry->band.id, .threads = (uint32_t)threads, .bytes = bytes };
 }
 
-/* proto/base/outside_census.h */
-bool census_threads_message(struct model *m, const struct hw_event *e)
+static void add_threads(struct model *m, uint64_t time_ns, const char *at, const char *end)
 {
-        static const char begin[] = OUTSIDE_SAYS_THREADS;
-        const char *at = (const char *)e->payload, *end = at + strnlen(at, e->size);
         uint64_t threads, bytes;
 
-        if ((size_t)(end - at) < sizeof(begin) - 1 || memcmp(at, begin, sizeof(begin) - 1) != 0)
-                return false;
-        at += sizeof(begin) - 1;
-        if (!m->census.is_open || !m->census.open.outside || !read_number(&at, end, &threads))
-                return true;
+        if (!read_number(&at, end, &threads))
+                return;
         if (at == end) {
                 m->census.open.tells_groups = true;
-                model_set_fact(m, CARRIED_HASKELL_THREADS, e->time_ns, (double)threads);
+                model_set_fact(m, CARRIED_HASKELL_THREADS, time_ns, (double)threads);
         } else if (read_number(&at, end, &bytes) && at < end) {
                 add_group(m, threads, bytes, at, (size_t)(end - at));
         }
-        return true;
+}
+
+/* Of the rows so far. */
+static void set_closures(struct census_state *c, const char *at, const char *end)
+{
+        struct census_row *rows = c->buffers[c->writing].rows;
+        uint32_t n = 0;
+
+        while (n < c->open.n_rows && read_number(&at, end, &rows[n].closures))
+                n++;
+        c->open.n_counted = at == end ? n : 0;
+}
+
+static bool begins_with(const char **at, const char *end, const char *begin)
+{
+        const size_t n = strlen(begin);
+        const bool begins = (size_t)(end - *at) >= n && memcmp(*at, begin, n) == 0;
+
+        *at += begins ? n : 0;
+        return begins;
+}
+
+bool census_message(struct model *m, const struct hw_event *e)
+{
+        const char *at = (const char *)e->payload, *end = at + strnlen(at, e->size);
+
+        if (begins_with(&at, end, OUTSIDE_SAYS_THREADS)) {
+                if (m->census.is_open && m->census.open.outside)
+                        add_threads(m, e->time_ns, at, end);
+                return true;
+        }
+        if (begins_with(&at, end, OUTSIDE_SAYS_CLOSURES)) {
+                if (m->census.is_open)
+                        set_closures(&m->census, at, end);
+                return true;
+        }
+        return false;
 }
 
 /* -------------------------------------------------------------------- rows */

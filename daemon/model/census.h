@@ -9,6 +9,7 @@ struct census_row {
         uint32_t band;    /* id in bands.h */
         uint32_t threads; /* of a band of threads, from outside; else 0 */
         uint64_t bytes;
+        uint64_t closures; /* where census_has_closures() */
 };
 
 struct census {
@@ -19,6 +20,7 @@ struct census {
         uint32_t n_rows;
         const struct census_row *groups; /* of threads, whose bytes are in rows of other bands; valid likewise */
         uint32_t n_groups;
+        uint32_t n_counted; /* of the first so many rows the closures are known */
         uint64_t rows_left_out, bytes_left_out;
         bool unfinished;   /* the log ended inside it */
         bool outside;      /* read by another process: no collection was made for it */
@@ -26,6 +28,12 @@ struct census {
         bool tells_groups; /* `groups` and rows of threads are all there are; else it is not known which there are */
         double spread;     /* of its bands, which are estimated (proto/base/outside_census.h); 0: they were counted */
 };
+
+/* Whether it is known how many closures each of its bands has: of those that were read from outside. */
+static inline bool census_has_closures(const struct census *c)
+{
+        return c->n_rows > 0 && c->n_counted == c->n_rows && c->rows_left_out == 0;
+}
 
 /*
  * The totals of all censuses of a run, at the widths at which bands keep their histories.

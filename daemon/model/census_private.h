@@ -33,7 +33,7 @@ void census_done(struct census_state *c);
 void census_begin(struct model *m, const struct hw_event *e);
 void census_bio_begin(struct model *m, const struct hw_event *e);
 void census_band_threads(struct model *m, const struct hw_event *e);
-bool census_threads_message(struct model *m, const struct hw_event *e); /* false: it is another message */
+bool census_message(struct model *m, const struct hw_event *e); /* false: it tells nothing of a census */
 void census_row_string(struct model *m, const struct hw_event *e);
 
 /* Whether new -hi bands are arriving: their info tables are spread over megabytes. */

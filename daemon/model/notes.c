@@ -247,7 +247,7 @@ void note_binary(struct model *m, const struct hw_event *e)
 
 void note_log(struct model *m, const struct hw_event *e)
 {
-        if (!is_answer(e) && !is_no_census(m, e) && !census_threads_message(m, e) && !is_recorded_end(m, e))
+        if (!is_answer(e) && !is_no_census(m, e) && !census_message(m, e) && !is_recorded_end(m, e))
                 add_note(m, e, NOTE_LOG, 0);
 }
 

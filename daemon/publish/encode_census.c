@@ -1,14 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* DESIGN: rows as two packed arrays, band[i] holding bytes[i], in the census's own order; packed by hand (packer.h). */
+/*
+ * DESIGN: rows as packed arrays, band[i] holding bytes[i] in closures[i], in the census's own order; packed by hand
+ * (packer.h).
+ */
 #include "daemon/publish/packer.h"
 
 /* Numbers of fields in heapwatch.proto. */
-#define CENSUS_BAND  4u
-#define CENSUS_BYTES 5u
+#define CENSUS_BAND     4u
+#define CENSUS_BYTES    5u
+#define CENSUS_CLOSURES 11u
 
 static inline uint64_t bytes_of(const struct census_row *row)
 {
         return row->bytes;
+}
+
+static inline uint64_t closures_of(const struct census_row *row)
+{
+        return row->closures;
 }
 
 static inline uint64_t band_of(const struct census_row *row)
@@ -34,7 +43,8 @@ static bool put_rows(struct encoder *e, const struct census *census, Hw__Census 
         struct packer p;
 
         packer_init(&p, e, (size_t)census->n_rows * PACKER_INTEGER_MAX * 2 + 64);
-        return put_column(&p, CENSUS_BYTES, census, bytes_of) && put_column(&p, CENSUS_BAND, census, band_of) &&
+        return (!census_has_closures(census) || put_column(&p, CENSUS_CLOSURES, census, closures_of)) &&
+               put_column(&p, CENSUS_BYTES, census, bytes_of) && put_column(&p, CENSUS_BAND, census, band_of) &&
                packer_attach(&p, CENSUS_BAND, &out->base);
 }
 

@@ -21,6 +21,7 @@
 #define FILTERS         7      /* of a heap profile; none is set */
 #define ARGUMENTS_BYTES 16384
 #define BAND_BYTES      1024 /* most of an event of one band */
+#define COUNTED_MOST    3000 /* bands of which a message can have the closures */
 
 static const struct {
         uint16_t number, size;
@@ -225,6 +226,25 @@ static void put_groups(const struct census_threads *t, uint64_t at)
         }
 }
 
+static void put_closures(const struct heap_bands *bands, uint64_t at)
+{
+        static const char begin[] = OUTSIDE_SAYS_CLOSURES;
+        struct eventlog_writer *w = &l.writer;
+        char number[24];
+
+        if (bands->n == 0 || bands->n > COUNTED_MOST)
+                return;
+        writer_event(w, HW_LOG_MSG, at);
+        const size_t length = writer_length_begin(w);
+        writer_bytes(w, begin, sizeof(begin) - 2);
+        for (size_t i = 0; i < bands->n; i++) {
+                const int n = snprintf(number, sizeof(number), " %llu", (unsigned long long)bands->items[i].objects);
+                writer_bytes(w, number, (size_t)n);
+        }
+        writer_number(w, 0, 1);
+        writer_length_end(w, length, 0);
+}
+
 static void put_census(const struct heap_bands *bands, const struct census_threads *beside, uint64_t number,
                        uint64_t at)
 {
@@ -244,6 +264,7 @@ static void put_census(const struct heap_bands *bands, const struct census_threa
                 writer_string(w, bands->items[i].name);
                 writer_length_end(w, length, 0);
         }
+        put_closures(bands, at);
         writer_event(w, HW_HEAP_PROF_SAMPLE_END, at);
         writer_number(w, number, 8);
 }

@@ -17,12 +17,18 @@
 #define OUTSIDE_CENSUS      UINT64_MAX
 #define OUTSIDE_CENSUS_UNIT 1e-6 /* of the spread */
 
+/* How messages (event 16) within such a census begin that tell more of it. */
+#define OUTSIDE_SAYS "heapwatch "
+
 /*
- * How messages (event 16) within a census in a program's own log begin that tell its threads. The first one has the
- * number of all; each further one is of a group that waits at one place: threads, bytes (of other bands), and name:
+ * In a program's own log: its threads. The first message has the number of all; each further one is of a group that
+ * waits at one place: threads, bytes (of other bands), and name:
  * "heapwatch threads 412 427828 threads blocked on an MVar in Main.waitForReply".
  */
-#define OUTSIDE_SAYS_THREADS "heapwatch threads "
+#define OUTSIDE_SAYS_THREADS OUTSIDE_SAYS "threads "
+
+/* Behind all bands: how many closures each of them has, in their order: "heapwatch closures 12000 40 3". */
+#define OUTSIDE_SAYS_CLOSURES OUTSIDE_SAYS "closures "
 
 /* `spread`: 0 for a whole census. */
 static inline uint64_t outside_census_number(double spread)

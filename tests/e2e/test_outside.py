@@ -102,6 +102,30 @@ def bands_of(daemon, name):
     return {labels[band]: size for u in found.get("census", []) for band, size in zip(u.census.band, u.census.bytes)}
 
 
+@pytest.mark.parametrize("agent", [False, True])
+def test_closures_of_bands_are_counted(directory, agent):
+    """In a census from outside: in the message, and in the console's table."""
+    require_tracing()
+    with Daemon(directory) as daemon, running(programs["inside"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as program:
+        assert program.stdout.readline() == b"ready\n"
+        assert heapwatch(daemon, "attach", *([] if agent else ["--outside"]), program.pid, "--name", "x").returncode == 0
+
+        def counted():
+            found = daemon.snapshot("x")
+            labels = {b.id: b.label for u in found.get("bands", []) for b in u.bands.bands}
+            return {labels[band]: n for u in found.get("census", []) for band, n in zip(u.census.band, u.census.closures)}
+
+        def more():     # a major collection: without one there is no census from outside for an agent
+            program.stdin.write(b"\n")
+            program.stdin.flush()
+            return program.stdout.readline() == b"more\n" and counted()
+        bands = wait_for(more if agent else counted, "a census that counts", poll_s=1 if agent else 0.1)
+        assert bands["main:Main.Order"] == 500 and bands["main:Main.Item"] == 2 * bands["main:Main.Session"] > 0 and bands["main:Main.Session"] % 3000 == 0, bands
+        shown = as_json(daemon, "top", "--once", "--view", "bands", "x")["targets"][0]["bands"]
+        assert {b["label"]: b["closures"] for b in shown}["main:Main.Order"] == 500, shown
+        assert re.search(r" closures .* band\n(.*\n)*.* 500 .*Main\.Order\n", heapwatch(daemon, "top", "--once", "--view", "bands", "x").stdout)
+
+
 def test_threads_that_wait_at_one_place_are_a_band(directory):
     """Of the forty that wait for a reply; the others are in TSO and STACK."""
     require_tracing()

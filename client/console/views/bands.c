@@ -27,6 +27,12 @@ static struct value share(const struct scene *s, const void *row)
         return value_number(known, known ? (double)band(row)->bytes / (double)census->total_bytes : 0);
 }
 
+static bool has_closures(const struct scene *s)
+{
+        return s->target && s->target->census && s->target->census->n_closures > 0;
+}
+
+COLUMN_VALUE(closures, value_number(has_closures(s), (double)band(row)->closures))
 COLUMN_VALUE(change, value_number(true, scene_band_change(s, s->target, band(row))))
 COLUMN_TINT(change_colour, scene_band_change(s, s->target, band(row)) > 0 ? TINT_PLAIN : TINT_DIM)
 COLUMN_VALUE(since_mark, value_number(true, scene_band_since_mark(s, band(row))))
@@ -134,6 +140,8 @@ static const struct column columns[] = {
           .help = "in the newest census" },
         { .title = "share", .name = "share", .unit = UNIT_SHARE, .width = 7, .rank = 7, .value = share,
           .help = "share of the newest census" },
+        { .title = "closures", .name = "closures", .unit = UNIT_COUNT, .width = 10, .rank = 4, .value = closures,
+          .shown = has_closures, .help = "how many there are in the newest census, which was read from outside" },
         { .title = "change", .name = "change_bytes", .unit = UNIT_CHANGE, .width = 10, .rank = 3, .value = change,
           .tint = change_colour,
           .help = "over the window: compared with the newest known census before it" },

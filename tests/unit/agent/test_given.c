@@ -110,22 +110,22 @@ static void test_one_census_is_one(void **state)
         assert_true(is_one(&c));
 }
 
-/* Messages that tell threads belong to it; no others. */
-static void test_threads_of_a_census(void **state)
+/* Messages that tell more of it belong to it; no others. */
+static void test_messages_of_a_census(void **state)
 {
         static const char text[] = OUTSIDE_SAYS_THREADS "41 39000 threads blocked on an MVar";
 
         (void)state;
-        for (unsigned i = 0; i < 3; i++) {
+        for (unsigned i = 0; i < 4; i++) {
                 struct census c = { .n = 0 };
                 event(&c, EVENT_CENSUS, 8);
-                message(&c, text + (i == 1)); /* "eapwatch" */
+                message(&c, i == 3 ? OUTSIDE_SAYS_CLOSURES "41 7" : text + (i == 1)); /* "eapwatch" */
                 const size_t at = 18;
                 if (i == 2)
                         put_be(c.bytes + at + 10, 0xfff, 2); /* longer than all of it */
                 band(&c, "Main.Record", 1000);
                 event(&c, EVENT_CENSUS_END, 8);
-                assert_true(is_one(&c) == (i == 0));
+                assert_true(is_one(&c) == (i == 0 || i == 3));
                 if (i > 0)
                         continue;
                 send_census(&c);
@@ -263,7 +263,7 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(test_one_census_is_one),
-                cmocka_unit_test(test_threads_of_a_census),
+                cmocka_unit_test(test_messages_of_a_census),
                 cmocka_unit_test(test_cut_anywhere_it_is_none),
                 cmocka_unit_test(test_nothing_else_comes_into_the_log),
                 cmocka_unit_test(test_lines),

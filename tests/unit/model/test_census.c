@@ -251,6 +251,36 @@ static void test_threads_beside_bands(void **unused)
         assert_true(model_census(f.m)->n_groups == 256 && !model_census(f.m)->tells_groups);
 }
 
+/* How many closures bands have is known where one message tells all of them. */
+static void test_closures_of_bands(void **unused)
+{
+        static const char *const others[] = { "",       "12",    "12 ",
+                                              "12 3 4", "12 x",  "12  3",
+                                              "x",      "-12 3", "12 18446744073709551616" };
+
+        (void)unused;
+        profile_begin(BREAKDOWN_CLOSURE_TYPE);
+        put_message(OUTSIDE_SAYS_CLOSURES "12"); /* of no census */
+        for (unsigned i = 0; i < ARRAY_SIZE(others) + 3; i++) {
+                char text[64] = OUTSIDE_SAYS_CLOSURES "12 18446744073709551615";
+                if (i < ARRAY_SIZE(others))
+                        (void)snprintf(text, sizeof(text), OUTSIDE_SAYS_CLOSURES "%s", others[i]);
+                begin((2 * i + 1) * SECOND);
+                row("a", 500);
+                if (i == ARRAY_SIZE(others)) /* before a row */
+                        put_message(text);
+                row("b", 40);
+                if (i != ARRAY_SIZE(others))
+                        put_message(text);
+                if (i == ARRAY_SIZE(others) + 1) /* it has another row */
+                        row("c", 3);
+                end((2 * i + 1) * SECOND);
+                assert_true(census_has_closures(model_census(f.m)) == (i == ARRAY_SIZE(others) + 2));
+        }
+        const struct census *c = model_census(f.m);
+        assert_true(c->rows[0].closures == 12 && c->rows[1].closures == UINT64_MAX);
+}
+
 static void test_unfinished(void **unused)
 {
         (void)unused;
@@ -868,6 +898,7 @@ int main(void)
                 TEST(an_estimated_census),
                 TEST(threads_of_a_band),
                 TEST(threads_beside_bands),
+                TEST(closures_of_bands),
                 TEST(unfinished),
                 TEST(without_end_events),
                 TEST(biography),

@@ -108,11 +108,16 @@ static void censuses(void **state)
 
         (void)state;
         for (uint32_t n = 0; n <= 10000; n = n * 10 + (n == 0)) {
-                struct census census = { .number = 7, .time_ns = 8, .total_bytes = 9, .rows = rows, .n_rows = n };
+                struct census census = { .number = 7,
+                                         .time_ns = 8,
+                                         .total_bytes = 9,
+                                         .rows = rows,
+                                         .n_rows = n,
+                                         .n_counted = n > 10 ? n : 0 };
                 size_t size;
                 encoder_init(&encoder);
                 for (uint32_t i = 0; i < n; i++)
-                        rows[i] = (struct census_row){ .band = i * 429497u, .bytes = number(i % 66) };
+                        rows[i] = (struct census_row){ .band = i * 429497u, .bytes = number(i % 66), .closures = i };
                 Hw__Census *out = encode_census(&encoder, &census);
                 assert_non_null(out);
                 uint8_t *bytes = pack(&out->base, &size);
@@ -120,8 +125,10 @@ static void censuses(void **state)
                 assert_non_null(read);
                 assert_true(read->number == 7 && read->time_ns == 8 && read->total_bytes == 9 && !read->unfinished);
                 assert_true(read->n_band == n && read->n_bytes == n && read->base.n_unknown_fields == 0);
+                assert_true(read->n_closures == census.n_counted);
                 for (uint32_t i = 0; i < n; i++)
-                        assert_true(read->band[i] == rows[i].band && read->bytes[i] == rows[i].bytes);
+                        assert_true(read->band[i] == rows[i].band && read->bytes[i] == rows[i].bytes &&
+                                    (n <= 10 || read->closures[i] == i));
                 hw__census__free_unpacked(read, NULL);
                 free(bytes);
                 encoder_done(&encoder);

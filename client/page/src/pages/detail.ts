@@ -26,6 +26,7 @@ interface Row {
     key: string;
     rank: number;
     now: number;
+    closures?: number;
     sinceMark?: number;
     sum?: number;
     integrated?: number;
@@ -55,6 +56,7 @@ function columns(target: () => Target | undefined, span: () => [number, number],
             draw: (c, r) => pill(c, verdict(r.verdict).text, verdict(r.verdict).tone) },
         ...origin(target),
         num("now", "Now", "92px", bytes, "in the newest census", false),
+        { ...num("closures", "Closures", "92px", count, "in the newest census, which was read from outside"), hidden: () => !target()?.census?.closures },
         { ...num("sinceMark", "Since mark", "100px", signedBytes, "now, compared with the newest census at the mark or before it", false), hidden: () => !isMarked() },
         num("sum", "Sum", "100px", bytes, "sum over all censuses of this range, as eventlog2html counts it"),
         num("mean", "Mean", "92px", bytes),
@@ -161,7 +163,7 @@ function row(t: Target, band: Band, from: number, to: number, whole: boolean): R
     const s = bandStats(t, band, from, to), b = whole ? band.stats : undefined, trend = t.trends.ofBands.get(band.id);
     const slopeHere = b?.slopeBytesPerS ?? s?.slopeBps;
     const robust = trend?.slope !== undefined;
-    return { band, key: t.bandKey(band), rank: 0, now: band.bytes, sum: b?.sum ?? s?.sum, integrated: b?.integrated ?? s?.integrated,
+    return { band, key: t.bandKey(band), rank: 0, now: band.bytes, closures: band.closures, sum: b?.sum ?? s?.sum, integrated: b?.integrated ?? s?.integrated,
         mean: b?.mean ?? s?.mean, stddev: b?.stddev ?? s?.stddev, intercept: b?.interceptBytes ?? s?.interceptBytes,
         slope: trend?.slope ?? slopeHere,
         low: robust ? trend?.slopeLow : s?.interval === undefined ? undefined : s.slopeBps! - s.interval,

@@ -18,6 +18,7 @@ export interface Band {
     id: number;
     def: w.BandDef;
     bytes: number; // in the newest census
+    closures?: number; // likewise, where that was read from outside
     stats?: w.BandStats; // of the whole run, when the server has them
 }
 
@@ -146,7 +147,7 @@ export class Target {
         this.labels.set(text, (this.labels.get(text) ?? 0) + 1);
         const born = seconds(def.firstSeenNs);
         if (born !== undefined) this.censuses.born.set(def.id, born);
-        this.bands.set(def.id, { id: def.id, def, bytes: old?.bytes ?? 0, stats: old?.stats });
+        this.bands.set(def.id, { id: def.id, def, bytes: old?.bytes ?? 0, closures: old?.closures, stats: old?.stats });
     }
 
     private applyCensus(c: w.Census): void {
@@ -154,11 +155,13 @@ export class Target {
         this.census = c;
         this.past.takeCensus(c);
         if (c.timeNs === undefined) return;
-        for (const b of this.bands.values()) b.bytes = 0;
+        const counts = c.closures?.map(Number);
+        for (const b of this.bands.values()) [b.bytes, b.closures] = [0, counts && 0];
         bands.forEach((id, i) => {
             let b = this.bands.get(id);
             if (!b) this.bands.set(id, (b = { id, def: { id, label: `band ${id}` }, bytes: 0 }));
             b.bytes = bytes[i] ?? 0;
+            b.closures = counts?.[i];
         });
     }
 
