@@ -137,7 +137,7 @@ def test_a_large_heap_with_the_agent_is_estimated(held):
     """Where there is no memory for a copy: without a pause, in the program's own log, beside one that the runtime makes."""
     require_tracing()
     with private_directory() as directory, Daemon(directory, args=("--census-memory", "300MiB")) as daemon, \
-            run(daemon, held, 120, rounds=["1000"]):
+            run(daemon, held, 120, rounds=["4000"]):
         wait_for(lambda: daemon.snapshot("p").get("census") and newest(daemon).spread > 0 and newest(daemon).total_bytes > 60 << 20, "an estimate")
         census, estimates = newest(daemon), bands(daemon)
         assert census.outside and census.spread < 0.2 and status(daemon)["given"] > 0
