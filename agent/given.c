@@ -77,6 +77,15 @@ void given_add(struct given *g, size_t n)
 
 /* ------------------------------------------------------------------- checking */
 
+static bool is_of_census(const char *message, size_t size)
+{
+        const char *at = message, *end = message + size;
+
+        return (outside_message_begins(&at, end, OUTSIDE_SAYS_THREADS) ||
+                outside_message_begins(&at, end, OUTSIDE_SAYS_CLOSURES)) &&
+               at < end;
+}
+
 /* Bytes of the event at `at`; 0: it is none of a census, or not whole. */
 static size_t event_bytes(const uint8_t *at, size_t left)
 {
@@ -95,9 +104,7 @@ static size_t event_bytes(const uint8_t *at, size_t left)
         }
         case EVENT_MESSAGE: {
                 const size_t size = (size_t)get_be(at + EVENT_HEAD, 2), n = EVENT_HEAD + 2 + size;
-                static const char begin[] = OUTSIDE_SAYS;
-                return size >= sizeof(begin) && n <= left && !memcmp(at + EVENT_HEAD + 2, begin, sizeof(begin) - 1) ? n
-                                                                                                                    : 0;
+                return n <= left && is_of_census((const char *)at + EVENT_HEAD + 2, size) ? n : 0;
         }
         default:
                 return 0;

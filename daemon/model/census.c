@@ -255,25 +255,16 @@ static void set_closures(struct census_state *c, const char *at, const char *end
         c->open.n_counted = at == end ? n : 0;
 }
 
-static bool begins_with(const char **at, const char *end, const char *begin)
-{
-        const size_t n = strlen(begin);
-        const bool begins = (size_t)(end - *at) >= n && memcmp(*at, begin, n) == 0;
-
-        *at += begins ? n : 0;
-        return begins;
-}
-
 bool census_message(struct model *m, const struct hw_event *e)
 {
         const char *at = (const char *)e->payload, *end = at + strnlen(at, e->size);
 
-        if (begins_with(&at, end, OUTSIDE_SAYS_THREADS)) {
+        if (outside_message_begins(&at, end, OUTSIDE_SAYS_THREADS)) {
                 if (m->census.is_open && m->census.open.outside)
                         add_threads(m, e->time_ns, at, end);
                 return true;
         }
-        if (begins_with(&at, end, OUTSIDE_SAYS_CLOSURES)) {
+        if (outside_message_begins(&at, end, OUTSIDE_SAYS_CLOSURES)) {
                 if (m->census.is_open)
                         set_closures(&m->census, at, end);
                 return true;

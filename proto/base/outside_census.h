@@ -13,22 +13,30 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #define OUTSIDE_CENSUS      UINT64_MAX
 #define OUTSIDE_CENSUS_UNIT 1e-6 /* of the spread */
 
-/* How messages (event 16) within such a census begin that tell more of it. */
-#define OUTSIDE_SAYS "heapwatch "
-
 /*
- * In a program's own log: its threads. The first message has the number of all; each further one is of a group that
- * waits at one place: threads, bytes (of other bands), and name:
- * "heapwatch threads 412 427828 threads blocked on an MVar in Main.waitForReply".
+ * How messages (event 16) within such a census begin that tell more of it. In a program's own log: its threads. The
+ * first message has the number of all; each further one is of a group that waits at one place: threads, bytes (of other
+ * bands), and name: "heapwatch threads 412 427828 threads blocked on an MVar in Main.waitForReply".
  */
-#define OUTSIDE_SAYS_THREADS OUTSIDE_SAYS "threads "
+#define OUTSIDE_SAYS_THREADS "heapwatch threads "
 
 /* Behind all bands: how many closures each of them has, in their order: "heapwatch closures 12000 40 3". */
-#define OUTSIDE_SAYS_CLOSURES OUTSIDE_SAYS "closures "
+#define OUTSIDE_SAYS_CLOSURES "heapwatch closures "
+
+/* Whether a message, which ends at `end`, begins so; then *at is behind it. */
+static inline bool outside_message_begins(const char **at, const char *end, const char *begin)
+{
+        const size_t n = strlen(begin);
+        const bool begins = (size_t)(end - *at) >= n && memcmp(*at, begin, n) == 0;
+
+        *at += begins ? n : 0;
+        return begins;
+}
 
 /* `spread`: 0 for a whole census. */
 static inline uint64_t outside_census_number(double spread)

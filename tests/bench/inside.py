@@ -33,7 +33,7 @@ WAYS = {
     "prof": (["-threaded", "-prof", "-osuf", "p_o"], []),
     "debug": (["-threaded", "-debug"], []),
     "stripped": (["-threaded", "strip"], []),
-    "PIE": (["-threaded", "-dynamic", "-fPIC", "-pie"], []),    # of static libraries only a GHC makes one whose libraries are
+    "PIE": (["-threaded", "-dynamic", "-fPIC", "-pie"], []),    # Debian's static libraries are not position-independent
     "-c": (["-threaded"], ["-c"]),
     "-xn": (["-threaded"], ["-xn"]),
     "-G3": (["-threaded"], ["-G3"]),
@@ -45,7 +45,7 @@ class Ghc:
     """This machine's GHC, or that of a chroot; what it builds is below `directory`, which is at /tmp there, too."""
 
     def __init__(self, root, directory):
-        self.root, self.enter = root, ["chroot", root] if root else []
+        self.enter = ["chroot", root] if root else []
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="heapwatch-inside-", dir=pathlib.Path(f"{root or ''}/tmp")))
         directory.callback(shutil.rmtree, self.directory, ignore_errors=True)
         self.there = pathlib.Path("/tmp") / self.directory.name
@@ -90,7 +90,7 @@ def inspect(*words):
 
 
 def newest_census(path):
-    """Type -> bytes; {}: there is no whole one yet."""
+    """Type -> bytes."""
     census = {}
     for line in path.read_text().rpartition("END_SAMPLE")[0].rpartition("BEGIN_SAMPLE")[2].splitlines():
         if "\t" in line:

@@ -95,11 +95,11 @@ def test_a_leak_of_a_stripped_program_is_found(directory, stripped, build):
         assert f"process {program.pid} is gone" in t.detail and "not known" in t.detail
 
 
-def bands_of(daemon, name):
-    """Label -> bytes, in the newest census."""
+def bands_of(daemon, name, column="bytes"):
+    """Label -> bytes or closures, in the newest census; {}: not known."""
     found = daemon.snapshot(name)
     labels = {b.id: b.label for u in found.get("bands", []) for b in u.bands.bands}
-    return {labels[band]: size for u in found.get("census", []) for band, size in zip(u.census.band, u.census.bytes)}
+    return {labels[band]: n for u in found.get("census", []) for band, n in zip(u.census.band, getattr(u.census, column))}
 
 
 @pytest.mark.parametrize("agent", [False, True])
@@ -111,9 +111,7 @@ def test_closures_of_bands_are_counted(directory, agent):
         assert heapwatch(daemon, "attach", *([] if agent else ["--outside"]), program.pid, "--name", "x").returncode == 0
 
         def counted():
-            found = daemon.snapshot("x")
-            labels = {b.id: b.label for u in found.get("bands", []) for b in u.bands.bands}
-            return {labels[band]: n for u in found.get("census", []) for band, n in zip(u.census.band, u.census.closures)}
+            return bands_of(daemon, "x", "closures")
 
         def more():     # a major collection: without one there is no census from outside for an agent
             program.stdin.write(b"\n")

@@ -114,12 +114,13 @@ static void test_one_census_is_one(void **state)
 static void test_messages_of_a_census(void **state)
 {
         static const char text[] = OUTSIDE_SAYS_THREADS "41 39000 threads blocked on an MVar";
+        static const char *const texts[] = { text, text + 1, text, OUTSIDE_SAYS_CLOSURES "41 7", "heapwatch others 1" };
 
         (void)state;
-        for (unsigned i = 0; i < 4; i++) {
+        for (unsigned i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
                 struct census c = { .n = 0 };
                 event(&c, EVENT_CENSUS, 8);
-                message(&c, i == 3 ? OUTSIDE_SAYS_CLOSURES "41 7" : text + (i == 1)); /* "eapwatch" */
+                message(&c, texts[i]);
                 const size_t at = 18;
                 if (i == 2)
                         put_be(c.bytes + at + 10, 0xfff, 2); /* longer than all of it */
