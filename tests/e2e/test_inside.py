@@ -1398,7 +1398,9 @@ def test_the_demonstration(directory):
     assert re.search(r"^ +[\d.]+ [KM]iB +[\d.]+ % +[\d,]+  \S+", of_package, re.M), of_package
     assert re.search(r"live data has risen for .* by .*/s", of_service) and "attached to Sessions" in of_service, of_service
     assert len(re.findall(r" keeps? [\d.]+ % of .*Main\.Session", of_service)) >= 1 and "blocked" in of_service + of_package, of_service
-    assert "Main (local, before " in of_service and (CLIENT.parent / "demo/inside/sessions.svg").stat().st_size > 10000
+    samples = re.search(r"^Sessions .*: (\d+) samples in", of_service, re.M)[1]
+    frames = re.findall(r"<title>(.+): [\d.]+ %, .*, (\d+) samples?</title>", (CLIENT.parent / "demo/inside/sessions.svg").read_text())
+    assert frames[0] == ("(all)", samples) and any(name.startswith("Main (local, before ") for name, _ in frames), frames
     assert "(core file of process " in of_service or "kernel.core_pattern" in of_service, of_service
     assert "run 1: ended badly" in of_service.rpartition("$ heapwatch post-mortem")[2], of_service
     assert not list(directory.iterdir())
