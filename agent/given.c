@@ -82,7 +82,8 @@ static bool is_of_census(const char *message, size_t size)
         const char *at = message, *end = message + size;
 
         return (outside_message_begins(&at, end, OUTSIDE_SAYS_THREADS) ||
-                outside_message_begins(&at, end, OUTSIDE_SAYS_CLOSURES)) &&
+                outside_message_begins(&at, end, OUTSIDE_SAYS_CLOSURES) ||
+                outside_message_begins(&at, end, OUTSIDE_SAYS_CONTENTS)) &&
                at < end;
 }
 

@@ -331,7 +331,7 @@ static bool make_graph(struct heap_graph *g, const struct inspect_subject *s, co
         good = is_understood(&c, error) &&
                ((heap_graph_reserve(g, c.total_objects) && reach_all(g, n, &all, &places) && !all.out_of_memory &&
                  slices_find(g, n, places) && heap_bands_of(&g->bands, &all, s->ghc, false) &&
-                 heap_bands_add_contents(&g->bands, &all, s->ghc)) ||
+                 heap_bands_add_contents(&g->bands, &all, s->ghc, false)) ||
                 error_set(error, "out of memory; --memory gives it more"));
         free(places);
         heap_bands_sort_by_name(&g->bands);

@@ -8,9 +8,11 @@
 #include "client/answers/evidence.h"
 #include "heapwatch/text.h"
 #include "proto/base/outside_census.h"
+#include "proto/base/text_out.h"
 
 #define DIFFERENT       0.25 /* of the larger one: live data and the total of a census differ by some percent anyway */
 #define DIFFERENT_BYTES (UINT64_C(1) << 20)
+#define ALL_OF_IT       0.9995 /* what is left is none of it */
 
 __attribute__((format(printf, 2, 3))) static void add(char text[CENSUS_TEXT], const char *format, ...)
 {
@@ -48,6 +50,21 @@ static bool has_garbage(const struct world_target *t, bool over)
 {
         return world_from_outside(t) && differs_from_live(t) && t->census->total_bytes > t->heap->live_bytes &&
                !(over && is_stale(t));
+}
+
+double band_contents_share(const struct world_band *band)
+{
+        return band->contents && band->bytes > 0 ? (double)band->contents->bytes / (double)band->bytes : 0;
+}
+
+char *band_contents_text(char *out, size_t size, const struct world_band *band)
+{
+        const double share = band_contents_share(band);
+        char number[HW_NUMBER_MAX];
+
+        if (share >= ALL_OF_IT || share == 0)
+                return text_join(out, size, share > 0 ? band->contents->name : "", NULL);
+        return text_join(out, size, hw_share_text(number, sizeof(number), share), " ", band->contents->name, NULL);
 }
 
 static void add_size(struct census_age *a, const struct world_target *t, bool over)

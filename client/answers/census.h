@@ -32,6 +32,14 @@ void census_age_of(struct census_age *ret, const struct world_target *t, bool li
 double census_margin_of_gain(const struct world_target *t, const struct world_band *band);
 
 /*
+ * What most of a band is, in the newest census, by the types of what its closures hold: "[Session]" of all of it,
+ * "81.0 % [Session]" of what is mixed; "" where that is not known. May contain anything. Returns `out`.
+ */
+#define CONTENTS_TEXT 200
+char *band_contents_text(char *out, size_t size, const struct world_band *band);
+double band_contents_share(const struct world_band *band); /* of its bytes; 0: not known */
+
+/*
  * An age as the member "census" of an object in JSON; nothing when there is nothing to say. `now`: with the age and
  * the sentence at the newest event, which change with each of them.
  */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* where.c - since when, what grows, where, and until when. */
 #include "client/answers/account.h"
+#include "client/answers/census.h"
 #include "client/answers/evidence.h"
 #include "proto/base/ckd.h"
 
@@ -227,11 +228,15 @@ static const char *heap_beside(const struct evidence *e)
                                                                   : "Nothing on the Haskell heap";
 }
 
+static const struct world_band *band_of(const struct evidence *e, uint32_t id)
+{
+        return id > 0 && id <= e->t->n_bands ? e->t->bands[id - 1] : NULL;
+}
+
 /* What it holds; of a run that is over the most that it held: what ends for want of memory frees it before. */
 static uint64_t most_of(const struct evidence *e)
 {
-        const uint32_t id = e->growing->band;
-        const struct world_band *b = id > 0 && id <= e->t->n_bands ? e->t->bands[id - 1] : NULL;
+        const struct world_band *b = band_of(e, e->growing->band);
 
         return e->over && b && b->max_bytes > e->growing->bytes ? b->max_bytes : e->growing->bytes;
 }
@@ -252,13 +257,25 @@ static bool append_thread_growth(struct target_answer *a, const Hw__GrowingBand 
         return leaked;
 }
 
+/* With what most of it holds, where that is known: "GHC.Types.: (93.0 % [CartItem])". */
+static void append_band(struct target_answer *a, const struct evidence *e, uint32_t id, const char *label)
+{
+        const struct world_band *b = band_of(e, id);
+        char contents[CONTENTS_TEXT];
+
+        if (label && b && band_contents_text(contents, sizeof(contents), b)[0])
+                append_text(a->text, "%.160s (%s)", package_label(label).rest, contents);
+        else
+                append_label(a->text, e, label ? label : "a band without a label");
+}
+
 static void append_growing_band(struct target_answer *a, const struct evidence *e)
 {
         const struct rate_unit unit = rate_unit(e->growing->slope);
         size_t before;
 
         append_count(a, e->growing);
-        append_label(a->text, e, e->growing->label ? e->growing->label : "a band without a label");
+        append_band(a, e, e->growing->band, e->growing->label);
         before = strlen(a->text);
         append_text(a->text, " (");
         if (append_band_place(a->text, e->band))
@@ -286,11 +303,12 @@ static void append_foremost(struct target_answer *a, const struct evidence *e, c
 {
         const struct world_band *gained[ACCOUNT_BANDS];
         const bool gains = e->grows && !e->foreign && !bands_judged(e) && account_bands(e->t, gained) > 0;
+        const struct world_band *first = gains ? gained[0] : largest;
 
         append_text(a->text, gains ? "; most so far: " : "; the largest is ");
-        append_label(a->text, e, gains ? gained[0]->def->label : largest->def->label);
+        append_band(a, e, first->id, first->def->label);
         append_text(a->text, gains ? ", +" : " with ");
-        append_bytes(a->text, gains ? gained[0]->bytes - gained[0]->first_bytes : largest->bytes);
+        append_bytes(a->text, gains ? first->bytes - first->first_bytes : first->bytes);
 }
 
 /* False: there was no census before it began, and gains are known since the first one only. */
@@ -327,7 +345,7 @@ static void append_risen_bands(struct target_answer *a, const struct evidence *e
                         continue;
                 }
                 append_count(a, b);
-                append_label(a->text, e, b->label ? b->label : "a band without a label");
+                append_band(a, e, b->band, b->label);
                 append_text(a->text, " with ");
                 append_bytes(a->text, b->bytes);
                 append_text(a->text, ", ");

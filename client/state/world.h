@@ -30,10 +30,11 @@
 
 struct world_band {
         uint32_t id;
-        const Hw__Band *def;  /* label is always set */
-        uint64_t bytes;       /* in the newest census; 0 when it had no row */
-        uint64_t closures;    /* likewise, where the census has them */
-        uint64_t first_bytes; /* in the first census that had it */
+        const Hw__Band *def;              /* label is always set */
+        uint64_t bytes;                   /* in the newest census; 0 when it had no row */
+        uint64_t closures;                /* likewise, where the census has them */
+        const Hw__BandContents *contents; /* what most of it is, in the newest census; NULL: not known */
+        uint64_t first_bytes;             /* in the first census that had it */
         uint64_t max_bytes;
         uint64_t census;        /* newest census with a row */
         bool seen;              /* some census had a row of it */

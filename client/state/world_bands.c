@@ -99,6 +99,19 @@ static int apply_rows(struct target_state *ts, const Hw__Census *c)
         return 0;
 }
 
+/* Of what has a name; the first of a band. */
+static void apply_contents(const struct world_target *t, const Hw__Census *c)
+{
+        for (size_t i = 0; i < c->n_contents; i++) {
+                const Hw__BandContents *of = c->contents[i];
+                struct world_band *b =
+                        of->has_band && id_valid(of->band) && of->band <= t->n_bands ? t->bands[of->band - 1] : NULL;
+
+                if (b && !b->contents && of->name && of->name[0] && of->bytes <= b->bytes)
+                        b->contents = of;
+        }
+}
+
 /* After the rows: what each band's first and greatest value are now. */
 static void settle(struct world_band *b, const Hw__Census *c)
 {
@@ -119,11 +132,14 @@ int bands_census(struct target_state *ts, const Hw__Census *c)
                 return 0; /* a snapshot repeats the newest one */
         KEEP(t->census, c);
         for (uint32_t i = 0; i < t->n_bands; i++) {
-                if (t->bands[i])
-                        t->bands[i]->bytes = t->bands[i]->closures = 0;
+                if (!t->bands[i])
+                        continue;
+                t->bands[i]->bytes = t->bands[i]->closures = 0;
+                t->bands[i]->contents = NULL;
         }
         if (apply_rows(ts, c) < 0)
                 return -ENOMEM;
+        apply_contents(t, c);
         for (uint32_t i = 0; i < t->n_bands; i++) {
                 if (t->bands[i])
                         settle(t->bands[i], c);

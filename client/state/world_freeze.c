@@ -21,6 +21,8 @@ static struct world_band *copy_band(const struct world_band *from)
                 return NULL;
         to->id = from->id;
         to->bytes = from->bytes;
+        to->closures = from->closures;
+        to->contents = from->contents; /* the clone keeps the census, too */
         to->first_bytes = from->first_bytes;
         to->max_bytes = from->max_bytes;
         to->census = from->census;

@@ -14,8 +14,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "proto/base/array.h"
 #include "proto/base/ckd.h"
 #include "proto/base/outside_census.h"
+#include "proto/base/text_out.h"
 #include "daemon/model/state.h"
 
 #define GROUPS_MOST     256u /* of threads: the inspection has no more */
@@ -26,7 +28,9 @@ void census_clear(struct census_state *c)
 {
         const struct census_rows rows[] = { c->buffers[0], c->buffers[1], c->groups[0], c->groups[1] };
 
-        *c = (struct census_state){ .buffers = { rows[0], rows[1] }, .groups = { rows[2], rows[3] } };
+        *c = (struct census_state){ .buffers = { rows[0], rows[1] },
+                                    .groups = { rows[2], rows[3] },
+                                    .contents = { c->contents[0], c->contents[1] } };
 }
 
 void census_done(struct census_state *c)
@@ -35,6 +39,8 @@ void census_done(struct census_state *c)
         free(c->buffers[1].rows);
         free(c->groups[0].rows);
         free(c->groups[1].rows);
+        free(c->contents[0].rows);
+        free(c->contents[1].rows);
         *c = (struct census_state){ 0 };
 }
 
@@ -76,6 +82,7 @@ static void finish(struct model *m, bool unfinished)
         c->is_open = false;
         c->open.rows = c->buffers[c->writing].rows;
         c->open.groups = c->groups[c->writing].rows;
+        c->open.contents = c->contents[c->writing].rows;
         c->open.unfinished = unfinished;
         if (!unfinished) {
                 remember(&c->history, &c->open, are_alike(&c->open, &c->done));
@@ -255,6 +262,24 @@ static void set_closures(struct census_state *c, const char *at, const char *end
         c->open.n_counted = at == end ? n : 0;
 }
 
+/* Of a row so far, where each is of the band that the message counts. */
+static void add_contents(struct census_state *c, const char *at, const char *end)
+{
+        const struct census_row *rows = c->buffers[c->writing].rows;
+        struct census_contents_rows *buffer = &c->contents[c->writing];
+        struct text_out name;
+        uint64_t row, bytes;
+
+        if (!read_number(&at, end, &row) || !read_number(&at, end, &bytes) || at == end || c->open.rows_left_out > 0 ||
+            row >= c->open.n_rows || bytes > rows[row].bytes || c->open.n_contents == OUTSIDE_CONTENTS_MOST ||
+            !ARRAY_RESERVE(buffer->rows, buffer->room, c->open.n_contents + 1))
+                return;
+        struct census_contents *added = &buffer->rows[c->open.n_contents++];
+        *added = (struct census_contents){ .band = rows[row].band, .bytes = bytes };
+        text_out_init(&name, added->name, sizeof(added->name));
+        text_put_n(&name, at, (size_t)(end - at));
+}
+
 bool census_message(struct model *m, const struct hw_event *e)
 {
         const char *at = (const char *)e->payload, *end = at + strnlen(at, e->size);
@@ -267,6 +292,11 @@ bool census_message(struct model *m, const struct hw_event *e)
         if (outside_message_begins(&at, end, OUTSIDE_SAYS_CLOSURES)) {
                 if (m->census.is_open)
                         set_closures(&m->census, at, end);
+                return true;
+        }
+        if (outside_message_begins(&at, end, OUTSIDE_SAYS_CONTENTS)) {
+                if (m->census.is_open)
+                        add_contents(&m->census, at, end);
                 return true;
         }
         return false;

@@ -12,6 +12,13 @@ struct census_row {
         uint64_t closures; /* where census_has_closures() */
 };
 
+/* What most of a row is by the types of what its closures hold, read from outside. */
+struct census_contents {
+        uint32_t band;
+        uint64_t bytes; /* at most the row's */
+        char name[160]; /* cut where it is longer; may contain anything */
+};
+
 struct census {
         uint64_t number; /* from 1 within the run; 0 = none yet */
         uint64_t time_ns;
@@ -20,7 +27,9 @@ struct census {
         uint32_t n_rows;
         const struct census_row *groups; /* of threads, whose bytes are in rows of other bands; valid likewise */
         uint32_t n_groups;
-        uint32_t n_counted; /* of the first so many rows the closures are known */
+        uint32_t n_counted;                     /* of the first so many rows the closures are known */
+        const struct census_contents *contents; /* of some rows; valid likewise */
+        uint32_t n_contents;
         uint64_t rows_left_out, bytes_left_out;
         bool unfinished;   /* the log ended inside it */
         bool outside;      /* read by another process: no collection was made for it */

@@ -13,6 +13,11 @@ struct census_rows {
         uint32_t room;
 };
 
+struct census_contents_rows {
+        struct census_contents *rows;
+        uint32_t room;
+};
+
 struct census_state {
         struct census done; /* newest finished; its rows are in buffers[!writing] */
         struct census open; /* not ended yet */
@@ -20,6 +25,7 @@ struct census_state {
         bool tells_groups;    /* the census that comes next does */
         uint32_t row_threads; /* of the row that comes next; 0: not said */
         struct census_rows buffers[2], groups[2];
+        struct census_contents_rows contents[2];
         unsigned writing;
         uint64_t count; /* begun in this run */
         bool ends_seen; /* HEAP_PROF_SAMPLE_END has been seen: this release writes it */

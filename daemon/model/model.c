@@ -367,13 +367,14 @@ uint64_t model_late_samples(const struct model *m)
 
 size_t model_held_bytes(const struct model *m)
 {
-        size_t held = sizeof(*m) + gc_held(&m->gc) +
-                      m->caps_room * (sizeof(struct sched_cap) + sizeof(struct cap_state)) +
-                      (m->census.buffers[0].room + (size_t)m->census.buffers[1].room + m->census.groups[0].room +
-                       m->census.groups[1].room) *
-                              sizeof(struct census_row) +
-                      bands_held(&m->bands) + profile_held(&m->profile) + ticky_held(&m->ticky) +
-                      notes_held(&m->notes) + strings_held(&m->identity);
+        size_t held =
+                sizeof(*m) + gc_held(&m->gc) + m->caps_room * (sizeof(struct sched_cap) + sizeof(struct cap_state)) +
+                (m->census.buffers[0].room + (size_t)m->census.buffers[1].room + m->census.groups[0].room +
+                 m->census.groups[1].room) *
+                        sizeof(struct census_row) +
+                (m->census.contents[0].room + (size_t)m->census.contents[1].room) * sizeof(struct census_contents) +
+                bands_held(&m->bands) + profile_held(&m->profile) + ticky_held(&m->ticky) + notes_held(&m->notes) +
+                strings_held(&m->identity);
 
         for (unsigned i = 0; i < SERIES_COUNT; i++)
                 held += m->series[i].pyramid.held_bytes;

@@ -11,6 +11,7 @@
 #include "daemon/image/containers.h"
 #include "daemon/model/state.h"
 #include "proto/base/limits.h"
+#include "proto/base/outside_census.h"
 
 #include "daemon/model/model_layouts.inc"
 
@@ -51,6 +52,19 @@ static void image_rows(struct image *im, struct census_rows *rows, uint32_t n, u
                         image_refuse(im, impossible);
 }
 
+static void image_contents(struct image *im, struct census_contents_rows *contents, uint32_t n, uint32_t bands)
+{
+        image_struct_array(im, &contents->rows, &n, &contents->room, IMAGE_TYPE(census_contents),
+                           2 * OUTSIDE_CONTENTS_MOST);
+        if (n > OUTSIDE_CONTENTS_MOST)
+                image_refuse(im, impossible);
+        for (uint32_t i = 0; im->reads && i < n; i++) {
+                struct census_contents *c = &contents->rows[i];
+                if (c->band == 0 || c->band > bands || c->name[sizeof(c->name) - 1])
+                        image_refuse(im, impossible);
+        }
+}
+
 static void image_census(struct image *im, struct census_state *c, uint32_t bands)
 {
         if (c->writing > 1)
@@ -60,6 +74,8 @@ static void image_census(struct image *im, struct census_state *c, uint32_t band
         image_rows(im, &c->buffers[!c->writing], c->done.n_rows, bands);
         image_rows(im, &c->groups[c->writing], c->is_open ? c->open.n_groups : 0, bands);
         image_rows(im, &c->groups[!c->writing], c->done.n_groups, bands);
+        image_contents(im, &c->contents[c->writing], c->is_open ? c->open.n_contents : 0, bands);
+        image_contents(im, &c->contents[!c->writing], c->done.n_contents, bands);
         if (!im->reads)
                 return;
         if (c->history.fold.n > BAND_POINTS || c->history.fold.newest >= BAND_POINTS)
@@ -68,6 +84,8 @@ static void image_census(struct image *im, struct census_state *c, uint32_t band
         c->open.rows = c->buffers[c->writing].rows;
         c->done.groups = c->groups[!c->writing].rows;
         c->open.groups = c->groups[c->writing].rows;
+        c->done.contents = c->contents[!c->writing].rows;
+        c->open.contents = c->contents[c->writing].rows;
         c->history.fold.cells = c->history.fold.cells ? c->history.cells : NULL;
 }
 

@@ -9,6 +9,10 @@
 #define CENSUS_BAND     4u
 #define CENSUS_BYTES    5u
 #define CENSUS_CLOSURES 11u
+#define CENSUS_CONTENTS 12u
+#define CONTENTS_BAND   1u
+#define CONTENTS_BYTES  2u
+#define CONTENTS_NAME   3u
 
 static inline uint64_t bytes_of(const struct census_row *row)
 {
@@ -38,11 +42,24 @@ static inline bool put_column(struct packer *p, unsigned field, const struct cen
         return out;
 }
 
+static void put_contents(struct packer *p, const struct census *census)
+{
+        for (uint32_t i = census->n_contents; i-- > 0;) {
+                const struct census_contents *c = &census->contents[i];
+                const size_t since = packer_used(p);
+                packer_text(p, CONTENTS_NAME, c->name);
+                packer_u64(p, CONTENTS_BYTES, c->bytes);
+                packer_u64(p, CONTENTS_BAND, c->band);
+                packer_message(p, CENSUS_CONTENTS, since);
+        }
+}
+
 static bool put_rows(struct encoder *e, const struct census *census, Hw__Census *out)
 {
         struct packer p;
 
         packer_init(&p, e, (size_t)census->n_rows * PACKER_INTEGER_MAX * 2 + 64);
+        put_contents(&p, census);
         return (!census_has_closures(census) || put_column(&p, CENSUS_CLOSURES, census, closures_of)) &&
                put_column(&p, CENSUS_BYTES, census, bytes_of) && put_column(&p, CENSUS_BAND, census, band_of) &&
                packer_attach(&p, CENSUS_BAND, &out->base);

@@ -209,9 +209,9 @@ struct heap_band **heap_bands_of_tables(const struct heap_bands *b, const struct
 
 /* Each row with its band; *ret_n: how many have one. False: out of memory. */
 static bool assign(struct row_of_band *ret, size_t *ret_n, struct heap_bands *b, const struct heap_census *c,
-                   const struct ghc *g)
+                   const struct ghc *g, bool by_type)
 {
-        struct heap_band **of_table = heap_bands_of_tables(b, c, g, false);
+        struct heap_band **of_table = heap_bands_of_tables(b, c, g, by_type);
         const struct heap_contents *contents = c->contents;
         size_t n = 0;
 
@@ -252,11 +252,11 @@ static bool put_contents(struct heap_band *b, const struct row_of_band *rows, si
         return good;
 }
 
-bool heap_bands_add_contents(struct heap_bands *b, const struct heap_census *c, const struct ghc *g)
+bool heap_bands_add_contents(struct heap_bands *b, const struct heap_census *c, const struct ghc *g, bool by_type)
 {
         struct row_of_band *rows = calloc((size_t)c->contents->n_rows + 1, sizeof(*rows));
         size_t n = 0;
-        bool good = rows && heap_contents_finish(c->contents) && assign(rows, &n, b, c, g);
+        bool good = rows && heap_contents_finish(c->contents) && assign(rows, &n, b, c, g, by_type);
 
         for (size_t from = 0, to; good && from < n; from = to) {
                 for (to = from + 1; to < n && rows[to].band == rows[from].band;)

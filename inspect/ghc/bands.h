@@ -21,8 +21,8 @@ bool heap_bands_of(struct heap_bands *ret, const struct heap_census *c, const st
 struct heap_band **heap_bands_of_tables(const struct heap_bands *b, const struct heap_census *c, const struct ghc *g,
                                         bool by_type);
 
-/* Tells the contents apart that the census has. Bands are by name. False: out of memory. */
-bool heap_bands_add_contents(struct heap_bands *b, const struct heap_census *c, const struct ghc *g);
+/* Tells the contents apart that the census has. `by_type`: as the bands are. False: out of memory. */
+bool heap_bands_add_contents(struct heap_bands *b, const struct heap_census *c, const struct ghc *g, bool by_type);
 
 /*
  * Pinned arrays, by type, as the runtime's own census has them: whole blocks up to 9.4, later the first array of each

@@ -526,9 +526,17 @@ static bool is_row_wanted(const struct heap_contents *c, struct contents_row *ro
         return row->wanted == WANTED;
 }
 
+static bool matters(const struct closure_table *t, const struct known *k)
+{
+        return !closure_is_constructor(t->type) || k->shape >= FIELDS;
+}
+
 bool heap_contents_add(struct heap_contents *c, const struct closure_table *t, uint64_t at, uint64_t bytes)
 {
         struct contents_row r = { .id = t->id, .bytes = bytes };
+
+        if (c->only_matter && !matters(t, learn(c, t)))
+                return false;
         struct fields f = fields_of(c, t, at);
 
         f.n = f.n < bytes / 8 || !f.is_array ? f.n : bytes / 8;
@@ -542,7 +550,7 @@ bool heap_contents_add(struct heap_contents *c, const struct closure_table *t, u
 
 bool heap_contents_matter(const struct heap_contents *c, const struct closure_table *t)
 {
-        return !closure_is_constructor(t->type) || known_of(c, t->id)->shape >= FIELDS;
+        return matters(t, known_of(c, t->id));
 }
 
 void heap_contents_done(struct heap_contents *c)

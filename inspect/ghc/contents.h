@@ -29,6 +29,7 @@ struct heap_contents {
         struct idtable row_ids; /* numbers of rows, plus 1 */
         uint8_t *known;         /* of each closure_table.id: what is known of its constructor */
         uint32_t known_capacity;
+        bool only_matter;   /* other types than those whose contents matter are not wanted */
         const char *wanted; /* what a row is called that its owner wants to know of; NULL: none */
         bool out_of_memory;
 };

@@ -226,7 +226,8 @@ static void print(const struct inspect_subject *s, const struct heap_census *c, 
 /* Bands by type are as a heap profile has them. */
 static bool find_bands(struct heap_bands *b, const struct heap_census *c, const struct heap_snapshot *n, unsigned by)
 {
-        return heap_bands_of(b, c, n->ghc, by == BY_TYPE) && (!c->contents || heap_bands_add_contents(b, c, n->ghc));
+        return heap_bands_of(b, c, n->ghc, by == BY_TYPE) &&
+               (!c->contents || heap_bands_add_contents(b, c, n->ghc, false));
 }
 
 bool show_heap(const struct inspect_subject *s, const struct heap_snapshot *snapshot, struct error *error)

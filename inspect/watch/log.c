@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "heapwatch/eventlog.h"
+#include "inspect/show/contents.h"
 #include "proto/base/array.h"
 #include "proto/base/clock.h"
 #include "proto/base/outside_census.h"
@@ -245,6 +246,23 @@ static void put_closures(const struct heap_bands *bands, uint64_t at)
         writer_length_end(w, length, 0);
 }
 
+/* Of the largest bands, as long as there is room. */
+static void put_contents(const struct heap_bands *bands, uint64_t at)
+{
+        char text[BAND_BYTES], name[CONTENTS_TEXT_BYTES];
+
+        for (size_t i = 0, n = 0; i < bands->n && n < OUTSIDE_CONTENTS_MOST && has_room(1); i++) {
+                const struct heap_band *b = &bands->items[i];
+                if (!b->is_container || b->n_contents == 0)
+                        continue;
+                (void)snprintf(text, sizeof(text), OUTSIDE_SAYS_CONTENTS "%zu %llu %s", i,
+                               (unsigned long long)b->contents[0].bytes, contents_name(&b->contents[0], name));
+                writer_event(&l.writer, HW_LOG_MSG, at);
+                put_text(text);
+                n++;
+        }
+}
+
 static void put_census(const struct heap_bands *bands, const struct census_threads *beside, uint64_t number,
                        uint64_t at)
 {
@@ -265,6 +283,7 @@ static void put_census(const struct heap_bands *bands, const struct census_threa
                 writer_length_end(w, length, 0);
         }
         put_closures(bands, at);
+        put_contents(bands, at);
         writer_event(w, HW_HEAP_PROF_SAMPLE_END, at);
         writer_number(w, number, 8);
 }

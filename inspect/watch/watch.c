@@ -358,11 +358,12 @@ static uint64_t nursery_bytes(const struct heap_snapshot *n)
         return blocks * BLOCK_BYTES;
 }
 
-/* Puts what roots reach in place of all. False: that is not known. */
-static bool count_reached(struct watching *w, const struct copy *c, struct heap_census *all)
+/* Puts what roots reach in place of all. False: that is not known. `contents`: empty, of what is reached. */
+static bool count_reached(struct watching *w, const struct copy *c, struct heap_census *all,
+                          struct heap_contents *contents)
 {
         const struct generations *g = &c->snapshot.generations;
-        struct heap_census reached = { .n = 0 };
+        struct heap_census reached = { .contents = contents };
         struct reach_result found = { .held_bytes = live_data_held_bytes(g),
                                       .nursery_bytes = nursery_bytes(&c->snapshot),
                                       .major_collections = major_collections(g) };
@@ -404,10 +405,13 @@ static bool put_census(struct watching *w, struct heap_bands *b, const struct he
         return heap_bands_split_threads(b, c, n, &threads) && log_send() && log_census(b, 0, threads);
 }
 
+/* What closures hold may be outside of the heap, in memory that was read later than the heap. */
 static bool write_bands(struct watching *w, const struct heap_census *c, const struct heap_snapshot *n)
 {
+        struct heap_moment copied = { w->ghc->program, n->generations };
         struct heap_bands b = { NULL, 0 };
-        const bool good = heap_bands_of(&b, c, w->ghc, true) && put_census(w, &b, c, n);
+        const bool good = heap_bands_of(&b, c, w->ghc, true) &&
+                          (is_over(&copied) || heap_bands_add_contents(&b, c, w->ghc, true)) && put_census(w, &b, c, n);
 
         heap_bands_done(&b);
         return good;
@@ -468,15 +472,18 @@ static void note_reached(struct watching *w, bool is_reached)
 /* What is reached and all are not mixed, as long as the one is known and until the next major collection. */
 static bool count_whole(struct watching *w, const struct copy *of, uint64_t now_ns)
 {
-        struct heap_census c = { .n = 0 };
+        struct heap_contents of_all = { .snapshot = &of->snapshot, .only_matter = true };
+        struct heap_contents of_reached = { .snapshot = &of->snapshot, .only_matter = true };
+        struct heap_census c = { .contents = &of_all };
         const struct generations *before = &of->snapshot.generations;
         struct generations after = *before;
         struct error unused;
         bool good = false;
 
+        memory_expire(w->ghc->program->memory);
         heap_census_count(&c, &of->snapshot);
         if (is_understood(&c, &unused) && generations_read(&after, w->ghc->program) && fits(&c, before, &after)) {
-                const bool is_reached = of->reaches && count_reached(w, of, &c);
+                const bool is_reached = of->reaches && count_reached(w, of, &c, &of_reached);
                 if (of->reaches)
                         note_reached(w, is_reached);
                 else
@@ -486,6 +493,8 @@ static bool count_whole(struct watching *w, const struct copy *of, uint64_t now_
                 good = is_reached == w->reached.is_known && write_bands(w, &c, &of->snapshot);
         }
         heap_census_done(&c);
+        heap_contents_done(&of_all);
+        heap_contents_done(&of_reached);
         return good;
 }
 

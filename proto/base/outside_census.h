@@ -28,6 +28,13 @@
 /* Behind all bands: how many closures each of them has, in their order: "heapwatch closures 12000 40 3". */
 #define OUTSIDE_SAYS_CLOSURES "heapwatch closures "
 
+/*
+ * Behind all bands, of some of them: what most of it is by the types of what its closures hold: its place among the
+ * bands, from 0; bytes; name: "heapwatch contents 0 1536000 [Session]".
+ */
+#define OUTSIDE_SAYS_CONTENTS "heapwatch contents "
+#define OUTSIDE_CONTENTS_MOST 32u /* in a census */
+
 /* Whether a message, which ends at `end`, begins so; then *at is behind it. */
 static inline bool outside_message_begins(const char **at, const char *end, const char *begin)
 {

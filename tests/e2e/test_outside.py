@@ -102,8 +102,15 @@ def bands_of(daemon, name, column="bytes"):
     return {labels[band]: n for u in found.get("census", []) for band, n in zip(u.census.band, getattr(u.census, column))}
 
 
+def contents_of(daemon, name):
+    """What most of a band is -> its label, and its share of the band, in the newest census."""
+    found = daemon.snapshot(name)
+    labels = {b.id: b.label for u in found.get("bands", []) for b in u.bands.bands}
+    return {c.name: (labels[c.band], c.bytes / dict(zip(u.census.band, u.census.bytes))[c.band]) for u in found.get("census", []) for c in u.census.contents}
+
+
 @pytest.mark.parametrize("agent", [False, True])
-def test_closures_of_bands_are_counted(directory, agent):
+def test_closures_and_contents_of_bands_are_told(directory, agent):
     """In a census from outside: in the message, and in the console's table."""
     require_tracing()
     with Daemon(directory) as daemon, running(programs["inside"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as program:
@@ -119,9 +126,15 @@ def test_closures_of_bands_are_counted(directory, agent):
             return program.stdout.readline() == b"more\n" and counted()
         bands = wait_for(more if agent else counted, "a census that counts", poll_s=1 if agent else 0.1)
         assert bands["main:Main.Order"] == 500 and bands["main:Main.Item"] == 2 * bands["main:Main.Session"] > 0 and bands["main:Main.Session"] % 3000 == 0, bands
-        shown = as_json(daemon, "top", "--once", "--view", "bands", "x")["targets"][0]["bands"]
-        assert {b["label"]: b["closures"] for b in shown}["main:Main.Order"] == 500, shown
-        assert re.search(r" closures .* band\n(.*\n)*.* 500 .*Main\.Order\n", heapwatch(daemon, "top", "--once", "--view", "bands", "x").stdout)
+        held = contents_of(daemon, "x")
+        assert held["Map Int Session"][0].endswith("Data.Map.Internal.Bin") and held["Map Int Session"][1] == 1, held
+        assert held["[Order]"][0].endswith("GHC.Types.:") or held["[Item]"][0].endswith("GHC.Types.:"), held
+        shown = {b["label"]: b for b in as_json(daemon, "top", "--once", "--view", "bands", "x")["targets"][0]["bands"]}
+        assert shown["main:Main.Order"]["closures"] == 500 and shown["main:Main.Order"]["holds"] is None, shown
+        assert shown[held["Map Int Session"][0]]["holds"] == "Map Int Session" and shown[held["Map Int Session"][0]]["holds_share"] == 1, shown
+        table = heapwatch(daemon, "top", "--once", "--view", "bands", "x").stdout
+        assert re.search(r" closures  holds .* band\n(.*\n)*.* 500 .*Main\.Order\n", table), table
+        assert re.search(r" Map Int Session .*Data\.Map\.Internal\.Bin\n", table), table
 
 
 def test_threads_that_wait_at_one_place_are_a_band(directory):

@@ -180,7 +180,8 @@ static void heap(struct program *p, struct ghc *g, const struct inspect_request 
                 bands(&s);
                 heap_graph_init(&held);
                 if (reach_all(&held, &s, &all, &places) && slices_find(&held, &s, places) &&
-                    heap_bands_of(&held.bands, &all, g, false) && heap_bands_add_contents(&held.bands, &all, g)) {
+                    heap_bands_of(&held.bands, &all, g, false) &&
+                    heap_bands_add_contents(&held.bands, &all, g, false)) {
                         heap_bands_sort_by_name(&held.bands);
                         head_origin(&held.origin, &subject);
                         graph(&(struct graph_subject){ request, &held, &subject, NULL });

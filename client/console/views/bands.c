@@ -33,6 +33,23 @@ static bool has_closures(const struct scene *s)
 }
 
 COLUMN_VALUE(closures, value_number(has_closures(s), (double)band(row)->closures))
+
+static bool has_contents(const struct scene *s)
+{
+        return s->target && s->target->census && s->target->census->n_contents > 0;
+}
+
+COLUMN_VALUE(holds, value_text(band(row)->contents ? band(row)->contents->name : NULL))
+COLUMN_VALUE(holds_share, value_number(band(row)->contents != NULL, band_contents_share(band(row))))
+
+static char *holds_text(char *out, size_t size, const struct scene *s, const void *row)
+{
+        char text[CONTENTS_TEXT];
+
+        (void)s;
+        return value_show(out, size, UNIT_TEXT, value_text(band_contents_text(text, sizeof(text), band(row))));
+}
+
 COLUMN_VALUE(change, value_number(true, scene_band_change(s, s->target, band(row))))
 COLUMN_TINT(change_colour, scene_band_change(s, s->target, band(row)) > 0 ? TINT_PLAIN : TINT_DIM)
 COLUMN_VALUE(since_mark, value_number(true, scene_band_since_mark(s, band(row))))
@@ -142,6 +159,12 @@ static const struct column columns[] = {
           .help = "share of the newest census" },
         { .title = "closures", .name = "closures", .unit = UNIT_COUNT, .width = 10, .rank = 4, .value = closures,
           .shown = has_closures, .help = "how many there are in the newest census, which was read from outside" },
+        { .title = "holds", .name = "holds", .width = -18, .rank = 4, .value = holds, .text = holds_text,
+          .shown = has_contents,
+          .help = "what most of it is, with its share, by the types of what its closures hold; of lists, maps, thunks "
+                  "and the like" },
+        { .title = "held", .name = "holds_share", .unit = UNIT_SHARE, .value = holds_share, .hidden = true,
+          .help = "only in files: how much of the band that is" },
         { .title = "change", .name = "change_bytes", .unit = UNIT_CHANGE, .width = 10, .rank = 3, .value = change,
           .tint = change_colour,
           .help = "over the window: compared with the newest known census before it" },

@@ -53,7 +53,8 @@ const OF_PAGE: Record<string, Words> = {
     },
     detail: {
         "Curve": "The band over the chosen range, from 0.", "Rank": "By the sum over this range.", "Band": "Its label in the heap profile.", "Type": "Of the closures, from the info table.",
-        "Module": "That allocates them.", "Source": "Where they are allocated.", "Now": "In the newest census.", "Sum": "Over all censuses of this range, as eventlog2html counts it.",
+        "Module": "That allocates them.", "Source": "Where they are allocated.", "Now": "In the newest census.", "Closures": "In the newest census, which was read from outside.",
+        "Holds": "What most of its closures are, with their share, by the types of what they hold; of lists, maps, thunks and the like.", "Sum": "Over all censuses of this range, as eventlog2html counts it.",
         "Mean": "Over the censuses of this range.", "Std. dev.": "Over the censuses of this range.", "Intercept": "Of the least-squares line, at the program's start.",
         "Since mark": "Now, compared with the newest census at the marked moment or before it.", "Slope": "Robust slope where the daemon has judged the band, else least squares over this range.", "± 95 %": "Half of the slope's interval: the true slope is within it about 19 times of 20.",
         "Fit": "R² of the line: 1 is a straight line.", "Norm. slope": "Of bytes / maximum on time / newest time, as in eventlog2html.", "Verdict": "Of this band alone.",

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Censuses } from "../src/state/census.ts";
+import { Target } from "../src/state/target.ts";
 import type { HistoryItem } from "../src/state/wire.ts";
 
 const column = (c: Censuses, band: number) => Array.from({ length: c.n }, (_, i) => c.bytes(band, i));
@@ -13,6 +14,18 @@ test("a band without a row held nothing", () => {
     c.push(3, 3, 7, [2], [7]);
     assert.deepEqual(column(c, 1), [10, 20, 0]);
     assert.deepEqual(column(c, 2), [0, 5, 7]);
+});
+
+test("closures and what they hold are of the newest census", () => {
+    const t = new Target(0, "t"), band = [1, 2], bytes = ["100", "50"], closures = ["7", "5"];
+    const contents = [{ band: 2, bytes: "51", name: "[More]" }, { band: 9, bytes: "1", name: "[Of none]" }, { band: 2, bytes: "40", name: "[Int]" },
+        { band: 2, bytes: "9", name: "[Other]" }];
+    t.apply({ target: "t", run: 1, census: { number: "1", timeNs: "1", band, bytes, closures, contents } });
+    const [one, two] = [t.bands.get(1)!, t.bands.get(2)!];
+    assert.deepEqual([one.closures, one.holds, two.closures, two.holds], [7, undefined, 5, { name: "[Int]", share: 0.8 }]);
+    t.apply({ target: "t", run: 1, census: { number: "2", timeNs: "2", band, bytes } });
+    assert.deepEqual([two.bytes, two.closures, two.holds], [50, undefined, undefined]);
+    assert.equal(t.bands.size, 2);
 });
 
 test("a range that reaches beyond the grid has as many values as times", () => {

@@ -301,6 +301,8 @@ static void a_leak_is_told_from_end_to_end(void **state)
 
 static void the_headline_of_a_run_that_is_over(void **state)
 {
+        Hw__BandContents contents = { PROTOBUF_C_MESSAGE_INIT(&hw__band_contents__descriptor),
+                                      .name = (char *)"[Item]" };
         struct made m;
         struct answers a;
         char text[ANSWER_TEXT];
@@ -318,6 +320,13 @@ static void the_headline_of_a_run_that_is_over(void **state)
         m.limit.low_ns = m.limit.mid_ns = 42 * MINUTE;
         a = asked(&m);
         says(&a, QUESTION_GROWS, "GHC.Types.: (list cells) with 40.0 MiB");
+        m.world_band.contents = &contents;
+        for (unsigned i = 0; i < 2; i++) {
+                contents.bytes = m.world_band.bytes / (i + 1);
+                a = asked(&m);
+                says(&a, QUESTION_GROWS, i ? "GHC.Types.: (50.0 % [Item]) with" : "GHC.Types.: ([Item]) with 40.0 MiB");
+        }
+        m.world_band.contents = NULL;
         says(&a, QUESTION_SINCE, "1.00 s before the message “served 2400 requests”"); /* which is not why */
         assert_string_equal(answers_headline(text, sizeof(text), &a, "5m 00s"),
                             "leak: +912 KiB/s since 5m 00s, GHC.Types.:, limit in 42m 00s");

@@ -46,11 +46,13 @@ static void check_sums(const struct heap_bands *b)
         }
 }
 
-static void count_contents(struct taken *t, struct draft *d)
+/* `as_watch`: by type, and of what matters alone. */
+static void count_as(struct taken *t, struct draft *d, bool as_watch)
 {
         struct error error = { "" };
 
-        *t = (struct taken){ .contents = { .snapshot = &t->snapshot }, .census = { .contents = &t->contents } };
+        *t = (struct taken){ .contents = { .snapshot = &t->snapshot, .only_matter = as_watch },
+                             .census = { .contents = &t->contents } };
         (void)draft_thread(d, 1, 8, NULL, 0);
         draft_finish(d);
         if (!ghc_find(&t->ghc, &d->program, &error) || !snapshot_prepare(&t->snapshot, &t->ghc, MEMORY, 5, &error) ||
@@ -59,10 +61,15 @@ static void count_contents(struct taken *t, struct draft *d)
         assert_true(snapshot_index(&t->snapshot));
         heap_census_count(&t->census, &t->snapshot);
         assert_true(t->ghc.profiled || t->census.unknown_bytes == 0); /* a profiled thread is longer than drawn */
-        assert_true(heap_bands_of(&t->bands, &t->census, &t->ghc, false));
-        assert_true(heap_bands_add_contents(&t->bands, &t->census, &t->ghc));
+        assert_true(heap_bands_of(&t->bands, &t->census, &t->ghc, as_watch));
+        assert_true(heap_bands_add_contents(&t->bands, &t->census, &t->ghc, as_watch));
         check_sums(&t->bands);
         heap_bands_sort_by_name(&t->bands);
+}
+
+static void count_contents(struct taken *t, struct draft *d)
+{
+        count_as(t, d, false);
 }
 
 static void done(struct taken *t, struct draft *d)
@@ -161,6 +168,34 @@ static void test_lists(void **state)
                 assert_int_equal(holding(&taken, "GHC.Types.:", "[?]"), 2);
                 assert_string_equal(most(&taken, "GHC.Types.:"), "60.4 % [Session]");
                 assert_int_equal(heap_bands_find(&taken.bands, "Main.Session")->n_contents, 0);
+                done(&taken, d);
+        }
+}
+
+/* As a census of a watched program has them: all thunks are one band, and of what its name says nothing is told. */
+static void test_what_matters(void **state)
+{
+        for (unsigned as_watch = 0; as_watch < 2; as_watch++) {
+                struct draft *d = draft_new(&draft_9_0);
+                const struct types t = types_of(d);
+                const uint64_t one_thunk = draft_table(d, THUNK, 1, 0, NULL), other = draft_table(d, THUNK, 1, 0, NULL);
+                const uint64_t entry = draft_table(d, CONSTR, 1, 0, "main:Main.Entry"), s = one(d, t.session, 7) + 1;
+                struct taken taken;
+
+                (void)state;
+                draft_symbol(d, one_thunk, 16, "Main_one_info");
+                draft_symbol(d, other, 16, "Main_other_info");
+                (void)list(d, &t, s, 6);
+                (void)list(d, &t, one(d, entry, s), 3);
+                for (unsigned i = 0; i < 5; i++)
+                        (void)draft_object(d, 1, (uint64_t[]){ i < 3 ? one_thunk : other, 0, s }, 3);
+                count_as(&taken, d, as_watch);
+                assert_string_equal(most(&taken, "GHC.Types.:"), "66.7 % [Session]");
+                assert_int_equal(heap_bands_find(&taken.bands, "Main.Entry")->n_contents, !as_watch);
+                if (as_watch) {
+                        assert_int_equal(heap_bands_find(&taken.bands, "THUNK")->objects, 5);
+                        assert_string_equal(most(&taken, "THUNK"), "thunk of Session");
+                }
                 done(&taken, d);
         }
 }
@@ -313,8 +348,11 @@ static void test_wanted(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_lists),  cmocka_unit_test(test_other_types),
-                cmocka_unit_test(test_arrays), cmocka_unit_test(test_names_and_circles),
+                cmocka_unit_test(test_lists),
+                cmocka_unit_test(test_what_matters),
+                cmocka_unit_test(test_other_types),
+                cmocka_unit_test(test_arrays),
+                cmocka_unit_test(test_names_and_circles),
                 cmocka_unit_test(test_wanted),
         };
 

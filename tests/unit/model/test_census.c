@@ -281,6 +281,45 @@ static void test_closures_of_bands(void **unused)
         assert_true(c->rows[0].closures == 12 && c->rows[1].closures == UINT64_MAX);
 }
 
+/* What most of a band is: of one that the census has, and no more than all of it. */
+static void test_contents_of_bands(void **unused)
+{
+        static const char *const others[] = { "",          "0",           "0 ",         "0 300",
+                                              "0 300 ",    "x 3 [Int]",   "0 x [Int]",  "0  3 [Int]",
+                                              "2 3 [Int]", "0 501 [Int]", "-1 3 [Int]", "4294967296 3 [Int]" };
+        const uint64_t notes = notes_total(model_notes(f.m));
+        char text[512];
+
+        (void)unused;
+        profile_begin(BREAKDOWN_CLOSURE_TYPE);
+        put_message(OUTSIDE_SAYS_CONTENTS "0 3 [Int]"); /* of no census */
+        begin(SECOND);
+        put_message(OUTSIDE_SAYS_CONTENTS "0 3 [Int]"); /* before its row */
+        row("a", 500);
+        row("b", 40);
+        for (unsigned i = 0; i < ARRAY_SIZE(others); i++) {
+                (void)snprintf(text, sizeof(text), OUTSIDE_SAYS_CONTENTS "%s", others[i]);
+                put_message(text);
+        }
+        put_message(OUTSIDE_SAYS_CONTENTS "1 40 Map Int Session");
+        (void)snprintf(text, sizeof(text), OUTSIDE_SAYS_CONTENTS "0 499 %0300d", 7); /* longer than is kept */
+        put_message(text);
+        end(SECOND);
+        const struct census *c = model_census(f.m);
+        assert_int_equal(c->n_contents, 2);
+        assert_true(c->contents[0].band == c->rows[1].band && c->contents[0].bytes == 40);
+        assert_string_equal(c->contents[0].name, "Map Int Session");
+        assert_true(c->contents[1].band == c->rows[0].band && c->contents[1].bytes == 499);
+        assert_int_equal(strlen(c->contents[1].name), sizeof(c->contents[1].name) - 1);
+        assert_int_equal(notes_total(model_notes(f.m)), notes);
+        begin(2 * SECOND);
+        row("a", 500);
+        for (unsigned i = 0; i < 100; i++)
+                put_message(OUTSIDE_SAYS_CONTENTS "0 3 [Int]");
+        end(2 * SECOND);
+        assert_int_equal(model_census(f.m)->n_contents, OUTSIDE_CONTENTS_MOST);
+}
+
 static void test_unfinished(void **unused)
 {
         (void)unused;
@@ -899,6 +938,7 @@ int main(void)
                 TEST(threads_of_a_band),
                 TEST(threads_beside_bands),
                 TEST(closures_of_bands),
+                TEST(contents_of_bands),
                 TEST(unfinished),
                 TEST(without_end_events),
                 TEST(biography),

@@ -105,6 +105,7 @@ static void texts_inside(void **state)
 static void censuses(void **state)
 {
         static struct census_row rows[10000];
+        static const struct census_contents contents[] = { { 3, 5, "[Int]" }, { 70000, UINT64_MAX, "[\xff]" } };
 
         (void)state;
         for (uint32_t n = 0; n <= 10000; n = n * 10 + (n == 0)) {
@@ -113,7 +114,9 @@ static void censuses(void **state)
                                          .total_bytes = 9,
                                          .rows = rows,
                                          .n_rows = n,
-                                         .n_counted = n > 10 ? n : 0 };
+                                         .n_counted = n > 10 ? n : 0,
+                                         .contents = contents,
+                                         .n_contents = n > 10 ? 2 : 0 };
                 size_t size;
                 encoder_init(&encoder);
                 for (uint32_t i = 0; i < n; i++)
@@ -125,7 +128,14 @@ static void censuses(void **state)
                 assert_non_null(read);
                 assert_true(read->number == 7 && read->time_ns == 8 && read->total_bytes == 9 && !read->unfinished);
                 assert_true(read->n_band == n && read->n_bytes == n && read->base.n_unknown_fields == 0);
-                assert_true(read->n_closures == census.n_counted);
+                assert_true(read->n_closures == census.n_counted && read->n_contents == census.n_contents);
+                for (uint32_t i = 0; i < census.n_contents; i++)
+                        assert_true(read->contents[i]->band == contents[i].band &&
+                                    read->contents[i]->bytes == contents[i].bytes);
+                if (census.n_contents) {
+                        assert_string_equal(read->contents[0]->name, "[Int]");
+                        assert_string_equal(read->contents[1]->name, "[\xef\xbf\xbd]"); /* is UTF-8 */
+                }
                 for (uint32_t i = 0; i < n; i++)
                         assert_true(read->band[i] == rows[i].band && read->bytes[i] == rows[i].bytes &&
                                     (n <= 10 || read->closures[i] == i));

@@ -596,6 +596,52 @@ static void frozen_world_shares_and_stays(void **state)
         }
 }
 
+/* Also in a copy that goes on without its picture; what does not fit the bands is not believed. */
+static void closures_and_contents_are_of_the_newest_census(void **state)
+{
+        struct world *v = world_new(&kept), *frozen;
+        uint32_t ids[] = { 1, 2 };
+        uint64_t bytes[] = { 100, 50 }, closures[] = { 7, 5 };
+        Hw__BandContents of[6], *list[ARRAY_SIZE(of)];
+        const struct {
+                uint32_t band;
+                uint64_t bytes;
+                const char *name;
+        } told[] = { { 2, 51, "[More]" }, { 9, 1, "[Of none]" }, { 0, 1, "[Of none]" },
+                     { 2, 50, "" },       { 2, 40, "[Int]" },    { 2, 9, "[Other]" } };
+        Hw__Update u = update_of("a", 1, SECOND);
+        Hw__Census c = census_of(1, ids, bytes, 2);
+        const struct world_target *t;
+
+        (void)state;
+        for (size_t i = 0; i < ARRAY_SIZE(of); i++) {
+                of[i] = (Hw__BandContents)HW__BAND_CONTENTS__INIT;
+                of[i].has_band = of[i].has_bytes = 1;
+                of[i].band = told[i].band;
+                of[i].bytes = told[i].bytes;
+                of[i].name = (char *)told[i].name;
+                list[i] = &of[i];
+        }
+        c.closures = closures;
+        c.n_closures = 2;
+        c.contents = list;
+        c.n_contents = ARRAY_SIZE(list);
+        u.body_case = HW__UPDATE__BODY_CENSUS;
+        u.census = &c;
+        assert_int_equal(apply_made(v, 0, &u), 0);
+        frozen = world_freeze(v);
+        assert_int_equal(send_live(v, 0, "a", 1, 2 * SECOND, 11), 0);
+        t = world_find(v, "a");
+        assert_ptr_not_equal(t, world_find(frozen, "a"));
+        assert_true(t->bands[0]->closures == 7 && t->bands[1]->closures == 5 && !t->bands[0]->contents);
+        assert_string_equal(t->bands[1]->contents->name, "[Int]");
+        assert_int_equal(send_census(v, "a", 1, 2, ids, bytes, 2), 0);
+        assert_true(t->bands[0]->closures == 0 && !t->bands[1]->contents);
+        assert_string_equal(world_find(frozen, "a")->bands[1]->contents->name, "[Int]");
+        world_destroy(&frozen);
+        world_destroy(&v);
+}
+
 /* Each against each: a total order, that of the array, whatever the names are. */
 static void previous_runs_are_in_order_of_their_numbers(void **state)
 {
@@ -616,6 +662,7 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(frozen_world_shares_and_stays),
+                cmocka_unit_test(closures_and_contents_are_of_the_newest_census),
                 cmocka_unit_test(runs_decide_as_on_the_page),
                 cmocka_unit_test(gauges_and_samples),
                 cmocka_unit_test(pasts_are_bounded_together),

@@ -14,6 +14,8 @@
 #include "daemon/rules/file/rule_file.h"
 #include "daemon/target/pipeline_checkpoint.h"
 #include "proto/base/clock.h"
+#include "proto/base/outside_census.h"
+#include "proto/eventlog/writer.h"
 #include "tests/unit/thin.h"
 
 static struct ruleset *rules;
@@ -100,9 +102,8 @@ static struct checkpoint write_down(struct pipeline *p)
         return c;
 }
 
-static void check_log(const char *path)
+static void check_log(struct log l, const char *path)
 {
-        struct log l = log_read(path);
         struct pipeline *whole = make(NULL);
 
         feed(whole, &l, 0, l.size);
@@ -141,8 +142,60 @@ static void test_all_logs(void **state)
         assert_int_equal(glob(LOGS "*/run.eventlog", 0, NULL, &logs), 0);
         assert_true(logs.gl_pathc > 40);
         for (size_t i = 0; i < logs.gl_pathc; i += thin(1, "logs"))
-                check_log(logs.gl_pathv[i]);
+                check_log(log_read(logs.gl_pathv[i]), logs.gl_pathv[i]);
         globfree(&logs);
+}
+
+static void put_text(struct eventlog_writer *w, uint16_t event, uint64_t at, uint64_t bytes, const char *text)
+{
+        writer_event(w, event, at);
+        const size_t length = writer_length_begin(w);
+        if (event == HW_HEAP_PROF_SAMPLE_STRING) {
+                writer_number(w, 0, 1);
+                writer_number(w, bytes, 8);
+        }
+        writer_string(w, text);
+        writer_length_end(w, length, 0);
+}
+
+/* Also within and after censuses that were read from outside, with what messages tell of them. */
+static void test_censuses_from_outside(void **state)
+{
+        static struct eventlog_writer w;
+        static const uint16_t types[][2] = { { HW_LOG_MSG, WRITER_VARIABLE },
+                                             { HW_BLOCK_MARKER, 14 },
+                                             { HW_HEAP_PROF_SAMPLE_BEGIN, 8 },
+                                             { HW_HEAP_PROF_SAMPLE_STRING, WRITER_VARIABLE },
+                                             { HW_HEAP_PROF_SAMPLE_END, 8 } };
+
+        (void)state;
+        w.n = 0;
+        writer_header_begin(&w);
+        for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+                writer_type(&w, types[i][0], types[i][1], "");
+        writer_header_end(&w);
+        for (uint64_t s = 1; s <= 9; s++) {
+                writer_block_begin(&w, s * 1000000000u, s * 1000000000u, 0xffff);
+                writer_event(&w, HW_HEAP_PROF_SAMPLE_BEGIN, s * 1000000000u);
+                writer_number(&w, OUTSIDE_CENSUS, 8);
+                put_text(&w, HW_LOG_MSG, s * 1000000000u, 0, OUTSIDE_SAYS_THREADS "40");
+                put_text(&w, HW_LOG_MSG, s * 1000000000u, 0, OUTSIDE_SAYS_THREADS "40 39000 threads of one place");
+                put_text(&w, HW_HEAP_PROF_SAMPLE_STRING, s * 1000000000u, 500 * s, "GHC.Types.:");
+                put_text(&w, HW_HEAP_PROF_SAMPLE_STRING, s * 1000000000u, 50000, "STACK");
+                put_text(&w, HW_LOG_MSG, s * 1000000000u, 0, OUTSIDE_SAYS_CLOSURES "20 40");
+                for (uint64_t i = 0; i < 5 * s; i++) /* more than are kept, at last */
+                        put_text(&w, HW_LOG_MSG, s * 1000000000u, 0, OUTSIDE_SAYS_CONTENTS "0 490 [Session]");
+                writer_event(&w, HW_HEAP_PROF_SAMPLE_END, s * 1000000000u);
+                writer_number(&w, OUTSIDE_CENSUS, 8);
+                writer_block_end(&w);
+        }
+        assert_false(w.failed);
+        for (unsigned cut = 0; cut < 40; cut++) { /* the last census has no end, at some point */
+                struct log l = { malloc(w.n), w.n - cut * 7 };
+                assert_non_null(l.bytes);
+                memcpy(l.bytes, w.data, l.size);
+                check_log(l, "of censuses from outside");
+        }
 }
 
 static uint64_t next(uint64_t *random)
@@ -337,6 +390,7 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(test_all_logs),
+                cmocka_unit_test(test_censuses_from_outside),
                 cmocka_unit_test(test_cut_anywhere),
                 cmocka_unit_test(test_another_version),
                 cmocka_unit_test(test_other_targets_are_refused),

@@ -5,10 +5,11 @@
 import type { App } from "../app.ts";
 import { h, setAttr, setText, visible } from "../dom.ts";
 import type { Span } from "../range.ts";
+import { type Holds } from "../state/held.ts";
 import { moments, type Points } from "../state/series.ts";
 import type { Target } from "../state/target.ts";
 import { num, seconds, type U64 } from "../state/wire.ts";
-import { age, clock, UNKNOWN } from "../units.ts";
+import { age, clock, share, UNKNOWN } from "../units.ts";
 import type { ChartOptions } from "../widgets/chart.ts";
 import type { Line, Marker } from "../widgets/plot.ts";
 import { matcher } from "../widgets/controls.ts";
@@ -26,6 +27,11 @@ export function points(t: Target, series: string, r: Span): Points {
 
 export function line(id: string, label: string, color: string, values: (number | null)[], more: Partial<Line> = {}): Line {
     return { id, label, color, values, ...more };
+}
+
+// "81.0 % [Session]"; of all of it without the share.
+export function holdsText(holds: Holds | undefined): string {
+    return holds ? (holds.share > 0.9995 ? "" : `${share(holds.share)} `) + holds.name : "";
 }
 
 // The time of something, in the clock of the page.

@@ -17,7 +17,7 @@ import { field } from "../widgets/controls.ts";
 import { pill } from "../widgets/facts.ts";
 import { sparkline } from "../widgets/sparkline.ts";
 import { type Column, Table } from "../widgets/table.ts";
-import { CensusLine, line, majorMarkers, MarkButton, markOf, noteMarkers, searching, title, zooming } from "./common.ts";
+import { CensusLine, holdsText, line, majorMarkers, MarkButton, markOf, noteMarkers, searching, title, zooming } from "./common.ts";
 import { censusControl } from "./control.ts";
 import { Definition } from "./definition.ts";
 
@@ -57,6 +57,8 @@ function columns(target: () => Target | undefined, span: () => [number, number],
         ...origin(target),
         num("now", "Now", "92px", bytes, "in the newest census", false),
         { ...num("closures", "Closures", "92px", count, "in the newest census, which was read from outside"), hidden: () => !target()?.census?.closures },
+        { id: "holds", title: "Holds", width: "minmax(170px, 1fr)", left: true, wide: true, hint: "what most of its closures are, by what they hold",
+            value: (r) => r.band.holds?.name, draw: (c, r) => setName(c, holdsText(r.band.holds)), hidden: () => !target()?.census?.contents },
         { ...num("sinceMark", "Since mark", "100px", signedBytes, "now, compared with the newest census at the mark or before it", false), hidden: () => !isMarked() },
         num("sum", "Sum", "100px", bytes, "sum over all censuses of this range, as eventlog2html counts it"),
         num("mean", "Mean", "92px", bytes),

@@ -13,7 +13,7 @@ import { field } from "../widgets/controls.ts";
 import { setName } from "../widgets/name.ts";
 import { type Column, Table } from "../widgets/table.ts";
 import { Treemap } from "../widgets/treemap.ts";
-import { searching, title } from "./common.ts";
+import { holdsText, searching, title } from "./common.ts";
 import { heapControl } from "./control.ts";
 
 interface Part { name: string; bytes: number; own?: number; closures?: number; of: number; place?: number } // place: in the tree, to open
@@ -26,15 +26,10 @@ const HELD: Column<Part>[] = [
     { id: "closures", title: "Closures", width: "100px", wide: true, value: (p) => p.closures, text: (p) => count(p.closures) },
 ];
 
-// "81 % [Session]"; without the share where it is all.
-function holdsText(t: HeapType): string {
-    return t.holds ? (t.holds.share > 0.9995 ? "" : `${share(t.holds.share)} `) + t.holds.name : "";
-}
-
 // `since`: seconds since the reading before; undefined: there is none.
 const typeColumns = (retained: () => boolean, since: () => number | undefined): Column<HeapType>[] => [
     { id: "name", title: "Type", width: "minmax(130px, 3fr)", left: true, value: (t) => plainName(t.name), draw: (c, t) => setName(c, plainName(t.name)) },
-    { id: "holds", title: "Holds", width: "minmax(90px, 2fr)", left: true, wide: true, value: (t) => t.holds?.name, draw: (c, t) => setName(c, holdsText(t)), hint: "what most of its closures are, by what they hold" },
+    { id: "holds", title: "Holds", width: "minmax(90px, 2fr)", left: true, wide: true, value: (t) => t.holds?.name, draw: (c, t) => setName(c, holdsText(t.holds)), hint: "what most of its closures are, by what they hold" },
     { id: "retained", title: "Retains", width: "90px", value: (t) => t.retained, text: (t) => bytes(t.retained), hidden: () => !retained() },
     { id: "bytes", title: "Bytes", width: "90px", value: (t) => t.bytes, text: (t) => bytes(t.bytes) },
     { id: "gained", title: "Gained", width: "90px", value: (t) => t.gained, text: (t) => signedBytes(t.gained), hidden: () => since() === undefined },

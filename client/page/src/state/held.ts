@@ -14,6 +14,12 @@ export interface HeapRead extends Inspection {
     result?: unknown; // what `heapwatch heap --format json` prints; heapOf() reads it
 }
 
+// What most of a band's closures are, by the types of what they hold: "[Session]".
+export interface Holds {
+    name: string;
+    share: number; // of its bytes
+}
+
 export interface HeapType {
     name: string;
     bytes: number;
@@ -22,7 +28,7 @@ export interface HeapType {
     unreached?: number;
     total: number; // bytes of the heap
     gained?: number; // bytes since an earlier reading; without one not known
-    holds?: { name: string; share: number }; // most of its closures are these, "[Session]"; where they are told apart
+    holds?: Holds; // where they are told apart
 }
 
 export interface HeapRoot {

@@ -87,7 +87,10 @@ export interface Collection {
 }
 export interface Census {
     number?: U64; timeNs?: U64; totalBytes?: U64; band?: number[]; bytes?: U64[]; rowsLeftOut?: U64; bytesLeftOut?: U64;
-    unfinished?: boolean; outside?: boolean; spread?: number; closures?: U64[];
+    unfinished?: boolean; outside?: boolean; spread?: number; closures?: U64[]; contents?: BandContents[];
+}
+export interface BandContents {
+    band?: number; bytes?: U64; name?: string;
 }
 export interface Bands {
     bands?: BandDef[];

@@ -5,6 +5,7 @@
  */
 import { Archive } from "./archive.ts";
 import { type Censuses } from "./census.ts";
+import { type Holds } from "./held.ts";
 import { type Collection, History } from "./history.ts";
 import { ProfileHistory } from "./profile.ts";
 import type { Series } from "./series.ts";
@@ -19,6 +20,7 @@ export interface Band {
     def: w.BandDef;
     bytes: number; // in the newest census
     closures?: number; // likewise, where that was read from outside
+    holds?: Holds; // likewise
     stats?: w.BandStats; // of the whole run, when the server has them
 }
 
@@ -147,7 +149,7 @@ export class Target {
         this.labels.set(text, (this.labels.get(text) ?? 0) + 1);
         const born = seconds(def.firstSeenNs);
         if (born !== undefined) this.censuses.born.set(def.id, born);
-        this.bands.set(def.id, { id: def.id, def, bytes: old?.bytes ?? 0, closures: old?.closures, stats: old?.stats });
+        this.bands.set(def.id, { id: def.id, def, bytes: old?.bytes ?? 0, closures: old?.closures, holds: old?.holds, stats: old?.stats });
     }
 
     private applyCensus(c: w.Census): void {
@@ -156,13 +158,17 @@ export class Target {
         this.past.takeCensus(c);
         if (c.timeNs === undefined) return;
         const counts = c.closures?.map(Number);
-        for (const b of this.bands.values()) [b.bytes, b.closures] = [0, counts && 0];
+        for (const b of this.bands.values()) [b.bytes, b.closures, b.holds] = [0, counts && 0, undefined];
         bands.forEach((id, i) => {
             let b = this.bands.get(id);
             if (!b) this.bands.set(id, (b = { id, def: { id, label: `band ${id}` }, bytes: 0 }));
             b.bytes = bytes[i] ?? 0;
             b.closures = counts?.[i];
         });
+        for (const x of c.contents ?? []) {
+            const b = this.bands.get(x.band ?? 0), of = Number(x.bytes ?? 0);
+            if (b && x.name && of <= b.bytes) b.holds ??= { name: x.name, share: of / b.bytes };
+        }
     }
 
     private applyNotes(n: w.Notes): void {
