@@ -318,8 +318,9 @@ def test_m4_memory_stays_within_the_units(directory, what, mib):
             time.sleep(0.1)
         if mib < 256:
             for face in (("status",), ("top", "--once", "x0")):
-                shown = " ".join(client(*face, "--connect", d.publish).stdout.decode().split())
-                assert "short of memory" in shown and said in shown, (face, shown)
+                done = client(*face, "--connect", d.publish)
+                shown = " ".join(done.stdout.decode().split())
+                assert "short of memory" in shown and said in shown, (face, done)
         held.close()
         for name in names:
             d.ask(pb.Request(remove_target=pb.RemoveTargetRequest(name=name)))

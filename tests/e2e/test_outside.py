@@ -140,7 +140,8 @@ def test_closures_and_contents_of_bands_are_told(directory, agent):
 def test_threads_that_wait_at_one_place_are_a_band(directory):
     """Of the forty that wait for a reply; the others are in TSO and STACK."""
     require_tracing()
-    with Daemon(directory) as daemon, running(programs["inside"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as program:
+    with Daemon(directory) as daemon, running(programs["inside"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as program:
+        assert program.stdout.readline() == b"ready\n"
         assert heapwatch(daemon, "attach", "--outside", program.pid, "--name", "x").returncode == 0
         bands = wait_for(lambda: (lambda b: any(n.startswith("threads ") for n in b) and b)(bands_of(daemon, "x")), "a band of threads")
         [name] = [n for n in bands if n.startswith("threads ")]
