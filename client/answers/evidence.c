@@ -109,19 +109,6 @@ bool is_unnamed_table(const struct evidence *e, const char *label)
                label[1] == 'x' && label[2 + strspn(label + 2, "0123456789abcdef")] == '\0';
 }
 
-/* What a label alone does not say. */
-static const char *explain(const struct evidence *e, const char *label)
-{
-        if (is_unnamed_table(e, label))
-                return " (not named in the log; -finfo-table-map gives names)";
-        return strcmp(package_label(label).rest, "GHC.Types.:") ? "" : " (list cells)";
-}
-
-void append_label(char text[ANSWER_TEXT], const struct evidence *e, const char *label)
-{
-        append_text(text, "%.160s%s", package_label(label).rest, explain(e, label));
-}
-
 /* ----------------------------------------------------------------- ending */
 
 static enum ending ending_of(const Hw__Target *state)
@@ -461,9 +448,9 @@ static void find_growth(struct evidence *e)
         else if (e->risen)
                 e->growing = e->risen->bands[0];
         if (e->growing) {
-                const uint32_t id = e->growing->band;
+                const struct world_band *b = world_band_of(t, e->growing->band);
 
-                e->band = id > 0 && id <= t->n_bands && t->bands[id - 1] ? t->bands[id - 1]->def : NULL;
+                e->band = b ? b->def : NULL;
         }
         find_near(e);
         find_so_far(e);

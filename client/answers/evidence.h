@@ -149,9 +149,6 @@ bool limit_is_near(const struct evidence *e);
 /* Whether the label of a band by info table is a bare address: the log gives it no name. */
 bool is_unnamed_table(const struct evidence *e, const char *label);
 
-/* A label; for an info table that the log does not name, what it is and how it gets a name. */
-void append_label(char text[ANSWER_TEXT], const struct evidence *e, const char *label);
-
 /* Each fills an empty answer from the evidence; next.c also gives the name of its advice. */
 void answer_wrong(struct target_answer *a, const struct evidence *e);
 void answer_since(struct target_answer *a, const struct evidence *e);

@@ -228,15 +228,10 @@ static const char *heap_beside(const struct evidence *e)
                                                                   : "Nothing on the Haskell heap";
 }
 
-static const struct world_band *band_of(const struct evidence *e, uint32_t id)
-{
-        return id > 0 && id <= e->t->n_bands ? e->t->bands[id - 1] : NULL;
-}
-
 /* What it holds; of a run that is over the most that it held: what ends for want of memory frees it before. */
 static uint64_t most_of(const struct evidence *e)
 {
-        const struct world_band *b = band_of(e, e->growing->band);
+        const struct world_band *b = world_band_of(e->t, e->growing->band);
 
         return e->over && b && b->max_bytes > e->growing->bytes ? b->max_bytes : e->growing->bytes;
 }
@@ -257,16 +252,26 @@ static bool append_thread_growth(struct target_answer *a, const Hw__GrowingBand 
         return leaked;
 }
 
+/* What a label alone does not say. */
+static const char *explain(const struct evidence *e, const char *label)
+{
+        if (is_unnamed_table(e, label))
+                return " (not named in the log; -finfo-table-map gives names)";
+        return strcmp(package_label(label).rest, "GHC.Types.:") ? "" : " (list cells)";
+}
+
 /* With what most of it holds, where that is known: "GHC.Types.: (93.0 % [CartItem])". */
 static void append_band(struct target_answer *a, const struct evidence *e, uint32_t id, const char *label)
 {
-        const struct world_band *b = band_of(e, id);
+        const char *name = label ? label : "a band without a label";
+        const struct world_band *b = world_band_of(e->t, id);
         char contents[CONTENTS_TEXT];
 
+        append_text(a->text, "%.160s", package_label(name).rest);
         if (label && b && band_contents_text(contents, sizeof(contents), b)[0])
-                append_text(a->text, "%.160s (%s)", package_label(label).rest, contents);
+                append_text(a->text, " (%s)", contents);
         else
-                append_label(a->text, e, label ? label : "a band without a label");
+                append_text(a->text, "%s", explain(e, name));
 }
 
 static void append_growing_band(struct target_answer *a, const struct evidence *e)

@@ -26,7 +26,7 @@ static void see_reply(void *ctx, const Hw__Reply *reply)
 
 static void set_source(struct inspectee *ret, const struct world_target *t, uint32_t id)
 {
-        const struct world_band *b = id <= t->n_bands ? t->bands[id - 1] : NULL;
+        const struct world_band *b = world_band_of(t, id);
         const char *source = b ? band_source(b->def) : NULL;
 
         if (source && strlen(source) < sizeof(ret->band))

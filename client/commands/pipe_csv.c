@@ -176,7 +176,7 @@ static void census_rows(struct csv_text *out, const struct origin *o, const stru
 {
         for (size_t i = 0; i < c->n_band && i < c->n_bytes; i++) {
                 uint32_t id = c->band[i];
-                const struct world_band *b = id > 0 && id <= t->n_bands ? t->bands[id - 1] : NULL;
+                const struct world_band *b = world_band_of(t, id);
 
                 begin_row(out, o, c->has_time_ns, c->time_ns);
                 series_and_unit(out, "band", "B");

@@ -38,5 +38,7 @@ enum profile_of profile_choose(const struct format_options *o, uint64_t ticks, b
 
 const Hw__Band *band_of(const struct world_target *t, uint32_t id)
 {
-        return id > 0 && id <= t->n_bands && t->bands[id - 1] ? t->bands[id - 1]->def : NULL;
+        const struct world_band *b = world_band_of(t, id);
+
+        return b ? b->def : NULL;
 }

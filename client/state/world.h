@@ -133,6 +133,12 @@ bool world_process(const struct world_target *t, pid_t *ret, struct error *error
 /* Note by number, or NULL. */
 const Hw__Note *world_note(const struct world_target *t, uint64_t number);
 
+/* The band of an id, which may be any; NULL: there is none. */
+static inline struct world_band *world_band_of(const struct world_target *t, uint32_t id)
+{
+        return id > 0 && id <= t->n_bands ? t->bands[id - 1] : NULL;
+}
+
 /* Fills `order` with indices of bands by bytes in the newest census, largest first; returns how many (at most max). */
 size_t world_top_bands(const struct world_target *t, const struct world_band **bands, size_t max);
 

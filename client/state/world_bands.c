@@ -104,8 +104,7 @@ static void apply_contents(const struct world_target *t, const Hw__Census *c)
 {
         for (size_t i = 0; i < c->n_contents; i++) {
                 const Hw__BandContents *of = c->contents[i];
-                struct world_band *b =
-                        of->has_band && id_valid(of->band) && of->band <= t->n_bands ? t->bands[of->band - 1] : NULL;
+                struct world_band *b = of->has_band ? world_band_of(t, of->band) : NULL;
 
                 if (b && !b->contents && of->name && of->name[0] && of->bytes <= b->bytes)
                         b->contents = of;

@@ -196,7 +196,9 @@ static void put(struct resolved *r, const struct wanted *frame_, Hw__Series seri
 
 static const char *label_of(const struct world_target *t, uint32_t id)
 {
-        return t && id && id <= t->n_bands && t->bands[id - 1] ? t->bands[id - 1]->def->label : NULL;
+        const struct world_band *b = t ? world_band_of(t, id) : NULL;
+
+        return b ? b->def->label : NULL;
 }
 
 static void put_target(struct resolved *r, const struct history_query *q, size_t i, const struct world_target *t)

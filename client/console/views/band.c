@@ -16,7 +16,7 @@ static const struct world_band *band(const struct console *c)
 {
         const struct world_target *t = c->scene.target;
 
-        return t && c->band && c->band <= t->n_bands ? t->bands[c->band - 1] : NULL;
+        return t ? world_band_of(t, c->band) : NULL;
 }
 
 /* ------------------------------------------------------------------- stack */
