@@ -36,20 +36,36 @@ static bool is_below(pid_t pid, pid_t wrapper)
         return false;
 }
 
+/* Up to `size` bytes of a file below /proc/PID; 0: none, or it may not be read. */
+static size_t read_of(pid_t pid, const char *file, char *ret, size_t size)
+{
+        char path[64];
+        size_t n = 0;
+        ssize_t r = 0;
+
+        snprintf(path, sizeof(path), "/proc/%ld/%s", (long)pid, file);
+        int fd = open(path, O_RDONLY | O_CLOEXEC);
+        while (fd >= 0 && n < size && (r = read(fd, ret + n, size - n)) > 0)
+                n += (size_t)r;
+        close_fd(&fd);
+        return n;
+}
+
+/* Within exec the file is the new one already, and there are neither arguments nor an environment yet. */
+static bool is_within_exec(pid_t pid)
+{
+        char first;
+
+        return read_of(pid, "cmdline", &first, sizeof(first)) == 0;
+}
+
 /* Whether it was started with the agent's variable. An environment that may not be read is not ours. */
 static bool has_our_environment(pid_t pid)
 {
         static const char name[] = "HEAPWATCH_AGENT=";
         static char text[256 * 1024];
-        char path[64];
-        size_t n = 0;
-        ssize_t r = 0;
+        const size_t n = read_of(pid, "environ", text, sizeof(text));
 
-        snprintf(path, sizeof(path), "/proc/%ld/environ", (long)pid);
-        int fd = open(path, O_RDONLY | O_CLOEXEC);
-        while (fd >= 0 && n < sizeof(text) && (r = read(fd, text + n, sizeof(text) - n)) > 0)
-                n += (size_t)r;
-        close_fd(&fd);
         return n == sizeof(text) || memmem(text, n, name, sizeof(name) - 1) != NULL;
 }
 
@@ -83,8 +99,9 @@ static void inspect(struct below *b, pid_t pid, bool skips)
         struct agent_fit fit;
         char path[64], name[sizeof(b->program)];
 
-        if (!file_of(pid, path, sizeof(path), name, sizeof(name)) || !agent_fit_check(path, &fit, NULL) || !fit.ghc)
-                return; /* of another user, gone, or a shell or the like */
+        if (!file_of(pid, path, sizeof(path), name, sizeof(name)) || !agent_fit_check(path, &fit, NULL) || !fit.ghc ||
+            is_within_exec(pid))
+                return; /* of another user, gone, or a shell or the like; or next time */
         const enum obstacle obstacle = obstacle_below(pid, name, &fit, skips);
         if (obstacle == OBSTACLE_NONE || (b->pid != 0 && inside_skips(name)))
                 return;
