@@ -411,7 +411,8 @@ static bool write_bands(struct watching *w, const struct heap_census *c, const s
         struct heap_moment copied = { w->ghc->program, n->generations };
         struct heap_bands b = { NULL, 0 };
         const bool good = heap_bands_of(&b, c, w->ghc, true) &&
-                          (is_over(&copied) || heap_bands_add_contents(&b, c, w->ghc, true)) && put_census(w, &b, c, n);
+                          (!c->contents || is_over(&copied) || heap_bands_add_contents(&b, c, w->ghc, true)) &&
+                          put_census(w, &b, c, n);
 
         heap_bands_done(&b);
         return good;
@@ -474,7 +475,7 @@ static bool count_whole(struct watching *w, const struct copy *of, uint64_t now_
 {
         struct heap_contents of_all = { .snapshot = &of->snapshot, .only_matter = true };
         struct heap_contents of_reached = { .snapshot = &of->snapshot, .only_matter = true };
-        struct heap_census c = { .contents = &of_all };
+        struct heap_census c = { .contents = of->reaches && w->reached.is_known ? NULL : &of_all };
         const struct generations *before = &of->snapshot.generations;
         struct generations after = *before;
         struct error unused;
