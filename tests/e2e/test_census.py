@@ -43,7 +43,7 @@ def run(daemon, program, mib, *options, rounds=()):
 
 def ask(daemon, *args):
     done = client(*args, env={"HEAPWATCH_DIR": str(daemon.directory)})
-    assert done.returncode in (0, 1), done.stderr
+    assert done.returncode in (0, 1), done.stderr.decode() + daemon.log.read_text()
     return done.stdout.decode()
 
 

@@ -80,22 +80,28 @@ def test_what_the_page_quotes_is_printed(directory, name):
         done = client(*command[1:], *pause, env={"HEAPWATCH_DIR": str(directory)})
         return (done.stdout + done.stderr).decode()
 
+    def wait_printed(command, missing, what):
+        """Until nothing is missing from what the command prints."""
+        printed = ""
+
+        def is_whole():
+            nonlocal printed
+            printed = prints(command)
+            return missing(printed) is None
+
+        try:
+            wait_for(is_whole, what, poll_s=0.5)
+        except AssertionError as e:
+            raise AssertionError(f"{e}: {missing(printed)}\nprinted:\n{printed}") from None
+
     with Daemon(directory) as daemon, watched(daemon, name, name) as leaky, \
             watched(daemon, name, "mended", *MENDED.get(name, ["--fixed"])) as mended:
         quoted = list(answers_of(SECTIONS[name]))
         assert quoted and all(command[0] == "heapwatch" for command, _ in quoted)
         for command, lines in quoted:
-            printed = ""
-
-            def is_as_quoted():
-                nonlocal printed
-                printed = prints(command)
-                return missing_from(printed, lines) is None
-
-            try:
-                wait_for(is_as_quoted, f"{name}: what the page quotes of {' '.join(command)}", poll_s=0.5)
-            except AssertionError as e:
-                raise AssertionError(f"{e}: {missing_from(printed, lines)}\nprinted:\n{printed}") from None
-        wait_for(lambda: "mended, run 1: steady so far" in prints(["heapwatch", "trend", "mended"]), "the mended one is steady")
+            wait_printed(command, lambda printed, lines=lines: missing_from(printed, lines),
+                         f"{name}: what the page quotes of {' '.join(command)}")
+        steady = "mended, run 1: steady so far"
+        wait_printed(["heapwatch", "trend", "mended"], lambda printed: None if steady in printed else steady, "the mended one is steady")
         wait_for(lambda: rss_bytes(mended) < rss_bytes(leaky) / 2, "the mended one has less than half of the memory")
         assert "mended" not in prints(["heapwatch", "alerts"])
