@@ -448,6 +448,11 @@ house:
 	$(Q)scripts/draw-house > docs/house.svg.new && mv docs/house.svg.new docs/house.svg
 .PHONY: house
 
+#: figures     how large the tree is and how it reads, as a table; needs universal-ctags
+figures:
+	$(Q)scripts/figures
+.PHONY: figures
+
 #: metrics     rewrites docs/METRICS.md, docs/dashboards and types of the page from the tables of metrics and messages
 metrics:
 	$(Q)scripts/metrics
