@@ -39,9 +39,9 @@ static const struct group {
         { "compare and convert",
           LIST(&command_summary, &command_diff, &command_report, &command_convert, &command_events, &command_pipe) },
         { "keep", LIST(&command_recordings, &command_dump, &command_bundle, &command_archive, &command_history) },
-        { "administer", LIST(&command_add, &command_remove, &command_ctl, &command_rules, &command_doctor,
-                             &command_keys, &command_export, &command_notify, &command_replay, &command_completion,
-                             &command_help, &command_version) },
+        { "administer",
+          LIST(&command_add, &command_remove, &command_ctl, &command_rules, &command_doctor, &command_keys,
+               &command_export, &command_notify, &command_completion, &command_help, &command_version) },
 };
 
 enum { COMMANDS_MAX = 64 };

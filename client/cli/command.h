@@ -19,7 +19,6 @@ extern const struct command command_attach;
 extern const struct command command_detach;
 extern const struct command command_ps;
 extern const struct command command_doctor;
-extern const struct command command_replay;
 extern const struct command command_summary;
 extern const struct command command_web;
 extern const struct command command_report;

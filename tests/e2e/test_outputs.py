@@ -18,7 +18,6 @@ SMALL = sorted(p for p in LOGS.glob("*/run.eventlog") if p.stat().st_size < 100_
 COMMANDS = {
     "run": None,            # standard output is the program's
     "ctl": None, "status": None, "add": None, "remove": None,   # requests to daemons: test_status_on_a_full_disk
-    "replay": None,         # writes where --to says
     "notify": None, "export": None, "archive": None,     # services
     "recording": None,      # a request to a daemon; its dump and bundle write into a file that is named
     "keys": None,           # writes files of its own: test_keys.py
@@ -54,7 +53,7 @@ def test_a_full_disk_ends_with_2(command):
 
 
 FILES = ["report --threshold 1 {log} -o a.svg", "report {log} -o a.html", "report --format json {log} -o a.json", "convert {log} --to hp -o a.hp",
-         "archive --db a.db {log}", "replay {log} --to file:a.eventlog"]
+         "archive --db a.db {log}"]
 
 
 @contextlib.contextmanager

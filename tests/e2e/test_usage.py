@@ -71,14 +71,14 @@ def test_help_and_version():
 
 
 @pytest.mark.parametrize("args", [[], ["frobnicate"], ["top", "--nonsense"], ["pipe", "--format", "xml"],
-                                  ["ctl"], ["ctl", "dance"], ["replay"], ["doctor"], ["run"]])
+                                  ["ctl"], ["ctl", "dance"], ["doctor"], ["run"]])
 def test_client_refuses(args):
     done = client(*args)
     assert done.returncode == 2
     assert done.stderr and b"help" in done.stderr
 
 
-@pytest.mark.parametrize("command", ["top", "pipe", "ctl", "run", "doctor", "replay", "summary", "events", "convert",
+@pytest.mark.parametrize("command", ["top", "pipe", "ctl", "run", "doctor", "summary", "events", "convert",
                                      "trend", "alerts", "check", "rules", "web", "report"])
 def test_every_command_has_help_with_an_example(command):
     done = client(command, "--help")
