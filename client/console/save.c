@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * save.c - the `s` key: the view's table as CSV and its chart as SVG, in the
+ * save.c - the `s` key: the view's table as CSV, in the
  * current directory. Files are named after target, view and time; an existing
  * file is never overwritten.
  */
@@ -61,34 +61,19 @@ static int save_table(const struct console *c, const struct table *t, char *name
         return finish(f);
 }
 
-static int save_chart(const struct console *c, const struct chart *chart, char *name, size_t size)
-{
-        FILE *f;
-
-        name_file(c, name, size, c->shown->class->name, "svg");
-        f = create(name);
-        if (!f)
-                return errno;
-        chart_svg(f, chart);
-        return finish(f);
-}
-
 void console_save(struct console *c)
 {
-        char svg[NAME] = "", csv[NAME] = "";
-        struct chart chart;
-        int bad = 0;
+        char name[NAME];
 
         if (!c->scene.target)
                 return;
-        if (c->shown->class->chart && c->shown->class->chart(c, &chart))
-                bad = save_chart(c, &chart, svg, sizeof(svg));
-        if (!bad && c->table)
-                bad = save_table(c, c->table, csv, sizeof(csv));
+        if (!c->table) {
+                console_notify(c, false, "this view has no table to save");
+                return;
+        }
+        int bad = save_table(c, c->table, name, sizeof(name));
         if (bad)
-                console_notify(c, true, "cannot write %s: %s", csv[0] ? csv : svg, strerror(bad));
-        else if (!svg[0] && !csv[0])
-                console_notify(c, false, "this view has neither chart nor table to save");
+                console_notify(c, true, "cannot write %s: %s", name, strerror(bad));
         else
-                console_notify(c, false, "saved %s%s%s", svg, svg[0] && csv[0] ? " and " : "", csv);
+                console_notify(c, false, "saved %s", name);
 }

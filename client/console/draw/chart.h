@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * chart.h - lines over time with axes in human units: as braille dots on a
- * canvas (ASCII where there is no UTF-8), as SVG, as CSV.
+ * canvas (ASCII where there is no UTF-8).
  *
  * A chart borrows its pasts and texts; it owns nothing.
  */
@@ -74,7 +74,5 @@ uint64_t chart_first_time(const struct chart *c, uint64_t step_ns);
 
 /* "14:02:30", or "2m 30s" of event time. */
 char *chart_time_text(char *out, size_t size, const struct chart *c, uint64_t time_ns);
-
-void chart_svg(FILE *to, const struct chart *c);
 
 #endif

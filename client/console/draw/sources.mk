@@ -1,1 +1,1 @@
-sources := text.c canvas.c hits.c widgets.c chart.c chart_draw.c chart_save.c
+sources := text.c canvas.c hits.c widgets.c chart.c chart_draw.c

@@ -48,8 +48,7 @@ struct console_view {
         /* Rows needed to show everything; NULL: the first table in full. */
         int (*rows)(struct console *c, int width);
         bool (*key)(struct console *c, int key); /* whether it handled the key; NULL: only the table's keys */
-        bool (*chart)(struct console *c, struct chart *chart); /* fills the chart that the key `s` saves; NULL: none */
-        bool all_targets;                                      /* it is about all targets, not the chosen one */
+        bool all_targets;                        /* it is about all targets, not the chosen one */
 };
 
 enum entry { ENTRY_NONE, ENTRY_SEARCH, ENTRY_FILTER };

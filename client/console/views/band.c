@@ -158,17 +158,6 @@ static int draw_facts(struct canvas *canvas, struct area area, int row, const st
 
 /* -------------------------------------------------------------------- view */
 
-static bool chart(struct console *c, struct chart *chart)
-{
-        const struct world_band *b = band(c);
-
-        if (!b)
-                return false;
-        timeline_begin(c, chart, b->def->label, UNIT_BYTES);
-        chart_line(chart, "bytes", scene_band(&c->scene, c->scene.target, b), SPARK_GAUGE, TINT_LINE_1);
-        return true;
-}
-
 static void draw(struct console *c, struct canvas *canvas, struct area area)
 {
         const struct world_band *b = band(c);
@@ -177,10 +166,12 @@ static void draw(struct console *c, struct canvas *canvas, struct area area)
         char safe[4096];
         int row, stack;
 
-        if (!chart(c, &drawn)) {
+        if (!b) {
                 (void)canvas_put(canvas, area, 1, 1, area.width - 2, TINT_DIM, "this band ended with its run");
                 return;
         }
+        timeline_begin(c, &drawn, b->def->label, UNIT_BYTES);
+        chart_line(&drawn, "bytes", scene_band(&c->scene, c->scene.target, b), SPARK_GAUGE, TINT_LINE_1);
         (void)canvas_put(canvas, area, 0, 1, area.width - 2, TINT_STRONG, safe_text(safe, sizeof(safe), b->def->label));
         draw_numbers(c, canvas, area, 1, b);
         row = 3 + draw_facts(canvas, area, 3, b);
@@ -210,5 +201,4 @@ const struct console_view view_band = {
         .keys = keys,
         .tables = { &table },
         .draw = draw,
-        .chart = chart,
 };

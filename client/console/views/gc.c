@@ -165,7 +165,7 @@ static size_t shown_figures(const struct console *c)
 
 /* -------------------------------------------------------------------- view */
 
-static bool chart(struct console *c, struct chart *chart)
+static void fill_chart(struct console *c, struct chart *chart)
 {
         const struct scene *s = &c->scene;
 
@@ -175,7 +175,6 @@ static bool chart(struct console *c, struct chart *chart)
                                                          : "pause",
                    scene_series(s, s->target, HW__SERIES__SERIES_GC_PAUSE), SPARK_EVENTS, TINT_LINE_2);
         chart->ticks = scene_series(s, s->target, HW__SERIES__SERIES_LIVE);
-        return true;
 }
 
 static void draw(struct console *c, struct canvas *canvas, struct area area)
@@ -191,7 +190,7 @@ static void draw(struct console *c, struct canvas *canvas, struct area area)
         part.height = area.height - table_height - numbers - 1;
         if (part.height < 7)
                 part.height = area.height - table_height < 12 ? area.height - table_height : 7;
-        (void)chart(c, &drawn);
+        fill_chart(c, &drawn);
         timeline_draw(c, canvas, part, &drawn);
         part = area_below(area, part.height);
         part.height = table_height;
@@ -219,5 +218,4 @@ const struct console_view view_gc = {
         .n_figures = FIGURES,
         .draw = draw,
         .rows = wanted,
-        .chart = chart,
 };

@@ -97,7 +97,7 @@ static const struct console_key common[] = {
         { "P", "profile now: which functions use CPU time, by samples of 10 s; again: end it before" },
         { "A", "profile now, likewise: which functions allocate" },
         { "W", "what threads wait for now, and where: read from the program's memory, which stops it for some ms" },
-        { "s", "save: tables as CSV, charts as SVG; the screen shows the file names" },
+        { "s", "save the table as CSV; the screen shows the file name" },
         { "esc", "back: from the help, from one band, from one of several targets to their list" },
         { "?", "this page, and back" },
         { "q", "quit; on this page: back" },

@@ -160,7 +160,7 @@ static const struct table_class table = {
 
 /* ------------------------------------------------------------------- chart */
 
-static bool chart(struct console *c, struct chart *chart)
+static void fill_chart(struct console *c, struct chart *chart)
 {
         static const enum tint tints[ALWAYS] = { TINT_LINE_1, TINT_LINE_2, TINT_LINE_3, TINT_LINE_4 };
         const struct scene *s = &c->scene;
@@ -174,7 +174,6 @@ static bool chart(struct console *c, struct chart *chart)
         if (memory_limit(s->target, &limit, &chart->limit_name))
                 chart->limit = (double)limit;
         chart->ticks = chart->lines[0].past; /* one sample for each major collection */
-        return true;
 }
 
 static void draw(struct console *c, struct canvas *canvas, struct area area)
@@ -188,7 +187,7 @@ static void draw(struct console *c, struct canvas *canvas, struct area area)
                 below = area.height / 2 < 1 + ALWAYS ? area.height / 2 : 1 + ALWAYS;
         upper.height -= below;
         lower = area_below(area, upper.height);
-        (void)chart(c, &drawn);
+        fill_chart(c, &drawn);
         timeline_draw(c, canvas, upper, &drawn);
         console_table(c, canvas, lower, t);
 }
@@ -229,5 +228,4 @@ const struct console_view view_memory = {
         .draw = draw,
         .rows = wanted,
         .key = key,
-        .chart = chart,
 };

@@ -202,17 +202,6 @@ static void nothing_breaks_it(void **state)
         }
 }
 
-static char *written(void (*write)(FILE *, const struct chart *), const struct chart *c)
-{
-        char *text = NULL;
-        size_t size = 0;
-        FILE *f = open_memstream(&text, &size);
-
-        write(f, c);
-        assert_int_equal(fclose(f), 0);
-        return text;
-}
-
 /* Thinned: the last value where it was, a peak before it; what only rises is drawn rising. */
 static void points_of_many_samples(void **state)
 {
@@ -267,26 +256,6 @@ static void rates_do_not_depend_on_columns(void **state)
         assert_false(known[0] || known[31]);
 }
 
-static void files(void **state)
-{
-        struct point points[] = { past_sample(1 * S, 10), past_sample(2 * S, 20), past_sample(50 * S, 99) };
-        struct past r = past_of(points, 3);
-        struct chart c = {
-                .title = "a < b & \"c\"\x1b[0m", .unit = UNIT_BYTES, .range.to_ns = 10 * S, .from_zero = true
-        };
-        char *text;
-
-        (void)state;
-        chart_line(&c, "live", &r, SPARK_GAUGE, TINT_LINE_1);
-        chart_mark(&c, 1 * S, "<script>", true);
-        text = written(chart_svg, &c);
-        assert_non_null(strstr(text, "<polyline"));
-        assert_non_null(strstr(text, "a &#60; b &#38; &#34;c&#34;"));
-        assert_null(strstr(text, "<script>"));
-        assert_null(strchr(text, '\x1b'));
-        free(text);
-}
-
 static void axis_in_time_of_day(void **state)
 {
         struct chart c = { .range.to_ns = 600 * S, .start_wall_ns = 1700000000 * S };
@@ -310,7 +279,6 @@ int main(void)
                 cmocka_unit_test(nothing_breaks_it),
                 cmocka_unit_test(points_of_many_samples),
                 cmocka_unit_test(rates_do_not_depend_on_columns),
-                cmocka_unit_test(files),
                 cmocka_unit_test(axis_in_time_of_day),
         };
 
