@@ -271,7 +271,7 @@ const struct format format_openmetrics = {
         .update = openmetrics_update,
         .finish = openmetrics_finish,
         .no_data =
-                "does not say at what time of day it began (an eventlog does, .hp and -S do not), so its samples "
+                "does not say at what time of day it began (an eventlog does, .hp does not), so its samples "
                 "have no times",
         .destroy = openmetrics_destroy,
 };

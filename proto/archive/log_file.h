@@ -3,7 +3,7 @@
  * log_file.h - a finished log as a stream of bytes, plain or compressed with gzip or zstd: its beginning decides, not
  * its name. Pipes are as good as files.
  *
- * What the runtime writes as text (.hp, the lines of -S) is converted to an equivalent eventlog (proto/texts),
+ * What the runtime writes as text (.hp, -pj) is converted to an equivalent eventlog (proto/texts),
  * compressed or not.
  *
  * A path that begins with "recording:" is a stretch of what the flight recorder has kept (proto/recording/stretch.h).

@@ -34,9 +34,6 @@ struct text_log {
         bool sample_open, sample_empty; /* .hp */
         bool any_sample, over;          /* .hp: its last sample was the empty one with which the runtime ends */
         uint64_t era;
-        uint64_t allocated_bytes; /* -S */
-        uint32_t generations;
-        bool begun;
         struct prof *prof; /* -pj; NULL: out of memory, or not one */
 
         bool waiting; /* events wait until what is in `writer` was fetched: no text is taken */
@@ -53,7 +50,7 @@ struct text_reader {
         bool (*whole)(const struct text_log *t); /* at the end: whether the program ended by itself */
 };
 
-extern const struct text_reader text_hp, text_gc, text_prof;
+extern const struct text_reader text_hp, text_prof;
 
 struct prof;
 void prof_done(struct prof **p);

@@ -1,1 +1,1 @@
-sources := hp.c gc.c prof.c texts.c
+sources := hp.c prof.c texts.c

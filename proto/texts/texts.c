@@ -13,8 +13,7 @@
 #include "proto/base/ckd.h"
 #include "proto/base/time.h"
 
-#define MOST_S    1000000000u
-#define GC_COLUMN "\n    Alloc    Copied     Live"
+#define MOST_S 1000000000u
 
 /* An object whose first key is "program". */
 static bool is_profile(const char *text, size_t n)
@@ -39,12 +38,7 @@ enum text_kind text_kind_of(const void *beginning, size_t n)
 
         if (n >= sizeof(job) - 1 && !memcmp(beginning, job, sizeof(job) - 1))
                 return TEXT_HP;
-        if (is_profile(beginning, n))
-                return TEXT_PROF;
-        if (n > strlen(GC_COLUMN) && (!memcmp(beginning, &GC_COLUMN[1], strlen(GC_COLUMN) - 1) ||
-                                      memmem(beginning, n, GC_COLUMN, strlen(GC_COLUMN))))
-                return memchr(beginning, '\0', n) ? TEXT_NONE : TEXT_GC;
-        return TEXT_NONE;
+        return is_profile(beginning, n) ? TEXT_PROF : TEXT_NONE;
 }
 
 struct text_log *text_log_new(enum text_kind kind)
@@ -53,8 +47,7 @@ struct text_log *text_log_new(enum text_kind kind)
 
         if (!t)
                 return NULL;
-        t->reader = kind == TEXT_HP ? &text_hp : kind == TEXT_PROF ? &text_prof : &text_gc;
-        t->generations = 2; /* the runtime's default */
+        t->reader = kind == TEXT_HP ? &text_hp : &text_prof;
         writer_header_begin(&t->writer);
         text_type(t, HW_BLOCK_MARKER, 14);
         t->reader->header(t);

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * texts.h - what the runtime writes as text beside its eventlog, converted to an equivalent eventlog: heap profiles
- * (.hp), the lines of `+RTS -S`, and profiles as JSON (`-pj`). So whatever reads a log reads them too.
+ * (.hp), and profiles as JSON (`-pj`). So whatever reads a log reads them too.
  *
  * Text goes in by pieces of any size, bytes of an eventlog come out. A line that cannot be read is skipped and
  * counted; what is not in the text is not in the log. Pure: no descriptor, no clock.
  *
  * Of a heap profile: its program and options (JOB), censuses, marks. Its times are the program's own (mutator CPU
  * seconds), not those of a clock, and its date has no seconds, so the log has no wall time.
- * Of -S: pauses, generations, copied and allocated bytes, residency after major collections; neither the size of the
- * heap nor slop.
  * Of -pj: ticks by cost-centre stack, allocated bytes in all and by cost centre; the times of ticks are made up.
  */
 #ifndef HW_PROTO_TEXTS_TEXTS_H
@@ -19,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum text_kind { TEXT_NONE, TEXT_HP, TEXT_GC, TEXT_PROF };
+enum text_kind { TEXT_NONE, TEXT_HP, TEXT_PROF };
 
 /* By its first bytes; 4 KiB are enough. */
 enum text_kind text_kind_of(const void *beginning, size_t n);

@@ -95,7 +95,7 @@ def test_kinds_of_pictures(ending, magic, directory):
 
 
 @pytest.mark.parametrize("log", [LOGS / "cc-hy-ghc9103" / "run.hp", LOGS / "torn-966-10" / "run.eventlog",
-                                 LOGS / "parallel-ghc902" / "gc.S", LOGS / "steady-gc-ghc902" / "run.eventlog"])
+                                 LOGS / "steady-gc-ghc902" / "run.eventlog"])
 def test_what_else_is_drawn(log, directory):
     data = plotted(log, directory / "x.svg", "--traces", "--small-title")
     assert ElementTree.fromstring(data).tag == SVG + "svg"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The runtime's own texts wherever a log is taken: heap profiles (.hp), the lines of +RTS -S and profiles as JSON (-pj),
+"""The runtime's own texts wherever a log is taken: heap profiles (.hp) and profiles as JSON (-pj),
 whole, compressed, cut off and damaged."""
 import collections
 import gzip
@@ -91,25 +91,6 @@ def test_damaged_lines_are_said_with_their_number(directory):
     assert done.returncode == 0
     assert re.search(r"2 lines of its text could not be read, the first is line 12: expected LABEL, a tab and a number",
                      done.stderr.decode())
-
-
-S_ROW = re.compile(r"^ *(\d+) +(\d+) +(\d+) +\S+ +([\d.]+) +\S+ +([\d.]+) +\d+ +\d+ +\(Gen: +(\d+)\)", re.M)
-
-
-@pytest.mark.parametrize("run", ["parallel-ghc902", "cc-hc-ghc9103", "leaky-hc-ghc902", "steady-hT-thr-ghc9103"])
-def test_the_lines_of_S(run):
-    path = LOGS / run / "gc.S"
-    rows = [(int(m[0]), int(m[1]), int(m[2]), float(m[3]), float(m[4]), int(m[5])) for m in S_ROW.findall(path.read_text())]
-    found = [c for u in piped(path) for c in u.get("gc", {}).get("collections", [])]
-    assert [(c["generation"], int(c["copiedBytes"])) for c in found] == [(r[5], r[1]) for r in rows]
-    assert all("slopBytes" not in c and "fragmentationBytes" not in c for c in found)       # -S does not have them
-    live = [line.split("\t") for line in client("convert", path, "--to", "resid").stdout.decode().splitlines()[1:]]
-    assert [(float(t), int(n)) for t, n, _ in live] == [(r[4], r[2]) for r in rows if r[5] >= 1]
-    assert {heap for _, _, heap in live} == {"NaN"}
-    summary = json.loads(client("summary", path, "--format", "json").stdout)
-    said = int(re.search(r"([\d,]+) bytes allocated in the heap", path.read_text())[1].replace(",", ""))
-    assert int(summary["memory"]["allocatedBytes"]) == said
-    assert "slopBytes" not in json.dumps(summary)
 
 
 PROFILE = ROOT / "tests" / "data" / "prof" / "costcentre-ghc902.prof"

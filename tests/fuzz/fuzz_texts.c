@@ -85,7 +85,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
         if (size < 1)
                 return 0;
-        enum text_kind kind = data[0] & 1 ? TEXT_GC : data[0] & 128 ? TEXT_PROF : TEXT_HP;
+        enum text_kind kind = data[0] & 128 ? TEXT_PROF : TEXT_HP;
         struct made whole = make(data + 1, size - 1, kind, SIZE_MAX >> 9, 4096),
                     split = make(data + 1, size - 1, kind, (size_t)1 + data[0] / 2, 1 + data[0] % 64);
         size_t n = whole.n < split.n ? whole.n : split.n;

@@ -74,12 +74,8 @@ static const char *hp(const char *text)
 
 static void test_kinds(void **state)
 {
-        static const char gc[] = "'x' +RTS '-S' \n    Alloc    Copied     Live     GC\n";
-
         (void)state;
         assert_int_equal(text_kind_of("JOB \"x\"", 7), TEXT_HP);
-        assert_int_equal(text_kind_of(gc, strlen(gc)), TEXT_GC);
-        assert_int_equal(text_kind_of(strchr(gc, '\n') + 1, strlen(strchr(gc, '\n') + 1)), TEXT_GC);
         assert_int_equal(text_kind_of("hdrbhetb", 8), TEXT_NONE);
         assert_int_equal(text_kind_of("JOB", 3), TEXT_NONE);
         assert_int_equal(text_kind_of("{\n\"program\" : \"x\"", 17), TEXT_PROF);
@@ -202,32 +198,6 @@ static void test_a_large_census(void **state)
         free(text);
 }
 
-static void test_gc(void **state)
-{
-        static const char text[] =
-                "'/x/p' 'a b' +RTS '-S' '-G3' \n"
-                "    Alloc    Copied     Live     GC     GC      TOT      TOT  Page Flts\n"
-                "    bytes     bytes     bytes   user   elap     user     elap\n"
-                "  1808048     40528    106032  0.000  0.001    0.003    0.002    0    1  (Gen:  0)\n"
-                "garbage\n"
-                "  1692248     38488    102944  0.000  0.000    0.004    0.004    0    0  (Gen:  1)\n"
-                "      100     38488    102945  0.000  0.002    0.004    0.010    0    0  (Gen:  2)\n"
-                "       55                      0.000  0.000\n\n"
-                "  3 bytes allocated in the heap\n";
-
-        (void)state;
-        assert_string_equal(
-                events_of(TEXT_GC, text, strlen(text)),
-                "PROGRAM_ARGS@0;GC_START@1000000;GC_STATS_GHC@2000000;GC_END@2000000;HEAP_ALLOCATED@2000000;"
-                "GC_START@4000000;GC_STATS_GHC@4000000;GC_END@4000000;HEAP_ALLOCATED@4000000;"
-                "GC_START@8000000;GC_STATS_GHC@10000000;GC_END@10000000;HEAP_ALLOCATED@10000000;"
-                "HEAP_LIVE@10000000;HEAP_ALLOCATED@10000000;");
-        assert_int_equal(damage.lines, 1);
-        assert_int_equal(damage.first, 5);
-        assert_true(ended);
-        assert_non_null(memmem(made, n_made, "/x/p\0a b\0+RTS\0-S\0-G3\0", 21));
-}
-
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -238,7 +208,6 @@ int main(void)
                 cmocka_unit_test(test_damaged_lines_are_counted),
                 cmocka_unit_test(test_a_line_without_end_and_a_zero_byte),
                 cmocka_unit_test(test_a_large_census),
-                cmocka_unit_test(test_gc),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
