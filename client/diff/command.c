@@ -12,18 +12,15 @@
 #include "client/archive/select.h"
 #include "client/cli/command.h"
 #include "client/cli/options.h"
-#include "client/cli/out_file.h"
 #include "client/cli/signals.h"
 #include "client/diff/print.h"
 #include "proto/base/error.h"
 
-enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_MARKDOWN };
-
 struct request {
         struct text_list logs, bounds;
         size_t against; /* logs from this one on are of the baseline; 0: not given */
-        const char *range, *a_range, *b_range, *junit, *db;
-        int format;
+        const char *range, *a_range, *b_range, *db;
+        bool json;
         size_t rows;
         bool strict;
         struct part a_part, b_part;
@@ -45,8 +42,6 @@ static int parse_against(const struct command *c, const struct option *o, void *
         return 0;
 }
 
-static const char *const formats[] = { "text", "json", "markdown", NULL };
-
 static const struct option options[] = {
         OPERAND_LIST("LOG...", 1, struct request, logs, COMPLETE_FILE, NULL),
         OPTION_CALLBACK(
@@ -63,12 +58,9 @@ static const struct option options[] = {
                     "by how much quantities may exceed the baseline's: \"peak(live) 5%, p99(gc_pause) 10%, allocated "
                     "20MiB\"; may be repeated"),
         OPTION_FLAG("strict", 0, struct request, strict, "a bound that cannot be decided is a finding, too"),
-        OPTION_CHOICE("format", 'f', "text|json|markdown", int, struct request, format, formats,
-                      "for people (default), all numbers as one object, or tables for a comment on a pull request"),
+        OPTION_JSON(struct request, json, "for people (default), or all numbers as one object"),
         OPTION_TEXT("db", 0, "FILE", struct request, db, COMPLETE_FILE,
                     "the archive with the runs that are named TARGET@WHEN; default: that of `heapwatch archive`"),
-        OPTION_TEXT("junit", 0, "FILE", struct request, junit, COMPLETE_FILE,
-                    "also write the bounds as JUnit XML to FILE"),
         OPTION_NUMBER("rows", 0, size_t, struct request, rows, 0, 100000,
                       "bands, ticky counters, cost centres shown, those that changed most (default 10)"),
         OPTIONS_END,
@@ -148,32 +140,11 @@ static bool read_side(const struct request *r, struct side *s, const char *const
 
 /* -------------------------------------------------------------------- results */
 
-static int write_junit(const struct request *r)
-{
-        struct out_file out;
-        int status = out_file_open(&out, r->junit);
-
-        if (status == 0) {
-                print_junit(out.to, &r->result);
-                status = out_file_close(&out, 0);
-        }
-        if (status)
-                command_error(&command_diff, "cannot write %s: %s", r->junit, strerror(-status));
-        return status ? EXIT_USAGE : EXIT_OK;
-}
-
 static int show(struct request *r)
 {
-        static void (*const print[])(FILE *, const struct result *) = {
-                [FORMAT_TEXT] = print_text,
-                [FORMAT_JSON] = print_json,
-                [FORMAT_MARKDOWN] = print_markdown,
-        };
         const struct result *result = &r->result;
 
-        print[r->format](stdout, result);
-        if (r->junit && write_junit(r))
-                return EXIT_USAGE;
+        (r->json ? print_json : print_text)(stdout, result);
         if (result_count(result, BOUND_BROKEN) || (r->strict && result_count(result, BOUND_UNDECIDED)))
                 return EXIT_FINDING;
         return EXIT_OK;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* print.h - a comparison for people, for programs, for a comment on a pull request, for CI systems. */
+/* print.h - a comparison for people and for programs. */
 #ifndef HW_CLIENT_DIFF_PRINT_H
 #define HW_CLIENT_DIFF_PRINT_H
 
@@ -12,16 +12,14 @@ struct json_out;
 struct result {
         struct comparison comparison;
         struct bounds bounds;
-        size_t shown; /* rows of each kind in text and Markdown */
+        size_t shown; /* rows of each kind in text */
         bool strict;  /* a bound that is undecided is a failure */
 };
 
 void print_text(FILE *to, const struct result *r);
-void print_markdown(FILE *to, const struct result *r);
 void print_json(FILE *to, const struct result *r); /* one object on one line; all rows */
 /* The same, without bounds. False: out of memory. */
 bool compare_json(struct json_out *j, const struct side *baseline, const struct side *new_side);
-void print_junit(FILE *to, const struct result *r); /* a case for each bound */
 
 /* Reasons to trust a comparison less: calls `say` with a sentence for each, which is valid until it returns. */
 void cautions(const struct comparison *c, void (*say)(void *ctx, const char *text), void *ctx);
@@ -29,8 +27,6 @@ void cautions(const struct comparison *c, void (*say)(void *ctx, const char *tex
 
 /* How many bounds have a decision. */
 size_t result_count(const struct result *r, enum decision d);
-
-/* What text and Markdown have in common. */
 
 #define CELL_MAX 96u
 

@@ -1,2 +1,1 @@
-sources := shift.c bins.c part.c rows.c meter.c quantities.c side.c archived.c live.c compare.c bounds.c cautions.c words.c print_text.c \
-           print_markdown.c print_json.c print_junit.c command.c
+sources := shift.c bins.c part.c rows.c meter.c quantities.c side.c archived.c live.c compare.c bounds.c cautions.c words.c print_text.c print_json.c command.c

@@ -5,7 +5,6 @@ import random
 import urllib.error
 import urllib.parse
 import urllib.request
-import xml.etree.ElementTree as ElementTree
 
 import pytest
 
@@ -96,9 +95,8 @@ def test_several_runs_against_several(tmp_path):
     bands = [("ARR_WORDS", 60), ("THUNK", 40)]
     old = [made(tmp_path / f"old{i}", about(10 << 20, chance), bands) for i in range(5)]
     new = [made(tmp_path / f"new{i}", about(11 << 20, chance), [("ARR_WORDS", 70), ("FUN", 30)]) for i in range(5)]
-    junit = tmp_path / "junit.xml"
     bounds = "mean(live) 5%, mean(live) 2MiB, mean(band:ARR_WORDS) 5%, peak(census_total) 1B, p99(gc_pause) 1ms"
-    said, q = numbers(*new, "--against", *old, "-n", bounds, "--junit", junit, status=1)
+    said, q = numbers(*new, "--against", *old, "-n", bounds, status=1)
     mean = q["mean(live)"]
     assert mean["interval"] == "rank-sum" and mean["level"] >= 0.95
     assert mean["low"] < mean["change"] < mean["high"] and abs(mean["changeShare"] - 0.1) < 0.01
@@ -106,12 +104,8 @@ def test_several_runs_against_several(tmp_path):
     rows = {r["name"]: r for r in said["rows"]}
     assert rows["FUN"]["baseline"] == 0 and rows["THUNK"]["new"] == 0       # a full outer join
     assert rows["FUN"]["low"] > 0 and rows["THUNK"]["high"] < 0
-    suite = ElementTree.parse(junit).getroot().find("testsuite")
-    assert [len(suite.findall(f"testcase/{e}")) for e in ("failure", "skipped", "system-out")] == [3, 1, 1]
     # the other way round nothing is worse
     assert "broken" not in diff(*old, "--against", *new, "-n", "mean(live) 0%, mean(band:ARR_WORDS) 0%")
-    text = diff(*new, "--against", *old, "--format", "markdown", "-n", bounds, status=1)
-    assert "| mean live data | " in text and "❌ mean\\(live\\) 5%: broken" in text
 
 
 def test_a_report_of_two_logs_says_the_same():

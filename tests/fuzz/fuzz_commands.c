@@ -43,7 +43,7 @@ static const struct command_line {
         { &command_summary, JSON_LINES, { "LOG", "--format", "json" } },
         { &command_diff, TEXT, { "LOG", "LOG" } },
         { &command_diff, JSON_LINES, { "LOG", "LOG", "--format", "json" } },
-        { &command_diff, TEXT, { "LOG", "LOG", "--format", "markdown", "--no-worse-than", "peak(live) 5%" } },
+        { &command_diff, TEXT, { "LOG", "LOG", "--no-worse-than", "peak(live) 5%" } },
         { &command_trend, TEXT, { "LOG" } },
         { &command_trend, JSON_LINES, { "LOG", "--format", "json" } },
         { &command_post_mortem, TEXT, { "LOG" } },
