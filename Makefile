@@ -78,6 +78,7 @@ PKG_CFLAGS  := $(shell $(PKG_CONFIG) --cflags $(PKGS_LIB) $(PKGS_DAEMON) $(PKGS_
 LIBS_LIB     = $(shell $(PKG_CONFIG) --libs $(PKGS_LIB))
 LIBS_DAEMON  = $(shell $(PKG_CONFIG) --libs $(PKGS_DAEMON))
 LIBS_INSPECT = $(shell $(PKG_CONFIG) --libs libzstd libdw zlib)
+LIBS_FRONT   = $(shell $(PKG_CONFIG) --libs libprotobuf-c libevent yaml-0.1 libpcre2-8 jansson zlib libzstd)
 LIBS_CLIENT  = $(shell $(PKG_CONFIG) --libs $(PKGS_CLIENT))
 
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wformat=2 -Wvla -Wundef \
@@ -116,7 +117,7 @@ INSPECT_OBJ := $(call objects,$(INSPECT_SRC))
 AGENT_OBJ  := $(patsubst %.c,$(OBJ)/inside/%.o,proto/base/error.c proto/base/rts_options.c proto/base/haskell_symbol.c $(AGENT_SRC) $(AGENT_ACTS))
 UNIT_BIN   := $(patsubst tests/unit/%.c,$(O)/unit/%,$(UNIT_SRC))
 
-PROGRAMS := $(O)/heapwatchd $(O)/heapwatch $(O)/heapwatch-inspect
+PROGRAMS := $(O)/heapwatchd $(O)/heapwatch $(O)/heapwatch-live $(O)/heapwatch-inspect
 MAN      := $(addprefix $(O)/man/,heapwatch.1 heapwatch-inspect.1 heapwatchd.8)
 
 AGENT    := $(O)/libheapwatch-agent.so $(O)/libheapwatch-agent.a
@@ -246,9 +247,25 @@ $(O)/heapwatchd: $(OBJ)/daemon/main.o $(DAEMON_OBJ) $(O)/libinternal.a
 $(O)/libdaemon.a: $(filter-out $(OBJ)/daemon/transport/%,$(DAEMON_OBJ))
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 
-$(O)/heapwatch: $(OBJ)/client/main.o $(CLIENT_OBJ) $(O)/libdaemon.a $(O)/libinternal.a
+CLIENT_PARTS := $(OBJ)/client/main.o $(CLIENT_OBJ) $(O)/libdaemon.a $(O)/libinternal.a
+
+$(O)/heapwatch-live: $(CLIENT_PARTS)
 	$(call SAY,LD,$@)
 	$(Q)$(CC) -o $@ $(filter-out %.map,$^) $(CFLAGS) $(LDFLAGS) $(HW_LDFLAGS) $(LIBS_CLIENT) $(LIBS_LIB)
+
+# The same objects without the libraries that are slow to load: what needs these continues in heapwatch-live (client/cli/front.h).
+$(GEN)/front_stubs.c: $(CLIENT_PARTS) scripts/front-stubs
+	$(call SAY,GEN,$@)
+	$(Q)LC_ALL=C $(CC) -o $(GEN)/front.unresolved $(CLIENT_PARTS) $(CFLAGS) $(LDFLAGS) $(HW_LDFLAGS) $(LIBS_FRONT) \
+	  -Wl,--warn-unresolved-symbols 2>&1 | scripts/front-stubs > $@
+	$(Q)rm -f $(GEN)/front.unresolved
+
+$(OBJ)/front_stubs.o: $(GEN)/front_stubs.c $(OBJ)/flags
+	$(Q)$(CC) $(HW_CFLAGS) $(CFLAGS) -fno-builtin -c -o $@ $<
+
+$(O)/heapwatch: $(CLIENT_PARTS) $(OBJ)/front_stubs.o
+	$(call SAY,LD,$@)
+	$(Q)$(CC) -o $@ $(OBJ)/front_stubs.o $(CLIENT_PARTS) $(CFLAGS) $(LDFLAGS) $(HW_LDFLAGS) $(LIBS_FRONT)
 
 # What reads other programs' memory links nothing but the C library, what is needed to print and to read compressed
 # files, zstd for graphs in files, and libdw for the stacks of C code.
@@ -603,6 +620,7 @@ install: all
 	$(O)/heapwatch completion fish > $(DEST)/share/fish/vendor_completions.d/heapwatch.fish
 	ln -sf heapwatch.fish $(DEST)/share/fish/vendor_completions.d/heapwatchd.fish
 	install -m 644 $(O)/man/heapwatch.1 $(O)/man/heapwatch-inspect.1 $(DEST)/share/man/man1
+	echo '.so man1/heapwatch.1' > $(DEST)/share/man/man1/heapwatch-live.1
 	install -m 644 docs/man/heapwatchd.yaml.5 docs/man/heapwatch-rules.5 docs/man/heapwatch-export.yaml.5 $(DEST)/share/man/man5
 	install -m 644 $(O)/man/heapwatchd.8 $(DEST)/share/man/man8
 .PHONY: install

@@ -11,10 +11,12 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 
 #include "agent/layout.h"
 #include "client/commands/completion.h"
 #include "client/cli/endpoints.h"
+#include "client/cli/front.h"
 #include "daemon/config/libraries.h"
 #include "inspect/ghc/layout.h"
 #include "proto/base/array.h"
@@ -215,25 +217,29 @@ static const char *curses_release(void)
         return blank ? blank + 1 : text;
 }
 
+/* The front has not loaded the libraries: it leaves their releases to `heapwatch version`. */
 static void print_version_details(FILE *to)
 {
-        const struct library_version own[] = {
-                { "curl", curl_version_info(CURLVERSION_NOW)->version },
-                { "SQLite", sqlite3_libversion() },
-                { "cairo", cairo_version_string() },
-                { "ncurses", curses_release() },
+        struct library_version libraries[DAEMON_LIBRARIES + 4];
+        struct version_details details = {
+                .commit = HEAPWATCH_COMMIT,
+                .libraries = libraries,
+                .ghc = EVENTLOG_RELEASES "; RtsFlags of " LAYOUT_RELEASES "; heaps of " GHC_RELEASES,
         };
-        struct library_version libraries[DAEMON_LIBRARIES + ARRAY_SIZE(own)];
 
-        libraries_list(libraries);
-        memcpy(libraries + DAEMON_LIBRARIES, own, sizeof(own));
-        version_print_details(
-                to, &(struct version_details){
-                            .commit = HEAPWATCH_COMMIT,
-                            .libraries = libraries,
-                            .n_libraries = ARRAY_SIZE(libraries),
-                            .ghc = EVENTLOG_RELEASES "; RtsFlags of " LAYOUT_RELEASES "; heaps of " GHC_RELEASES,
-                    });
+        if (!front_is_this()) {
+                const struct library_version own[] = {
+                        { "curl", curl_version_info(CURLVERSION_NOW)->version },
+                        { "SQLite", sqlite3_libversion() },
+                        { "cairo", cairo_version_string() },
+                        { "ncurses", curses_release() },
+                };
+
+                libraries_list(libraries);
+                memcpy(libraries + DAEMON_LIBRARIES, own, sizeof(own));
+                details.n_libraries = ARRAY_SIZE(libraries);
+        }
+        version_print_details(to, &details);
 }
 
 static int run_version(void *filled)
@@ -259,6 +265,7 @@ static const struct command command_help = {
         .examples = (const char *const[]){ "heapwatch help top", NULL },
         .size = sizeof(struct about),
         .run = run_help,
+        .offline = true,
 };
 
 static const struct command command_version = {
@@ -338,6 +345,12 @@ static int run(int argc, char **argv)
         return c ? command_main(c, argc - words, argv + words) : unknown(argv[1]);
 }
 
+static void continue_unless_offline(const struct command *c)
+{
+        if (!c->offline)
+                front_continue();
+}
+
 int main(int argc, char **argv)
 {
         command_standard_descriptors();
@@ -345,5 +358,10 @@ int main(int argc, char **argv)
         command_ignore_pipe();
         option_endpoints = &endpoints_by_name;
         version_print_more = print_version_details;
+        front_set_arguments(argv);
+        if (front_is_this())
+                command_before_run = continue_unless_offline;
+        else
+                (void)prctl(PR_SET_NAME, "heapwatch"); /* for ps and pgrep: which of the two it is matters to nobody */
         return command_exit("heapwatch", run(argc, argv));
 }

@@ -305,4 +305,5 @@ const struct command command_alerts = {
         .defaults = &(const struct alerts){ .clock = -1 },
         .check = check,
         .run = run,
+        .offline = true,
 };

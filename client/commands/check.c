@@ -377,4 +377,5 @@ const struct command command_check = {
         .size = sizeof(struct check),
         .defaults = &(const struct check){ .least = SEVERITY_WARNING },
         .run = run,
+        .offline = true,
 };

@@ -113,6 +113,7 @@ const struct command command_completion = {
                 },
         .size = sizeof(struct request),
         .run = run,
+        .offline = true,
 };
 
 /* ------------------------------------------------------------------ values */

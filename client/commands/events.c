@@ -210,4 +210,5 @@ const struct command command_events = {
         .size = sizeof(struct request),
         .defaults = &(const struct request){ .to_ns = UINT64_MAX },
         .run = run,
+        .offline = true,
 };

@@ -265,4 +265,5 @@ const struct command command_pipe = {
         .defaults = &(const struct pipe){ .format = FORMAT_NONE },
         .check = check,
         .run = run,
+        .offline = true,
 };

@@ -261,4 +261,5 @@ const struct command command_post_mortem = {
         .size = sizeof(struct request),
         .check = check,
         .run = run,
+        .offline = true,
 };

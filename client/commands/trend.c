@@ -278,4 +278,5 @@ const struct command command_trend = {
         .defaults = &(const struct request){ .show = { .bands = 10 }, .fails = -1 },
         .check = check,
         .run = run,
+        .offline = true,
 };

@@ -303,4 +303,5 @@ const struct command command_convert = {
                 &(const struct request){ .run = 1, .options = { .at_ns = AT_PEAK, .step_ns = UINT64_C(1000000000) } },
         .check = check,
         .run = run,
+        .offline = true,
 };

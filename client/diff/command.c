@@ -239,4 +239,5 @@ const struct command command_diff = {
         .defaults = &(const struct request){ .rows = 10 },
         .check = check,
         .run = run,
+        .offline = true,
 };

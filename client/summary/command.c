@@ -266,4 +266,5 @@ const struct command command_summary = {
         .size = sizeof(struct request),
         .check = check,
         .run = run,
+        .offline = true,
 };

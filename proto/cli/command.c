@@ -16,6 +16,8 @@
 #include "proto/base/nearest.h"
 #include "proto/cli/options.h"
 
+void (*command_before_run)(const struct command *c);
+
 const char *command_title(const struct command *c)
 {
         static char title[64];
@@ -106,7 +108,11 @@ int command_main(const struct command *c, int argc, char **argv)
         case OPTIONS_GO:
                 status = option_endpoints ? option_endpoints->ready(c) : 0;
                 status = !status && c->check ? c->check(filled) : status;
-                status = status ? status : c->run(filled);
+                if (status)
+                        break;
+                if (command_before_run)
+                        command_before_run(c);
+                status = c->run(filled);
                 break;
         case OPTIONS_DONE:
                 status = EXIT_OK;

@@ -11,6 +11,7 @@
 #ifndef HW_PROTO_CLI_COMMAND_H
 #define HW_PROTO_CLI_COMMAND_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum { EXIT_OK = 0, EXIT_FINDING = 1, EXIT_USAGE = 2 };
@@ -48,7 +49,11 @@ struct command {
         int (*check)(
                 void *filled); /* what one option alone cannot know: 0, or an exit status after a report; or NULL */
         int (*run)(void *filled);
+        bool offline; /* of heapwatch: with files as operands it needs no network, picture, database or terminal */
 };
+
+/* Called with a command whose arguments are right, before it runs. NULL: nothing is. */
+extern void (*command_before_run)(const struct command *c);
 
 /* "heapwatch NAME", or the program alone. Borrowed; good until the next call. */
 const char *command_title(const struct command *c);

@@ -14,8 +14,8 @@ void version_print_details(FILE *to, const struct version_details *details)
 {
         if (details->commit[0])
                 (void)fprintf(to, "commit: %s\n", details->commit);
-        (void)fputs("libraries:", to);
         for (size_t i = 0; i < details->n_libraries; i++)
-                (void)fprintf(to, "%s %s %s", i ? "," : "", details->libraries[i].name, details->libraries[i].release);
-        (void)fprintf(to, "\nGHC: %s\n", details->ghc);
+                (void)fprintf(to, "%s %s %s", i ? "," : "libraries:", details->libraries[i].name,
+                              details->libraries[i].release);
+        (void)fprintf(to, "%sGHC: %s\n", details->n_libraries ? "\n" : "", details->ghc);
 }

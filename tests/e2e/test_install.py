@@ -80,13 +80,31 @@ def test_programs_and_pages(installed):
         done = subprocess.run([installed / "bin" / name, "--version"], stdout=subprocess.PIPE, check=True)
         assert done.stdout.split()[0] == name.encode()
     pages = {p.name for p in (installed / "share" / "man").glob("man*/*")}
-    assert {"heapwatch.1", "heapwatch-inspect.1", "heapwatchd.8", "heapwatchd.yaml.5", "heapwatch-rules.5", "heapwatch-export.yaml.5"} <= pages
+    assert {"heapwatch.1", "heapwatch-live.1", "heapwatch-inspect.1", "heapwatchd.8", "heapwatchd.yaml.5", "heapwatch-rules.5", "heapwatch-export.yaml.5"} <= pages
     # The client finds its daemon beside itself.
     log = LOGS / "parallel-ghc9103" / "run.eventlog"
     done = subprocess.run([installed / "bin" / "heapwatch", "pipe", "--format", "json", log], stdout=subprocess.PIPE, check=True)
     assert done.stdout.count(b"\n") > 3
     done = subprocess.run([installed / "bin" / "heapwatch", "doctor", "--systemd", "api"], stdout=subprocess.PIPE, text=True, check=True)
     assert f"\nEnvironment=LD_PRELOAD={installed}/lib/libheapwatch-agent.so\n" in done.stdout, "a path to read, not bin/../lib"
+
+
+def test_the_front_loads_few_libraries_and_continues_in_the_live_program(installed, tmp_path):
+    """What reads finished logs starts without the libraries of networks, pictures, databases and terminals."""
+    front = installed / "bin" / "heapwatch"
+    loaded = subprocess.run(["ldd", front], stdout=subprocess.PIPE, text=True, check=True).stdout
+    assert loaded.count(" => ") <= 10, loaded
+    env = {**os.environ, "XDG_RUNTIME_DIR": str(tmp_path)}
+    for words in (["status"], ["trend", "nobody"], ["report", "nothing.eventlog"], ["diff", "api@now", "--against", "api@last-week"]):
+        done = subprocess.run([front, *words], stderr=subprocess.PIPE, text=True, env=env)
+        assert done.returncode == 2 and done.stderr.startswith(f"heapwatch {words[0]}: "), (words, done)
+    alone = tmp_path / "bin" / "heapwatch"
+    alone.parent.mkdir()
+    shutil.copy(front, alone)
+    done = subprocess.run([alone, "summary", LOGS / "parallel-ghc9103" / "run.eventlog"], stdout=subprocess.PIPE, check=True)
+    assert b"parallel" in done.stdout
+    done = subprocess.run([alone, "status"], stderr=subprocess.PIPE, text=True, env={**env, "PATH": "/usr/bin:/bin"})
+    assert done.returncode == 2 and "heapwatch-live" in done.stderr and "install" in done.stderr
 
 
 def complete(installed, words, directory):
@@ -309,7 +327,9 @@ def test_version_tells_what_a_report_of_a_bug_needs(installed):
     libraries = {"heapwatchd": ["libevent", "libzmq", "protobuf-c", "zstd"], "heapwatch": ["libzmq", "curl", "SQLite"],
                  "heapwatch-inspect": ["libc"]}
     for name, some in libraries.items():
-        done = subprocess.run([installed / "bin" / name, "--version"], stdout=subprocess.PIPE, text=True, check=True)
+        # The front alone has not loaded the libraries that its release depends on.
+        words = ["version"] if name == "heapwatch" else ["--version"]
+        done = subprocess.run([installed / "bin" / name, *words], stdout=subprocess.PIPE, text=True, check=True)
         first, *rest = done.stdout.splitlines()
         assert first == f"{name} {VERSION}"
         details = dict(line.split(": ", 1) for line in rest)

@@ -65,13 +65,13 @@ def field(packages, name, which):
 
 def test_each_has_what_it_is_for(packages):
     heapwatch = contents(packages, "heapwatch")
-    expected = {"./usr/bin/heapwatch", "./usr/bin/heapwatchd", "./usr/bin/heapwatch-inspect",
+    expected = {"./usr/bin/heapwatch", "./usr/bin/heapwatchd", "./usr/bin/heapwatch-inspect", "./usr/bin/heapwatch-live",
                 "./usr/share/bash-completion/completions/heapwatch", "./usr/share/bash-completion/completions/heapwatchd",
                 "./usr/share/zsh/vendor-completions/_heapwatch", "./usr/share/fish/vendor_completions.d/heapwatch.fish",
                 "./usr/lib/sysusers.d/heapwatch.conf", "./usr/lib/tmpfiles.d/heapwatch.conf",
                 "./usr/share/heapwatch/signatures/ghc-1.2.3.hwsig", "./usr/share/doc/heapwatch/changelog.gz", "./usr/share/doc/heapwatch/copyright"} | UNITS | USER_UNITS
     expected |= {f"./usr/share/man/man{page[-1]}/{page}.gz" for page in (
-        "heapwatch.1", "heapwatch-inspect.1", "heapwatchd.8", "heapwatchd.yaml.5", "heapwatch-rules.5", "heapwatch-export.yaml.5")}
+        "heapwatch.1", "heapwatch-live.1", "heapwatch-inspect.1", "heapwatchd.8", "heapwatchd.yaml.5", "heapwatch-rules.5", "heapwatch-export.yaml.5")}
     assert expected <= set(heapwatch)
     assert "./usr/lib/heapwatch/libheapwatch-agent.so" in contents(packages, "libheapwatch-agent")
     library = contents(packages, "libheapwatch0")
