@@ -146,6 +146,8 @@ void publisher_flush(struct publisher *p, uint64_t wall_ns)
         if (!publisher_pending(p) || !p->run)
                 return;
         flush_bands(p);
+        if (p->tracker && tracker_any_due(p->tracker) && tracker_has_last_values(p->tracker))
+                p->changes |= MODEL_HEAP; /* the run is over, and its shutdown's values are none of the program's */
         if (has_heap(p) && send_heap(p, NULL))
                 p->changes &= ~(unsigned)MODEL_HEAP;
         if (has_gc(p) && send_gc(p, NULL))

@@ -4,6 +4,7 @@
  * The update itself lives on the stack, everything below it in the encoder.
  */
 #include "daemon/publish/send.h"
+#include "daemon/trend/tracker.h"
 
 /* What is published after it is news also to a late joiner who has parts that were made later: rows are absolute. */
 static uint64_t sequence_of(const struct publisher *p, Hw__Kind kind, struct snapshot *to)
@@ -122,12 +123,20 @@ static void put_samples(struct publisher *p, Hw__Heap *heap)
         heap->n_samples = n;
 }
 
+/* Of a run that is over live data and heap are the program's last, not what its shutdown left. */
 bool send_heap(struct publisher *p, struct snapshot *to)
 {
         Hw__Update update = HW__UPDATE__INIT;
+        struct standing last;
 
         update.body_case = HW__UPDATE__BODY_HEAP;
         update.heap = encode_heap(p->encoder, model_run(p->model), model_heap(p->model));
+        if (update.heap && p->tracker && tracker_has_last_values(p->tracker)) {
+                tracker_standing(p->tracker, &last);
+                PUT_U64(update.heap, live_bytes, last.live_bytes);
+                PUT(update.heap, live_time_ns, last.live_time_ns);
+                PUT_U64(update.heap, heap_size_bytes, last.heap_bytes);
+        }
         if (update.heap && !to)
                 put_samples(p, update.heap);
         if (!send_update(p, &update, to))

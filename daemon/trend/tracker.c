@@ -35,23 +35,6 @@ struct tracker_config tracker_config_scaled(uint64_t resolution_ns)
         };
 }
 
-bool tracker_judges(enum series_id series)
-{
-        switch (series) {
-        case SERIES_LIVE:
-        case SERIES_HEAP_SIZE:
-        case SERIES_BLOCKS_SIZE:
-        case SERIES_RSS:
-        case SERIES_PSS:
-        case SERIES_CGROUP:
-        case SERIES_CENSUS_TOTAL:
-        case SERIES_FOREIGN:
-                return true;
-        default:
-                return false;
-        }
-}
-
 /* -------------------------------------------------------------------- life */
 
 struct tracker *tracker_new(const struct tracker_config *config)

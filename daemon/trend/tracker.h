@@ -38,6 +38,7 @@
 #include "daemon/model/model.h"
 #include "daemon/trend/growth.h"
 #include "daemon/trend/limit.h"
+#include "daemon/trend/standing.h"
 #include "daemon/trend/statistics.h"
 #include "daemon/trend/trend.h"
 
@@ -181,27 +182,18 @@ bool tracker_band_is_known(const struct tracker *t, uint32_t band, uint64_t from
 uint64_t tracker_band_still(const struct tracker *t, uint32_t band, struct time_range range);
 uint64_t tracker_verdicts_still(const struct tracker *t);
 
+/* All of what follows in one record, as of W; of a run that is over, as it was while the program lived. */
+void tracker_standing(const struct tracker *t, struct standing *ret);
+
+/*
+ * Whether the run is over and its last collections, of its shutdown, freed what the program held: then live data and
+ * heap of its standing are those before them.
+ */
+bool tracker_has_last_values(const struct tracker *t);
+
 /* Where memory grows, and when it meets the limit, as of W. */
 void tracker_growth(const struct tracker *t, struct growth *ret);
 bool tracker_time_to_limit(const struct tracker *t, struct limit_time *ret); /* false: nothing grows, or no limit */
-
-/* What is known within seconds of a rise: of live data, or off the heap. docs/VERDICT.md. */
-struct tracked_early {
-        enum series_id series; /* live, foreign or, without a log, RSS: the one that runs out first, else that rises */
-        bool rising;           /* provisional: it ends by itself when the rise does */
-        bool runs_out;         /* the limit is near, in time or in bytes */
-        double level_bytes;    /* the newest sample */
-        double base_bytes;     /* before the rise; NaN unless rising, as the next three */
-        double rate, rate_low, rate_high;    /* bytes per second */
-        uint64_t onset_from_ns, onset_to_ns; /* event time, an interval; UNKNOWN_U64 unless rising */
-        bool since_start;                    /* nothing is known from before the rise */
-        struct memory_limit limit;
-        bool held_back; /* it is -M, of which live data is near half, and the collector needs the rest to copy it */
-        double soonest_s,
-                latest_s; /* since as_of_ns, if it continues; NaN: no limit, not rising, or too far off to tell */
-        uint64_t as_of_ns;
-        bool ended; /* the run has ended: so it was then */
-};
 
 /*
  * False: nothing rises, and no limit is near. Of a run that is over it is what it ended with, also a rise of live data

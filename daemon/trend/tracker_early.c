@@ -95,15 +95,19 @@ void tracker_early_clear(struct tracker *t)
         t->early_copied_share = NAN;
         t->early_published_ns = 0;
         t->early_rises = false;
+        tracker_standing_clear(t);
 }
 
 void tracker_early_sample(struct tracker *t, enum series_id series, uint64_t time_ns, uint64_t value)
 {
         switch (series) {
         case SERIES_LIVE:
+                tracker_standing_live(t, time_ns, (double)value);
                 early_warning_live(&t->early, seconds_of(time_ns), (double)value);
                 break;
         case SERIES_HEAP_SIZE:
+                t->heap_before = t->newest_heap;
+                t->newest_heap = (double)value;
                 early_warning_heap(&t->early, (double)value);
                 break;
         case SERIES_RSS:
@@ -124,6 +128,7 @@ void tracker_early_advance(struct tracker *t, uint64_t time_ns)
 
         early_warning_set_limits(&t->early, &limits);
         early_warning_advance(&t->early, seconds_of(time_ns));
+        tracker_standing_advance(t);
         t->scan |= tracker_early_is_due(t);
 }
 
@@ -160,7 +165,7 @@ static uint64_t nanoseconds_of(double seconds)
         return u64_sat(seconds * 1e9);
 }
 
-static void set_standing(const struct tracker *t, const struct early_series *s, struct tracked_early *ret)
+static void set_early(const struct tracker *t, const struct early_series *s, struct tracked_early *ret)
 {
         ret->series = series_of(t, s);
         ret->rising = s->rise.rising;
@@ -252,7 +257,7 @@ static bool set_last_rise(const struct tracker *t, struct tracked_early *ret)
         return true;
 }
 
-bool tracker_early(const struct tracker *t, struct tracked_early *ret)
+bool tracker_early_now(const struct tracker *t, struct tracked_early *ret)
 {
         const struct early_series *s = early_warning_worst(&t->early);
 
@@ -269,8 +274,19 @@ bool tracker_early(const struct tracker *t, struct tracked_early *ret)
                 .ended = t->ended,
         };
         if (s)
-                set_standing(t, s, ret);
+                set_early(t, s, ret);
         return (t->ended && !ret->rising && set_last_rise(t, ret)) || s;
+}
+
+bool tracker_early(const struct tracker *t, struct tracked_early *ret)
+{
+        const struct standing *kept = tracker_standing_kept(t);
+
+        if (!kept || !kept->has_early || !kept->early.rising)
+                return tracker_early_now(t, ret);
+        *ret = kept->early;
+        ret->ended = t->ended;
+        return true;
 }
 
 void tracker_early_refine_onset(const struct tracker *t, enum series_id series, struct trend_result *r)
@@ -382,14 +398,14 @@ bool tracker_early_bands(const struct tracker *t, const struct tracked_early *ea
 
 bool tracker_early_is_due(const struct tracker *t)
 {
-        bool rises = early_warning_worst(&t->early) != NULL;
+        bool rises = early_warning_worst(&t->early) != NULL || tracker_standing_kept(t);
 
         return rises != t->early_rises || (rises && t->watermark_ns != t->early_published_ns);
 }
 
 void tracker_early_was_published(struct tracker *t)
 {
-        t->early_rises = early_warning_worst(&t->early) != NULL;
+        t->early_rises = early_warning_worst(&t->early) != NULL || tracker_standing_kept(t);
         t->early_published_ns = t->watermark_ns;
 }
 

@@ -150,5 +150,9 @@ void tracker_image(struct image *im, struct tracker *t)
                         image_series(im, t, e.i);
         image_bands(im, t);
         image_groups(im, t);
+        const uint32_t kept = t->kept ? 1 : 0;
+        image_structs(im, &t->kept, kept, kept, IMAGE_TYPE(kept_standing));
+        if (im->reads && t->kept && !tracker_standing_is_sound(t))
+                image_refuse(im, impossible);
         t->scan |= im->reads; /* all of it is new to current subscribers */
 }

@@ -93,9 +93,11 @@ struct tracker {
         uint32_t held_from, n_held;
 
         struct early_warning early;
-        double early_copied_share;   /* of live data, by a major collection; NaN: not known */
-        uint64_t early_published_ns; /* W when it was last published; 0: not in this run */
-        bool early_rises;            /* what it was then */
+        double early_copied_share;       /* of live data, by a major collection; NaN: not known */
+        uint64_t early_published_ns;     /* W when it was last published; 0: not in this run */
+        bool early_rises;                /* what it was then */
+        struct kept_standing *kept;      /* NULL: none */
+        double newest_heap, heap_before; /* the two newest samples of the heap's size; NaN: not known */
 
         struct series_state *series[SERIES_COUNT]; /* NULL until their first sample */
         uint32_t *places;           /* by id - 1: where the band's ladder is in `full`, from 1; 0: no ladder */
@@ -146,6 +148,20 @@ void tracker_early_advance(struct tracker *t, uint64_t time_ns); /* to a new sec
 /* How exact an onset is by the rise that the growth began as, whose onset it becomes if that is exact to a step. */
 void tracker_early_refine_onset(const struct tracker *t, enum series_id series, struct trend_result *r);
 bool tracker_early_is_sound(const struct tracker *t);
+
+/* tracker_standing.c */
+void tracker_standing_clear(struct tracker *t);
+void tracker_standing_live(struct tracker *t, uint64_t time_ns, double bytes); /* before the sample counts */
+void tracker_standing_advance(struct tracker *t);                              /* to a new second of W */
+const struct standing *tracker_standing_kept(const struct tracker *t);         /* NULL: as of W */
+bool tracker_standing_is_sound(const struct tracker *t);                       /* what is kept, read from a file */
+unsigned tracker_judged_place(enum series_id series);                          /* STANDING_SERIES: not judged */
+
+/* The same answers as of W, whatever is kept. */
+bool tracker_verdict_now(const struct tracker *t, struct subject s, struct trend_result *ret);
+bool tracker_early_now(const struct tracker *t, struct tracked_early *ret);
+void tracker_growth_now(const struct tracker *t, struct growth *ret);
+bool tracker_time_to_limit_now(const struct tracker *t, struct limit_time *ret);
 
 /* tracker_read.c */
 

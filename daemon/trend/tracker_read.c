@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "proto/base/array.h"
 #include "proto/base/ckd.h"
 #include "daemon/model/sizing.h"
 #include "daemon/trend/tracker_private.h"
@@ -53,7 +54,18 @@ const struct trend *tracker_trend(const struct tracker *t, struct subject s)
         return trend && trend->started ? trend : NULL;
 }
 
-bool tracker_verdict(const struct tracker *t, struct subject s, struct trend_result *ret)
+static void set_over(struct trend_result *r, bool over)
+{
+        const bool too_short = r->verdict == TREND_UNKNOWN && r->verdict_in_ns != UINT64_MAX;
+
+        r->over = over;
+        if (!over)
+                return;
+        r->verdict_in_ns = too_short ? 0 : UINT64_MAX;
+        r->verdict_by_ns = UINT64_MAX;
+}
+
+bool tracker_verdict_now(const struct tracker *t, struct subject s, struct trend_result *ret)
 {
         const struct trend *trend = tracker_trend(t, s);
 
@@ -64,13 +76,27 @@ bool tracker_verdict(const struct tracker *t, struct subject s, struct trend_res
                 tracker_early_refine_onset(t, s.series, ret);
         const uint64_t first_ns = model_first_time_ns(t->model);
         ret->is_part = first_ns != UNKNOWN_U64 && first_ns > JOINED_LATE_NS;
-        ret->over = t->ended;
-        if (ret->over) {
-                bool too_short = ret->verdict == TREND_UNKNOWN && ret->verdict_in_ns != UINT64_MAX;
-                ret->verdict_in_ns = too_short ? 0 : UINT64_MAX;
-                ret->verdict_by_ns = UINT64_MAX;
-        }
+        set_over(ret, t->ended);
         return true;
+}
+
+/* Sets in a verdict that was kept whether the run is over by now. */
+static bool read_kept(const struct growth_series *kept, bool ended, struct trend_result *ret)
+{
+        if (!kept->known)
+                return false;
+        *ret = kept->trend;
+        set_over(ret, ended);
+        return true;
+}
+
+bool tracker_verdict(const struct tracker *t, struct subject s, struct trend_result *ret)
+{
+        const struct standing *kept = s.band ? NULL : tracker_standing_kept(t);
+        const unsigned place = tracker_judged_place(s.series);
+
+        return kept && place < STANDING_SERIES ? read_kept(&kept->series[place], t->ended, ret)
+                                               : tracker_verdict_now(t, s, ret);
 }
 
 /* -------------------------------------------------------------- statistics */
@@ -186,7 +212,7 @@ uint64_t tracker_verdicts_still(const struct tracker *t)
 
 static void read_series(const struct tracker *t, enum series_id id, struct growth_series *ret)
 {
-        ret->known = tracker_verdict(t, subject_series(id), &ret->trend);
+        ret->known = tracker_verdict_now(t, subject_series(id), &ret->trend);
 }
 
 /* Whether `id` is not known to be flat over the interval in which `rising` rises. */
@@ -227,7 +253,7 @@ static uint64_t outside_bytes(const struct heap *heap)
         return sub_sat(heap->process.rss_bytes, heap->heap_size_bytes);
 }
 
-void tracker_growth(const struct tracker *t, struct growth *g)
+void tracker_growth_now(const struct tracker *t, struct growth *g)
 {
         const struct heap *heap = model_heap(t->model);
         const struct gc *gc = model_gc(t->model);
@@ -265,6 +291,21 @@ void tracker_growth(const struct tracker *t, struct growth *g)
         g->where = growth_decide(g);
         g->live.trend.doubted = g->where == GROWTH_UNKNOWN && g->live.trend.verdict == TREND_STEADY &&
                                 (g->live_in_doubt || g->bands_rise);
+}
+
+void tracker_growth(const struct tracker *t, struct growth *ret)
+{
+        const struct standing *kept = tracker_standing_kept(t);
+
+        if (!kept) {
+                tracker_growth_now(t, ret);
+                return;
+        }
+        *ret = kept->growth;
+        ret->over = t->ended;
+        struct growth_series *const all[] = { &ret->live, &ret->heap, &ret->blocks, &ret->rss, &ret->foreign };
+        for (size_t i = 0; i < ARRAY_SIZE(all); i++)
+                set_over(&all[i]->trend, t->ended);
 }
 
 static bool grows(const struct tracker *t, uint32_t id, struct growing_band *ret)
@@ -458,11 +499,22 @@ static void widen_for_distance(struct limit_time *l, double span_s)
 
 bool tracker_time_to_limit(const struct tracker *t, struct limit_time *ret)
 {
+        const struct standing *kept = tracker_standing_kept(t);
+
+        if (!kept)
+                return tracker_time_to_limit_now(t, ret);
+        *ret = kept->limit;
+        ret->ended = t->ended;
+        return kept->has_limit;
+}
+
+bool tracker_time_to_limit_now(const struct tracker *t, struct limit_time *ret)
+{
         struct growth g;
         struct time_to_limit ttl;
         struct trend_result r;
 
-        tracker_growth(t, &g);
+        tracker_growth_now(t, &g);
         *ret = (struct limit_time){
                 .limit = tracker_limit(t), .as_of_ns = t->watermark_ns, .ended = t->ended, .heap_over_live = NAN
         };
