@@ -210,7 +210,9 @@ static void measure(struct log_reader *r)
 {
         if (!r->file) {
                 r->length.longest_ns = 0;
-                r->file = !r->options.lists && is_rereadable(path_of(r)) ? log_file_open(path_of(r), NULL) : NULL;
+                r->file = !r->options.lists && r->options.events != EVENTS_COUNTED && is_rereadable(path_of(r))
+                                  ? log_file_open(path_of(r), NULL)
+                                  : NULL;
                 if (r->file)
                         log_length_begin(&r->length, r->file);
         }
