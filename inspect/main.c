@@ -319,7 +319,7 @@ static int census(struct inspect_subject *s, struct error *error)
 }
 
 /* With the bands of all that is in it, young closures too. */
-static bool make_graph(struct heap_graph *g, const struct inspect_subject *s, const struct heap_snapshot *n,
+static bool make_graph(struct heap_graph *g, struct inspect_subject *s, const struct heap_snapshot *n,
                        struct error *error)
 {
         struct heap_contents contents = { .snapshot = n, .wanted = s->request->band };
@@ -328,7 +328,7 @@ static bool make_graph(struct heap_graph *g, const struct inspect_subject *s, co
         bool good;
 
         heap_census_count(&c, n);
-        good = is_understood(&c, error) &&
+        good = is_understood(s, &c, error) &&
                ((heap_graph_reserve(g, c.total_objects) && reach_all(g, n, &all, &places) && !all.out_of_memory &&
                  slices_find(g, n, places) && heap_bands_of(&g->bands, &all, s->ghc, false) &&
                  heap_bands_add_contents(&g->bands, &all, s->ghc, false)) ||

@@ -87,12 +87,10 @@ static void count(void *ctx, const struct closure_table *t, uint64_t at, uint64_
 
 bool heap_arrays_count(struct heap_arrays *a, const struct heap_snapshot *s)
 {
-        uint64_t unused = 0;
-
         *a = (struct heap_arrays){ .snapshot = s, .seed = hash_seed(a) };
         for (size_t i = 0; i < s->n_groups; i++)
                 if (heap_group_is_counted(&s->groups[i]))
-                        a->all.unknown_bytes += group_each(s, &s->groups[i], count, a, &unused);
+                        group_each(s, &s->groups[i], count, a, &a->all.rest);
         return !a->out_of_memory;
 }
 

@@ -96,7 +96,7 @@ struct walking {
         const struct heap_snapshot *snapshot;
         void (*each)(void *ctx, const struct closure_table *t, uint64_t at, uint64_t bytes);
         void *ctx;
-        uint64_t unused, unknown;
+        struct group_rest *rest;
 };
 
 static const struct closure_table *table_at(const struct heap_snapshot *s, uint64_t at)
@@ -107,7 +107,7 @@ static const struct closure_table *table_at(const struct heap_snapshot *s, uint6
 static void walk_small(struct walking *w, const struct heap_group *g)
 {
         const bool pinned = g->flags & BLOCK_PINNED; /* byte arrays alone; what is between them is older */
-        bool gap = pinned;
+        bool gap = pinned, was_unknown = false;
 
         for (uint64_t at = g->start; at < g->end;) {
                 const struct closure_table *t = table_at(w->snapshot, at);
@@ -117,12 +117,16 @@ static void walk_small(struct walking *w, const struct heap_group *g)
                         w->each(w->ctx, t, at, bytes);
                         at += bytes;
                         gap = t->type == IND || t->type == BLACKHOLE || pinned;
+                        was_unknown = false;
                         continue;
                 }
-                if (gap || snapshot_word(w->snapshot, at) == 0)
-                        w->unused += 8;
-                else
-                        w->unknown += 8;
+                if (gap || snapshot_word(w->snapshot, at) == 0) {
+                        w->rest->unused_bytes += 8;
+                } else {
+                        w->rest->unknown_bytes += 8;
+                        w->rest->met[t ? t->type : 0] += t || !was_unknown;
+                        was_unknown = true;
+                }
                 at += 8;
         }
 }
@@ -136,10 +140,12 @@ static void walk_large(struct walking *w, const struct heap_group *g)
                 at += 8;
         const struct closure_table *t = table_at(w->snapshot, at);
         const uint64_t bytes = t ? closure_bytes(w->snapshot, t, at, g->start + (uint64_t)g->blocks * BLOCK_BYTES) : 0;
-        if (bytes)
+        if (bytes) {
                 w->each(w->ctx, t, at, bytes);
-        else
-                w->unknown += g->end - g->start;
+        } else {
+                w->rest->unknown_bytes += g->end - g->start;
+                w->rest->met[t ? t->type : 0]++;
+        }
 }
 
 static void walk_compact(struct walking *w, const struct heap_group *g)
@@ -190,11 +196,11 @@ static void walk_nonmoving(struct walking *w, const struct heap_group *g)
         }
 }
 
-uint64_t group_each(const struct heap_snapshot *s, const struct heap_group *g,
-                    void (*each)(void *ctx, const struct closure_table *t, uint64_t at, uint64_t bytes), void *ctx,
-                    uint64_t *ret_unused)
+void group_each(const struct heap_snapshot *s, const struct heap_group *g,
+                void (*each)(void *ctx, const struct closure_table *t, uint64_t at, uint64_t bytes), void *ctx,
+                struct group_rest *rest)
 {
-        struct walking w = { s, each, ctx, 0, 0 };
+        struct walking w = { s, each, ctx, rest };
 
         switch (g->kind) {
         case GROUP_SMALL:
@@ -217,8 +223,6 @@ uint64_t group_each(const struct heap_snapshot *s, const struct heap_group *g,
         default:
                 break;
         }
-        *ret_unused += w.unused;
-        return w.unknown;
 }
 
 /* --------------------------------------------------------------------------- census */
@@ -256,9 +260,9 @@ static void find_left(void *ctx, const struct closure_table *t, uint64_t at, uin
 static bool has_left(const struct heap_snapshot *s, const struct heap_group *g, is_left_fn *is_left, void *ctx)
 {
         struct counting n = { NULL, is_left, ctx, false };
-        uint64_t unused = 0;
+        struct group_rest unused = { 0 };
 
-        (void)group_each(s, g, find_left, &n, &unused);
+        group_each(s, g, find_left, &n, &unused);
         return n.any;
 }
 
@@ -295,11 +299,12 @@ void heap_census_count_group(struct heap_census *c, const struct heap_snapshot *
 {
         struct counting n = { c, is_left, ctx, false };
         const uint64_t before = c->total_bytes;
-        uint64_t unused = 0;
+        const uint64_t unused_before = c->rest.unused_bytes;
 
         c->is_first = g->flags & BLOCK_PINNED;
-        c->unknown_bytes += group_each(s, g, count, &n, &unused);
-        c->unused_bytes += is_left ? 0 : unused;
+        group_each(s, g, count, &n, &c->rest);
+        if (is_left)
+                c->rest.unused_bytes = unused_before;
         if (g->flags & BLOCK_PINNED) {
                 c->pinned_blocks += g->blocks;
                 c->pinned_bytes += c->total_bytes - before;

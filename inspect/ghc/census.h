@@ -6,14 +6,21 @@
 #ifndef HW_INSPECT_GHC_CENSUS_H
 #define HW_INSPECT_GHC_CENSUS_H
 
+#include "inspect/ghc/closure.h"
 #include "inspect/ghc/contents.h"
+
+/* What of a group is no closure, in bytes. */
+struct group_rest {
+        uint64_t unused_bytes;  /* hold nothing: behind closures that have shrunk, between those of pinned blocks */
+        uint64_t unknown_bytes; /* are not understood */
+        uint64_t met[CLOSURE_TYPES]; /* of these, how many began with this type; [0]: with none */
+};
 
 struct heap_census {
         uint64_t *bytes, *objects; /* by closure_table.id; [0] is unused */
         uint32_t n, capacity;      /* ids that there is room for */
         uint64_t total_bytes, total_objects;
-        uint64_t unused_bytes;                /* behind closures that have shrunk, between those of pinned blocks */
-        uint64_t unknown_bytes;               /* not understood */
+        struct group_rest rest;
         uint64_t young_bytes;                 /* in nurseries, not in the census */
         uint64_t pinned_blocks, pinned_bytes; /* blocks of 4 KiB, and bytes of arrays in them */
         uint64_t pinned_first_bytes;          /* of these, of the first array of each group of blocks */
@@ -32,13 +39,10 @@ typedef bool is_left_fn(void *ctx, const struct closure_table *t, uint64_t at);
 /* Bytes of the closure at `at`, which has this table and ends before `end`; 0: that cannot be one of the heap. */
 uint64_t closure_bytes(const struct heap_snapshot *s, const struct closure_table *t, uint64_t at, uint64_t end);
 
-/*
- * Calls `each` for all closures of a group. Returns the bytes that are not understood; adds to *ret_unused those that
- * hold nothing.
- */
-uint64_t group_each(const struct heap_snapshot *s, const struct heap_group *g,
-                    void (*each)(void *ctx, const struct closure_table *t, uint64_t at, uint64_t bytes), void *ctx,
-                    uint64_t *ret_unused);
+/* Calls `each` for all closures of a group, and adds to *rest what is none. */
+void group_each(const struct heap_snapshot *s, const struct heap_group *g,
+                void (*each)(void *ctx, const struct closure_table *t, uint64_t at, uint64_t bytes), void *ctx,
+                struct group_rest *rest);
 
 /* Counts one closure. Returns whether what it holds is wanted (contents.h). */
 bool heap_census_add(struct heap_census *c, const struct closure_table *t, uint64_t at, uint64_t bytes);

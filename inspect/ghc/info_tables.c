@@ -29,12 +29,19 @@ void info_tables_done(struct info_tables *t)
 
 /* ------------------------------------------------------------------------ checks */
 
+/* "DEAD_WEAK", "C_FINALIZER_LIST": of the runtime itself. "SRT_2" is a list that it goes through, never in the heap. */
+static bool is_of_runtime(const char *text)
+{
+        return strlen(text) >= 4 && strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == strlen(text) &&
+               strncmp(text, "SRT_", 4) != 0;
+}
+
 /* "ghc-prim:GHC.Types.:", "main:Main.Session" */
 static bool is_description(const char *text)
 {
         const char *colon = strchr(text, ':');
 
-        return colon && colon > text && strchr(colon + 1, '.') != NULL;
+        return colon ? colon > text && strchr(colon + 1, '.') != NULL : is_of_runtime(text);
 }
 
 static bool read_description(const struct program *p, uint64_t at, bool profiled, char *ret, size_t size)
@@ -118,7 +125,7 @@ uint64_t info_tables_before(const struct program *program, uint64_t address)
         return address;
 }
 
-/* A constructor without a description is a list of closures that the runtime goes through (SRT), never in the heap. */
+/* A constructor without a description is none of the heap. */
 static void read_table(struct info_tables *t, uint64_t at, struct closure_table *ret)
 {
         char name[PROGRAM_NAME_BYTES];

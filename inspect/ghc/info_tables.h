@@ -25,7 +25,7 @@ struct closure_table {
         uint32_t id;               /* 1, 2 ...: of those that were read */
         int32_t srt;
         uint8_t type; /* enum closure_type; 0: it is none */
-        char *name;   /* of a constructor: "package:Module.Name" */
+        char *name;   /* of a constructor: "package:Module.Name"; of the runtime's own: "DEAD_WEAK" */
 };
 
 struct info_tables {

@@ -582,22 +582,22 @@ static void count_pinned(void *ctx, const struct closure_table *table, uint64_t 
 static void add_pins(struct unreached *u, const struct heap_group *of)
 {
         struct heap_graph *g = u->search->graph;
-        uint64_t unused = 0;
+        struct group_rest unused = { 0 };
 
-        (void)group_each(u->search->s, of, count_pinned, u, &unused);
+        group_each(u->search->s, of, count_pinned, u, &unused);
         if (!g->out_of_memory)
                 g->pins[g->n_pins - 1].dead_words = u->bytes / 8 < UINT32_MAX ? (uint32_t)(u->bytes / 8) : UINT32_MAX;
 }
 
 static void count_all_unreached(struct search *c)
 {
-        uint64_t unused = 0;
+        struct group_rest unused = { 0 };
 
         for (size_t i = 0; i < c->s->n_groups && !c->graph->out_of_memory; i++) {
                 struct unreached u = { .search = c };
                 if (c->s->groups[i].kind == GROUP_OTHER)
                         continue;
-                (void)group_each(c->s, &c->s->groups[i], count_unreached, &u, &unused);
+                group_each(c->s, &c->s->groups[i], count_unreached, &u, &unused);
                 if (c->s->groups[i].flags & BLOCK_PINNED && u.reached && u.bytes)
                         add_pins(&u, &c->s->groups[i]);
         }
@@ -699,7 +699,7 @@ static uint64_t left_bytes(struct heap_census *c, struct search *of)
 {
         heap_census_count_left(c, of->s, is_left, of);
         of->graph->out_of_memory |= c->out_of_memory;
-        return c->total_bytes + c->unused_bytes;
+        return c->total_bytes + c->rest.unused_bytes;
 }
 
 bool reach_census(struct heap_census *ret, const struct heap_snapshot *s, uint64_t *ret_most)

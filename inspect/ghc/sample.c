@@ -312,7 +312,8 @@ static void end_piece(struct counting *c, double used)
 /* Groups are in the order of their addresses, so those of a piece are neighbours. */
 static void count_pieces(struct counting *c)
 {
-        uint64_t unused = 0, piece = UINT64_MAX;
+        struct group_rest unused = { 0 };
+        uint64_t piece = UINT64_MAX;
         double used = 0;
 
         for (size_t i = 0; i < c->snapshot->n_groups; i++) {
@@ -321,7 +322,7 @@ static void count_pieces(struct counting *c)
                 if (!heap_group_is_counted(g))
                         continue;
                 if (c->is_exact) {
-                        (void)group_each(c->snapshot, g, add_to_band, c, &unused);
+                        group_each(c->snapshot, g, add_to_band, c, &unused);
                         continue;
                 }
                 c->all_used += (double)(g->end - g->start);
@@ -333,7 +334,7 @@ static void count_pieces(struct counting *c)
                         used = 0;
                 }
                 used += (double)(g->end - g->start);
-                (void)group_each(c->snapshot, g, add_to_band, c, &unused);
+                group_each(c->snapshot, g, add_to_band, c, &unused);
         }
         end_piece(c, used);
 }
@@ -379,8 +380,8 @@ static void put_estimates(const struct counting *c)
                 c->census->total_objects += b->objects;
         }
         const double scale = c->used > 0 ? c->all_used / c->used : 1;
-        uint64_t *const sums[] = { &c->census->unknown_bytes, &c->census->unused_bytes, &c->census->pinned_bytes,
-                                   &c->census->pinned_first_bytes };
+        uint64_t *const sums[] = { &c->census->rest.unknown_bytes, &c->census->rest.unused_bytes,
+                                   &c->census->pinned_bytes, &c->census->pinned_first_bytes };
         for (size_t i = 0; i < ARRAY_SIZE(sums); i++)
                 *sums[i] = rounded((double)*sums[i] * scale);
 }

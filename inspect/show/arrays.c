@@ -172,12 +172,12 @@ static void print_json(const struct inspect_subject *s, const struct heap_arrays
         json_newline(&j);
 }
 
-bool show_arrays(const struct inspect_subject *s, const struct heap_snapshot *snapshot, struct error *error)
+bool show_arrays(struct inspect_subject *s, const struct heap_snapshot *snapshot, struct error *error)
 {
         struct heap_arrays a;
         const bool good =
                 (heap_arrays_count(&a, snapshot) || error_set(error, "out of memory; --memory gives it more")) &&
-                is_understood(&a.all, error);
+                is_understood(s, &a.all, error);
 
         if (good) {
                 heap_arrays_sort(&a);

@@ -7,6 +7,6 @@
 #include "inspect/show/request.h"
 
 /* Counts and prints them. False with a sentence. */
-bool show_arrays(const struct inspect_subject *s, const struct heap_snapshot *snapshot, struct error *error);
+bool show_arrays(struct inspect_subject *s, const struct heap_snapshot *snapshot, struct error *error);
 
 #endif

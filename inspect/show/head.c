@@ -103,6 +103,8 @@ static void print_cautions(const struct inspect_subject *s)
                         s->request->to);
         if (s->sample)
                 print_sample(s->request->to, s->sample);
+        if (s->rest[0])
+                (void)fprintf(s->request->to, "%s\n", s->rest);
         if (s->missing)
                 (void)fprintf(s->request->to, "incomplete: the core file was cut off, %s are missing\n",
                               hw_bytes_text(bytes, sizeof(bytes), (double)s->missing));

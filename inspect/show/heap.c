@@ -2,6 +2,7 @@
 #include "inspect/show/heap.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "heapwatch/text.h"
 #include "inspect/ghc/names.h"
@@ -10,22 +11,50 @@
 #include "proto/base/json_out.h"
 #include "proto/base/text_out.h"
 
-#define UNKNOWN_MOST   100 /* one part in so many */
-#define CONTENTS_SHOWN 5   /* of a band */
+#define UNKNOWN_MOST   20 /* one part in so many */
+#define TYPES_SHOWN    4u /* of what is not understood */
+#define CONTENTS_SHOWN 5  /* of a band */
 
-bool is_understood(const struct heap_census *c, struct error *error)
+/* "37.5 KiB of its heap are not understood (1.2 %): 800 CONSTR, 3 of no type". */
+static void put_rest(char ret[REST_TEXT_BYTES], const struct heap_census *c)
 {
-        char text[HW_NUMBER_MAX];
+        const double all = (double)(c->total_bytes + c->rest.unknown_bytes);
+        char bytes[HW_NUMBER_MAX], share[HW_NUMBER_MAX], n[HW_NUMBER_MAX];
+        uint64_t met[CLOSURE_TYPES];
+        struct text_out out;
+
+        text_out_init(&out, ret, REST_TEXT_BYTES);
+        memcpy(met, c->rest.met, sizeof(met));
+        text_put(&out, hw_bytes_text(bytes, sizeof(bytes), (double)c->rest.unknown_bytes));
+        text_put(&out, " of its heap are not understood (");
+        text_put(&out, hw_share_text(share, sizeof(share), (double)c->rest.unknown_bytes / all));
+        for (unsigned i = 0, best = 0; i < TYPES_SHOWN; i++, best = 0) {
+                for (unsigned t = 1; t < CLOSURE_TYPES; t++)
+                        best = met[t] > met[best] ? t : best;
+                if (!met[best])
+                        break;
+                text_put(&out, i ? ", " : "): ");
+                text_put(&out, hw_count_text(n, sizeof(n), met[best]));
+                text_put(&out, " ");
+                text_put(&out, best ? closure_type_name(best) : "of no type");
+                met[best] = 0;
+        }
+}
+
+bool is_understood(struct inspect_subject *s, const struct heap_census *c, struct error *error)
+{
+        char rest[REST_TEXT_BYTES];
 
         if (c->out_of_memory)
                 return error_set(error, "out of memory");
-        if (c->unknown_bytes <= (c->total_bytes + c->unknown_bytes) / UNKNOWN_MOST)
+        if (c->rest.unknown_bytes == 0)
                 return true;
-        return error_set(
-                error,
-                "%s of its heap are not understood, more than one part in %d; what is left would be wrong. It may "
-                "be of another release than GHC 9.0 to 9.10, or was read while it changed",
-                hw_bytes_text(text, sizeof(text), (double)c->unknown_bytes), UNKNOWN_MOST);
+        put_rest(s ? s->rest : rest, c);
+        return c->rest.unknown_bytes <= (c->total_bytes + c->rest.unknown_bytes) / UNKNOWN_MOST ||
+               error_set(error,
+                         "%s; with more than 5 %%, what is left would be wrong. It may be of another release than "
+                         "GHC " GHC_RELEASES ", or was read while it changed",
+                         s ? s->rest : rest);
 }
 
 static void print_bytes(FILE *to, const char *before, uint64_t bytes, const char *after)
@@ -49,10 +78,8 @@ static void print_rest(FILE *to, const struct heap_census *c)
         if (c->young_bytes)
                 print_bytes(to, "young: ", c->young_bytes,
                             " were allocated since the last collection and are not counted");
-        if (c->unused_bytes)
-                print_bytes(to, "gaps: ", c->unused_bytes, " between closures hold nothing");
-        if (c->unknown_bytes)
-                print_bytes(to, "not understood: ", c->unknown_bytes, "");
+        if (c->rest.unused_bytes)
+                print_bytes(to, "gaps: ", c->rest.unused_bytes, " between closures hold nothing");
 }
 
 #define WHAT_BYTES 160
@@ -195,8 +222,8 @@ static void print_json(const struct inspect_subject *s, const struct heap_census
                 json_member_u64(&j, "large_closures", c->large_objects);
                 json_member_u64(&j, "compact_bytes", c->compact_bytes);
         }
-        json_member_u64(&j, "gap_bytes", c->unused_bytes);
-        json_member_u64(&j, "unknown_bytes", c->unknown_bytes);
+        json_member_u64(&j, "gap_bytes", c->rest.unused_bytes);
+        json_member_u64(&j, "unknown_bytes", c->rest.unknown_bytes);
         json_member_open(&j, "bands", '[');
         for (size_t i = 0; i < b->n; i++) {
                 json_line(&j);
@@ -230,7 +257,7 @@ static bool find_bands(struct heap_bands *b, const struct heap_census *c, const 
                (!c->contents || heap_bands_add_contents(b, c, n->ghc, false));
 }
 
-bool show_heap(const struct inspect_subject *s, const struct heap_snapshot *snapshot, struct error *error)
+bool show_heap(struct inspect_subject *s, const struct heap_snapshot *snapshot, struct error *error)
 {
         struct heap_contents contents = { .snapshot = snapshot };
         struct heap_census c = { .contents = s->request->by == BY_TYPE ? NULL : &contents };
@@ -238,7 +265,7 @@ bool show_heap(const struct inspect_subject *s, const struct heap_snapshot *snap
         bool good;
 
         heap_census_count(&c, snapshot);
-        good = is_understood(&c, error) &&
+        good = is_understood(s, &c, error) &&
                (find_bands(&b, &c, snapshot, s->request->by) || error_set(error, "out of memory"));
         if (good)
                 print(s, &c, &b);
@@ -248,7 +275,7 @@ bool show_heap(const struct inspect_subject *s, const struct heap_snapshot *snap
         return good;
 }
 
-bool show_heap_sample(const struct inspect_subject *s, const struct heap_snapshot *snapshot, struct heap_sample *x,
+bool show_heap_sample(struct inspect_subject *s, const struct heap_snapshot *snapshot, struct heap_sample *x,
                       struct error *error)
 {
         struct heap_census c = { .n = 0 };
@@ -256,7 +283,7 @@ bool show_heap_sample(const struct inspect_subject *s, const struct heap_snapsho
         bool good =
                 heap_sample_count(x, snapshot, s->request->by == BY_TYPE, &c, &b) || error_set(error, "out of memory");
 
-        good = good && is_understood(&c, error);
+        good = good && is_understood(s, &c, error);
         if (good)
                 print(s, &c, &b);
         heap_bands_done(&b);

@@ -7,13 +7,13 @@
 #include "inspect/show/request.h"
 
 /* Takes the census and prints it. False with a sentence. */
-bool show_heap(const struct inspect_subject *s, const struct heap_snapshot *snapshot, struct error *error);
+bool show_heap(struct inspect_subject *s, const struct heap_snapshot *snapshot, struct error *error);
 
 /* The same of a sample, with intervals. */
-bool show_heap_sample(const struct inspect_subject *s, const struct heap_snapshot *snapshot, struct heap_sample *x,
+bool show_heap_sample(struct inspect_subject *s, const struct heap_snapshot *snapshot, struct heap_sample *x,
                       struct error *error);
 
-/* Whether nearly all of the heap was understood; else a sentence. */
-bool is_understood(const struct heap_census *c, struct error *error);
+/* Whether at least 95 % of the heap was understood; else a sentence. s->rest says what was not; `s`: may be NULL. */
+bool is_understood(struct inspect_subject *s, const struct heap_census *c, struct error *error);
 
 #endif

@@ -47,6 +47,8 @@ struct inspect_request {
         FILE *to;
 };
 
+#define REST_TEXT_BYTES 256
+
 /* What was inspected, in all outputs the same. */
 struct inspect_subject {
         const struct inspect_request *request;
@@ -58,6 +60,7 @@ struct inspect_subject {
         bool torn;                        /* collections happened while it was read without stopping it */
         uint64_t missing;                 /* bytes that are not in the core file */
         uint64_t copied;                  /* bytes of its heap */
+        char rest[REST_TEXT_BYTES];       /* what of its heap is not understood; "": nothing */
         const struct heap_sample *sample; /* that was read in place of all its heap; NULL: none */
 };
 

@@ -331,7 +331,7 @@ static bool copy(struct watching *w, struct copy *c, struct error *error)
 /* Whether the census has about what the generations say that they hold, before or after it was taken. */
 static bool fits(const struct heap_census *c, const struct generations *before, const struct generations *after)
 {
-        const uint64_t counted = c->total_bytes + c->unused_bytes + c->unknown_bytes;
+        const uint64_t counted = c->total_bytes + c->rest.unused_bytes + c->rest.unknown_bytes;
         const uint64_t least = live_data_held_bytes(before), most = live_data_held_bytes(after);
 
         return counted + counted / MISFIT_PARTS + MISFIT_BYTES >= least &&
@@ -341,7 +341,7 @@ static bool fits(const struct heap_census *c, const struct generations *before, 
 /* Whether it has all that generations hold, and no more. */
 static bool is_whole(const struct copy *c, const struct heap_census *all)
 {
-        const uint64_t counted = all->total_bytes + all->unused_bytes + all->unknown_bytes;
+        const uint64_t counted = all->total_bytes + all->rest.unused_bytes + all->rest.unknown_bytes;
         const uint64_t held = live_data_held_bytes(&c->snapshot.generations);
         const uint64_t slack = held / WHOLE_PARTS + WHOLE_BYTES;
 
@@ -369,7 +369,7 @@ static bool count_reached(struct watching *w, const struct copy *c, struct heap_
                                       .major_collections = major_collections(g) };
         bool good = is_whole(c, all) && reach_census(&reached, &c->snapshot, &found.most_bytes);
 
-        found.least_bytes = reached.total_bytes + reached.unused_bytes;
+        found.least_bytes = reached.total_bytes + reached.rest.unused_bytes;
         good = good && reached_add(&w->reached, &found);
         if (!good) {
                 heap_census_done(&reached);
@@ -451,9 +451,9 @@ static bool count_sample(struct watching *w, struct copy *of)
         struct heap_census c = { .n = 0 };
         struct heap_bands b = { NULL, 0 };
         struct error unused;
-        const bool good = heap_sample_count(&of->sample, &of->snapshot, true, &c, &b) && is_understood(&c, &unused) &&
-                          generations_read(&after, w->ghc->program) && fits(&c, before, &after) &&
-                          put_sample(w, &of->sample, &b, &c);
+        const bool good = heap_sample_count(&of->sample, &of->snapshot, true, &c, &b) &&
+                          is_understood(NULL, &c, &unused) && generations_read(&after, w->ghc->program) &&
+                          fits(&c, before, &after) && put_sample(w, &of->sample, &b, &c);
 
         heap_bands_done(&b);
         heap_census_done(&c);
@@ -483,14 +483,14 @@ static bool count_whole(struct watching *w, const struct copy *of, uint64_t now_
 
         memory_expire(w->ghc->program->memory);
         heap_census_count(&c, &of->snapshot);
-        if (is_understood(&c, &unused) && generations_read(&after, w->ghc->program) && fits(&c, before, &after)) {
+        if (is_understood(NULL, &c, &unused) && generations_read(&after, w->ghc->program) && fits(&c, before, &after)) {
                 const bool is_reached = of->reaches && count_reached(w, of, &c, &of_reached);
                 if (of->reaches)
                         note_reached(w, is_reached);
                 else
                         w->reached.is_known = false;
                 if (is_reached)
-                        write_live(w, now_ns, c.total_bytes + c.unused_bytes);
+                        write_live(w, now_ns, c.total_bytes + c.rest.unused_bytes);
                 good = is_reached == w->reached.is_known && write_bands(w, &c, &of->snapshot);
         }
         heap_census_done(&c);

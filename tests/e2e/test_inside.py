@@ -32,6 +32,7 @@ programs = Programs({
     "profiled": ("inside-profiled", "Inside", "-threaded", "-prof"),
     "foreign": ("foreign-work", "ForeignWork", "-threaded", "-optc-O2", "tests/programs/foreign_work.c"),
     "foreign-plain": ("foreign-work-plain", "ForeignWork", "-optc-O2", "tests/programs/foreign_work.c"),
+    "finalizers": ("finalizers", "Finalizers", "-threaded", "-rtsopts"),
     "turns": ("turns", "Turns"),
     "turns-threaded": ("turns-threaded", "Turns", "-threaded"),
     "sources": ("inside-sources", "Inside", "-threaded", "-rtsopts", "tests/programs/inside_sources.c"),
@@ -449,6 +450,25 @@ def test_heap_of_other_builds(build):
         found = heap(program.pid, extra=2 if build == "profiled" else 0)
         check_heap(found)
         check_contents(found, ("Data.Map.Internal.Bin", "Map Int Session", 3000))
+    finally:
+        program.kill()
+        program.wait()
+
+
+def test_heap_with_finalizers():
+    """The runtime's own closures, which no type of Haskell is behind."""
+    require_tracing()
+    program = started(programs["finalizers"])
+    try:
+        for by in "name", "type":
+            found = heap(program.pid, "--by", by)
+            bands = {b["name"]: b for b in found["bands"]}
+            assert bands["DEAD_WEAK"]["closures"] == 400 and bands["DEAD_WEAK"]["bytes"] == 400 * 48, bands
+            assert bands["C_FINALIZER_LIST"]["closures"] == 5000 and bands["C_FINALIZER_LIST"]["bytes"] == 5000 * 48, bands
+            assert bands["WEAK"]["closures"] >= 5000 and bands["PRIM"]["closures"] >= 300 and found["unknown_bytes"] == 0, bands
+        held = inspect("why", program.pid, "C_FINALIZER_LIST")
+        assert held["closures"] == 5000 and held["roots"][0]["name"].startswith("thread in Main.main"), held
+        assert inspect("why", program.pid, "DEAD_WEAK")["closures"] == 400
     finally:
         program.kill()
         program.wait()

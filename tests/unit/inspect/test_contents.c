@@ -60,7 +60,7 @@ static void count_as(struct taken *t, struct draft *d, bool as_watch)
                 fail_msg("%s", error.text);
         assert_true(snapshot_index(&t->snapshot));
         heap_census_count(&t->census, &t->snapshot);
-        assert_true(t->ghc.profiled || t->census.unknown_bytes == 0); /* a profiled thread is longer than drawn */
+        assert_true(t->ghc.profiled || t->census.rest.unknown_bytes == 0); /* a profiled thread is longer than drawn */
         assert_true(heap_bands_of(&t->bands, &t->census, &t->ghc, as_watch));
         assert_true(heap_bands_add_contents(&t->bands, &t->census, &t->ghc, as_watch));
         check_sums(&t->bands);

@@ -282,7 +282,7 @@ static void count(struct counted *n, struct draft *d, void (*run)(struct draft *
         assert_true(snapshot_reread(&n->snapshot, never, NULL));
         assert_true(snapshot_index(&n->snapshot));
         assert_true(reach_census(&n->census, &n->snapshot, &n->most));
-        n->least = n->census.total_bytes + n->census.unused_bytes;
+        n->least = n->census.total_bytes + n->census.rest.unused_bytes;
 }
 
 static void counted_done(struct counted *n, struct draft *d)
