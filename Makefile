@@ -44,8 +44,7 @@ GEN := $(O)/gen
 PROTO_ROOMS  := $(addprefix proto/, base facts eventlog wire follow)
 BOTH_ROOMS   := $(addprefix proto/, cli pattern yaml keys recording texts archive)
 DAEMON_ROOMS := $(addprefix daemon/, buffer loop source image model trend rules record checkpoint publish transport alerting config \
-                rules/file rules/test \
-                target control)
+                rules/file target control)
 CLIENT_ROOMS := $(addprefix client/, cli feed history state program alerts answers \
                 console/draw console/table console/scene console/overview console/views console \
                 metrics page api http web archive diff run attach commands convert report summary notify export)

@@ -26,7 +26,7 @@
 #include "daemon/control/service.h"
 #include "daemon/control/pending.h"
 #include "daemon/record/recorder.h"
-#include "daemon/rules/test/tool.h"
+#include "daemon/rules/file/tool.h"
 #include "daemon/loop/descriptors.h"
 #include "daemon/source/census_reader.h"
 #include "daemon/source/inspector.h"
@@ -349,11 +349,9 @@ static int run(const struct config *config)
         case TASK_LIST_RULES:
                 return rules_tool_list(config->rules, config->n_rules, false);
         case TASK_EXPLAIN_RULES:
-                return rules_tool_list(config->rules, config->n_rules, true);
-        case TASK_TEST_RULES:
                 break;
         }
-        return rules_test(config->rules, config->n_rules);
+        return rules_tool_list(config->rules, config->n_rules, true);
 }
 
 static void print_version_details(FILE *to)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * rules.c - `heapwatch rules`: check, list and test rules.
+ * rules.c - `heapwatch rules`: check and list rules.
  *
  * DESIGN: only the daemon reads, judges and explains rules. So this command
  * becomes the daemon, with the option that does it: the parser is the same here
@@ -53,7 +53,6 @@ static const struct term verbs[] = {
         { "check", "FILE...",
           "reads rule files and says what is wrong with them: file, line, column, what was expected" },
         { "list", "[FILE...]", "the built-in rules and those of the files; --explain says in words what each means" },
-        { "test", "TESTFILE...", "runs tests of rules on made-up series or on logs (heapwatch-rules(5))" },
         { NULL, NULL, NULL },
 };
 
@@ -62,28 +61,29 @@ static int run(void *filled)
         const struct request *r = filled;
         const char *const *files = r->words.items + 1;
         const char *verb = r->words.n ? r->words.items[0] : "";
-        bool list = !strcmp(verb, "list"), check = !strcmp(verb, "check"), test = !strcmp(verb, "test");
+        bool list = !strcmp(verb, "list"), check = !strcmp(verb, "check");
 
         if (r->explain && r->words.n && !list)
                 return command_usage_error(&command_rules, "--explain only goes with list");
         if (list)
                 return become(r->explain ? "--explain-rules" : "--list-rules", r->words.n - 1, files);
-        if ((check || test) && r->words.n == 1)
+        if (check && r->words.n == 1)
                 return command_usage_error(&command_rules, "which file? expected FILE...");
-        if (check || test)
-                return become(check ? "--check-rules" : "--test-rules", r->words.n - 1, files);
+        if (check)
+                return become("--check-rules", r->words.n - 1, files);
         return command_unknown_verb(&command_rules, verb);
 }
 
 const struct command command_rules = {
         .name = "rules",
-        .summary = "check, list, explain and test rules for alerts",
-        .usage = (const char *const[]){ "check FILE...", "list [--explain] [FILE...]", "test TESTFILE...", NULL },
-        .about = "Checks, lists and tests rules for alerts, with the daemon's own parser.",
+        .summary = "check, list and explain rules for alerts",
+        .usage = (const char *const[]){ "check FILE...", "list [--explain] [FILE...]", NULL },
+        .about = "Checks and lists rules for alerts, with the daemon's own parser. `heapwatch check --rules FILE LOG` "
+                 "judges a finished log by them.",
         .sections = (const struct help_section[]){ { "Verbs", verbs }, { NULL, NULL } },
         .options = options,
         .verbs = verbs,
-        .status = "0 all well, 1 a test failed, 2 a file has mistakes, or usage.",
+        .status = "0 all well, 2 a file has mistakes, or usage.",
         .examples =
                 (const char *const[]){
                         "heapwatch rules list --explain",

@@ -107,7 +107,6 @@ static int parse_flag(const struct command *c, const struct option *o, void *fil
                 { "check-rules", TASK_CHECK_RULES },
                 { "list-rules", TASK_LIST_RULES },
                 { "explain-rules", TASK_EXPLAIN_RULES },
-                { "test-rules", TASK_TEST_RULES },
         };
         struct config *config = ((struct arguments *)filled)->config;
 
@@ -210,7 +209,6 @@ static const struct option options[] = {
         FLAG("check-rules", "check the rule FILEs and exit (used by heapwatch rules)"),
         FLAG("list-rules", "list the built-in rules and those of the FILEs"),
         FLAG("explain-rules", "the same in words"),
-        FLAG("test-rules", "run tests of rules"),
         { .argument = "[NAME=]URI...", .type = OPTION_IS_CALLBACK, .take = parse_word, .complete = COMPLETE_FILE },
         OPTIONS_END,
 };

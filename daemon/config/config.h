@@ -52,7 +52,7 @@ struct config_checkpoint {
 };
 
 /* What to do. Tasks about rules need no socket and no target. */
-enum config_task { TASK_WATCH, TASK_CHECK_RULES, TASK_LIST_RULES, TASK_EXPLAIN_RULES, TASK_TEST_RULES };
+enum config_task { TASK_WATCH, TASK_CHECK_RULES, TASK_LIST_RULES, TASK_EXPLAIN_RULES };
 
 struct config {
         struct config_target *targets;

@@ -42,100 +42,6 @@ def alert(daemon, rule, *states):
 # ------------------------------------------------------------------- commands
 
 
-def test_builtin_rules_fire_and_do_not():
-    done = client("rules", "test", ROOT / "tests" / "data" / "rules" / "builtin-test.yaml")
-    assert done.returncode == 0, (done.stdout + done.stderr).decode()
-    assert b"30 passed, 0 failed" in done.stdout
-
-
-def test_every_builtin_rule_is_tested():
-    """Each fires in some case of the file and not in another; silent streams, recordings, exit statuses and
-    processes without a log need a live program."""
-    listed = client("rules", "list").stdout.decode().splitlines()
-    rules = {line.split()[1] for line in listed}
-    text = (ROOT / "tests" / "data" / "rules" / "builtin-test.yaml").read_text()
-    fired = [set(re.split(r", *", found)) - {""} for found in re.findall(r"^ +fired: \[(.*?)\]", text, re.M)]
-    assert len(rules) == 17 and len(fired) >= 16
-    for rule in rules - {"stream-stalled", "recording-paused", "failed", "resident-growth"}:
-        assert any(rule in names for names in fired), rule
-        assert any(rule not in names for names in fired), rule
-
-
-@pytest.mark.parametrize("name", ["bands", "gaps"])
-def test_rules_over_bands_and_over_silences(name):
-    done = client("rules", "test", ROOT / "tests" / "data" / "rules" / f"{name}-test.yaml")
-    assert done.returncode == 0, (done.stdout + done.stderr).decode()
-    assert b" 0 failed" in done.stdout
-
-
-def test_a_test_that_fails_says_what_was_there(directory):
-    rules_file(directory, group("{alert: big, expr: live > 1GiB}"))
-    path = rules_file(directory, "rule_files: [rules.yaml]\ntests:\n- name: grows\n  series: {live: 100MiB+1MiBx100}\n"
-                                 "  alerts:\n  - {at: 1m, alert: big, state: firing}\n  fired: [leak]\n", "test.yaml")
-    done = client("rules", "test", path)
-    assert done.returncode == 1
-    assert done.stdout.decode() == (
-        f"FAILED {path}:6: grows: big at 1m is inactive, expected firing\n"
-        "    big: its condition did not hold at any time\n"
-        f"FAILED {path}:7: grows: leak did not fire\n    leak: its condition did not hold at any time\n"
-        "0 passed, 2 failed\n")
-    path.write_text(path.read_text().replace("alert: big", "alert: bgi"))
-    done = client("rules", "test", path)
-    assert done.returncode == 2
-    assert f"{path}:6:21: there is no rule 'bgi'; did you mean 'big'?" in done.stderr.decode()
-
-
-def test_a_test_that_fails_tells_what_happened_instead(directory):
-    """To the second: synthetic values are judged as soon as they are there, whatever their interval."""
-    rules_file(directory, group("{alert: big, expr: live > 150MiB, for: 2m}", "{alert: wide, expr: band > 20MiB}"))
-    path = rules_file(directory, """
-rule_files: [rules.yaml]
-tests:
-  - interval: 10s
-    series: {live: 100MiB+1MiBx100}
-    bands: {Main.a: 10MiB+1MiBx100, B: 5MiBx10 0x89}
-    alerts:
-      - {at: 520s, alert: big, state: pending}          # it becomes so then, and is judged a second later
-      - {at: 521s, alert: big, state: pending}
-      - {at: 640s, alert: big, state: firing}
-      - {at: 641s, alert: big, state: firing}
-      - {at: 641s, alert: wide, band: B, state: firing}
-      - {at: 641s, alert: wide, state: firing}          # any of its bands
-      - {at: 641s, alert: wide, state: resolved}
-    fired: [big]
-""", "test.yaml")
-    done = client("rules", "test", path)
-    way = "\n    big: pending at 8m 41s, firing at 10m 41s, resolved at 16m 51s\n" \
-          "        it said: live bytes is above 150MiB: it is 163 MiB\n"
-    wide = "    wide of Main.a: firing at 2m 01s, resolved at 16m 51s\n" \
-           "        it said: the band is above 20MiB: it is 21.0 MiB\n"
-    assert done.returncode == 1 and done.stdout.decode() == (
-        f"FAILED {path}:8: test: big at 520s is inactive, expected pending{way}"
-        f"FAILED {path}:10: test: big at 640s is pending, expected firing{way}"
-        f"FAILED {path}:12: test: wide of B at 641s is inactive, expected firing\n"
-        "    wide of B: its condition did not hold at any time\n"
-        f"FAILED {path}:14: test: wide at 641s is firing, expected resolved\n{wide}"
-        f"FAILED {path}:15: test: wide fired, but was not expected to\n{wide}3 passed, 5 failed\n")
-
-
-@pytest.mark.parametrize("text, what", [
-    ("", "the file is empty"), ("tests: []", "expected at least one test"), ("groups: []", "unknown key 'groups'"),
-    ("tests: [{log: none, fired: []}]", "No such file"), ("tests: [{series: {live: 5}, fired: [lek]}]", "mean 'leak'"),
-    ("tests: [{series: {live: 5}}]", "expected alerts: or fired:"), ("tests: [{fired: []}]", "expected either log:"),
-    ("tests: [{series: {lvie: 5}, fired: []}]", "'lvie' cannot be given"),
-    ("tests: [{series: {live: 5s}, fired: []}]", "at '5s': expected values such as 5MiB"),
-    ("tests: [{series: {gc_pause: 5}, fired: []}]", "expected values such as 20ms"),
-    ("tests: [{series: {live: 5MiB 1..5kB}, fired: []}]", "at '1..5kB'"), ("tests: [{bands: {A: 3%}, fired: []}]", "'3%'"),
-    ("rule_files: [none.yaml]\ntests: []", "none.yaml"),
-    ("tests: [{series: {live: 5}, alerts: [{at: soon, alert: leak, state: firing}]}]", "expected a time"),
-    ("tests: [{series: {live: 5}, alerts: [{at: 1m, alert: leak, state: fires}]}]", "pending, firing or resolved")])
-def test_mistakes_in_a_file_of_tests(directory, text, what):
-    path = rules_file(directory, text, "test.yaml")
-    done = client("rules", "test", path)
-    assert done.returncode == 2 and what in done.stderr.decode(), done
-    assert what in ("none.yaml",) or f"{path}:" in done.stderr.decode()
-
-
 MISTAKES = [
     ("groups:\n- name: a\n  rules:\n  - alert: x\n    expr: live > 5s\n", 5, 16, "compares bytes with seconds"),
     ("groups:\n- name: a\n  rules:\n  - alert: x\n    expr: \"lvie > 5MiB\"\n", 5, 12, "did you mean 'live'"),
@@ -199,11 +105,6 @@ def test_the_examples_of_the_documents(directory):
     for text in yaml:
         done = client("rules", "check", rules_file(directory, text))
         assert done.returncode == 0, (text, done.stderr.decode())
-    rules_file(directory, yaml[0])
-    (directory / "run.eventlog").write_bytes((LOGS / "leaky-hT-ghc9103" / "run.eventlog").read_bytes())
-    test = re.search(r"## Tests of rules\n+```\n(.*?)```", rules, re.S).group(1)
-    done = client("rules", "test", rules_file(directory, test, "test.yaml"))
-    assert (done.returncode, done.stdout) == (0, b"4 passed, 0 failed\n"), done
 
 
 # ---------------------------------------------------------------------- check

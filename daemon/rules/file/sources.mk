@@ -1,1 +1,1 @@
-sources := do_block.c rule_file.c rulebook.c
+sources := do_block.c rule_file.c rulebook.c tool.c

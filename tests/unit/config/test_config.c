@@ -169,7 +169,6 @@ static void tasks_with_rules(void **state)
                 { "--check-rules", TASK_CHECK_RULES, false },
                 { "--list-rules", TASK_LIST_RULES, true },
                 { "--explain-rules", TASK_EXPLAIN_RULES, true },
-                { "--test-rules", TASK_TEST_RULES, false },
         };
         char line[64];
 

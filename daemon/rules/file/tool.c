@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "daemon/rules/test/tool.h"
+#include "daemon/rules/file/tool.h"
 
 #include <stdio.h>
 #include <string.h>
