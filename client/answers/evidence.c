@@ -447,6 +447,8 @@ static void find_growth(struct evidence *e)
                 e->growing = growth->bands[0];
         else if (e->risen)
                 e->growing = e->risen->bands[0];
+        if (t->trend_state && !(e->grows && e->growing && e->growing->threads))
+                e->threads = t->trend_state->threads;
         if (e->growing) {
                 const struct world_band *b = world_band_of(t, e->growing->band);
 

@@ -35,6 +35,7 @@ struct evidence {
                 *rise; /* with which a run ended badly or by a signal, without a verdict of growth; or NULL */
         const Hw__EarlyWarning *risen; /* by whose bands is said what grows; or NULL */
         const Hw__EarlyWarning *early; /* it rises or is near a limit, before any verdict of growth; or NULL */
+        const Hw__ThreadRise *threads; /* threads that pile up, whose groups have no verdict of growth yet; or NULL */
         const Hw__EarlyWarning *near;  /* it meets a limit before `limit` does, or `limit` is NULL; or NULL */
         uint64_t samples;              /* of the series that decides, in this run; 0: none, or not known */
         bool may_grow;                 /* no verdict yet, and the few steps so far surely rise */

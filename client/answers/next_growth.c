@@ -104,6 +104,14 @@ static void append_waiting_threads(char *text, const struct evidence *e)
                 append_text(text, "heapwatch threads %s counts them and shows their stacks", e->t->name);
 }
 
+CONDITION(threads_pile_up, !e->over && e->threads)
+
+static void append_threads_pile_up(char *text, const struct evidence *e)
+{
+        append_text(text, "Find who should end these threads: heapwatch threads %s counts them and shows their stacks",
+                    e->t->name);
+}
+
 static bool label_is(const struct evidence *e, const char *text)
 {
         return e->growing && e->growing->label && !strcmp(e->growing->label, text);
@@ -287,6 +295,7 @@ const struct advice advice_of_growth[] = {
         { "first-census", first_census, .append = append_first_census },
         { "no-profile", live_without_profile, .append = append_without_profile },
         { "waiting-threads", waiting_threads, .append = append_waiting_threads },
+        { "threads-pile-up", threads_pile_up, .append = append_threads_pile_up },
         { "threads", threads, .append = append_threads },
         { "thunks", thunks, .append = append_thunks },
         { "byte-arrays", byte_arrays, .append = append_byte_arrays },

@@ -383,7 +383,10 @@ void answer_grows(struct target_answer *a, const struct evidence *e)
         bool profiled = t->census || t->n_bands;
         const struct world_band *largest = e->growing ? NULL : largest_band(e);
 
-        if (e->risen) {
+        if (e->threads) {
+                a->tone = ANSWER_WARN;
+                append_text(a->text, "%.300s: leaked threads?", e->threads->sentence);
+        } else if (e->risen) {
                 append_risen_bands(a, e, e->risen);
         } else if (early_rises(e->early) && !e->growing) {
                 append_no_risen_band(a, e);

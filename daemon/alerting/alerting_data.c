@@ -154,6 +154,13 @@ static bool runs_out(const struct alerting *a)
         return tracker_early(a->tracker, &rise) && rise.runs_out;
 }
 
+static bool threads_pile_up(const struct alerting *a)
+{
+        struct thread_rise rise;
+
+        return tracker_thread_rise(a->tracker, &rise);
+}
+
 static bool gc_events_missing(const struct model *m)
 {
         enum hw_advice codes[HW_ADVICE_COUNT];
@@ -209,6 +216,8 @@ static double data_fact(void *ctx, enum rule_series id, const struct rule_moment
                 return time_to_limit_s(a, id == RULE_TIME_TO_LIMIT_LATE);
         case RULE_RUNS_OUT:
                 return a->run > 0 ? runs_out(a) : UNKNOWN;
+        case RULE_THREADS_PILE_UP:
+                return a->run > 0 ? threads_pile_up(a) : UNKNOWN;
         default:
                 return a->run > 0 ? carried_number(a->model, id) : UNKNOWN;
         }
@@ -374,15 +383,6 @@ static double unneeded(const struct alerting *a, uint64_t time_ns)
         return number(sizing_beyond(&sizing, u64_sat(live.cell.last), u64_sat(heap.cell.last)));
 }
 
-/* Created and not finished, by the log; else those of the newest census from outside. */
-static double threads(const struct alerting *a)
-{
-        const struct sched *sched = model_sched(a->model);
-
-        return sched->created ? (double)sub_sat(sched->created, sched->finished)
-                              : model_heap(a->model)->facts[CARRIED_HASKELL_THREADS];
-}
-
 void alerting_sample_run(struct alerting *a, uint64_t time_ns)
 {
         uint64_t at = time_ns - 1; /* the end of the previous second */
@@ -390,7 +390,7 @@ void alerting_sample_run(struct alerting *a, uint64_t time_ns)
         push(a, RULE_ALLOCATION_RATE, at, allocation_rate(a, time_ns));
         push(a, RULE_GC_SHARE, at, gc_share(a, time_ns));
         push(a, RULE_CENSUS_SHARE, at, census_share(a, time_ns));
-        push(a, RULE_THREADS, at, threads(a));
+        push(a, RULE_THREADS, at, model_threads(a->model));
         push(a, RULE_LIMIT, at, number(tracker_limit(a->tracker).bytes));
         push(a, RULE_NEED, at, need(a, time_ns));
         push(a, RULE_UNNEEDED, at, unneeded(a, time_ns));

@@ -72,6 +72,7 @@ void alerting_words(void *ctx, enum rule_words what, struct rule_subject s, char
         struct tracked_early rise;
         struct trend_result trend;
         struct growth growth;
+        struct thread_rise piling;
 
         out[0] = '\0';
         switch (what) {
@@ -86,6 +87,10 @@ void alerting_words(void *ctx, enum rule_words what, struct rule_subject s, char
         case WORDS_RUNS_OUT:
                 if (tracker_early(a->tracker, &rise))
                         sentence_early(out, RULE_WORDS_MAX, &rise);
+                break;
+        case WORDS_THREADS:
+                if (tracker_thread_rise(a->tracker, &piling))
+                        sentence_threads(out, RULE_WORDS_MAX, &piling, model_bands(a->model));
                 break;
         case WORDS_VERDICT:
                 if (alerting_trend(a, s, &trend))

@@ -108,6 +108,9 @@ const struct run *model_run(const struct model *m);
 const struct heap *model_heap(const struct model *m);
 const struct gc *model_gc(const struct model *m);
 const struct sched *model_sched(const struct model *m);
+
+/* Haskell threads: created and not finished, by the log; else those of the newest census from outside; NaN: unknown. */
+double model_threads(const struct model *m);
 const struct bands *model_bands(const struct model *m);
 const struct census *model_census(const struct model *m); /* newest finished; number 0 when none */
 const struct census_history *model_census_history(const struct model *m);

@@ -196,3 +196,9 @@ void sched_cap_enable(struct model *m, const struct hw_event *e)
 {
         set_disabled(m, e, false);
 }
+
+double model_threads(const struct model *m)
+{
+        return m->sched.created ? (double)sub_sat(m->sched.created, m->sched.finished)
+                                : m->heap.facts[CARRIED_HASKELL_THREADS];
+}

@@ -312,6 +312,31 @@ Hw__EarlyWarning *encode_early(struct encoder *e, const struct tracker *t, const
         return out;
 }
 
+Hw__ThreadRise *encode_threads(struct encoder *e, const struct bands *bands, const struct thread_rise *r)
+{
+        Hw__ThreadRise *out = encoder_message(e, &hw__thread_rise__descriptor);
+        const struct band *band = r->band ? bands_get(bands, r->band) : NULL;
+        char sentence[SENTENCE_MAX], label[LABEL_MAX];
+
+        if (!out)
+                return NULL;
+        PUT_FINITE(out, threads, r->threads);
+        PUT_FINITE(out, threads_before, r->base);
+        PUT_FINITE(out, rate, r->rate);
+        PUT_FINITE(out, rate_low, r->rate_low);
+        PUT_FINITE(out, rate_high, r->rate_high);
+        PUT_U64(out, onset_from_ns, r->onset_from_ns);
+        PUT_U64(out, onset_to_ns, r->onset_to_ns);
+        PUT(out, since_start, r->since_start);
+        PUT_U64(out, as_of_ns, r->as_of_ns);
+        out->sentence = encoder_copy(e, sentence_threads(sentence, sizeof(sentence), r, bands));
+        if (band) {
+                out->label = encoder_copy(e, label_of_row(label, bands, band));
+                PUT(out, label_threads, r->band_threads);
+        }
+        return out;
+}
+
 #define PUT_SECONDS(out, field, seconds)                                                                               \
         do {                                                                                                           \
                 if ((seconds) >= 0 && (seconds) < 1.8e10)                                                              \

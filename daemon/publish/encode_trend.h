@@ -13,6 +13,7 @@
 Hw__Trend *encode_trend(struct encoder *e, const struct tracker *t, struct subject subject,
                         const struct growth *growth);
 Hw__Growth *encode_growth(struct encoder *e, const struct bands *bands, const struct growth *growth);
+Hw__ThreadRise *encode_threads(struct encoder *e, const struct bands *bands, const struct thread_rise *r);
 Hw__EarlyWarning *encode_early(struct encoder *e, const struct tracker *t, const struct bands *bands,
                                const struct tracked_early *r);
 Hw__TimeToLimit *encode_time_to_limit(struct encoder *e, const struct limit_time *limit);

@@ -16,6 +16,8 @@ struct trend_state {
         bool has_limit;
         struct tracked_early early;
         bool has_early;
+        struct thread_rise threads;
+        bool has_threads;
 };
 
 static bool ended_rising(const struct trend_state *s)
@@ -45,6 +47,8 @@ static void put_state(struct publisher *p, Hw__Trends *out, const struct trend_s
         out->scale = encode_scale(e, tracker_config_of(p->tracker));
         if (s->has_limit)
                 out->time_to_limit = encode_time_to_limit(e, &s->limit);
+        if (s->has_threads)
+                out->threads = encode_threads(e, model_bands(p->model), &s->threads);
         if (s->has_early)
                 out->early = encode_early(e, p->tracker, model_bands(p->model), &s->early);
         struct memory_limit limit = tracker_limit(p->tracker);
@@ -82,6 +86,7 @@ static struct trend_state read_state(const struct publisher *p)
         tracker_growth(p->tracker, &s.growth);
         s.has_limit = tracker_time_to_limit(p->tracker, &s.limit);
         s.has_early = tracker_early(p->tracker, &s.early);
+        s.has_threads = tracker_thread_rise(p->tracker, &s.threads);
         return s;
 }
 

@@ -482,6 +482,21 @@ char *sentence_early(char *out, size_t size, const struct tracked_early *r)
         return out;
 }
 
+char *sentence_threads(char *out, size_t size, const struct thread_rise *r, const struct bands *bands)
+{
+        struct words w = begin(out, size);
+        char number[HW_NUMBER_MAX], rate[COUNT_RATE_MAX], label[LABEL_MAX];
+        const struct band *band = r->band ? bands_get(bands, r->band) : NULL;
+
+        append_text(&w, "%s threads, %s", hw_count_text(number, sizeof(number), (uint64_t)r->threads),
+                    count_rate_text(rate, r->rate));
+        if (!band)
+                return out;
+        append_text(&w, "; at the last census %s %.127s", hw_count_text(number, sizeof(number), r->band_threads),
+                    label_of_row(label, bands, band));
+        return out;
+}
+
 char *sentence_sizing(char *out, size_t size, const struct run *run, const struct heap *heap)
 {
         static const char *const collectors[] = { "a copying collector", "a compacting collector",

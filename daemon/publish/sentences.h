@@ -28,6 +28,9 @@ char *sentence_limit(char *out, size_t size, const struct limit_time *l);
  * "live data has risen for 12 s, from 2.40 MiB to 107 MiB, by 9.6 MiB/s (9.1 to 10.1); not confirmed yet; if it
  * continues, it meets -M (400 MiB) in 28 s to 33 s"
  */
+/* "60,120 threads, +112/s; at the last census 49,800 of them blocked on an MVar in Main.worker" */
+char *sentence_threads(char *out, size_t size, const struct thread_rise *r, const struct bands *bands);
+
 char *sentence_early(char *out, size_t size, const struct tracked_early *r);
 
 /* "238 MiB of live data needs a heap of up to 960 MiB with a copying collector: ..."; "" when either is not known. */

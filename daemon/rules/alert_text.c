@@ -134,6 +134,7 @@ static void fill_places(struct writer *w, const char *target)
         put_words(w, PLACE_VERDICT, WORDS_VERDICT);
         put_words(w, PLACE_SIZING, WORDS_SIZING);
         put_words(w, PLACE_RUNS_OUT, WORDS_RUNS_OUT);
+        put_words(w, PLACE_THREADS, WORDS_THREADS);
         put_words(w, PLACE_REASON, WORDS_REASON);
 }
 

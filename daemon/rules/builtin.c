@@ -109,6 +109,12 @@ const char *const builtin_rules[] = {
         NOTES "'{{target}} does not log its collections: nothing is known about its heap. Run it with +RTS -l'\n",
 
         GROUP("program")
+        RULE "threads-pile-up\n"
+        LINE "expr: threads_pile_up and threads > 1000\n"
+        LINE "for: 10s\n"
+        LINE "labels: {severity: warning, part_of: leak}\n"
+        NOTES "'{{target}} piles up threads[[: {{threads}}]]'\n"
+
         RULE "crashed\n"
         LINE "expr: crashed\n"
         LINE "until: failed or not crashed and increase(crashes, 15m) < 1\n"

@@ -40,6 +40,7 @@ enum rule_words {
         WORDS_WHERE,         /* where memory grows */
         WORDS_TIME_TO_LIMIT, /* "between 1h 10m and 2h 05m" */
         WORDS_RUNS_OUT,      /* what rises towards which limit, and when it is met */
+        WORDS_THREADS,       /* how many threads pile up, where, and how fast */
         WORDS_SIZING,        /* what the heap may hold for its live data, and why */
         WORDS_REASON,        /* the probable reason for a stalled stream or a paused recording; how the run ended */
         WORDS_VERDICT        /* verdict of a subject with its evidence */

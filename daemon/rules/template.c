@@ -15,7 +15,7 @@ static const char *const places[PLACES] = {
         [PLACE_NOTE] = "note",           [PLACE_TIME_TO_LIMIT] = "time_to_limit",
         [PLACE_RUNS_OUT] = "runs_out",   [PLACE_WHERE] = "where",
         [PLACE_VERDICT] = "verdict",     [PLACE_SIZING] = "sizing",
-        [PLACE_REASON] = "reason",
+        [PLACE_REASON] = "reason",       [PLACE_THREADS] = "threads",
 };
 
 const char *placeholder_name(enum placeholder p)

@@ -27,6 +27,7 @@ enum placeholder {
         PLACE_VERDICT,
         PLACE_SIZING,
         PLACE_RUNS_OUT,
+        PLACE_THREADS,
         PLACE_REASON,
         PLACES
 };

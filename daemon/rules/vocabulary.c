@@ -104,6 +104,7 @@ static const struct series_word series_words[] = {
         { "time_to_limit", RULE_TIME_TO_LIMIT, SECONDS, 0, "the time to the limit, at the earliest" },
         { "time_to_limit_late", RULE_TIME_TO_LIMIT_LATE, SECONDS, 0, "the time to the limit, at the latest" },
         { "runs_out", RULE_RUNS_OUT, BOOLEAN, 0, "memory runs out" },
+        { "threads_pile_up", RULE_THREADS_PILE_UP, BOOLEAN, 0, "threads pile up" },
         { "band", RULE_BAND, BYTES, WV, "the band" },
 #define X(id, stem, unit, kind, place, source, help)                                                                   \
         FACT_IF_##place({ stem FACT_SUFFIX_##unit, RULE_OF_CARRIED(CARRIED_##id), TYPE_OF(FACT_##unit), 0,             \

@@ -37,6 +37,7 @@ enum rule_series {
         RULE_TIME_TO_LIMIT,
         RULE_TIME_TO_LIMIT_LATE,
         RULE_RUNS_OUT,
+        RULE_THREADS_PILE_UP,
         RULE_BAND,
         RULE_SERIES_COUNT /* from here on carried numbers of the table of facts, which are facts of a run */
 };

@@ -216,6 +216,20 @@ struct early_bands {
 /* False: off the heap, or there are no two such censuses. */
 bool tracker_early_bands(const struct tracker *t, const struct tracked_early *early, struct early_bands *ret);
 
+/* Haskell threads that pile up: their number is judged by the second, as live data is. Event times. */
+struct thread_rise {
+        double threads, base;             /* now, and before the rise */
+        double rate, rate_low, rate_high; /* threads per second */
+        uint64_t onset_from_ns, onset_to_ns, as_of_ns;
+        bool since_start; /* nothing is known from before the rise */
+        uint32_t band;    /* the largest group that waits at one place in the newest census that tells; 0: none */
+        uint32_t band_threads;
+        bool ended; /* the run has ended: so it was then */
+};
+
+/* False: their number does not rise, or is not known. */
+bool tracker_thread_rise(const struct tracker *t, struct thread_rise *ret);
+
 /* Whether there is something new to publish of it; and that it was. */
 bool tracker_early_is_due(const struct tracker *t);
 void tracker_early_was_published(struct tracker *t);

@@ -96,6 +96,7 @@ void tracker_early_clear(struct tracker *t)
         t->early_published_ns = 0;
         t->early_rises = false;
         tracker_standing_clear(t);
+        early_rise_init(&t->threads);
 }
 
 void tracker_early_sample(struct tracker *t, enum series_id series, uint64_t time_ns, uint64_t value)
@@ -129,6 +130,7 @@ void tracker_early_advance(struct tracker *t, uint64_t time_ns)
         early_warning_set_limits(&t->early, &limits);
         early_warning_advance(&t->early, seconds_of(time_ns));
         tracker_standing_advance(t);
+        tracker_threads_advance(t, time_ns);
         t->scan |= tracker_early_is_due(t);
 }
 
@@ -396,20 +398,25 @@ bool tracker_early_bands(const struct tracker *t, const struct tracked_early *ea
         return true;
 }
 
+static bool any_rises(const struct tracker *t)
+{
+        return early_warning_worst(&t->early) || tracker_standing_kept(t) || t->threads.rising;
+}
+
 bool tracker_early_is_due(const struct tracker *t)
 {
-        bool rises = early_warning_worst(&t->early) != NULL || tracker_standing_kept(t);
+        const bool rises = any_rises(t);
 
         return rises != t->early_rises || (rises && t->watermark_ns != t->early_published_ns);
 }
 
 void tracker_early_was_published(struct tracker *t)
 {
-        t->early_rises = early_warning_worst(&t->early) != NULL || tracker_standing_kept(t);
+        t->early_rises = any_rises(t);
         t->early_published_ns = t->watermark_ns;
 }
 
 bool tracker_early_is_sound(const struct tracker *t)
 {
-        return early_warning_is_sound(&t->early);
+        return early_warning_is_sound(&t->early) && early_rise_is_sound(&t->threads);
 }

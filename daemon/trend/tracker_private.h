@@ -98,6 +98,7 @@ struct tracker {
         bool early_rises;                /* what it was then */
         struct kept_standing *kept;      /* NULL: none */
         double newest_heap, heap_before; /* the two newest samples of the heap's size; NaN: not known */
+        struct early_rise threads;   /* their number, as bytes (tracker_threads.c) */
 
         struct series_state *series[SERIES_COUNT]; /* NULL until their first sample */
         uint32_t *places;           /* by id - 1: where the band's ladder is in `full`, from 1; 0: no ladder */
@@ -138,6 +139,7 @@ void tracker_threads_census(struct tracker *t, const struct census *census);
 void tracker_threads_close(struct tracker *t, uint64_t time_ns);
 void tracker_threads_clear(struct tracker *t);
 const struct waiting_group *tracker_waiting_group(const struct tracker *t, uint32_t band); /* NULL: none */
+void tracker_threads_advance(struct tracker *t, uint64_t time_ns);                         /* to a new second of W */
 bool tracker_threads_grow_beside(const struct tracker *t, uint32_t i, struct growing_band *ret);
 void tracker_threads_growing(const struct waiting_group *g, struct growing_band *ret); /* their number, and its rate */
 

@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * tracker_threads.c - how many threads wait at one place: each such group is judged by their number.
+ * tracker_threads.c - how many threads there are, judged by the second, and how many wait at one place: each such group
+ * is judged by their number.
  *
  * DESIGN: the verdict is that of bytes. A thread counts as 1 KiB, which the runtime makes a stack of at first, so that,
  * as of bands, what has gained less than 64 of them does not grow. A census that does not tell groups is no sample:
  * their number is not known then. One that does is a sample of each group, of 0 where it is not in it.
  */
+#include <math.h>
 #include <stdlib.h>
 
 #include "daemon/trend/tracker_private.h"
+#include "proto/base/ckd.h"
 
 #define GROUPS_MOST 64u /* at a time; of further ones no rate is known */
 #define UNIT_BYTES  1024.0
+#define PILE_LEAST  256.0 /* threads more than before: fewer are workers of a pool */
 
 const struct waiting_group *tracker_waiting_group(const struct tracker *t, uint32_t band)
 {
@@ -123,5 +127,50 @@ bool tracker_threads_grow_beside(const struct tracker *t, uint32_t i, struct gro
                 .bytes = g->bytes,
         };
         tracker_threads_growing(g, ret);
+        return true;
+}
+
+void tracker_threads_advance(struct tracker *t, uint64_t time_ns)
+{
+        const double threads = model_threads(t->model), now_s = (double)time_ns / 1e9;
+
+        early_rise_advance(&t->threads, now_s);
+        if (!isnan(threads))
+                early_rise_add(&t->threads, now_s, threads * UNIT_BYTES);
+}
+
+static const struct waiting_group *largest_group(const struct tracker *t)
+{
+        const struct waiting_group *largest = NULL;
+
+        for (uint32_t i = 0; i < t->n_groups; i++)
+                if (t->groups[i].threads > (largest ? largest->threads : 0))
+                        largest = &t->groups[i];
+        return largest;
+}
+
+bool tracker_thread_rise(const struct tracker *t, struct thread_rise *ret)
+{
+        const struct early_rise *rise = &t->threads;
+        const struct waiting_group *group = largest_group(t);
+        double low, high;
+
+        if (!rise->rising || rise->last - rise->onset.base < PILE_LEAST * UNIT_BYTES)
+                return false;
+        early_rise_rate(rise, &low, &high);
+        *ret = (struct thread_rise){
+                .threads = rise->last / UNIT_BYTES,
+                .base = rise->onset.base / UNIT_BYTES,
+                .rate = rise->widest.slope / UNIT_BYTES,
+                .rate_low = low / UNIT_BYTES,
+                .rate_high = high / UNIT_BYTES,
+                .onset_from_ns = u64_sat(rise->onset.from_s * 1e9),
+                .onset_to_ns = u64_sat(rise->onset.to_s * 1e9),
+                .as_of_ns = u64_sat(rise->last_s * 1e9),
+                .since_start = rise->onset.first,
+                .band = group ? group->band : 0,
+                .band_threads = group ? group->threads : 0,
+                .ended = t->ended,
+        };
         return true;
 }

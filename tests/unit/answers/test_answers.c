@@ -540,6 +540,21 @@ static void the_nearer_limit_is_shown(void **state)
         assert_true(a.limit_ns == 10 * SECOND);
 }
 
+/* Threads that pile up are what grows, whatever bands and live data say so far, but for a verdict that counts them. */
+static void test_threads_pile_up(void **state)
+{
+        static struct made m;
+        Hw__ThreadRise rise = HW__THREAD_RISE__INIT;
+
+        (void)state;
+        begin(&m);
+        m.trends.threads = &rise;
+        rise.sentence = (char *)"2,919 threads, +112/s";
+        struct answers a = asked(&m);
+        says(&a, QUESTION_GROWS, "2,919 threads, +112/s: leaked threads?");
+        says(&a, QUESTION_NEXT, "heapwatch threads ");
+}
+
 /* A run of `length_ns` that is over, judged in steps of `step_ns`, without a verdict. */
 static struct answers ended_early(struct made *m, uint64_t length_ns, uint64_t step_ns, bool too_short, bool live)
 {
@@ -1602,6 +1617,7 @@ static void the_age_of_the_last_census(void **state)
 int main(void)
 {
         static const struct CMUnitTest tests[] = {
+                cmocka_unit_test(test_threads_pile_up),
                 cmocka_unit_test(a_steady_program_has_nothing_wrong),
                 cmocka_unit_test(a_program_is_steady_since_its_window_began),
                 cmocka_unit_test(a_leak_is_told_from_end_to_end),

@@ -484,6 +484,40 @@ static void test_bands_of_threads(void **state)
         rig_close(&r);
 }
 
+static void one_more_thread(struct rig *r, uint64_t ms)
+{
+        ev(&r->f, HW_CREATE_THREAD, 0, ms * SECOND / 1000, "4", U(ms));
+        block(r, 0, ms * SECOND / 1000, (ms + 10) * SECOND / 1000);
+}
+
+/* Created and finished by the log, judged by the second; a pool that is filled is none that goes on. */
+static void test_threads_pile_up(void **state)
+{
+        static struct rig r;
+        struct thread_rise rise;
+
+        (void)state;
+        open_scaled(&r, 60 * SECOND);
+        for (uint64_t ms = 0; ms < 20000; ms += 10)
+                one_more_thread(&r, ms);
+        assert_true(tracker_thread_rise(r.t, &rise) && fabs(rise.rate - 100) < 5 && rise.threads > 1500);
+        assert_true(rise.rate_low <= rise.rate && rise.rate <= rise.rate_high && rise.band == 0);
+        assert_true(rise.onset_from_ns <= rise.onset_to_ns && rise.onset_to_ns < 3 * SECOND);
+        assert_true(tracker_early_is_due(r.t));
+        rig_close(&r);
+
+        open_scaled(&r, 60 * SECOND);
+        for (uint64_t ms = 0; ms < 20000; ms += 10) {
+                if (ms < 3000 || ms > 3200)
+                        ev(&r.f, HW_STOP_THREAD, 0, ms * SECOND / 1000, "424", U(ms), U(5), U(0));
+                for (unsigned i = 0; i < 20 && (i == 0 || (ms >= 3000 && ms <= 3200)); i++)
+                        ev(&r.f, HW_CREATE_THREAD, 0, ms * SECOND / 1000, "4", U(ms + 10));
+                block(&r, 0, ms * SECOND / 1000, (ms + 10) * SECOND / 1000);
+        }
+        assert_false(tracker_thread_rise(r.t, &rise));
+        rig_close(&r);
+}
+
 /* The same number of threads, whose stacks grow. */
 static void test_stacks_that_grow(void **state)
 {
@@ -1602,6 +1636,7 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(test_bands_of_threads),
+                cmocka_unit_test(test_threads_pile_up),
                 cmocka_unit_test(test_stacks_that_grow),
                 cmocka_unit_test(test_threads_beside_bands),
                 cmocka_unit_test(test_more_groups_than_places),
