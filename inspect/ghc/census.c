@@ -15,7 +15,8 @@
 #define BYTES_MOST        (UINT64_C(1) << 45) /* of an array */
 #define NONMOVING_SEGMENT 32768u
 #define NONMOVING_HEADER  24u
-#define COMPACT_WORDS     9u
+#define COMPACT_HEADER    24u /* of each block of a region; in the first, its closure follows */
+#define COMPACT_OWNER     8u  /* there: where this closure is */
 
 /* ---------------------------------------------------------------------------- sizes */
 
@@ -65,8 +66,6 @@ static uint64_t closure_words(const struct heap_snapshot *s, const struct closur
                 return h + 2 + (uint64_t)TREC_ENTRIES * s->ghc->trec_entry_words;
         case CONTINUATION:
                 return h + 3 + word_of(s, at, h + 2);
-        case COMPACT_NFDATA:
-                return h + COMPACT_WORDS;
         case FUN_STATIC:
         case THUNK_STATIC:
         case IND_STATIC:
@@ -83,10 +82,21 @@ static uint64_t closure_words(const struct heap_snapshot *s, const struct closur
         }
 }
 
+uint64_t closure_of_region(const struct heap_snapshot *s, uint64_t at)
+{
+        const struct heap_group *g = snapshot_group(s, at);
+
+        return g && g->kind == GROUP_COMPACT ? snapshot_word(s, g->start + COMPACT_OWNER) : at;
+}
+
 uint64_t closure_bytes(const struct heap_snapshot *s, const struct closure_table *t, uint64_t at, uint64_t end)
 {
-        const uint64_t words = closure_words(s, t, at);
+        const uint64_t words = t->type == COMPACT_NFDATA ? 0 : closure_words(s, t, at);
 
+        if (t->type == COMPACT_NFDATA) { /* it stands for all blocks of its region, wherever they are */
+                const uint64_t all = word_of(s, at, s->ghc->header_words);
+                return all <= s->heap_bytes / 8 ? all * 8 : 0;
+        }
         return words > 0 && at < end && words <= (end - at) / 8 ? words * 8 : 0;
 }
 
@@ -150,12 +160,12 @@ static void walk_large(struct walking *w, const struct heap_group *g)
 
 static void walk_compact(struct walking *w, const struct heap_group *g)
 {
-        /* the first block of a region begins with a header of three words, then the closure that stands for it all */
-        const uint64_t at = g->start + 24;
+        const uint64_t at = g->start + COMPACT_HEADER;
         const struct closure_table *t = table_at(w->snapshot, at);
+        const uint64_t bytes = t && t->type == COMPACT_NFDATA ? closure_bytes(w->snapshot, t, at, g->end) : 0;
 
-        if (t && t->type == COMPACT_NFDATA)
-                w->each(w->ctx, t, at, word_of(w->snapshot, at, w->snapshot->ghc->header_words) * 8);
+        if (bytes)
+                w->each(w->ctx, t, at, bytes);
 }
 
 /*

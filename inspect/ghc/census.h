@@ -39,6 +39,12 @@ typedef bool is_left_fn(void *ctx, const struct closure_table *t, uint64_t at);
 /* Bytes of the closure at `at`, which has this table and ends before `end`; 0: that cannot be one of the heap. */
 uint64_t closure_bytes(const struct heap_snapshot *s, const struct closure_table *t, uint64_t at, uint64_t end);
 
+/*
+ * What a pointer to `at` holds: of a closure in a compact region, the region, which lives and dies as one. A collection
+ * does not look into it, and nothing in it leads out.
+ */
+uint64_t closure_of_region(const struct heap_snapshot *s, uint64_t at);
+
 /* Calls `each` for all closures of a group, and adds to *rest what is none. */
 void group_each(const struct heap_snapshot *s, const struct heap_group *g,
                 void (*each)(void *ctx, const struct closure_table *t, uint64_t at, uint64_t bytes), void *ctx,

@@ -49,6 +49,7 @@ struct search {
         size_t n_weak, weak_capacity;
         uint32_t *root_next;  /* of each root, the next one of its name, plus 1 */
         bool through_statics; /* the first search */
+        bool has_regions;     /* compact ones */
         uint64_t *statics;    /* closures that do not move and were reached, in that order */
         size_t n_statics, statics_capacity;
         size_t statics_done; /* of these, that were gone through */
@@ -151,13 +152,14 @@ static void follow_static(struct search *c, uint64_t at)
 /* A pointer: what it points to is reached. Anything else is passed over. */
 static void follow(struct search *c, uint64_t pointer)
 {
-        const uint64_t at = pointer & ~UINT64_C(7);
+        uint64_t at = pointer & ~UINT64_C(7);
         uint32_t *number;
 
         if (!snapshot_megablock(c->s, at)) {
                 follow_static(c, at);
                 return;
         }
+        at = c->has_regions ? closure_of_region(c->s, at) : at;
         const struct closure_table *t = info_tables_find(&c->g->tables, snapshot_word(c->s, at));
         if (!t || closure_is_frame(t->type) || !(number = number_of(c, at)) || c->graph->out_of_memory)
                 return;
@@ -375,7 +377,8 @@ static int by_key(const void *a, const void *b)
 
 static void add_weak(struct search *c, uint64_t at)
 {
-        const uint64_t key = snapshot_word(c->s, at + 8 * ((uint64_t)c->g->header_words + 1)) & ~UINT64_C(7);
+        const uint64_t word = snapshot_word(c->s, at + 8 * ((uint64_t)c->g->header_words + 1));
+        const uint64_t key = closure_of_region(c->s, word & ~UINT64_C(7));
 
         if (!snapshot_megablock(c->s, key))
                 heap_roots_add_weak(&c->roots, at);
@@ -608,6 +611,8 @@ static void count_all_unreached(struct search *c)
 static void begin(struct search *c, struct heap_graph *g, const struct heap_snapshot *s)
 {
         *c = (struct search){ .s = s, .g = s->ghc, .graph = g, .through_statics = true };
+        for (size_t i = 0; i < s->n_groups && !c->has_regions; i++)
+                c->has_regions = s->groups[i].kind == GROUP_COMPACT;
         c->types = (struct graph_types){ .program = s->ghc->program, .graph = g };
         c->roots = (struct heap_roots){ .snapshot = s, .types = &c->types };
 }

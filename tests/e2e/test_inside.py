@@ -33,6 +33,7 @@ programs = Programs({
     "foreign": ("foreign-work", "ForeignWork", "-threaded", "-optc-O2", "tests/programs/foreign_work.c"),
     "foreign-plain": ("foreign-work-plain", "ForeignWork", "-optc-O2", "tests/programs/foreign_work.c"),
     "finalizers": ("finalizers", "Finalizers", "-threaded", "-rtsopts"),
+    "region": ("region", "Region", "-threaded", "-package", "ghc-compact", "-package", "containers"),
     "turns": ("turns", "Turns"),
     "turns-threaded": ("turns-threaded", "Turns", "-threaded"),
     "sources": ("inside-sources", "Inside", "-threaded", "-rtsopts", "tests/programs/inside_sources.c"),
@@ -469,6 +470,27 @@ def test_heap_with_finalizers():
         held = inspect("why", program.pid, "C_FINALIZER_LIST")
         assert held["closures"] == 5000 and held["roots"][0]["name"].startswith("thread in Main.main"), held
         assert inspect("why", program.pid, "DEAD_WEAK")["closures"] == 400
+    finally:
+        program.kill()
+        program.wait()
+
+
+def test_a_compact_region():
+    """It counts once, with all that is dead in it, and whoever uses something in it holds it."""
+    require_tracing()
+    program = subprocess.Popen([programs["region"]], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    try:
+        size = int(program.stdout.readline())
+        assert program.stdout.readline() == b"ready\n"
+        [region] = [b for b in inspect("heap", program.pid)["bands"] if b["name"] == "COMPACT_NFDATA"]
+        assert region["bytes"] == size and region["closures"] == 1
+        held = inspect("heap", program.pid, "--retained")
+        [row] = [b for b in held["bands"] if b["name"] == "COMPACT_NFDATA"]
+        assert row["bytes"] == row["retained_bytes"] == size and row["unreached_bytes"] == 0, row
+        assert held["bytes"] < 1.5 * size, held["bytes"]
+        why = inspect("why", program.pid)
+        assert why["band"] == "COMPACT_NFDATA" and why["bytes"] == size and why["roots"][0]["with_bytes"] >= size, why
+        assert why["roots"][0]["name"].startswith("thread in Main"), why
     finally:
         program.kill()
         program.wait()

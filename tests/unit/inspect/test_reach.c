@@ -127,6 +127,33 @@ static uint64_t list(struct draft *d, const struct types *t, unsigned n, uint64_
         return next;
 }
 
+/* A compact region of two blocks that a thread holds by a pointer into the second: one closure, with what is dead. */
+static void test_compact_regions(void **state)
+{
+        struct draft *d = draft_new(&draft_9_0);
+        const struct types t = types_of(d);
+        const uint64_t region = draft_table(d, COMPACT_NFDATA, 0, 9, NULL);
+        const unsigned first = draft_group(d, DRAFT_GENERATIONS, BLOCK_COMPACT, 1);
+        const unsigned second = draft_group(d, DRAFT_GENERATIONS, BLOCK_COMPACT, 1);
+        const uint64_t owner = draft_block_start(first) + 24, words = 2 * BLOCK_BYTES / 8;
+        struct found f;
+
+        (void)state;
+        (void)draft_append(d, first, (uint64_t[]){ draft_block_start(first), owner, draft_block_start(second) }, 3);
+        (void)draft_append(d, first, (uint64_t[]){ region, words, 0, 0, 0, 0, 0, 0, 0, 0 }, 10);
+        (void)draft_append(d, second, (uint64_t[]){ draft_block_start(second), owner, 0 }, 3);
+        (void)draft_append(d, second, (uint64_t[]){ t.box, 8 }, 2); /* dead */
+        const uint64_t held = draft_append(d, second, (uint64_t[]){ t.box, 8 }, 2);
+        (void)draft_thread(d, 1, 8, (uint64_t[]){ t.frame, held + 1 }, 2);
+        find(&f, d);
+        assert_int_not_equal(node_at(&f, owner), UINT32_MAX);
+        assert_int_equal(node_at(&f, held), UINT32_MAX);
+        assert_int_equal(heap_graph_bytes(&f.graph, node_at(&f, owner)), 2 * BLOCK_BYTES);
+        assert_int_equal(unreached(&f, "COMPACT_NFDATA"), 0);
+        assert_int_equal(unreached(&f, "p:M.Box"), 0);
+        done(&f, d);
+}
+
 /* A top-level value that the code of a frame refers to holds a list; another one that nothing refers to is dead. */
 static void test_cafs(void **state)
 {
@@ -598,6 +625,7 @@ static void test_slices(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
+                cmocka_unit_test(test_compact_regions),
                 cmocka_unit_test(test_cafs),
                 cmocka_unit_test(test_threads),
                 cmocka_unit_test(test_slices),
