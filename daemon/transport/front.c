@@ -57,6 +57,7 @@
 #include "proto/base/clock.h"
 #include "proto/base/descriptors.h"
 #include "proto/base/event.h"
+#include "proto/base/hash.h"
 #include "proto/base/thread.h"
 #include "proto/base/time.h"
 
@@ -148,6 +149,8 @@ void front_close(struct connection *c)
         stop_listening(c);
         if (c->libzmq)
                 bufferevent_free(c->libzmq);
+        atomic_fetch_sub(&f->subscriptions, c->n_topics);
+        free(c->topics);
         free(c);
         if (f->stopping && f->n_of[DOOR_PUBLISH] + f->n_of[DOOR_REQUEST] == 0)
                 (void)event_base_loopbreak(f->base);
@@ -667,6 +670,7 @@ struct front *front_new(const struct front_options *o)
         f->request = o->request;
         f->unread = o->unread;
         f->most_subscriptions = o->subscriptions;
+        f->topic_seed = hash_seed(f);
         memcpy(f->places, o->places, sizeof(f->places));
         f->n_table = o->places[DOOR_PUBLISH] + o->places[DOOR_REQUEST];
         f->table = calloc(f->n_table, sizeof(struct connection *));

@@ -16,7 +16,8 @@
  * snapshot.
  *
  * XPUB gives the descriptor by which each subscription came, which is libzmq's end of a private connection: the address
- * of the other end has its number. A descriptor may be another connection's by then, so this only counts.
+ * of the other end has its number. A descriptor may be another connection's by then, so this only counts. The end of a
+ * connection comes without one, and needs none: what it held goes with it.
  */
 #include "daemon/transport/front_private.h"
 
@@ -33,6 +34,8 @@
 #include "daemon/transport/admission.h"
 #include "daemon/transport/zap.h"
 #include "daemon/transport/zloop.h"
+#include "proto/base/array.h"
+#include "proto/base/hash.h"
 #include "proto/base/time.h"
 
 #define FEED               "inproc://updates"
@@ -169,31 +172,51 @@ static struct connection *connection_behind(const struct front *f, int fd)
         return front_find(f, strtoull(a.sun_path + 1 + strlen(PRIVATE_NAME), NULL, 16));
 }
 
-static void add_subscription(struct front *f, struct connection *c)
+/* The place of a topic of the connection, by its hash; n_topics: it has none such. */
+static unsigned find_topic(const struct connection *c, uint64_t topic)
 {
-        const uint64_t all = atomic_fetch_add(&f->subscriptions, 1) + 1;
+        unsigned at = 0;
+
+        while (at < c->n_topics && c->topics[at] != topic)
+                at++;
+        return at;
+}
+
+static void add_topic(struct front *f, struct connection *c, uint64_t topic)
+{
         char why[160];
 
-        log_debug("subscriptions=%llu added", (unsigned long long)all);
-        if (!c || (++c->subscriptions <= LIMIT_SUBSCRIPTIONS_OF_ONE && all <= f->most_subscriptions))
+        if (find_topic(c, topic) < c->n_topics)
                 return;
-        (void)snprintf(why, sizeof(why), "it has %u subscriptions of %llu in all; the limits are %u and %u",
-                       c->subscriptions, (unsigned long long)all, LIMIT_SUBSCRIPTIONS_OF_ONE, f->most_subscriptions);
+        const unsigned long all = atomic_fetch_add(&f->subscriptions, 1) + 1;
+        log_debug("subscriptions=%lu added", all);
+        const bool room = ARRAY_RESERVE_NEXT(c->topics, c->n_topics);
+        if (room)
+                c->topics[c->n_topics] = topic;
+        c->n_topics++;
+        if (room && c->n_topics <= LIMIT_SUBSCRIPTIONS_OF_ONE && all <= f->most_subscriptions)
+                return;
+        (void)snprintf(why, sizeof(why), "it has %u subscriptions of %lu in all; the limits are %u and %u", c->n_topics,
+                       all, LIMIT_SUBSCRIPTIONS_OF_ONE, f->most_subscriptions);
         front_report(c, why);
         front_close(c);
 }
 
-/* At the end of a connection c is NULL. */
-static void remove_subscription(struct front *f, struct connection *c)
+static void remove_topic(struct front *f, struct connection *c, uint64_t topic)
 {
-        if (c && c->subscriptions > 0)
-                c->subscriptions--;
-        if (atomic_load(&f->subscriptions) > 0)
-                atomic_fetch_sub(&f->subscriptions, 1);
-        log_debug("subscriptions=%llu removed", (unsigned long long)atomic_load(&f->subscriptions));
+        const unsigned at = find_topic(c, topic);
+
+        if (at == c->n_topics)
+                return;
+        c->topics[at] = c->topics[--c->n_topics];
+        const unsigned long all = atomic_fetch_sub(&f->subscriptions, 1) - 1;
+        log_debug("subscriptions=%lu removed", all);
 }
 
-/* With ZMQ_XPUB_VERBOSER each is reported, at the end of a connection too. Other messages are ignored. */
+/*
+ * With ZMQ_XPUB_VERBOSER each of a connection is reported: twice if it subscribes twice, though libzmq then holds it
+ * once and its end comes once. So they are counted as libzmq holds them, as a set, which goes with the connection.
+ */
 static int receive_subscription(void *ctx, void *socket)
 {
         struct front *f = ctx;
@@ -206,10 +229,10 @@ static int receive_subscription(void *ctx, void *socket)
         struct connection *c = some ? connection_behind(f, zmq_msg_get(&msg, ZMQ_SRCFD)) : NULL;
         if (c)
                 front_count_read(f, c->identity.connection, size);
-        if (size > 0 && data[0] == 1)
-                add_subscription(f, c);
-        else if (size > 0 && data[0] == 0)
-                remove_subscription(f, c);
+        if (c && size > 0 && data[0] <= 1) {
+                const uint64_t topic = hash_bytes(data + 1, size - 1, f->topic_seed);
+                (data[0] ? add_topic : remove_topic)(f, c, topic);
+        }
         (void)zmq_msg_close(&msg);
         return some;
 }

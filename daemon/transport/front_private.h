@@ -38,7 +38,8 @@ struct connection {
         struct bufferevent *client, *libzmq;
         int listener; /* at the private address; -1: libzmq has connected */
         struct event *connects;
-        unsigned subscriptions;
+        uint64_t *topics; /* that it subscribes to, by their hashes */
+        unsigned n_topics;
         /* For both threads: */
         int fd;    /* the client's, to be shut down; -1: it has ended */
         bool shut; /* it was shut down */
@@ -77,6 +78,7 @@ struct front {
         unsigned places[DOORS];
         size_t unread;
         unsigned most_subscriptions;
+        uint64_t topic_seed;
         void *feed, *orders;           /* the loop's: PUSH of updates, PULL of orders */
         void *request;                 /* likewise, the ROUTER */
         struct zloop *orders_loop;     /* likewise */

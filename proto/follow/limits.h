@@ -7,6 +7,9 @@
 #define LIMIT_HELD_BYTES     (64u << 20) /* ... and their size as sent: beyond, all of them count as lost */
 #define LIMIT_RESYNC_TARGETS 256u        /* targets resynced by one snapshot request; the others come next */
 
+#define LIMIT_TOPIC_TARGETS 32u /* followed by topics of their own; of more, all targets are received: ... */
+                                /* ... a SUB drops subscriptions beyond ZMQ_SNDHWM (1,000) without a word */
+
 #define LIMIT_REPLIES_PER_PUMP 64u                   /* of one daemon; then it is the others' turn */
 #define LIMIT_QUIET_NS         UINT64_C(10000000000) /* the longest delay that a daemon may demand */
 

@@ -20,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "proto/base/array.h"
 #include "proto/base/clock.h"
 #include "proto/follow/clone.h"
 #include "proto/follow/limits.h"
@@ -85,7 +86,7 @@ static uint32_t kind_bits(const struct hw_subscriber *s)
         return bits;
 }
 
-/* One subscription per kind and target. */
+/* One subscription per kind and target; of many targets all are received, and the others are dropped. */
 static int subscribe_all(const struct hw_subscriber *s, void *socket)
 {
         int r = subscribe(socket, HW__KIND__KIND_DAEMON, NULL);
@@ -93,9 +94,9 @@ static int subscribe_all(const struct hw_subscriber *s, void *socket)
         for (unsigned k = HW__KIND__KIND_TARGET; hw_kind_name((Hw__Kind)k) && r == 0; k++) {
                 if (!follows_kind(s, (Hw__Kind)k))
                         continue;
-                if (!s->targets)
+                if (!s->targets || s->n_targets > LIMIT_TOPIC_TARGETS)
                         r = subscribe(socket, (Hw__Kind)k, NULL);
-                for (size_t i = 0; i < s->n_targets && r == 0; i++)
+                for (size_t i = 0; i < s->n_targets && s->n_targets <= LIMIT_TOPIC_TARGETS && r == 0; i++)
                         r = subscribe(socket, (Hw__Kind)k, s->targets[i]);
         }
         return r;
@@ -186,6 +187,17 @@ static int open_links(struct hw_subscriber *s, const char *const *endpoints, siz
         return r;
 }
 
+static int compare_names(const void *a, const void *b)
+{
+        return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static bool follows_target(const struct hw_subscriber *s, const char *target)
+{
+        return !s->targets || !target || !*target ||
+               bsearch(&target, s->targets, s->n_targets, sizeof(*s->targets), compare_names);
+}
+
 static int copy_filter(struct hw_subscriber *s, const struct hw_subscriber_options *o)
 {
         if (o->targets && o->n_targets) {
@@ -199,6 +211,7 @@ static int copy_filter(struct hw_subscriber *s, const struct hw_subscriber_optio
                         if (!s->targets[s->n_targets])
                                 return -ENOMEM;
                 }
+                ARRAY_SORT(s->targets, s->n_targets, compare_names);
         }
         if (o->kinds && o->n_kinds) {
                 s->kinds = calloc(o->n_kinds + 2, sizeof(*s->kinds));
@@ -304,7 +317,10 @@ static int receive_update(struct hw_subscriber *s, struct link *l, uint64_t now)
                 size_t bytes = zmq_msg_size(&parts[1]);
                 Hw__Update *u = unpack_update(s, r, parts);
 
-                r = u ? clone_live(&l->clone, u, bytes, now) : 0;
+                if (u && follows_target(s, u->target))
+                        r = clone_live(&l->clone, u, bytes, now);
+                else
+                        hw_update_unref(u);
                 r = r < 0 ? r : 1;
         }
         zparts_close(parts);

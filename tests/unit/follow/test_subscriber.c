@@ -429,6 +429,48 @@ static void test_filters(void **state)
         fake_stop(&d);
 }
 
+/* Of many targets all kinds arrive, of others nothing: a SUB would drop subscriptions beyond 1,000. */
+static void test_many_targets(void **state)
+{
+        struct fake_daemon d;
+        char names[200][16];
+        const char *targets[200];
+
+        (void)state;
+        for (unsigned i = 0; i < 200; i++) {
+                (void)snprintf(names[i], sizeof(names[i]), "t%u", i);
+                targets[i] = names[i];
+        }
+        fake_start(&d, 77);
+        const char *endpoints[] = { d.endpoint };
+        struct hw_subscriber_options o = {
+                .endpoints = endpoints, .n_endpoints = 1, .targets = targets, .n_targets = 200
+        };
+        struct hw_subscriber *s = hw_subscriber_new(&o);
+        wait_subscribed(s, &d);
+        Hw__Request *r = NULL;
+        for (uint64_t until = clock_mono_ms() + DEADLINE_MS; !r && clock_mono_ms() < until; r = fake_take_request(&d)) {
+                const Hw__Update *u;
+                (void)hw_subscriber_next(s, 10, &u);
+        }
+        assert_non_null(r);
+        assert_int_equal(r->snapshot->n_targets, 200);
+        hw_request_destroy(&r);
+        fake_snapshot_end(&d);
+        fake_heap(&d, "other", 1, 100, false);
+        fake_target(&d, "other", 1, 1, HW__TARGET__STATE__STATE_RUNNING, false);
+        fake_heap(&d, "t150", 1, 500, false);
+        fake_target(&d, "t150", 1, 1, HW__TARGET__STATE__STATE_RUNNING, false);
+        expect(s, HW_SUBSCRIBER_RESET);
+        expect(s, HW_SUBSCRIBER_READY);
+        expect_live(s, "t150", 500);
+        expect_state(s, "t150", HW__TARGET__STATE__STATE_RUNNING);
+        expect_quiet(s);
+        assert_int_equal(hw_subscriber_stats(s)->lost, 0);
+        hw_subscriber_destroy(&s);
+        fake_stop(&d);
+}
+
 /* ------------------------------------------------------------------ requests */
 
 struct answering {
@@ -508,7 +550,8 @@ int main(void)
                 cmocka_unit_test(test_stale_and_alive), cmocka_unit_test(test_slow_snapshot),
                 cmocka_unit_test(test_malformed),       cmocka_unit_test(test_two_daemons),
                 cmocka_unit_test(test_removed),         cmocka_unit_test(test_descriptor),
-                cmocka_unit_test(test_filters),         cmocka_unit_test(test_request),
+                cmocka_unit_test(test_filters),         cmocka_unit_test(test_many_targets),
+                cmocka_unit_test(test_request),
         };
 
         return cmocka_run_group_tests_name("subscriber", tests, NULL, NULL);

@@ -13,6 +13,7 @@
 #include "daemon/transport/bus.h"
 #include "daemon/transport/limits.h"
 #include "daemon/loop/memory.h"
+#include "proto/base/array.h"
 #include "proto/base/process.h"
 #include "proto/base/error.h"
 #include "proto/keys/key.h"
@@ -214,6 +215,39 @@ static void test_too_many_subscriptions(void **state)
         assert_int_equal(send_live(&f, 1), 0);
         hw_update_unref(receive_update(good, topic, sizeof(topic)));
         zmq_close(good);
+        close_fixture(&f);
+}
+
+/* A connection counts what it holds, and nothing once it has ended, whatever it did and however it ended. */
+static void test_subscriptions_are_exact(void **state)
+{
+        struct fixture f;
+
+        (void)state;
+        open_fixture(&f, 0);
+        void *good = new_subscriber(&f, "hw1/heap/t/"), *other = zmq_socket(f.context, ZMQ_XSUB);
+        set_socket_int(other, ZMQ_LINGER, 0);
+        assert_int_equal(zmq_connect(other, f.publish), 0);
+        static const char *const sent[] = { "\1a", "\1a", "\1b", "\1", "\0a", "\0a", "\0b", "\0c", "\1c" };
+        for (unsigned i = 0; i < ARRAY_SIZE(sent); i++)
+                assert_true(zmq_send(other, sent[i], sent[i][0] ? strlen(sent[i]) : 1 + strlen(sent[i] + 1), 0) > 0);
+        TURN_UNTIL(f.base, bus_stats(f.bus)->clients.subscriptions == 3); /* "" and "c" and the other's */
+        zmq_close(other);
+        TURN_UNTIL(f.base, bus_stats(f.bus)->clients.subscriptions == 1);
+        for (int i = 0; i < 5; i++) { /* together more than all may hold, if ended ones counted */
+                void *twice = zmq_socket(f.context, ZMQ_SUB);
+                set_socket_int(twice, ZMQ_SNDHWM, 0);
+                set_socket_int(twice, ZMQ_LINGER, 0);
+                for (int j = 0; j < 2000; j++)
+                        assert_int_equal(zmq_setsockopt(twice, ZMQ_SUBSCRIBE, "hw1/", 4), 0);
+                assert_int_equal(zmq_connect(twice, f.publish), 0);
+                TURN_UNTIL(f.base, bus_stats(f.bus)->clients.subscriptions == 2);
+                zmq_close(twice);
+                TURN_UNTIL(f.base, bus_stats(f.bus)->clients.subscriptions == 1);
+        }
+        assert_int_equal(bus_stats(f.bus)->clients.disconnected, 0);
+        zmq_close(good);
+        TURN_UNTIL(f.base, bus_stats(f.bus)->clients.subscriptions == 0);
         close_fixture(&f);
 }
 
@@ -811,6 +845,7 @@ int main(void)
                 cmocka_unit_test(test_subscriber_gets_its_topics),
                 cmocka_unit_test(test_subscriptions_while_publishing),
                 cmocka_unit_test(test_too_many_subscriptions),
+                cmocka_unit_test(test_subscriptions_are_exact),
                 cmocka_unit_test(test_slow_subscriber),
                 cmocka_unit_test(test_connecting_too_often),
                 cmocka_unit_test(test_stuck_subscribers_give_way),
