@@ -315,26 +315,24 @@ static void on_done(void *ctx, const Hw__Reply *reply)
         (void)reply;
 }
 
-void daemon_end(const struct daemon_link *link, const char *uri, int wait_status)
+bool daemon_end(const struct daemon_link *link, const char *uri, int wait_status)
 {
         struct daemon_target there;
-        const bool found = daemon_find(link, uri, &there) && there.name[0];
-        Hw__Request *r = found ? hw_request_new(HW__REQUEST__WHAT_END_TARGET) : NULL;
+        const bool known = daemon_find(link, uri, &there);
+        Hw__Request *r = known && there.name[0] ? hw_request_new(HW__REQUEST__WHAT_END_TARGET) : NULL;
         Hw__EndTargetRequest *end = r ? r->end_target : NULL;
 
         if (!r)
-                return;
+                return known && !there.name[0];
         end->has_exit_signal = WIFSIGNALED(wait_status);
         end->has_exit_status = !end->has_exit_signal;
         if (end->has_exit_signal)
                 end->exit_signal = (uint32_t)WTERMSIG(wait_status);
         else
                 end->exit_status = (uint32_t)WEXITSTATUS(wait_status);
-        /* If this fails, the daemon still notices the end of the log. */
         if (hw_request_set_text(&end->name, there.name) < 0)
                 hw_request_destroy(&r);
-        else
-                (void)send_request(link, r, on_done, NULL);
+        return send_request(link, r, on_done, NULL) == 0;
 }
 
 bool daemon_remove(const struct daemon_link *link, const char *name)

@@ -79,8 +79,11 @@ struct daemon_wish {
 enum daemon_outcome daemon_add(const struct daemon_link *link, const char *name, bool exact, const char *uri,
                                const struct daemon_wish *wish, char ret_name[DAEMON_NAME_MAX], struct error *error);
 
-/* Reports how the program ended to the daemon, which keeps the target of this uri in that state. */
-void daemon_end(const struct daemon_link *link, const char *uri, int wait_status);
+/*
+ * Reports how the program ended to the daemon, which keeps the target of this uri in that state. False when the daemon
+ * does not answer. A target that is not there needs no report.
+ */
+bool daemon_end(const struct daemon_link *link, const char *uri, int wait_status);
 
 /* False when the daemon does not answer. A target that is not there is removed. */
 bool daemon_remove(const struct daemon_link *link, const char *name);

@@ -14,6 +14,7 @@
 #include "client/program/agent_fit.h"
 #include "client/program/hidden_symbols.h"
 #include "proto/base/descriptors.h"
+#include "proto/base/process_stat.h"
 
 #define CLASSES "gusp" /* what -l alone gives */
 
@@ -168,18 +169,9 @@ pid_t inside_owner(const char *socket)
         return (pid_t)strtol(text, NULL, 10);
 }
 
-/* One that ends gives its memory back before its locks, and has no program from then on. */
-static bool has_program(pid_t pid)
-{
-        char path[64], target[1];
-
-        snprintf(path, sizeof(path), "/proc/%ld/exe", (long)pid);
-        return readlink(path, target, sizeof(target)) >= 0 || (errno != ENOENT && errno != ESRCH);
-}
-
 bool inside_has_executed(const char *socket, pid_t pid)
 {
-        return inside_owner(socket) == pid && !inside_owner_lives(socket) && has_program(pid);
+        return inside_owner(socket) == pid && !inside_owner_lives(socket) && process_has_program(pid);
 }
 
 bool inside_owner_lives(const char *socket)

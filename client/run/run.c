@@ -29,6 +29,7 @@
 #include "proto/base/error.h"
 #include "proto/base/labels.h"
 #include "proto/base/permission.h"
+#include "proto/base/run_life.h"
 
 #define SENTENCE 1024
 #define WAIT_MS  1000 /* for the daemon, while the program waits to be started */
@@ -164,12 +165,14 @@ static bool make_directory(struct program_run *r)
         struct error error;
         bool spaced = strpbrk(r->link.directory, " \t\n") != NULL;
 
-        snprintf(r->directory, sizeof(r->directory), "%s/run-XXXXXX", spaced ? "/tmp" : r->link.directory);
+        snprintf(r->directory, sizeof(r->directory), "%s/" RUN_LIFE_DIRECTORY, spaced ? "/tmp" : r->link.directory);
         if (mkdtemp(r->directory) == NULL) {
                 error_set(&error, "cannot make the directory %s: %s", r->directory, strerror(errno));
                 r->directory[0] = '\0';
                 return report_unwatched(r, error.text);
         }
+        run_life_sweep(r->link.directory);
+        r->life = run_life_begin(r->directory); /* without it, the daemon does not know whether this run lives */
         snprintf(r->fifo, sizeof(r->fifo), "%s/log", r->directory);
         snprintf(r->socket, sizeof(r->socket), "%s/relay", r->directory);
         snprintf(r->agent, sizeof(r->agent), "%s/" AGENT_SOCKET_OF_RUN, r->directory);
@@ -400,8 +403,9 @@ static void release(struct program_run *r)
                 inside_clean(r->agent);
                 follow_clean(r->agent);
         }
-        if (r->directory[0] != '\0')
-                (void)rmdir(r->directory); /* fails, as it should, if the program's output is in it */
+        if (r->directory[0] != '\0' && !r->unreported)
+                run_life_remove(r->directory);
+        close_fd(&r->life);
         flags_done(&r->flags);
 }
 
@@ -420,6 +424,7 @@ static int start(struct program_run *r)
         if (e < 0)
                 return command_error(&command_run, "cannot start %s: %s", r->path, strerror(-e));
         r->ran = true;
+        r->unreported = result.target[0] != '\0' && !result.is_reported;
         if (result.target[0] != '\0')
                 memcpy(r->target, result.target, sizeof(r->target));
         run_sum_up(r, &result);
@@ -438,7 +443,7 @@ static int run_unwatched(const struct program_run *r)
 
 static int run(void *filled)
 {
-        struct program_run r = { .o = *(const struct run_options *)filled, .output_fd = -1 };
+        struct program_run r = { .o = *(const struct run_options *)filled, .output_fd = -1, .life = -1 };
 
         if (!find_program(&r))
                 return EXIT_USAGE;

@@ -44,6 +44,7 @@ struct program_run {
         struct error not_inside; /* why not; empty: it is, or was not requested */
         struct daemon_link link;
         char directory[320]; /* private; has FIFO, socket and output */
+        int life;            /* of this run, in it: proto/base/run_life.h; -1: none */
         char fifo[340], socket[340], agent[340], output[340];
         int output_fd;
         struct relay *relay;
@@ -51,11 +52,12 @@ struct program_run {
         uint64_t daemon_started_ns; /* of the daemon that has it: daemon_started_ns */
         struct notices notices;     /* all that is said before the program starts and after: nothing holds it */
         bool watched;
-        bool unnamed;  /* a wrapper: the target gets the name of the program below it */
-        bool silent;   /* the daemon has not answered yet */
-        bool late;     /* the daemon has not answered: watching begins when it does */
-        bool mistaken; /* it must not start */
-        bool ran;      /* watched, to its end */
+        bool unnamed;    /* a wrapper: the target gets the name of the program below it */
+        bool silent;     /* the daemon has not answered yet */
+        bool late;       /* the daemon has not answered: watching begins when it does */
+        bool mistaken;   /* it must not start */
+        bool ran;        /* watched, to its end */
+        bool unreported; /* the daemon has not taken the end: it finds it in the directory */
 };
 
 /*

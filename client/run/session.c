@@ -38,6 +38,7 @@
 #include "proto/base/clock.h"
 #include "proto/base/descriptors.h"
 #include "proto/base/limits.h"
+#include "proto/base/run_life.h"
 #include "proto/base/time.h"
 
 #define TICK_MS       500
@@ -204,10 +205,10 @@ static void add_target(struct session *s, uint64_t now)
 }
 
 /* How the program ended, unless it is another process than the one that we have started and is watched from outside. */
-static void end_target(const struct session *s)
+static void end_target(struct session *s)
 {
-        if (!s->alone || s->alone == s->result.program)
-                daemon_end(&s->r->link, s->result.uri, s->result.wait_status);
+        s->result.is_reported = (s->alone && s->alone != s->result.program) ||
+                                daemon_end(&s->r->link, s->result.uri, s->result.wait_status);
 }
 
 static void set_target(struct session *s, const struct adder_answer *answer)
@@ -275,6 +276,8 @@ static void on_further_answer(struct session *s, const struct adder_answer *answ
                         s->return_due = !notify_user(s, text);
                 }
                 set_target(s, answer);
+                if (s->program == 0) /* a daemon that came back when it had ended */
+                        end_target(s);
         } else if (answer->outcome == DAEMON_REFUSES && !s->refusal_reported) {
                 snprintf(text, sizeof(text), "the program is not watched: %s", answer->reason.text);
                 s->refusal_reported = notify_user(s, text);
@@ -519,6 +522,7 @@ static bool going_on(const struct session *s)
 /* After the program's end: reports its status and delivers its last bytes to the daemon; then the screen may close. */
 static void program_ended(struct session *s)
 {
+        run_life_ended(s->r->life, s->result.wait_status);
         if (s->result.target[0] != '\0')
                 end_target(s);
         if (s->r->relay)
@@ -624,6 +628,7 @@ int session_run(struct program_run *run, struct session_result *ret_result)
                 r = start_program(&s);
         if (r == 0) {
                 s.result.program = s.program;
+                run_life_started(run->life, s.program);
                 hung_init(&s.hung, s.program);
                 if (run->process_only && process_uri(s.program, s.process))
                         add_target(&s, clock_mono_ms());

@@ -82,6 +82,12 @@ struct recording *pipeline_recording(const struct pipeline *p);
 /* How the program ended, as reported by its parent; before or after the end of its log. */
 void pipeline_exited(struct pipeline *p, const struct run_exit *how);
 
+/*
+ * Of a target of `heapwatch run` without a stream, once a second: learns of an end that its runner could not report, or
+ * that runner and program were killed.
+ */
+void pipeline_check_runner(struct pipeline *p);
+
 /* Whether it is a target of one run whose source has been gone for at least `for_ns`. */
 bool pipeline_is_over(const struct pipeline *p, uint64_t for_ns);
 

@@ -16,8 +16,11 @@
 #include <string.h>
 #include <sys/statvfs.h>
 
+#include "proto/base/agent_peer.h"
+#include "proto/base/agent_socket.h"
 #include "proto/base/ckd.h"
 #include "proto/base/clock.h"
+#include "proto/base/run_life.h"
 #include "daemon/target/pipeline_internal.h"
 #include "daemon/target/rebuild.h"
 #include "proto/base/signal_name.h"
@@ -199,12 +202,58 @@ void pipeline_exited(struct pipeline *p, const struct run_exit *how)
         pipeline_happens_now(p, life_judge_end(&e), detail);
 }
 
+/* The private directory of the `heapwatch run` that it is a target of. *ret_own: of its program, not of one below. */
+static bool find_run_directory(const struct pipeline *p, char *ret, size_t size, bool *ret_own)
+{
+        const char *path = source_uri_path(&p->uri), *slash = strrchr(path, '/');
+
+        *ret_own = slash && !strcmp(slash + 1, AGENT_SOCKET_OF_RUN);
+        return p->live && p->one_run && p->uri.kind == SOURCE_UNIX && agent_peer_process(path) == 0 &&
+               run_life_directory(path, ret, size);
+}
+
+void pipeline_check_runner(struct pipeline *p)
+{
+        char directory[SOURCE_PATH_MAX];
+        struct run_life life;
+        bool own;
+
+        if (p->kept || p->open || p->rebuild || pipeline_in_run(p) || p->ended.known || p->no_run_comes ||
+            !find_run_directory(p, directory, sizeof(directory), &own))
+                return;
+        run_life_read(directory, &life);
+        if (life.end == RUN_LIFE_ENDED && own) {
+                pipeline_exited(
+                        p, &(const struct run_exit){ .known = true, .signal = life.signal, .status = life.status });
+        } else if (p->runs == 0 && life.end != RUN_LIFE_RUNS && life.end != RUN_LIFE_UNKNOWN) {
+                p->no_run_comes = true;
+                p->shut_mono_ns = clock_mono_ns();
+                if (life.end == RUN_LIFE_KILLED)
+                        pipeline_happens_now(p, ON_END_CRASHED,
+                                             "the program and its `heapwatch run` were killed before its log began");
+        }
+}
+
+/* What is left in the directory of a run whose runner could not remove it. */
+static void remove_run_directory(const struct pipeline *p)
+{
+        char directory[SOURCE_PATH_MAX];
+        struct run_life life;
+        bool own;
+
+        if (!find_run_directory(p, directory, sizeof(directory), &own) || !own)
+                return;
+        run_life_read(directory, &life);
+        if (life.end == RUN_LIFE_ENDED || life.end == RUN_LIFE_KILLED)
+                run_life_remove(directory);
+}
+
 /* ---------------------------------------------------------------------- kept */
 
 /* Its program was there, or has ended before its log began. */
 static bool was_there(const struct pipeline *p)
 {
-        return (p->life != LIFE_WAITING && p->life != LIFE_REFUSED) || p->ended.known;
+        return (p->life != LIFE_WAITING && p->life != LIFE_REFUSED) || p->ended.known || p->no_run_comes;
 }
 
 bool pipeline_is_over(const struct pipeline *p, uint64_t for_ns)
@@ -216,7 +265,8 @@ bool pipeline_is_over(const struct pipeline *p, uint64_t for_ns)
 /* A target without a run is not worth keeping, unless its program failed before its log began. */
 bool pipeline_is_worth_keeping(const struct pipeline *p)
 {
-        return pipeline_has_run(p) || (p->ended.known && (p->ended.signal || p->ended.status));
+        return pipeline_has_run(p) || (p->ended.known && (p->ended.signal || p->ended.status)) ||
+               p->life == LIFE_CRASHED;
 }
 
 void pipeline_keep(struct pipeline *p)
@@ -230,6 +280,7 @@ void pipeline_keep(struct pipeline *p)
                 pipeline_happens_now(p, end, detail);
         }
         p->checkpoint_mono_ns = 0;
+        remove_run_directory(p);
         source_close(&p->source); /* not busy: its run is over */
         pipeline_publish_state(p);
 }
@@ -262,6 +313,7 @@ static void report_removed(struct pipeline *p, const char *detail)
 
 void pipeline_remove(struct pipeline **p)
 {
+        remove_run_directory(*p);
         source_close(&(*p)->source);
         pipeline_happens_now(*p, ON_REMOVE, "removed");
         report_removed(*p, "removed");

@@ -54,6 +54,7 @@ struct pipeline {
 
         bool open;                                       /* live: whether the source is open */
         uint64_t shut_mono_ns;                           /* when it was last open */
+        bool no_run_comes;                               /* its `heapwatch run` is gone, and no run was seen */
         bool kept;                                       /* of a program that has ended; nothing is read any more */
         struct run_exit ended;                           /* of the current run */
         struct run_end recorded_end;                     /* as the log tells; unknown: it is judged here */

@@ -201,6 +201,7 @@ void pipeline_poll_process(struct pipeline *p, uint64_t wall_ns)
 
         if (p->rebuild)
                 return;
+        pipeline_check_runner(p);
         pipeline_check_lost(p, wall_ns);
         check_silence(p);
         if (!pipeline_in_run(p) || run->pid == 0 || run->start_wall_ns == UNKNOWN_U64 || !source_is_local(p->source))

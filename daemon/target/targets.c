@@ -247,6 +247,7 @@ static int make_room(struct targets *t, const char *name, struct alerting **ret_
 
         if (!p)
                 return 0;
+        pipeline_check_runner(p);
         if (!pipeline_is_kept(p) && !pipeline_is_over(p, 0))
                 return -EEXIST;
         *ret_alerting = pipeline_release_alerting(p);

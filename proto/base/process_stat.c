@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "proto/base/process_stat.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #define TEXT_BYTES 2048
 
@@ -31,4 +33,12 @@ bool process_stat_read(pid_t pid, enum process_stat field, uint64_t *ret)
                 (void)fclose(f);
         const char *at = read ? process_stat_find(text, field) : NULL;
         return at && sscanf(at, "%" SCNu64, ret) == 1;
+}
+
+bool process_has_program(pid_t pid)
+{
+        char path[64], target[1];
+
+        (void)snprintf(path, sizeof(path), "/proc/%ld/exe", (long)pid);
+        return readlink(path, target, sizeof(target)) >= 0 || (errno != ENOENT && errno != ESRCH);
 }

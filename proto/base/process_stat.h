@@ -24,4 +24,10 @@ const char *process_stat_find(const char *text, enum process_stat field);
 /* The number in that field of a process of this machine. False when there is no such process, or no number. */
 bool process_stat_read(pid_t pid, enum process_stat field, uint64_t *ret);
 
+/*
+ * False for a process that is gone or has ended and is not reaped: it gives its memory back before its locks, and has
+ * no program from then on.
+ */
+bool process_has_program(pid_t pid);
+
 #endif

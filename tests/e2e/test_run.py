@@ -241,6 +241,39 @@ def test_a_full_pipe_does_not_hold_up_the_start_nor_the_end(daemon, programs, tm
     assert run.returncode == 0
 
 
+def test_killed_with_its_runner_before_its_log(daemon):
+    """By an out-of-memory kill of a group, say: the start is a crash, and its name is free for the next one."""
+    seen = {None}
+    for _ in range(2):
+        run = subprocess.Popen([CLIENT, "run", "--no-top", "--name", "svc", "--", "sh", "-c", "sleep 600; exit"],
+                               env={**os.environ, "HEAPWATCH_DIR": str(daemon.directory)}, start_new_session=True,
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        target = wait_for(lambda: (t := daemon.target("svc")) is not None and t.uri not in seen and t, "the target")
+        seen.add(target.uri)
+        life = daemon.directory / target.uri.split("/")[-2] / "life"
+        wait_for(lambda: life.exists() and "program" in life.read_text(), "the program")
+        os.killpg(run.pid, signal.SIGKILL)
+        run.wait(DEADLINE_S)
+    wait_for(lambda: daemon.target("svc").state == pb.Target.STATE_CRASHED, "the crash")
+    assert daemon.target("svc~1").state == pb.Target.STATE_CRASHED
+    wait_for(lambda: not list(daemon.directory.glob("run-*")), "the directories of dead runs to be removed")
+
+
+def test_end_that_a_stopped_daemon_does_not_take(daemon):
+    """The daemon learns of it when it goes on."""
+    run = start(daemon, "--name", "late", "--", "sh", "-c", "read line; exit 3", relay=False)
+    wait_for(lambda: daemon.target("late") is not None, "the target")
+    daemon.process.send_signal(signal.SIGSTOP)
+    try:
+        status, _, err = finish(run)
+    finally:
+        daemon.process.send_signal(signal.SIGCONT)
+    assert status == 3, err
+    wait_for(lambda: daemon.target("late").state == pb.Target.STATE_FAILED, "the end")
+    assert daemon.target("late").exit_status == 3
+    wait_for(lambda: not list(daemon.directory.glob("run-*")), "the directory of the run to be removed")
+
+
 # How a program without a log is watched: by the second way when it ends before its memory can be read.
 OTHERWISE = re.compile("is watched from outside, .*: |of .* only the process is watched, not its heap: ")
 
