@@ -39,5 +39,6 @@ extern const struct command command_threads;
 extern const struct command command_heap;
 extern const struct command command_why;
 extern const struct command command_profile;
+extern const struct command command_query;
 
 #endif

@@ -132,10 +132,29 @@ static void json_value(struct json_out *j, const Hw__EventField *field, struct v
         json_close(j, ']');
 }
 
+static void json_fields(struct json_out *j, const struct event *e)
+{
+        struct values v = { e->numbers, e->texts };
+
+        json_open(j, '{');
+        for (uint32_t i = 0; i < e->fields; i++) {
+                const char *key = e->type->fields[i]->name;
+                json_key(j, key ? key : "?");
+                json_value(j, e->type->fields[i], &v);
+        }
+        json_close(j, '}');
+}
+
+void event_print_fields(FILE *to, const struct event *e)
+{
+        struct json_out j = { .to = to };
+
+        json_fields(&j, e);
+}
+
 void event_print_json(FILE *to, const struct event *e)
 {
         struct json_out j = { .to = to };
-        struct values v = { e->numbers, e->texts };
         char name[16];
 
         json_open(&j, '{');
@@ -150,13 +169,8 @@ void event_print_json(FILE *to, const struct event *e)
         if (e->type->has_hidden && e->type->hidden)
                 json_member_bool(&j, "hidden", true);
         if (e->fields) {
-                json_member_open(&j, "fields", '{');
-                for (uint32_t i = 0; i < e->fields; i++) {
-                        const char *key = e->type->fields[i]->name;
-                        json_key(&j, key ? key : "?");
-                        json_value(&j, e->type->fields[i], &v);
-                }
-                json_close(&j, '}');
+                json_key(&j, "fields");
+                json_fields(&j, e);
         }
         json_close(&j, '}');
         (void)putc('\n', to);

@@ -11,6 +11,9 @@
 void event_print_text(FILE *to, const struct event *e);
 void event_print_json(FILE *to, const struct event *e);
 
+/* Its fields alone, a JSON object. */
+void event_print_fields(FILE *to, const struct event *e);
+
 /* How many of each type, by id, and of all. `wanted`: which types count; NULL: all. */
 void event_counts_print_text(FILE *to, const struct event_types *t, const bool *wanted);
 void event_counts_print_json(FILE *to, const struct event_types *t, const bool *wanted);

@@ -98,7 +98,7 @@ struct tracker {
         bool early_rises;                /* what it was then */
         struct kept_standing *kept;      /* NULL: none */
         double newest_heap, heap_before; /* the two newest samples of the heap's size; NaN: not known */
-        struct early_rise threads;   /* their number, as bytes (tracker_threads.c) */
+        struct early_rise threads;       /* their number, as bytes (tracker_threads.c) */
 
         struct series_state *series[SERIES_COUNT]; /* NULL until their first sample */
         uint32_t *places;           /* by id - 1: where the band's ladder is in `full`, from 1; 0: no ladder */

@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * print.c - DESIGN: formats for programs are printed row by row. A table for people needs the width of its columns
+ * first, so its rows are kept; where it is wider than the terminal, its widest columns of text are cut, never a number.
+ */
+#include "client/query/print.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "heapwatch/text.h"
+#include "proto/base/array.h"
+#include "proto/base/json_out.h"
+
+#define GAP           2u
+#define NARROW        8u /* a column of text is not cut below */
+#define CELL_MAX      1024u
+#define CHARACTER_MAX 6u /* bytes that one byte may become when it is made safe to print */
+
+/* A number as people read it: 9 digits are as many as a double's rounding spares. */
+static void format_value(sqlite3_stmt *row, int i, char *out, size_t size)
+{
+        const char *text;
+
+        switch (sqlite3_column_type(row, i)) {
+        case SQLITE_NULL:
+                (void)snprintf(out, size, "-");
+                break;
+        case SQLITE_FLOAT:
+                (void)snprintf(out, size, "%.9g", sqlite3_column_double(row, i));
+                break;
+        default:
+                text = (const char *)sqlite3_column_text(row, i);
+                (void)hw_terminal_text(out, size, text ? text : "");
+        }
+}
+
+/* Characters, which are as many columns in what this project prints. */
+static unsigned text_columns(const char *text)
+{
+        unsigned n = 0;
+
+        for (; *text; text++)
+                n += ((unsigned char)*text & 0xC0) != 0x80;
+        return n;
+}
+
+static void print_padding(FILE *to, unsigned n)
+{
+        for (; n > 0; n--)
+                (void)putc(' ', to);
+}
+
+/* -------------------------------------------------------------- a table for people */
+
+struct cells {
+        char **texts; /* row by row; NULL: out of memory */
+        size_t n, room;
+        unsigned width, *widths;
+        bool *is_number;
+        size_t left_out; /* rows */
+};
+
+static bool add_cell(struct cells *c, unsigned column, const char *text, bool is_number, bool is_header)
+{
+        const unsigned columns = text_columns(text);
+
+        if (!ARRAY_RESERVE(c->texts, c->room, c->n + 1) || !(c->texts[c->n] = strdup(text)))
+                return false;
+        c->n++;
+        c->widths[column] = columns > c->widths[column] ? columns : c->widths[column];
+        if (!is_header)
+                c->is_number[column] = c->is_number[column] && is_number;
+        return true;
+}
+
+static bool add_row(struct cells *c, sqlite3_stmt *row)
+{
+        char text[CELL_MAX];
+
+        for (unsigned i = 0; i < c->width; i++) {
+                const int type = sqlite3_column_type(row, (int)i);
+
+                format_value(row, (int)i, text, sizeof(text));
+                if (!add_cell(c, i, text, type != SQLITE_TEXT, false))
+                        return false;
+        }
+        return true;
+}
+
+/* Narrows the widest column of text until all fit, or none can be narrowed any more. */
+static void fit_widths(struct cells *c, unsigned columns)
+{
+        unsigned all = c->width ? (c->width - 1) * GAP : 0;
+
+        for (unsigned i = 0; i < c->width; i++)
+                all += c->widths[i];
+        while (columns > 0 && all > columns) {
+                unsigned widest = c->width;
+
+                for (unsigned i = 0; i < c->width; i++)
+                        if (!c->is_number[i] && c->widths[i] > NARROW &&
+                            (widest == c->width || c->widths[i] > c->widths[widest]))
+                                widest = i;
+                if (widest == c->width)
+                        return;
+                c->widths[widest]--;
+                all--;
+        }
+}
+
+/* `text`, in the column's width. The end of a name tells more than its begin, so the begin is cut. */
+static void print_cell(FILE *to, const char *text, unsigned width, bool right, bool is_last)
+{
+        unsigned columns = text_columns(text);
+
+        if (columns > width) {
+                for (unsigned skip = columns - width + 1; skip > 0; skip--)
+                        for (text++; ((unsigned char)*text & 0xC0) == 0x80; text++)
+                                ;
+                (void)fputs("…", to);
+                columns = width;
+        }
+        if (right)
+                print_padding(to, width - columns);
+        (void)fputs(text, to);
+        if (!right && !is_last)
+                print_padding(to, width - columns);
+}
+
+static void print_cells(FILE *to, struct cells *c, unsigned columns)
+{
+        fit_widths(c, columns);
+        for (size_t at = 0; at < c->n; at++) {
+                const unsigned i = (unsigned)(at % c->width);
+
+                print_cell(to, c->texts[at], c->widths[i], c->is_number[i], i + 1 == c->width);
+                if (i + 1 < c->width)
+                        print_padding(to, GAP);
+                else
+                        (void)putc('\n', to);
+        }
+        if (c->left_out > 0)
+                (void)fprintf(to, "... and %zu rows more: --format csv prints all\n", c->left_out);
+}
+
+static int print_table(FILE *to, sqlite3_stmt *statement, unsigned columns)
+{
+        struct cells c = { .width = (unsigned)sqlite3_column_count(statement) };
+        int status = SQLITE_ROW;
+
+        c.widths = calloc(c.width, sizeof(*c.widths));
+        c.is_number = calloc(c.width, sizeof(*c.is_number));
+        bool good = c.widths && c.is_number;
+        for (unsigned i = 0; good && i < c.width; i++) {
+                c.is_number[i] = true;
+                good = add_cell(&c, i, sqlite3_column_name(statement, (int)i), false, true);
+        }
+        while (good && (status = sqlite3_step(statement)) == SQLITE_ROW) {
+                if (c.n / c.width > QUERY_TABLE_ROWS)
+                        c.left_out++;
+                else
+                        good = add_row(&c, statement);
+        }
+        if (good && status == SQLITE_DONE)
+                print_cells(to, &c, columns);
+        for (size_t i = 0; i < c.n; i++)
+                free(c.texts[i]);
+        free(c.texts);
+        free(c.widths);
+        free(c.is_number);
+        return good ? status : SQLITE_NOMEM;
+}
+
+/* ------------------------------------------------------------------ for programs */
+
+/* A cell that a spreadsheet would compute gets an apostrophe in front. */
+static void print_csv_text(FILE *to, const char *text)
+{
+        const bool is_formula = *text && strchr("=+-@\t\r", *text);
+
+        if (!is_formula && !strpbrk(text, ",\"\r\n")) {
+                (void)fputs(text, to);
+                return;
+        }
+        (void)fputs(is_formula ? "\"'" : "\"", to);
+        for (; *text; text++) {
+                if (*text == '"')
+                        (void)putc('"', to);
+                (void)putc(*text, to);
+        }
+        (void)putc('"', to);
+}
+
+static void print_tsv_text(FILE *to, const char *text)
+{
+        for (; *text; text++)
+                (void)putc(*text == '\t' || *text == '\n' || *text == '\r' ? ' ' : *text, to);
+}
+
+static void print_markdown_text(FILE *to, const char *text)
+{
+        for (; *text; text++) {
+                if (*text == '|')
+                        (void)putc('\\', to);
+                (void)putc(*text == '\n' || *text == '\r' ? ' ' : *text, to);
+        }
+}
+
+static const struct lines {
+        const char *before, *between, *after;
+        void (*print_text)(FILE *to, const char *text);
+} lines[] = {
+        [QUERY_CSV] = { "", ",", "\n", print_csv_text },
+        [QUERY_TSV] = { "", "\t", "\n", print_tsv_text },
+        [QUERY_MARKDOWN] = { "| ", " | ", " |\n", print_markdown_text },
+};
+
+/* Numbers so that they read back as the same; what is not known is empty. */
+static void print_plain(FILE *to, sqlite3_stmt *row, int i, const struct lines *l)
+{
+        struct json_out j = { .to = to };
+        const char *text;
+        char safe[CELL_MAX * CHARACTER_MAX];
+
+        switch (sqlite3_column_type(row, i)) {
+        case SQLITE_NULL:
+                break;
+        case SQLITE_INTEGER:
+                json_i64(&j, sqlite3_column_int64(row, i));
+                break;
+        case SQLITE_FLOAT:
+                if (isfinite(sqlite3_column_double(row, i)))
+                        json_double(&j, sqlite3_column_double(row, i));
+                break;
+        default:
+                text = (const char *)sqlite3_column_text(row, i);
+                (void)hw_terminal_text(safe, sizeof(safe), text ? text : "");
+                l->print_text(to, safe);
+        }
+}
+
+static int print_lines(FILE *to, sqlite3_stmt *statement, const struct lines *l, bool rule)
+{
+        const int n = sqlite3_column_count(statement);
+        int status;
+
+        for (int i = 0; i < n; i++) {
+                (void)fputs(i ? l->between : l->before, to);
+                l->print_text(to, sqlite3_column_name(statement, i));
+        }
+        (void)fputs(l->after, to);
+        for (int i = 0; rule && i < n; i++)
+                (void)fputs(i + 1 < n ? "|---" : "|---|\n", to);
+        while ((status = sqlite3_step(statement)) == SQLITE_ROW && !ferror(to)) {
+                for (int i = 0; i < n; i++) {
+                        (void)fputs(i ? l->between : l->before, to);
+                        print_plain(to, statement, i, l);
+                }
+                (void)fputs(l->after, to);
+        }
+        return status;
+}
+
+static void print_object(struct json_out *j, sqlite3_stmt *row)
+{
+        json_open(j, '{');
+        for (int i = 0; i < sqlite3_column_count(row); i++) {
+                const char *name = sqlite3_column_name(row, i);
+
+                switch (sqlite3_column_type(row, i)) {
+                case SQLITE_NULL:
+                        json_key(j, name);
+                        json_none(j);
+                        break;
+                case SQLITE_INTEGER:
+                        json_member_i64(j, name, sqlite3_column_int64(row, i));
+                        break;
+                case SQLITE_FLOAT:
+                        json_member_double(j, name, sqlite3_column_double(row, i));
+                        break;
+                default:
+                        json_member_text(j, name, (const char *)sqlite3_column_text(row, i));
+                }
+        }
+        json_close(j, '}');
+}
+
+static int print_json(FILE *to, sqlite3_stmt *statement, bool a_line_each)
+{
+        struct json_out j = { .to = to };
+        int status;
+
+        if (!a_line_each)
+                json_open(&j, '[');
+        while ((status = sqlite3_step(statement)) == SQLITE_ROW && !ferror(to)) {
+                struct json_out line = { .to = to };
+
+                if (!a_line_each)
+                        json_line(&j);
+                print_object(a_line_each ? &line : &j, statement);
+                if (a_line_each)
+                        (void)putc('\n', to);
+        }
+        if (!a_line_each) {
+                json_close(&j, ']');
+                (void)putc('\n', to);
+        }
+        return status;
+}
+
+int query_print(FILE *to, sqlite3_stmt *statement, enum query_format format, unsigned columns)
+{
+        switch (format) {
+        case QUERY_TABLE:
+                return print_table(to, statement, columns);
+        case QUERY_JSON:
+        case QUERY_NDJSON:
+                return print_json(to, statement, format == QUERY_NDJSON);
+        default:
+                return print_lines(to, statement, &lines[format], format == QUERY_MARKDOWN);
+        }
+}

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`heapwatch query`: its answers are those that other commands give, computed by other means from the same logs."""
+import collections
+import csv
+import io
+import json
+import subprocess
+
+import pytest
+
+from harness import BUILD, LOGS, Daemon, piped, wait_for
+
+LEAKY, OLDER = (LOGS / name / "run.eventlog" for name in ("leaky-hT-ghc9103", "leaky-hT-ghc966"))
+
+
+def ask(sql, *sources, status=0, form="json"):      # and options
+    done = subprocess.run([BUILD / "heapwatch", "query", sql, *map(str, sources), "--format", form], capture_output=True, text=True)
+    assert done.returncode == status, done.stderr
+    return json.loads(done.stdout) if form == "json" and status == 0 else done.stdout if status == 0 else done.stderr
+
+
+def updates(log, kind):
+    return [u[kind] for u in piped(log) if kind in u]
+
+
+def test_bands_and_censuses_are_those_of_the_messages():
+    sums = collections.Counter()
+    for census in updates(LEAKY, "census"):
+        sums[int(census["number"])] += sum(map(int, census["bytes"]))
+    rows = ask("SELECT census, sum(bytes) AS bytes FROM bands GROUP BY census", LEAKY)
+    assert {r["census"]: r["bytes"] for r in rows} == sums and len(sums) > 10
+    assert rows == ask("SELECT census, bytes FROM censuses ORDER BY census", LEAKY)
+    name = ask("SELECT name FROM bands LIMIT 1", LEAKY)[0]["name"]
+    bounded = ask(f"SELECT count(*) AS n FROM bands WHERE name = '{name}' AND time BETWEEN 0.5 AND 1.5", LEAKY)
+    assert bounded == ask(f"SELECT count(*) AS n FROM bands WHERE name || '' = '{name}' AND time + 0 BETWEEN 0.5 AND 1.5", LEAKY), \
+        "a bound saves work alone"
+
+
+def test_collections_and_percentiles():
+    pauses = sorted(int(c["pauseNs"]) / 1e9 for gc in updates(LEAKY, "gc") for c in gc.get("collections", []) if "pauseNs" in c)
+    row, = ask("SELECT count(pause) AS n, sum(pause) AS total, quantile(pause, 0.5) AS median, max(pause) AS longest FROM collections", LEAKY)
+    assert row["n"] == len(pauses) and row["total"] == pytest.approx(sum(pauses)) and row["longest"] == pytest.approx(pauses[-1])
+    middle = len(pauses) // 2
+    assert row["median"] == pytest.approx(pauses[middle] if len(pauses) % 2 else (pauses[middle - 1] + pauses[middle]) / 2)
+
+
+def test_events_are_all_that_events_counts():
+    out = subprocess.run([BUILD / "heapwatch", "events", "--count", "--format", "json", LEAKY], capture_output=True, text=True, check=True).stdout
+    counted = {t["name"]: t["count"] for t in json.loads(out)["types"]}
+    assert {r["name"]: r["n"] for r in ask("SELECT name, count(*) AS n FROM events GROUP BY name", LEAKY)} == {k: int(v) for k, v in counted.items()}
+    fields = json.loads(ask("SELECT fields FROM events WHERE name = 'GC_STATS_GHC' LIMIT 1", LEAKY)[0]["fields"])
+    assert "copied_bytes" in fields
+
+
+def test_functions_on_what_is_known():
+    made = "WITH RECURSIVE t(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM t WHERE i < 240) "
+    row, = ask(made + "SELECT slope(i, 100 * i) AS slope, slope_low(i, 100 * i) AS low, slope_high(i, 100 * i) AS high,"
+               " rate(i, 7 * i) AS rate, bucket(1.7, '500 ms') AS bucket, bytes(1536) AS bytes, duration(0.0025) AS duration,"
+               " 'Main.go' REGEXP '^Main' AS yes, quantile(i, 0.25) AS quarter, onset(i, 1e6 + 1e5 * max(i - 120, 0)) AS onset,"
+               " length(sparkline(i, i)) AS shape FROM t", LEAKY)
+    assert row["slope"] == pytest.approx(100) and row["low"] <= 100 <= row["high"] and row["rate"] == pytest.approx(7)
+    assert (row["bucket"], row["bytes"], row["duration"], row["yes"], row["quarter"], row["shape"]) == (1.5, "1.50 KiB", "2.50 ms", 1, 60, 24)
+    assert row["onset"] == pytest.approx(120, abs=10)
+
+
+def test_two_sources_are_compared_by_name():
+    rows = ask("SELECT * FROM diff", f"old={OLDER}", f"new={LEAKY}")
+    for schema, key in (("old", "old"), ("new", "new")):
+        most = {r["name"]: r["m"] for r in ask(f"SELECT name, max(bytes) AS m FROM {schema}.bands GROUP BY name", f"old={OLDER}", f"new={LEAKY}")}
+        assert {r["name"]: r[key] for r in rows if r[key] is not None} == most
+    assert {r["source"] for r in ask("SELECT DISTINCT source FROM facts", f"old={OLDER}", f"new={LEAKY}")} == {"old", "new"}
+    joined, = ask("SELECT count(*) AS n FROM bands a JOIN bands b USING (name, census)", LEAKY)
+    alone, = ask("SELECT count(*) AS n FROM bands", LEAKY)
+    assert joined == alone, "a table that is read again is kept"
+
+
+def test_formats_agree():
+    sql = "SELECT name, bytes FROM bands LIMIT 7"
+    rows = ask(sql, LEAKY)
+    assert [{"name": r["name"], "bytes": int(r["bytes"])} for r in csv.DictReader(io.StringIO(ask(sql, LEAKY, form="csv")))] == rows
+    assert [json.loads(line) for line in ask(sql, LEAKY, form="ndjson").splitlines()] == rows
+    assert ask(sql, LEAKY, form="tsv").splitlines()[1].split("\t") == [rows[0]["name"], str(rows[0]["bytes"])]
+    assert ask(sql, LEAKY, form="markdown").splitlines()[2].startswith(f"| {rows[0]['name']} | ")
+    assert ask("SELECT '=1+1' AS a", LEAKY, form="csv").splitlines()[1] == "\"'=1+1\""
+    assert "\x1b" not in ask("SELECT char(27) || '[31m' AS a", LEAKY, form="table")
+
+
+@pytest.mark.parametrize("sql", ["DELETE FROM bands", "ATTACH '/tmp/x' AS y", "CREATE TABLE x(a)", "PRAGMA journal_mode=OFF",
+                                 "SELECT load_extension('x')", "DROP VIEW pauses", "SELECT 1; SELECT 2"])
+def test_a_query_can_only_read(sql):
+    assert ask(sql, LEAKY, status=2).startswith("heapwatch query: ")
+
+
+def test_mistakes_are_shown_at_their_place():
+    said = ask("SELECT nme FROM bands", LEAKY, status=2).splitlines()
+    assert "'name'" in said[0] and said[2].index("^") == said[1].index("nme")
+    assert "'bands'" in ask("SELECT 1 FROM band", LEAKY, status=2)
+    assert "timeout" in ask("WITH RECURSIVE t(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM t) SELECT count(*) FROM t", LEAKY,
+                            "--timeout", "0.2", status=2)
+
+
+def test_a_live_target_is_a_source(tmp_path):
+    daemon = Daemon(tmp_path, f"leaky=file:{LEAKY}").start()
+    said = lambda sql, **kwargs: ask(sql, "leaky", "--connect", daemon.publish, **kwargs)
+    wait_for(lambda: [r["state"] for r in said("SELECT state FROM runs")] == ["ended"], "its end")
+    for sql in ("SELECT value FROM facts WHERE fact = 'live_bytes'", "SELECT max(max) AS m FROM series WHERE series = 'live'"):
+        assert said(sql) == ask(sql, LEAKY)
+    assert "finished log" in said("SELECT * FROM events", status=2)
