@@ -2,12 +2,13 @@
 #include "client/attach/loader.h"
 
 #include <elf.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "proto/base/mapped_file.h"
 
 /* Where the file of the C library is mapped in the process; its path as seen there. */
 static bool find_libc(pid_t pid, uint64_t *ret_base, char *path, size_t size)
@@ -73,13 +74,9 @@ static uint64_t dynamic_symbol(const uint8_t *image, size_t size, const char *wa
 /* The C library's file as the process has it; -1: not there. */
 static int open_libc(pid_t pid, uint64_t *ret_base)
 {
-        char path[4400], inside[4096];
+        char inside[4096];
 
-        if (!find_libc(pid, ret_base, inside, sizeof(inside)))
-                return -1;
-        (void)snprintf(path, sizeof(path), "/proc/%d/root%s", (int)pid, inside);
-        int fd = open(path, O_RDONLY | O_CLOEXEC);
-        return fd >= 0 ? fd : open(inside, O_RDONLY | O_CLOEXEC); /* for a chroot the kernel shows us the full path */
+        return find_libc(pid, ret_base, inside, sizeof(inside)) ? mapped_file_open(pid, inside) : -1;
 }
 
 static struct loader read_loader(int fd, uint64_t base)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN - a path in /proc/PID/maps is as the program sees it when it is in a container, and as we do when it is in a
- * chroot. Both are tried; program_load() compares build-ids.
+ * DESIGN - which file a path in /proc/PID/maps means cannot be known for certain (mapped_file_open()):
+ * program_load() compares build-ids.
  */
 #include "inspect/process/files.h"
 
@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "inspect/process/unpack.h"
+#include "proto/base/mapped_file.h"
 
 struct opened_file {
         int fd;
@@ -58,12 +59,15 @@ static bool add(struct files *f, int fd, struct memory **ret, uint64_t *ret_size
         return true;
 }
 
+/* `fd` was opened so that a FIFO does not block; -1: errno says why not. */
+static bool add_opened(struct files *f, int fd, struct memory **ret, uint64_t *ret_size, struct error *error)
+{
+        return fd < 0 ? error_set(error, "%s", strerror(errno)) : add(f, fd, ret, ret_size, error);
+}
+
 bool files_open(struct files *f, const char *path, struct memory **ret, uint64_t *ret_size, struct error *error)
 {
-        /* nonblocking: it may be a FIFO */
-        const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-
-        return fd < 0 ? error_set(error, "%s", strerror(errno)) : add(f, fd, ret, ret_size, error);
+        return add_opened(f, open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), ret, ret_size, error);
 }
 
 /* What systemd may have been built to compress with, too. */
@@ -101,11 +105,8 @@ static bool open_of_program(void *ctx, const char *path, struct memory **ret, ui
                 if (files_open(f, inside, ret, ret_size, NULL))
                         return true;
         }
-        if (f->pid &&
-            (size_t)snprintf(inside, sizeof(inside), "/proc/%ld/root%s", (long)f->pid, path) < sizeof(inside) &&
-            files_open(f, inside, ret, ret_size, NULL))
-                return true;
-        return files_open(f, path, ret, ret_size, error);
+        return f->pid ? add_opened(f, mapped_file_open(f->pid, path), ret, ret_size, error)
+                      : files_open(f, path, ret, ret_size, error);
 }
 
 struct file_opener files_opener(struct files *f)
