@@ -85,6 +85,11 @@ def require_tracing(**whose):
         require("to trace another process", sys.executable, "-c", TRACE, other.pid)
 
 
+def require_another_user():
+    """Skips the test where there is no becoming another user, or nothing can be started as one: as where `/` is closed to others."""
+    require("to become another user", "setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", "/usr/bin/python3", "-S", "-c", "")
+
+
 def under_yama(directory, scope):
     """What to put before a command so that it sees that kernel.yama.ptrace_scope; skips the test where that cannot be."""
     (directory / "kernel/yama").mkdir(parents=True)

@@ -14,7 +14,7 @@ import threading
 
 import pytest
 
-from harness import BUILD, CLIENT, DEADLINE_S, LOGS, ROOT, VALGRIND, Daemon, Programs, client, pb, running, under_yama, wait_for
+from harness import BUILD, CLIENT, DEADLINE_S, LOGS, ROOT, VALGRIND, Daemon, Programs, client, pb, require_another_user, running, under_yama, wait_for
 
 AGENT = BUILD / "libheapwatch-agent.so"
 BUILDS = {"threaded": ["-threaded"], "plain": [], "threaded-log": ["-threaded", "-eventlog"], "plain-log": ["-eventlog"]}
@@ -677,9 +677,9 @@ def test_the_socket_is_the_users_own(directory, bare):
     assert out == "fine\n" and "belongs to you" in err
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="becomes another user")
 def test_another_user_is_not_answered(directory, bare):
     """Whatever became of the modes of the socket and its directory."""
+    require_another_user()
     script = f"import os, socket; os.setgid(65534); os.setuid(65534); s = socket.socket(socket.AF_UNIX); s.settimeout({DEADLINE_S}); " \
              f"s.connect('{directory}/agent'); print(s.recv(100))"
     with watched(directory, bare["serve-threaded"]):
@@ -690,9 +690,9 @@ def test_another_user_is_not_answered(directory, bare):
         Asker(directory).read_until(rb"datb")
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="becomes another user")
 def test_a_reader_of_another_user_is_answered(directory, bare):
     """The one that `reader` names, if the system lets it come to the socket."""
+    require_another_user()
     script = f"import os, socket; os.setuid(USER); s = socket.socket(socket.AF_UNIX); s.settimeout({DEADLINE_S}); " \
              f"s.connect('{directory}/agent'); print(s.recv(4))"
     with watched(directory, bare["serve-threaded"], settings="reader=65533"):

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from harness import BUILD, CLIENT, DAEMON, DEADLINE_S, LONG, ROOT, SOURCES, Daemon, Programs, client, copy_program, pb, private_directory, require, require_tracing, running, wait_for
+from harness import BUILD, CLIENT, DAEMON, DEADLINE_S, LONG, ROOT, SOURCES, Daemon, Programs, client, copy_program, pb, private_directory, require, require_another_user, require_tracing, running, wait_for
 
 BUILDS = {"threaded": ["-threaded"], "plain": [], "threaded-log": ["-threaded", "-eventlog"]}
 LOGGING = {"threaded-own": ["-threaded", "-eventlog", "-rtsopts"], "plain-own": ["-eventlog", "-rtsopts"]}
@@ -169,7 +169,7 @@ def bring(place):
 @pytest.fixture
 def others(directory, serving):
     """others(build): a program of another user, in a place that this user can read, with a directory of its own."""
-    require("to become another user", "setpriv", "--reuid", str(OTHER_USER), "--clear-groups", "true")
+    require_another_user()
     require_tracing(user=OTHER_USER)
     with private_directory() as place, contextlib.ExitStack() as programs:
         place.chmod(0o755)
@@ -227,7 +227,8 @@ def test_a_program_that_does_not_see_our_directory(directory, serving, user):
         os.chown(directory, user, user)
         env = {**os.environ, "HEAPWATCH_DIR": str(directory)}
         be = ["setpriv", "--reuid", str(user), "--regid", str(user), "--clear-groups"]
-        require("to become another user", *be, "true")
+        if user != 0:
+            require_another_user()
         inside = f'mount -t tmpfs -o mode=0700,uid={user} none {directory} && exec "$@"'
         with running("unshare", "--mount", "sh", "-c", inside, "sh", *be, place / "serving-threaded", stdin=subprocess.PIPE,
                      env=env, cwd=place) as program:

@@ -16,7 +16,7 @@ import time
 
 import pytest
 
-from harness import CLIENT, DEADLINE_S, LONG, ROOT, Daemon, Programs, client, long_cases, require, require_page, require_tracing, running, wait_for
+from harness import CLIENT, DEADLINE_S, LONG, ROOT, Daemon, Programs, client, long_cases, require, require_page, require_another_user, require_tracing, running, wait_for
 from terminal import Terminal, top
 from test_web import Web
 from test_web_page import browser     # noqa: F401: a fixture
@@ -1257,8 +1257,10 @@ def test_refused_with_the_reason(directory, threaded):
         assert done.returncode == 2 and words in done.stderr.decode() and not done.stdout, done.stderr
     done = client("threads", threaded.pid, "--memory", "64MiB", "--max-pause", "1ms")
     assert done.returncode in (0, 2) and (done.returncode == 0 or done.stderr.startswith(b"heapwatch threads: ")), done.stderr
-    if os.geteuid() != 0:
-        return
+
+
+def test_a_program_of_another_user_is_refused_with_the_reason(directory, threaded):
+    require_another_user()
     for name in ("heapwatch", "heapwatch-inspect"):
         shutil.copy(pathlib.Path(CLIENT).with_name(name), directory / name)
     os.chmod(directory, 0o755)

@@ -14,7 +14,7 @@ import time
 import pytest
 import zmq
 
-from harness import CLIENT, Daemon, client, free_ports, pb, running, wait_for, without_page
+from harness import CLIENT, Daemon, client, free_ports, pb, require_another_user, running, wait_for, without_page
 from live_log import LiveLog
 
 pytestmark = pytest.mark.skipif(not zmq.has("curve"), reason="this libzmq has no CURVE")
@@ -445,8 +445,7 @@ def test_refused_at_the_start(directory):
 
 def test_another_user_is_not_let_in(directory):
     """Also where somebody has opened the directory to all."""
-    if os.geteuid() != 0:
-        pytest.skip("needs root, to be another user")
+    require_another_user()
     with Daemon(directory) as daemon:
         directory.chmod(0o711)
         for name in ("publish", "request"):

@@ -12,7 +12,7 @@ import pytest
 
 from live_log import NO_CAPABILITY, LiveLog
 from test_web_page import browser     # noqa: F401: a fixture
-from harness import CLIENT, DEADLINE_S, LONG, Daemon, Programs, client, long_cases, pb, require_tracing, running, under_yama, wait_for
+from harness import CLIENT, DEADLINE_S, LONG, Daemon, Programs, client, long_cases, pb, require_another_user, require_tracing, running, under_yama, wait_for
 
 MIB = 1 << 20
 pytestmark = pytest.mark.xdist_group("inside")
@@ -407,6 +407,7 @@ def test_what_is_no_haskell_program_is_watched_as_a_process(directory):
 @pytest.mark.parametrize("scope", ["1", "2", "3"])
 def test_what_yama_forbids_is_said_with_its_setting(directory, scope):
     """A kernel with yama, as far as its file tells; what is refused for another reason here would be by it there."""
+    require_another_user()
     prefix = under_yama(directory, scope)
     directory.chmod(0o755)
     undumpable = "import ctypes, time; ctypes.CDLL(None).prctl(4, 0, 0, 0, 0); print(flush=True); time.sleep(1000)"  # not to be inspected by its user

@@ -12,7 +12,7 @@ import threading
 import pytest
 
 import harness
-from harness import DEADLINE_S, LOGS, ROOT, Daemon, client, pb, require, wait_for
+from harness import DEADLINE_S, LOGS, ROOT, Daemon, client, pb, require, require_another_user, wait_for
 
 LOG = LOGS / "leaky-hT-ghc9103" / "run.eventlog"
 UNITS = ["heapwatchd", "heapwatch-notify", "heapwatch-export", "heapwatch-archive"]
@@ -211,6 +211,7 @@ def test_the_units_user_and_privileges_are_enough(directory, monkeypatch):
     words = ",".join(["-all", *re.search(r"^AmbientCapabilities=(.*)$", unit("heapwatchd"), re.M)[1].lower().replace("cap_", "+").split()])
     be = ["setpriv", "--reuid", "54321", "--regid", "54321", "--clear-groups", "--no-new-privs", "--inh-caps", words, "--bounding-set", words,
           "--ambient-caps", words]
+    require_another_user()
     require("to become another user with the unit's capabilities", *be, "true")
     harness.copy_program(harness.DAEMON, directory)      # that user may not see where this tree is
     script = directory / "as-service"

@@ -4,6 +4,7 @@
 #define HW_TESTS_UNIT_ANOTHER_USER_H
 
 #include <stdbool.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define OTHER_USER 54321
@@ -11,6 +12,17 @@
 static inline bool become_another_user(void)
 {
         return setresgid(OTHER_USER, OTHER_USER, OTHER_USER) == 0 && setresuid(OTHER_USER, OTHER_USER, OTHER_USER) == 0;
+}
+
+/* Whether that user comes to files at all: not where the root directory is closed to others. */
+static inline bool another_user_is_possible(void)
+{
+        int status = 1;
+        const pid_t pid = fork();
+
+        if (pid == 0)
+                _exit(become_another_user() && access("/tmp", X_OK) == 0 ? 0 : 1);
+        return pid > 0 && waitpid(pid, &status, 0) == pid && status == 0;
 }
 
 #endif
