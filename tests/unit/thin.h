@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * thin.h - fewer cases of tests that try very many. Under valgrind a program
- * is about thirty times slower, so scripts/valgrind sets HEAPWATCH_THIN=N: then
- * every Nth case is tried, and the output says so. Unset, all are.
+ * thin.h - fewer cases of tests that try very many: HEAPWATCH_THIN=N tries
+ * every Nth, and the output says so. Unset, all are tried: by hand, and in the
+ * long form of scripts/ci-more. `make check` tries every third, scripts/valgrind,
+ * under which a program is about thirty times slower, fewer.
  */
 #ifndef HW_TESTS_UNIT_THIN_H
 #define HW_TESTS_UNIT_THIN_H

@@ -292,7 +292,7 @@ static void an_hour_costs_little(void **state)
                          (unsigned long long)in_full.asked);
 }
 
-static uint64_t seeds[] = { 1, 2, 3, 4, 5 };
+static uint64_t seeds[] = { 1, 2, 3 };
 
 #define TURNS(i) cmocka_unit_test_prestate_setup_teardown(the_same_in_turns, set_up, tear_down, &seeds[i])
 #define SAME(i)  cmocka_unit_test_prestate_setup_teardown(the_same_as_in_full, set_up, tear_down, &seeds[i])
@@ -300,8 +300,10 @@ static uint64_t seeds[] = { 1, 2, 3, 4, 5 };
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                TURNS(0), TURNS(1), SAME(2),
-                SAME(3),  SAME(4),  cmocka_unit_test_setup_teardown(an_hour_costs_little, set_up, tear_down),
+                TURNS(0),
+                SAME(1),
+                SAME(2),
+                cmocka_unit_test_setup_teardown(an_hour_costs_little, set_up, tear_down),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

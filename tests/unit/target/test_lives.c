@@ -25,6 +25,7 @@
 #include "daemon/target/targets.h"
 #include "proto/base/error.h"
 #include "tests/unit/draft.h"
+#include "tests/unit/thin.h"
 
 #define SECOND_NS  UINT64_C(1000000000)
 #define BOOT_S     UINT64_C(2500000000) /* later than this machine's clock: who waits for a thread waits long enough */
@@ -542,7 +543,7 @@ static void live(uint64_t seed)
 
 /* ------------------------------------------------------------------------- main */
 
-static uint64_t lives = 20000, first = 1;
+static uint64_t lives, first = 1;
 
 static void all_lives_are_consistent(void **state)
 {
@@ -626,8 +627,7 @@ int main(int argc, char **argv)
 
         (void)mallopt(M_MMAP_THRESHOLD, 1 << 30); /* targets come and go too often for the kernel */
         (void)mallopt(M_TRIM_THRESHOLD, 1 << 30);
-        if (argc > 1)
-                lives = strtoull(argv[1], NULL, 10);
+        lives = argc > 1 ? strtoull(argv[1], NULL, 10) : 20000 / thin(1, "lives");
         if (argc > 2)
                 first = strtoull(argv[2], NULL, 10);
         return cmocka_run_group_tests(tests, NULL, NULL);
