@@ -178,10 +178,11 @@ static struct event *on(struct event_base *base, int number, event_callback_fn c
 /* The memory limit: the lower of the configured one and the control group's; UNKNOWN_U64: none. */
 static uint64_t own_memory(const struct config *config)
 {
-        uint64_t current, most;
+        struct process_sample own;
 
-        cgroup_memory("", (uint32_t)getpid(), &current, &most);
-        return config->memory_bytes && config->memory_bytes < most ? config->memory_bytes : most;
+        cgroup_memory("", (uint32_t)getpid(), &own);
+        return config->memory_bytes && config->memory_bytes < own.cgroup_max_bytes ? config->memory_bytes
+                                                                                   : own.cgroup_max_bytes;
 }
 
 /* Runs until a signal ends it, then logs the longest turn. Returns 1 after a failure, or 0. */

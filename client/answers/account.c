@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "client/answers/account.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "client/answers/census.h"
 #include "client/answers/evidence.h"
 #include "client/state/facts.h"
 #include "proto/base/ckd.h"
-#include "proto/wire/resident_parts.h"
 #include "heapwatch/text.h"
 
 #define LABEL 60 /* bytes of a band's label that are shown */
@@ -108,17 +108,14 @@ bool account_used(const struct world_target *t, const char **ret_name, uint64_t 
 {
         if (!t->heap)
                 return false;
-        const uint64_t given_back = resident_given_back(t->heap->resident);
-        const Hw__Process *p = t->heap->process;
         const bool group =
-                limit_source(t) == HW__TIME_TO_LIMIT__SOURCE__SOURCE_CGROUP && p && p->has_cgroup_current_bytes;
-        const bool heap = heap_counts(t) || !p || !p->has_rss_bytes;
+                limit_source(t) == HW__TIME_TO_LIMIT__SOURCE__SOURCE_CGROUP && facts_is_known(t, FACT_CGROUP_HELD);
+        const bool heap = heap_counts(t) || !facts_is_known(t, FACT_RESIDENT_HELD);
+        const double used = facts_get(t, group ? FACT_CGROUP_HELD : heap ? FACT_HEAP_SIZE : FACT_RESIDENT_HELD);
 
         *ret_name = group ? "its control group" : heap ? "its heap" : "it";
-        *ret_bytes = group  ? sub_sat(p->cgroup_current_bytes, given_back)
-                     : heap ? t->heap->heap_size_bytes
-                            : sub_sat(p->rss_bytes, given_back);
-        return group || !heap || t->heap->has_heap_size_bytes;
+        *ret_bytes = isnan(used) ? 0 : u64_sat(used);
+        return !isnan(used);
 }
 
 static void add_limit(struct account *a, const struct world_target *t)

@@ -12,6 +12,7 @@
 #include "heapwatch/text.h"
 #include "proto/base/limits.h"
 #include "proto/base/array.h"
+#include "proto/wire/resident_parts.h"
 #include "proto/base/rate.h"
 
 /* ------------------------------------------------------------------- since */
@@ -461,16 +462,20 @@ static bool rss_of(const struct world_target *t, uint64_t *ret)
         return true;
 }
 
-/* The two parts of RSS that are neither heap nor files: they explain an RSS far from the heap's size. */
+/* The parts of RSS that are no heap: they explain an RSS far from the heap's size. */
 static void append_parts(struct target_answer *a, const Hw__Resident *r)
 {
+        char files[512];
+
         if (!r || !r->has_given_back_bytes || !r->has_foreign_bytes)
                 return;
         append_text(a->text, " (given back ");
         append_bytes(a->text, r->given_back_bytes);
         append_text(a->text, ", foreign ");
         append_bytes(a->text, r->foreign_bytes);
-        append_text(a->text, ")");
+        append_text(a->text, ", files ");
+        append_bytes(a->text, r->files_bytes);
+        append_text(a->text, "%s)", resident_files_text(files, sizeof(files), r));
 }
 
 /* Live data, heap, resident memory; the last one first where what grows is only in it. */

@@ -360,16 +360,14 @@ static double census_share(const struct alerting *a, uint64_t time_ns)
         return pauses > 0 ? fmin((double)gc_census_pause_ns(a->model, range) / pauses, 1) : pauses;
 }
 
-/* What the runtime has given back is in RSS, but the kernel takes it before a limit is met. */
 static double need(const struct alerting *a, uint64_t time_ns)
 {
-        struct trend_cell b, given_back;
+        const double held = model_heap(a->model)->facts[CARRIED_RESIDENT_HELD];
+        struct trend_cell b;
 
-        if (!history_newest(model_series(a->model, SERIES_RSS), time_ns, &b))
-                return history_newest(model_series(a->model, SERIES_HEAP_SIZE), time_ns, &b) ? b.cell.last : UNKNOWN;
-        if (!history_newest(model_series(a->model, SERIES_GIVEN_BACK), time_ns, &given_back))
-                return b.cell.last;
-        return fmax(b.cell.last - given_back.cell.last, 0);
+        if (!isnan(held))
+                return held;
+        return history_newest(model_series(a->model, SERIES_HEAP_SIZE), time_ns, &b) ? b.cell.last : UNKNOWN;
 }
 
 static double unneeded(const struct alerting *a, uint64_t time_ns)

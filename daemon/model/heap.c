@@ -215,6 +215,11 @@ bool heap_refresh(struct model *m, uint64_t now_ns)
         return sum < before || sum > before;
 }
 
+static void set_process_fact(struct model *m, enum carried_fact id, uint64_t time_ns, uint64_t value)
+{
+        model_set_fact(m, id, time_ns, value == UNKNOWN_U64 ? NAN : (double)value);
+}
+
 static void process_sample(struct model *m, enum series_id id, uint64_t time_ns, uint64_t value)
 {
         if (value != UNKNOWN_U64)
@@ -263,6 +268,9 @@ void model_process(struct model *m, uint64_t time_ns, const struct process_sampl
                 time_ns = m->clock.newest_ns;
         m->heap.process = *sample;
         set_pages(m, time_ns, &sample->pages);
+        set_process_fact(m, CARRIED_RESIDENT_HELD, time_ns, resident_held(sample));
+        set_process_fact(m, CARRIED_FILES_DIRTY, time_ns, sample->pages.dirty_bytes);
+        set_process_fact(m, CARRIED_CGROUP_HELD, time_ns, sample->cgroup_held_bytes);
         process_sample(m, SERIES_RSS, time_ns, sample->rss_bytes);
         process_sample(m, SERIES_PSS, time_ns, sample->pss_bytes);
         process_sample(m, SERIES_SWAP, time_ns, sample->swap_bytes);

@@ -10,6 +10,17 @@ static uint64_t min_u64(uint64_t a, uint64_t b)
         return a < b ? a : b;
 }
 
+uint64_t resident_held(const struct process_sample *s)
+{
+        uint64_t held = s->rss_bytes;
+
+        if (held != UNKNOWN_U64 && s->files_bytes != UNKNOWN_U64)
+                held = sub_sat(held, s->files_bytes);
+        if (held != UNKNOWN_U64 && s->pages.lazy_free_bytes != UNKNOWN_U64)
+                held = sub_sat(held, s->pages.lazy_free_bytes);
+        return held;
+}
+
 void resident_clear(struct resident *r)
 {
         memset(r, 0xff, sizeof(*r)); /* all UNKNOWN_U64 */

@@ -7,7 +7,7 @@
  *                              areas, and the room that the next collection copies to (sizing.h)
  *      kept by the runtime     heap beyond that need: megablocks that it has not given back
  *      given back              freed with MADV_FREE: resident until the kernel needs it
- *      files                   pages of the binary and of libraries
+ *      files                   pages of the binary, of libraries, and of other files that are mapped
  *      foreign                 the rest: malloc, C code, stacks, the runtime's own structures, shared memory
  *
  * The kernel counts RSS, given back, files, and pages of the heap at one instant (struct resident_pages). It does not
@@ -49,6 +49,13 @@ struct resident_heap {
         uint64_t live_bytes;
         uint64_t needed_bytes; /* what the runtime needs for the live data, and no less than its blocks in use */
 };
+
+/*
+ * What of resident memory the kernel cannot take back without swap: what verdicts and limits count. Unlike the account,
+ * which is made more rarely for a large process, it is of the sample. Pages of files that are still to be written to
+ * the disk do not count either: the kernel writes them, then takes them. UNKNOWN_U64 without an RSS.
+ */
+uint64_t resident_held(const struct process_sample *sample);
 
 /* No account. */
 void resident_clear(struct resident *r);

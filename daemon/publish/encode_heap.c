@@ -48,7 +48,7 @@ static Hw__Process *encode_process(struct encoder *e, const struct process_sampl
 /* A large process is counted less often than it is looked at: then the text says how old its numbers are. */
 static char *words_of(struct encoder *e, const Hw__Resident *r, const struct process_sample *newest)
 {
-        char text[SENTENCE_MAX], age[HW_NUMBER_MAX], rss[HW_NUMBER_MAX];
+        char text[SENTENCE_MAX], files[SENTENCE_MAX], age[HW_NUMBER_MAX], rss[HW_NUMBER_MAX];
         uint64_t age_ns = newest->wall_ns == UNKNOWN_U64 ? 0 : sub_sat(newest->wall_ns, r->sampled_wall_ns);
 
         resident_text(text, sizeof(text), r);
@@ -57,7 +57,23 @@ static char *words_of(struct encoder *e, const Hw__Resident *r, const struct pro
                 (void)snprintf(text + used, sizeof(text) - used, " (counted %s before the newest RSS, %s)",
                                hw_duration_text(age, sizeof(age), (double)age_ns),
                                hw_bytes_text(rss, sizeof(rss), (double)newest->rss_bytes));
+        used = strlen(text);
+        (void)snprintf(text + used, sizeof(text) - used, "%s", resident_files_text(files, sizeof(files), r));
         return encoder_copy(e, text);
+}
+
+static void encode_files(struct encoder *e, const struct mapped_file *files, Hw__Resident *out)
+{
+        out->mapped = encoder_calloc(e, MAPPED_FILES, sizeof(Hw__MappedFile *));
+        for (unsigned i = 0; !e->failed && i < MAPPED_FILES && files[i].path[0]; i++) {
+                Hw__MappedFile *file = encoder_message(e, &hw__mapped_file__descriptor);
+                if (!file)
+                        return;
+                file->path = encoder_text(e, files[i].path);
+                PUT_U64(file, resident_bytes, files[i].resident_bytes);
+                PUT_U64(file, dirty_bytes, files[i].dirty_bytes);
+                out->mapped[out->n_mapped++] = file;
+        }
 }
 
 static Hw__Resident *encode_resident(struct encoder *e, const struct resident *r, const struct process_sample *newest)
@@ -79,6 +95,7 @@ static Hw__Resident *encode_resident(struct encoder *e, const struct resident *r
         PUT_U64(out, time_ns, r->time_ns);
         PUT_U64(out, sampled_wall_ns, r->wall_ns);
         PUT_U64(out, heap_time_ns, r->heap_time_ns);
+        encode_files(e, newest->pages.files, out);
         out->text = words_of(e, out, newest);
         return out;
 }

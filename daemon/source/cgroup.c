@@ -20,18 +20,30 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "proto/base/process.h"
+#include "proto/base/array.h"
+#include "proto/base/ckd.h"
 #include "daemon/source/kernel_file.h"
 
 #define UNLIMITED_V1 ((uint64_t)1 << 62) /* version 1 writes a huge number instead of "max" */
 
+/*
+ * The keys are those of memory.stat that the kernel can take back. Pages that a process has freed with MADV_FREE are
+ * among the inactive ones of files there. Version 1 has sums with the groups below under "total_...".
+ */
 struct generation {
-        const char *mount, *current, *max, *oom;
+        const char *mount, *current, *max, *oom, *taken_back[3];
 };
 
-static const struct generation first = { "/sys/fs/cgroup/memory", "memory.usage_in_bytes", "memory.limit_in_bytes",
-                                         "memory.oom_control" };
-static const struct generation second = { "/sys/fs/cgroup", "memory.current", "memory.max", "memory.events" };
+static const struct generation first = { "/sys/fs/cgroup/memory",
+                                         "memory.usage_in_bytes",
+                                         "memory.limit_in_bytes",
+                                         "memory.oom_control",
+                                         { "total_inactive_file", "total_active_file" } };
+static const struct generation second = { "/sys/fs/cgroup",
+                                          "memory.current",
+                                          "memory.max",
+                                          "memory.events",
+                                          { "inactive_file", "active_file", "slab_reclaimable" } };
 
 static bool lists_memory(const char *controllers, size_t size)
 {
@@ -99,6 +111,24 @@ static uint64_t read_limit(const char *root, const struct generation *g, const c
         return g == &first && limit >= UNLIMITED_V1 ? UNKNOWN_U64 : limit;
 }
 
+/* What of the group's usage the kernel cannot take back; UNKNOWN_U64 when it does not say. */
+static uint64_t read_held(const char *root, const struct generation *g, const char *group, uint64_t current)
+{
+        char text[8192];
+        uint64_t bytes, held = current;
+
+        if (current == UNKNOWN_U64 ||
+            kernel_file_read(text, sizeof(text), "%s%s%s/memory.stat", root, g->mount, group) < 0)
+                return UNKNOWN_U64;
+        for (size_t i = 0; i < ARRAY_SIZE(g->taken_back) && g->taken_back[i]; i++) {
+                if (kernel_field(text, g->taken_back[i], &bytes))
+                        held = sub_sat(held, bytes);
+                else if (i < 2) /* not all kernels have the third */
+                        return UNKNOWN_U64;
+        }
+        return held;
+}
+
 static void cut_last(char *group)
 {
         char *slash = strrchr(group, '/');
@@ -137,18 +167,12 @@ bool cgroup_oom_file(const char *root, uint32_t pid, char *ret_path, size_t size
 
 uint64_t cgroup_oom_kills(const char *path)
 {
-        static const char key[] = "oom_kill ";
         char text[1024];
         uint64_t kills;
 
-        if (kernel_file_read(text, sizeof(text), "%s", path) < 0)
+        if (kernel_file_read(text, sizeof(text), "%s", path) < 0 || !kernel_field(text, "oom_kill", &kills))
                 return UNKNOWN_U64;
-        for (const char *line = text; line; line = strchr(line, '\n')) {
-                line += *line == '\n';
-                if (!strncmp(line, key, sizeof(key) - 1))
-                        return kernel_number(line + sizeof(key) - 1, &kills) ? kills : UNKNOWN_U64;
-        }
-        return UNKNOWN_U64;
+        return kills;
 }
 
 /* Whether cgroup.procs has more than one line. */
@@ -177,24 +201,29 @@ void cgroup_company(const char *root, uint32_t pid, char *ret_group, size_t size
         *ret_shared = has_others(root, g, group);
 }
 
-void cgroup_memory(const char *root, uint32_t pid, uint64_t *ret_current, uint64_t *ret_max)
+void cgroup_memory(const char *root, uint32_t pid, struct process_sample *s)
 {
-        char group[KERNEL_PATH_MAX];
+        char group[KERNEL_PATH_MAX], binding[KERNEL_PATH_MAX];
         const struct generation *g = group_of(root, pid, group);
 
-        *ret_current = *ret_max = UNKNOWN_U64;
+        s->cgroup_current_bytes = s->cgroup_held_bytes = s->cgroup_max_bytes = UNKNOWN_U64;
         if (!g)
                 return;
-        if (group[0])
-                *ret_current = read_number(root, g, group, g->current);
+        bool counts = group[0];
+        memcpy(binding, group, strlen(group) + 1);
         for (;;) { /* ends at the mount's root, where group is "" */
                 uint64_t limit = read_limit(root, g, group);
-                if (limit < *ret_max) {
-                        *ret_max = limit;
-                        *ret_current = read_number(root, g, group, g->current);
+                if (limit < s->cgroup_max_bytes) {
+                        s->cgroup_max_bytes = limit;
+                        counts = true;
+                        memcpy(binding, group, strlen(group) + 1);
                 }
                 if (!group[0])
                         break;
                 cut_last(group);
         }
+        if (!counts)
+                return;
+        s->cgroup_current_bytes = read_number(root, g, binding, g->current);
+        s->cgroup_held_bytes = read_held(root, g, binding, s->cgroup_current_bytes);
 }

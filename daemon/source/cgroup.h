@@ -7,8 +7,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The usage and limit of the group that binds (procfs.h); each UNKNOWN_U64 when not known or unlimited. */
-void cgroup_memory(const char *root, uint32_t pid, uint64_t *ret_current, uint64_t *ret_max);
+#include "proto/base/process.h"
+
+/* Sets usage and limit of the group that binds (procfs.h); each UNKNOWN_U64 when not known or unlimited. */
+void cgroup_memory(const char *root, uint32_t pid, struct process_sample *s);
 
 /*
  * The group that the process is in, "" when not known (a path that is too long: its end), and whether others are in it:

@@ -67,7 +67,7 @@ bool kernel_field(const char *text, const char *key, uint64_t *ret_number)
         size_t size = strlen(key);
 
         while (text) {
-                if (!strncmp(text, key, size) && text[size] == ':')
+                if (!strncmp(text, key, size) && (text[size] == ':' || text[size] == ' '))
                         return kernel_number(text + size + 1, ret_number);
                 text = strchr(text, '\n');
                 if (text)

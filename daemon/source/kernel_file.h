@@ -15,7 +15,7 @@ int kernel_file_read(char *buffer, size_t size, const char *path_format, ...) __
 /* The number at the start of `text`, blanks allowed before it. False when there is none or it is too large. */
 bool kernel_number(const char *text, uint64_t *ret_number);
 
-/* The number after "KEY:" at the start of a line. */
+/* The number after "KEY:" or "KEY " at the start of a line. */
 bool kernel_field(const char *text, const char *key, uint64_t *ret_number);
 
 #endif

@@ -18,6 +18,7 @@ void process_watch_begin(struct process_watch *w)
         w->seen = false;
         w->pages.rss_bytes = UNKNOWN_U64;
         w->pss_bytes = UNKNOWN_U64;
+        w->pinned_bytes = 0;
         w->pages_due_ns = 0;
         w->oom_file[0] = '\0';
 }
@@ -63,15 +64,20 @@ static void read_pages(struct process_watch *w, uint32_t pid, uint64_t wall_ns)
 }
 
 /* RSS is that of the reading when there is one now, so that its parts add up to it. */
-static void put_pages(const struct process_watch *w, struct process_sample *sample)
+static void put_pages(struct process_watch *w, struct process_sample *sample)
 {
         sample->pages.wall_ns = sample->wall_ns;
         if (w->pages.rss_bytes == UNKNOWN_U64)
                 return;
         sample->pages = w->pages;
         sample->pss_bytes = w->pss_bytes;
-        if (w->pages.wall_ns == sample->wall_ns)
+        if (w->pages.wall_ns == sample->wall_ns) {
+                w->pinned_bytes = sub_sat(sample->files_bytes, w->pages.files_bytes);
                 sample->rss_bytes = w->pages.rss_bytes;
+                sample->files_bytes = w->pages.files_bytes;
+        } else if (sample->files_bytes != UNKNOWN_U64) {
+                sample->files_bytes = sub_sat(sample->files_bytes, w->pinned_bytes);
+        }
 }
 
 enum process_state process_watch_poll(struct process_watch *w, uint32_t pid, uint64_t start_wall_ns, uint64_t wall_ns,

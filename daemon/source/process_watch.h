@@ -29,6 +29,7 @@ struct process_watch {
         bool seen;                       /* of this run, alive on this machine */
         struct resident_pages pages;     /* newest by kind; rss_bytes UNKNOWN_U64: not known */
         uint64_t pss_bytes;              /* read with them */
+        uint64_t pinned_bytes;           /* of files, and not to be taken back, when they were read */
         uint64_t pages_due_ns;           /* Unix time of the next reading */
         char oom_file[PROCESS_OOM_FILE]; /* of its control group; "": not known, or longer */
         uint64_t oom_kills;              /* when it was first seen */

@@ -135,9 +135,10 @@ static void sample_status(const char *root, uint32_t pid, struct process_sample 
                 return;
         kilobytes(text, "VmRSS", &s->rss_bytes);
         kilobytes(text, "VmSize", &s->address_space_bytes);
-        kilobytes(text, "RssFile", &s->pages.files_bytes);
+        kilobytes(text, "RssFile", &s->files_bytes);
         kilobytes(text, "VmSwap", &s->swap_bytes);
         s->pages.rss_bytes = s->rss_bytes;
+        s->pages.files_bytes = s->files_bytes;
         s->pages.wall_ns = s->wall_ns;
         (void)kernel_field(text, "Threads", &s->threads); /* else it stays unknown */
 }
@@ -161,13 +162,15 @@ int procfs_sample(const char *root, uint32_t pid, struct process_sample *ret_sam
 
         memset(&s, 0xff, sizeof(s)); /* all unknown */
         s.cgroup[0] = '\0';
+        for (unsigned i = 0; i < MAPPED_FILES; i++)
+                s.pages.files[i].path[0] = '\0';
         s.wall_ns = clock_wall_ns();
         int r = sample_stat(root, pid, &s);
         if (r < 0)
                 return r;
         sample_status(root, pid, &s);
         sample_limits(root, pid, &s);
-        cgroup_memory(root, pid, &s.cgroup_current_bytes, &s.cgroup_max_bytes);
+        cgroup_memory(root, pid, &s);
         cgroup_company(root, pid, s.cgroup, sizeof(s.cgroup), &s.cgroup_shared);
         *ret_sample = s;
         return 0;

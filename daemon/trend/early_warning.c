@@ -188,8 +188,7 @@ static void judge_live(struct early_warning *w, double now_s)
 
 static void judge_off_heap(struct early_warning *w, double now_s)
 {
-        double beside = w->has_foreign ? fmax(w->rss - w->highest_heap - w->off_heap.rise.last, 0) : 0; /* files */
-        double room = w->limits.process - w->highest_heap - beside;
+        double room = w->limits.process - w->highest_heap;
 
         judge(&w->off_heap, now_s, &(struct limit_ahead){ .bytes = room, .last_bytes = room, .may_be_near = true });
 }

@@ -55,7 +55,8 @@ void early_warning_init(struct early_warning *w, const struct early_limits *limi
 /* Limits may become known or change while a run goes. */
 void early_warning_set_limits(struct early_warning *w, const struct early_limits *limits);
 
-/* Samples of one kind in rising order of time: live data, heap, RSS, and of the same moment as RSS foreign memory. */
+/* Samples of one kind in rising order of time: live data, heap, what of RSS stays (resident.h), and of
+ * the same moment foreign memory. */
 void early_warning_live(struct early_warning *w, double t_s, double bytes);
 void early_warning_heap(struct early_warning *w, double bytes);
 void early_warning_rss(struct early_warning *w, double t_s, double bytes);

@@ -9,8 +9,8 @@
  *      flat    flat            rises   foreign: C, FFI, malloc
  *      flat    flat            flat    nowhere, if RSS is flat too
  *
- * RSS is judged without what the runtime has given back. It stands for foreign memory where the kernel does not tell
- * them apart.
+ * RSS is judged without what the runtime has given back and without pages of files. It stands for foreign memory where
+ * the kernel does not tell them apart.
  *
  * Of a process without a log the first columns are not known: flat resident memory is "nowhere", all else unknown.
  *
@@ -69,7 +69,7 @@ struct growth {
         uint64_t foreign_bytes, slop_bytes, fragmentation_bytes;
         uint64_t megablocks_held, megablocks_needed, megablocks_returned;
         uint64_t nonmoving_bytes, nonmoving_live_bytes;
-        uint64_t outside_bytes; /* resident beside the heap: foreign and files, or at most, where not told apart */
+        uint64_t outside_bytes; /* resident beside the heap: foreign, or at most, where not told apart */
         uint32_t n_bands;
         struct growing_band bands[GROWTH_BANDS]; /* growing ones, by gained_low_bytes, largest first */
 };

@@ -258,30 +258,38 @@ static bool is_its_own(const struct tracker *t, enum series_id series)
 }
 
 /*
- * RSS and the memory of a control group are judged without what the runtime has given back: the kernel takes that when
- * it needs memory, so it is neither growth nor in the way of a limit. False when it is not known how much of this
- * sample that is.
+ * RSS and the memory of a control group are judged without what the kernel takes when it needs memory: that is neither
+ * growth nor in the way of a limit.
  */
-static bool judged_value(const struct tracker *t, enum series_id series, uint64_t time_ns, uint64_t *value)
+static uint64_t judged_value(const struct tracker *t, enum series_id series, uint64_t value)
+{
+        const double *facts = model_heap(t->model)->facts;
+        const double held = series == SERIES_RSS      ? facts[CARRIED_RESIDENT_HELD]
+                            : series == SERIES_CGROUP ? facts[CARRIED_CGROUP_HELD]
+                                                      : NAN;
+
+        return isnan(held) ? value : u64_sat(held);
+}
+
+/* RSS has memory that was given back, which is counted more rarely: it is judged at these times. */
+static bool is_judged_now(const struct tracker *t, enum series_id series, uint64_t time_ns)
 {
         const struct resident *r = &model_heap(t->model)->resident;
-        const uint64_t given_back = r->rss_bytes == UNKNOWN_U64 ? UNKNOWN_U64 : r->parts[RESIDENT_GIVEN_BACK];
 
-        if ((series != SERIES_RSS && series != SERIES_CGROUP) || given_back == UNKNOWN_U64)
-                return true;
-        *value = sub_sat(*value, given_back);
-        return r->time_ns == time_ns;
+        return series != SERIES_RSS || r->rss_bytes == UNKNOWN_U64 || r->parts[RESIDENT_GIVEN_BACK] == UNKNOWN_U64 ||
+               r->time_ns == time_ns;
 }
 
 static void add_sample(struct tracker *t, enum series_id series, uint64_t time_ns, uint64_t value)
 {
         struct series_state *s = t->series[series] ? t->series[series] : new_series(t, series);
 
-        tracker_early_sample(t, series, time_ns, value);
+        const uint64_t judged = judged_value(t, series, value);
+
+        tracker_early_sample(t, series, time_ns, judged);
         if (!s)
                 return; /* out of memory: the model's own series has the sample; the next one tries again */
-        uint64_t judged = value;
-        if (s->trend && is_its_own(t, series) && judged_value(t, series, time_ns, &judged))
+        if (s->trend && is_its_own(t, series) && is_judged_now(t, series, time_ns))
                 (void)trend_push(s->trend, time_ns, (double)judged); /* late ones are counted there */
         series_sketch_push(&s->sketch, time_ns, value);
         s->published.fresh = true;

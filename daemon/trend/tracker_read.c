@@ -245,12 +245,13 @@ static bool bands_rise(const struct growth *g, uint64_t live_bytes)
 static uint64_t outside_bytes(const struct heap *heap)
 {
         const struct resident *r = &heap->resident;
+        const double held = heap->facts[CARRIED_RESIDENT_HELD];
 
         if (r->rss_bytes != UNKNOWN_U64 && r->parts[RESIDENT_FOREIGN] != UNKNOWN_U64)
-                return r->parts[RESIDENT_FOREIGN] + r->parts[RESIDENT_FILES];
-        if (heap->process.rss_bytes == UNKNOWN_U64 || heap->heap_size_bytes == UNKNOWN_U64)
+                return r->parts[RESIDENT_FOREIGN];
+        if (isnan(held) || heap->heap_size_bytes == UNKNOWN_U64)
                 return UNKNOWN_U64;
-        return sub_sat(heap->process.rss_bytes, heap->heap_size_bytes);
+        return sub_sat(u64_sat(held), heap->heap_size_bytes);
 }
 
 void tracker_growth_now(const struct tracker *t, struct growth *g)
@@ -462,7 +463,7 @@ static enum series_id growing_series(const struct growth *g, enum limit_source l
 
 /*
  * The limit in the growing series' own bytes: less what counts besides, and the collector's need. What the runtime has
- * given back does not count: the kernel takes it first.
+ * given back and pages of files do not count: the kernel takes them first.
  */
 static double room_for(const struct growth *g, const struct limit_time *l)
 {
@@ -471,8 +472,6 @@ static double room_for(const struct growth *g, const struct limit_time *l)
 
         if (counts_all && l->series != SERIES_RSS && l->series != SERIES_FOREIGN)
                 room -= (double)g->outside_bytes;
-        if (counts_all && l->series == SERIES_FOREIGN)
-                room -= (double)sub_sat(g->outside_bytes, g->foreign_bytes);
         if (l->series == SERIES_FOREIGN && g->heap.known && g->heap.trend.evidence.level_bytes > 0)
                 room -= g->heap.trend.evidence.level_bytes;
         return l->series == SERIES_LIVE ? room / l->heap_over_live : room;

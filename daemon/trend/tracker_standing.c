@@ -26,9 +26,9 @@
 #define STILL_NS        (10 * NS_PER_S)
 #define STILL_SHARE     0.5 /* of that time, in collections */
 
-static const enum series_id judged[STANDING_SERIES] = { SERIES_LIVE,         SERIES_HEAP_SIZE, SERIES_BLOCKS_SIZE,
-                                                        SERIES_RSS,          SERIES_PSS,       SERIES_CGROUP,
-                                                        SERIES_CENSUS_TOTAL, SERIES_FOREIGN };
+static const enum series_id judged[STANDING_SERIES] = { SERIES_LIVE,   SERIES_HEAP_SIZE, SERIES_BLOCKS_SIZE,
+                                                        SERIES_RSS,    SERIES_CGROUP,    SERIES_CENSUS_TOTAL,
+                                                        SERIES_FOREIGN };
 
 unsigned tracker_judged_place(enum series_id series)
 {

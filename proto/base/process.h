@@ -8,20 +8,32 @@
 
 #define UNKNOWN_U64 UINT64_MAX /* a number that is not known: never 0 */
 
+#define MAPPED_FILES     3u   /* named of a process */
+#define MAPPED_FILE_PATH 120u /* bytes of a path; of a longer one the end */
+
+/* Pages of one file that the process maps: the kernel can take them back, dirty ones once they are written. */
+struct mapped_file {
+        uint64_t resident_bytes, dirty_bytes;
+        char path[MAPPED_FILE_PATH]; /* "": none */
+};
+
 /*
  * Resident memory as the kernel counts it, read in one pass over the mappings, so that the numbers belong together.
  * Pages that are neither of files, nor freed lazily, nor of the runtime's heap are the rest of rss_bytes.
  */
 struct resident_pages {
         uint64_t rss_bytes;
-        uint64_t files_bytes;     /* pages of files (binary, libraries) that the process has not written to */
+        uint64_t files_bytes;     /* pages of files (binary, libraries, mapped stores); without locked or copied ones */
+        uint64_t dirty_bytes;     /* those of files_bytes that are still to be written to their file */
         uint64_t lazy_free_bytes; /* freed with MADV_FREE: resident until the kernel needs them */
         uint64_t heap_bytes;      /* in the address space that GHC's runtime reserves, without lazy_free_bytes */
         uint64_t wall_ns;         /* when it was read, Unix time */
+        struct mapped_file files[MAPPED_FILES]; /* largest first */
 };
 
 struct process_sample {
         uint64_t rss_bytes;
+        uint64_t files_bytes; /* of it, pages of files that the kernel can take back */
         uint64_t pss_bytes;
         uint64_t swap_bytes;
         uint64_t cpu_ns;  /* user + system */
@@ -31,6 +43,7 @@ struct process_sample {
         uint64_t address_space_bytes;       /* virtual memory */
         uint64_t address_space_limit_bytes; /* RLIMIT_AS; UNKNOWN when unlimited */
         uint64_t cgroup_current_bytes;
+        uint64_t cgroup_held_bytes;  /* what of it cannot be taken back: without the cache of files */
         uint64_t cgroup_max_bytes;   /* smallest limit on the way to the root; UNKNOWN when unlimited */
         uint64_t wall_ns;            /* when it was read, Unix time */
         uint64_t cgroup_shared;      /* 1: other processes are in this cgroup, too; 0: this one alone */

@@ -4,6 +4,9 @@
 #include "heapwatch/text.h"
 #include "proto/base/text_out.h"
 
+#define NAMED_MIN_BYTES (UINT64_C(4) << 20)
+#define NAMED_PART      10u /* of RSS */
+
 const struct resident_word resident_words[RESIDENT_PARTS_N] = {
         { "live data", HW__SERIES__SERIES_LIVE_RESIDENT },
         { "slop and copy reserve", HW__SERIES__SERIES_RESERVE },
@@ -32,16 +35,42 @@ bool resident_part_bytes(const Hw__Resident *r, size_t i, uint64_t *ret_bytes)
         return true;
 }
 
-uint64_t resident_given_back(const Hw__Resident *r)
-{
-        return r && r->has_given_back_bytes ? r->given_back_bytes : 0;
-}
-
 static void put_bytes(struct text_out *t, double bytes)
 {
         char text[HW_NUMBER_MAX];
 
         text_put(t, hw_bytes_text(text, sizeof(text), bytes));
+}
+
+/* What is part of each program is not worth a name. */
+static bool is_named(const Hw__Resident *r, const Hw__MappedFile *file)
+{
+        return file->path && file->resident_bytes >= NAMED_MIN_BYTES &&
+               file->resident_bytes >= r->rss_bytes / NAMED_PART;
+}
+
+char *resident_files_text(char *out, size_t size, const Hw__Resident *r)
+{
+        struct text_out t;
+        const char *between = "; mapped: ";
+
+        text_out_init(&t, out, size);
+        for (size_t i = 0; r && i < r->n_mapped; i++) {
+                const Hw__MappedFile *file = r->mapped[i];
+                if (!is_named(r, file))
+                        continue;
+                text_put(&t, between);
+                text_put(&t, file->path);
+                text_put(&t, " ");
+                put_bytes(&t, (double)file->resident_bytes);
+                if (file->dirty_bytes) {
+                        text_put(&t, ", of which ");
+                        put_bytes(&t, (double)file->dirty_bytes);
+                        text_put(&t, " are still to be written to it");
+                }
+                between = ", ";
+        }
+        return out;
 }
 
 char *resident_text(char *out, size_t size, const Hw__Resident *r)

@@ -21,13 +21,13 @@ extern const struct resident_word resident_words[RESIDENT_PARTS_N];
 /* Bytes of part `i`; false when it is not known, or `r` is NULL. */
 bool resident_part_bytes(const Hw__Resident *r, size_t i, uint64_t *ret_bytes);
 
-/* What the kernel takes before a limit is met: to subtract from what counts towards one. 0 when it is not known. */
-uint64_t resident_given_back(const Hw__Resident *r);
-
 /*
  * "RSS 296 MiB: live data 18.2 KiB, slop and copy reserve 4.98 MiB, ...", 512 bytes at most. Parts that are not known
  * are named together with what they hold. Returns `out`; "" when `r` has no RSS.
  */
 char *resident_text(char *out, size_t size, const Hw__Resident *r);
+
+/* "; mapped: /srv/db 1.24 GiB, ...": the files that are much of RSS. Returns `out`; "" when there is none. */
+char *resident_files_text(char *out, size_t size, const Hw__Resident *r);
 
 #endif

@@ -19,6 +19,23 @@ while True:
     held.append(bytes(range(256)) * 2048)
     time.sleep(0.1)"""]
 
+MAPS = [sys.executable, "-S", "-c", """import mmap, sys, time
+path, writes, leaks = sys.argv[1], sys.argv[2] == "write", sys.argv[3] == "leak"
+with open(path, "w+b") as f:
+    f.truncate(1 << 30)
+    pages = mmap.mmap(f.fileno(), 1 << 30)
+held = []
+for at in range(0, 1 << 30, 4096 * 256):
+    for page in range(at, at + 4096 * 256, 4096):
+        if writes:
+            pages[page] = 1
+        else:
+            pages[page]
+    if leaks:
+        held.append(bytes(range(256)) * 2048)
+    time.sleep(0.1)
+time.sleep(600)"""]
+
 
 def request(daemon, command, *words):
     return client(command, "--connect", daemon.publish, *words)
@@ -67,6 +84,33 @@ def test_its_memory_is_judged(directory):
         assert state.growth.where == pb.Growth.WHERE_UNKNOWN and state.growth.sentence.startswith("resident memory grows by")
         assert state.limit_bytes == 8000000 * 1024 and state.limit_source == pb.TimeToLimit.SOURCE_ADDRESS_SPACE
         assert state.time_to_limit.series == pb.SERIES_RSS
+
+
+def test_pages_of_mapped_files_are_no_growth(directory):
+    """Stores such as LMDB's: of three that map 10 MiB/s more, only the one that leaks beside it grows."""
+    rules = directory / "rules.yaml"
+    rules.write_text("groups:\n- name: g\n  rules:\n  - {alert: resident-growth, for: 1s}\n")
+    with Daemon(directory, args=("--resolution", "1s", "--leak-after", "20s", "--rules", rules)) as daemon, \
+            running(*MAPS, directory / "read.db", "read", "-") as reads, \
+            running(*MAPS, directory / "write.db", "write", "-") as writes, \
+            running(*MAPS, directory / "leak.db", "read", "leak") as leaks:
+        for name, program in (("reads", reads), ("writes", writes), ("leaks", leaks)):
+            assert request(daemon, "add", f"{name}=pid:{program.pid}").returncode == 0
+
+        def trends(name):
+            return daemon.snapshot(name)["trends"][-1].trends
+
+        def alerts(name):
+            return [a.rule for u in daemon.snapshot(name).get("alerts", []) for a in u.alerts.alerts if a.state == pb.Alert.STATE_FIRING]
+        wait_for(lambda: "resident-growth" in alerts("leaks"), "the leak's alert")
+        assert trends("leaks").growth.rss >= pb.VERDICT_GROWING
+        for name in ("reads", "writes"):
+            heap = daemon.snapshot(name)["heap"][-1].heap
+            assert heap.resident.files_bytes > 40 * MIB and not alerts(name)
+            assert trends(name).growth.rss < pb.VERDICT_GROWING
+            assert heap.resident.mapped[0].path == f"{directory}/{name[:-1]}.db"
+            assert 40 * MIB < heap.resident.mapped[0].resident_bytes <= heap.resident.files_bytes
+        assert heap.resident.mapped[0].dirty_bytes > 0    # the kernel writes them after half a minute
 
 
 def test_a_program_that_is_not_there_is_refused(directory):

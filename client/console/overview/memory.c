@@ -83,8 +83,8 @@ static struct gauge rss_gauge(const struct world_target *t)
         char swap[SHORT_TEXT];
 
         (void)fact_text(g.value, t, FACT_RESIDENT);
-        if (facts_is_known(t, FACT_CGROUP) && facts_get(t, FACT_CGROUP_LIMIT) > 0)
-                proportion(&g, t, FACT_CGROUP, FACT_CGROUP_LIMIT, "cgroup");
+        if (facts_is_known(t, FACT_CGROUP_HELD) && facts_get(t, FACT_CGROUP_LIMIT) > 0)
+                proportion(&g, t, FACT_CGROUP_HELD, FACT_CGROUP_LIMIT, "cgroup");
         else if (known && facts_get(t, FACT_SWAP) > 0)
                 (void)snprintf(g.remark, sizeof(g.remark), "swap %.24s", fact_text(swap, t, FACT_SWAP));
         else if (!known)

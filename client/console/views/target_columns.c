@@ -3,6 +3,7 @@
  * views/target_columns.c - the numbers of a target: columns of the list of targets, figures of the overview, and with
  * them the help and the JSON of both.
  */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -11,7 +12,6 @@
 #include "client/console/scene/trends.h"
 #include "client/console/views/target_columns.h"
 #include "proto/base/array.h"
-#include "proto/wire/resident_parts.h"
 
 static const struct world_target *target(const void *row)
 {
@@ -52,7 +52,6 @@ static struct value limit(const struct scene *s, const void *row)
 static struct value limit_share(const struct scene *s, const void *row)
 {
         const struct world_target *t = row;
-        const double given_back = t->heap ? (double)resident_given_back(t->heap->resident) : 0;
         double used = facts_get(t, FACT_HEAP_SIZE);
         uint64_t bytes;
         const char *what;
@@ -61,10 +60,10 @@ static struct value limit_share(const struct scene *s, const void *row)
         if (!memory_limit(t, &bytes, &what))
                 return no_value;
         if (!strcmp(what, "cgroup"))
-                used = facts_get(t, FACT_CGROUP) - given_back;
-        else if (strcmp(what, "-M") != 0 && facts_is_known(t, FACT_RESIDENT))
-                used = facts_get(t, FACT_RESIDENT) - given_back;
-        return value_number(true, (used < 0 ? 0 : used) / (double)bytes);
+                used = facts_get(t, FACT_CGROUP_HELD);
+        else if (strcmp(what, "-M") != 0 && facts_is_known(t, FACT_RESIDENT_HELD))
+                used = facts_get(t, FACT_RESIDENT_HELD);
+        return value_number(!isnan(used), used / (double)bytes);
 }
 
 static enum tint limit_colour(const struct scene *s, const void *row)

@@ -49,7 +49,7 @@ const OF_PAGE: Record<string, Words> = {
         "Is it kept by the runtime?": "Heap beyond the runtime's need; where that is not known, what is held and not in use.",
         "Is it given back?": "Freed by the runtime with MADV_FREE: resident until the kernel needs it. Nothing to do.", "Is it foreign?": "Resident memory of malloc, C code, FFI and stacks.",
         "What resident memory is made of": "RSS in six parts that add up to it: live data; slop and copy reserve, which the runtime needs besides; kept by the runtime, " +
-            "heap beyond its need; given back, which the kernel takes when it needs memory; files, of the binary and libraries; foreign, the rest: malloc, C code, stacks.",
+            "heap beyond its need; given back, which the kernel takes when it needs memory; files, of the binary, libraries and other mapped files, which the kernel takes, too; foreign, the rest: malloc, C code, stacks.",
     },
     detail: {
         "Curve": "The band over the chosen range, from 0.", "Rank": "By the sum over this range.", "Band": "Its label in the heap profile.", "Type": "Of the closures, from the info table.",

@@ -431,7 +431,13 @@ static void test_process(void **unused)
         s.rss_bytes = 100;
         s.swap_bytes = 0;
         s.cpu_ns = 5;
-        s.pages = (struct resident_pages){ 100, 10, 40, UNKNOWN_U64, 7 };
+        s.files_bytes = 10;
+        s.pages = (struct resident_pages){ .rss_bytes = 100,
+                                           .files_bytes = 10,
+                                           .dirty_bytes = 3,
+                                           .lazy_free_bytes = 40,
+                                           .heap_bytes = UNKNOWN_U64,
+                                           .wall_ns = 7 };
         model_collect_changes(f.m);
         model_process(f.m, 5 * SECOND, &s);
         assert_int_equal(model_heap(f.m)->process.rss_bytes, 100);
@@ -443,6 +449,9 @@ static void test_process(void **unused)
         assert_int_equal(f.n_samples[SERIES_GIVEN_BACK], 1);
         assert_int_equal(f.n_samples[SERIES_FILES], 1);
         assert_int_equal(f.n_samples[SERIES_FOREIGN], 0); /* nothing is known of the heap */
+        assert_true(model_heap(f.m)->facts[CARRIED_RESIDENT_HELD] == 50);
+        assert_true(model_heap(f.m)->facts[CARRIED_FILES_DIRTY] == 3);
+        assert_true(isnan(model_heap(f.m)->facts[CARRIED_CGROUP_HELD]));
         assert_int_equal(r->unknown_bytes, 50);
         assert_int_equal(r->time_ns, 5 * SECOND);
         assert_true(r->heap_time_ns == UNKNOWN_U64);

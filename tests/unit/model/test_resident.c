@@ -20,7 +20,9 @@ static struct resident account(uint64_t rss, uint64_t files, uint64_t lazy_free,
 
         for (size_t i = 0; i < 7; i++)
                 n[i] = n[i] == U ? U : n[i] * MIB;
-        const struct resident_pages pages = { n[0], n[1], n[2], n[3], 0 };
+        const struct resident_pages pages = {
+                .rss_bytes = n[0], .files_bytes = n[1], .lazy_free_bytes = n[2], .heap_bytes = n[3]
+        };
         const struct resident_heap of_log = { n[4], n[5], n[6] };
         resident_account(&pages, &of_log, &r);
         return r;

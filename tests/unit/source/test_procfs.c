@@ -172,6 +172,64 @@ static void pages_by_kind(void **state)
         free(many);
 }
 
+#define FILE_MAPPING(header, rss, dirty, more)                                                                         \
+        header "\nRss: " rss " kB\nPss: " rss " kB\nShared_Dirty: " dirty                                              \
+               " kB\nPrivate_Dirty: 0 kB\nAnonymous: 0 kB\n" more
+
+/* Pages of files are counted by file, dirty ones apart. Files in memory, and locked ones, are memory that stays. */
+static void mapped_files(void **state)
+{
+        static const char text[] = FILE_MAPPING("7f0000000000-7f0001000000 rw-s 00000000 fe:00 9 /srv/a b.db", "700",
+                                                "30", "")
+                FILE_MAPPING("7f0001000000-7f0002000000 rw-s 00100000 fe:00 8 /srv/b.db", "650", "0", "") FILE_MAPPING(
+                        "7f0002000000-7f0003000000 rw-s 01000000 fe:00 9 /srv/a b.db", "100", "10",
+                        "") FILE_MAPPING("7f0003000000-7f0004000000 rw-s 00000000 00:21 9 /run/cache (deleted)", "400",
+                                         "400",
+                                         "") FILE_MAPPING("7f0004000000-7f0005000000 rw-s 00000000 fe:00 7 /srv/keys",
+                                                          "50", "0", "Locked: 50 kB\n")
+                        FILE_MAPPING("7f0005000000-7f0006000000 r--p 00000000 00:22 9 /overlay/x", "20", "0", "")
+                                FILE_MAPPING("7f0006000000-7f0007000000 r--p 00000000 fe:00 6 /lib/libc.so", "10", "0",
+                                             "");
+        struct resident_pages p;
+        uint64_t pss;
+
+        (void)state;
+        process(STAT("S"));
+        tree("proc/42/smaps", text);
+        tree("proc/42/mountinfo",
+             "22 1 254:0 / / rw - ext4 /dev/vda rw\n30 22 0:34 / /overlay rw - overlay o rw\n"
+             "31 22 0:33 / /run rw,nosuid shared:5 - tmpfs tmpfs rw\n");
+        assert_true(smaps_read(dir, 42, &p, &pss));
+        assert_int_equal(p.rss_bytes, 1930 * 1024);
+        assert_int_equal(p.files_bytes, 1480 * 1024);
+        assert_int_equal(p.dirty_bytes, 40 * 1024);
+        assert_string_equal(p.files[0].path, "/srv/a b.db");
+        assert_int_equal(p.files[0].resident_bytes, 800 * 1024);
+        assert_int_equal(p.files[0].dirty_bytes, 40 * 1024);
+        assert_string_equal(p.files[1].path, "/srv/b.db");
+        assert_string_equal(p.files[2].path, "/overlay/x");
+}
+
+/* Only the largest of very many files are known, whatever their order. */
+static void the_largest_of_many_files(void **state)
+{
+        struct resident_pages p;
+        uint64_t pss;
+        char *text = calloc(3000, 128);
+
+        (void)state;
+        assert_non_null(text);
+        process(STAT("S"));
+        for (size_t i = 0, n = 0; i < 3000; i++)
+                n += (size_t)snprintf(text + n, 128, "%zx-%zx r--s 0 fe:00 %zu /srv/%zu.sst\nRss: %zu kB\n", i << 12,
+                                      (i + 1) << 12, i + 1, i, 4 + i * 7919 % 3000);
+        tree("proc/42/smaps", text);
+        assert_true(smaps_read(dir, 42, &p, &pss));
+        for (size_t i = 0; i < MAPPED_FILES; i++)
+                assert_int_equal(p.files[i].resident_bytes, (3003 - i) * 1024);
+        free(text);
+}
+
 /* The kernel lists a mapping again that grew between two reads: it is counted once, as it was last. */
 static void what_grows_while_it_is_read_counts_once(void **state)
 {
@@ -282,6 +340,35 @@ static void cgroup_second_generation(void **state)
         limits(300, 1000);
         tree("sys/fs/cgroup/a/b/c/memory.max", "0\n");
         limits(100, 0);
+}
+
+/* The cache of files is taken back before a limit is met. */
+static void what_a_cgroup_holds(void **state)
+{
+        struct process_sample s;
+
+        (void)state;
+        process(STAT("S"));
+        tree("proc/42/cgroup", "0::/held\n");
+        tree("sys/fs/cgroup/held/memory.current", "1000\n");
+        tree("sys/fs/cgroup/held/memory.max", "2000\n");
+        assert_int_equal(procfs_sample(dir, 42, &s), 0);
+        assert_true(s.cgroup_held_bytes == UNKNOWN_U64);
+        tree("sys/fs/cgroup/held/memory.stat",
+             "anon 100\nfile 850\ninactive_anon 90\nactive_anon 10\n"
+             "inactive_file 600\nactive_file 200\nslab_reclaimable 50\n");
+        assert_int_equal(procfs_sample(dir, 42, &s), 0);
+        assert_int_equal(s.cgroup_held_bytes, 150);
+        assert_int_equal(s.cgroup_current_bytes, 1000);
+        tree("proc/42/cgroup", "4:memory:/held\n");
+        tree("sys/fs/cgroup/memory/held/memory.usage_in_bytes", "1000\n");
+        tree("sys/fs/cgroup/memory/held/memory.limit_in_bytes", "3000\n");
+        tree("sys/fs/cgroup/memory/held/memory.stat",
+             "cache 1\ninactive_file 1\nactive_file 2\n"
+             "total_inactive_file 300\ntotal_active_file 5000\n");
+        assert_int_equal(procfs_sample(dir, 42, &s), 0);
+        assert_int_equal(s.cgroup_held_bytes, 0);
+        assert_int_equal(s.cgroup_max_bytes, 3000);
 }
 
 /* Whether its group is its own, and which one that is. */
@@ -418,6 +505,9 @@ int main(void)
                 test_in_dir(whose_number_it_is),
                 test_in_dir(one_sample),
                 test_in_dir(pages_by_kind),
+                test_in_dir(mapped_files),
+                test_in_dir(the_largest_of_many_files),
+                test_in_dir(what_a_cgroup_holds),
                 test_in_dir(what_grows_while_it_is_read_counts_once),
                 test_in_dir(the_heap_is_recognised),
                 test_in_dir(a_look_reads_pages),

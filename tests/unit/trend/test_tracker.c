@@ -269,7 +269,12 @@ static void test_process_samples_move_no_time(void **state)
         heap(&r, SECOND, 4 * MIB);
         uint64_t watermark = tracker_watermark_ns(r.t);
         p.rss_bytes = 10 * MIB;
-        p.pages = (struct resident_pages){ 10 * MIB, MIB, 2 * MIB, UNKNOWN_U64, 1 };
+        p.files_bytes = MIB;
+        p.pages = (struct resident_pages){ .rss_bytes = 10 * MIB,
+                                           .files_bytes = MIB,
+                                           .lazy_free_bytes = 2 * MIB,
+                                           .heap_bytes = UNKNOWN_U64,
+                                           .wall_ns = 1 };
         model_process(r.f.m, 500 * SECOND, &p);
         assert_int_equal(tracker_watermark_ns(r.t), watermark);
         assert_int_equal(r.n_ticks, 0);
@@ -710,15 +715,21 @@ static void process(struct rig *r, uint64_t time_ns, uint64_t rss, uint64_t cgro
         model_process(r->f.m, time_ns, &p);
 }
 
-/* A process whose heap has heap_bytes of live data and whose runtime gives back more and more, or leaks beside it. */
-static void process_of(struct rig *r, uint64_t s, uint64_t given_back, uint64_t foreign)
+/* A process whose heap has 50 MiB, beside what its runtime has given back, pages of files and foreign memory. */
+static void process_of(struct rig *r, uint64_t s, uint64_t given_back, uint64_t files, uint64_t foreign)
 {
         struct process_sample p;
 
         memset(&p, 0xff, sizeof(p));
-        p.rss_bytes = 60 * MIB + given_back + foreign;
-        p.pages = (struct resident_pages){ p.rss_bytes, 10 * MIB, given_back, 50 * MIB, s + 1 };
+        p.rss_bytes = 50 * MIB + given_back + files + foreign;
+        p.files_bytes = files;
+        p.pages = (struct resident_pages){ .rss_bytes = p.rss_bytes,
+                                           .files_bytes = files,
+                                           .lazy_free_bytes = given_back,
+                                           .heap_bytes = 50 * MIB,
+                                           .wall_ns = s + 1 };
         p.cgroup_current_bytes = p.rss_bytes;
+        p.cgroup_held_bytes = p.rss_bytes - files - given_back;
         p.cgroup_max_bytes = 1000 * MIB;
         p.cgroup_shared = 0;
         live(r, s * SECOND, 20 * MIB);
@@ -727,19 +738,26 @@ static void process_of(struct rig *r, uint64_t s, uint64_t given_back, uint64_t 
         model_process(r->f.m, s * SECOND, &p);
 }
 
-/* Memory given back stays in RSS: that is no growth, and not in the way of the limit. Foreign memory is both. */
-static void test_given_back_is_not_growth(void **state)
+/*
+ * Memory given back and pages of mapped files stay in RSS: that is no growth, and not in the way of the limit, however
+ * much there is. Foreign memory beside them is both.
+ */
+static void test_what_the_kernel_takes_is_not_growth(void **state)
 {
         static struct rig r;
         struct trend_result result;
+        struct tracked_early early;
         struct limit_time l;
         struct growth g;
 
         (void)state;
-        for (int foreign = 0; foreign < 2; foreign++) {
+        for (int i = 0; i < 4; i++) {
+                const bool files = i % 2, foreign = i / 2;
                 open_scaled(&r, SECOND);
                 for (uint64_t s = 0; s < 300; s++)
-                        process_of(&r, s, foreign ? 300 * MIB : s * MIB, foreign ? s * MIB : 0);
+                        process_of(&r, s, files ? 0 : s * MIB, 10 * MIB + (files ? 4 * s * MIB : 0),
+                                   foreign ? s * MIB : 0);
+                assert_true(foreign || !tracker_early(r.t, &early));
                 tracker_growth(r.t, &g);
                 assert_int_equal(g.where, foreign ? GROWTH_FOREIGN : GROWTH_NOWHERE);
                 assert_true(tracker_verdict(r.t, subject_series(SERIES_RSS), &result));
@@ -750,8 +768,8 @@ static void test_given_back_is_not_growth(void **state)
                 assert_int_equal(result.verdict, foreign ? TREND_LEAK : TREND_STEADY);
                 assert_int_equal(tracker_time_to_limit(r.t, &l), foreign);
                 if (foreign)
-                        assert_in_range((uint64_t)l.mid_s, 620, 660); /* 1000 - 60 - 299 MiB are left, at 1 a second */
-                assert_true(model_series(r.f.m, SERIES_RSS)->total.cell.last > (double)(358 * MIB)); /* all of it */
+                        assert_in_range((uint64_t)l.mid_s, 620, 660); /* 1000 - 50 - 299 MiB are left, at 1 a second */
+                assert_true(model_series(r.f.m, SERIES_RSS)->total.cell.last > (double)(350 * MIB)); /* all of it */
                 rig_close(&r);
         }
 }
@@ -1652,7 +1670,7 @@ int main(void)
                 cmocka_unit_test(test_a_process_alone_is_judged_by_the_clock),
                 cmocka_unit_test(test_a_steady_process_alone_grows_nowhere),
                 cmocka_unit_test(test_the_address_space_limits_a_process_alone),
-                cmocka_unit_test(test_given_back_is_not_growth),
+                cmocka_unit_test(test_what_the_kernel_takes_is_not_growth),
                 cmocka_unit_test(test_ticks_depend_on_the_log_alone),
                 cmocka_unit_test(test_a_gap_is_bounded),
                 cmocka_unit_test(test_ticks_in_a_silence),
