@@ -160,7 +160,7 @@ static void add_why_unseen(FILE *out, const struct program_run *r, const struct 
 static void add_end(FILE *out, const struct program_run *r, const struct session_result *result, struct world **world)
 {
         struct relay_stats relay = r->relay ? relay_stats(r->relay) : (struct relay_stats){ .bytes = UNKNOWN_U64 };
-        bool came = !r->from_inside || result->alone || inside_claimed(r->agent);
+        bool came = !r->from_inside || result->alone || result->claimed || inside_claimed(r->agent);
         char status[64], took[HW_NUMBER_MAX];
 
         format_status(result, status, sizeof(status));

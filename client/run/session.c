@@ -641,6 +641,7 @@ int session_run(struct program_run *run, struct session_result *ret_result)
                 }
                 if (s.adder.tried_ms)
                         report_way(&s, &(const struct adder_answer){ .outcome = DAEMON_SILENT });
+                s.result.claimed = s.claimed;
                 *ret_result = s.result;
         }
         close_fd(&s.signals);

@@ -23,6 +23,7 @@ struct session_result {
         char target[DAEMON_NAME_MAX]; /* its name in the daemon; "": the daemon never took it */
         char uri[DAEMON_URI_MAX];     /* and its source there */
         bool is_reported;             /* the end, to the daemon; or there is none to report */
+        bool claimed;                 /* the agent was seen in the program */
         bool left_unserved;           /* with `follow`: a process that it has forked goes on unwatched */
         bool alone;                   /* of a program below a wrapper only the process was watched */
         struct below below;           /* under a wrapper: what the agent is not in, and why */

@@ -115,11 +115,10 @@ static bool open_front(struct bus *bus)
 static bool listen_at(struct bus *bus, enum front_door door, struct endpoint *endpoint, const char *text,
                       struct error *error)
 {
-        if (endpoint_prepare(endpoint, text, error))
-                return false;
-        const int listener = endpoint->passed >= 0 ? endpoint->passed : endpoint_listen(endpoint->address, error);
-        endpoint_bound(endpoint, listener >= 0);
-        return listener >= 0 && (front_listen(bus->front, door, listener, false) || error_set(error, "out of memory"));
+        const int listener = endpoint_open(endpoint, text, error);
+
+        return listener >= 0 &&
+               (front_listen(bus->front, door, listener, endpoint) || error_set(error, "out of memory"));
 }
 
 static bool listen_keyed(struct bus *bus, const char *listen, struct error *error)
@@ -132,7 +131,7 @@ static bool listen_keyed(struct bus *bus, const char *listen, struct error *erro
                 const int listener = endpoint_listen(addresses[i], error);
                 if (listener < 0)
                         return false;
-                if (!front_listen(bus->front, (enum front_door)i, listener, true))
+                if (!front_listen(bus->front, (enum front_door)i, listener, NULL))
                         return error_set(error, "out of memory");
         }
         return true;

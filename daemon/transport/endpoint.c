@@ -271,13 +271,29 @@ void endpoint_bound(struct endpoint *e, bool success)
         e->directory = -1;
 }
 
-void endpoint_remove(struct endpoint *e)
+int endpoint_open(struct endpoint *e, const char *text, struct error *error)
+{
+        int fd = endpoint_prepare(e, text, error);
+
+        if (fd < 0)
+                return fd;
+        fd = e->passed >= 0 ? e->passed : endpoint_listen(e->address, error);
+        endpoint_bound(e, fd >= 0);
+        return fd >= 0 ? fd : -EADDRNOTAVAIL;
+}
+
+bool endpoint_is_lost(const struct endpoint *e)
 {
         struct stat st;
 
+        return e->path && e->inode && (lstat(e->path, &st) != 0 || st.st_dev != e->device || st.st_ino != e->inode);
+}
+
+void endpoint_remove(struct endpoint *e)
+{
         if (!e->path || !e->inode)
                 return;
-        if (lstat(e->path, &st) == 0 && st.st_dev == e->device && st.st_ino == e->inode)
+        if (!endpoint_is_lost(e))
                 (void)unlink(e->path); /* if it fails, a stale socket stays, and the next daemon replaces it */
         e->inode = 0;
 }

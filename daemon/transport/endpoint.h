@@ -4,7 +4,7 @@
  *
  * Allowed: ipc in a directory of ours that nobody else can enter, and tcp on
  * loopback; the socket file of a running daemon is left alone. With keys, any
- * address of TCP. For start-up only: it may wait a moment for
+ * address of TCP. Not for the loop's thread: it may wait a moment for
  * another daemon that is starting in the same directory.
  */
 #ifndef HW_DAEMON_TRANSPORT_ENDPOINT_H
@@ -33,6 +33,12 @@ struct endpoint {
  * listens there), another -errno.
  */
 int endpoint_prepare(struct endpoint *e, const char *text, struct error *error);
+
+/* endpoint_prepare, endpoint_listen and endpoint_bound. The listening socket, or -errno with a sentence. */
+int endpoint_open(struct endpoint *e, const char *text, struct error *error);
+
+/* Whether the socket file that we bound is gone, or another one is in its place: no client finds us. */
+bool endpoint_is_lost(const struct endpoint *e);
 
 /* A listening socket at the address of an endpoint, or -1 with a sentence. */
 int endpoint_listen(const char *address, struct error *error);

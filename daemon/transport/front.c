@@ -41,6 +41,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -582,6 +583,36 @@ static void on_listener(evutil_socket_t fd, short what, void *arg)
         }
 }
 
+/*
+ * The runtime directory was emptied or replaced, as by a logout: listens there again. A daemon that has come meanwhile
+ * is not to be one of two: this one ends.
+ */
+static void restore_listener(struct front_listener *l)
+{
+        struct endpoint again;
+        struct error error;
+
+        if (!l->endpoint || !endpoint_is_lost(l->endpoint))
+                return;
+        const int fd = endpoint_open(&again, l->endpoint->address, &error);
+        if (fd < 0 && !l->is_lost)
+                log_error("socket=%s was removed, and cannot be made again yet: %s", l->endpoint->path, error.text);
+        l->is_lost = fd < 0;
+        if (fd == -EADDRINUSE)
+                (void)kill(getpid(), SIGTERM);
+        if (fd < 0)
+                return;
+        event_free(l->readable);
+        (void)close(l->fd);
+        *l->endpoint = again;
+        l->endpoint->path = l->endpoint->address + (again.path - again.address);
+        l->fd = fd;
+        l->readable = event_new(l->front->base, fd, EV_READ | EV_PERSIST, on_listener, l);
+        if (l->readable)
+                (void)event_add(l->readable, NULL);
+        log_warning("socket=%s was removed; it is made again", l->endpoint->path);
+}
+
 /* Whoever takes too long to begin or to end; and whom the loop has shut down. */
 static void on_tick(evutil_socket_t fd, short what, void *arg)
 {
@@ -590,6 +621,8 @@ static void on_tick(evutil_socket_t fd, short what, void *arg)
 
         (void)fd;
         (void)what;
+        for (unsigned i = 0; i < f->n_listeners; i++)
+                restore_listener(&f->listeners[i]);
         for (unsigned i = 0; i < f->n_table; i++) {
                 struct connection *c = f->table[i];
                 if (!c)
@@ -610,7 +643,7 @@ static void on_tick(evutil_socket_t fd, short what, void *arg)
 static void stop_accepting(struct front *f)
 {
         for (unsigned i = 0; i < f->n_listeners; i++) {
-                event_free(f->listeners[i].readable);
+                free_event(&f->listeners[i].readable);
                 (void)close(f->listeners[i].fd);
         }
         f->n_listeners = 0;
@@ -679,11 +712,11 @@ struct front *front_new(const struct front_options *o)
         return f;
 }
 
-bool front_listen(struct front *f, enum front_door door, int fd, bool keyed)
+bool front_listen(struct front *f, enum front_door door, int fd, struct endpoint *endpoint)
 {
         struct front_listener *l = &f->listeners[f->n_listeners];
 
-        *l = (struct front_listener){ .front = f, .door = door, .keyed = keyed, .fd = fd };
+        *l = (struct front_listener){ .front = f, .door = door, .keyed = !endpoint, .endpoint = endpoint, .fd = fd };
         l->readable = event_new(f->base, fd, EV_READ | EV_PERSIST, on_listener, l);
         if (!l->readable) {
                 (void)close(fd);

@@ -24,6 +24,7 @@
 #include "proto/keys/key.h"
 
 struct admission;
+struct endpoint;
 struct event_base;
 struct front;
 struct zloop;
@@ -43,8 +44,11 @@ struct front_options {
 /* NULL: out of memory or descriptors. */
 struct front *front_new(const struct front_options *options);
 
-/* Before front_start: connections to this listening socket, which becomes the front's. False: out of memory. */
-bool front_listen(struct front *f, enum front_door door, int listener, bool keyed);
+/*
+ * Before front_start: connections to this listening socket, which becomes the front's. When the socket file of the
+ * `endpoint` is lost, it is made again. NULL: who connects needs a key. False: out of memory.
+ */
+bool front_listen(struct front *f, enum front_door door, int listener, struct endpoint *endpoint);
 
 /* False: no thread. */
 bool front_start(struct front *f);

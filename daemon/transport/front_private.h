@@ -11,6 +11,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "daemon/transport/endpoint.h"
 #include "daemon/transport/front.h"
 #include "daemon/transport/limits.h"
 #include "daemon/transport/quotas.h"
@@ -56,6 +57,8 @@ struct front_listener {
         struct front *front;
         enum front_door door;
         bool keyed;
+        struct endpoint *endpoint; /* whose socket file is made again when it is lost; NULL if keyed */
+        bool is_lost;              /* likewise, which was said */
         int fd;
         struct event *readable;
 };

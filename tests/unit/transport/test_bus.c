@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <malloc.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
 
@@ -248,6 +249,31 @@ static void test_subscriptions_are_exact(void **state)
         assert_int_equal(bus_stats(f.bus)->clients.disconnected, 0);
         zmq_close(good);
         TURN_UNTIL(f.base, bus_stats(f.bus)->clients.subscriptions == 0);
+        close_fixture(&f);
+}
+
+/* A runtime directory that is emptied or replaced, as by a logout. */
+static void test_lost_sockets_are_made_again(void **state)
+{
+        struct fixture f;
+        struct stat st;
+
+        (void)state;
+        open_fixture(&f, 0);
+        const char *paths[] = { f.publish + strlen("ipc://"), f.request + strlen("ipc://") };
+        void *before = new_subscriber(&f, "hw1/heap/t/");
+        for (unsigned round = 0; round < 2; round++) {
+                for (unsigned i = 0; i < 2; i++)
+                        assert_int_equal(unlink(paths[i]), 0);
+                if (round == 1) /* with its directory */
+                        assert_int_equal(rmdir(f.dir), 0);
+                for (unsigned i = 0; i < 2; i++)
+                        TURN_UNTIL(f.base, lstat(paths[i], &st) == 0 && S_ISSOCK(st.st_mode));
+                void *after = new_subscriber(&f, "hw1/heap/u/");
+                zmq_close(after);
+                TURN_UNTIL(f.base, bus_stats(f.bus)->clients.subscriptions == 1); /* who was there stays */
+        }
+        zmq_close(before);
         close_fixture(&f);
 }
 
@@ -846,6 +872,7 @@ int main(void)
                 cmocka_unit_test(test_subscriptions_while_publishing),
                 cmocka_unit_test(test_too_many_subscriptions),
                 cmocka_unit_test(test_subscriptions_are_exact),
+                cmocka_unit_test(test_lost_sockets_are_made_again),
                 cmocka_unit_test(test_slow_subscriber),
                 cmocka_unit_test(test_connecting_too_often),
                 cmocka_unit_test(test_stuck_subscribers_give_way),
