@@ -279,26 +279,13 @@ static bool lock_process(const struct ghc_process *p, struct error *error)
         return true;
 }
 
-/* With signals blocked, so that we are ended before or after it, but not in the middle. */
-static bool inject_whole(const struct ghc_process *p, const char *library, const char *settings, int *ret, char *said,
-                         size_t said_size, struct error *error)
-{
-        sigset_t all, old;
-
-        sigfillset(&all);
-        (void)sigprocmask(SIG_SETMASK, &all, &old);
-        bool good = inject(p->pid, p->fit.threaded, library, settings, ret, said, said_size, error);
-        (void)sigprocmask(SIG_SETMASK, &old, NULL);
-        return good;
-}
-
 /* The runtime of a program that has just been started is not up yet: that is waited for, for a second. */
 static bool inject_when_up(const struct ghc_process *p, const char *library, const char *settings, int *ret, char *said,
                            size_t said_size, struct error *error)
 {
         static const struct timespec pause = { .tv_nsec = 100000000 };
 
-        for (int tries = 0; inject_whole(p, library, settings, ret, said, said_size, error); tries++) {
+        for (int tries = 0; inject(p->pid, p->fit.threaded, library, settings, ret, said, said_size, error); tries++) {
                 if (*ret != AGENT_NOT_YET || tries == 10)
                         return true;
                 (void)nanosleep(&pause, NULL);

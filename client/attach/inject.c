@@ -24,6 +24,7 @@
 #if defined(__x86_64__)
 
 #include <dirent.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -193,8 +194,12 @@ bool inject(pid_t pid, bool threaded, const char *library, const char *settings,
         }
         if (!stop_any_thread(&j, threaded))
                 return false;
+        sigset_t all, old; /* we are ended before or after it, but not in the middle */
+        sigfillset(&all);
+        (void)sigprocmask(SIG_SETMASK, &all, &old);
         bool good = borrow(&j, library, settings, ret_outcome, said, said_size);
         tracee_release(&j.tracee);
+        (void)sigprocmask(SIG_SETMASK, &old, NULL);
         return good;
 }
 

@@ -3,12 +3,14 @@
 
 #include <elf.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "proto/base/mapped_file.h"
+
+#define LIBC_MAX_BYTES (64 << 20) /* 2 MiB, with debug information 20 MiB */
 
 /* Where the file of the C library is mapped in the process; its path as seen there. */
 static bool find_libc(pid_t pid, uint64_t *ret_base, char *path, size_t size)
@@ -79,22 +81,39 @@ static int open_libc(pid_t pid, uint64_t *ret_base)
         return find_libc(pid, ret_base, inside, sizeof(inside)) ? mapped_file_open(pid, inside) : -1;
 }
 
+/* All of the file, read, not mapped: it may be cut meanwhile. NULL: it cannot be read, or is no C library. */
+static uint8_t *read_image(int fd, size_t *ret_size)
+{
+        struct stat st;
+
+        if (fstat(fd, &st) != 0 || st.st_size <= 0 || st.st_size > LIBC_MAX_BYTES)
+                return NULL;
+        const size_t size = (size_t)st.st_size;
+        uint8_t *image = malloc(size);
+        size_t n = 0;
+        ssize_t k = 1;
+
+        while (image && n < size && k > 0) {
+                k = pread(fd, image + n, size - n, (off_t)n);
+                n += k > 0 ? (size_t)k : 0;
+        }
+        *ret_size = n;
+        return image;
+}
+
 static struct loader read_loader(int fd, uint64_t base)
 {
         struct loader l = { 0 };
-        struct stat st;
+        size_t size;
+        uint8_t *image = read_image(fd, &size);
 
-        if (fstat(fd, &st) != 0 || st.st_size <= 0)
-                return l;
-        const size_t size = (size_t)st.st_size;
-        uint8_t *image = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
-        if (image == MAP_FAILED)
+        if (!image)
                 return l;
         const uint64_t open_value = dynamic_symbol(image, size, "dlopen");
         const uint64_t symbol_value = dynamic_symbol(image, size, "dlsym");
         if (open_value && symbol_value)
                 l = (struct loader){ .dlopen_at = base + open_value, .dlsym_at = base + symbol_value };
-        (void)munmap(image, size);
+        free(image);
         return l;
 }
 
@@ -104,9 +123,9 @@ bool loader_find(pid_t pid, struct loader *ret, struct error *error)
         int fd = open_libc(pid, &base);
 
         *ret = (struct loader){ 0 };
-        if (fd >= 0) {
-                *ret = read_loader(fd, base);
-                (void)close(fd);
-        }
+        if (fd < 0)
+                return error_set(error, "the file of its C library is not there any more, or cannot be read");
+        *ret = read_loader(fd, base);
+        (void)close(fd);
         return ret->dlopen_at || error_set(error, "its C library has no dlopen (glibc before 2.34, or another one)");
 }

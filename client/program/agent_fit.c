@@ -248,7 +248,7 @@ static void check_image(const void *image, size_t size, struct agent_fit *f, str
 bool agent_fit_check(const char *path, struct agent_fit *ret, struct error *error)
 {
         struct stat st;
-        int fd = open(path, O_RDONLY | O_CLOEXEC);
+        int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY); /* it may be a FIFO */
         void *image = MAP_FAILED;
 
         *ret = (struct agent_fit){ .version = "", .obstacle = OBSTACLE_NOT_GHC };

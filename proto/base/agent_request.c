@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "heapwatch/eventlog.h"
@@ -18,9 +17,12 @@
 #include "proto/base/agent_socket.h"
 #include "proto/base/clock.h"
 #include "proto/base/descriptors.h"
+#include "proto/base/unix_socket.h"
 
 #define ANSWER_MAX 600
 #define READ_BYTES 65536
+
+#define FULL_STEP_MS 20 /* from one attempt to the next while no connection is taken */
 
 struct reading {
         unsigned char bytes[ANSWER_MAX + READ_BYTES];
@@ -72,6 +74,8 @@ static const char *read_answer(int fd, struct reading *r, uint64_t wait_ms, stru
                         r->size = ANSWER_MAX;
                 }
                 n = recv(fd, r->bytes + r->size, READ_BYTES - 1, 0);
+                if (n < 0 && (errno == EAGAIN || errno == EINTR))
+                        continue;
                 if (n <= 0) {
                         (void)error_set(
                                 error,
@@ -90,17 +94,17 @@ static const char *read_answer(int fd, struct reading *r, uint64_t wait_ms, stru
         return NULL;
 }
 
-/* A connection to the agent there; -1 with an error message. */
-static int reach(const char *path, struct error *error)
+/* A connection to the agent there, nonblocking; -1 with an error message. */
+static int reach(const char *path, uint64_t wait_ms, struct error *error)
 {
-        struct sockaddr_un address = { .sun_family = AF_UNIX };
+        const uint64_t until = clock_mono_ms() + wait_ms;
         int fd;
 
-        if ((size_t)snprintf(address.sun_path, sizeof(address.sun_path), "%s", path) >= sizeof(address.sun_path))
-                return error_code(error, -1, "the path %s is too long", path);
-        fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-        if (fd < 0 || connect(fd, (struct sockaddr *)&address, sizeof(address)) < 0)
-                (void)error_set(error, "no agent answers on %s: %s", path, strerror(errno));
+        while ((fd = unix_connect(path)) == -EAGAIN && clock_mono_ms() < until)
+                (void)poll(NULL, 0, FULL_STEP_MS); /* others wait there, too; its owner may never take them */
+        if (fd < 0)
+                (void)error_set(error, "no agent answers on %s: %s", path,
+                                fd == -EAGAIN ? "too many connections wait there" : strerror(-fd));
         else if (!agent_peer_listens(path, fd))
                 (void)error_set(error, "it is not process %ld that listens on %s", (long)agent_peer_process(path),
                                 path);
@@ -115,7 +119,7 @@ bool agent_request(const char *path, const char *request, uint64_t wait_ms, char
 {
         static struct reading r;
         char line[128];
-        int n = snprintf(line, sizeof(line), "%ld %s\n", (long)getpid(), request), fd = reach(path, error);
+        int n = snprintf(line, sizeof(line), "%ld %s\n", (long)getpid(), request), fd = reach(path, wait_ms, error);
 
         if (fd < 0)
                 return false;

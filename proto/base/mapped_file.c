@@ -7,19 +7,39 @@
  */
 #include "proto/base/mapped_file.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/openat2.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
-#define FLAGS (O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+#include "proto/base/descriptors.h"
 
+/*
+ * A regular file below a root, which its user may have replaced by anything: no link leads out of it, and nothing else
+ * is opened, as that alone may wait or act on a device. -1: there is none.
+ */
 static int open_below(const char *root, const char *path)
 {
-        char whole[PATH_MAX + 32];
+        const struct open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS };
+        char found[64];
+        struct stat st;
+        int base = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC), fd = -1;
+        int at = base < 0 ? -1 : (int)syscall(SYS_openat2, base, path, &how, sizeof(how));
 
-        return (size_t)snprintf(whole, sizeof(whole), "%s%s", root, path) < sizeof(whole) ? open(whole, FLAGS) : -1;
+        if (at < 0 && base >= 0 && errno == ENOSYS)
+                at = openat(base, path + strspn(path, "/"), O_PATH | O_CLOEXEC | O_NOFOLLOW);
+        if (at >= 0 && fstat(at, &st) == 0 && S_ISREG(st.st_mode)) {
+                (void)snprintf(found, sizeof(found), "/proc/self/fd/%d", at);
+                fd = open(found, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+        }
+        close_fd(&at);
+        close_fd(&base);
+        return fd;
 }
 
 int mapped_file_open(pid_t pid, const char *path)
@@ -31,5 +51,5 @@ int mapped_file_open(pid_t pid, const char *path)
         const ssize_t n = fd < 0 ? readlink(root, top, sizeof(top)) : -1;
         if (n > 1 && n < (ssize_t)sizeof(top) && !strncmp(path, top, (size_t)n) && path[n] == '/')
                 fd = open_below(root, path + n);
-        return fd >= 0 ? fd : open(path, FLAGS);
+        return fd >= 0 ? fd : open_below("/", path);
 }

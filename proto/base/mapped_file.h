@@ -5,8 +5,11 @@
 
 #include <sys/types.h>
 
-/* Opens for reading what that path of a process most likely means; a FIFO does not block. -1: errno. It may be another
- * file, of the same path: callers check what is in it. */
+/*
+ * Opens for reading the regular file that a path of a process most likely means: no link leads out of its root, and
+ * nothing else is opened, as that alone may wait or act on a device. It may be another file, of the same path: callers
+ * check what is in it. -1: there is none.
+ */
 int mapped_file_open(pid_t pid, const char *path);
 
 #endif

@@ -41,6 +41,30 @@ def age_s(pid):
     return time.clock_gettime(time.CLOCK_BOOTTIME) - ticks / os.sysconf("SC_CLK_TCK")
 
 
+@pytest.mark.usefixtures("tracing")
+def test_a_c_library_that_was_replaced(directory, serving):
+    """By what would hold up whoever opens it, or end whoever maps it."""
+    mapped = Path(subprocess.run(["ldd", serving["plain"]], capture_output=True, text=True).stdout.split("libc.so.6 => ")[1].split()[0])
+    for what in ("fifo", "cut", "link"):
+        library = directory / what / "libc.so.6"
+        library.parent.mkdir()
+        shutil.copy(mapped, library)
+        with Daemon(directory) as daemon, running(serving["plain"], stdin=subprocess.PIPE,
+                                                  env={**os.environ, "LD_LIBRARY_PATH": str(library.parent)}) as program:
+            wait_for(lambda: str(library) in Path(f"/proc/{program.pid}/maps").read_text(), "the library")
+            library.unlink()
+            instead = library.with_name("libc.so.6 (deleted)")
+            if what == "fifo":
+                os.mkfifo(instead)
+            elif what == "link":
+                instead.symlink_to("/dev/zero")
+            else:
+                instead.write_bytes(mapped.read_bytes()[:100000])
+            done = heapwatch(directory, "attach", program.pid)
+            assert done.returncode == 2 and "C library" in done.stderr, (what, done)
+            assert not daemon.status().targets and program.poll() is None
+
+
 @pytest.mark.long
 @pytest.mark.usefixtures("tracing")
 @pytest.mark.parametrize("build", BUILDS if LONG else ["plain"])

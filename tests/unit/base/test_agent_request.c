@@ -20,6 +20,7 @@
 #include <cmocka.h>
 
 #include "proto/base/agent_socket.h"
+#include "proto/base/unix_socket.h"
 
 static struct {
         int listener;
@@ -120,11 +121,37 @@ static void test_a_refusal(void **state)
         assert_string_equal(error.text, "the agent says: it cannot be stopped");
 }
 
+/* Its owner takes no connections, and has filled the queue of those that wait. */
+static void test_a_full_backlog(void **state)
+{
+        struct sockaddr_un a = { .sun_family = AF_UNIX };
+        char said[128], directory[] = "/tmp/hw-test-XXXXXX";
+        struct error error;
+        int listener = socket(AF_UNIX, SOCK_STREAM, 0), waiting[8], n = 0;
+
+        (void)state;
+        assert_non_null(mkdtemp(directory));
+        (void)snprintf(a.sun_path, sizeof(a.sun_path), "%s/agent", directory);
+        assert_int_equal(bind(listener, (const struct sockaddr *)&a, sizeof(a)), 0);
+        assert_int_equal(listen(listener, 0), 0);
+        while (n < 8 && (waiting[n] = unix_connect(a.sun_path)) >= 0)
+                n++;
+        assert_in_range(n, 1, 7);
+        assert_false(agent_request(a.sun_path, "status", 100, said, sizeof(said), &error));
+        assert_non_null(strstr(error.text, "too many connections"));
+        while (n > 0)
+                (void)close(waiting[--n]);
+        (void)close(listener);
+        assert_int_equal(unlink(a.sun_path), 0);
+        assert_int_equal(rmdir(directory), 0);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(test_an_answer_that_comes_in_pieces),
                 cmocka_unit_test(test_a_refusal),
+                cmocka_unit_test(test_a_full_backlog),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
