@@ -410,7 +410,7 @@ check-one:
 test: check-one
 .PHONY: test
 
-#: check-fleet  tests of export and actions with real receivers: installs Prometheus, VictoriaMetrics, InfluxDB ...
+#: check-fleet  tests of export and actions with real receivers: installs Prometheus, VictoriaMetrics ...
 check-fleet:
 	$(Q)scripts/deps fleet
 	$(Q)$(MAKE) --no-print-directory all

@@ -38,8 +38,8 @@ struct batcher;
 struct sender_kind;
 
 struct batcher_kind {
-        const char *type;                    /* Content-Type, over HTTP */
-        const struct sender_kind *over_http; /* NULL: a batch is the body of a POST, as it is */
+        const char *type;                 /* Content-Type */
+        const struct sender_kind *sender; /* NULL: a batch is the body of a POST, as it is */
         struct batcher *(*make)(void);
         void (*sample)(struct batcher *e, const struct metric_sample *sample);
         uint64_t (*flush)(
@@ -55,7 +55,7 @@ struct batcher {
 };
 
 extern const struct batcher_kind batcher_remote_write, batcher_otlp, batcher_otlp_json, batcher_otlp_native,
-        batcher_otlp_json_native, batcher_influx, batcher_graphite, batcher_statsd;
+        batcher_otlp_json_native;
 
 /* NULL when out of memory. */
 struct batcher *batcher_new(const struct batcher_kind *kind);

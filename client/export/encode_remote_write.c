@@ -131,7 +131,7 @@ static bool add_labels(struct remote_write *w, HwRw__Series *s, const struct met
         s->labels_refs = arena_calloc(&w->arena, (sample->n_labels + now->n_labels + 2) * 2, sizeof(uint32_t));
         if (!s->labels_refs)
                 return false;
-        (void)snprintf(name, sizeof(name), "%s%s", sample->name, part->suffix);
+        (void)snprintf(name, sizeof(name), "%s%s", sample->metric->name, part->suffix);
         whole = add_label(w, s, "__name__", name);
         for (size_t i = 0; whole && i < sample->n_labels; i++)
                 if (*sample->labels[i].value) /* an empty value means no label, and would be refused */
@@ -302,7 +302,7 @@ static void add_sample(struct batcher *e, const struct metric_sample *sample)
 }
 
 const struct batcher_kind batcher_remote_write = {
-        .over_http = &sender_remote_write,
+        .sender = &sender_remote_write,
         .make = make,
         .sample = add_sample,
         .flush = flush,

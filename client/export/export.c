@@ -16,9 +16,9 @@
 
 struct export
 {
-        struct text_list endpoints, labels, textfile, remote_write, otlp, influx, graphite, statsd, pyroscope;
+        struct text_list endpoints, labels, textfile, remote_write, otlp, pyroscope;
         const char *config, *listen;
-        const char *token_file, *bearer_file, *ca_file, *names, *journal;
+        const char *token_file, *bearer_file, *ca_file, *journal;
         uint64_t interval_ns, bands, series;
         bool no_token, check;
         enum log_level level;
@@ -39,11 +39,6 @@ static const struct option options[] = {
                     "Prometheus' remote write: 2.0, or 1.0 where the receiver takes no more"),
         OPTION_LIST("otlp", 0, "URL", struct export, otlp, COMPLETE_NOTHING,
                     "OpenTelemetry over HTTP: URL of a collector, with /v1/metrics"),
-        OPTION_LIST("influx", 0, "ADDRESS", struct export, influx, COMPLETE_NOTHING,
-                    "Influx' line protocol: http://HOST:PORT/write?db=NAME, udp://HOST:PORT, unix:PATH ..."),
-        OPTION_LIST("graphite", 0, "ADDRESS", struct export, graphite, COMPLETE_NOTHING,
-                    "Graphite's plaintext with tags: tcp://HOST:PORT"),
-        OPTION_LIST("statsd", 0, "ADDRESS", struct export, statsd, COMPLETE_NOTHING, "statsd gauges: udp://HOST:PORT"),
         OPTION_LIST("pyroscope", 0, "URL", struct export, pyroscope, COMPLETE_NOTHING,
                     "Pyroscope: heap bands and time profile as pprof; URL of its /ingest"),
         OPTION_TEXT("bearer-file", 0, "FILE", struct export, bearer_file, COMPLETE_FILE,
@@ -51,8 +46,6 @@ static const struct option options[] = {
         OPTION_TEXT("ca-file", 0, "FILE", struct export, ca_file, COMPLETE_FILE,
                     "certificate authorities for https; default: the system's"),
         OPTION_CONNECT(struct export, endpoints),
-        OPTION_TEXT("names", 0, "SET[,SET]", struct export, names, COMPLETE_NOTHING,
-                    "names of metrics: heapwatch (default), prometheus-metrics-ghc, ekg, otel, eventlog-live"),
         OPTION_LIST("label", 'l', "NAME=VALUE", struct export, labels, COMPLETE_NOTHING,
                     "a label for all samples that are sent; default: host=THIS HOST; may be repeated"),
         OPTION_DURATION("interval", 'i', struct export, interval_ns, UINT64_C(1000000000), UINT64_C(3600000000000),
@@ -118,16 +111,15 @@ static bool fill(struct plan *p, const struct export *x, struct error *error)
                 enum sink_kind kind;
                 const struct text_list *addresses;
         } sinks[] = {
-                { SINK_TEXTFILE, &x->textfile },   { SINK_REMOTE_WRITE, &x->remote_write }, { SINK_OTLP, &x->otlp },
-                { SINK_INFLUX, &x->influx },       { SINK_GRAPHITE, &x->graphite },         { SINK_STATSD, &x->statsd },
+                { SINK_TEXTFILE, &x->textfile },
+                { SINK_REMOTE_WRITE, &x->remote_write },
+                { SINK_OTLP, &x->otlp },
                 { SINK_PYROSCOPE, &x->pyroscope },
         };
 
         p->interval_ns = x->interval_ns;
         p->bands = x->bands;
         p->series = x->series;
-        if (x->names && !plan_sets(p->sets, x->names, error))
-                return false;
         p->no_journal = x->journal && !strcmp(x->journal, "off");
         error_set(error, "out of memory");
         if (x->journal && !p->no_journal && !(p->journal = strdup(x->journal)))
@@ -177,7 +169,7 @@ static int run(void *filled)
 
 const struct command command_export = {
         .name = "export",
-        .summary = "metrics for Prometheus, OpenTelemetry, Influx, Graphite, statsd; profiles for Pyroscope",
+        .summary = "metrics for Prometheus and OpenTelemetry; profiles for Pyroscope",
         .usage = (const char *const[]){ "--config FILE [OPTION]...", "[--listen|--remote-write|--otlp ...] [OPTION]...",
                                         NULL },
         .about = "Follows daemons and exports their state to other systems, several at once: every metric of "

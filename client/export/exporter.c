@@ -2,7 +2,6 @@
 #include "client/export/exporter.h"
 
 #include <errno.h>
-#include <event2/dns.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -108,7 +107,6 @@ struct exporter {
         const struct plan *plan;
         bool only_check;
         struct event_base *base;
-        struct evdns_base *names;
         struct http *http;
         struct connections *connections;
         struct event *readable, *again, *beat, *signals[3], *end;
@@ -275,9 +273,8 @@ static bool journal_path(struct sink *s, struct error *error)
 {
         const struct plan *p = s->exporter->plan;
         char name[96], state[STATE_PATH_MAX];
-        enum address_kind kind = address_kind(s->plan->address);
 
-        if (s->exporter->only_check || p->no_journal || kind == ADDRESS_UDP || kind == ADDRESS_UNIXGRAM)
+        if (s->exporter->only_check || p->no_journal)
                 return true;
         (void)snprintf(name, sizeof(name), "export-%s", s->plan->name);
         if (!p->journal && state_path(state, sizeof(state), name, feed_endpoint(s->exporter->feed, 0)) < 0)
@@ -306,7 +303,6 @@ static bool open_delivery(struct sink *s, struct error *error)
         s->delivery_options = (struct delivery_options){
                 .name = p->name,
                 .sender = { .base = s->exporter->base,
-                            .names = s->exporter->names,
                             .http = s->exporter->http,
                             .batcher = sink_batcher(p),
                             .address = p->address,
@@ -328,7 +324,7 @@ static bool open_timer(struct sink *s)
 {
         struct timeval every = { .tv_sec = (time_t)(s->plan->interval_ns / 1000000000u),
                                  .tv_usec = (suseconds_t)(s->plan->interval_ns / 1000u % 1000000u) };
-        struct metrics_options what = { .sets = s->plan->sets, .bands = s->plan->bands, .series = s->plan->series };
+        struct metrics_options what = { .bands = s->plan->bands, .series = s->plan->series };
 
         s->metrics = metrics_new(&what);
         s->timer = event_new(s->exporter->base, -1, EV_PERSIST, on_interval, s);
@@ -456,14 +452,9 @@ struct exporter *exporter_new(const struct plan *plan, bool only_check, struct e
         e->plan = plan;
         e->only_check = only_check;
         e->base = event_base_new();
-        e->names =
-                e->base ? evdns_base_new(e->base, EVDNS_BASE_INITIALIZE_NAMESERVERS | EVDNS_BASE_DISABLE_WHEN_INACTIVE)
-                        : NULL;
-        if (e->base && !e->names) /* no name server: addresses and /etc/hosts still work */
-                e->names = evdns_base_new(e->base, EVDNS_BASE_DISABLE_WHEN_INACTIVE);
         e->http = e->base ? http_new(e->base) : NULL;
         e->connections = e->base ? connections_new(e->base) : NULL;
-        bool whole = e->names && e->http && e->connections && open_feed(e, error) && open_events(e);
+        bool whole = e->http && e->connections && open_feed(e, error) && open_events(e);
         for (size_t i = 0; whole && i < plan->n_sinks; i++)
                 whole = open_sink(e, &plan->sinks[i], error);
         if (!whole)
@@ -510,8 +501,6 @@ void exporter_destroy(struct exporter **ep)
         world_destroy(&e->world);
         if (e->feed)
                 feed_close(&e->feed);
-        if (e->names)
-                evdns_base_free(e->names, 0);
         if (e->base)
                 event_base_free(e->base);
         free(e);

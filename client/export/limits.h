@@ -8,7 +8,6 @@
 #define BATCH_SAMPLES_MAX    4000                 /* further samples go into another batch */
 #define BATCH_BYTES_MAX      ((size_t)512 << 10)  /* of lines; the same */
 #define BATCHER_BYTES_MAX    ((size_t)16 << 20)   /* memory of a batch while it is made */
-#define DATAGRAM_BYTES_MAX   1400u                /* of lines, in one datagram */
 #define QUEUE_BYTES_DEFAULT  ((uint64_t)16 << 20) /* of one sink; beyond that the oldest batch is lost */
 #define QUEUE_BYTES_MOST     ((uint64_t)1 << 30)
 #define QUEUE_TIME_DEFAULT   UINT64_C(3600000000000) /* older batches are lost */

@@ -12,10 +12,8 @@
 #include "proto/base/error.h"
 
 #define INTERVAL_DEFAULT UINT64_C(15000000000)
-#define UNIX_PATH_MOST   107 /* bytes of a socket's path */
 
-const char *const sink_kind_names[SINK_KINDS + 1] = { "scrape",   "textfile", "remote-write", "otlp", "influx",
-                                                      "graphite", "statsd",   "pyroscope",    NULL };
+const char *const sink_kind_names[SINK_KINDS + 1] = { "scrape", "textfile", "remote-write", "otlp", "pyroscope", NULL };
 
 void plan_done(struct plan *p)
 {
@@ -82,44 +80,11 @@ bool plan_label(struct plan *p, const char *name, const char *value, struct erro
         return (p->labels[at].name && p->labels[at].value) || error_set(error, "out of memory");
 }
 
-bool plan_sets(const struct metric_set *sets[PLAN_SETS_MAX + 1], const char *text, struct error *error)
-{
-        char word[64];
-        size_t n = 0;
-
-        while (sets[n])
-                n++;
-        for (;;) {
-                size_t length = strcspn(text, ",");
-
-                (void)snprintf(word, sizeof(word), "%.*s", (int)length, text);
-                const struct metric_set *set = metric_set_find(word);
-                if (!set)
-                        return error_set(error,
-                                         "there are no names '%s'; expected heapwatch, prometheus-metrics-ghc, ekg, "
-                                         "otel or eventlog-live",
-                                         word);
-                for (size_t i = 0; i < n; i++)
-                        if (sets[i] == set)
-                                return error_set(error, "'%s' is there twice", word);
-                if (n == PLAN_SETS_MAX)
-                        return error_set(error, "too many names");
-                sets[n++] = set;
-                sets[n] = NULL;
-                if (!text[length])
-                        return true;
-                text += length + 1;
-        }
-}
-
 const struct batcher_kind *sink_batcher(const struct sink_plan *s)
 {
         static const struct batcher_kind *const kinds[SINK_KINDS] = {
                 [SINK_REMOTE_WRITE] = &batcher_remote_write,
                 [SINK_OTLP] = &batcher_otlp,
-                [SINK_INFLUX] = &batcher_influx,
-                [SINK_GRAPHITE] = &batcher_graphite,
-                [SINK_STATSD] = &batcher_statsd,
                 [SINK_PYROSCOPE] = &profiles_kind,
         };
 
@@ -142,59 +107,30 @@ enum remote_write_form sink_least_form(const struct sink_plan *s)
 
 /* ------------------------------------------------------------------ checks */
 
-/* Checks the address against what each kind supports. */
-static bool check_address(const struct sink_plan *s, struct error *error)
-{
-        static const char *const forms[SINK_KINDS] = {
-                [SINK_REMOTE_WRITE] = "http://… or https://…",
-                [SINK_OTLP] = "http://… or https://…",
-                [SINK_INFLUX] = "http://…, https://…, udp:// or tcp://HOST:PORT, unix:/PATH or unixgram:/PATH",
-                [SINK_GRAPHITE] = "tcp://HOST:PORT, udp://HOST:PORT or unix:/PATH",
-                [SINK_PYROSCOPE] = "http://… or https://…",
-                [SINK_STATSD] = "udp://HOST:PORT, tcp://HOST:PORT or unixgram:/PATH",
-        };
-        enum address_kind kind = address_kind(s->address);
-        bool http = kind == ADDRESS_HTTP, local = kind == ADDRESS_UNIX || kind == ADDRESS_UNIXGRAM;
-        char host[256];
-        uint16_t port;
-
-        bool by_http = s->kind == SINK_REMOTE_WRITE || s->kind == SINK_OTLP || s->kind == SINK_PYROSCOPE;
-        bool good = by_http ? http : s->kind == SINK_INFLUX ? kind != ADDRESS_BAD : kind != ADDRESS_BAD && !http;
-        if (good && !http && !local)
-                good = address_host(s->address, host, sizeof(host), &port);
-        if (good && local && strlen(strchr(s->address, ':') + 1) > UNIX_PATH_MOST)
-                return error_set(error, "sink %s: the path in '%s' is longer than %d bytes", s->name, s->address,
-                                 UNIX_PATH_MOST);
-        return good || error_set(error, "sink %s: '%s': expected %s", s->name, s->address, forms[s->kind]);
-}
-
 static bool check_sink(struct plan *p, struct sink_plan *s, struct error *error)
 {
         bool pulled = s->kind == SINK_SCRAPE || s->kind == SINK_TEXTFILE;
-        bool http = !pulled && s->address && address_kind(s->address) == ADDRESS_HTTP;
 
         if (!s->address)
                 return error_set(error, "sink %s: %s is missing", s->name,
                                  s->kind == SINK_SCRAPE     ? "listen: ADDRESS:PORT"
                                  : s->kind == SINK_TEXTFILE ? "path:"
                                                             : "url:");
-        if (!pulled && !check_address(s, error))
-                return false;
+        if (!pulled && !address_is_http(s->address))
+                return error_set(error, "sink %s: '%s': expected http://… or https://…", s->name, s->address);
         if (s->kind == SINK_TEXTFILE &&
             (*s->address != '/' || strlen(s->address) < 6 || strcmp(s->address + strlen(s->address) - 5, ".prom") != 0))
                 return error_set(error, "sink %s: '%s': expected an absolute path that ends with .prom", s->name,
                                  s->address);
-        if ((s->bearer_file || s->basic_file || s->ca_file) && !http)
+        if ((s->bearer_file || s->basic_file || s->ca_file) && pulled)
                 return error_set(error, "sink %s: bearer_file, basic_file and ca_file only go with http", s->name);
         if (s->bearer_file && s->basic_file)
                 return error_set(error, "sink %s: bearer_file and basic_file exclude each other", s->name);
-        if (http && strchr(s->address, '@'))
+        if (!pulled && strchr(s->address, '@'))
                 return error_set(error, "sink %s: no user or password in a URL, which others see; use basic_file",
                                  s->name);
         if (s->token_file && s->kind != SINK_SCRAPE)
                 return error_set(error, "sink %s: token_file is for kind scrape; to send one use bearer_file", s->name);
-        if (!s->sets[0])
-                memcpy(s->sets, p->sets, sizeof(s->sets));
         if (!s->interval_ns)
                 s->interval_ns = p->interval_ns;
         if (!s->bands)
@@ -210,7 +146,7 @@ static bool check_sink(struct plan *p, struct sink_plan *s, struct error *error)
         return true;
 }
 
-/* Named after its kind, "influx", with a number if there are several, "influx-2". */
+/* Named after its kind, "otlp", with a number if there are several, "otlp-2". */
 static bool name_sink(struct plan *p, size_t i)
 {
         char name[64];
@@ -227,12 +163,10 @@ bool plan_check(struct plan *p, struct error *error)
 {
         if (!p->interval_ns)
                 p->interval_ns = INTERVAL_DEFAULT;
-        if (!p->sets[0])
-                p->sets[0] = &metric_sets[0];
         if (p->n_sinks == 0)
                 return error_set(error,
-                                 "nothing to export to: give --listen, --textfile, --remote-write, --otlp, "
-                                 "--influx, --graphite, --statsd, --pyroscope or --config");
+                                 "nothing to export to: give --listen, --textfile, --remote-write, --otlp, --pyroscope "
+                                 "or --config");
         for (size_t i = 0; i < p->n_sinks; i++) {
                 if (!p->sinks[i].name && !name_sink(p, i))
                         return error_set(error, "out of memory");

@@ -15,17 +15,12 @@ enum sink_kind {
         SINK_TEXTFILE,
         SINK_REMOTE_WRITE,
         SINK_OTLP,
-        SINK_INFLUX,
-        SINK_GRAPHITE,
-        SINK_STATSD,
         SINK_PYROSCOPE,
         SINK_KINDS,
 };
 
 /* "scrape", "textfile" ...; ended by NULL. */
 extern const char *const sink_kind_names[SINK_KINDS + 1];
-
-#define PLAN_SETS_MAX 8
 
 struct sink_plan {
         enum sink_kind kind;
@@ -35,8 +30,7 @@ struct sink_plan {
         bool no_token, json;
         int version; /* of remote-write: 1, 2, or 0: the best that the receiver takes */
         enum native_histograms { NATIVE_BY_KIND, NATIVE_NO, NATIVE_YES } native;
-        const struct metric_set *sets[PLAN_SETS_MAX + 1]; /* ended by NULL; the first NULL: the plan's */
-        uint64_t interval_ns;                             /* 0: the plan's; the same for the next two */
+        uint64_t interval_ns; /* 0: the plan's; the same for the next two */
         uint64_t bands, series;
         uint64_t queue_bytes, queue_ns, timeout_ns; /* 0: the default */
 };
@@ -48,7 +42,6 @@ struct plan {
         size_t n_daemons;
         struct metric_label labels[EXPORT_LABELS_MAX]; /* both texts owned */
         size_t n_labels;
-        const struct metric_set *sets[PLAN_SETS_MAX + 1];
         uint64_t interval_ns, bands, series;
         char *journal; /* directory; NULL: the default */
         bool no_journal;
@@ -61,9 +54,6 @@ struct sink_plan *plan_add(struct plan *p, enum sink_kind kind);
 
 /* Adds or replaces. False with a message: an invalid name, too many. */
 bool plan_label(struct plan *p, const char *name, const char *value, struct error *error);
-
-/* "heapwatch,ekg" into a list. */
-bool plan_sets(const struct metric_set *sets[PLAN_SETS_MAX + 1], const char *text, struct error *error);
 
 /* Completes it with names and defaults; reports what is wrong or missing. */
 bool plan_check(struct plan *p, struct error *error);

@@ -91,32 +91,13 @@ static bool read_bytes(struct yaml_file *f, const yaml_node_t *node, uint64_t *t
         return true;
 }
 
-/* One name set, or a list of them. */
-static bool read_sets(struct yaml_file *f, const yaml_node_t *node, const struct metric_set **sets)
-{
-        const struct metric_set *found[PLAN_SETS_MAX + 1] = { NULL };
-        bool list = node->type == YAML_SEQUENCE_NODE;
-        const yaml_node_t *item = list ? yaml_item_at(f, node, 0) : node;
-
-        for (size_t i = 1; item; item = list ? yaml_item_at(f, node, i++) : NULL) {
-                const char *text = some_text(f, item, "a name set");
-                struct error error;
-
-                if (!text || (!plan_sets(found, text, &error) && !yaml_error(f, item, 0, "%s", error.text)))
-                        return false;
-        }
-        if (!sets[0])
-                memcpy(sets, found, sizeof(found));
-        return true;
-}
-
 /* ------------------------------------------------------------------- a sink */
 
-static const char *const sink_keys[] = { "kind",        "name",       "listen",           "path",
-                                         "url",         "format",     "token_file",       "no_token",
-                                         "bearer_file", "basic_file", "ca_file",          "names",
-                                         "interval",    "bands",      "series",           "queue_bytes",
-                                         "queue_time",  "timeout",    "native_histograms" };
+static const char *const sink_keys[] = {
+        "kind",       "name",     "listen",      "path",       "url",     "format",
+        "token_file", "no_token", "bearer_file", "basic_file", "ca_file", "interval",
+        "bands",      "series",   "queue_bytes", "queue_time", "timeout", "native_histograms"
+};
 
 static bool read_format(struct yaml_file *f, const yaml_node_t *node, struct sink_plan *s)
 {
@@ -188,8 +169,6 @@ static bool read_sink_entry(struct yaml_file *f, const struct yaml_entry *e, str
                 return read_text(f, value, "a path", &s->basic_file);
         if (!strcmp(key, "ca_file"))
                 return read_text(f, value, "a path", &s->ca_file);
-        if (!strcmp(key, "names"))
-                return read_sets(f, value, s->sets);
         if (!strcmp(key, "interval"))
                 return read_duration(f, value, NS_PER_S, UINT64_C(3600) * NS_PER_S, &s->interval_ns);
         if (!strcmp(key, "bands"))
@@ -215,18 +194,13 @@ static bool read_sink(struct yaml_file *f, const yaml_node_t *node, struct plan 
         kind = yaml_get(f, node, "kind");
         const char *text = kind ? some_text(f, kind, "a kind of sink") : NULL;
         if (!kind)
-                return yaml_error(f, node, 0,
-                                  "a sink needs kind: scrape, textfile, remote-write, otlp, influx, "
-                                  "graphite, statsd or pyroscope");
+                return yaml_error(f, node, 0, "a sink needs kind: scrape, textfile, remote-write, otlp or pyroscope");
         while (text && n < SINK_KINDS && strcmp(text, sink_kind_names[n]) != 0)
                 n++;
         if (!text)
                 return false;
         if (n == SINK_KINDS)
-                return yaml_error(
-                        f, kind, 0,
-                        "'%s': expected scrape, textfile, remote-write, otlp, influx, graphite, statsd or pyroscope",
-                        text);
+                return yaml_error(f, kind, 0, "'%s': expected scrape, textfile, remote-write, otlp or pyroscope", text);
         struct sink_plan *s = plan_add(p, (enum sink_kind)n);
         if (!s)
                 return yaml_error(f, node, 0, "more than %d sinks", EXPORT_SINKS_MAX);
@@ -238,7 +212,7 @@ static bool read_sink(struct yaml_file *f, const yaml_node_t *node, struct plan 
 
 /* ----------------------------------------------------------------- the file */
 
-static const char *const keys[] = { "daemons", "interval", "names", "labels", "bands", "series", "journal", "sinks" };
+static const char *const keys[] = { "daemons", "interval", "labels", "bands", "series", "journal", "sinks" };
 
 static bool read_sinks(struct yaml_file *f, const yaml_node_t *node, struct plan *p)
 {
@@ -303,8 +277,6 @@ static void read_entry(struct yaml_file *f, const struct yaml_entry *e, struct p
                 (void)read_daemons(f, e->value, p);
         else if (!strcmp(e->key, "interval"))
                 (void)read_duration(f, e->value, NS_PER_S, UINT64_C(3600) * NS_PER_S, &p->interval_ns);
-        else if (!strcmp(e->key, "names"))
-                (void)read_sets(f, e->value, p->sets);
         else if (!strcmp(e->key, "labels"))
                 (void)read_labels(f, e->value, p);
         else if (!strcmp(e->key, "bands"))

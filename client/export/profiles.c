@@ -177,4 +177,4 @@ uint64_t profiles_run(struct profiles *p, const struct encoding *encoding, const
         return w.lost;
 }
 
-const struct batcher_kind profiles_kind = { .over_http = &sender_profile };
+const struct batcher_kind profiles_kind = { .sender = &sender_profile };

@@ -100,7 +100,7 @@ static bool start(struct scrape *s, struct error *error)
 {
         struct event_base *base = s->options.base;
         const struct sink_plan *p = s->options.plan;
-        struct metrics_options what = { .sets = p->sets, .bands = p->bands, .series = p->series };
+        struct metrics_options what = { .bands = p->bands, .series = p->series };
         char name[LISTEN_ADDRESS_TEXT_MOST];
 
         error_set(error, "out of memory");

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * sender.h - how a batch is sent: by HTTP, a stream (TCP, Unix) or datagrams (UDP, Unix).
- *
- * One batch at a time. Streams and datagrams have no answer: what the kernel has accepted
- * counts as sent.
+ * sender.h - how a batch is sent, by HTTP: one at a time.
  */
 #ifndef HW_CLIENT_EXPORT_SENDER_H
 #define HW_CLIENT_EXPORT_SENDER_H
@@ -12,7 +9,6 @@
 #include "client/export/remote_write.h"
 
 struct event_base;
-struct evdns_base;
 struct http;
 struct sender;
 
@@ -26,22 +22,15 @@ struct sent {
 /* Called once for each batch, from the loop, never from within sender_send. */
 typedef void sent_fn(void *ctx, const struct sent *sent);
 
-enum address_kind { ADDRESS_HTTP, ADDRESS_TCP, ADDRESS_UDP, ADDRESS_UNIX, ADDRESS_UNIXGRAM, ADDRESS_BAD };
-
-/* http://… https://… tcp://HOST:PORT udp://HOST:PORT unix:PATH unixgram:PATH */
-enum address_kind address_kind(const char *address);
-
-/* Host and port of tcp:// and udp://. False: malformed. */
-bool address_host(const char *address, char *host, size_t size, uint16_t *ret_port);
+bool address_is_http(const char *address);
 
 struct sender_options {
         const char *name; /* of the sink, for logs */
         struct event_base *base;
-        struct evdns_base *names;
         struct http *http;
         const struct batcher_kind *batcher;
         const char *address;
-        const char *bearer_file, *basic_file, *ca_file; /* over HTTP; NULL: none */
+        const char *bearer_file, *basic_file, *ca_file; /* NULL: none */
         uint64_t timeout_ns;
         enum remote_write_form best, least; /* of remote writes: what is tried first, and last */
         sent_fn *done;
@@ -55,7 +44,7 @@ void sender_destroy(struct sender **s);
 /* Borrows the batch until `done`. */
 void sender_send(struct sender *s, const struct batch *batch);
 
-/* What the kinds of senders implement. A batcher's kind says which one is used over HTTP. */
+/* What the kinds of senders implement. A batcher's kind says which one is used. */
 struct sender_kind {
         struct sender *(*make)(const struct sender_options *options);
         void (*send)(struct sender *s, const struct batch *batch);
@@ -67,6 +56,6 @@ struct sender {
         struct sender_options options;
 };
 
-extern const struct sender_kind sender_http, sender_remote_write, sender_profile, sender_stream, sender_datagram;
+extern const struct sender_kind sender_http, sender_remote_write, sender_profile;
 
 #endif

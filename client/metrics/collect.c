@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "client/metrics/bands.h"
-#include "client/metrics/tables.h"
 #include "client/state/kept.h"
 #include "proto/base/decimal.h"
 
@@ -29,17 +28,14 @@ struct metrics {
 struct metric_out {
         struct metrics *m;
         const struct metrics_source *source;
-        const struct metric_set *set;
         const struct metric *metric;
         struct shown *shown; /* the target's; NULL: of no target */
         struct metric_scope scope;
         size_t daemon;
         metric_taker *take;
         void *ctx;
-        char name[METRIC_NAME_MAX];
 };
 
-static const struct metric_set *const own_names[] = { &metric_sets[0], NULL };
 static const struct metric left_out = NUMBER("heapwatch_series_left_out", GAUGE, NONE, NULL,
                                              "Samples of this target beyond the limit.", "this client");
 
@@ -56,8 +52,6 @@ struct metrics *metrics_new(const struct metrics_options *options)
                 return NULL;
         m->options = *options;
         m->targets = (struct kept){ .size = sizeof(struct shown), .drop = shown_drop };
-        if (!m->options.sets)
-                m->options.sets = own_names;
         if (!m->options.bands)
                 m->options.bands = METRICS_BANDS;
         if (m->options.bands > BANDS_MOST)
@@ -123,13 +117,7 @@ static void emit(struct metric_out *o, double value, const struct metric_points 
         const struct world_target *t = o->scope.target;
         const Hw__Run *run = t && t->target ? t->target->run_info : NULL;
         const Hw__DaemonState *d = o->scope.daemon ? o->scope.daemon->state : NULL;
-        struct metric_sample s = { .set = o->set,
-                                   .metric = o->metric,
-                                   .name = o->name,
-                                   .target = t,
-                                   .labels = all,
-                                   .value = value,
-                                   .points = points };
+        struct metric_sample s = { .metric = o->metric, .target = t, .labels = all, .value = value, .points = points };
 
         if (t)
                 all[s.n_labels++] = (struct metric_label){ "target", t->name };
@@ -177,7 +165,7 @@ static void put(struct metric_out *o)
         if (m->put)
                 m->put(o, &o->scope);
         else
-                metric_put(o, (m->fact ? base_value(o->scope.target, m->fact) : m->value(&o->scope)) * m->scale, NULL);
+                metric_put(o, m->fact ? base_value(o->scope.target, m->fact) : m->value(&o->scope), NULL);
 }
 
 static bool is_silent(const struct metrics_source *source, size_t daemon)
@@ -209,7 +197,7 @@ static void of_targets(struct metric_out *o)
 static void of_daemons(struct metric_out *o)
 {
         for (size_t i = 0; o->source->live && i < o->source->n_daemons; i++) {
-                if (o->metric != o->set->of_daemon && is_silent(o->source, i))
+                if (o->metric != metrics_of_daemon && is_silent(o->source, i))
                         continue;
                 o->daemon = i;
                 o->scope = (struct metric_scope){ .daemon = world_daemon(o->source->world, i) };
@@ -227,11 +215,8 @@ static void of_sinks(struct metric_out *o)
 
 static void each_row(struct metric_out *o, const struct metric *rows, void (*of)(struct metric_out *))
 {
-        for (; rows && rows->name; rows++) {
-                if (rows->absent)
-                        continue;
+        for (; rows->name; rows++) {
                 o->metric = rows;
-                metric_prometheus_name(o->name, o->set, rows);
                 of(o);
         }
 }
@@ -239,9 +224,7 @@ static void each_row(struct metric_out *o, const struct metric *rows, void (*of)
 /* After all others, and beyond any limit. */
 static void put_left_out(struct metric_out *o)
 {
-        o->set = &metric_sets[0];
         o->metric = &left_out;
-        metric_prometheus_name(o->name, o->set, o->metric);
         for (size_t i = 0; i < o->m->targets.n; i++) {
                 const struct world_target *t = world_target(o->source->world, i);
                 const struct shown *s = kept_entry(&o->m->targets, i);
@@ -258,13 +241,9 @@ void metrics_collect(struct metrics *m, const struct metrics_source *source, met
         struct metric_out o = { .m = m, .source = source, .take = take, .ctx = ctx };
 
         follow(m, source->world);
-        for (const struct metric_set *const *set = m->options.sets; *set; set++) {
-                o.set = *set;
-                each_row(&o, o.set->of_daemon, of_daemons);
-                each_row(&o, o.set->of_target, of_targets);
-        }
-        o.set = &metric_sets[0]; /* what is lost is reported with any set of names */
-        each_row(&o, o.set->of_sink, of_sinks);
+        each_row(&o, metrics_of_daemon, of_daemons);
+        each_row(&o, metrics_of_target, of_targets);
+        each_row(&o, metrics_of_sink, of_sinks);
         put_left_out(&o);
 }
 

@@ -12,9 +12,8 @@
 #include "client/metrics/metric.h"
 
 struct metrics_options {
-        const struct metric_set *const *sets; /* ended by NULL; NULL: heapwatch's own */
-        size_t bands;                         /* per target; 0: METRICS_BANDS. At most BANDS_MOST */
-        size_t series;                        /* samples per target; 0: METRICS_SERIES */
+        size_t bands;  /* per target; 0: METRICS_BANDS. At most BANDS_MOST */
+        size_t series; /* samples per target; 0: METRICS_SERIES */
 };
 
 #define METRICS_BANDS  20
@@ -40,9 +39,7 @@ struct metrics_source {
 
 /* One sample. Borrowed for the call. */
 struct metric_sample {
-        const struct metric_set *set;
         const struct metric *metric;
-        const char *name;                  /* in Prometheus' characters */
         const struct world_target *target; /* NULL: of no target */
         const struct metric_label *labels; /* with target and daemon; only those that have a value */
         size_t n_labels;

@@ -158,31 +158,6 @@ void put_bands(struct metric_out *out, const struct metric_scope *s)
         metric_put(out, (double)shown.other_bytes, LABELS({ "band", "other" }, { "id", "other" }));
 }
 
-void put_heap_samples(struct metric_out *out, const struct metric_scope *s)
-{
-        const Hw__Run *r = s->target->target ? s->target->target->run_info : NULL;
-        struct bands_shown shown;
-        char by[64];
-
-        if (!bands_choose(&shown, s))
-                return;
-        const char *breakdown = r && r->has_breakdown
-                                        ? lower(by, &hw__breakdown__descriptor, (int)r->breakdown, strlen("BREAKDOWN_"))
-                                        : NULL;
-        for (size_t i = 0; i < shown.n; i++) {
-                const Hw__Band *b = shown.bands[i]->def;
-                const Hw__InfoTable *t = b->info_table;
-                char id[NUMBER_BYTES];
-
-                metric_put(out, (double)shown.bands[i]->bytes,
-                           LABELS({ "heapProfBreakdown", breakdown }, { "heapProfId", number(id, shown.bands[i]->id) },
-                                  { "heapProfLabel", b->label }, { "ipName", t ? t->name : NULL },
-                                  { "ipModule", t ? t->module : NULL }, { "ipSrcLoc", t ? t->source : NULL }));
-        }
-        metric_put(out, (double)shown.other_bytes,
-                   LABELS({ "heapProfBreakdown", breakdown }, { "heapProfId", "other" }, { "heapProfLabel", "other" }));
-}
-
 static void put_capabilities(struct metric_out *out, const struct metric_scope *s, const char *label, bool collecting,
                              double scale)
 {
@@ -206,11 +181,6 @@ void put_capability_run(struct metric_out *out, const struct metric_scope *s)
 void put_capability_gc(struct metric_out *out, const struct metric_scope *s)
 {
         put_capabilities(out, s, "capability", true, S_PER_NS);
-}
-
-void put_capability_ns(struct metric_out *out, const struct metric_scope *s)
-{
-        put_capabilities(out, s, "evCap", false, 1);
 }
 
 void put_sparks(struct metric_out *out, const struct metric_scope *s)

@@ -11,7 +11,4 @@ metric_putter put_info, put_state, put_pauses, put_pause_histogram, put_collecti
         put_capability_gc, put_sparks, put_verdicts, put_slopes, put_gained, put_onset, put_growth, put_time_to_limit,
         put_alerts, put_resident_parts, put_daemon_info, put_loop_time, put_loop_turns, put_notifier;
 
-/* As eventlog-live has them. */
-metric_putter put_capability_ns, put_heap_samples;
-
 #endif

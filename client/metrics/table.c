@@ -3,7 +3,7 @@
  * table.c - all metrics under heapwatch's own names, in the order in which they are written. If a target has more
  * samples than the limit, the last rows are left out: what a dashboard needs most comes first.
  */
-#include "client/metrics/tables.h"
+#include "client/metrics/metric.h"
 
 #include "client/metrics/several.h"
 #include "client/metrics/values.h"
@@ -23,18 +23,13 @@
 #define NAME_OF_WALL  "_seconds"
 
 #define FACT_AS(end, t, id, stem, u)                                                                                   \
-        { .name = "heapwatch_" stem NAME_OF_##u end,                                                                   \
-          .type = t,                                                                                                   \
-          .unit = UNIT_OF_##u,                                                                                         \
-          .fact = FACT_##id,                                                                                           \
-          .scale = 1,                                                                                                  \
-          .labels = "" },
+        { .name = "heapwatch_" stem NAME_OF_##u end, .type = t, .unit = UNIT_OF_##u, .fact = FACT_##id, .labels = "" },
 #define AS_GAUGE(...)   FACT_AS("", METRIC_GAUGE, __VA_ARGS__)
 #define AS_COUNTER(...) FACT_AS("_total", METRIC_COUNTER, __VA_ARGS__)
 #define AS_HIDDEN(...)
 #define X(id, stem, unit, kind, place, source, help) AS_##kind(id, stem, unit)
 
-const struct metric heapwatch_of_target[] = {
+const struct metric metrics_of_target[] = {
         SEVERAL("heapwatch_target_info", INFO, NONE, put_info, "program, ghc_version, rts_way, breakdown",
                 "The program.", "PROGRAM_ARGS, RTS_IDENTIFIER, HEAP_PROF_BEGIN"),
         SEVERAL("heapwatch_target_state", GAUGE, NONE, put_state, "state", "1 for the state that a target is in.",
@@ -76,7 +71,7 @@ const struct metric heapwatch_of_target[] = {
 };
 #undef X
 
-const struct metric heapwatch_of_daemon[] = {
+const struct metric metrics_of_daemon[] = {
         NUMBER("heapwatch_daemon_up", GAUGE, NONE, of_daemon_up, "1 while the daemon sends heartbeats.",
                "its heartbeat"),
         SEVERAL("heapwatch_daemon_info", INFO, NONE, put_daemon_info, "version", "Which daemon.", "the daemon"),
@@ -139,7 +134,7 @@ const struct metric heapwatch_of_daemon[] = {
         METRICS_END,
 };
 
-const struct metric heapwatch_of_sink[] = {
+const struct metric metrics_of_sink[] = {
         NUMBER("heapwatch_export_samples_sent_total", COUNTER, NONE, of_sink_sent,
                "Samples that the receiver accepted.", "heapwatch export"),
         NUMBER("heapwatch_export_samples_lost_total", COUNTER, NONE, of_sink_lost,
@@ -164,3 +159,22 @@ const struct metric heapwatch_of_sink[] = {
                "Times that they could not be written.", "heapwatch export"),
         METRICS_END,
 };
+
+const char *metric_help(const struct metric *m)
+{
+        return m->help || !m->fact ? m->help : fact_rows[m->fact].help;
+}
+
+const char *metric_unit_name(enum metric_unit unit)
+{
+        static const char *const names[] = { "", "bytes", "seconds", "ratio", "bytes_per_second" };
+
+        return names[unit];
+}
+
+const char *metric_unit_ucum(enum metric_unit unit)
+{
+        static const char *const names[] = { "", "By", "s", "1", "By/s" };
+
+        return names[unit];
+}

@@ -64,35 +64,23 @@ void metrics_print_value(FILE *to, double value)
 /* OpenMetrics names the family of a counter or an info without its suffix. */
 static int family_length(bool open, const struct metric_sample *m)
 {
-        size_t n = strlen(m->name);
+        size_t n = strlen(m->metric->name);
         const char *end = m->metric->type == METRIC_COUNTER ? "_total" : m->metric->type == METRIC_INFO ? "_info" : "";
         size_t cut = strlen(end);
 
-        return (int)(open && n > cut && !strcmp(m->name + n - cut, end) ? n - cut : n);
-}
-
-/* A counter without _total, as in some name sets, is not a counter in OpenMetrics. */
-static const char *type_name(bool open, const struct metric_sample *m, int family)
-{
-        static const char *const names[] = { "gauge", "counter", "gauge", "summary", "histogram" };
-
-        if (open && m->metric->type == METRIC_INFO)
-                return "info";
-        if (open && m->metric->type == METRIC_COUNTER && (size_t)family == strlen(m->name))
-                return "unknown";
-        return names[m->metric->type];
+        return (int)(open && n > cut && !strcmp(m->metric->name + n - cut, end) ? n - cut : n);
 }
 
 void metrics_print_header(FILE *to, const struct metric_sample *m, bool open)
 {
+        static const char *const types[] = { "gauge", "counter", "gauge", "summary", "histogram" };
+        const char *type = open && m->metric->type == METRIC_INFO ? "info" : types[m->metric->type];
+        const char *unit = metric_unit_name(m->metric->unit), *name = m->metric->name;
         int n = family_length(open, m);
-        const char *unit = metric_unit_name(m->metric->unit);
-        size_t length = strlen(unit);
 
-        (void)fprintf(to, "# HELP %.*s %s\n# TYPE %.*s %s\n", n, m->name, metric_help(m->metric), n, m->name,
-                      type_name(open, m, n));
-        if (open && length && (size_t)n > length && !strncmp(m->name + n - length, unit, length))
-                (void)fprintf(to, "# UNIT %.*s %s\n", n, m->name, unit);
+        (void)fprintf(to, "# HELP %.*s %s\n# TYPE %.*s %s\n", n, name, metric_help(m->metric), n, name, type);
+        if (open && *unit)
+                (void)fprintf(to, "# UNIT %.*s %s\n", n, name, unit);
 }
 
 static void put_part(void *ctx, const struct metric_sample *m, const struct metric_part *part)
@@ -100,7 +88,7 @@ static void put_part(void *ctx, const struct metric_sample *m, const struct metr
         struct sheet *s = ctx;
         const char *separator = "{";
 
-        (void)fprintf(s->to, "%s%s", m->name, part->suffix);
+        (void)fprintf(s->to, "%s%s", m->metric->name, part->suffix);
         for (size_t i = 0; i < m->n_labels; i++)
                 put_label(s->to, &separator, m->labels[i].name, m->labels[i].value);
         if (part->label.name) {

@@ -9,19 +9,6 @@ enum { FACT_NAME_MAX = 64 };
 
 /* ------------------------------------------------- what no message has as it is */
 
-/* Event time, that is since the runtime started. */
-static double elapsed(const struct world_target *t)
-{
-        return t->event_time_ns ? (double)t->event_time_ns : NAN;
-}
-
-static double mutator(const struct world_target *t)
-{
-        double left = elapsed(t) - facts_get(t, FACT_GC_PAUSES);
-
-        return left < 0 ? 0 : left;
-}
-
 static double collections(const struct world_target *t)
 {
         double sum = NAN;
@@ -29,16 +16,6 @@ static double collections(const struct world_target *t)
         for (size_t i = 0; t->gc && i < t->gc->n_generations; i++)
                 if (t->gc->generations[i]->has_count)
                         sum = (isnan(sum) ? 0 : sum) + (double)t->gc->generations[i]->count;
-        return sum;
-}
-
-static double parallel_collections(const struct world_target *t)
-{
-        double sum = NAN;
-
-        for (size_t i = 0; t->gc && i < t->gc->n_generations; i++)
-                if (t->gc->generations[i]->has_parallel_count)
-                        sum = (isnan(sum) ? 0 : sum) + (double)t->gc->generations[i]->parallel_count;
         return sum;
 }
 

@@ -262,7 +262,7 @@ struct server *server_new(struct event_base *base, const struct server_options *
                 return NULL;
         s->options = *options;
         s->parts = *parts;
-        s->metrics = metrics_new(&(struct metrics_options){ .sets = NULL });
+        s->metrics = metrics_new(&(struct metrics_options){ .bands = 0 });
         s->http = evhttp_new(base);
         if (!s->http || !s->metrics) {
                 server_destroy(&s);

@@ -6,7 +6,6 @@ All give {(name, labels): value} of one moment, labels as a frozenset of pairs, 
 import http.server
 import math
 import pathlib
-import socket
 import socketserver
 import subprocess
 import sys
@@ -178,28 +177,6 @@ def of_otlp(headers, body):
                 yield name, labels, value, time
 
 
-def of_influx(headers, body):
-    for line in body.decode().splitlines():
-        head, value, time = line.replace("\\ ", "\x00").replace("\\,", "\x01").replace("\\=", "\x02").split(" ")
-        name, *tags = head.split(",")
-        labels = dict(tag.split("=") for tag in tags)
-        labels = {k: v.replace("\x00", " ").replace("\x01", ",").replace("\x02", "=") for k, v in labels.items()}
-        yield name, labels, float(value.removeprefix("value=")), int(time)
-
-
-def of_graphite(headers, body):
-    for line in body.decode().splitlines():
-        path, value, time = line.split(" ")
-        name, *tags = path.split(";")
-        yield name, dict(tag.split("=", 1) for tag in tags), float(value), int(time) * 10**9
-
-
-def of_statsd(headers, body):
-    for line in body.decode().splitlines():
-        name, value = line.removesuffix("|g").rsplit(":", 1)
-        yield name, {}, float(value), 0
-
-
 class Receiver:
     """What has come, by its time: {time: {(name, labels): value}}."""
 
@@ -300,49 +277,3 @@ class HTTP(Receiver):
         self.closing.set()
         self.server.shutdown()
         self.server.server_close()
-
-
-class Socket(Receiver):
-    """Lines over "udp", "tcp", "unix" or "unixgram"."""
-
-    def __init__(self, decode, kind, path=None):
-        super().__init__(decode)
-        family = socket.AF_UNIX if kind.startswith("unix") else socket.AF_INET
-        self.stream = kind in ("tcp", "unix")
-        self.socket = socket.socket(family, socket.SOCK_STREAM if self.stream else socket.SOCK_DGRAM)
-        self.socket.bind(str(path) if path else ("127.0.0.1", 0))
-        if not self.stream:
-            self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4 << 20)
-        self.url = f"{kind}:{path}" if path else f"{kind}://127.0.0.1:{self.socket.getsockname()[1]}"
-        self.longest = 0
-        if self.stream:
-            self.socket.listen()
-
-    def __enter__(self):
-        threading.Thread(target=self.streams if self.stream else self.datagrams, daemon=True).start()
-        return self
-
-    def __exit__(self, *_):
-        self.socket.close()
-
-    def datagrams(self):
-        while True:
-            try:
-                body = self.socket.recv(65536)
-            except OSError:
-                return
-            self.longest = max(self.longest, len(body))
-            self.take({}, body)
-
-    def streams(self):
-        while True:
-            try:
-                connection, _ = self.socket.accept()
-            except OSError:
-                return
-            threading.Thread(target=self.lines, args=(connection,), daemon=True).start()
-
-    def lines(self, connection):
-        with connection:
-            for line in connection.makefile("rb"):
-                self.take({}, line)

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """heapwatch export: every receiver gets the same numbers, and gets them all, whatever it does meanwhile."""
 import contextlib
-import os
 import re
 import shutil
 import signal
@@ -14,7 +13,7 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families 
 from prometheus_client.parser import text_string_to_metric_families
 
 from harness import CLIENT, DEADLINE_S, LOGS, Daemon, client, free_ports, wait_for
-from receivers import RW2, HTTP, Socket, of_graphite, of_influx, of_otlp, of_remote_write, of_remote_write_2, of_statsd
+from receivers import RW2, HTTP, of_otlp, of_remote_write, of_remote_write_2
 
 LOG = LOGS / "leaky-hT-ghc9103" / "run.eventlog"
 TOKEN = "0123456789abcdef0123"
@@ -97,36 +96,19 @@ def test_all_receivers_have_the_same_numbers(directory, daemon):
         prometheus = stack.enter_context(HTTP(of_remote_write))
         protobuf = stack.enter_context(HTTP(of_otlp, "/v1/metrics"))
         json = stack.enter_context(HTTP(of_otlp, "/v1/metrics"))
-        influx = stack.enter_context(HTTP(of_influx))
-        by_udp = stack.enter_context(Socket(of_influx, "udp"))
-        by_unix = stack.enter_context(Socket(of_influx, "unix", directory / "influx.sock"))
-        graphite = stack.enter_context(Socket(of_graphite, "tcp"))
-        statsd = stack.enter_context(Socket(of_statsd, "udp"))
         port = free_ports()
         x = stack.enter_context(Export(
             directory, daemon,
             f"{{kind: scrape, listen: '127.0.0.1:{port}', token_file: {token_file(directory)}}}",
             f"{{kind: remote-write, url: '{prometheus.url}', bearer_file: {directory / 'token'}}}",
-            f"{{kind: otlp, url: '{protobuf.url}'}}", f"{{kind: otlp, url: '{json.url}', format: json}}",
-            f"{{kind: influx, url: '{influx.url}'}}", f"{{kind: influx, url: '{by_udp.url}'}}",
-            f"{{kind: influx, url: '{by_unix.url}'}}", f"{{kind: graphite, url: '{graphite.url}'}}",
-            f"{{kind: statsd, url: '{statsd.url}'}}"))
-        wait_for(lambda: x.own("batches_sent_total", "statsd"), "all of them")
+            f"{{kind: otlp, url: '{protobuf.url}'}}", f"{{kind: otlp, url: '{json.url}', format: json}}"))
         expected = wait_for(lambda: x.of_target("api"), "the textfile")
         expected = unchanging(expected)
         assert len(expected) > 120
-        for name, receiver in dict(prometheus=prometheus, protobuf=protobuf, json=json, influx=influx, udp=by_udp,
-                                   unix=by_unix, graphite=graphite).items():
+        for name, receiver in dict(prometheus=prometheus, protobuf=protobuf, json=json).items():
             found = wait_for(lambda: receiver.of_target("api"), name)
             wrong = {k: (v, found.get(k)) for k, v in expected.items() if found.get(k) != v}
-            # lines have no blanks and no infinity
-            wrong = {k: v for k, v in wrong.items() if not (receiver is graphite and any(" " in l for _, l in k[1]))}
-            assert not {k: v for k, v in wrong.items() if abs(v[0]) != float("inf")}, name
-        assert by_udp.longest <= 1400
-        live = expected["heapwatch_live_bytes", frozenset({("target", "api")})]
-        names = {k[0]: v for m in statsd.moments.values() for k, v in m.items()}
-        host = os.uname().nodename.replace(".", "_")
-        assert names[f"heapwatch_live_bytes.api.{host}"] == live
+            assert not wrong, name
         assert prometheus.headers["Authorization"] == f"Bearer {TOKEN}"
         assert TOKEN not in x.said()
 
@@ -253,14 +235,14 @@ def test_a_file_of_another_is_not_replaced(directory, content, ours):
 
 
 def test_what_is_refused_is_left_out(directory, daemon):
-    with HTTP(of_influx) as r, Export(directory, daemon, f"{{kind: influx, url: '{r.url}'}}") as x:
+    with HTTP(of_remote_write) as r, Export(directory, daemon, f"{{kind: remote-write, format: '1.0', url: '{r.url}'}}") as x:
         wait_for(lambda: r.asked.get("ok"), "a good start")
         r.mode = "wrong"
         wait_for(lambda: r.asked.get("wrong", 0) >= 2, "two that are refused: no pause, and no repetition")
         r.mode, good = "ok", r.asked["ok"]
         wait_for(lambda: r.asked["ok"] > good + 1, "the next ones")
-        refused = wait_for(lambda: x.own("samples_refused_total", "influx"), "their count")
-        assert x.own("samples_lost_total", "influx") == 0 and refused >= 2 * 150
+        refused = wait_for(lambda: x.own("samples_refused_total", "remote-write"), "their count")
+        assert x.own("samples_lost_total", "remote-write") == 0 and refused >= 2 * 150
         assert "refused for good" in x.said() and "HTTP 400" in x.said()
 
 
@@ -284,11 +266,11 @@ def test_a_restart_keeps_what_is_not_sent(directory, daemon):
 
 
 def test_a_queue_is_bounded_and_says_so(directory, daemon):
-    sink = f"{{kind: influx, url: 'http://127.0.0.1:{free_ports()}/write', queue_bytes: 64KiB}}"
+    sink = f"{{kind: remote-write, url: 'http://127.0.0.1:{free_ports()}/write', queue_bytes: 64KiB}}"
     with Export(directory, daemon, sink) as x:
-        lost = wait_for(lambda: x.own("samples_lost_total", "influx"), "a full queue")
-        assert lost > 0 and x.own("queued_bytes", "influx") <= 65536 + 65536
-        assert x.own("journal_bytes", "influx") <= 65536 * 3
+        lost = wait_for(lambda: x.own("samples_lost_total", "remote-write"), "a full queue")
+        assert lost > 0 and x.own("queued_bytes", "remote-write") <= 65536 + 65536
+        assert x.own("journal_bytes", "remote-write") <= 65536 * 3
 
 
 def test_a_full_disk_is_counted(directory, daemon):
@@ -300,43 +282,15 @@ def test_a_full_disk_is_counted(directory, daemon):
     try:
         (full / "rest").write_bytes(b"x" * 3000)
         port = free_ports()
-        x = Export(directory, daemon, f"{{kind: influx, url: 'http://127.0.0.1:{port}/write'}}")
+        x = Export(directory, daemon, f"{{kind: remote-write, url: 'http://127.0.0.1:{port}/write'}}")
         x.config.write_text(x.config.read_text().replace(str(directory / "journal"), str(full)))
         with x:
-            wait_for(lambda: x.own("journal_failures_total", "influx"), "its count")
-            with HTTP(of_influx, port=port) as r:
+            wait_for(lambda: x.own("journal_failures_total", "remote-write"), "its count")
+            with HTTP(of_remote_write, port=port) as r:
                 wait_for(lambda: r.samples > 300, "what was in memory")
-                assert x.own("samples_lost_total", "influx") == 0
+                assert x.own("samples_lost_total", "remote-write") == 0
     finally:
         subprocess.run(["umount", full], check=True)
-
-
-def test_names_of_others(directory, daemon):
-    sets = ("prometheus-metrics-ghc", "ekg", "otel", "eventlog-live")
-    sinks = [f"{{kind: textfile, path: {directory / s}.prom, name: {s}, names: [{s}]}}" for s in sets]
-    with Export(directory, daemon, *sinks) as x:
-        wait_for(lambda: all((directory / f"{s}.prom").exists() for s in sets) and x.sheet(), "the files")
-        own = x.of_target("api")
-        sheets = {}
-        for s in sets:
-            text = (directory / f"{s}.prom").read_text()
-            sheets[s] = {name: float(v) for name, v in re.findall(r'^(\w+)\{target="api"\} (\S+)$', text, re.M)}
-
-    def value(name):
-        return own[name, frozenset({("target", "api")})]
-
-    live, allocated = value("heapwatch_live_bytes"), value("heapwatch_allocated_bytes_total")
-    assert sheets["prometheus-metrics-ghc"]["ghc_gcdetails_live_bytes"] == live
-    assert sheets["prometheus-metrics-ghc"]["ghc_allocated_bytes_total"] == allocated
-    assert sheets["ekg"]["rts_gc_current_bytes_used"] == live
-    assert sheets["ekg"]["rts_gc_peak_megabytes_allocated"] == value("heapwatch_heap_size_max_bytes") / 2**20
-    assert sheets["otel"]["process_runtime_ghc_memory_live_bytes"] == live
-    assert sheets["otel"]["process_runtime_ghc_allocated_bytes_total"] == allocated
-    assert sheets["eventlog-live"]["ghc_eventlog_HeapLive_bytes"] == live
-    assert sheets["eventlog-live"]["ghc_eventlog_HeapAllocated_bytes_total"] == allocated
-    collections = sum(v for (name, _), v in own.items() if name == "heapwatch_gc_collections_total")
-    assert sheets["prometheus-metrics-ghc"]["ghc_gcs_total"] == sheets["ekg"]["rts_gc_num_gcs"] == collections
-    assert abs(sheets["ekg"]["rts_gc_wall_ms"] - 1e3 * sheets["prometheus-metrics-ghc"]["ghc_elapsed_seconds_total"]) < 1
 
 
 def test_a_daemon_that_is_gone_is_said(directory, daemon):
@@ -356,11 +310,10 @@ def test_bad_usage_is_said():
             (["--listen", "127.0.0.1:0"], "every user of this machine"),
             (["--listen", "0.0.0.0:0", "--no-token"], "others can reach"),
             (["--remote-write", "http://me:secret@host/"], "no user or password in a URL"),
-            (["--graphite", "host:2003"], "expected tcp://HOST:PORT"),
-            (["--names", "ekgg", "--statsd", "udp://h:1"], "there are no names 'ekgg'"),
-            (["--label", "a", "--statsd", "udp://h:1"], "expected NAME=VALUE"),
+            (["--otlp", "host:4318"], "expected http://"),
+            (["--label", "a", "--otlp", "http://h:1/"], "expected NAME=VALUE"),
             (["--textfile", "/tmp/x.txt"], "ends with .prom"),
-            (["--statsd", "udp://h:1", "--connect", "nonsense://"], "nonsense://"),
+            (["--otlp", "http://h:1/", "--connect", "nonsense://"], "nonsense://"),
             (["--listen", "127.0.0.1:0", "--token-file", "/nowhere/token"], "/nowhere/token"),
             (["--config", "/nowhere/export.yaml"], "/nowhere/export.yaml")):
         done = client("export", *args)
@@ -368,7 +321,7 @@ def test_bad_usage_is_said():
         assert b"secret" not in done.stderr
         checked = client("export", "--check", *args)
         assert (checked.returncode, checked.stderr) == (2, done.stderr), "what it refuses, --check refuses"
-    good = client("export", "--check", "--statsd", "udp://h:8125")
+    good = client("export", "--check", "--otlp", "http://h:4318/")
     assert good.returncode == 0 and good.stdout == b"1 sink: good\n", good
 
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_export.c - queues, journals, pauses, addresses, lines, plans. */
+/* test_export.c - queues, journals, pauses, plans. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -243,98 +243,11 @@ static void pauses_double_within_bounds(void **state)
         assert_int_equal(delivery_pause_ms(1, 0.5, UINT64_MAX), 300000);           /* within reason */
 }
 
-/* -------------------------------------------------------------- addresses */
-
-static void addresses(void **state)
-{
-        char host[32];
-        uint16_t port;
-
-        (void)state;
-        assert_int_equal(address_kind("https://a/b"), ADDRESS_HTTP);
-        assert_int_equal(address_kind("unix:/a"), ADDRESS_UNIX);
-        assert_int_equal(address_kind("unix:a"), ADDRESS_BAD);
-        assert_int_equal(address_kind("file:///etc/passwd"), ADDRESS_BAD);
-        assert_true(address_host("tcp://[::1]:2003", host, sizeof(host), &port));
-        assert_string_equal(host, "::1");
-        assert_int_equal(port, 2003);
-        assert_true(address_host("udp://carbon.example:1", host, sizeof(host), &port));
-        assert_string_equal(host, "carbon.example");
-        static const char *const bad[] = {
-                "tcp://a",       "tcp://:1",   "tcp://a:0",
-                "tcp://a:65536", "tcp://a:1x", "tcp://a/b:1",
-                "tcp://a: 1",    "tcp://[]:1", "tcp://aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa:1"
-        };
-        for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-                if (address_host(bad[i], host, sizeof(host), &port))
-                        fail_msg("%s", bad[i]);
-}
-
-/* ------------------------------------------------------------------ lines */
-
 static const char *daemon_name(const void *ctx, size_t daemon)
 {
         (void)ctx;
         (void)daemon;
         return "d";
-}
-
-/* All batches of a walk as one text. */
-static void gather(void *ctx, struct batch *b)
-{
-        char **text = ctx;
-        size_t n = *text ? strlen(*text) : 0;
-
-        *text = realloc(*text, n + b->size + 1);
-        memcpy(*text + n, b->bytes, b->size);
-        (*text)[n + b->size] = '\0';
-        free(b->bytes);
-}
-
-static char *lines_of(const struct batcher_kind *kind, const struct world *v)
-{
-        static const struct metric_label labels[] = { { "host", "h 1" } };
-        struct metrics_source source = { .world = v, .n_daemons = 1, .daemon_name = daemon_name };
-        struct metrics *m = metrics_new(&(struct metrics_options){ .bands = 5 });
-        struct batcher *e = batcher_new(kind);
-        char *text = NULL;
-        struct encoding how = { .wall_ns = 5000000001, .labels = labels, .n_labels = 1, .take = gather, .ctx = &text };
-
-        assert_int_equal(batcher_run(e, &how, m, &source), 0);
-        batcher_destroy(&e);
-        metrics_destroy(&m);
-        return text;
-}
-
-static void expect(const char *text, const char *line)
-{
-        if (!strstr(text, line))
-                fail_msg("no '%s' in:\n%s", line, text);
-}
-
-static void lines(void **state)
-{
-        struct world *v = world_new(NULL);
-        uint32_t ids[] = { 1, 2 };
-        uint64_t bytes[] = { 30, 20 };
-
-        (void)state;
-        assert_int_equal(send_live(v, 0, "t", 1, SECOND, 123456789012), 0);
-        assert_int_equal(send_band(v, "t", 1, 1, "~a,b c=d;e\nf\\"), 0);
-        assert_int_equal(send_census(v, "t", 1, 1, ids, bytes, 2), 0);
-        char *text = lines_of(&batcher_influx, v);
-        expect(text, "heapwatch_live_bytes,target=t,host=h\\ 1 value=123456789012 5000000001\n");
-        expect(text, "heapwatch_band_bytes,target=t,band=~a\\,b\\ c\\=d;e_f\\_,id=1,host=h\\ 1 value=30 5000000001\n");
-        free(text);
-        text = lines_of(&batcher_graphite, v);
-        expect(text, "heapwatch_live_bytes;target=t;host=h_1 123456789012 5\n");
-        expect(text, "heapwatch_band_bytes;target=t;band=_a,b_c=d_e_f\\;id=1;host=h_1 30 5\n");
-        free(text);
-        text = lines_of(&batcher_statsd, v);
-        expect(text, "heapwatch_live_bytes.t.h_1:123456789012|g\n");
-        expect(text, "heapwatch_band_bytes.t.~a,b_c=d;e_f_.1.h_1:30|g\n");
-        free(text);
-        world_destroy(&v);
 }
 
 /* ----------------------------------------------------------- remote writes */
@@ -456,12 +369,12 @@ static void a_plan_from_a_file(void **state)
 
         (void)state;
         assert_true(
-                read_plan("interval: 30s\nnames: [heapwatch, ekg]\nlabels: {job: hw, host: h1}\njournal: off\n"
+                read_plan("interval: 30s\nlabels: {job: hw, host: h1}\njournal: off\n"
                           "daemons: ['ipc:///a', 'ipc:///b']\nsinks:\n"
                           "- {kind: scrape, listen: '127.0.0.1:9464', token_file: /t}\n"
                           "- {kind: remote-write, url: 'http://h/w', queue_bytes: 1MiB, queue_time: 2h, timeout: 5s}\n"
-                          "- {kind: otlp, name: col, url: 'http://h/v1/metrics', format: json, names: otel, bands: 7}\n"
-                          "- {kind: influx, url: 'udp://h:8089'}\n- {kind: influx, url: 'unix:/run/i.sock'}\n"
+                          "- {kind: otlp, name: col, url: 'http://h/v1/metrics', format: json, bands: 7}\n"
+                          "- {kind: otlp, url: 'http://h/v1/metrics'}\n- {kind: otlp, url: 'http://h/v1/metrics'}\n"
                           "- {kind: remote-write, url: 'http://h/w', format: '2.0', native_histograms: false}\n"
                           "- {kind: otlp, url: 'http://h/v1/metrics', native_histograms: true}\n"
                           "- {kind: remote-write, name: old, url: 'http://h/w', format: '1.0'}\n",
@@ -473,15 +386,12 @@ static void a_plan_from_a_file(void **state)
         assert_int_equal(p.sinks[1].interval_ns, UINT64_C(30000000000));
         assert_int_equal(p.sinks[1].queue_bytes, 1 << 20);
         assert_int_equal(p.sinks[1].queue_ns, UINT64_C(7200000000000));
-        assert_string_equal(p.sinks[1].sets[1]->name, "ekg");
         assert_string_equal(p.sinks[2].name, "col");
-        assert_string_equal(p.sinks[2].sets[0]->name, "otel");
-        assert_null(p.sinks[2].sets[1]);
         assert_true(p.sinks[2].json);
         assert_ptr_equal(sink_batcher(&p.sinks[2]), &batcher_otlp_json);
         assert_int_equal(p.sinks[2].bands, 7);
-        assert_string_equal(p.sinks[3].name, "influx");
-        assert_string_equal(p.sinks[4].name, "influx-2");
+        assert_string_equal(p.sinks[3].name, "otlp-2");
+        assert_string_equal(p.sinks[4].name, "otlp-3");
         assert_int_equal(sink_best_form(&p.sinks[1]), REMOTE_WRITE_NATIVE);
         assert_int_equal(sink_least_form(&p.sinks[1]), REMOTE_WRITE_1);
         assert_int_equal(sink_best_form(&p.sinks[5]), REMOTE_WRITE_2);
@@ -503,26 +413,23 @@ static void plans_that_cannot_be(void **state)
                 "sinks:\n- {kind: otlp, url: 'tcp://h:1'}\n",
                 "sinks:\n- {kind: pyroscope, url: 'udp://h:1'}\n",
                 "sinks:\n- {kind: otlp, path: /a}\n",
-                "sinks:\n- {kind: graphite, url: 'http://h/'}\n",
-                "sinks:\n- {kind: graphite, url: 'tcp://h'}\n",
-                "sinks:\n- {kind: graphite, url: 'tcp://h:1', bearer_file: /b}\n",
                 "sinks:\n- {kind: otlp, url: 'http://me:secret@h/'}\n",
                 "sinks:\n- {kind: otlp, url: 'http://h/', bearer_file: /a, basic_file: /b}\n",
                 "sinks:\n- {kind: textfile, path: /a/b.txt}\n",
                 "sinks:\n- {kind: remote-write, url: 'http://h/', format: json}\n",
                 "sinks:\n- {kind: remote-write, url: 'http://h/', format: '3.0'}\n",
                 "sinks:\n- {kind: otlp, url: 'http://h/', format: '1.0'}\n",
-                "sinks:\n- {kind: influx, url: 'http://h/', native_histograms: true}\n",
+                "sinks:\n- {kind: pyroscope, url: 'http://h/', native_histograms: true}\n",
                 "sinks:\n- {kind: remote-write, url: 'http://h/', native_histograms: 7}\n",
-                "sinks:\n- {kind: influx, url: 'http://h/', name: 'a/b'}\n",
-                "sinks:\n- {kind: influx, url: 'http://h/', name: a}\n- {kind: otlp, url: 'http://h/', name: a}\n",
-                "sinks:\n- {kind: influx, url: 'http://h/', timeout: 1h}\n",
-                "sinks:\n- {kind: influx, url: 'http://h/', names: nobodys}\n",
-                "labels: {le: x}\nsinks:\n- {kind: influx, url: 'http://h/'}\n",
-                "labels: {'a-b': x}\nsinks:\n- {kind: influx, url: 'http://h/'}\n",
-                "labels: {__name__: x}\nsinks:\n- {kind: influx, url: 'http://h/'}\n",
-                "interval: 0s\nsinks:\n- {kind: influx, url: 'http://h/'}\n",
-                "unknown: 1\nsinks:\n- {kind: influx, url: 'http://h/'}\n",
+                "sinks:\n- {kind: otlp, url: 'http://h/', name: 'a/b'}\n",
+                "sinks:\n- {kind: otlp, url: 'http://h/', name: a}\n- {kind: otlp, url: 'http://h/', name: a}\n",
+                "sinks:\n- {kind: otlp, url: 'http://h/', timeout: 1h}\n",
+                "sinks:\n- {kind: otlp, url: 'http://h/', names: heapwatch}\n",
+                "labels: {le: x}\nsinks:\n- {kind: otlp, url: 'http://h/'}\n",
+                "labels: {'a-b': x}\nsinks:\n- {kind: otlp, url: 'http://h/'}\n",
+                "labels: {__name__: x}\nsinks:\n- {kind: otlp, url: 'http://h/'}\n",
+                "interval: 0s\nsinks:\n- {kind: otlp, url: 'http://h/'}\n",
+                "unknown: 1\nsinks:\n- {kind: otlp, url: 'http://h/'}\n",
         };
 
         (void)state;
@@ -546,8 +453,6 @@ int main(void)
                 IN_DIRECTORY(a_journal_is_written_anew),
                 IN_DIRECTORY(one_has_it_at_a_time),
                 cmocka_unit_test(pauses_double_within_bounds),
-                cmocka_unit_test(addresses),
-                cmocka_unit_test(lines),
                 cmocka_unit_test(a_remote_write_in_other_forms),
                 cmocka_unit_test(a_damaged_remote_write),
                 cmocka_unit_test(a_batch_of_a_profile),

@@ -250,56 +250,17 @@ static void samples_of_a_target_are_bounded(void **state)
 
 /* ------------------------------------------------------------------- names */
 
-static void names_as_prometheus_has_them(void **state)
-{
-        static const struct {
-                const char *set;
-                struct metric m;
-                const char *name;
-        } rows[] = {
-                { "ekg", { .name = "rts.gc.num_gcs", .type = METRIC_COUNTER }, "rts_gc_num_gcs" },
-                { "otel",
-                  { .name = "process.runtime.ghc.gc.elapsed_time", .type = METRIC_COUNTER, .unit = UNIT_SECONDS },
-                  "process_runtime_ghc_gc_elapsed_time_seconds_total" },
-                { "otel",
-                  { .name = "process.runtime.ghc.memory.live_bytes", .unit = UNIT_BYTES },
-                  "process_runtime_ghc_memory_live_bytes" },
-                { "eventlog-live",
-                  { .name = "ghc_eventlog_HeapLive", .unit = UNIT_BYTES },
-                  "ghc_eventlog_HeapLive_bytes" },
-                { "eventlog-live",
-                  { .name = "ghc_eventlog_MemCurrent", .unit = UNIT_MEGABLOCKS },
-                  "ghc_eventlog_MemCurrent" },
-        };
-
-        (void)state;
-        for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-                char name[METRIC_NAME_MAX];
-
-                metric_prometheus_name(name, metric_set_find(rows[i].set), &rows[i].m);
-                assert_string_equal(name, rows[i].name);
-        }
-        assert_null(metric_set_find("nobody"));
-}
-
-/* Every row of every set has a value or a reason. */
 static void rows_are_whole(void **state)
 {
-        (void)state;
-        for (const struct metric_set *s = metric_sets; s->name; s++) {
-                const struct metric *const lists[] = { s->of_target, s->of_daemon, s->of_sink };
+        const struct metric *const lists[] = { metrics_of_target, metrics_of_daemon, metrics_of_sink };
 
-                for (size_t l = 0; l < 3; l++) {
-                        for (const struct metric *m = lists[l]; m && m->name; m++) {
-                                if (m->absent)
-                                        continue;
-                                assert_int_equal(!!m->fact + !!m->value + !!m->put, 1);
-                                assert_non_null(metric_help(m));
-                                assert_true(m->put || m->scale > 0);
-                                assert_non_null(m->labels);
-                        }
+        (void)state;
+        for (size_t l = 0; l < 3; l++)
+                for (const struct metric *m = lists[l]; m->name; m++) {
+                        assert_int_equal(!!m->fact + !!m->value + !!m->put, 1);
+                        assert_non_null(metric_help(m));
+                        assert_non_null(m->labels);
                 }
-        }
 }
 
 /* Each fact is one metric, unless it is hidden; so a number is added by its row in facts.def alone. */
@@ -309,7 +270,7 @@ static void every_fact_is_a_metric(void **state)
         for (int id = FACT_NONE + 1; id < FACTS; id++) {
                 size_t found = 0;
 
-                for (const struct metric *m = metric_sets[0].of_target; m->name; m++)
+                for (const struct metric *m = metrics_of_target; m->name; m++)
                         found += m->fact == (enum fact)id;
                 if (found != (fact_rows[id].kind != FACT_HIDDEN))
                         fail_msg("%s is %zu metrics", fact_rows[id].name, found);
@@ -336,7 +297,6 @@ int main(void)
                 cmocka_unit_test(a_histogram_counts_pauses),
                 cmocka_unit_test(cells_beyond_the_last_are_the_last),
                 cmocka_unit_test(samples_of_a_target_are_bounded),
-                cmocka_unit_test(names_as_prometheus_has_them),
                 cmocka_unit_test(rows_are_whole),
                 cmocka_unit_test(every_fact_is_a_metric),
                 cmocka_unit_test(openmetrics_is_asked_for),
