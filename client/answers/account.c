@@ -212,7 +212,7 @@ static void add_bands(struct account *a, const struct world_target *t, bool live
                 struct target_answer *r = row(a, "bands", ANSWER_DIM);
                 append_text(r->text, "+");
                 append_bytes(r->text, grown[i]->bytes - grown[i]->first_bytes);
-                append_text(r->text, " to ");
+                append_text(r->text, ", has ");
                 append_bytes(r->text, grown[i]->bytes);
                 append_text(r->text, "  %.*s%s", LABEL, grown[i]->def->label,
                             strlen(grown[i]->def->label) > LABEL ? "..." : "");

@@ -32,6 +32,7 @@ enum answer_tone { ANSWER_DIM, ANSWER_GOOD, ANSWER_WARN, ANSWER_BAD }; /* in ord
 
 struct target_answer {
         enum answer_tone tone;
+        const char *key; /* of what is said, for programs: static; NULL: it has none yet */
         bool has_time;
         uint64_t time_ns;        /* event time, shown between the texts */
         char text[ANSWER_TEXT];  /* "since " */
@@ -59,13 +60,12 @@ struct answers {
         double rank;           /* how serious it is, by kind and then by nearness of its limit or rate of growth */
         Hw__Verdict verdict;   /* of what grows, wherever that is; what all faces show for a target */
         bool has_slope, has_onset, has_limit;
-        double slope;         /* bytes per s, of what was judged */
-        uint64_t onset_ns;    /* event time */
-        bool ended_rising;    /* it ended in a rise that has no verdict: how it ended is its headline */
-        bool onset_is_latest; /* it may have begun at any time before: what is known begins with the rise */
-        uint64_t
-                limit_ns; /* from now until the limit is reached, middle of the interval; never of a run that is over */
-        uint32_t culprit; /* id of the band that grows most; 0: unknown */
+        double slope;           /* bytes per s, of what was judged */
+        uint64_t onset_ns;      /* event time */
+        bool ended_rising;      /* it ended in a rise that has no verdict: how it ended is its headline */
+        bool onset_is_latest;   /* it may have begun at any time before: what is known begins with the rise */
+        uint64_t limit_ns;      /* from now until the limit is reached by the rate; never of a run that is over */
+        uint32_t culprit;       /* id of the band that grows most; 0: unknown */
         char culprit_text[160]; /* its label, or what grows elsewhere ("foreign"), or "" */
         char note[160];         /* what the program said near the onset and may be the cause, or "" */
         size_t n_caveats;       /* reasons to trust all this less: loss, a late start, ... */

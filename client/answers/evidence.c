@@ -320,17 +320,15 @@ static void find_likely(struct evidence *e)
 }
 
 /*
- * When the early warning meets its limit, the middle of the interval; false: not known. The earliest time alone is soon
- * for any young rise, and counts only where memory runs out.
+ * When the early warning meets its limit by the rate; false: not known. Of a young rise a time is no more than a guess,
+ * and counts only where memory runs out.
  */
 bool early_limit_ns(const Hw__EarlyWarning *early, uint64_t *ret)
 {
-        if (!early || !early->has_soonest_ns || !early->has_limit_bytes ||
+        if (!early || !early->has_mid_ns || !early->has_soonest_ns || !early->has_limit_bytes ||
             (!early->has_latest_ns && !early_runs_out(early)))
                 return false;
-        *ret = early->soonest_ns;
-        if (early->has_latest_ns)
-                *ret += sub_sat(early->latest_ns, early->soonest_ns) / 2;
+        *ret = early->mid_ns;
         return true;
 }
 

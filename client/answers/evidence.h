@@ -74,7 +74,7 @@ static inline bool onset_is_latest(const Hw__EarlyWarning *early)
 /* The moment that stands for that interval: its middle, or its end where the onset is only the latest. */
 uint64_t onset_moment(const Hw__EarlyWarning *early);
 
-/* From now until the early warning's limit is met: the middle of the interval; false: not known. */
+/* From now until the early warning's limit is met, by its rate; false: not known. */
 bool early_limit_ns(const Hw__EarlyWarning *early, uint64_t *ret);
 
 /* Live data grows by the verdict, or rose to the end of a run that ended badly. */

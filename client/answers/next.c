@@ -38,5 +38,6 @@ void answer_next(struct target_answer *a, const struct evidence *e)
                 found->append(a->text, e);
         if (n)
                 a->text[n] = (char)tolower((unsigned char)a->text[n]);
+        a->key = found->name;
         a->tone = is_nothing(found) ? ANSWER_DIM : ANSWER_WARN;
 }

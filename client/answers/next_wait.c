@@ -107,6 +107,17 @@ void append_process_only(char *text, const struct evidence *e)
 
 CONDITION(rises, e->early != NULL)
 
+/* Until when there is time for an orderly end, where that is known: the earliest that the limit may be met. */
+static void append_restart(char *text, const struct evidence *e)
+{
+        uint64_t unused;
+
+        if (e->over || !early_limit_ns(e->early, &unused))
+                return;
+        append_text(text, "; if it is not found, restart it within ");
+        append_duration(text, e->early->soonest_ns);
+}
+
 static void append_rise_advice(char *text, const struct evidence *e)
 {
         const char *name = e->t->name;
@@ -118,14 +129,14 @@ static void append_rise_advice(char *text, const struct evidence *e)
                 append_foreign_advice(text, e);
         else if (runs_out)
                 append_text(text, "heapwatch ctl census %s, then heapwatch recording dump %s", name, name);
-        else if (e->early->n_bands > 0)
-                append_text(text, "The rise is confirmed or withdrawn as it lasts");
+        else if (e->early->n_bands == 0)
+                append_text(text, "Take a census to see what rises: heapwatch ctl census %s", name);
+        else if (e->live && !e->process_only)
+                append_text(text, "See what keeps it: heapwatch why %s --brief; what changed when it began?", name);
         else
-                append_text(text,
-                            "Take a census to see what rises: heapwatch ctl census %s; the rise is confirmed or "
-                            "withdrawn as "
-                            "it lasts",
-                            name);
+                append_text(text, "See what changed when it began");
+        if (!runs_out)
+                append_restart(text, e);
 }
 
 const struct advice advice_of_waiting[] = {

@@ -14,6 +14,7 @@
 #include "proto/base/array.h"
 #include "proto/wire/resident_parts.h"
 #include "proto/base/rate.h"
+#include "proto/base/phrase.h"
 
 /* ------------------------------------------------------------------- since */
 
@@ -452,6 +453,8 @@ static bool last_of(const struct world_target *t, Hw__Series series, uint64_t *r
         return false;
 }
 
+#define LIVE_DIFFERS 0.1 /* share by which a census must exceed live data to be told beside it */
+
 static bool rss_of(const struct world_target *t, uint64_t *ret)
 {
         const Hw__Process *p = t->heap ? t->heap->process : NULL;
@@ -478,6 +481,17 @@ static void append_parts(struct target_answer *a, const Hw__Resident *r)
         append_text(a->text, "%s)", resident_files_text(files, sizeof(files), r));
 }
 
+/* Live data was measured before the newest census, which found more: that is the newest lower bound. */
+static bool census_exceeds_live(const struct world_target *t)
+{
+        const Hw__Census *c = t->census;
+
+        return c && c->has_time_ns && c->has_total_bytes && !c->has_spread && !c->unfinished &&
+               t->heap->has_live_time_ns && c->time_ns > t->heap->live_time_ns &&
+               c->total_bytes > t->heap->live_bytes &&
+               (double)(c->total_bytes - t->heap->live_bytes) > LIVE_DIFFERS * (double)t->heap->live_bytes;
+}
+
 /* Live data, heap, resident memory; the last one first where what grows is only in it. */
 static void append_sizes(struct target_answer *a, const struct world_target *t, bool over, bool foreign)
 {
@@ -502,7 +516,13 @@ static void append_sizes(struct target_answer *a, const struct world_target *t, 
                 if (!sizes[i].known)
                         continue;
                 append_text(a->text, "%s%s ", first ? (a->text[0] ? ": " : "") : ", ", sizes[i].what);
-                if (i == LIVE && over && h->has_max_live_bytes && h->max_live_bytes > h->live_bytes) {
+                if (i == LIVE && !over && census_exceeds_live(t)) {
+                        append_text(a->text, "at least ");
+                        append_bytes(a->text, t->census->total_bytes);
+                        append_text(a->text, " (census of ");
+                        append_duration(a->text, sub_sat(t->event_time_ns, t->census->time_ns));
+                        append_text(a->text, " ago)");
+                } else if (i == LIVE && over && h->has_max_live_bytes && h->max_live_bytes > h->live_bytes) {
                         append_text(a->text, "at most ");
                         append_bytes(a->text, h->max_live_bytes);
                         append_text(a->text, " (at its end ");
@@ -595,79 +615,6 @@ const char *limit_words(bool known, Hw__TimeToLimit__Source source)
         }
 }
 
-/* " (1h 10m to 2h)", where its ends can be told apart. */
-static void append_interval(char text[ANSWER_TEXT], uint64_t low_ns, uint64_t high_ns)
-{
-        char low[HW_NUMBER_MAX], high[HW_NUMBER_MAX];
-
-        (void)hw_duration_text(high, sizeof(high), (double)high_ns);
-        if (low_ns == 0)
-                (void)snprintf(low, sizeof(low), "now");
-        else
-                (void)hw_duration_text(low, sizeof(low), (double)low_ns);
-        if (strcmp(low, high) != 0)
-                append_text(text, " (%s to %s)", low, high);
-}
-
-static void append_limit(struct target_answer *a, const struct evidence *e)
-{
-        const Hw__TimeToLimit *l = e->limit;
-        const char *words = limit_words(l->has_source, l->source);
-        uint64_t at_once = limit_at(l);
-
-        a->tone = at_once < SOON_NS ? ANSWER_BAD : at_once < SOME_NS ? ANSWER_WARN : ANSWER_DIM;
-        if (e->over)
-                append_text(a->text, "It ended first. At that rate, ");
-        if (at_once == 0) {
-                append_text(a->text, e->over ? "at any time: " : "At any time, if it goes on: ");
-        } else {
-                append_text(a->text, e->over ? "in " : "In ");
-                append_duration(a->text, at_once);
-                if (!l->has_mid_ns)
-                        append_text(a->text, " at the earliest, perhaps never");
-                else if (!l->has_high_ns)
-                        append_text(a->text, " or later");
-                if (l->has_high_ns && l->has_mid_ns)
-                        append_interval(a->text, l->low_ns, l->high_ns);
-                append_text(a->text, ": ");
-        }
-        append_text(a->text, "%s", words);
-        if (l->has_limit_bytes) {
-                append_text(a->text, " (");
-                append_bytes(a->text, l->limit_bytes);
-                append_text(a->text, ")");
-        }
-}
-
-/* The limit that ended it: that of the heap if the runtime said so, else the one of its control group. */
-static void append_limit_met(struct target_answer *a, const struct evidence *e)
-{
-        const Hw__Run *run = e->t->target->run_info;
-        const Hw__Trends *s = e->t->trend_state;
-        const bool group = e->t->target->has_oom_killed && e->t->target->oom_killed;
-        const bool known = group ? s && s->has_limit_bytes && s->has_limit_source &&
-                                           s->limit_source == HW__TIME_TO_LIMIT__SOURCE__SOURCE_CGROUP
-                                 : run && run->has_max_heap_bytes && run->max_heap_bytes;
-
-        a->tone = ANSWER_BAD;
-        append_text(a->text, "Its limit was met: %s",
-                    limit_words(true, group ? HW__TIME_TO_LIMIT__SOURCE__SOURCE_CGROUP
-                                            : HW__TIME_TO_LIMIT__SOURCE__SOURCE_MAX_HEAP));
-        if (known) {
-                append_text(a->text, " (");
-                append_bytes(a->text, group ? s->limit_bytes : run->max_heap_bytes);
-                append_text(a->text, ")");
-        }
-        if (e->grows || e->rise)
-                append_text(a->text, "; a higher one only delays the end");
-}
-
-/* SIGKILL without the kernel's account may have come from it all the same. */
-static bool may_have_met_limit(const struct evidence *e)
-{
-        return e->ending == LOST || (e->ending == KILLED && e->t->target->exit_signal == 9) || e->ending == CRASHED;
-}
-
 bool share_of_limit(const struct evidence *e, const char **ret_name, double *ret)
 {
         const char *words;
@@ -679,82 +626,204 @@ bool share_of_limit(const struct evidence *e, const char **ret_name, double *ret
         return true;
 }
 
+/* The limit that ended it: that of the heap if the runtime said so, else the one of its control group. */
+static bool ended_by_group(const struct evidence *e)
+{
+        return e->t->target->has_oom_killed && e->t->target->oom_killed;
+}
+
+/* Its size; false: not known. */
+static bool size_of_limit_met(const struct evidence *e, uint64_t *ret)
+{
+        const Hw__Run *run = e->t->target->run_info;
+        const Hw__Trends *s = e->t->trend_state;
+
+        if (!ended_by_group(e)) {
+                *ret = run && run->has_max_heap_bytes ? run->max_heap_bytes : 0;
+                return *ret > 0;
+        }
+        *ret = s ? s->limit_bytes : 0;
+        return s && s->has_limit_bytes && s->has_limit_source &&
+               s->limit_source == HW__TIME_TO_LIMIT__SOURCE__SOURCE_CGROUP;
+}
+
+/* SIGKILL without the kernel's account may have come from it all the same. */
+static bool may_have_met_limit(const struct evidence *e)
+{
+        return e->over &&
+               (e->ending == LOST || (e->ending == KILLED && e->t->target->exit_signal == 9) || e->ending == CRASHED);
+}
+
+static bool same_duration(uint64_t a_ns, uint64_t b_ns)
+{
+        char a[HW_NUMBER_MAX], b[HW_NUMBER_MAX];
+
+        return !strcmp(hw_duration_text(a, sizeof(a), (double)a_ns), hw_duration_text(b, sizeof(b), (double)b_ns));
+}
+
+/* The least limit that is known, whether anything heads for it or not. */
+static const Hw__Trends *known_limit(const struct evidence *e)
+{
+        return e->t->trend_state && e->t->trend_state->has_limit_bytes ? e->t->trend_state : NULL;
+}
+
+/* Its rise is too young to foretell when it meets the limit, and what its rate gives is known. */
+static bool is_too_early(const struct evidence *e)
+{
+        return !e->over && e->early && known_limit(e) && e->early->has_mid_ns && e->early->has_limit_bytes &&
+               e->early->limit_bytes == known_limit(e)->limit_bytes;
+}
+
+static bool is_of_known_limit(const struct evidence *e)
+{
+        return !e->near || (known_limit(e) && known_limit(e)->limit_bytes == e->near->limit_bytes);
+}
+
 /* ", of which its heap has 63 %" */
-static void append_used(struct target_answer *a, const struct evidence *e)
+static bool append_used(struct phrase *s, const struct evidence *e)
 {
         char share[HW_NUMBER_MAX];
         const char *name;
         double used;
 
-        if (!share_of_limit(e, &name, &used))
-                return;
-        append_text(a->text, ", of which %s has %s", name, hw_share_text(share, sizeof(share), used));
-        a->tone = used >= 0.9 ? ANSWER_BAD : used >= MUCH_OF_LIMIT ? ANSWER_WARN : a->tone;
+        return !e->over && is_of_known_limit(e) && share_of_limit(e, &name, &used) &&
+               phrase_printf(s, ", of which %s has %s", name, hw_share_text(share, sizeof(share), used));
 }
 
-static void append_early_limit(struct target_answer *a, const struct evidence *e)
+static bool append_limit_met(struct phrase *s, const struct evidence *e)
 {
-        const Hw__EarlyWarning *early = e->near;
+        uint64_t bytes;
 
-        a->tone = early_runs_out(early) ? ANSWER_BAD : ANSWER_WARN;
-        append_text(a->text, "If it continues, in ");
-        append_duration(a->text, early->soonest_ns);
-        if (early->has_latest_ns && early->latest_ns > early->soonest_ns) {
-                append_text(a->text, " to ");
-                append_duration(a->text, early->latest_ns);
-        } else if (!early->has_latest_ns) {
-                append_text(a->text, " at the earliest");
-        }
-        append_text(a->text, ": %s (", limit_words(early->has_limit_source, early->limit_source));
-        append_bytes(a->text, early->limit_bytes);
-        append_text(a->text, early->has_held_back && early->held_back
-                                     ? ", half of it held back by the runtime, to copy live data)"
-                                     : ")");
-        if (e->t->trend_state->has_limit_bytes && e->t->trend_state->limit_bytes == early->limit_bytes)
-                append_used(a, e);
+        (void)phrase_printf(s, "%s",
+                            limit_words(true, ended_by_group(e) ? HW__TIME_TO_LIMIT__SOURCE__SOURCE_CGROUP
+                                                                : HW__TIME_TO_LIMIT__SOURCE__SOURCE_MAX_HEAP));
+        return !size_of_limit_met(e, &bytes) ||
+               (phrase_printf(s, " (") && phrase_append_bytes(s, (double)bytes) && phrase_printf(s, ")"));
 }
 
-/* How long the limit is not met: until the earliest time where that is given, else for as long as a rise foretells. */
-static void append_not_within(struct target_answer *a, const Hw__EarlyWarning *early, const Hw__Trends *s)
+static bool append_limit_near(struct phrase *s, const Hw__EarlyWarning *near)
 {
-        const bool of_limit = early->has_limit_bytes && early->limit_bytes == s->limit_bytes && early->has_onset_to_ns;
+        return phrase_printf(s, "%s (", limit_words(near->has_limit_source, near->limit_source)) &&
+               phrase_append_bytes(s, (double)near->limit_bytes) &&
+               phrase_printf(s, "%s)",
+                             near->has_held_back && near->held_back
+                                     ? ", half of it held back by the runtime, to copy live data"
+                                     : "");
+}
 
-        if (of_limit) {
-                append_text(a->text, "Not within ");
-                append_duration(a->text, early->has_soonest_ns
-                                                 ? early->soonest_ns
-                                                 : EARLY_REACH * sub_sat(early->as_of_ns, onset_middle(early)));
-        }
-        append_text(a->text, of_limit ? ", if it continues: %s is " : "No time is known: %s is ",
-                    limit_words(s->has_limit_source, s->limit_source));
+static bool append_limit_ahead(struct phrase *s, const Hw__TimeToLimit *l)
+{
+        (void)phrase_printf(s, "%s", limit_words(l->has_source, l->source));
+        return !l->has_limit_bytes ||
+               (phrase_printf(s, " (") && phrase_append_bytes(s, (double)l->limit_bytes) && phrase_printf(s, ")"));
+}
+
+/* "now to 2h" of an interval whose ends can be told apart. */
+static bool append_interval(struct phrase *s, uint64_t low_ns, uint64_t high_ns)
+{
+        if (same_duration(low_ns, high_ns))
+                return false;
+        return (low_ns ? phrase_append_duration(s, (double)low_ns) : phrase_printf(s, "now")) &&
+               phrase_printf(s, " to ") && phrase_append_duration(s, (double)high_ns);
+}
+
+#define WHEN(function, expression) PHRASE_WHEN(function, struct evidence, e, expression)
+#define SLOT(function, expression) PHRASE_SLOT(function, struct evidence, e, expression)
+
+WHEN(was_met, e->over &&limit_was_met(e))
+WHEN(is_at_limit, e->near && e->near->has_at_limit && e->near->at_limit)
+WHEN(is_met_soon, e->near)
+WHEN(at_any_time, e->limit && e->limit->has_low_ns && limit_at(e->limit) == 0)
+WHEN(is_ahead, e->limit && e->limit->has_low_ns)
+WHEN(no_limit, !known_limit(e))
+WHEN(too_early, is_too_early(e))
+WHEN(rises_elsewhere, !e->over && e->early)
+WHEN(may_have_met, may_have_met_limit(e))
+WHEN(over_without, e->over)
+WHEN(no_growth_so_far, e->steady_so_far)
+WHEN(nothing_known, !e->verdict)
+WHEN(no_time_known, e->grows)
+SLOT(put_limit_met, append_limit_met(s, e))
+SLOT(if_grew, ((void)s, e->grows || e->rise))
+SLOT(put_limit_near, append_limit_near(s, e->near))
+SLOT(put_near_mid, phrase_append_duration(s, (double)e->near->mid_ns))
+SLOT(put_near_interval, e->near->has_latest_ns &&append_interval(s, e->near->soonest_ns, e->near->latest_ns))
+SLOT(put_used, append_used(s, e))
+SLOT(put_limit_ahead, append_limit_ahead(s, e->limit))
+SLOT(put_ahead, phrase_append_duration(s, (double)limit_at(e->limit)))
+SLOT(if_earliest, ((void)s, !e->limit->has_mid_ns))
+SLOT(if_or_later, ((void)s, e->limit->has_mid_ns && !e->limit->has_high_ns))
+SLOT(put_ahead_interval,
+     e->limit->has_mid_ns && e->limit->has_high_ns && append_interval(s, e->limit->low_ns, e->limit->high_ns))
+SLOT(put_early_mid, phrase_append_duration(s, (double)e->early->mid_ns))
+SLOT(put_known,
+     phrase_printf(s, "%s is ", limit_words(known_limit(e)->has_limit_source, known_limit(e)->limit_source)) &&
+             phrase_append_bytes(s, (double)known_limit(e)->limit_bytes))
+
+static const struct phrase_slot until_slots[] = {
+        { "limit_met", put_limit_met },
+        { "if_grew", if_grew },
+        { "limit_near", put_limit_near },
+        { "near_mid", put_near_mid },
+        { "near_interval", put_near_interval },
+        { "used", put_used },
+        { "limit_ahead", put_limit_ahead },
+        { "ahead", put_ahead },
+        { "if_earliest", if_earliest },
+        { "if_or_later", if_or_later },
+        { "ahead_interval", put_ahead_interval },
+        { "early_mid", put_early_mid },
+        { "known", put_known },
+        { NULL, NULL },
+};
+
+static const struct phrase_row untils[] = {
+        { "limit-was-met", was_met, "Its limit was met: {limit_met}[{if_grew}; a higher one only delays the end]",
+          ANSWER_BAD },
+        { "at-limit", is_at_limit, "It has met its limit: {limit_near}[{used}]", ANSWER_BAD },
+        { "meets-soon", is_met_soon, "If it continues, in {near_mid}[ ({near_interval})]: {limit_near}[{used}]",
+          ANSWER_WARN },
+        { "at-any-time", at_any_time,
+          "{At any time, if it goes on|It ended first. At that rate, at any time}: {limit_ahead}", ANSWER_DIM },
+        { "meets", is_ahead,
+          "{In|It ended first. At that rate, in} {ahead}[{if_earliest} at the earliest, perhaps never][{if_or_later} "
+          "or "
+          "later][ ({ahead_interval})]: {limit_ahead}",
+          ANSWER_DIM },
+        { "no-limit", no_limit, "No limit is known", ANSWER_DIM },
+        { "too-early", too_early, "Too early to say; by the rate, in about {early_mid}: {known}[{used}]", ANSWER_DIM },
+        { "other-limit", rises_elsewhere, "No time is known: {known}[{used}]", ANSWER_DIM },
+        { "may-have-met", may_have_met, "Not known whether it met its limit: {known}", ANSWER_DIM },
+        { "none-met", over_without, "No limit was met: {known}", ANSWER_DIM },
+        { "no-growth-so-far", no_growth_so_far, "No growth towards it so far: {known}[{used}]", ANSWER_DIM },
+        { "unknown", nothing_known, "Not known yet: {known}[{used}]", ANSWER_DIM },
+        { "no-time", no_time_known, "No time is known: {known}[{used}]", ANSWER_DIM },
+        { "not-heading", NULL, "Not heading for the limit: {known}[{used}]", ANSWER_DIM },
+        { .key = NULL },
+};
+
+/* By how near the limit is, in time or in bytes. */
+static enum answer_tone tone_of_until(const struct evidence *e, enum answer_tone tone)
+{
+        const char *name;
+        double used;
+
+        if (e->over && limit_was_met(e))
+                return ANSWER_BAD;
+        if (e->near && early_runs_out(e->near))
+                tone = ANSWER_BAD;
+        else if (!e->near && e->limit && e->limit->has_low_ns)
+                return limit_is_near(e) ? ANSWER_BAD : limit_at(e->limit) < SOME_NS ? ANSWER_WARN : ANSWER_DIM;
+        if (e->over || !known_limit(e) || !is_of_known_limit(e) || !share_of_limit(e, &name, &used))
+                return tone;
+        return used >= 0.9 ? ANSWER_BAD : used >= MUCH_OF_LIMIT && tone < ANSWER_WARN ? ANSWER_WARN : tone;
 }
 
 void answer_until(struct target_answer *a, const struct evidence *e)
 {
-        const Hw__Trends *s = e->t->trend_state;
+        struct phrase s = phrase_begin(a->text, sizeof(a->text), e->over, until_slots, e);
+        const struct phrase_row *row = phrase_append_table(&s, untils);
 
-        if (e->over && limit_was_met(e)) {
-                append_limit_met(a, e);
-        } else if (e->near) {
-                append_early_limit(a, e);
-        } else if (e->limit && e->limit->has_low_ns) {
-                append_limit(a, e);
-        } else if (s && s->has_limit_bytes) {
-                if (!e->over && e->early)
-                        append_not_within(a, e->early, s);
-                else
-                        append_text(a->text,
-                                    e->over && may_have_met_limit(e) ? "Not known whether it met its limit: %s is "
-                                    : e->over                        ? "No limit was met: %s is "
-                                    : e->steady_so_far               ? "No growth towards it so far: %s is "
-                                    : !e->verdict                    ? "Not known yet: %s is "
-                                    : e->grows                       ? "No time is known: %s is "
-                                                                     : "Not heading for the limit: %s is ",
-                                    limit_words(s->has_limit_source, s->limit_source));
-                append_bytes(a->text, s->limit_bytes);
-                if (!e->over)
-                        append_used(a, e);
-        } else {
-                append_text(a->text, "No limit is known");
-        }
+        a->key = row->key;
+        a->tone = tone_of_until(e, (enum answer_tone)row->tone);
 }

@@ -31,6 +31,13 @@ static void append_ending(struct target_answer *a, const struct evidence *e)
         default:
                 break;
         }
+        static const char *const keys[] = { [KILLED] = "killed",
+                                            [ENDED_BADLY] = "failed",
+                                            [CRASHED] = "crashed",
+                                            [LOST] = "lost",
+                                            [FAILED] = "cannot-be-read" };
+
+        a->key = keys[e->ending];
         a->tone = e->ending == LOST ? ANSWER_WARN : ANSWER_BAD;
 }
 
@@ -226,52 +233,82 @@ static void append_doubt(struct target_answer *a, const struct evidence *e)
 static void append_early(struct target_answer *a, const struct evidence *e)
 {
         a->tone = early_runs_out(e->early) ? ANSWER_BAD : ANSWER_WARN;
-        append_text(a->text, "%s: %.300s", early_rises(e->early) ? "Rising" : "Near its limit",
+        append_text(a->text, "%s: %.400s", early_rises(e->early) ? "Rising" : "Near its limit",
                     e->early->sentence ? e->early->sentence : "");
 }
 
+#define CONDITION(function, expression)                                                                                \
+        static bool function(const struct evidence *e)                                                                 \
+        {                                                                                                              \
+                return (expression);                                                                                   \
+        }
+
+CONDITION(is_near_limit, e->early && !early_rises(e->early))
+CONDITION(is_rising, e->early)
+CONDITION(is_leak, e->verdict == HW__VERDICT__VERDICT_LEAK)
+CONDITION(is_growing, e->verdict == HW__VERDICT__VERDICT_GROWING)
+CONDITION(is_steady_in_doubt, e->verdict == HW__VERDICT__VERDICT_STEADY && in_doubt(e))
+CONDITION(is_steady_process, e->verdict == HW__VERDICT__VERDICT_STEADY && e->process_only)
+CONDITION(is_steady, e->verdict == HW__VERDICT__VERDICT_STEADY)
+CONDITION(is_steady_so_far, e->steady_so_far)
+CONDITION(is_at_its_highest, e->climbs)
+CONDITION(is_growing_perhaps, e->may_grow)
+CONDITION(is_over, e->over)
+CONDITION(is_young, !e->over)
+
+static void append_leak(struct target_answer *a, const struct evidence *e)
+{
+        append_text(a->text, "A leak: ");
+        append_growth(a, e);
+}
+
+static void append_growing(struct target_answer *a, const struct evidence *e)
+{
+        append_text(a->text, e->over ? "It grew: " : "It grows: ");
+        append_growth(a, e);
+}
+
+static void append_steady_process(struct target_answer *a, const struct evidence *e)
+{
+        append_text(a->text, e->over ? "Resident memory showed no lasting growth; of the heap nothing is known"
+                                     : "Resident memory shows no lasting growth; of the heap nothing is known");
+}
+
+static void append_steady(struct target_answer *a, const struct evidence *e)
+{
+        append_text(a->text, e->over ? "No: memory showed no lasting growth" : "No: memory shows no lasting growth");
+}
+
+/* The first row whose condition holds. */
+static const struct {
+        const char *key;
+        bool (*when)(const struct evidence *e);
+        void (*append)(struct target_answer *a, const struct evidence *e);
+        enum answer_tone tone;
+} statements[] = {
+        { "near-limit", is_near_limit, append_early, ANSWER_BAD },
+        { "rising", is_rising, append_early, ANSWER_WARN },
+        { "leak", is_leak, append_leak, ANSWER_BAD },
+        { "growing", is_growing, append_growing, ANSWER_WARN },
+        { "steady-but-rises", is_steady_in_doubt, append_doubt, ANSWER_DIM },
+        { "resident-steady", is_steady_process, append_steady_process, ANSWER_DIM },
+        { "steady", is_steady, append_steady, ANSWER_GOOD },
+        { "steady-so-far", is_steady_so_far, append_steady_so_far, ANSWER_DIM },
+        { "at-its-highest", is_at_its_highest, append_climbs, ANSWER_WARN },
+        { "may-grow", is_growing_perhaps, append_may_grow, ANSWER_WARN },
+        { "not-known", is_over, append_not_known, ANSWER_DIM },
+        { "not-known-yet", is_young, append_too_little, ANSWER_DIM },
+};
+
 static void append_verdict(struct target_answer *a, const struct evidence *e)
 {
-        if (e->early) {
-                append_early(a, e);
-                return;
-        }
-        switch (e->verdict) {
-        case HW__VERDICT__VERDICT_LEAK:
-        case HW__VERDICT__VERDICT_GROWING:
-                a->tone = e->verdict == HW__VERDICT__VERDICT_LEAK ? ANSWER_BAD : ANSWER_WARN;
-                append_text(a->text, e->verdict == HW__VERDICT__VERDICT_LEAK ? "A leak: "
-                                     : e->over                               ? "It grew: "
-                                                                             : "It grows: ");
-                append_growth(a, e);
-                break;
-        case HW__VERDICT__VERDICT_STEADY:
-                if (in_doubt(e)) {
-                        append_doubt(a, e);
-                        break;
-                }
-                if (e->process_only) {
-                        append_text(a->text,
-                                    e->over ? "Resident memory showed no lasting growth; of the heap nothing is known"
-                                            : "Resident memory shows no lasting growth; of the heap nothing is known");
-                        break;
-                }
-                a->tone = ANSWER_GOOD;
-                append_text(a->text,
-                            e->over ? "No: memory showed no lasting growth" : "No: memory shows no lasting growth");
-                break;
-        default:
-                if (e->steady_so_far)
-                        append_steady_so_far(a, e);
-                else if (e->climbs)
-                        append_climbs(a, e);
-                else if (e->may_grow)
-                        append_may_grow(a, e);
-                else if (e->over)
-                        append_not_known(a, e);
-                else
-                        append_too_little(a, e);
-        }
+        size_t i = 0;
+
+        while (!statements[i].when(e))
+                i++;
+        a->key = statements[i].key;
+        a->tone = statements[i].tone;
+        statements[i].append(a, e);
 }
 
 static const char *summary_of(const Hw__Alert *alert)
@@ -297,7 +334,7 @@ static void append_alerts(struct target_answer *a, const struct evidence *e)
         if (a->tone < tone)
                 a->tone = tone;
         if (a->tone == ANSWER_GOOD || !strncmp(a->text, "No: ", 4))
-                *a = (struct target_answer){ .tone = tone > ANSWER_GOOD ? tone : ANSWER_GOOD };
+                *a = (struct target_answer){ .tone = tone > ANSWER_GOOD ? tone : ANSWER_GOOD, .key = "alert" };
         append_text(a->text, "%s%s", a->text[0] ? "; also: " : "", e->alert->rule ? e->alert->rule : "an alert");
         if (summary)
                 append_text(a->text, ": %.240s", summary);
@@ -318,8 +355,10 @@ void answer_wrong(struct target_answer *a, const struct evidence *e)
                         append_text(a->text, ". Before that, too short for a verdict: %.300s", e->rise->sentence);
                 }
         } else if (e->ending == AWAITED && !e->t->run) {
+                a->key = "nothing-yet";
                 append_text(a->text, "Nothing to see yet: %s", e->detail[0] ? e->detail : "waiting for its log");
         } else if (e->rise && e->rise->sentence) {
+                a->key = "stopped-rising";
                 a->tone = ANSWER_WARN;
                 append_text(a->text, "It was stopped in a rise that was too short for a verdict: %.300s",
                             e->rise->sentence);

@@ -15,6 +15,7 @@ static void put_answer(struct json_out *j, const char *key, const char *question
         json_open(j, '{');
         put_text(j, "key", key);
         put_text(j, "question", question);
+        put_text(j, "said", a->key ? a->key : "");
         put_text(j, "tone", answer_tone_name(a->tone));
         put_text(j, "text", a->text);
         if (a->has_time)

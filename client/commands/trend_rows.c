@@ -21,9 +21,11 @@
 
 static const char *verdict_word(const Hw__Trend *t)
 {
-        static const char *const words[] = { "unknown", "steady", "growing", "LEAK" };
+        static const char *const words[] = { "unknown", "steady", "growing", "LEAK", "rising" };
 
-        return t->has_verdict && (unsigned)t->verdict < 4 ? words[t->verdict] : "–";
+        const unsigned word = t->has_word ? (unsigned)t->word : (unsigned)t->verdict;
+
+        return t->has_verdict && word < ARRAY_SIZE(words) ? words[word] : "–";
 }
 
 static const char *rate(char out[HW_NUMBER_MAX], struct rate_unit unit, bool known, double v)
@@ -141,7 +143,7 @@ static const Hw__EarlyWarning *rise_now(const struct world_target *t)
 {
         const Hw__EarlyWarning *e = t->trend_state ? t->trend_state->early : NULL;
 
-        return e && e->rising && !trend_is_over(t) ? e : NULL;
+        return e && e->rising ? e : NULL;
 }
 
 static const Hw__GrowingBand *gain_of(const Hw__EarlyWarning *rise, uint32_t band)
@@ -157,13 +159,13 @@ static struct growth_row growth_now(const struct world_target *of, const Hw__Tre
         const Hw__EarlyWarning *rise = rise_now(of);
         struct growth_row row = growth_by_verdict(of, t);
 
-        if (!rise || t->verdict > HW__VERDICT__VERDICT_UNKNOWN)
+        if (!rise || !t->has_word || t->word != HW__WORD__WORD_RISING)
                 return row;
         if (t->has_series && rise->has_series && t->series == rise->series) {
                 const uint64_t began_ns = onset_moment(rise);
                 char text[MOMENT_MAX];
 
-                row = (struct growth_row){ .word = "rising",
+                row = (struct growth_row){ .word = verdict_word(t),
                                            .has_slope = rise->has_rate,
                                            .has_low = rise->has_rate_low,
                                            .has_high = rise->has_rate_high,
@@ -179,7 +181,6 @@ static struct growth_row growth_now(const struct world_target *of, const Hw__Tre
         }
         const Hw__GrowingBand *gain = t->has_band ? gain_of(rise, t->band) : NULL;
         if (gain) {
-                row.word = "rising";
                 row.has_gained = gain->has_gained_bytes;
                 row.gained = (double)gain->gained_bytes;
         }
@@ -260,6 +261,20 @@ static bool newest(const Hw__Trend *t, double *ret)
         return false;
 }
 
+/* Of live data and heap what the daemon says: of a run that is over, the program's last, not its shutdown's. */
+static bool newest_of(const struct world_target *of, Hw__Series series, const Hw__Trend *t, double *ret)
+{
+        const Hw__Heap *h = of->heap;
+
+        if (series == HW__SERIES__SERIES_LIVE && h && h->has_live_bytes)
+                *ret = (double)h->live_bytes;
+        else if (series == HW__SERIES__SERIES_HEAP_SIZE && h && h->has_heap_size_bytes)
+                *ret = (double)h->heap_size_bytes;
+        else
+                return newest(t, ret);
+        return true;
+}
+
 static void print_series(FILE *to, struct rate_unit unit, const struct world_target *t, const struct trend_show *show)
 {
         for (size_t i = 1; i < WORLD_SERIES; i++) {
@@ -267,7 +282,8 @@ static void print_series(FILE *to, struct rate_unit unit, const struct world_tar
                 double now = 0;
                 if (!trend || (!trend->has_verdict && !show->windows))
                         continue;
-                bool bytes = !strcmp(hw_series_unit((Hw__Series)i), "B"), has_now = bytes && newest(trend, &now);
+                bool bytes = !strcmp(hw_series_unit((Hw__Series)i), "B"),
+                     has_now = bytes && newest_of(t, (Hw__Series)i, trend, &now);
                 print_row(to, t, unit, hw_series_name((Hw__Series)i), NULL, trend, has_now, now);
                 if (show->windows)
                         print_windows(to, unit, trend, bytes);

@@ -2,6 +2,7 @@
 /* ending.c - what is said when the program has ended. */
 #include <poll.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -127,12 +128,25 @@ static void add_top_band(FILE *out, const struct world_target *t)
         fprintf(out, ": %s, %s", label, hw_bytes_text(number, sizeof(number), (double)top->bytes));
 }
 
+/* What the daemon knows beyond the status: "heap exhausted at -M96m". */
+static void add_reason(FILE *out, const struct world_target *t)
+{
+        const char *reason = t->target && t->target->detail ? strstr(t->target->detail, ", ") : NULL;
+        char safe[256];
+
+        if (!reason)
+                return;
+        (void)hw_terminal_text(safe, sizeof(safe), reason + 2);
+        fprintf(out, "; %s", safe);
+}
+
 static void add_facts(FILE *out, const struct world_target *t)
 {
+        add_reason(out, t);
         if (!facts_is_known(t, FACT_LIVE_MAX))
                 add_bytes(out, "resident at last", facts_get_u64(t, FACT_RESIDENT, UNKNOWN_U64));
         add_bytes(out, "most live", facts_get_u64(t, FACT_LIVE_MAX, UNKNOWN_U64));
-        add_bytes(out, "live at the last major collection", facts_get_u64(t, FACT_LIVE, UNKNOWN_U64));
+        add_bytes(out, "live before its end", facts_get_u64(t, FACT_LIVE, UNKNOWN_U64));
         add_count(out, "collection", "collections", facts_get_u64(t, FACT_COLLECTIONS, t->gc ? 0 : UNKNOWN_U64));
         add_count(out, "heap census", "heap censuses",
                   t->census && t->census->has_number ? t->census->number : UNKNOWN_U64);

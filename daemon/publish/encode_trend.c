@@ -128,14 +128,16 @@ static void put_verdict(struct encoder *e, Hw__Trend *out, const struct tracker 
                 put_onset(e, out, t, r->onset_ns);
         PUT_U64(out, onset_error_ns, r->onset_error_ns);
         out->evidence = encode_evidence(e, r);
-        out->sentence = encoder_copy(e, sentence_verdict(sentence, sizeof(sentence), r));
+        out->key = encoder_text(e, sentence_verdict_key(sentence, sizeof(sentence), r));
+        out->sentence = encoder_copy(e, sentence);
         if (r->has_slope) {
                 PUT_FINITE(out, gained_bytes, r->slope * ((double)r->evidence.span_ns / 1e9));
                 PUT_FINITE(out, gained_low_bytes, r->evidence.sure_rise_bytes);
         }
 }
 
-Hw__Trend *encode_trend(struct encoder *e, const struct tracker *t, struct subject subject, const struct growth *growth)
+Hw__Trend *encode_trend(struct encoder *e, const struct tracker *t, struct subject subject, const struct growth *growth,
+                        const struct rising_subjects *rising)
 {
         Hw__Trend *out = encoder_message(e, &hw__trend__descriptor);
         struct trend_result r;
@@ -150,6 +152,8 @@ Hw__Trend *encode_trend(struct encoder *e, const struct tracker *t, struct subje
                 put_verdict(e, out, t, &growth->live.trend);
         else if (tracker_verdict(t, subject, &r))
                 put_verdict(e, out, t, &r);
+        if (out->has_verdict)
+                PUT(out, word, (Hw__Word)tracker_word(rising, subject, (enum trend_verdict)out->verdict));
         put_windows(e, out, t, subject);
         return out;
 }
@@ -218,7 +222,8 @@ Hw__Growth *encode_growth(struct encoder *e, const struct bands *bands, const st
         if (!out)
                 return NULL;
         PUT(out, where, (Hw__Growth__Where)g->where);
-        out->sentence = encoder_copy(e, sentence_growth(sentence, sizeof(sentence), g, bands));
+        out->key = encoder_text(e, sentence_growth_key(sentence, sizeof(sentence), g, bands));
+        out->sentence = encoder_copy(e, sentence);
         put_verdicts(out, g);
         PUT(out, as_of_ns, g->as_of_ns);
         PUT_U64(out, foreign_bytes, g->foreign_bytes);
@@ -294,6 +299,7 @@ Hw__EarlyWarning *encode_early(struct encoder *e, const struct tracker *t, const
         PUT(out, rising, r->rising);
         PUT(out, runs_out, r->runs_out);
         PUT_FINITE(out, level_bytes, r->level_bytes);
+        PUT(out, level_time_ns, r->level_time_ns);
         if (r->rising) {
                 put_early_rise(e, out, t, r);
                 put_early_bands(e, out, t, bands, r);
@@ -305,10 +311,15 @@ Hw__EarlyWarning *encode_early(struct encoder *e, const struct tracker *t, const
                 PUT(out, soonest_ns, u64_sat(r->soonest_s * 1e9));
         if (isfinite(r->latest_s))
                 PUT(out, latest_ns, u64_sat(r->latest_s * 1e9));
+        if (isfinite(r->mid_s))
+                PUT(out, mid_ns, u64_sat(r->mid_s * 1e9));
         if (r->held_back)
                 PUT(out, held_back, true);
+        if (r->at_limit)
+                PUT(out, at_limit, true);
         PUT(out, as_of_ns, r->as_of_ns);
-        out->sentence = encoder_copy(e, sentence_early(sentence, sizeof(sentence), r));
+        out->key = encoder_text(e, sentence_early_key(sentence, sizeof(sentence), r));
+        out->sentence = encoder_copy(e, sentence);
         return out;
 }
 

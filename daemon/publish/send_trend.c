@@ -11,18 +11,15 @@
 #include <stdio.h>
 
 struct trend_state {
-        struct growth growth;
-        struct limit_time limit;
-        bool has_limit;
-        struct tracked_early early;
-        bool has_early;
+        struct standing of;
+        struct rising_subjects rising;
         struct thread_rise threads;
         bool has_threads;
 };
 
 static bool ended_rising(const struct trend_state *s)
 {
-        return s->has_early && s->early.ended && s->early.rising;
+        return s->of.has_early && s->of.early.ended && s->of.early.rising;
 }
 
 /* With the rise that a run ended with, where its verdict does not say that it grew. */
@@ -33,7 +30,7 @@ static char *with_rise(struct encoder *e, char *sentence, const struct trend_sta
         if (!ended_rising(s) || !sentence)
                 return sentence;
         (void)snprintf(whole, sizeof(whole), "%s; at its end %s", sentence,
-                       sentence_early(rise, sizeof(rise), &s->early));
+                       sentence_early(rise, sizeof(rise), &s->of.early));
         return encoder_copy(e, whole);
 }
 
@@ -41,16 +38,16 @@ static void put_state(struct publisher *p, Hw__Trends *out, const struct trend_s
 {
         struct encoder *e = p->encoder;
 
-        out->growth = encode_growth(e, model_bands(p->model), &s->growth);
-        if (out->growth && s->growth.where != GROWTH_LIVE)
+        out->growth = encode_growth(e, model_bands(p->model), &s->of.growth);
+        if (out->growth && s->of.growth.where != GROWTH_LIVE)
                 out->growth->sentence = with_rise(e, out->growth->sentence, s);
         out->scale = encode_scale(e, tracker_config_of(p->tracker));
-        if (s->has_limit)
-                out->time_to_limit = encode_time_to_limit(e, &s->limit);
+        if (s->of.has_limit)
+                out->time_to_limit = encode_time_to_limit(e, &s->of.limit);
         if (s->has_threads)
                 out->threads = encode_threads(e, model_bands(p->model), &s->threads);
-        if (s->has_early)
-                out->early = encode_early(e, p->tracker, model_bands(p->model), &s->early);
+        if (s->of.has_early)
+                out->early = encode_early(e, p->tracker, model_bands(p->model), &s->of.early);
         struct memory_limit limit = tracker_limit(p->tracker);
         PUT_U64(out, limit_bytes, limit.bytes);
         if (limit.bytes != UNKNOWN_U64)
@@ -70,8 +67,8 @@ static bool send_part(struct publisher *p, const struct subject *subjects, uint3
         update.trends = &body;
         body.trends = encoder_calloc(p->encoder, n, sizeof(*body.trends));
         for (uint32_t i = 0; !p->encoder->failed && i < n; i++) {
-                Hw__Trend *row = encode_trend(p->encoder, p->tracker, subjects[i], &s->growth);
-                if (row && ended_rising(s) && !subjects[i].band && subjects[i].series == s->early.series &&
+                Hw__Trend *row = encode_trend(p->encoder, p->tracker, subjects[i], &s->of.growth, &s->rising);
+                if (row && ended_rising(s) && !subjects[i].band && subjects[i].series == s->of.early.series &&
                     row->verdict < HW__VERDICT__VERDICT_GROWING)
                         row->sentence = with_rise(p->encoder, row->sentence, s);
                 body.trends[body.n_trends++] = row;
@@ -83,9 +80,8 @@ static struct trend_state read_state(const struct publisher *p)
 {
         struct trend_state s;
 
-        tracker_growth(p->tracker, &s.growth);
-        s.has_limit = tracker_time_to_limit(p->tracker, &s.limit);
-        s.has_early = tracker_early(p->tracker, &s.early);
+        tracker_standing(p->tracker, &s.of);
+        tracker_rising(p->tracker, &s.rising);
         s.has_threads = tracker_thread_rise(p->tracker, &s.threads);
         return s;
 }

@@ -1,184 +1,149 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: a sequence of short clauses. Every number in them is also a field of the message. All rates of a sentence
- * have the unit of the first and its interval.
+ * DESIGN: tables (proto/base/phrase.h): a row's condition, and what is said then. Every number in a sentence is also a
+ * field of the message, and so is the key of its row.
  */
 #include "daemon/publish/sentences.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "daemon/model/sizing.h"
 #include "daemon/publish/label.h"
 #include "heapwatch/text.h"
-#include "proto/base/rate.h"
+#include "proto/base/ckd.h"
+#include "proto/base/phrase.h"
 
-/* A text that grows and is cut at its end. */
-struct words {
-        char *out;
-        size_t size, used;
-        struct rate_unit rate; /* of this sentence; no name until the first rate */
-        bool over;             /* the run is over: past tense */
-};
+#define CARRIED_LEAST 0.25 /* of the growth, by the bands that are judged: with less none is named */
+#define OLD_SHARE     0.05 /* of a level: what it may have risen by since it was measured is said when it is more */
 
-#define TENSE(w, now, then) ((w)->over ? (then) : (now))
-#define CARRIED_LEAST       0.25 /* of the growth, by the bands that are judged: with less none is named */
-
-__attribute__((format(printf, 2, 3))) static void append_text(struct words *w, const char *format, ...)
+static const char *done(struct phrase *s, const struct phrase_row *table)
 {
-        va_list args;
+        const struct phrase_row *row = phrase_append_table(s, table);
 
-        va_start(args, format);
-        int n = vsnprintf(w->out + w->used, w->size - w->used, format, args);
-        va_end(args);
-        if (n > 0)
-                w->used = (size_t)n < w->size - w->used ? w->used + (size_t)n : w->size - 1;
-}
-
-static struct words begin(char *out, size_t size)
-{
-        out[0] = '\0';
-        return (struct words){ .out = out, .size = size };
-}
-
-static void append_duration(struct words *w, double ns)
-{
-        char text[HW_NUMBER_MAX];
-
-        append_text(w, "%s", hw_duration_text(text, sizeof(text), ns));
-}
-
-static void append_bytes(struct words *w, double bytes)
-{
-        char text[HW_NUMBER_MAX];
-
-        append_text(w, "%s", hw_bytes_text(text, sizeof(text), bytes));
-}
-
-static void append_rate(struct words *w, double rate)
-{
-        char text[HW_NUMBER_MAX];
-
-        if (!w->rate.name)
-                w->rate = rate_unit(rate);
-        append_text(w, "%s", rate_text(text, sizeof(text), w->rate, rate));
-}
-
-static void append_rate_within(struct words *w, double rate, double low, double high)
-{
-        char text[RATE_WITHIN_MAX];
-
-        if (!w->rate.name)
-                w->rate = rate_unit_within(rate, low, high);
-        append_text(w, "%s", rate_within_text(text, w->rate, rate, low, high));
+        return row ? row->key : "";
 }
 
 /* -------------------------------------------------------------- verdict */
 
-static void append_slope(struct words *w, const struct trend_result *r)
-{
-        append_rate_within(w, r->slope, r->slope_low, r->slope_high);
-        append_text(w, TENSE(w, " over the last ", " over its last "));
-        append_duration(w, (double)r->evidence.span_ns);
-}
+PHRASE_WHEN(is_unknown, struct trend_result, r, r->verdict == TREND_UNKNOWN)
+PHRASE_WHEN(rises_so_far, struct trend_result, r, r->verdict == TREND_UNKNOWN && r->rises_so_far)
+PHRASE_WHEN(is_doubted, struct trend_result, r, r->verdict == TREND_STEADY && r->doubted)
+PHRASE_WHEN(is_steady, struct trend_result, r, r->verdict == TREND_STEADY)
+PHRASE_WHEN(is_growing, struct trend_result, r, r->verdict == TREND_GROWING)
+PHRASE_WHEN(is_leak, struct trend_result, r, r->verdict == TREND_LEAK)
+
+PHRASE_SLOT(put_slope, struct trend_result, r,
+            r->has_slope &&phrase_append_rate_within(s, r->slope, r->slope_low, r->slope_high))
+PHRASE_SLOT(put_slope_span, struct trend_result, r,
+            r->has_slope &&phrase_append_duration(s, (double)r->evidence.span_ns))
+PHRASE_SLOT(put_missing, struct trend_result, r,
+            r->has_slope && r->evidence.missing < TEST_COUNT &&
+                    phrase_printf(s, "%s", window_test_failure(r->evidence.missing)))
+PHRASE_SLOT(put_provisional, struct trend_result, r,
+            r->provisional.known &&phrase_append_rate_within(s, r->provisional.slope, r->provisional.slope_low,
+                                                             r->provisional.slope_high))
+PHRASE_SLOT(put_provisional_span, struct trend_result, r,
+            r->provisional.known &&phrase_append_duration(s, (double)r->provisional.span_ns))
+PHRASE_SLOT(put_too_short, struct trend_result, r,
+            r->over && r->verdict_in_ns == 0 &&
+                    phrase_printf(s, r->is_part ? "the part of the run that was seen" : "the run"))
+PHRASE_SLOT(put_verdict_in, struct trend_result, r,
+            !r->over && r->verdict_in_ns && r->verdict_in_ns != UINT64_MAX &&
+                    phrase_append_duration(s, (double)r->verdict_in_ns))
+PHRASE_SLOT(put_verdict_by, struct trend_result, r,
+            r->verdict_by_ns != UINT64_MAX && phrase_append_duration(s, (double)r->verdict_by_ns))
+PHRASE_SLOT(if_may_last, struct trend_result, r, ((void)s, r->rises_so_far))
+PHRASE_SLOT(if_slow, struct trend_result, r, ((void)s, !r->rises_so_far))
+PHRASE_SLOT(if_runs, struct trend_result, r, ((void)s, !r->over))
+PHRASE_SLOT(if_confirmed_earlier, struct trend_result, r, ((void)s, r->evidence.basis == TREND_BASIS_HOLDS))
+PHRASE_SLOT(if_not_shown_now, struct trend_result, r,
+            ((void)s,
+             r->evidence.basis != TREND_BASIS_HOLDS && (r->evidence.basis == TREND_BASIS_RECENT || !r->has_slope)))
+PHRASE_SLOT(if_shown_now, struct trend_result, r,
+            ((void)s,
+             r->evidence.basis != TREND_BASIS_HOLDS && r->evidence.basis != TREND_BASIS_RECENT && r->has_slope))
+
+static const struct phrase_slot verdict_slots[] = {
+        { "slope", put_slope },
+        { "slope_span", put_slope_span },
+        { "missing", put_missing },
+        { "provisional", put_provisional },
+        { "provisional_span", put_provisional_span },
+        { "too_short", put_too_short },
+        { "verdict_in", put_verdict_in },
+        { "verdict_by", put_verdict_by },
+        { "if_may_last", if_may_last },
+        { "if_slow", if_slow },
+        { "if_runs", if_runs },
+        { "if_confirmed_earlier", if_confirmed_earlier },
+        { "if_not_shown_now", if_not_shown_now },
+        { "if_shown_now", if_shown_now },
+        { NULL, NULL },
+};
 
 /* Before a verdict: the growth by the few points so far, and when there will be a verdict. */
-static void append_provisional(struct words *w, const struct trend_result *r)
+#define PROVISIONAL                                                                                                    \
+        "[; provisional growth {provisional} over {provisional_span}]"                                                 \
+        "[; {too_short} was too short for a verdict at this step]"                                                     \
+        "[{if_may_last}; that is settled in {verdict_in}[ to {verdict_by}]]"                                           \
+        "[{if_slow}; slow growth is judged in {verdict_in}[ to {verdict_by}]]"
+#define SLOPE "{slope} over {the|its} last {slope_span}"
+#define BASIS                                                                                                          \
+        "[{if_confirmed_earlier}; confirmed earlier{ and still rising|, and it rose to the end}]"                      \
+        "[{if_not_shown_now}; at {present no window shows|its end no window showed} the growth]"
+
+static const struct phrase_row verdicts[] = {
+        { "rises-so-far", rises_so_far,
+          .text = "{rises, and it is not clear yet whether that lasts|"
+                  "rose to its end, not clearly enough for a verdict}" PROVISIONAL },
+        { "too-little-data", is_unknown, .text = "too little data for a verdict" PROVISIONAL },
+        { "steady-in-doubt", is_doubted,
+          .text = "no lasting growth{ so far; whether it is flat while other memory grows is not clear yet|; "
+                  "whether it was flat while other memory grew is not clear}[{if_runs}" PROVISIONAL "]" },
+        { "steady", is_steady, .text = "no lasting growth[: {missing}][{if_runs}" PROVISIONAL "]" },
+        { "growing", is_growing,
+          .text = "{grows|grew} to new highs[, by " SLOPE "]" BASIS "[{if_shown_now}; not called a leak: {missing}]" },
+        { "leak", is_leak, .text = "a leak: {grows and does|grew and did} not slow down[, by " SLOPE "]" BASIS },
+        { .key = NULL },
+};
+
+const char *sentence_verdict_key(char *out, size_t size, const struct trend_result *r)
 {
-        if (r->provisional.known) {
-                append_text(w, "; provisional growth ");
-                append_rate_within(w, r->provisional.slope, r->provisional.slope_low, r->provisional.slope_high);
-                append_text(w, " over ");
-                append_duration(w, (double)r->provisional.span_ns);
-        }
-        if (r->over && r->verdict_in_ns == 0)
-                append_text(w, "; %s was too short for a verdict at this step",
-                            r->is_part ? "the part of the run that was seen" : "the run");
-        else if (!r->over && r->verdict_in_ns && r->verdict_in_ns != UINT64_MAX) {
-                append_text(w, r->rises_so_far ? "; that is settled in " : "; slow growth is judged in ");
-                append_duration(w, (double)r->verdict_in_ns);
-                if (r->verdict_by_ns != UINT64_MAX) {
-                        append_text(w, " to ");
-                        append_duration(w, (double)r->verdict_by_ns);
-                }
-        }
+        struct phrase s = phrase_begin(out, size, r->over, verdict_slots, r);
+
+        return done(&s, verdicts);
 }
 
 char *sentence_verdict(char *out, size_t size, const struct trend_result *r)
 {
-        struct words w = begin(out, size);
-        const struct trend_evidence *e = &r->evidence;
-
-        w.over = r->over;
-        switch (r->verdict) {
-        case TREND_UNKNOWN:
-                if (r->rises_so_far)
-                        append_text(&w, TENSE(&w, "rises, and it is not clear yet whether that lasts",
-                                              "rose to its end, not clearly enough for a verdict"));
-                else
-                        append_text(&w, "too little data for a verdict");
-                append_provisional(&w, r);
-                return out;
-        case TREND_STEADY:
-                append_text(&w, "no lasting growth");
-                if (r->doubted)
-                        append_text(&w,
-                                    TENSE(&w, " so far; whether it is flat while other memory grows is not clear yet",
-                                          "; whether it was flat while other memory grew is not clear"));
-                else if (r->has_slope && e->missing < TEST_COUNT)
-                        append_text(&w, ": %s", window_test_failure(e->missing));
-                if (!r->over)
-                        append_provisional(&w, r);
-                return out;
-        case TREND_GROWING:
-                append_text(&w, TENSE(&w, "grows to new highs", "grew to new highs"));
-                break;
-        case TREND_LEAK:
-                append_text(&w,
-                            TENSE(&w, "a leak: grows and does not slow down", "a leak: grew and did not slow down"));
-                break;
-        }
-        if (r->has_slope) {
-                append_text(&w, ", by ");
-                append_slope(&w, r);
-        }
-        if (e->basis == TREND_BASIS_HOLDS)
-                append_text(&w, TENSE(&w, "; confirmed earlier and still rising",
-                                      "; confirmed earlier, and it rose to the end"));
-        else if (e->basis == TREND_BASIS_RECENT || !r->has_slope)
-                append_text(&w, TENSE(&w, "; at present no window shows the growth",
-                                      "; at its end no window showed the growth"));
-        else if (r->verdict == TREND_GROWING && e->missing < TEST_COUNT)
-                append_text(&w, "; not called a leak: %s", window_test_failure(e->missing));
+        (void)sentence_verdict_key(out, size, r);
         return out;
 }
 
 /* --------------------------------------------------------------- growth */
 
+/* What a sentence about growth is of. */
+struct subject_of_growth {
+        const struct growth *g;
+        const struct bands *bands;
+        const struct growth_series *s; /* that grows, or rises */
+};
+
+#define WHEN_GROWTH(function, expression) PHRASE_WHEN(function, struct subject_of_growth, o, expression)
+#define SLOT_GROWTH(function, expression) PHRASE_SLOT(function, struct subject_of_growth, o, expression)
+
 /* The time of day first, as on all faces. */
-static void append_moment(struct words *w, uint64_t time_ns, uint64_t start_wall_ns)
+static bool append_moment(struct phrase *s, uint64_t time_ns, uint64_t start_wall_ns)
 {
         char wall[HW_NUMBER_MAX];
         const bool known = start_wall_ns != UNKNOWN_U64 && time_ns <= UINT64_MAX - start_wall_ns;
 
         if (known)
-                append_text(w, "%s (", hw_time_text(wall, sizeof(wall), start_wall_ns + time_ns));
-        append_duration(w, (double)time_ns);
-        append_text(w, " into the run%s", known ? ")" : "");
-}
-
-static void append_growing(struct words *w, const struct growth *g, const struct growth_series *s)
-{
-        if (s->trend.has_slope) {
-                append_text(w, " by ");
-                append_slope(w, &s->trend);
-        }
-        if (s->trend.onset_ns != UINT64_MAX) {
-                append_text(w, ", since ");
-                append_moment(w, s->trend.onset_ns, g->start_wall_ns);
-        }
+                (void)phrase_printf(s, "%s (", hw_time_text(wall, sizeof(wall), start_wall_ns + time_ns));
+        (void)phrase_append_duration(s, (double)time_ns);
+        return phrase_printf(s, " into the run%s", known ? ")" : "");
 }
 
 /* Bands that carry little of the growth say nothing about it: the one that carries most is not judged yet. */
@@ -192,113 +157,45 @@ static bool bands_carry(const struct growth *g)
 }
 
 /* "+3.0/s (+2.8/s to +3.2/s), " */
-static void append_thread_rate(struct words *w, const struct growing_band *b)
+static void append_thread_rate(struct phrase *s, const struct growing_band *b)
 {
         char rate[COUNT_RATE_MAX], low[COUNT_RATE_MAX], high[COUNT_RATE_MAX];
 
         if (!b->threads || !isfinite(b->thread_slope))
                 return;
-        append_text(w, "%s", count_rate_text(rate, b->thread_slope));
+        (void)phrase_printf(s, "%s", count_rate_text(rate, b->thread_slope));
         if (strcmp(count_rate_text(low, b->thread_slope_low), count_rate_text(high, b->thread_slope_high)) != 0)
-                append_text(w, " (%s to %s)", low, high);
-        append_text(w, ", ");
+                (void)phrase_printf(s, " (%s to %s)", low, high);
+        (void)phrase_printf(s, ", ");
 }
 
-static void append_bands(struct words *w, const struct growth *g, const struct bands *bands)
+static bool put_bands(struct phrase *s, const void *of)
 {
-        for (uint32_t i = 0; i < g->n_bands && i < 3; i++) {
+        const struct subject_of_growth *o = of;
+
+        for (uint32_t i = 0; i < o->g->n_bands && i < 3; i++) {
+                const struct growing_band *b = &o->g->bands[i];
                 char label[LABEL_MAX], number[HW_NUMBER_MAX];
-                append_text(w, i ? ", " : TENSE(w, "; what grows most: ", "; what grew most: "));
-                if (g->bands[i].threads)
-                        append_text(w, "%s ", hw_count_text(number, sizeof(number), g->bands[i].threads));
-                append_text(w, "%.127s (", label_of_growing(label, bands, g, i));
-                append_thread_rate(w, &g->bands[i]);
-                append_rate(w, g->bands[i].slope);
-                append_text(w, ")");
+
+                (void)phrase_printf(s, "%s", i ? ", " : "");
+                if (b->threads)
+                        (void)phrase_printf(s, "%s ", hw_count_text(number, sizeof(number), b->threads));
+                (void)phrase_printf(s, "%.127s (", label_of_growing(label, o->bands, o->g, i));
+                append_thread_rate(s, b);
+                (void)phrase_append_rate(s, b->slope);
+                (void)phrase_printf(s, ")");
         }
+        return o->g->n_bands > 0;
 }
 
-static void append_number(struct words *w, const char *what, uint64_t bytes)
+static bool append_known(struct phrase *s, uint64_t bytes)
 {
-        if (bytes == UNKNOWN_U64)
-                return;
-        append_text(w, "; %s ", what);
-        append_bytes(w, (double)bytes);
+        return bytes != UNKNOWN_U64 && phrase_append_bytes(s, (double)bytes);
 }
 
-static void append_retention(struct words *w, const struct growth *g)
+static bool append_number(struct phrase *s, uint64_t n)
 {
-        const struct growth_series *s = g->heap.trend.verdict >= TREND_GROWING ? &g->heap : &g->blocks;
-
-        append_text(w, TENSE(w, "the runtime keeps more and more memory while live data does not grow",
-                             "the runtime kept more and more memory while live data did not grow"));
-        append_text(w, " (fragmentation, or data that is kept for later): ");
-        append_text(w, TENSE(w, "the heap grows", "the heap grew"));
-        append_growing(w, g, s);
-        if (g->megablocks_held != UNKNOWN_U64 && g->megablocks_needed != UNKNOWN_U64)
-                append_text(w, "; %llu megablocks held, %llu needed", (unsigned long long)g->megablocks_held,
-                            (unsigned long long)g->megablocks_needed);
-        if (g->megablocks_returned != UNKNOWN_U64)
-                append_text(w, ", %llu returned at the last major collection",
-                            (unsigned long long)g->megablocks_returned);
-        append_number(w, "slop", g->slop_bytes);
-        append_number(w, "free blocks", g->fragmentation_bytes);
-        if (g->nonmoving_bytes != UNKNOWN_U64) {
-                append_number(w, "nonmoving segments", g->nonmoving_bytes);
-                append_number(w, "of which live", g->nonmoving_live_bytes);
-        }
-}
-
-/* Of a process without a log only its resident memory is known. */
-static void append_resident(struct words *w, const struct growth *g)
-{
-        if (growth_rises(&g->rss)) {
-                append_text(w, TENSE(w, "resident memory grows", "resident memory grew"));
-                append_growing(w, g, &g->rss);
-                append_text(
-                        w,
-                        "; whether data of the program or memory outside of its heap is not known: the program has no "
-                        "log, its process alone is watched");
-                return;
-        }
-        append_text(w, g->over ? "not known: " : "not known yet: ");
-        append_text(w, g->rss.known && g->rss.trend.rises_so_far
-                               ? TENSE(w, "resident memory rises, and whether that lasts is not clear yet",
-                                       "resident memory rose to the end, not clearly enough for a verdict")
-                               : "resident memory has too few steps");
-        if (g->rss.known)
-                append_provisional(w, &g->rss.trend);
-}
-
-static void append_unknown(struct words *w, const struct growth *g, const struct bands *bands)
-{
-        if (g->process_only) {
-                append_resident(w, g);
-                return;
-        }
-        append_text(w, g->over ? "not known: " : "not known yet: ");
-        if (!g->live.known)
-                append_text(w, "no major collection has measured what is live");
-        else if (g->live.trend.verdict == TREND_UNKNOWN) {
-                append_text(w, g->live.trend.rises_so_far
-                                       ? TENSE(w, "live data rises, and whether that lasts is not clear yet",
-                                               "live data rose to the end, not clearly enough for a verdict")
-                                       : "too few steps with major collections");
-                append_provisional(w, &g->live.trend);
-        } else if (g->live_in_doubt) {
-                append_text(w, TENSE(w, "the heap grows", "the heap grew"));
-                append_growing(w, g, g->heap.trend.verdict >= TREND_GROWING ? &g->heap : &g->blocks);
-                append_text(w, ", and live data has not been flat over that time");
-        } else if (g->heap_in_doubt) {
-                append_text(w, TENSE(w, "resident memory grows, and the heap has not been flat over that time",
-                                     "resident memory grew, and the heap was not flat over that time"));
-        } else if (g->bands_rise) {
-                append_text(w, TENSE(w, "live data has shown no lasting growth, and bands that carry much of it grow",
-                                     "live data showed no lasting growth, and bands that carried much of it grew"));
-                append_bands(w, g, bands);
-        } else {
-                append_text(w, "too little data");
-        }
+        return n != UNKNOWN_U64 && phrase_printf(s, "%llu", (unsigned long long)n);
 }
 
 /* It is steady, and its newest steps rise: the next ones will show whether that is growth. */
@@ -307,74 +204,159 @@ static bool rises_lately(const struct growth_series *s)
         return s->known && s->trend.provisional.known && s->trend.provisional.slope > 0;
 }
 
-static void append_nowhere(struct words *w, const struct growth *g)
-{
-        const struct growth_series *s = g->live.known ? &g->live : &g->heap;
-        const struct trend_provisional *p = &s->trend.provisional;
+SLOT_GROWTH(put_growth_slope, put_slope(s, &o->s->trend))
+SLOT_GROWTH(put_growth_span, put_slope_span(s, &o->s->trend))
+SLOT_GROWTH(put_growth_onset,
+            o->s->trend.onset_ns != UINT64_MAX && append_moment(s, o->s->trend.onset_ns, o->g->start_wall_ns))
+SLOT_GROWTH(if_bands_carry, ((void)s, bands_carry(o->g)))
+SLOT_GROWTH(put_held, append_number(s, o->g->megablocks_held))
+SLOT_GROWTH(put_needed, append_number(s, o->g->megablocks_needed))
+SLOT_GROWTH(put_returned, append_number(s, o->g->megablocks_returned))
+SLOT_GROWTH(put_slop, append_known(s, o->g->slop_bytes))
+SLOT_GROWTH(put_free, append_known(s, o->g->fragmentation_bytes))
+SLOT_GROWTH(put_segments, append_known(s, o->g->nonmoving_bytes))
+SLOT_GROWTH(put_segments_live, append_known(s, o->g->nonmoving_live_bytes))
+SLOT_GROWTH(put_foreign, append_known(s, o->g->foreign_bytes))
+SLOT_GROWTH(put_growth_provisional, put_provisional(s, &o->s->trend))
+SLOT_GROWTH(put_growth_provisional_span, put_provisional_span(s, &o->s->trend))
+SLOT_GROWTH(put_growth_too_short, put_too_short(s, &o->s->trend))
+SLOT_GROWTH(put_growth_verdict_in, !o->g->over && put_verdict_in(s, &o->s->trend))
+SLOT_GROWTH(put_growth_verdict_by, put_verdict_by(s, &o->s->trend))
+SLOT_GROWTH(if_growth_may_last, ((void)s, o->s->trend.rises_so_far))
+SLOT_GROWTH(if_growth_slow, ((void)s, !o->s->trend.rises_so_far))
+SLOT_GROWTH(put_which, phrase_printf(s, o->g->live.known ? "live data" : "the heap"))
 
-        if (g->process_only) {
-                append_text(w, TENSE(w, "resident memory shows no lasting growth; of the heap nothing is known",
-                                     "resident memory showed no lasting growth; of the heap nothing is known"));
-                return;
-        }
-        if (g->over || !rises_lately(s)) {
-                append_text(w, TENSE(w, "memory shows no lasting growth", "memory showed no lasting growth"));
-                return;
-        }
-        append_text(w, "no lasting growth so far, but %s rises by ", g->live.known ? "live data" : "the heap");
-        append_rate_within(w, p->slope, p->slope_low, p->slope_high);
-        append_text(w, " over ");
-        append_duration(w, (double)p->span_ns);
-        if (s->trend.verdict_in_ns == UINT64_MAX)
-                return;
-        append_text(w, "; called growing in ");
-        append_duration(w, (double)s->trend.verdict_in_ns);
-        append_text(w, " if it goes on");
+static const struct phrase_slot growth_slots[] = {
+        { "slope", put_growth_slope },
+        { "slope_span", put_growth_span },
+        { "onset", put_growth_onset },
+        { "bands", put_bands },
+        { "if_bands_carry", if_bands_carry },
+        { "held", put_held },
+        { "needed", put_needed },
+        { "returned", put_returned },
+        { "slop", put_slop },
+        { "free", put_free },
+        { "segments", put_segments },
+        { "segments_live", put_segments_live },
+        { "foreign", put_foreign },
+        { "provisional", put_growth_provisional },
+        { "provisional_span", put_growth_provisional_span },
+        { "too_short", put_growth_too_short },
+        { "verdict_in", put_growth_verdict_in },
+        { "verdict_by", put_growth_verdict_by },
+        { "if_may_last", if_growth_may_last },
+        { "if_slow", if_growth_slow },
+        { "which", put_which },
+        { NULL, NULL },
+};
+
+static bool is_of(const struct subject_of_growth *o, enum growth_where where)
+{
+        return o->g->where == where;
 }
 
-static void append_foreign(struct words *w, const struct growth *g)
+static bool is_unknown_of_process(const struct subject_of_growth *o)
 {
-        if (g->foreign.known)
-                append_text(w, TENSE(w, "foreign memory (C code, FFI, malloc) grows while the heap does not: it grows",
-                                     "foreign memory (C code, FFI, malloc) grew while the heap did not: it grew"));
-        else
-                append_text(w, TENSE(w,
-                                     "resident memory outside of the heap grows, foreign (C code, FFI, malloc) or "
-                                     "given back by "
-                                     "the runtime, which cannot be told apart here: it grows",
-                                     "resident memory outside of the heap grew, foreign (C code, FFI, malloc) or given "
-                                     "back by "
-                                     "the runtime, which could not be told apart: it grew"));
-        append_growing(w, g, growth_outside(g));
-        append_number(w, "foreign", g->foreign_bytes);
+        return is_of(o, GROWTH_UNKNOWN) && o->g->process_only;
+}
+
+WHEN_GROWTH(process_grows, is_unknown_of_process(o) && growth_rises(&o->g->rss))
+WHEN_GROWTH(process_rises, is_unknown_of_process(o) && o->g->rss.known && o->g->rss.trend.rises_so_far)
+WHEN_GROWTH(process_unknown, is_unknown_of_process(o))
+WHEN_GROWTH(live_unmeasured, is_of(o, GROWTH_UNKNOWN) && !o->g->live.known)
+WHEN_GROWTH(live_rises,
+            is_of(o, GROWTH_UNKNOWN) && o->g->live.trend.verdict == TREND_UNKNOWN && o->g->live.trend.rises_so_far)
+WHEN_GROWTH(live_unjudged, is_of(o, GROWTH_UNKNOWN) && o->g->live.trend.verdict == TREND_UNKNOWN)
+WHEN_GROWTH(live_in_doubt, is_of(o, GROWTH_UNKNOWN) && o->g->live_in_doubt)
+WHEN_GROWTH(heap_in_doubt, is_of(o, GROWTH_UNKNOWN) && o->g->heap_in_doubt)
+WHEN_GROWTH(bands_grow, is_of(o, GROWTH_UNKNOWN) && o->g->bands_rise)
+WHEN_GROWTH(where_unknown, is_of(o, GROWTH_UNKNOWN))
+WHEN_GROWTH(process_steady, is_of(o, GROWTH_NOWHERE) && o->g->process_only)
+WHEN_GROWTH(steady_but_rises, is_of(o, GROWTH_NOWHERE) && rises_lately(o->s))
+WHEN_GROWTH(nowhere, is_of(o, GROWTH_NOWHERE))
+WHEN_GROWTH(in_live_data, is_of(o, GROWTH_LIVE))
+WHEN_GROWTH(retained, is_of(o, GROWTH_RETENTION))
+WHEN_GROWTH(foreign, is_of(o, GROWTH_FOREIGN) && o->g->foreign.known)
+WHEN_GROWTH(outside, is_of(o, GROWTH_FOREIGN))
+
+#define GROWS "{grows|grew}[ by " SLOPE "][, since {onset}]"
+
+static const struct phrase_row growths[] = {
+        { "resident-grows", process_grows,
+          .text = "resident memory " GROWS "; whether data of the program or memory outside of its heap is not known: "
+                  "the program has no log, its process alone is watched" },
+        { "resident-rises", process_rises,
+          .text = "not known{ yet|}: resident memory {rises, and whether that lasts is not clear yet|"
+                  "rose to the end, not clearly enough for a verdict}" PROVISIONAL },
+        { "resident-unknown", process_unknown,
+          .text = "not known{ yet|}: resident memory has too few steps" PROVISIONAL },
+        { "live-unmeasured", live_unmeasured,
+          .text = "not known{ yet|}: no major collection has measured what is live" },
+        { "live-rises", live_rises,
+          .text = "not known{ yet|}: live data {rises, and whether that lasts is not clear yet|"
+                  "rose to the end, not clearly enough for a verdict}" PROVISIONAL },
+        { "live-unjudged", live_unjudged,
+          .text = "not known{ yet|}: too few steps with major collections" PROVISIONAL },
+        { "live-in-doubt", live_in_doubt,
+          .text = "not known{ yet|}: the heap " GROWS ", and live data has not been flat over that time" },
+        { "heap-in-doubt", heap_in_doubt,
+          .text = "not known{ yet|}: resident memory {grows|grew}, and the heap {has|was} not {been |}flat over that "
+                  "time" },
+        { "bands-grow", bands_grow,
+          .text = "not known{ yet|}: live data {has shown|showed} no lasting growth, and bands that {carry|carried} "
+                  "much of it {grow|grew}[; what {grows|grew} most: {bands}]" },
+        { "where-unknown", where_unknown, .text = "not known{ yet|}: too little data" },
+        { "resident-steady", process_steady,
+          .text = "resident memory {shows|showed} no lasting growth; of the heap nothing is known" },
+        { "steady-but-rises", steady_but_rises,
+          .text = "no lasting growth{ so far|}, but {which} {rises|rose to its end} by {provisional} over "
+                  "{provisional_span}[; called growing in {verdict_in} if it goes on]" },
+        { "nowhere", nowhere, .text = "memory {shows|showed} no lasting growth" },
+        { "live", in_live_data,
+          .text = "the program {retains|retained} more and more data: live data " GROWS
+                  "[{if_bands_carry}; what {grows|grew} most: {bands}]" },
+        { "retention", retained,
+          .text = "the runtime {keeps|kept} more and more memory while live data {does|did} not grow (fragmentation, "
+                  "or "
+                  "data that is kept for later): the heap " GROWS "[; {held} megablocks held, {needed} needed]"
+                  "[, {returned} returned at the last major collection][; slop {slop}][; free blocks {free}]"
+                  "[; nonmoving segments {segments}[; of which live {segments_live}]]" },
+        { "foreign", foreign,
+          .text = "foreign memory (C code, FFI, malloc) {grows|grew} while the heap {does|did} not: it " GROWS
+                  "[; foreign {foreign}]" },
+        { "outside", outside,
+          .text = "resident memory outside of the heap {grows|grew}, foreign (C code, FFI, malloc) or given back by "
+                  "the "
+                  "runtime, which {cannot|could not} be told apart{ here|}: it " GROWS "[; foreign {foreign}]" },
+        { .key = NULL },
+};
+
+/* The series that a sentence gives the growth or rise of. */
+static const struct growth_series *told_series(const struct growth *g)
+{
+        if (g->process_only)
+                return &g->rss;
+        if (g->where == GROWTH_FOREIGN)
+                return growth_outside(g);
+        if (g->where == GROWTH_LIVE || (g->where == GROWTH_UNKNOWN && !g->live_in_doubt))
+                return &g->live;
+        if (g->where == GROWTH_NOWHERE)
+                return g->live.known ? &g->live : &g->heap;
+        return g->heap.trend.verdict >= TREND_GROWING ? &g->heap : &g->blocks;
+}
+
+const char *sentence_growth_key(char *out, size_t size, const struct growth *g, const struct bands *bands)
+{
+        const struct subject_of_growth o = { g, bands, told_series(g) };
+        struct phrase s = phrase_begin(out, size, g->over, growth_slots, &o);
+
+        return done(&s, growths);
 }
 
 char *sentence_growth(char *out, size_t size, const struct growth *g, const struct bands *bands)
 {
-        struct words w = begin(out, size);
-
-        w.over = g->over;
-        switch (g->where) {
-        case GROWTH_UNKNOWN:
-                append_unknown(&w, g, bands);
-                break;
-        case GROWTH_NOWHERE:
-                append_nowhere(&w, g);
-                break;
-        case GROWTH_LIVE:
-                append_text(&w, TENSE(&w, "the program retains more and more data: live data grows",
-                                      "the program retained more and more data: live data grew"));
-                append_growing(&w, g, &g->live);
-                if (bands_carry(g))
-                        append_bands(&w, g, bands);
-                break;
-        case GROWTH_RETENTION:
-                append_retention(&w, g);
-                break;
-        case GROWTH_FOREIGN:
-                append_foreign(&w, g);
-                break;
-        }
+        (void)sentence_growth_key(out, size, g, bands);
         return out;
 }
 
@@ -402,133 +384,240 @@ static bool same_duration(double low_s, double high_s)
                        hw_duration_text(high, sizeof(high), high_s * 1e9));
 }
 
+static bool append_limit(struct phrase *s, struct memory_limit limit)
+{
+        return limit.bytes != UNKNOWN_U64 && phrase_printf(s, "%s (", limit_source_words(limit.source)) &&
+               phrase_append_bytes(s, (double)limit.bytes) && phrase_printf(s, ")");
+}
+
+PHRASE_WHEN(may_be_met, struct limit_time, l, l->low_s <= 0 && !(l->high_s > 0))
+PHRASE_WHEN(met_within, struct limit_time, l, l->low_s <= 0)
+PHRASE_WHEN(met_never_perhaps, struct limit_time, l, isnan(l->high_s))
+PHRASE_SLOT(put_limit_series, struct limit_time, l, phrase_printf(s, "%s", series_words(l->series)))
+PHRASE_SLOT(put_limit_low, struct limit_time, l, phrase_append_duration(s, l->low_s * 1e9))
+PHRASE_SLOT(put_limit_high, struct limit_time, l,
+            !isnan(l->high_s) && !same_duration(l->low_s, l->high_s) && phrase_append_duration(s, l->high_s * 1e9))
+PHRASE_SLOT(put_limit, struct limit_time, l, append_limit(s, l->limit))
+PHRASE_SLOT(put_need, struct limit_time, l,
+            !isnan(l->heap_over_live) && phrase_printf(s, "%.1f times", l->heap_over_live))
+
+static const struct phrase_slot limit_slots[] = {
+        { "series", put_limit_series }, { "low", put_limit_low }, { "high", put_limit_high },
+        { "limit", put_limit },         { "need", put_need },     { NULL, NULL },
+};
+
+#define NEED "[, the collector needing {need} the live bytes]"
+
+static const struct phrase_row limits[] = {
+        { "may-be-met", may_be_met, .text = "{|had it gone on: }{series} {may be|might have been} at {limit}" NEED },
+        { "met-within", met_within,
+          .text = "{|had it gone on: }within {high} {series} {meets|would have met} {limit}" NEED },
+        { "met-at-the-earliest", met_never_perhaps,
+          .text = "{|had it gone on: }at the earliest in {low} {series} {meets|would have met} {limit}" NEED },
+        { "met-in", NULL,
+          .text = "{|had it gone on: }in {low}[ to {high}] {series} {meets|would have met} {limit}" NEED },
+        { .key = NULL },
+};
+
 char *sentence_limit(char *out, size_t size, const struct limit_time *l)
 {
-        struct words w = begin(out, size);
+        struct phrase s = phrase_begin(out, size, l->ended, limit_slots, l);
 
-        w.over = l->ended;
-        if (l->ended)
-                append_text(&w, "had it gone on: ");
-        if (l->low_s <= 0 && (isnan(l->high_s) || l->high_s <= 0))
-                append_text(&w, TENSE(&w, "%s may be at ", "%s might have been at "), series_words(l->series));
-        else if (l->low_s <= 0) {
-                append_text(&w, "within ");
-                append_duration(&w, l->high_s * 1e9);
-                append_text(&w, TENSE(&w, " %s meets ", " %s would have met "), series_words(l->series));
-        } else {
-                append_text(&w, isnan(l->high_s) ? "at the earliest in " : "in ");
-                append_duration(&w, l->low_s * 1e9);
-                if (!isnan(l->high_s) && !same_duration(l->low_s, l->high_s)) {
-                        append_text(&w, " to ");
-                        append_duration(&w, l->high_s * 1e9);
-                }
-                append_text(&w, TENSE(&w, " %s meets ", " %s would have met "), series_words(l->series));
-        }
-        append_text(&w, "%s (", limit_source_words(l->limit.source));
-        append_bytes(&w, (double)l->limit.bytes);
-        append_text(&w, ")");
-        if (!isnan(l->heap_over_live))
-                append_text(&w, ", the collector needing %.1f times the live bytes", l->heap_over_live);
+        (void)phrase_append_table(&s, limits);
         return out;
 }
 
-static void append_early_rise(struct words *w, const struct tracked_early *r)
-{
-        double from_ns = r->onset_from_ns == UNKNOWN_U64 ? 0 : (double)r->onset_from_ns;
-        double age_ns = (double)r->as_of_ns - (from_ns + (double)r->onset_to_ns) / 2;
+/* ----------------------------------------------------------------- rise */
 
-        append_text(w, TENSE(w, "%s has risen for ", "%s had risen for "), series_words(r->series));
-        append_duration(w, fmax(age_ns, 0));
-        append_text(w, r->since_start ? ", from the start, from " : ", from ");
-        append_bytes(w, r->base_bytes);
-        append_text(w, " to ");
-        append_bytes(w, r->level_bytes);
-        append_text(w, ", by ");
-        append_rate_within(w, r->rate, r->rate_low, r->rate_high);
+static double onset_ns(const struct tracked_early *r)
+{
+        const double from_ns = r->onset_from_ns == UNKNOWN_U64 ? 0 : (double)r->onset_from_ns;
+
+        return (from_ns + (double)r->onset_to_ns) / 2;
+}
+
+static double level_age_s(const struct tracked_early *r)
+{
+        return (double)sub_sat(r->as_of_ns, r->level_time_ns) / 1e9;
+}
+
+/* The level is not of now: it may be higher by more than a reader would think. */
+static bool is_level_old(const struct tracked_early *r)
+{
+        return !r->ended && r->rising && r->rate * level_age_s(r) > OLD_SHARE * r->level_bytes;
+}
+
+static bool is_limited(const struct tracked_early *r)
+{
+        return r->limit.bytes != UNKNOWN_U64;
+}
+
+/* When the limit is met may be said: it is not farther off than a rise of this age foretells. */
+static bool is_foretold(const struct tracked_early *r)
+{
+        return is_limited(r) && r->rising && !isnan(r->soonest_s) && !isnan(r->mid_s) &&
+               (r->runs_out || !isnan(r->latest_s));
+}
+
+PHRASE_WHEN(is_met, struct tracked_early, r, r->rising && r->at_limit)
+PHRASE_WHEN(is_foretold_rise, struct tracked_early, r, is_foretold(r))
+PHRASE_WHEN(is_rising_near, struct tracked_early, r, r->rising &&is_limited(r) && r->runs_out)
+PHRASE_WHEN(is_rising, struct tracked_early, r, r->rising)
+PHRASE_SLOT(put_early_series, struct tracked_early, r, phrase_printf(s, "%s", series_words(r->series)))
+PHRASE_SLOT(put_age, struct tracked_early, r,
+            phrase_append_duration(s, fmax((double)r->level_time_ns - onset_ns(r), 0)))
+PHRASE_SLOT(if_since_start, struct tracked_early, r, ((void)s, r->since_start))
+PHRASE_SLOT(put_base, struct tracked_early, r, phrase_append_bytes(s, r->base_bytes))
+PHRASE_SLOT(put_level, struct tracked_early, r, phrase_append_bytes(s, r->level_bytes))
+PHRASE_SLOT(put_early_rate, struct tracked_early, r, phrase_append_rate_within(s, r->rate, r->rate_low, r->rate_high))
+PHRASE_SLOT(put_level_age, struct tracked_early, r, is_level_old(r) && phrase_append_duration(s, level_age_s(r) * 1e9))
+PHRASE_SLOT(put_level_now, struct tracked_early, r, phrase_append_bytes(s, r->level_bytes + r->rate * level_age_s(r)))
+PHRASE_SLOT(if_unconfirmed, struct tracked_early, r, ((void)s, !r->ended && !r->runs_out))
+PHRASE_SLOT(put_early_limit, struct tracked_early, r, append_limit(s, r->limit))
+PHRASE_SLOT(put_mid, struct tracked_early, r, phrase_append_duration(s, r->mid_s * 1e9))
+PHRASE_SLOT(put_soonest, struct tracked_early, r,
+            !isnan(r->latest_s) && !same_duration(r->soonest_s, r->latest_s) &&
+                    phrase_append_duration(s, r->soonest_s * 1e9))
+PHRASE_SLOT(put_latest, struct tracked_early, r, phrase_append_duration(s, r->latest_s * 1e9))
+PHRASE_SLOT(if_held_back, struct tracked_early, r, ((void)s, is_limited(r) && r->held_back))
+
+static const struct phrase_slot early_slots[] = {
+        { "series", put_early_series },
+        { "age", put_age },
+        { "if_since_start", if_since_start },
+        { "base", put_base },
+        { "level", put_level },
+        { "rate", put_early_rate },
+        { "level_age", put_level_age },
+        { "level_now", put_level_now },
+        { "if_unconfirmed", if_unconfirmed },
+        { "limit", put_early_limit },
+        { "mid", put_mid },
+        { "soonest", put_soonest },
+        { "latest", put_latest },
+        { "if_held_back", if_held_back },
+        { NULL, NULL },
+};
+
+#define RISEN                                                                                                          \
+        "{series} {has|had} risen for {age}[{if_since_start}, from the start], from {base} to {level}, by {rate}"      \
+        "[; measured {level_age} ago, about {level_now} now][{if_unconfirmed}; not confirmed yet]"
+#define HELD_BACK "[{if_held_back}; half of it {is|was} held back by the runtime, to copy live data in a collection]"
+
+static const struct phrase_row rises[] = {
+        { "rise-met-limit", is_met, .text = RISEN "; it {has met|had met} {limit}" HELD_BACK },
+        { "rise-meets-limit", is_foretold_rise,
+          .text = RISEN "; {if it continues, it meets|it was about to meet} {limit} in {mid}[ ({soonest} to "
+                        "{latest})]" HELD_BACK },
+        { "rise-near-limit", is_rising_near, .text = RISEN "; near what {limit} {allows|allowed}" HELD_BACK },
+        { "rise", is_rising, .text = RISEN HELD_BACK },
+        { "near-limit", NULL, .text = "{series} {is|was} {level}[; near what {limit} {allows|allowed}]" HELD_BACK },
+        { .key = NULL },
+};
+
+const char *sentence_early_key(char *out, size_t size, const struct tracked_early *r)
+{
+        struct phrase s = phrase_begin(out, size, r->ended, early_slots, r);
+
+        return done(&s, rises);
 }
 
 char *sentence_early(char *out, size_t size, const struct tracked_early *r)
 {
-        struct words w = begin(out, size);
-        bool limited = r->limit.bytes != UNKNOWN_U64;
-
-        w.over = r->ended;
-        if (r->rising) {
-                append_early_rise(&w, r);
-                if (!r->ended)
-                        append_text(&w, "; not confirmed yet");
-        } else {
-                append_text(&w, TENSE(&w, "%s is ", "%s was "), series_words(r->series));
-                append_bytes(&w, r->level_bytes);
-        }
-        if (limited && r->rising && !isnan(r->soonest_s) && (r->runs_out || !isnan(r->latest_s))) {
-                append_text(&w, TENSE(&w, "; if it continues, it meets %s (", "; it was about to meet %s ("),
-                            limit_source_words(r->limit.source));
-                append_bytes(&w, (double)r->limit.bytes);
-                append_text(&w, ") in ");
-                append_duration(&w, r->soonest_s * 1e9);
-                if (!isnan(r->latest_s) && !same_duration(r->soonest_s, r->latest_s)) {
-                        append_text(&w, " to ");
-                        append_duration(&w, r->latest_s * 1e9);
-                }
-        } else if (limited && (!r->rising || r->runs_out)) {
-                append_text(&w, "; near what %s (", limit_source_words(r->limit.source));
-                append_bytes(&w, (double)r->limit.bytes);
-                append_text(&w, TENSE(&w, ") allows", ") allowed"));
-        }
-        if (limited && r->held_back)
-                append_text(&w, TENSE(&w, "; half of it is held back by the runtime, to copy live data in a collection",
-                                      "; half of it was held back by the runtime, to copy live data in a collection"));
+        (void)sentence_early_key(out, size, r);
         return out;
+}
+
+/* -------------------------------------------------------------- threads */
+
+struct subject_of_threads {
+        const struct thread_rise *r;
+        const struct bands *bands;
+};
+
+static bool put_waiting(struct phrase *s, const void *of)
+{
+        const struct subject_of_threads *o = of;
+        const struct band *band = o->r->band ? bands_get(o->bands, o->r->band) : NULL;
+        char number[HW_NUMBER_MAX], label[LABEL_MAX];
+
+        return band && phrase_printf(s, "%s %.127s", hw_count_text(number, sizeof(number), o->r->band_threads),
+                                     label_of_row(label, o->bands, band));
 }
 
 char *sentence_threads(char *out, size_t size, const struct thread_rise *r, const struct bands *bands)
 {
-        struct words w = begin(out, size);
-        char number[HW_NUMBER_MAX], rate[COUNT_RATE_MAX], label[LABEL_MAX];
-        const struct band *band = r->band ? bands_get(bands, r->band) : NULL;
+        static const struct phrase_slot slots[] = { { "waiting", put_waiting }, { NULL, NULL } };
+        const struct subject_of_threads o = { r, bands };
+        struct phrase s = phrase_begin(out, size, r->ended, slots, &o);
+        char number[HW_NUMBER_MAX], rate[COUNT_RATE_MAX];
 
-        append_text(&w, "%s threads, %s", hw_count_text(number, sizeof(number), (uint64_t)r->threads),
-                    count_rate_text(rate, r->rate));
-        if (!band)
-                return out;
-        append_text(&w, "; at the last census %s %.127s", hw_count_text(number, sizeof(number), r->band_threads),
-                    label_of_row(label, bands, band));
+        (void)phrase_printf(&s, "%s threads, %s", hw_count_text(number, sizeof(number), (uint64_t)r->threads),
+                            count_rate_text(rate, r->rate));
+        (void)phrase_append_text(&s, "[; at the last census {waiting}]");
         return out;
 }
+
+/* --------------------------------------------------------- sizing, scale */
+
+struct sized {
+        struct sizing s;
+        const struct heap *heap;
+};
+
+PHRASE_WHEN(is_sized, struct sized, z, z->heap->live_bytes != UNKNOWN_U64 && z->heap->heap_size_bytes != UNKNOWN_U64)
+PHRASE_SLOT(put_live, struct sized, z, append_known(s, z->heap->live_bytes))
+PHRASE_SLOT(put_heap, struct sized, z, append_known(s, z->heap->heap_size_bytes))
+PHRASE_SLOT(put_most, struct sized, z, append_known(s, sizing_heap(&z->s, z->heap->live_bytes)))
+PHRASE_SLOT(put_areas, struct sized, z, phrase_append_bytes(s, (double)z->s.areas))
+PHRASE_SLOT(put_factor, struct sized, z, phrase_printf(s, "%.2g", z->s.factor))
+PHRASE_SLOT(put_collector, struct sized, z,
+            phrase_printf(s, "a %s collector",
+                          (const char *const[]){ "copying", "compacting", "nonmoving" }[z->s.collector]))
+PHRASE_SLOT(put_source, struct sized, z,
+            phrase_printf(s, "%s",
+                          z->s.measured ? "as its major collections say"
+                                        : "by the flags in the log; for those given elsewhere, the defaults are "
+                                          "taken"))
+
+static const struct phrase_slot sizing_slots[] = {
+        { "live", put_live },     { "heap", put_heap },           { "most", put_most },     { "areas", put_areas },
+        { "factor", put_factor }, { "collector", put_collector }, { "source", put_source }, { NULL, NULL },
+};
+
+static const struct phrase_row sizings[] = {
+        { "sizing", is_sized,
+          .text = "{live} of live data needs a heap of up to {most} with {collector}: {factor} times the live data and "
+                  "{areas} for allocation ({source}); the heap is {heap}" },
+        { .key = NULL },
+};
 
 char *sentence_sizing(char *out, size_t size, const struct run *run, const struct heap *heap)
 {
-        static const char *const collectors[] = { "a copying collector", "a compacting collector",
-                                                  "a nonmoving collector" };
-        struct sizing s = sizing_of(run, heap);
-        struct words w = begin(out, size);
+        const struct sized z = { sizing_of(run, heap), heap };
+        struct phrase s = phrase_begin(out, size, false, sizing_slots, &z);
 
-        if (heap->live_bytes == UNKNOWN_U64 || heap->heap_size_bytes == UNKNOWN_U64)
-                return out;
-        append_bytes(&w, (double)heap->live_bytes);
-        append_text(&w, " of live data needs a heap of up to ");
-        append_bytes(&w, (double)sizing_heap(&s, heap->live_bytes));
-        append_text(&w, " with %s: %.2g times the live data and ", collectors[s.collector], s.factor);
-        append_bytes(&w, (double)s.areas);
-        append_text(&w, " for allocation (%s)",
-                    s.measured ? "as its major collections say"
-                               : "by the flags in the log; for those given elsewhere, the defaults are taken");
-        append_text(&w, "; the heap is ");
-        append_bytes(&w, (double)heap->heap_size_bytes);
+        (void)phrase_append_table(&s, sizings);
         return out;
 }
 
+PHRASE_SLOT(put_step, struct tracker_config, c, phrase_append_duration(s, (double)c->trend.resolution_ns))
+PHRASE_SLOT(put_leak_after, struct tracker_config, c, phrase_append_duration(s, (double)c->trend.leak_after_ns))
+PHRASE_SLOT(if_automatic, struct tracker_config, c, ((void)s, c->automatic))
+
 char *sentence_scale(char *out, size_t size, const struct tracker_config *c)
 {
-        struct words w = begin(out, size);
+        static const struct phrase_slot slots[] = {
+                { "step", put_step },
+                { "leak_after", put_leak_after },
+                { "if_automatic", if_automatic },
+                { NULL, NULL },
+        };
+        struct phrase s = phrase_begin(out, size, false, slots, c);
 
-        append_text(&w, "judged in steps of ");
-        append_duration(&w, (double)c->trend.resolution_ns);
-        if (c->automatic)
-                append_text(&w, " (chosen from the length of the log)");
-        append_text(&w, ": growth that lasts ");
-        append_duration(&w, (double)c->trend.leak_after_ns);
-        append_text(&w, " without slowing down is called a leak");
+        (void)phrase_append_text(
+                &s,
+                "judged in steps of {step}[{if_automatic} (chosen from the length of the log)]: growth that "
+                "lasts {leak_after} without slowing down is called a leak");
         return out;
 }

@@ -22,6 +22,7 @@
 #define AGE_MIN_S           0.1
 #define FRESH_S             2.0
 #define FRESH_AGE           0.1
+#define FRESH_GAPS          2.0
 #define SPEEDING_UP         1.5
 #define SOONEST_FACTOR      0.92
 #define SOONEST_EXPONENTIAL 0.9
@@ -135,12 +136,16 @@ static double left_to_age(const struct early_rise *e, const struct way *way, boo
         return factor * fmin(e->shortest.slope_new / way->pace, 1); /* it will slow down further */
 }
 
+/*
+ * The newest sample was on the line, and is not old; samples that come far apart may be: then the clock alone says that
+ * the time is up, whenever it is.
+ */
 static bool is_fresh(const struct early_rise *e, double now_s, double age_s)
 {
         const struct early_fit *p = &e->shortest;
         double line = p->end + p->slope * (e->last_s - p->end_s);
 
-        return now_s - e->last_s < fmax(FRESH_S, FRESH_AGE * age_s) &&
+        return now_s - e->last_s < fmax(fmax(FRESH_S, FRESH_AGE * age_s), fmin(FRESH_GAPS * e->gap_s, age_s / 2)) &&
                e->last >= line - p->slope * fmin(e->gap_s, (p->end_s - p->start_s) / 4) / 2;
 }
 

@@ -14,11 +14,12 @@
 
 /* What is known within seconds of a rise: of live data, or off the heap. docs/VERDICT.md. */
 struct tracked_early {
-        enum series_id series; /* live, foreign or, without a log, RSS: the one that runs out first, else that rises */
-        bool rising;           /* provisional: it ends by itself when the rise does */
-        bool runs_out;         /* the limit is near, in time or in bytes */
-        double level_bytes;    /* the newest sample */
-        double base_bytes;     /* before the rise; NaN unless rising, as the next three */
+        enum series_id series;  /* live, foreign or, without a log, RSS: the one that runs out first, else that rises */
+        bool rising;            /* provisional: it ends by itself when the rise does */
+        bool runs_out;          /* the limit is near, in time or in bytes */
+        double level_bytes;     /* the newest sample, */
+        uint64_t level_time_ns; /* of then */
+        double base_bytes;      /* before the rise; NaN unless rising, as the next three */
         double rate, rate_low, rate_high;    /* bytes per second */
         uint64_t onset_from_ns, onset_to_ns; /* event time, an interval; UNKNOWN_U64 unless rising */
         bool since_start;                    /* nothing is known from before the rise */
@@ -26,6 +27,8 @@ struct tracked_early {
         bool held_back; /* it is -M, of which live data is near half, and the collector needs the rest to copy it */
         double soonest_s,
                 latest_s; /* since as_of_ns, if it continues; NaN: no limit, not rising, or too far off to tell */
+        double mid_s;     /* by the rate, however far off that is; NaN: no limit, or not rising */
+        bool at_limit;    /* what had risen has met it, and the program does little but collect */
         uint64_t as_of_ns;
         bool ended; /* the run has ended: so it was then */
 };
@@ -52,6 +55,7 @@ enum standing_kept {
 
 struct kept_standing {
         enum standing_kept why;
+        bool met;         /* it had met its limit before it fell */
         uint64_t fell_ns; /* event time of the collection that freed most of it */
         double fell_from; /* live data before it */
         struct standing of;

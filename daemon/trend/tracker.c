@@ -382,11 +382,11 @@ struct model_sink tracker_sink(struct tracker *t)
 
 /* --------------------------------------------------------------------- due */
 
-static bool is_due(const struct tracker *t, const struct published *published, enum trend_verdict now, unsigned minutes)
+static bool is_due(const struct tracker *t, const struct published *published, unsigned word, unsigned minutes)
 {
         uint64_t gap = minutes * t->config.trend.resolution_ns;
 
-        if (published->ever && now != published->verdict)
+        if (published->ever && word != published->word)
                 return true;
         if (t->ended && published->ever && published->at_ns != t->watermark_ns)
                 return true; /* the final verdict is as of the run's end, whenever the previous one was */
@@ -395,30 +395,36 @@ static bool is_due(const struct tracker *t, const struct published *published, e
         return !published->ever || t->ended || t->watermark_ns - published->at_ns >= (gap > NS_PER_S ? gap : NS_PER_S);
 }
 
-static bool mark_published(struct tracker *t, struct published *published, enum trend_verdict now, unsigned minutes)
+static bool mark_published(struct tracker *t, struct published *published, unsigned word, unsigned minutes)
 {
-        if (!is_due(t, published, now, minutes))
+        if (!is_due(t, published, word, minutes))
                 return false;
-        *published = (struct published){ .at_ns = t->watermark_ns, .verdict = now, .ever = true };
+        *published = (struct published){ .at_ns = t->watermark_ns, .word = word, .ever = true };
         return true;
 }
 
 uint32_t tracker_collect_due(struct tracker *t, struct subject *subjects, uint32_t max)
 {
+        struct rising_subjects rising;
         uint32_t n = 0;
 
+        tracker_rising(t, &rising);
         for (unsigned i = 0; i < SERIES_COUNT && n < max; i++) {
                 struct series_state *s = t->series[i];
-                if (s && mark_published(t, &s->published, s->trend ? s->trend->verdict.now : TREND_UNKNOWN, 1))
-                        subjects[n++] = subject_series((enum series_id)i);
+                const struct subject subject = subject_series((enum series_id)i);
+                const enum trend_verdict now = s && s->trend ? s->trend->verdict.now : TREND_UNKNOWN;
+
+                if (s && mark_published(t, &s->published, tracker_word(&rising, subject, now), 1))
+                        subjects[n++] = subject;
         }
         for (uint32_t i = 0; i < t->n_bands && n < max; i++) {
                 struct band_state *s = tracker_band_state(t, i + 1);
                 if (!s)
                         continue;
-                enum trend_verdict now = s->trend.verdict.now;
+                const enum trend_verdict now = s->trend.verdict.now;
+                const unsigned word = tracker_word(&rising, subject_band(i + 1), now);
                 s->published.fresh = s->published_censuses != t->censuses;
-                if (!mark_published(t, &s->published, now, now >= TREND_GROWING ? 1 : CALM_BAND_MINUTES))
+                if (!mark_published(t, &s->published, word, now >= TREND_GROWING ? 1 : CALM_BAND_MINUTES))
                         continue;
                 s->published_censuses = t->censuses;
                 subjects[n++] = subject_band(i + 1);

@@ -230,6 +230,20 @@ struct thread_rise {
 /* False: their number does not rise, or is not known. */
 bool tracker_thread_rise(const struct tracker *t, struct thread_rise *ret);
 
+/* What rises by it, without a verdict of growth: a series, and the bands that gained most. */
+struct rising_subjects {
+        bool any;
+        enum series_id series;
+        uint32_t n, bands[EARLY_BANDS];
+};
+void tracker_rising(const struct tracker *t, struct rising_subjects *ret);
+
+/* The one word for a subject with that verdict, which every face shows. */
+enum trend_word { /* numbers of the wire (hw.Word); the first four are those of the verdict */
+                  TREND_WORD_RISING = 4
+};
+unsigned tracker_word(const struct rising_subjects *rising, struct subject s, enum trend_verdict verdict);
+
 /* Whether there is something new to publish of it; and that it was. */
 bool tracker_early_is_due(const struct tracker *t);
 void tracker_early_was_published(struct tracker *t);
@@ -248,7 +262,7 @@ uint64_t tracker_held_bytes(const struct tracker *t);
 
 /*
  * What to publish: at most `max` subjects with something new since they were taken; marks them as taken. Series come
- * first, then bands by id. A subject is due when its verdict has changed, and otherwise when a minute (a steady band:
+ * first, then bands by id. A subject is due when its word has changed, and otherwise when a minute (a steady band:
  * 16 minutes) has closed since. When the run ends, all that were published as of an earlier W are due: the final
  * verdict does not depend on who asked when.
  */

@@ -24,6 +24,7 @@
 #define LINE_POINTS       384u /* cells of any level of a series' pyramid */
 #define ONSET_STEPS       2u   /* that a verdict's onset may be off */
 #define EARLY_PART        0.01 /* of what all bands gained: a band with less is not named */
+#define NEW_GROUND        0.5  /* of a rise */
 #define STOOD_SHARE       0.5  /* of what a line gains */
 #define STOOD_PART        4u   /* of its length: a rise is the same that far after where it was seen last */
 
@@ -175,6 +176,7 @@ static void set_early(const struct tracker *t, const struct early_series *s, str
         ret->limit = limit_met(t, s);
         ret->held_back = is_held_back(t, s);
         ret->level_bytes = s->rise.last;
+        ret->level_time_ns = nanoseconds_of(s->rise.last_s);
         ret->soonest_s = s->out.soonest_s;
         ret->latest_s = s->out.latest_s;
         ret->as_of_ns = nanoseconds_of(s->rise.now_s);
@@ -184,6 +186,10 @@ static void set_early(const struct tracker *t, const struct early_series *s, str
         ret->since_start = s->rise.onset.first;
         ret->rate = s->rise.widest.slope;
         early_rise_rate(&s->rise, &ret->rate_low, &ret->rate_high);
+        const double level = s->rise.last + ret->rate * (s->rise.now_s - s->rise.last_s);
+        ret->mid_s = fmax(s->out.limit - level, 0) / ret->rate;
+        ret->soonest_s = fmin(ret->soonest_s, ret->mid_s);
+        ret->latest_s = isnan(ret->latest_s) ? NAN : fmax(ret->latest_s, ret->mid_s);
         ret->onset_from_ns = nanoseconds_of(s->rise.onset.from_s);
         ret->onset_to_ns = nanoseconds_of(s->rise.onset.to_s);
         double age_s = s->rise.now_s - (s->rise.onset.from_s + s->rise.onset.to_s) / 2;
@@ -232,19 +238,30 @@ static bool stood_as(const struct early_rise *rise, const struct rise_line *line
                 line->to_bytes - rise->onset.base >= STOOD_SHARE * (line->to_bytes - line->from_bytes));
 }
 
+/* Half of it is more than the run had held before: the next batch of a program that works in batches is no rise. */
+static bool is_new_ground(const struct tracker *t, enum series_id series, const struct rise_line *line)
+{
+        struct trend_cell before;
+
+        series_span(model_series(t->model, series), (struct time_range){ 0, line->began_after_ns + 1 }, &before);
+        return !before.cell.n || line->to_bytes - before.cell.max >= NEW_GROUND * (line->to_bytes - line->from_bytes);
+}
+
 /* The line through the last samples of a run that is over. When it began stays as it was said while it went on. */
 static bool set_last_rise(const struct tracker *t, struct tracked_early *ret)
 {
         struct rise_line line;
         const bool is_live = find_line(t, SERIES_LIVE, &line);
 
-        if (!is_live && !find_line(t, SERIES_RSS, &line))
+        if ((!is_live && !find_line(t, SERIES_RSS, &line)) ||
+            !is_new_ground(t, is_live ? SERIES_LIVE : SERIES_RSS, &line))
                 return false;
         ret->series = is_live ? SERIES_LIVE : SERIES_RSS;
         ret->rising = true;
         ret->since_start = line.began_after_ns == line.began_by_ns;
         ret->base_bytes = line.from_bytes;
         ret->level_bytes = line.to_bytes;
+        ret->level_time_ns = line.to_ns;
         ret->rate = line.slope;
         ret->onset_from_ns = line.began_after_ns;
         ret->onset_to_ns = line.began_by_ns;
@@ -271,6 +288,7 @@ bool tracker_early_now(const struct tracker *t, struct tracked_early *ret)
                 .rate_high = NAN,
                 .soonest_s = NAN,
                 .latest_s = NAN,
+                .mid_s = NAN,
                 .onset_from_ns = UNKNOWN_U64,
                 .onset_to_ns = UNKNOWN_U64,
                 .ended = t->ended,
@@ -287,6 +305,7 @@ bool tracker_early(const struct tracker *t, struct tracked_early *ret)
         if (!kept || !kept->has_early || !kept->early.rising)
                 return tracker_early_now(t, ret);
         *ret = kept->early;
+        ret->at_limit = t->kept->why == STANDING_MET || t->kept->met;
         ret->ended = t->ended;
         return true;
 }
@@ -396,6 +415,30 @@ bool tracker_early_bands(const struct tracker *t, const struct tracked_early *ea
                                                                      .gained_low_bytes = surely });
         }
         return true;
+}
+
+void tracker_rising(const struct tracker *t, struct rising_subjects *ret)
+{
+        struct tracked_early early;
+        struct early_bands gained;
+
+        *ret = (struct rising_subjects){ .any = tracker_early(t, &early) && early.rising };
+        if (!ret->any)
+                return;
+        ret->series = early.series;
+        if (!tracker_early_bands(t, &early, &gained))
+                return;
+        for (; ret->n < gained.n; ret->n++)
+                ret->bands[ret->n] = gained.bands[ret->n].band;
+}
+
+unsigned tracker_word(const struct rising_subjects *rising, struct subject s, enum trend_verdict verdict)
+{
+        bool rises = rising->any && !s.band && s.series == rising->series;
+
+        for (uint32_t i = 0; s.band && i < rising->n; i++)
+                rises |= rising->bands[i] == s.band;
+        return rises && verdict < TREND_GROWING ? TREND_WORD_RISING : verdict;
 }
 
 static bool any_rises(const struct tracker *t)

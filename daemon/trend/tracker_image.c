@@ -84,7 +84,7 @@ static void image_series(struct image *im, struct tracker *t, unsigned id)
         if (s->trend)
                 image_trend(im, t, s->trend);
         if (im->reads &&
-            (tracker_judges((enum series_id)id) != (s->trend != NULL) || s->published.verdict > TREND_LEAK))
+            (tracker_judges((enum series_id)id) != (s->trend != NULL) || s->published.word > TREND_WORD_RISING))
                 image_refuse(im, impossible);
 }
 

@@ -13,7 +13,7 @@
 /* What was last published about a subject. */
 struct published {
         uint64_t at_ns; /* W then */
-        enum trend_verdict verdict;
+        uint32_t word;
         bool ever;
         bool fresh; /* a sample came since */
 };

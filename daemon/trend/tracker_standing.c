@@ -114,6 +114,7 @@ static bool keep(struct tracker *t, enum standing_kept why)
         if (!t->kept)
                 return false;
         t->kept->why = why;
+        t->kept->met = false;
         t->kept->fell_ns = 0;
         t->kept->fell_from = NAN;
         read_standing(t, &t->kept->of);
@@ -182,6 +183,7 @@ void tracker_standing_live(struct tracker *t, uint64_t time_ns, double bytes)
         }
         if (before < FALL_LEAST || bytes >= FALL_SHARE * before || (!t->kept && !keep(t, STANDING_FELL)))
                 return;
+        t->kept->met = t->kept->why == STANDING_MET;
         t->kept->why = STANDING_FELL;
         t->kept->fell_ns = time_ns;
         t->kept->fell_from = before;

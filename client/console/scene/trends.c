@@ -8,29 +8,29 @@
 static const struct {
         const char *word;
         enum tint tint;
-} verdicts[] = {
-        [HW__VERDICT__VERDICT_UNKNOWN] = { "unknown", TINT_DIM },
-        [HW__VERDICT__VERDICT_STEADY] = { "steady", TINT_GOOD },
-        [HW__VERDICT__VERDICT_GROWING] = { "growing", TINT_WARN },
-        [HW__VERDICT__VERDICT_LEAK] = { "leak", TINT_BAD },
+        double gravity;
+} words[] = {
+        [HW__WORD__WORD_UNKNOWN] = { "unknown", TINT_DIM, 0 }, [HW__WORD__WORD_STEADY] = { "steady", TINT_GOOD, 1 },
+        [HW__WORD__WORD_RISING] = { "rising", TINT_WARN, 2 },  [HW__WORD__WORD_GROWING] = { "growing", TINT_WARN, 3 },
+        [HW__WORD__WORD_LEAK] = { "leak", TINT_BAD, 4 },
 };
 
-/* One that a later version of the daemon may have sent is unknown. */
-static Hw__Verdict verdict_of(const Hw__Trend *trend)
+/* One that a later version of the daemon may have sent is unknown; one of an earlier version says the verdict alone. */
+static Hw__Word word_of(const Hw__Trend *trend)
 {
-        return trend && trend->has_verdict && (size_t)trend->verdict < ARRAY_SIZE(verdicts)
-                       ? trend->verdict
-                       : HW__VERDICT__VERDICT_UNKNOWN;
+        const size_t word = !trend ? 0 : trend->has_word ? (size_t)trend->word : (size_t)trend->verdict;
+
+        return word < ARRAY_SIZE(words) ? (Hw__Word)word : HW__WORD__WORD_UNKNOWN;
 }
 
 struct value trend_verdict(const Hw__Trend *trend)
 {
-        return trend && trend->has_verdict ? value_text(verdicts[verdict_of(trend)].word) : no_value;
+        return trend && trend->has_verdict ? value_text(words[word_of(trend)].word) : no_value;
 }
 
 enum tint trend_tint(const Hw__Trend *trend)
 {
-        return verdicts[verdict_of(trend)].tint;
+        return words[word_of(trend)].tint;
 }
 
 bool trend_known(const Hw__Trend *trend)
@@ -69,7 +69,7 @@ struct value trend_slope_high(const Hw__Trend *trend)
 
 struct value trend_gravity(const Hw__Trend *trend)
 {
-        return value_number(trend && trend->has_verdict, trend ? (double)trend->verdict : 0);
+        return value_number(trend && trend->has_verdict, words[word_of(trend)].gravity);
 }
 
 struct value value_when(const struct scene *s, const struct world_target *t, bool known, uint64_t time_ns)

@@ -11,7 +11,7 @@
 #include "proto/base/severity.h"
 
 /* `trend` may be NULL. */
-struct value trend_verdict(const Hw__Trend *trend); /* "leak", "growing", "steady", "unknown" */
+struct value trend_verdict(const Hw__Trend *trend); /* "leak", "growing", "rising", "steady", "unknown" */
 struct value trend_gravity(const Hw__Trend *trend); /* the order of these: leak last */
 struct value trend_slope(const Hw__Trend *trend);   /* per second; provisional before there is a verdict */
 struct value trend_slope_low(const Hw__Trend *trend);

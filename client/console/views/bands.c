@@ -179,7 +179,7 @@ static const struct column columns[] = {
         { .title = "so far", .name = "provisional_slope_bps", .unit = UNIT_SLOPE, .value = so_far, .hidden = true,
           .help = "only in files: the slope of the few points before there is a verdict" },
         { .title = "verdict", .name = "verdict", .width = 8, .rank = 1, .value = verdict, .order = verdict_order,
-          .tint = verdict_colour, .help = "of lasting growth: steady, growing or leak; unknown: too little data yet" },
+          .tint = verdict_colour, .help = "steady, rising, growing or leak; unknown: too little data yet" },
         { .title = "since", .name = "onset_ns", .unit = UNIT_WHEN, .width = 9, .rank = 8, .value = since,
           .help = "when its growth began; only for bands that grow" },
         { .title = "integrated", .name = "integral_byte_s", .unit = UNIT_INTEGRAL, .width = 11, .rank = 10,

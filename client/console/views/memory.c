@@ -136,7 +136,7 @@ static const struct column columns[] = {
         { .title = "at most", .name = "slope_high_bps", .unit = UNIT_SLOPE, .width = 14, .rank = 8,
           .value = slope_high, .help = "high end of the slope's interval" },
         { .title = "verdict", .name = "verdict", .width = 8, .rank = 1, .value = verdict, .order = verdict_order,
-          .tint = verdict_colour, .help = "of lasting growth: steady, growing or leak; unknown: too little data yet" },
+          .tint = verdict_colour, .help = "steady, rising, growing or leak; unknown: too little data yet" },
 };
 /* clang-format on */
 

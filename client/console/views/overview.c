@@ -48,7 +48,7 @@ static const struct console_key words[] = {
         { "until", "when the lowest known limit is reached if it goes on, with the interval; which limit that is" },
         { "next", "what to do: the most urgent step that the evidence supports" },
         { "but", "reasons to trust all this less: damage, a late stream, an idle program" },
-        { "limit in", "as until, in the middle of the interval" },
+        { "limit in", "as until: by the rate" },
         { "leak: +", "the verdict in short: rate, onset (the note near it), what grows" },
         { "lost, lag", "bytes of the log that were damaged and skipped; how far the stream is behind the clock" },
         { "alloc", "bytes allocated per second of the last 10 s" },

@@ -196,7 +196,7 @@ const struct column target_columns[] = {
         { .title = "state", .name = "state", .width = 9, .rank = 6, .value = state, .tint = state_colour,
           .help = "running, ended, crashed, waiting for its source ...; stale: its daemon is silent" },
         { .title = "limit in", .name = "limit_in_ns", .unit = UNIT_NS, .width = 8, .rank = 9, .value = limit_in,
-          .help = "when the growth reaches the limit, if it goes on: the middle of the interval" },
+          .help = "when the growth reaches the limit, if it goes on: by the rate" },
         { .title = "RSS", .name = "rss_bytes", .fact = FACT_RESIDENT, .width = 8, .rank = 7,
           .help = "resident memory of the process, as the system says; known for local programs" },
         { .title = "heap", .fact = FACT_HEAP_SIZE, .width = 8, .rank = 12 },

@@ -38,7 +38,7 @@ const OF_PAGE: Record<string, Words> = {
         "rising or growing": "Targets that rise, or whose verdict is growing or leak; ended ones, too.", "alerts firing": "Of all targets; silenced ones and parts of another alert are not counted.",
         "Target": "Its name; the program's own is on Stream health.", "Verdict": "Steady (so far, where slow growth is not judged yet), rising, growing or leak; how it ended, if badly. The worst come first, ended ones last.",
         "Since": "When the growth began.", "Heap": `${SIZES["Heap size"]}`, "What grows": "The band that gained most, or “foreign”.", "Live": "Live data now.",
-        "Trend": "Rate of the rise, or robust slope of the series that the verdict is about.", "Limit in": "When it meets its limit, if it goes on: the middle of the interval.", "Limit": "The smallest of -M, control group, --limit and the machine's memory.",
+        "Trend": "Rate of the rise, or robust slope of the series that the verdict is about.", "Limit in": "When it meets its limit, if it goes on: by the rate.", "Limit": "The smallest of -M, control group, --limit and the machine's memory.",
         "GC": "Share of elapsed time over the last 10 s; of a finished run over all of it.", "Alerts": "Firing now.", "State": "Of its stream: running, ended, killed, lost, waiting …",
         "program": "The name of argument 0.",
     },

@@ -463,9 +463,10 @@ static void before_a_verdict_it_says_what_is_known(void **state)
         assert_string_equal(a.culprit_text, "Main.CartItem");
         assert_string_equal(a.word, "rising");
         assert_true(answers_grow(&a) && a.has_onset && !a.has_limit);
-        m.early.has_soonest_ns = m.early.has_latest_ns = m.early.has_limit_bytes = 1;
+        m.early.has_mid_ns = m.early.has_soonest_ns = m.early.has_latest_ns = m.early.has_limit_bytes = 1;
         m.early.limit_bytes = 400 * MIB;
         m.early.soonest_ns = 20 * SECOND;
+        m.early.mid_ns = 30 * SECOND;
         m.early.latest_ns = 40 * SECOND;
         a = asked(&m);
         assert_true(a.has_limit && a.limit_ns == 30 * SECOND);
@@ -520,9 +521,10 @@ static void the_nearer_limit_is_shown(void **state)
         m.limit.has_low_ns = m.limit.has_mid_ns = 1;
         m.limit.mid_ns = 2 * MINUTE;
         rise(&m);
-        m.early.has_soonest_ns = m.early.has_latest_ns = m.early.has_limit_bytes = 1;
+        m.early.has_mid_ns = m.early.has_soonest_ns = m.early.has_latest_ns = m.early.has_limit_bytes = 1;
         m.early.limit_bytes = 400 * MIB;
         m.early.soonest_ns = 20 * SECOND;
+        m.early.mid_ns = 30 * SECOND;
         m.early.latest_ns = 40 * SECOND;
         a = asked(&m);
         assert_true(a.limit_ns == 2 * MINUTE); /* it may rise, and does not run out by that */
@@ -530,7 +532,7 @@ static void the_nearer_limit_is_shown(void **state)
         a = asked(&m);
         assert_string_equal(a.word, "leak");
         assert_true(a.limit_ns == 30 * SECOND);
-        says(&a, QUESTION_UNTIL, "If it continues, in 20.0 s to 40.0 s");
+        says(&a, QUESTION_UNTIL, "If it continues, in 30.0 s (20.0 s to 40.0 s)");
         assert_null(strstr(a.answer[QUESTION_UNTIL].text, "held back"));
         m.early.has_held_back = m.early.held_back = 1;
         a = asked(&m);
@@ -1453,14 +1455,16 @@ static void the_worst_has_the_highest_rank(void **state)
         begin(&m);
         rise(&m);
         assert_true(growing > asked(&m).rank && asked(&m).rank > unknown);
-        m.early.has_soonest_ns = m.early.has_latest_ns = m.early.has_limit_bytes = m.early.has_runs_out = 1;
+        m.early.has_mid_ns = m.early.has_soonest_ns = m.early.has_latest_ns = m.early.has_limit_bytes =
+                m.early.has_runs_out = 1;
         m.early.runs_out = 1;
         m.early.limit_bytes = 400 * MIB;
         m.early.soonest_ns = 20 * SECOND;
+        m.early.mid_ns = 30 * SECOND;
         m.early.latest_ns = 40 * SECOND;
         soon = asked(&m).rank;
         assert_true(killed > soon && soon > leak);
-        m.early.soonest_ns = 10 * SECOND;
+        m.early.mid_ns = 10 * SECOND;
         assert_true(asked(&m).rank > soon);
 }
 

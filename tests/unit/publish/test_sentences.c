@@ -168,6 +168,9 @@ static void places(void **state)
              "no lasting growth so far, but live data rises by 2.00 MiB/s (1.00 MiB/s to 3.00 MiB/s) over 3.00 s; "
              "called growing in 1.00 s if it goes on");
         g.over = true;
+        says(sentence_growth(out, sizeof(out), &g, bands),
+             "no lasting growth, but live data rose to its end by 2.00 MiB/s (1.00 MiB/s to 3.00 MiB/s) over 3.00 s");
+        g.live.trend.provisional.known = false;
         says(sentence_growth(out, sizeof(out), &g, bands), "memory showed no lasting growth");
 
         g = nothing(GROWTH_RETENTION);
@@ -318,25 +321,37 @@ static void rises(void **state)
                 .rate_high = 10 * MIB,
                 .onset_from_ns = 10 * SECOND,
                 .onset_to_ns = 10 * SECOND,
+                .level_time_ns = 29 * SECOND,
                 .as_of_ns = 29 * SECOND,
                 .limit = { 400 * (uint64_t)MIB, LIMIT_SOURCE_MAX_HEAP },
                 .soonest_s = 1,
+                .mid_s = 1,
                 .latest_s = 1,
         };
+#define RISEN "live data has risen for 19.0 s, from 4.00 MiB to 196 MiB, by 10.0 MiB/s"
 
         (void)state;
         says(sentence_early(out, sizeof(out), &r),
-             "live data has risen for 19.0 s, from 4.00 MiB to 196 MiB, by 10.0 MiB/s; not confirmed yet; if it "
-             "continues, it meets the heap limit of -M (400 MiB) in 1.00 s");
+             RISEN "; if it continues, it meets the heap limit of -M (400 MiB) in 1.00 s");
+        r.latest_s = 3;
+        says(sentence_early(out, sizeof(out), &r),
+             RISEN "; if it continues, it meets the heap limit of -M (400 MiB) in 1.00 s (1.00 s to 3.00 s)");
+        assert_string_equal(sentence_early_key(out, sizeof(out), &r), "rise-meets-limit");
+        r.latest_s = 1;
         r.held_back = true;
-        says(sentence_early(out, sizeof(out), &r),
-             "live data has risen for 19.0 s, from 4.00 MiB to 196 MiB, by 10.0 MiB/s; not confirmed yet; if it "
-             "continues, it meets the heap limit of -M (400 MiB) in 1.00 s; half of it is held back by the runtime, to "
-             "copy "
-             "live data in a collection");
+        says(sentence_early(out, sizeof(out), &r), RISEN
+             "; if it continues, it meets the heap limit of -M (400 MiB) in 1.00 s; half of it is held back by the "
+             "runtime, to copy live data in a collection");
+        r.held_back = false;
+        r.at_limit = true;
+        says(sentence_early(out, sizeof(out), &r), RISEN "; it has met the heap limit of -M (400 MiB)");
+        assert_string_equal(sentence_early_key(out, sizeof(out), &r), "rise-met-limit");
+        r.at_limit = r.runs_out = false;
         r.limit.bytes = UNKNOWN_U64;
-        says(sentence_early(out, sizeof(out), &r),
-             "live data has risen for 19.0 s, from 4.00 MiB to 196 MiB, by 10.0 MiB/s; not confirmed yet");
+        says(sentence_early(out, sizeof(out), &r), RISEN "; not confirmed yet");
+        r.as_of_ns += 20 * SECOND; /* no measurement since: the rise lasts to the last one */
+        says(sentence_early(out, sizeof(out), &r), RISEN "; measured 20.0 s ago, about 396 MiB now; not confirmed yet");
+        assert_string_equal(sentence_early_key(out, sizeof(out), &r), "rise");
 }
 
 /* However little room there is, the text ends inside of it. */

@@ -35,7 +35,7 @@ export class Definition {
         this.words.hidden = !trend?.sentence;
         setLabel(this.words, trend?.sentence ?? "");
         this.facts.show([...numbers,
-            ...(trend?.verdict ? [{ name: "verdict", value: verdict(trend.verdict).text }] : []),
+            ...(trend?.word ? [{ name: "verdict", value: verdict(trend.word).text }] : []),
             ...(trend?.onsetNs !== undefined ? [{ name: "growth began", value: when(app, t, seconds(trend.onsetNs)) }] : []),
             { name: "number", value: String(b.id) }, { name: "first seen", value: when(app, t, seconds(d.firstSeenNs)) },
             ...text("info table", i?.name), ...text("closure type", i?.closureType), ...text("type", i?.type),

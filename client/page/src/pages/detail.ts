@@ -52,7 +52,7 @@ function columns(target: () => Target | undefined, span: () => [number, number],
         } },
         num("rank", "Rank", "60px", count, "by integrated size in this range"),
         { id: "label", title: "Band", width: "minmax(130px, 2fr)", left: true, value: (r) => r.band.def.label ?? "", draw: (c, r) => setName(c, r.band.def.label ?? UNKNOWN) },
-        { id: "verdict", title: "Verdict", width: "104px", left: true, first: "desc", value: (r) => verdict(r.verdict).text, by: (r) => verdict(r.verdict).weight, hint: "of the band alone: unknown, steady, growing or leak",
+        { id: "verdict", title: "Verdict", width: "104px", left: true, first: "desc", value: (r) => verdict(r.verdict).text, by: (r) => verdict(r.verdict).weight, hint: "of the band alone: unknown, steady, rising, growing or leak",
             draw: (c, r) => pill(c, verdict(r.verdict).text, verdict(r.verdict).tone) },
         ...origin(target),
         num("now", "Now", "92px", bytes, "in the newest census", false),
@@ -170,5 +170,5 @@ function row(t: Target, band: Band, from: number, to: number, whole: boolean): R
         slope: trend?.slope ?? slopeHere,
         low: robust ? trend?.slopeLow : s?.interval === undefined ? undefined : s.slopeBps! - s.interval,
         high: robust ? trend?.slopeHigh : s?.interval === undefined ? undefined : s.slopeBps! + s.interval,
-        fit: b?.fit ?? s?.fit, nslope: b?.slope ?? s?.slope, verdict: trend?.verdict };
+        fit: b?.fit ?? s?.fit, nslope: b?.slope ?? s?.slope, verdict: trend?.word };
 }

@@ -50,7 +50,7 @@ function columns(app: App): Column<Target>[] {
         { id: "live", title: "Live", width: "80px", ...shown(NUMBERS.LIVE) },
         { id: "trend", title: "Trend", width: "104px", wide: true, value: (t) => (t.answers?.word === "steady" ? undefined : t.answers?.slope), text: (t) => slope(t.answers?.word === "steady" ? undefined : t.answers?.slope),
             hint: "rate of the rise, or robust slope of the series that the verdict is about; none when steady" },
-        { id: "limitIn", title: "Limit in", width: "82px", wide: true, value: limitIn, text: (t) => duration(limitIn(t)), hint: "when it meets its limit, if it goes on: the middle of the interval" },
+        { id: "limitIn", title: "Limit in", width: "82px", wide: true, value: limitIn, text: (t) => duration(limitIn(t)), hint: "when it meets its limit, if it goes on: by the rate" },
         { id: "heap", title: "Heap", width: "84px", wide: true, ...shown(NUMBERS.HEAP_SIZE) },
         { id: "rss", title: "RSS", width: "84px", wide: true, value: rss, text: (t) => bytes(rss(t)), hint: "resident memory of the process; local programs only" },
         { id: "limit", title: "Limit", width: "84px", wide: true, value: (t) => t.limit()?.bytes, text: (t) => bytes(t.limit()?.bytes), hint: "the smallest of -M, control group, machine and --limit" },

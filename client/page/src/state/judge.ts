@@ -50,8 +50,8 @@ export function logChanges(log: AlertChange[], before: Alerts | undefined, now: 
 }
 
 const VERDICTS: Record<string, [string, string, number]> = {
-    VERDICT_UNKNOWN: ["unknown", "dim", 0], VERDICT_STEADY: ["steady", "good", 1], VERDICT_GROWING: ["growing", "warn", 2],
-    VERDICT_LEAK: ["leak", "bad", 3],
+    WORD_UNKNOWN: ["unknown", "dim", 0], WORD_STEADY: ["steady", "good", 1], WORD_RISING: ["rising", "warn", 2],
+    WORD_GROWING: ["growing", "warn", 3], WORD_LEAK: ["leak", "bad", 4],
 };
 const ALERTS: Record<string, [string, string, number]> = {
     STATE_INACTIVE: ["inactive", "dim", 0], STATE_RESOLVED: ["resolved", "good", 1], STATE_PENDING: ["pending", "warn", 2],

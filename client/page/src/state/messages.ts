@@ -165,7 +165,7 @@ export interface Trend {
     slopeHigh?: number; onsetNs?: U64; noteBefore?: Note; noteAfter?: Note; evidence?: Evidence; sentence?: string;
     gainedBytes?: number; gainedLowBytes?: number; windows?: WindowStatistics[]; provisionalSlope?: number;
     provisionalLow?: number; provisionalHigh?: number; provisionalSpanNs?: U64; verdictInNs?: U64; verdictByNs?: U64;
-    onsetErrorNs?: U64;
+    onsetErrorNs?: U64; key?: string; word?: string;
 }
 export interface Evidence {
     basis?: string; spanNs?: U64; endedNs?: U64; points?: number; z?: number; levelBytes?: number;
@@ -180,7 +180,7 @@ export interface Growth {
     where?: string; sentence?: string; live?: string; heap?: string; rss?: string; foreign?: string; asOfNs?: U64;
     liveSlope?: number; heapSlope?: number; blocksSlope?: number; rssSlope?: number; foreignSlope?: number;
     foreignBytes?: U64; slopBytes?: U64; fragmentationBytes?: U64; megablocksHeld?: number; megablocksNeeded?: number;
-    megablocksReturned?: number; nonmovingBytes?: U64; nonmovingLiveBytes?: U64; bands?: GrowingBand[];
+    megablocksReturned?: number; nonmovingBytes?: U64; nonmovingLiveBytes?: U64; bands?: GrowingBand[]; key?: string;
 }
 export interface GrowingBand {
     band?: number; label?: string; verdict?: string; slope?: number; gainedBytes?: number; gainedLowBytes?: number;
@@ -203,6 +203,7 @@ export interface EarlyWarning {
     rateLow?: number; rateHigh?: number; onsetFromNs?: U64; onsetToNs?: U64; sinceStart?: boolean; limitBytes?: U64;
     limitSource?: string; soonestNs?: U64; latestNs?: U64; asOfNs?: U64; sentence?: string; noteBefore?: Note;
     noteAfter?: Note; bands?: GrowingBand[]; explainedShare?: number; censusTimeNs?: U64; heldBack?: boolean;
+    levelTimeNs?: U64; midNs?: U64; atLimit?: boolean; key?: string;
 }
 export interface Alerts {
     alerts?: Alert[]; leftOut?: U64; rulesGeneration?: U64;

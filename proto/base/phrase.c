@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "proto/base/phrase.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "heapwatch/text.h"
+
+struct phrase phrase_begin(char *out, size_t size, bool over, const struct phrase_slot *slots, const void *of)
+{
+        out[0] = '\0';
+        return (struct phrase){ .out = out, .size = size, .over = over, .slots = slots, .of = of };
+}
+
+static void append(struct phrase *s, const char *text, size_t n)
+{
+        const size_t room = s->size - s->used - 1, fits = n < room ? n : room;
+
+        memcpy(s->out + s->used, text, fits);
+        s->used += fits;
+        while (fits < n && s->used > 0 && ((unsigned char)text[fits] & 0xC0) == 0x80 &&
+               ((unsigned char)s->out[s->used - 1] & 0xC0) == 0x80)
+                s->used--; /* within a character */
+        s->out[s->used] = '\0';
+}
+
+bool phrase_printf(struct phrase *s, const char *format, ...)
+{
+        char text[1024];
+        va_list args;
+
+        va_start(args, format);
+        const int n = vsnprintf(text, sizeof(text), format, args);
+        va_end(args);
+        append(s, text, n < 0 ? 0 : strlen(text));
+        return true;
+}
+
+bool phrase_append_bytes(struct phrase *s, double bytes)
+{
+        char text[HW_NUMBER_MAX];
+
+        return phrase_printf(s, "%s", hw_bytes_text(text, sizeof(text), bytes));
+}
+
+bool phrase_append_duration(struct phrase *s, double ns)
+{
+        char text[HW_NUMBER_MAX];
+
+        return phrase_printf(s, "%s", hw_duration_text(text, sizeof(text), ns));
+}
+
+bool phrase_append_rate(struct phrase *s, double rate)
+{
+        char text[HW_NUMBER_MAX];
+
+        if (!s->rate.name)
+                s->rate = rate_unit(rate);
+        return phrase_printf(s, "%s", rate_text(text, sizeof(text), s->rate, rate));
+}
+
+bool phrase_append_rate_within(struct phrase *s, double rate, double low, double high)
+{
+        char text[RATE_WITHIN_MAX];
+
+        if (!s->rate.name)
+                s->rate = rate_unit_within(rate, low, high);
+        return phrase_printf(s, "%s", rate_within_text(text, s->rate, rate, low, high));
+}
+
+static bool put_slot(struct phrase *s, const char *name, size_t n)
+{
+        for (const struct phrase_slot *slot = s->slots; slot && slot->name; slot++)
+                if (strlen(slot->name) == n && !memcmp(slot->name, name, n))
+                        return slot->put(s, s->of);
+        return false;
+}
+
+/* What is between braces: alternatives by time, or a slot. */
+static bool put_braces(struct phrase *s, const char *text, size_t n)
+{
+        const char *bar = memchr(text, '|', n);
+
+        if (!bar)
+                return put_slot(s, text, n);
+        if (s->over)
+                append(s, bar + 1, n - (size_t)(bar + 1 - text));
+        else
+                append(s, text, (size_t)(bar - text));
+        return true;
+}
+
+/* Up to the end of the text, or of the group that begins before it. False: a slot is not known. */
+static bool put_text(struct phrase *s, const char **at)
+{
+        bool known = true;
+
+        while (**at && **at != ']') {
+                const char *p = *at;
+
+                if (*p == '{') {
+                        const size_t n = strcspn(p + 1, "}");
+                        if (!put_braces(s, p + 1, n)) {
+                                known = false;
+                                append(s, "?", 1);
+                        }
+                        *at = p + 1 + n + (p[1 + n] == '}');
+                } else if (*p == '[') {
+                        const size_t before = s->used;
+                        const struct rate_unit rate = s->rate;
+                        *at = p + 1;
+                        if (!put_text(s, at)) {
+                                s->out[s->used = before] = '\0';
+                                s->rate = rate;
+                        }
+                        *at += **at == ']';
+                } else {
+                        const size_t n = strcspn(p, "{[]");
+                        append(s, p, n);
+                        *at = p + n;
+                }
+        }
+        return known;
+}
+
+bool phrase_append_text(struct phrase *s, const char *text)
+{
+        return put_text(s, &text);
+}
+
+const struct phrase_row *phrase_append_table(struct phrase *s, const struct phrase_row *table)
+{
+        for (const struct phrase_row *row = table; row->key; row++) {
+                if (row->when && !row->when(s->of))
+                        continue;
+                (void)phrase_append_text(s, row->text);
+                return row;
+        }
+        return NULL;
+}
