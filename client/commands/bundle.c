@@ -103,7 +103,7 @@ static bool find(const struct bundle *b, uint64_t fired_ns, const char *director
 
         if (recorded_run_find(directory, b->which, run, error) != 0)
                 return false;
-        if (strchr(b->which, '@'))
+        if (strpbrk(b->which, "@~"))
                 return true;
         int n = recorded_runs(directory, b->which, &runs, error);
         if (n > 1 && is_before(&runs[n - 2], &runs[n - 1], fired_ns))
@@ -349,7 +349,7 @@ static int run(void *filled)
 }
 
 static const struct option options[] = {
-        OPERAND(OPTION_IS_TEXT, "TARGET[@RUN]", const char *, 1, 1, struct bundle, which, COMPLETE_TARGET,
+        OPERAND(OPTION_IS_TEXT, "TARGET[~N|@RUN]", const char *, 1, 1, struct bundle, which, COMPLETE_TARGET,
                 "of that target the newest run; RUN: one by the beginning of its name, or -1 for the one before"),
         OPTION_DURATION("before", 'b', struct bundle, before_ns, 0, ACTION_DUMP_MOST_NS,
                         "so long before the alert's onset, or now; default: 10m"),
@@ -374,7 +374,7 @@ static const struct option options[] = {
 const struct command command_bundle = {
         .name = "recording bundle",
         .summary = "keep what was recorded around a moment, with verdict and report",
-        .usage = (const char *const[]){ "TARGET[@RUN] [OPTION]...", NULL },
+        .usage = (const char *const[]){ "TARGET[~N|@RUN] [OPTION]...", NULL },
         .about = "Makes a directory of what `heapwatchd --record` has of a target around an alert, or up to now: "
                  "run.eventlog (as `heapwatch recording dump` writes it), verdict.json, report.html and, of an alert, "
                  "alert.json. It says where. The action `dump` of rules does this by itself. What it needs of the "

@@ -175,7 +175,7 @@ static int run(void *filled)
 }
 
 static const struct option options[] = {
-        OPERAND(OPTION_IS_TEXT, "TARGET[@RUN]", const char *, 1, 1, struct dump, which, COMPLETE_TARGET,
+        OPERAND(OPTION_IS_TEXT, "TARGET[~N|@RUN]", const char *, 1, 1, struct dump, which, COMPLETE_TARGET,
                 "the newest run of that target; RUN: one by the beginning of its name, or -1 for the one before"),
         OPTION_TEXT(
                 "from", 0, "MOMENT", struct dump, from, COMPLETE_NOTHING,
@@ -194,7 +194,7 @@ static const struct option options[] = {
 const struct command command_dump = {
         .name = "recording dump",
         .summary = "write a stretch of a recording as an eventlog",
-        .usage = (const char *const[]){ "TARGET[@RUN] [--from MOMENT] [--to MOMENT] -o FILE", NULL },
+        .usage = (const char *const[]){ "TARGET[~N|@RUN] [--from MOMENT] [--to MOMENT] -o FILE", NULL },
         .about = "Writes what `heapwatchd --record` has kept of a target as a valid eventlog: header, what the stretch "
                  "refers to, and its blocks, with up to a second or 128 KiB more at both ends. Times are those of the "
                  "run. Where the stretch reaches the run's end, a log message tells how it ended. heapwatch, "
@@ -205,7 +205,7 @@ const struct command command_dump = {
         .examples =
                 (const char *const[]){
                         "heapwatch recording dump api --from -10m -o now.eventlog",
-                        "heapwatch recording dump api@-1 -o - | zstd > last-run.eventlog.zst",
+                        "heapwatch recording dump api~1 -o - | zstd > last-run.eventlog.zst",
                         NULL,
                 },
         .size = sizeof(struct dump),

@@ -255,7 +255,7 @@ const struct command command_post_mortem = {
         .examples =
                 (const char *const[]){
                         "heapwatch post-mortem api",
-                        "heapwatch post-mortem recording:api@-1",
+                        "heapwatch post-mortem recording:api~1",
                         NULL,
                 },
         .size = sizeof(struct request),

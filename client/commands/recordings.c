@@ -24,10 +24,10 @@ struct recordings {
 
 static const struct term terms[] = {
         { "list", "[TARGET]", "the recorded runs, oldest first (default)" },
-        { "delete", "TARGET[@RUN]",
+        { "delete", "TARGET[~N|@RUN]",
           "removes a finished run: the newest, RUN by the beginning of its name, or -1 for the one "
           "before the newest" },
-        { "dump", "TARGET[@RUN]", "writes a stretch as an eventlog: `heapwatch recording dump --help`" },
+        { "dump", "TARGET[~N|@RUN]", "writes a stretch as an eventlog: `heapwatch recording dump --help`" },
         { "bundle", "TARGET",
           "keeps what is around a moment, with verdict and report: `heapwatch recording bundle --help`" },
         { NULL, NULL, NULL },
@@ -181,7 +181,7 @@ const struct command command_recordings = {
         .summary = "what the flight recorder has kept",
         .usage = (const char *const[]){ "[OPTION]... [VERB [ARGUMENT]]", NULL },
         .about = "Lists the runs that `heapwatchd --record DIR` has kept, with how they ended. Every command that "
-                 "takes a finished log takes recording:TARGET[@RUN] too.",
+                 "takes a finished log takes recording:TARGET[~N|@RUN] too.",
         .sections = (const struct help_section[]){ { "Verbs", terms }, { NULL, NULL } },
         .options = options,
         .verbs = terms,
@@ -189,7 +189,7 @@ const struct command command_recordings = {
         .examples =
                 (const char *const[]){
                         "heapwatch recording",
-                        "heapwatch report recording:api@-1 -o yesterday.html",
+                        "heapwatch report recording:api~1 -o yesterday.html",
                         NULL,
                 },
         .size = sizeof(struct recordings),

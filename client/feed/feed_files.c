@@ -209,20 +209,13 @@ static const struct feed_ops files_ops = {
         .live = false,
 };
 
-/* What may have been meant by a name that is no file: a target, or with ~1, ~2 a run of it before the newest. */
+/* What may have been meant by a name that is no file: a target, or with ~1, ~2 a run of it before. */
 static bool no_such_log(const char *name, struct error *error)
 {
-        const char *before = strrchr(name, '~');
-        const long runs_ago = before ? strtol(before + 1, NULL, 10) : 0;
-        char at[24] = "";
-
-        if (runs_ago > 0)
-                (void)snprintf(at, sizeof(at), "@-%ld", runs_ago);
         return error_set(error,
                          "%s: %s; for a target: `heapwatch summary %s`, `heapwatch report %s`, or if it is recorded "
-                         "recording:%.*s%s",
-                         name, strerror(ENOENT), name, name, before ? (int)(before - name) : (int)strlen(name), name,
-                         at);
+                         "recording:%s",
+                         name, strerror(ENOENT), name, name, name);
 }
 
 /* Whether any file can be read, or why the first cannot. One that is missing among others is reported at the end. */

@@ -131,7 +131,7 @@ bool locate_seal(const struct locate *l, const char *which, struct error *error)
         uint64_t until_ms = clock_mono_ms() + WAIT_MS;
         struct answer a, now;
 
-        if (l->directory || strchr(which, '@'))
+        if (l->directory || strpbrk(which, "@~"))
                 return true;
         if (!send_request(l, which, true, &a, error))
                 return false;

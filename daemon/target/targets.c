@@ -172,32 +172,6 @@ static void remove_ended(struct targets *t, uint64_t wall_ns)
                 remove_at(t, oldest);
 }
 
-#define ASIDE_MOST 9999u /* then starts at 1 again */
-
-/* NAME~1, or the number after that of the previous run that ended last; of a long name the beginning. */
-static void name_aside(const struct targets *t, const char *name, char out[TARGET_NAME_MAX + 1])
-{
-        unsigned number = 0;
-        uint64_t newest_ns = 0;
-        int base = (int)strnlen(name, TARGET_NAME_MAX - 5);
-
-        for (size_t i = 0; i < t->n; i++) {
-                const char *other = pipeline_name(t->pipelines[i]);
-                const uint64_t ended_ns = pipeline_ended_wall_ns(t->pipelines[i]);
-                unsigned n;
-
-                if (!strncmp(other, name, (size_t)base) && sscanf(other + base, "~%4u", &n) == 1 &&
-                    ended_ns >= newest_ns) {
-                        number = n;
-                        newest_ns = ended_ns;
-                }
-        }
-        do {
-                number = number % ASIDE_MOST + 1;
-                snprintf(out, TARGET_NAME_MAX + 1, "%.*s~%u", base, name, number);
-        } while (targets_find(t, out));
-}
-
 #define KEEP_OF_ONE 4u /* previous runs of one name: a program that restarts in a loop must not push out others' */
 
 static bool is_run_before(const struct pipeline *p, const char *name)
@@ -225,6 +199,34 @@ static void forget_oldest_of(struct targets *t, const char *name)
                 if (kept >= KEEP_OF_ONE)
                         remove_at(t, oldest);
         }
+}
+
+/* NAME~N; of a long name the beginning. */
+static void name_aside(char out[TARGET_NAME_MAX + 1], const char *name, unsigned number)
+{
+        snprintf(out, TARGET_NAME_MAX + 1, "%.*s~%u", (int)strnlen(name, TARGET_NAME_MAX - 5), name, number);
+}
+
+/*
+ * Frees NAME~1, the run before: what has the name becomes NAME~2, and so on up to the first number that is free. At
+ * most KEEP_OF_ONE - 1 are left, those that ended last. False: out of memory.
+ */
+static bool free_name_aside(struct targets *t, const char *name, char ret_aside[TARGET_NAME_MAX + 1])
+{
+        char from[TARGET_NAME_MAX + 1], to[TARGET_NAME_MAX + 1];
+        unsigned n = 1;
+        bool good = true;
+
+        forget_oldest_of(t, name);
+        for (name_aside(from, name, n); targets_find(t, from); name_aside(from, name, n))
+                n++;
+        for (; good && n > 1; n--) {
+                name_aside(from, name, n - 1);
+                name_aside(to, name, n);
+                good = pipeline_set_aside(targets_find(t, from), to) == 0;
+        }
+        name_aside(ret_aside, name, 1);
+        return good;
 }
 
 /* Set aside already, by a daemon that was killed before it made the first checkpoint of the run after it. */
@@ -255,9 +257,7 @@ static int make_room(struct targets *t, const char *name, struct alerting **ret_
                 return targets_remove(t, name);
         if (!pipeline_is_kept(p))
                 pipeline_keep(p);
-        forget_oldest_of(t, name);
-        name_aside(t, name, aside);
-        if (pipeline_set_aside(p, aside) != 0)
+        if (!free_name_aside(t, name, aside) || pipeline_set_aside(p, aside) != 0)
                 return -EEXIST;
         log_info("target=%s kept as %s", name, aside);
         return 0;
@@ -272,10 +272,8 @@ static void keep_run_before(void *ctx, struct pipeline *p)
 
         if (t->options.keep.most == 0 || memory_now() != MEMORY_PLENTY || strlen(name) > TARGET_NAME_MAX - 5)
                 return;
-        forget_oldest_of(t, name);
-        if (t->n == LIMIT_TARGETS)
+        if (t->n == LIMIT_TARGETS || !free_name_aside(t, name, aside))
                 return;
-        name_aside(t, name, aside);
         struct pipeline *before = pipeline_leave_run(p, aside);
         if (!before)
                 return;

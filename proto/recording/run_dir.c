@@ -5,6 +5,7 @@
 #include "proto/base/descriptors.h"
 #include "proto/base/time.h"
 
+#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -219,16 +220,17 @@ int recorded_runs(const char *directory, const char *target, struct recorded_run
 
 /* ----------------------------------------------------------------- finding */
 
-/* The run that `which` names among the n of its target, oldest first; NULL: none. */
+/* The run that `which` names among the n of its target, oldest first: "~1" or "-1" is the one before. NULL: none. */
 static const struct recorded_run *choose(const struct recorded_run *runs, size_t n, const char *which)
 {
-        char *end;
-
         if (!which)
                 return n ? &runs[n - 1] : NULL;
-        long back = strtol(which, &end, 10);
-        if (which[0] == '-' && end > which && !*end)
-                return back < 0 && (unsigned long)-back < n ? &runs[n - 1 + (size_t)back] : NULL;
+        if (which[0] == '~' || which[0] == '-') {
+                char *end;
+                const unsigned long back = strtoul(which + 1, &end, 10);
+
+                return isdigit((unsigned char)which[1]) && !*end && back < n ? &runs[n - 1 - back] : NULL;
+        }
         for (size_t i = n; i-- > 0;)
                 if (*which && !strncmp(runs[i].name, which, strlen(which)))
                         return &runs[i];
@@ -237,18 +239,19 @@ static const struct recorded_run *choose(const struct recorded_run *runs, size_t
 
 int recorded_run_find(const char *directory, const char *which, struct recorded_run *ret_run, struct error *error)
 {
-        const char *at = strchr(which, '@');
+        const char *at = strpbrk(which, "@~");
         char target[RUN_TARGET_MAX + 1];
         struct recorded_run *runs = NULL;
 
         if (snprintf(target, sizeof(target), "%.*s", (int)(at ? at - which : (int)strlen(which)), which) >=
                     (int)sizeof(target) ||
             !plain_name(target, RUN_TARGET_MAX))
-                return error_code(error, -EINVAL, "'%.80s' names no recording; expected TARGET or TARGET@RUN", which);
+                return error_code(error, -EINVAL, "'%.80s' names no recording; expected TARGET, TARGET~N or TARGET@RUN",
+                                  which);
         int n = recorded_runs(directory, target, &runs, error);
         if (n < 0)
                 return n;
-        const struct recorded_run *run = choose(runs, (size_t)n, at ? at + 1 : NULL);
+        const struct recorded_run *run = choose(runs, (size_t)n, at && *at == '@' ? at + 1 : at);
         if (run)
                 *ret_run = *run;
         free(runs);
@@ -258,9 +261,9 @@ int recorded_run_find(const char *directory, const char *which, struct recorded_
                 return error_code(error, -ENOENT, "nothing of '%s' is recorded in %s; `heapwatch recording` lists all",
                                   target, directory);
         return error_code(error, -ENOENT,
-                          "of the %d recorded runs of '%s' none is '%.40s' (recording:%s is the newest, %s@-1 the one "
+                          "of the %d recorded runs of '%s' none is '%.40s' (recording:%s is the newest, %s~1 the one "
                           "before); `heapwatch recording` lists them",
-                          n, target, at + 1, target, target);
+                          n, target, *at == '@' ? at + 1 : at, target, target);
 }
 
 int recorded_run_path(char path[RECORDED_PATH_MAX], const char *directory, const struct recorded_run *run)

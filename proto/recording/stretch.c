@@ -50,7 +50,7 @@ bool stretch_parse(const char *text, struct stretch *ret, struct error *error)
                 return true;
         return error_set(error,
                          "expected recording:[DIRECTORY/]TARGET[@RUN][?from=MOMENT&to=MOMENT], as in "
-                         "recording:api@-1?from=-10m");
+                         "recording:api~1?from=-10m");
 }
 
 bool stretch_moment(const char *text, const struct recorded_run *run, uint64_t otherwise, uint64_t *ret_ns,

@@ -101,8 +101,8 @@ def test_the_run_before_is_kept_beside_the_next_one(daemon, programs):
     third = start(daemon, "--name", "mine", "--", programs["leaky"], 1)
     assert finish(third)[0] == 0
     assert kept(daemon, "mine").exit_status == 0
-    assert daemon.target("mine~1").run_info.pid == before.run_info.pid
-    assert daemon.target("mine~2").run_info.pid == pid
+    assert daemon.target("mine~1").run_info.pid == pid
+    assert daemon.target("mine~2").run_info.pid == before.run_info.pid
 
 
 @pytest.mark.parametrize("end, detail", [({"exit_signal": 11}, "killed by signal 11 (SIGSEGV)"),
@@ -171,7 +171,7 @@ def test_a_lost_run_that_was_set_aside_ends_alone(daemon, programs):
     finish(second)
 
 
-@pytest.mark.parametrize("most, left", [(1, ["mine", "mine~3"]), (0, ["mine"])])
+@pytest.mark.parametrize("most, left", [(1, ["mine", "mine~1"]), (0, ["mine"])])
 def test_no_more_than_asked_for(directory, programs, most, left):
     with Daemon(directory, args=("--keep-ended", str(most))) as d:
         for _ in range(3):
@@ -292,7 +292,7 @@ def test_the_run_before_in_the_same_source_stays(directory, kind):
         assert "Main.only0" in labels and "Main.only1" not in labels
         send(runs[2])
         wait_for(lambda: d.target("api").runs == 3, "the third run")
-        assert d.target("api~2").state == pb.Target.STATE_ENDED and d.target("api~1").runs == 1
+        assert d.target("api~1").state == pb.Target.STATE_ENDED and d.target("api~2").runs == 1
         assert client("remove", "api~1", env=env).returncode == 0
         assert sorted(d.status().daemon.targets) == ["api", "api~2"]
 
@@ -308,12 +308,12 @@ def test_a_restart_loop_pushes_no_other_run_out(directory, programs):
         (directory / "loop").write_bytes((directory / "one").read_bytes() * 3000)
         d.wait_state("loop", "ENDED", run=3000)
         targets = sorted(d.status().daemon.targets)
-        assert targets == ["loop", "loop~2996", "loop~2997", "loop~2998", "loop~2999", "mine"]
-        assert d.target("loop~2999").runs == 2999
+        assert targets == ["loop", "loop~1", "loop~2", "loop~3", "loop~4", "mine"]
+        assert [d.target(f"loop~{n}").runs for n in range(1, 5)] == [2999, 2998, 2997, 2996]
 
 
 def test_the_newest_previous_runs_are_kept_over_a_restart_of_the_daemon(directory):
-    """The next daemon finds their checkpoints in no order: the oldest is dropped for the next one, and no number is used again."""
+    """The next daemon finds their checkpoints in no order: the oldest is dropped for the next one, and NAME~1 is the run before."""
     def runs(d, numbers):
         for n in numbers:
             log = LiveLog(directory / f"{n}.eventlog", start_wall_ns=n * 10**9)
@@ -336,18 +336,18 @@ def test_the_newest_previous_runs_are_kept_over_a_restart_of_the_daemon(director
     args = ("--checkpoint", directory / "state")
     with Daemon(directory, args=args) as d:
         runs(d, range(1, 7))
-        assert seen(d) == {"loop~2": 2, "loop~3": 3, "loop~4": 4, "loop~5": 5, "loop": 6}
+        assert seen(d) == {"loop~4": 2, "loop~3": 3, "loop~2": 4, "loop~1": 5, "loop": 6}
     with Daemon(directory, args=args) as d:
-        assert seen(d) == {"loop~2": 2, "loop~3": 3, "loop~4": 4, "loop~5": 5, "loop": 6}
+        assert seen(d) == {"loop~4": 2, "loop~3": 3, "loop~2": 4, "loop~1": 5, "loop": 6}
         runs(d, range(7, 10))
-        assert seen(d) == {"loop~5": 5, "loop~6": 6, "loop~7": 7, "loop~8": 8, "loop": 9}
+        assert seen(d) == {"loop~4": 5, "loop~3": 6, "loop~2": 7, "loop~1": 8, "loop": 9}
         wait_for(lambda: "has restarted 8 times" in alerts(), "the alert")
         # Killed as the next one begins, before that has a checkpoint: `heapwatch run`, which adds it again, finds all of the name.
         d.ask(pb.Request(add_target=pb.AddTargetRequest(name="loop", uri=f"unix:{directory}/10", one_run=True)))
         d.stop(signal.SIGKILL)
     with Daemon(directory, args=args) as d:
         runs(d, range(10, 11))
-        assert seen(d) == {"loop~6": 6, "loop~7": 7, "loop~8": 8, "loop~9": 9, "loop": 10}
+        assert seen(d) == {"loop~4": 6, "loop~3": 7, "loop~2": 8, "loop~1": 9, "loop": 10}
         wait_for(lambda: "has restarted 9 times" in alerts(), "the alert, with its count")
 
 

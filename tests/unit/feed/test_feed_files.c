@@ -117,7 +117,7 @@ static void logs_that_are_not_there_are_reported_at_once(void **state)
         assert_null(feed_files(paths, 2, NULL, &error));
         assert_non_null(strstr(error.text, "the others cannot be read either"));
         assert_null(feed_files(paths + 1, 1, NULL, &error));
-        assert_string_equal(strstr(error.text, "recording:"), "recording:api@-1");
+        assert_string_equal(strstr(error.text, "recording:"), "recording:api~1");
         assert_null(feed_files(paths + 2, 1, NULL, &error));
         assert_string_equal(strstr(error.text, "recording:"), "recording:api");
 }
