@@ -6,11 +6,10 @@
 #include "client/answers/answers.h"
 #include "client/answers/alert_parts.h"
 #include "proto/base/limits.h"
+#include "proto/base/process.h"
 #include "proto/eventlog/advice.h"
 
 enum ending { STILL_RUNS, ENDED, ENDED_BADLY, KILLED, CRASHED, LOST, FAILED, AWAITED };
-
-#define EXIT_HEAP_EXHAUSTED 251u /* EXIT_HEAPOVERFLOW of GHC's Rts.h */
 
 struct evidence {
         const struct world_target *t;

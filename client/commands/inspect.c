@@ -144,6 +144,20 @@ static void fill(struct arguments *a, const struct request *r, const struct insp
         add_number(a, "--time", r->time_ns / 1000000, "ms");
 }
 
+/* What a census cannot show is most of its memory: that comes first. */
+static void print_foreign(const struct request *r, const struct inspectee *s)
+{
+        char foreign[HW_NUMBER_MAX], resident[HW_NUMBER_MAX];
+
+        if (r->command != &command_heap || r->json || s->foreign_bytes <= s->resident_bytes / 2)
+                return;
+        printf("%s of %s resident is foreign memory (malloc, C code, mmap), which is not in its heap: heaptrack or "
+               "bpftrace shows who allocates it\n\n",
+               hw_bytes_text(foreign, sizeof(foreign), (double)s->foreign_bytes),
+               hw_bytes_text(resident, sizeof(resident), (double)s->resident_bytes));
+        (void)fflush(stdout); /* the census comes from another process */
+}
+
 static int run(void *filled)
 {
         struct request *r = filled;
@@ -183,6 +197,7 @@ static int run(void *filled)
                                            r->kept, &error);
         if (found) {
                 fill(&a, r, &s);
+                print_foreign(r, &s);
                 if (r->for_ns && isatty(STDERR_FILENO))
                         (void)fprintf(stderr, "taking samples for %s; Ctrl-C ends it before\n",
                                       hw_duration_text(time, sizeof(time), (double)r->for_ns));

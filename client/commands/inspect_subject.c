@@ -44,6 +44,10 @@ static bool read_target(struct inspectee *ret, const struct world_target *t, str
 
         if (!world_process(t, &ret->pid, error))
                 return false;
+        if (t->heap && t->heap->resident && t->heap->resident->has_foreign_bytes) {
+                ret->foreign_bytes = t->heap->resident->foreign_bytes;
+                ret->resident_bytes = t->heap->resident->rss_bytes;
+        }
         answers_brief(&a, t, true);
         ret->foreign = !a.culprit && !strcmp(a.culprit_text, "foreign");
         if (a.culprit && run->breakdown == HW__BREAKDOWN__BREAKDOWN_CLOSURE_TYPE)

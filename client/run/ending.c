@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ending.c - what is said when the program has ended. */
+#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,6 +17,7 @@
 #include "proto/base/ckd.h"
 #include "proto/base/clock.h"
 #include "proto/base/process.h"
+#include "proto/base/signal_name.h"
 
 #define SENTENCE 1024
 #define NOW_NS   1000000000 /* a census that is not older is one of the end */
@@ -24,12 +26,32 @@
 #define FIRST_WAIT_MS 2 /* from one question about that to the next */
 #define LAST_WAIT_MS  32
 
+#define LAST_BYTES 1024u /* of its output that are shown, */
+#define LAST_LINES 5u    /* in so many lines */
+
 static void format_status(const struct session_result *result, char *out, size_t size)
 {
-        if (WIFSIGNALED(result->wait_status))
-                snprintf(out, size, "was ended by signal %d", WTERMSIG(result->wait_status));
-        else
+        if (WIFSIGNALED(result->wait_status)) {
+                const char *name = signal_name(WTERMSIG(result->wait_status));
+
+                snprintf(out, size, "was ended by signal %d%s%s%s", WTERMSIG(result->wait_status), name ? " (SIG" : "",
+                         name ? name : "", name ? ")" : "");
+        } else
                 snprintf(out, size, "ended with status %d", WEXITSTATUS(result->wait_status));
+}
+
+/* Why, where its runtime or the kernel says so: ", heap exhausted at -M96m". */
+static void add_reason(FILE *out, const Hw__Target *t)
+{
+        const char *why = t->detail && !strncmp(t->detail, "ended with status", 17) ? strchr(t->detail, ',') : NULL;
+        char safe[512];
+
+        if (t->has_oom_killed && t->oom_killed)
+                why = ", the kernel killed a process of its control group for memory";
+        if (why) {
+                hw_terminal_text(safe, sizeof(safe), why);
+                fputs(safe, out);
+        }
 }
 
 static const char *text_of(const Hw__Note *note)
@@ -186,9 +208,10 @@ static void add_end(FILE *out, const struct program_run *r, const struct session
                 fputs(r->process_only ? "; it ended before its process could be watched"
                                       : "; unwatched: the daemon did not take it",
                       out);
-        else if (came && await_end(r, result, world))
+        else if (came && await_end(r, result, world)) {
+                add_reason(out, world_find(*world, r->target)->target);
                 add_facts(out, world_find(*world, r->target));
-        else if (came)
+        } else if (came)
                 fputs("; what was seen of it is not known: the daemon was killed, or does not answer", out);
         add_bytes(out, "eventlog", relay.bytes);
         if (relay.bytes == 0)
@@ -244,12 +267,37 @@ void run_sum_up(struct program_run *r, const struct session_result *result)
         world_destroy(&world);
 }
 
+/* The last of the output, which nobody has seen while the screen was there. */
+static void print_last_lines(struct program_run *r, off_t size)
+{
+        char tail[LAST_BYTES + 1], safe[2 * sizeof(tail)];
+        const int fd = open(r->output, O_RDONLY | O_CLOEXEC);
+        const ssize_t n =
+                fd < 0 ? 0 : pread(fd, tail, LAST_BYTES, size > (off_t)LAST_BYTES ? size - (off_t)LAST_BYTES : 0);
+        char *from, *rest = NULL;
+        unsigned lines = 0;
+
+        if (fd >= 0)
+                (void)close(fd);
+        tail[n > 0 ? n : 0] = '\0';
+        for (from = strchr(tail, '\0'); from > tail; from--)
+                if (from[-1] == '\n' && from[0] && ++lines == LAST_LINES)
+                        break;
+        notices_print(&r->notices, "the last of its output:");
+        for (char *line = strtok_r(from, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+                hw_terminal_text(safe, sizeof(safe), line);
+                notices_print(&r->notices, "  %s", safe);
+        }
+}
+
 void run_print_output(struct program_run *r)
 {
         struct stat st;
 
-        if (fstat(r->output_fd, &st) == 0 && st.st_size > 0)
+        if (fstat(r->output_fd, &st) == 0 && st.st_size > 0) {
+                print_last_lines(r, st.st_size);
                 notices_print(&r->notices, "the program's output is in %s", r->output);
-        else
+        } else {
                 (void)unlink(r->output);
+        }
 }

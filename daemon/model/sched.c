@@ -21,8 +21,8 @@ enum { STATUS_READ_MVAR_782 = 8, STATUS_READ_MVAR = 20 };
 const char *sched_stop_reason(uint32_t status)
 {
         static const char *const reasons[] = {
-                [1] = "heap overflow",
-                [2] = "stack overflow",
+                [1] = "needed memory",
+                [2] = "needed more stack",
                 [3] = "yielding",
                 [4] = "blocked",
                 [5] = "finished",

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "daemon/target/life.h"
 
+#include "proto/base/process.h"
+
 #include <signal.h>
 
 /* The effects as life.def writes them. */
@@ -50,7 +52,7 @@ static enum life_event judge_exit(const struct life_evidence *e)
 {
         if (e->signal)
                 return life_signal_stops(e->signal) && !e->oom_killed ? ON_END_WELL : ON_END_CRASHED;
-        if (e->status == LIFE_HEAP_EXHAUSTED)
+        if (e->status == EXIT_HEAP_EXHAUSTED)
                 return ON_END_CRASHED;
         return e->status ? ON_END_FAILED : ON_END_WELL;
 }

@@ -82,8 +82,6 @@ struct life_evidence {
         bool alone;      /* it has no log of its own, only its process */
 };
 
-#define LIFE_HEAP_EXHAUSTED 251u /* EXIT_HEAPOVERFLOW of GHC's Rts.h: more than -M allows */
-
 /* A signal that asks a program to stop: of Ctrl-C, of kill(1) and service managers, of a terminal that is closed. */
 bool life_signal_stops(uint32_t signal);
 

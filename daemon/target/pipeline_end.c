@@ -23,6 +23,7 @@
 #include "proto/base/run_life.h"
 #include "daemon/target/pipeline_internal.h"
 #include "daemon/target/rebuild.h"
+#include "proto/base/process.h"
 #include "proto/base/signal_name.h"
 
 #define LOST_PATIENCE_NS UINT64_C(60000000000) /* a run may be lost for this long before its alerts end */
@@ -64,7 +65,7 @@ static void format_exit(const struct pipeline *p, const char *why, char *detail,
                          life_signal_stops(how->signal) && !how->oom_killed ? "stopped" : "killed", how->signal,
                          name ? " (SIG" : "", name ? name : "", name ? ")" : "",
                          how->oom_killed ? ", out of memory" : "");
-        else if (how->status == LIFE_HEAP_EXHAUSTED)
+        else if (how->status == EXIT_HEAP_EXHAUSTED)
                 snprintf(detail, size, "ended with status %" PRIu32 ", heap exhausted%s%s%s", how->status,
                          limit_text(p, limit, sizeof(limit)), why ? "; " : "", why ? why : "");
         else

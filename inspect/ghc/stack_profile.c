@@ -248,12 +248,36 @@ static void push_c_frames(struct stack *s, const struct threads *t, enum activit
                 push_code(s, t->in_c.caller);
 }
 
+/*
+ * "(heapwatch's agent)", "(runtime's timer)": a thread of the system that does no work of the program; NULL: another.
+ * Its stack says nothing of the program, so it is one row.
+ */
+static const char *service_of(struct stack *s, const struct threads *t, uint64_t at)
+{
+        for (size_t i = 0; i <= t->in_c.n; i++) {
+                const uint64_t address = i < t->in_c.n ? t->in_c.items[i].function : at;
+                const struct mapping *m = program_mapping(s->ghc->program, address);
+                const char *file = m && m->file ? s->ghc->program->files[m->file - 1] : "";
+                const uint32_t name = name_of_place(s->profile, s->ghc, address, true);
+
+                if (strstr(file, "libheapwatch-agent"))
+                        return "(heapwatch's agent)";
+                if (name && !strcmp(stack_profile_name(s->profile, name), "itimer_thread_func"))
+                        return "(runtime's timer)";
+        }
+        return NULL;
+}
+
 /* All but the thread. */
 static enum sample_kind push_stack(struct stack *s, struct threads *t, enum activity activity, uint64_t at)
 {
         enum sample_kind kind = activity == ACTIVITY_COLLECTION ? SAMPLE_COLLECTION : SAMPLE_OUTSIDE;
 
-        if (kind != SAMPLE_COLLECTION || t->n)
+        const char *service = kind == SAMPLE_OUTSIDE && t->n == 0 ? service_of(s, t, at) : NULL;
+
+        if (service)
+                push(s, intern(s->profile, service));
+        else if (kind != SAMPLE_COLLECTION || t->n)
                 push_c_frames(s, t, activity, at);
         if (t->n)
                 kind = push_frames(s, t, &t->items[0]);

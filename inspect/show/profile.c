@@ -244,7 +244,7 @@ static void print_costs(const struct inspect_subject *s, const struct stack_prof
                               hw_share_text(b, sizeof(b), share(p->program_ns, p->elapsed_ns)),
                               hw_share_text(c, sizeof(c), share(time_tree_weight(&p->running), p->program_ns)));
         if (p->waited_ns)
-                (void)fprintf(to, "beside that its threads waited %s for a processor\n",
+                (void)fprintf(to, "besides, its threads waited %s for a processor\n",
                               hw_duration_text(a, sizeof(a), (double)p->waited_ns));
         print_samples(to, &p->running);
         if (p->n_stops)

@@ -8,6 +8,8 @@
 
 #define UNKNOWN_U64 UINT64_MAX /* a number that is not known: never 0 */
 
+#define EXIT_HEAP_EXHAUSTED 251u /* EXIT_HEAPOVERFLOW of GHC's Rts.h: more than -M allows */
+
 #define MAPPED_FILES     3u   /* named of a process */
 #define MAPPED_FILE_PATH 120u /* bytes of a path; of a longer one the end */
 

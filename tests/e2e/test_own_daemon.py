@@ -153,7 +153,7 @@ def test_a_daemon_that_took_the_place_of_another_gets_the_target_again(own, prog
             one.send_signal(signal.SIGCONT)
         one.send_signal(signal.SIGTERM)
         said = one.communicate(timeout=DEADLINE_S)[1]
-        assert "one was ended by signal 15" in said and "most live" in said, said
+        assert "one was ended by signal 15 (SIGTERM)" in said and "most live" in said, said
         wait_for(lambda: (t := own.api.target("one")) and t.state == t.STATE_ENDED, "its end")
 
 

@@ -327,6 +327,12 @@ def test_without_a_terminal_input_and_output_are_the_programs_own(daemon, progra
     assert (done.returncode, done.stdout) == (0, "given\n3\n") and " ended with status 0" in done.stderr
     done = run("--plain")
     assert "given" not in done.stdout and "the program's output is in " in done.stderr
+    assert re.search(r"the last of its output:\n.*  3\n", done.stderr)
+
+
+def test_the_last_words_say_why_it_ended(daemon, programs):
+    status, _, err = finish(start(daemon, "--name", "mine", "--", programs["leaky"], 600, "+RTS", "-M6m"))
+    assert status == 251 and re.search(r"mine ended with status 251 after [^;]*, heap exhausted at -M6m;", err), err
 
 
 def test_without_a_daemon_it_runs_all_the_same(programs, tmp_path):

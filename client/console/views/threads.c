@@ -124,8 +124,8 @@ static struct value per_second(const struct scene *s, const void *row)
 /* clang-format off */
 static const struct column stop_columns[] = {
         { .title = "threads stopped because", .name = "reason", .width = -28, .value = reason, .searched = true,
-          .help = "why threads stopped running: finished; heap overflow (the allocation area is full), "
-                  "stack overflow (the stack has to grow), yielding (the time slice is over), migrating; "
+          .help = "why threads stopped running: finished; needed memory (its part of the allocation "
+                  "area was full), needed more stack, yielding (the time slice is over), migrating; "
                   "a foreign call; delay; blocked on what is named (MVar, STM, throwTo, I/O; "
                   "black hole: a thunk that another thread evaluates)" },
         { .title = "times", .name = "count", .unit = UNIT_COUNT, .width = 13, .value = count,

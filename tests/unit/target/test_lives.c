@@ -182,7 +182,7 @@ static void check(const struct pipeline *p)
         must(p->decoder || p->kept);
         must(p->source || p->kept);
         if (p->ended.known && life_is_over(p->life))
-                must(p->life != LIFE_CRASHED || p->ended.signal || p->ended.status == LIFE_HEAP_EXHAUSTED);
+                must(p->life != LIFE_CRASHED || p->ended.signal || p->ended.status == EXIT_HEAP_EXHAUSTED);
         if (!p->alerting || alerts_run_on(p))
                 return;
         const struct alerts *alerts = alerting_alerts(p->alerting);
@@ -337,7 +337,7 @@ static void exit_reported(unsigned k)
         static const struct run_exit ends[] = {
                 { .known = true },
                 { .known = true, .status = 1 },
-                { .known = true, .status = LIFE_HEAP_EXHAUSTED },
+                { .known = true, .status = EXIT_HEAP_EXHAUSTED },
                 { .known = true, .signal = SIGKILL },
                 { .known = true, .signal = SIGTERM },
         };
