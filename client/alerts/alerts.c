@@ -40,7 +40,7 @@ struct alerts {
 static const char *const clocks[] = { "wall", "run", NULL };
 
 static const struct option options[] = {
-        OPERAND_LIST("FILE...", 0, struct alerts, from.files, COMPLETE_FILE, NULL),
+        OPERAND_LIST("TARGET|FILE...", 0, struct alerts, from.operands, COMPLETE_TARGET_OR_FILE, NULL),
         OPTION_FLAG("follow", 'f', struct alerts, follow, "then a line for each change, until interrupted"),
         OPTION_CHOICE("format", 0, "text|json", bool, struct alerts, json, option_formats,
                       "json: one alert a line, with its target"),
@@ -48,7 +48,7 @@ static const struct option options[] = {
                       "info (default), warning or critical: end with 1 only if an alert of at least this severity "
                       "fires"),
         OPTION_LIST("target", 't', "NAME", struct alerts, from.targets, COMPLETE_TARGET,
-                    "only this target; may be repeated"),
+                    "only this target, as TARGET itself; may be repeated"),
         OPTION_CHOICE("clock", 0, "wall|run", int, struct alerts, clock, clocks,
                       "moments as the time of day (default, of a daemon) or as the time of the run (of finished logs)"),
         OPTION_CONNECT(struct alerts, from.endpoints),
@@ -285,7 +285,7 @@ static int run(void *filled)
 const struct command command_alerts = {
         .name = "alerts",
         .summary = "what fires, why and since when, and an exit status",
-        .usage = (const char *const[]){ "[OPTION]... [FILE]...", NULL },
+        .usage = (const char *const[]){ "[OPTION]... [TARGET|FILE]...", NULL },
         .about =
                 "Shows which alerts fire or are pending: the rule, the target, the value, since when, and why; whether "
                 "they are silenced, and what became of their actions. With finished eventlogs: every alert that fired "

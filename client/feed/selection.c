@@ -8,15 +8,17 @@
 
 int selection_sort(const struct command *c, struct selection *s)
 {
+        const size_t by_option = s->targets.n;
+
         for (size_t i = 0; i < s->operands.n; i++) {
                 const char *what = s->operands.items[i];
                 (void)text_list_add(c, locate_is_log(what) ? &s->files : &s->targets, what);
         }
         if (s->files.n && s->endpoints.n)
                 return command_usage_error(c, "files and --connect exclude each other");
-        if (s->operands.n && s->files.n && s->targets.n)
+        if (s->files.n && s->targets.n > by_option)
                 return command_usage_error(c, "%s is not a file; files and targets exclude each other",
-                                           s->targets.items[0]);
+                                           s->targets.items[by_option]);
         return 0;
 }
 

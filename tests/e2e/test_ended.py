@@ -73,6 +73,9 @@ def test_a_killed_program_stays_on_every_face(daemon, programs):
     points = client("ctl", "history", "mine", "live", env=env).stdout.decode()
     assert len(points.splitlines()) > 1
 
+    assert b"crashed" in client("alerts", "mine", env=env).stdout
+    assert client("alerts", "other", env=env).returncode == 2
+
     # Until it is removed.
     assert client("remove", "mine", env=env).returncode == 0
     wait_for(lambda: daemon.target("mine") is None, "the removal")
