@@ -116,12 +116,25 @@ static void restore_signals(const struct session *s)
         (void)sigprocmask(SIG_SETMASK, &s->old_mask, NULL);
 }
 
+/* Sockets that a service manager passed to us by our number (sd_listen_fds(3)) are the program's. */
+static void pass_sockets(void)
+{
+        const char *given = getenv("LISTEN_PID");
+        char number[24];
+
+        if (!given || strtol(given, NULL, 10) != (long)getppid())
+                return;
+        (void)snprintf(number, sizeof(number), "%ld", (long)getpid());
+        (void)setenv("LISTEN_PID", number, 1);
+}
+
 static _Noreturn void become_program(const struct session *s, int report)
 {
         const struct program_run *r = s->r;
         int null = -1;
 
         restore_signals(s);
+        pass_sockets();
         if (r->is_haskell && !r->from_inside) /* as the agent does; it outlasts exec, and fails without yama */
                 (void)prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
         if (!r->o.no_top) {

@@ -241,6 +241,13 @@ def test_a_full_pipe_does_not_hold_up_the_start_nor_the_end(daemon, programs, tm
     assert run.returncode == 0
 
 
+def test_sockets_of_a_service_manager_are_the_programs(daemon):
+    said = subprocess.run(["sh", "-c", 'export LISTEN_PID=$$ LISTEN_FDS=1; exec "$@"', "sh", CLIENT, "run", "--no-top", "--",
+                           "sh", "-c", 'test "$LISTEN_PID" = $$ && echo taken $LISTEN_FDS'], capture_output=True, text=True,
+                          env={**os.environ, "HEAPWATCH_DIR": str(daemon.directory)}, timeout=DEADLINE_S)
+    assert said.stdout == "taken 1\n", said
+
+
 def test_killed_with_its_runner_before_its_log(daemon):
     """By an out-of-memory kill of a group, say: the start is a crash, and its name is free for the next one."""
     seen = {None}
