@@ -510,12 +510,19 @@ static int detach(void *filled)
         struct daemon_link link;
         struct daemon_target target;
         struct error error = { "" };
-        char socket[512];
-
+        char socket[512], number[24];
+        const char *program = q->program;
         pid_t pid;
-        if (process_number(q->program, &pid, &error) && process_detach(pid))
+
+        if (!daemon_link_init(&link, &error))
+                return fail(&command_detach, q->program, &error);
+        if (strspn(program, "0123456789") < strlen(program) && (pid = daemon_process_of(&link, program)) > 0) {
+                (void)snprintf(number, sizeof(number), "%ld", (long)pid); /* the name of its target */
+                program = number;
+        }
+        if (process_number(program, &pid, &error) && process_detach(pid))
                 return EXIT_OK;
-        if (!process_find(q->program, &p, &error) || !daemon_link_init(&link, &error))
+        if (!process_find(program, &p, &error))
                 return fail(&command_detach, q->program, &error);
         if (!p.agent) {
                 (void)error_set(&error, "the agent is not in it");

@@ -223,6 +223,7 @@ struct search {
         const char *name, *uri_end;  /* either may be NULL */
         bool taken;                  /* there is a target of that name which is not kept as an ended one, */
         bool over;                   /* but its program has ended: maybe the daemon sets it aside */
+        pid_t process;               /* of its run, if that runs on the daemon's machine; 0 */
         struct daemon_target *found; /* by uri_end */
 };
 
@@ -240,6 +241,8 @@ static void match_target(struct search *q, const Hw__Update *u)
         if (q->name && !strcmp(u->target, q->name)) {
                 q->taken = true;
                 q->over = daemon_run_is_over(u->target_state->state);
+                const Hw__Run *run = u->target_state->run_info;
+                q->process = run && run->has_pid && run->local && !q->over ? (pid_t)run->pid : 0;
         }
         if (q->uri_end && uri && (!strcmp(uri, q->uri_end) || text_has_suffix(uri, q->uri_end)) &&
             strlen(uri) < sizeof(q->found->uri)) {
@@ -267,6 +270,13 @@ static bool is_taken(const struct daemon_link *link, const char *name)
         struct search q = { .name = name };
 
         return search(link, &q) == 0 && q.taken;
+}
+
+pid_t daemon_process_of(const struct daemon_link *link, const char *name)
+{
+        struct search q = { .name = name };
+
+        return daemon_reachable(link) && search(link, &q) == 0 ? q.process : 0;
 }
 
 bool daemon_find(const struct daemon_link *link, const char *uri_end, struct daemon_target *ret)

@@ -75,6 +75,9 @@ void model_begin_run(struct model *m, uint32_t ordinal);
  */
 void model_set_process(struct model *m, const struct process_identity *process);
 
+/* The run's process has this number where the daemon is. */
+void model_set_host_pid(struct model *m, uint32_t pid);
+
 /* For such a run, after each sample: all of it up to `time_ns` has arrived. */
 void model_pass_time(struct model *m, uint64_t time_ns);
 

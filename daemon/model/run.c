@@ -199,6 +199,12 @@ void model_set_process(struct model *m, const struct process_identity *process)
                 m->run.program = strings_intern(&m->identity, process->program, strlen(process->program));
 }
 
+void model_set_host_pid(struct model *m, uint32_t pid)
+{
+        m->run.host_pid = pid;
+        m->changes |= MODEL_RUN;
+}
+
 void run_pid(struct model *m, const struct hw_event *e)
 {
         m->run.pid = hw_event_u32(e, 4);

@@ -35,6 +35,7 @@ struct run {
         bool threaded;              /* valid once rts_way is known */
         bool profiled;
         uint32_t pid, parent_pid;       /* 0 until known */
+        uint32_t host_pid;              /* the process here, if it is in another namespace of processes; else 0 */
         uint64_t start_wall_ns;         /* Unix time of event time 0; UNKNOWN_U64 until known */
         uint32_t capabilities;          /* highest seen */
         uint32_t generations;           /* 0 until known */
@@ -49,6 +50,12 @@ struct run {
         bool process_only;         /* there is no log: all but pid, start and arguments stays unknown */
         bool stop_codes_782;       /* written by 7.8.1 or 7.8.2: STOP_THREAD codes from 8 on are shifted by one */
 };
+
+/* Its process by the number that it has here. */
+static inline uint32_t run_process(const struct run *run)
+{
+        return run->host_pid ? run->host_pid : run->pid;
+}
 
 /* Whether an RTS option that starts with `prefix` is among the arguments between +RTS and -RTS. */
 bool run_has_rts_option(const struct run *run, const char *prefix);

@@ -52,7 +52,7 @@ static void put_arguments(struct encoder *e, Hw__Run *out, const struct run *run
 static void put_numbers(Hw__Run *out, const struct run *run)
 {
         if (run->pid)
-                PUT(out, pid, run->pid);
+                PUT(out, pid, run_process(run));
         if (run->parent_pid)
                 PUT(out, parent_pid, run->parent_pid);
         if (run->capabilities)

@@ -13,6 +13,7 @@
 #include <netinet/tcp.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -130,6 +131,11 @@ static void connected(struct connection *c)
                 refuse_peer(c);
                 return;
         }
+        struct ucred peer = { .pid = 0 };
+        socklen_t size = sizeof(peer);
+
+        (void)getsockopt(c->fd, SOL_SOCKET, SO_PEERCRED, &peer, &size); /* 0 over TCP, and where it is not seen */
+        c->source.peer = (uint32_t)peer.pid;
         free_event(&c->ready);
         c->ready = event_new(c->source.base, c->fd, EV_READ | EV_PERSIST, on_readable, c);
         if (!c->ready || event_add(c->ready, NULL) < 0) {

@@ -43,6 +43,7 @@ struct source {
         struct source_position from; /* if known: where to go on */
         struct read_buffer *held;    /* of a piece not fully taken by the sink: nothing is read meanwhile; or NULL */
         struct event *again;         /* goes on with it in the next round; NULL until needed */
+        uint32_t peer;               /* the process that serves its socket; 0: not known */
         uint64_t said;               /* a hash of the last sentence reported; 0: none yet */
 };
 

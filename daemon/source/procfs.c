@@ -68,6 +68,21 @@ bool procfs_is_process(const char *root, uint32_t pid, uint64_t start_wall_ns)
         return (start > start_wall_ns ? start - start_wall_ns : start_wall_ns - start) <= SAME_START_NS;
 }
 
+uint32_t procfs_pid_inside(const char *root, uint32_t pid)
+{
+        static const char key[] = "\nNSpid:";
+        char text[4096];
+        uint64_t inside = 0;
+
+        if (kernel_file_read(text, sizeof(text), "%s/proc/%u/status", root, pid) < 0)
+                return 0;
+        const char *at = strstr(text, key);
+        for (at = at ? at + sizeof(key) - 1 : ""; *at == '\t' && kernel_number(at + 1, &inside);
+             at += strcspn(at, "\t\n"))
+                at++; /* from the outermost namespace that is seen to its own */
+        return inside <= UINT32_MAX ? (uint32_t)inside : 0;
+}
+
 /* "name" of "1234 (name) S ...", in which it may have blanks and parentheses. */
 static void program_name(const char *text, char *ret, size_t size)
 {

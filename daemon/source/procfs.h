@@ -19,6 +19,9 @@
  */
 bool procfs_is_process(const char *root, uint32_t pid, uint64_t start_wall_ns);
 
+/* The number of process `pid` in its own namespace of processes, as in a container; 0: not known. */
+uint32_t procfs_pid_inside(const char *root, uint32_t pid);
+
 /*
  * Who has that pid now. Its arguments are unknown when it may not be inspected. 0, -ESRCH when nobody has it (a zombie
  * is gone), or -ENOTSUP for a thread of the kernel, which has no memory of its own.

@@ -72,6 +72,11 @@ const struct source_stats *source_stats(const struct source *s)
         return &s->stats;
 }
 
+uint32_t source_peer(const struct source *s)
+{
+        return s->peer;
+}
+
 bool source_is_local(const struct source *s)
 {
         switch (s->uri.kind) {

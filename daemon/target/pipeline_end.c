@@ -79,7 +79,7 @@ static void sample_process_once(struct pipeline *p, const struct run *run)
         struct process_sample sample;
 
         if (p->source && source_is_local(p->source) && run->pid && run->start_wall_ns != UNKNOWN_U64)
-                (void)process_watch_poll(&p->process, run->pid, run->start_wall_ns, clock_wall_ns(), &sample);
+                (void)process_watch_poll(&p->process, run_process(run), run->start_wall_ns, clock_wall_ns(), &sample);
 }
 
 /* A log that could not be written to its end does not show how the program ended. */
@@ -96,7 +96,7 @@ static struct life_evidence gather_evidence(struct pipeline *p, bool marked)
         const struct run *run = model_run(p->model);
 
         p->ended.oom_killed = p->process.seen && process_watch_oom_killed(&p->process);
-        const bool alive = p->live && process_watch_alive(&p->process, run->pid, run->start_wall_ns);
+        const bool alive = p->live && process_watch_alive(&p->process, run_process(run), run->start_wall_ns);
         return (struct life_evidence){
                 .marked = marked,
                 .exit_known = p->ended.known,
@@ -141,7 +141,8 @@ enum life_event pipeline_judge_end(struct pipeline *p, bool marked, const char *
         else if (e.alone && !e.oom_killed)
                 snprintf(detail, size, "%s; how it ended is not known: only its parent is told", why);
         else if (e.process_alive)
-                snprintf(detail, size, "%s; its process %" PRIu32 " is still there", why, model_run(p->model)->pid);
+                snprintf(detail, size, "%s; its process %" PRIu32 " is still there", why,
+                         run_process(model_run(p->model)));
         else if (end == ON_END_UNKNOWN && e.disk_full)
                 snprintf(detail, size, "%s; the disk of its log is full: how the program ended is not known", why);
         else if (end == ON_END_UNKNOWN && !p->live)
@@ -332,7 +333,7 @@ struct alerting *pipeline_release_alerting(struct pipeline *p)
         alerting_detach(alerting);
         p->alerting = NULL;
         pipeline_wire(p);
-        if (!process_watch_alive(&p->process, run->pid, run->start_wall_ns)) /* else it is watched anew */
+        if (!process_watch_alive(&p->process, run_process(run), run->start_wall_ns)) /* else it is watched anew */
                 alerting_count_restart(alerting);
         return alerting;
 }

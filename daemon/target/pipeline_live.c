@@ -194,6 +194,16 @@ static void check_silence(struct pipeline *p)
                                                  "is idle, does not flush its log or is gone is not known");
 }
 
+/* In a container the program does not know its number here; the kernel does, of whoever serves its log. */
+static void find_host_pid(struct pipeline *p)
+{
+        const struct run *run = model_run(p->model);
+        const uint32_t peer = p->source ? source_peer(p->source) : 0;
+
+        if (peer && run->pid && peer != run->pid && run->host_pid != peer && procfs_pid_inside("", peer) == run->pid)
+                model_set_host_pid(p->model, peer);
+}
+
 void pipeline_poll_process(struct pipeline *p, uint64_t wall_ns)
 {
         const struct run *run = model_run(p->model);
@@ -204,9 +214,10 @@ void pipeline_poll_process(struct pipeline *p, uint64_t wall_ns)
         pipeline_check_runner(p);
         pipeline_check_lost(p, wall_ns);
         check_silence(p);
+        find_host_pid(p);
         if (!pipeline_in_run(p) || run->pid == 0 || run->start_wall_ns == UNKNOWN_U64 || !source_is_local(p->source))
                 return;
-        switch (process_watch_poll(&p->process, run->pid, run->start_wall_ns, wall_ns, &sample)) {
+        switch (process_watch_poll(&p->process, run_process(run), run->start_wall_ns, wall_ns, &sample)) {
         case PROCESS_NEVER_SEEN:
                 return;
         case PROCESS_GONE:

@@ -5,6 +5,7 @@ import contextlib
 import json
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import time
@@ -39,6 +40,31 @@ def heapwatch(directory, *arguments):
 def age_s(pid):
     ticks = int(Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[19])
     return time.clock_gettime(time.CLOCK_BOOTTIME) - ticks / os.sysconf("SC_CLK_TCK")
+
+
+@pytest.mark.usefixtures("tracing")
+def test_a_program_in_a_namespace_of_processes(directory, serving):
+    """As in a container: it is number 1 there, and the host's number everywhere here."""
+    apart = ("unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc")
+    require("a namespace of processes", *apart, "true")
+    program = serving["threaded"]
+    with Daemon(directory) as daemon, running(*apart, program, stdin=subprocess.PIPE) as wrapper, \
+            running(CLIENT, "run", "--no-top", "--name", "r", "--", *apart, program, stdin=subprocess.PIPE,
+                    env={**os.environ, "HEAPWATCH_DIR": str(directory)}) as run:
+        def below(pid):
+            children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+            return int(children[0]) if children else None
+
+        inner = wait_for(lambda: below(wrapper.pid), "the program")
+        wait_for(lambda: age_s(inner) > 2 and Path(f"/proc/{inner}/exe").readlink().name == program.name, "its start")
+        assert heapwatch(directory, "attach", inner, "--name", "c").returncode == 0
+        for name, pid in (("c", inner), ("r", wait_for(lambda: (p := below(run.pid)) and below(p), "the program of run"))):
+            info = wait_for(lambda name=name: (t := daemon.target(name)) and t.run_info.local and t.run_info, "the process")
+            assert info.pid == pid
+        done = heapwatch(directory, "detach", "c")
+        assert done.returncode == 0 and daemon.target("c") is None, done
+        os.kill(pid, signal.SIGKILL)        # unshare ignores what would end it
+        run.wait(DEADLINE_S)
 
 
 @pytest.mark.usefixtures("tracing")
