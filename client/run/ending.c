@@ -150,21 +150,8 @@ static void add_top_band(FILE *out, const struct world_target *t)
         fprintf(out, ": %s, %s", label, hw_bytes_text(number, sizeof(number), (double)top->bytes));
 }
 
-/* What the daemon knows beyond the status: "heap exhausted at -M96m". */
-static void add_reason(FILE *out, const struct world_target *t)
-{
-        const char *reason = t->target && t->target->detail ? strstr(t->target->detail, ", ") : NULL;
-        char safe[256];
-
-        if (!reason)
-                return;
-        (void)hw_terminal_text(safe, sizeof(safe), reason + 2);
-        fprintf(out, "; %s", safe);
-}
-
 static void add_facts(FILE *out, const struct world_target *t)
 {
-        add_reason(out, t);
         if (!facts_is_known(t, FACT_LIVE_MAX))
                 add_bytes(out, "resident at last", facts_get_u64(t, FACT_RESIDENT, UNKNOWN_U64));
         add_bytes(out, "most live", facts_get_u64(t, FACT_LIVE_MAX, UNKNOWN_U64));
