@@ -15,7 +15,7 @@ from harness import CLIENT, LONG, ROOT, Daemon, client, make_once, rss_bytes, wa
 PAGE = ROOT / "docs" / "COOKBOOK.md"
 SECTIONS = {m[1]: text for text in re.split(r"^## ", PAGE.read_text(), flags=re.M)
             if (m := re.search(r"^\[examples/(\w+)\.hs\]\(\.\./examples/\1\.hs\)", text, re.M))}
-IN_SHORT = ("Ffi", "Nursery")       # the cheapest
+IN_SHORT = ("Ffi",)       # the cheapest
 MENDED = {"Nursery": ["+RTS", "-N2", "-A4m"]}       # what takes the place of --fixed
 NUMBER = r"(?<![\w.])[<+]?\d[\d.,:]*[hmd]?(?: \d+[ms]\b)?(?: (?:[KMGT]iB|B|ns|us|ms|s|%)(?:/s|(?![\w/])))?"
 
