@@ -9,6 +9,7 @@
 
 #include "client/answers/census.h"
 #include "client/state/band_name.h"
+#include "client/state/facts.h"
 #include "heapwatch/text.h"
 #include "proto/base/agent_peer.h"
 #include "proto/base/array.h"
@@ -206,7 +207,8 @@ bool limit_was_met(const struct evidence *e)
         const Hw__Target *t = e->t->target;
 
         return t &&
-               ((t->has_exit_status && t->exit_status == EXIT_HEAP_EXHAUSTED) || (t->has_oom_killed && t->oom_killed));
+               ((t->has_exit_status && t->exit_status == EXIT_HEAP_EXHAUSTED) || (t->has_oom_killed && t->oom_killed) ||
+                (facts_is_known(e->t, FACT_HEAP_LIMIT_USED) && facts_get(e->t, FACT_HEAP_LIMIT_USED) >= 1));
 }
 
 bool census_is_stale(const struct evidence *e)

@@ -79,7 +79,7 @@ bool early_limit_ns(const Hw__EarlyWarning *early, uint64_t *ret);
 /* Live data grows by the verdict, or rose to the end of a run that ended badly. */
 bool live_grows(const struct evidence *e);
 
-/* The limit ended the run: the runtime's own status for it, or the kernel's account. False also while unknown. */
+/* By the runtime's own status for it, the kernel's account, or the heap's largest size. False also while unknown. */
 bool limit_was_met(const struct evidence *e);
 
 /* The newest census is from before the last quarter of the growth: its bands do not show what grew. */

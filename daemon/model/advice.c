@@ -30,9 +30,11 @@ static bool settled(const struct model *m)
         return m->clock.first_ns != UINT64_MAX && (m->ended || age(m) >= SETTLED_NS);
 }
 
+/* A log that a killed program left may have a header alone: its flags are not known. */
 static bool no_gc_events(const struct model *m)
 {
-        return settled(m) && !m->gc_state.seen && !m->run.generations && m->heap.heap_size_bytes == UNKNOWN_U64;
+        return settled(m) && (m->run.program || age(m) >= SETTLED_NS) && !m->gc_state.seen && !m->run.generations &&
+               m->heap.heap_size_bytes == UNKNOWN_U64;
 }
 
 static bool no_heap_profile(const struct model *m)

@@ -106,6 +106,15 @@ void heap_allocated(struct model *m, const struct hw_event *e)
         m->changes |= MODEL_HEAP;
 }
 
+/* Heap and limit are in blocks of different buffers, which come in any order. */
+void heap_compare_limit(struct model *m)
+{
+        const uint64_t limit = m->run.max_heap_bytes, most = m->heap.max_heap_size_bytes;
+
+        if (limit != UNKNOWN_U64 && limit > 0 && most != UNKNOWN_U64)
+                m->heap.facts[CARRIED_HEAP_LIMIT_USED] = (double)most / (double)limit;
+}
+
 void heap_size(struct model *m, const struct hw_event *e)
 {
         struct heap *h = &m->heap;
@@ -114,6 +123,7 @@ void heap_size(struct model *m, const struct hw_event *e)
         if (newer(h->heap_size_bytes, &m->heap_state.size_time_ns, e->time_ns))
                 h->heap_size_bytes = bytes;
         raise(&h->max_heap_size_bytes, bytes);
+        heap_compare_limit(m);
         model_sample(m, SERIES_HEAP_SIZE, e->time_ns, bytes);
         if (h->allocated_bytes != UNKNOWN_U64) /* this event ends every collection: one sample for all capabilities */
                 model_sample(m, SERIES_ALLOCATED, e->time_ns, h->allocated_bytes);

@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "daemon/model/heap_private.h"
 #include "daemon/model/state.h"
 #include "heapwatch/text.h"
 #include "proto/base/rts_options.h"
@@ -186,6 +187,7 @@ void run_program_args(struct model *m, const struct hw_event *e)
 {
         set_arguments(m, (const char *)e->payload + 4, e->size - 4);
         guess_breakdown(m);
+        heap_compare_limit(m);
 }
 
 void model_set_process(struct model *m, const struct process_identity *process)
@@ -226,6 +228,7 @@ void run_heap_info(struct model *m, const struct hw_event *e)
         run->allocation_area_bytes = hw_event_u64(e, 14);
         run->megablock_bytes = hw_event_u64(e, 22);
         run->block_bytes = hw_event_u64(e, 30);
+        heap_compare_limit(m);
         m->changes |= MODEL_RUN;
 }
 

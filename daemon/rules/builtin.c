@@ -60,6 +60,12 @@ const char *const builtin_rules[] = {
         LINE "  time_to_limit: '{{time_to_limit}}'\n"
         LINE "  where: '{{where}}'\n"
 
+        RULE "heap-limit-met\n"
+        LINE "expr: heap_limit_used >= 100%\n"
+        LINE "labels: {severity: critical, part_of: crashed}\n"
+        NOTES "'the heap of {{target}} has met its limit: it had {{value}} of -M'\n"
+        LINE "  where: '{{where}}'\n"
+
         RULE "off-heap-growth\n"
         LINE "expr: growing(foreign) and not growing(heap)\n"
         LINE "for: 1m\n"

@@ -376,6 +376,28 @@ def test_a_loop_of_starts_fires_whatever_ends_them(directory, end, rule, cause):
         assert all("  fired 20" in line for line in said.splitlines() if line[0] != " "), said
 
 
+def test_a_finished_log_shows_that_its_limit_was_met(programs, directory):
+    """By the heap's largest size, as nobody knows the status: one statement on all faces, and `check` fails."""
+    for limit, met in (("4m", True), ("2g", False)):
+        log = directory / f"{limit}.eventlog"
+        subprocess.run([programs["leaky"], "600" if met else "1", "+RTS", "-l", f"-M{limit}", f"-ol{log}"], stderr=subprocess.DEVNULL,
+                       stdout=subprocess.DEVNULL, timeout=60)
+        said = client("post-mortem", log).stdout.decode()
+        assert ("Its limit was met: the heap limit -M (4.00 MiB)" in said) == met and ("No limit was met" in said) != met, said
+        checked = client("check", log)
+        assert ("heap-limit-met" in checked.stdout.decode()) == met and (checked.returncode == 1) == met, checked
+
+
+def test_a_log_that_was_not_completed_gets_no_advice_that_it_follows(programs, directory):
+    """GHC 9.0 leaves a header alone when SIGTERM ends it: which flags it had is not known."""
+    log = directory / "x.eventlog"
+    with running(programs["leaky"], "600", "+RTS", "-l", f"-ol{log}") as program:
+        wait_for(lambda: log.exists() and log.stat().st_size > 0, "its header")
+        program.send_signal(signal.SIGTERM)
+        program.wait()
+    assert "gc-events-missing" not in client("check", log).stdout.decode()
+
+
 def test_how_a_program_failed_is_said(daemon, programs):
     """A status is a failure even if the log has its end marker, an exhausted heap a crash with its limit."""
     env = {"HEAPWATCH_DIR": str(daemon.directory)}

@@ -54,6 +54,8 @@ export const NUMBERS = {
         get: (t) => value(t.heap?.unneededBytes) },
     MAX_HEAP: { name: "max_heap_bytes", unit: "BYTES", help: "The runtime's own limit, -M; absent without one.",
         get: (t) => value(t.state?.runInfo?.maxHeapBytes) },
+    HEAP_LIMIT_USED: { name: "heap_limit_used", unit: "SHARE", help: "Most of the runtime's own limit, -M, that the heap has had in this run; from 100 % on the limit was met.",
+        get: (t) => carried(t, 744424577) },
     MEGABLOCKS_HELD: { name: "megablocks_held", unit: "COUNT", help: "Megablocks kept after the last major collection.",
         get: (t) => value(t.heap?.megablocksHeld) },
     MEGABLOCKS_NEEDED: { name: "megablocks_needed", unit: "COUNT", help: "Megablocks that the collector wants to keep.",
