@@ -5,12 +5,10 @@
 
 #include "client/archive/limits.h"
 #include "client/archive/schema.h"
+#include "proto/base/array.h"
+#include "proto/base/hash.h"
 #include "proto/base/sketch.h"
 #include "proto/base/time.h"
-
-/* By default uthash exits when it is out of memory. */
-#undef uthash_nonfatal_oom
-#define uthash_nonfatal_oom(element) ((void)(element))
 
 static uint64_t interval(uint64_t time_ns, uint64_t width_s)
 {
@@ -27,49 +25,40 @@ static bool has_room(struct pending *p)
         return false;
 }
 
-static void free_cells(struct pending_cell **cells)
-{
-        struct pending_cell *c, *next;
-
-        HASH_ITER(hh, *cells, c, next)
-        {
-                HASH_DEL(*cells, c);
-                free(c);
-        }
-}
-
 void pending_done(struct pending *p)
 {
-        struct pending_pause *q, *next;
+        struct pending_cells *all[] = { &p->minutes, &p->bands, &p->pauses };
 
-        free_cells(&p->minutes);
-        free_cells(&p->bands);
-        HASH_ITER(hh, p->pauses, q, next)
-        {
-                HASH_DEL(p->pauses, q);
-                free(q);
+        for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
+                free(all[i]->items);
+                idtable_done(&all[i]->by_key);
         }
         *p = (struct pending){ .n = 0 };
 }
 
 /* --------------------------------------------------------------------- series */
 
-/* The cell of a series or a band that a time is in. NULL: there is no room. */
-static struct pending_cell *cell_at(struct pending *p, struct pending_cell **cells, uint64_t of, uint64_t time_ns,
+/* The cell of a series, a band or pauses that a time is in, valid until another is added. NULL: there is no room. */
+static struct pending_cell *cell_at(struct pending *p, struct pending_cells *cells, uint64_t of, uint64_t time_ns,
                                     uint64_t width_s)
 {
-        struct pending_cell *c, want = { .key = { .time_s = interval(time_ns, width_s), .of = of } };
+        if (!p->seed)
+                p->seed = hash_seed(p);
+        const uint64_t time_s = interval(time_ns, width_s), hash = hash_u64(time_s, hash_u64(of, p->seed));
+        uint32_t at = idtable_start(&cells->by_key, hash), id;
 
-        HASH_FIND(hh, *cells, &want.key, sizeof(want.key), c);
-        if (c || !has_room(p))
-                return c;
-        c = calloc(1, sizeof(*c));
-        if (!c) {
+        while ((id = idtable_next(&cells->by_key, hash, &at)))
+                if (cells->items[id - 1].key.time_s == time_s && cells->items[id - 1].key.of == of)
+                        return &cells->items[id - 1];
+        if (!has_room(p))
+                return NULL;
+        if (!ARRAY_RESERVE(cells->items, cells->capacity, cells->n + 1) ||
+            idtable_add(&cells->by_key, hash, (uint32_t)cells->n + 1) < 0) {
                 p->lost++;
                 return NULL;
         }
-        c->key = want.key;
-        HASH_ADD(hh, *cells, key, sizeof(c->key), c);
+        struct pending_cell *c = &cells->items[cells->n++];
+        *c = (struct pending_cell){ .key = { .time_s = time_s, .of = of } };
         p->n++;
         return c;
 }
@@ -135,20 +124,11 @@ void pending_rise(struct pending *p, uint64_t series, uint64_t from_ns, uint64_t
 
 void pending_add_pause(struct pending *p, uint64_t time_ns, uint32_t generation, uint64_t pause_ns)
 {
-        struct pending_pause *q, want = { .key = { .time_s = interval(time_ns, TEN_S),
-                                                   .generation = generation,
-                                                   .cell = sketch_cell(PENDING_PAUSE_BITS, pause_ns) } };
+        const uint64_t of = pending_pause(generation, sketch_cell(PENDING_PAUSE_BITS, pause_ns));
+        struct pending_cell *c = cell_at(p, &p->pauses, of, time_ns, TEN_S);
 
-        HASH_FIND(hh, p->pauses, &want.key, sizeof(want.key), q);
-        if (!q) {
-                q = has_room(p) ? calloc(1, sizeof(*q)) : NULL;
-                if (!q)
-                        return;
-                q->key = want.key;
-                HASH_ADD(hh, p->pauses, key, sizeof(q->key), q);
-                p->n++;
-        }
-        q->n++;
+        if (c)
+                c->cell.n++;
 }
 
 void pending_add_band(struct pending *p, uint64_t time_ns, uint64_t band, double bytes)

@@ -10,39 +10,34 @@
 #ifndef HW_CLIENT_ARCHIVE_PENDING_H
 #define HW_CLIENT_ARCHIVE_PENDING_H
 
-#include <uthash.h>
-
+#include "proto/base/idtable.h"
 #include "proto/facts/cell.h"
 
 /* Of a series in one minute, or of a band in ten minutes: over the censuses that had it. */
 struct pending_cell {
         struct {
                 uint64_t time_s; /* its start */
-                uint64_t of;     /* the series, the band */
+                uint64_t of;     /* the series, the band, the pauses */
         } key;
         struct cell cell;
         double area; /* of a series: under the lines between samples, in the unit times ns */
         uint64_t covered_ns;
         double rise; /* of a counter */
-        UT_hash_handle hh;
 };
 
-/* Pauses of one cell (proto/base/sketch.h) in ten minutes. */
-struct pending_pause {
-        struct {
-                uint64_t time_s;
-                uint32_t generation, cell;
-        } key;
-        uint64_t n;
-        UT_hash_handle hh;
+struct pending_cells {
+        struct pending_cell *items;
+        size_t n, capacity;
+        struct idtable by_key; /* ids: places in `items`, from 1 */
 };
 
 /* All bytes 0: empty. */
 struct pending {
-        struct pending_cell *minutes, *bands;
-        struct pending_pause *pauses;
-        size_t n;      /* of all of them */
-        uint64_t lost; /* samples without room or memory */
+        struct pending_cells minutes, bands;
+        struct pending_cells pauses; /* in ten minutes, of pending_pause(): their number is cell.n */
+        uint64_t seed;               /* of hashes; 0: not chosen yet */
+        size_t n;                    /* of all of them */
+        uint64_t lost;               /* samples without room or memory */
 };
 
 void pending_done(struct pending *p);
@@ -55,6 +50,12 @@ void pending_line(struct pending *p, uint64_t series, uint64_t from_ns, uint64_t
 
 /* A counter rose by `amount`, evenly over the time; all of it at to_ns if both are equal. */
 void pending_rise(struct pending *p, uint64_t series, uint64_t from_ns, uint64_t to_ns, double amount);
+
+/* Pauses of a generation that are in the same cell of a sketch (proto/base/sketch.h), as `of` of a key. */
+static inline uint64_t pending_pause(uint32_t generation, uint32_t cell)
+{
+        return (uint64_t)generation << 32 | cell;
+}
 
 void pending_add_pause(struct pending *p, uint64_t time_ns, uint32_t generation, uint64_t pause_ns);
 

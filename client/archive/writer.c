@@ -225,7 +225,9 @@ static int add_series(const struct writer *w, const struct observed *o)
 {
         int r = SQLITE_OK;
 
-        for (const struct pending_cell *m = o->pending.minutes; m && r == SQLITE_OK; m = m->hh.next) {
+        for (size_t i = 0; i < o->pending.minutes.n && r == SQLITE_OK; i++) {
+                const struct pending_cell *m = &o->pending.minutes.items[i];
+
                 r = add_minute(w, o, m, ADD_MINUTE, MINUTE_S);
                 if (r == SQLITE_OK)
                         r = add_minute(w, o, m, ADD_HOUR, HOUR_S);
@@ -233,15 +235,15 @@ static int add_series(const struct writer *w, const struct observed *o)
         return r;
 }
 
-static int add_pause(const struct writer *w, const struct observed *o, const struct pending_pause *p, enum statement to,
+static int add_pause(const struct writer *w, const struct observed *o, const struct pending_cell *p, enum statement to,
                      uint64_t width_s)
 {
         sqlite3_stmt *s = statement_of(w, o, to);
 
         bind_number(s, 2, p->key.time_s - p->key.time_s % width_s);
-        bind_number(s, 3, p->key.generation);
-        bind_number(s, 4, (uint64_t)sketch_middle(PENDING_PAUSE_BITS, p->key.cell));
-        bind_number(s, 5, p->n);
+        bind_number(s, 3, p->key.of >> 32);
+        bind_number(s, 4, (uint64_t)sketch_middle(PENDING_PAUSE_BITS, (uint32_t)p->key.of));
+        bind_number(s, 5, p->cell.n);
         return database_run(s);
 }
 
@@ -249,7 +251,9 @@ static int add_pauses(const struct writer *w, const struct observed *o)
 {
         int r = SQLITE_OK;
 
-        for (const struct pending_pause *p = o->pending.pauses; p && r == SQLITE_OK; p = p->hh.next) {
+        for (size_t i = 0; i < o->pending.pauses.n && r == SQLITE_OK; i++) {
+                const struct pending_cell *p = &o->pending.pauses.items[i];
+
                 r = add_pause(w, o, p, ADD_PAUSES_10M, TEN_S);
                 if (r == SQLITE_OK)
                         r = add_pause(w, o, p, ADD_PAUSES_1D, DAY_S);
@@ -324,17 +328,20 @@ static int thin_bands(const struct writer *w, const struct observed *o, uint64_t
 
 static int add_bands(const struct writer *w, struct observed *o)
 {
+        const struct pending_cells *bands = &o->pending.bands;
         uint64_t thinned = UINT64_MAX;
         int r = name_bands(w, o);
 
-        for (const struct pending_cell *b = o->pending.bands; b && r == SQLITE_OK; b = b->hh.next) {
+        for (size_t i = 0; i < bands->n && r == SQLITE_OK; i++) {
+                const struct pending_cell *b = &bands->items[i];
+
                 r = add_band(w, o, b, ADD_BAND_10M, TEN_S);
                 if (r == SQLITE_OK)
                         r = add_band(w, o, b, ADD_BAND_1H, HOUR_S);
         }
-        for (const struct pending_cell *b = o->pending.bands; b && r == SQLITE_OK; b = b->hh.next)
-                if (b->key.time_s != thinned && b->key.time_s != o->newest_bands_s) {
-                        thinned = b->key.time_s;
+        for (size_t i = 0; i < bands->n && r == SQLITE_OK; i++)
+                if (bands->items[i].key.time_s != thinned && bands->items[i].key.time_s != o->newest_bands_s) {
+                        thinned = bands->items[i].key.time_s;
                         r = thin_bands(w, o, thinned);
                 }
         if (r == SQLITE_OK && o->thin_s && o->thin_s != o->newest_bands_s)
