@@ -1,18 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * DESIGN - the format is one of arrays of numbers: seven of a node, three of an edge, with names as indexes into an
- * array of texts. The first node is the root of all. Closures are its "object", for only these are listed by name.
+ * array of texts. The first node is the root of all. Closures are its "object", for only these are listed by name. What
+ * only seems to be a root holds nothing that a certain one does: such edges are weak, which a viewer's dominators leave
+ * out as ours do (graph/dominators.c).
  */
 #include "inspect/show/graph_file.h"
 
+#include <stdlib.h>
+
 #include "inspect/ghc/names.h"
+#include "inspect/graph/paths.h"
 #include "proto/base/array.h"
 #include "proto/base/json_out.h"
 
 #define NODE_FIELDS 7u
 
 enum node_type { NODE_OBJECT = 3, NODE_SYNTHETIC = 9 };
-enum edge_type { EDGE_ELEMENT = 1 };
+enum edge_type { EDGE_ELEMENT = 1, EDGE_WEAK = 6 };
 
 static const char meta[] =
         "{\"node_fields\":[\"type\",\"name\",\"id\",\"self_size\",\"edge_count\",\"trace_node_id\",\"detachedness\"],"
@@ -50,31 +55,38 @@ static void put_nodes(struct json_out *j, const struct heap_graph *g, uint32_t r
         }
 }
 
-static void put_edge(struct json_out *j, uint64_t index, uint32_t node)
+static void put_edge(struct json_out *j, enum edge_type type, uint64_t index, uint32_t node)
 {
-        const uint64_t edge[] = { EDGE_ELEMENT, index, NODE_FIELDS * (UINT64_C(1) + node) };
+        const uint64_t edge[] = { type, index, NODE_FIELDS * (UINT64_C(1) + node) };
 
         put_numbers(j, edge, 3);
 }
 
-static void put_edges(struct json_out *j, const struct heap_graph *g)
+/* `certain`: of each node, whether a certain root holds it; NULL: not known, so no edge is weak. */
+static void put_edges(struct json_out *j, const struct heap_graph *g, const bool *certain)
 {
         uint64_t index = 0;
 
         for (uint32_t i = 0; i < g->n_nodes; i++)
                 if (graph_is_root(heap_graph_type_of(g, i)->kind))
-                        put_edge(j, index++, i);
+                        put_edge(j, EDGE_ELEMENT, index++, i);
         for (uint32_t i = 0; i < g->n_nodes; i++)
                 for (uint32_t e = g->first_edge[i]; e < g->first_edge[i + 1]; e++)
-                        put_edge(j, e - g->first_edge[i], g->edges[e]);
+                        put_edge(j, certain && !certain[i] && certain[g->edges[e]] ? EDGE_WEAK : EDGE_ELEMENT,
+                                 e - g->first_edge[i], g->edges[e]);
 }
 
 void graph_write_heapsnapshot(FILE *to, const struct heap_graph *g)
 {
         static const char *const empty[] = { "trace_function_infos", "trace_tree", "samples", "locations" };
         struct json_out j = { .to = to };
+        bool *certain = malloc((size_t)g->n_nodes + 1);
         uint32_t roots = 0;
 
+        if (certain && !graph_reach_without(g, NULL, certain, NULL)) {
+                free(certain);
+                certain = NULL;
+        }
         for (uint32_t i = 0; i < g->n_nodes; i++)
                 roots += graph_is_root(heap_graph_type_of(g, i)->kind);
         json_open(&j, '{');
@@ -89,7 +101,8 @@ void graph_write_heapsnapshot(FILE *to, const struct heap_graph *g)
         put_nodes(&j, g, roots);
         json_close(&j, ']');
         json_member_open(&j, "edges", '[');
-        put_edges(&j, g);
+        put_edges(&j, g, certain);
+        free(certain);
         json_close(&j, ']');
         for (size_t i = 0; i < ARRAY_SIZE(empty); i++) {
                 json_member_open(&j, empty[i], '[');

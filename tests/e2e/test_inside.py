@@ -586,18 +586,25 @@ def check_heapsnapshot(path, held):
     for band in held["bands"]:
         of_band = [n[3] for n in nodes if strings[n[1]] == band["name"].split(":", 1)[-1]]
         assert band["name"] != "main:Main.Session" or (len(of_band), sum(of_band)) == (band["closures"], band["bytes"])
-    reached, first, at = {0}, [0], 0
+    first = [0]
     for n in nodes:
         first.append(first[-1] + n[4])
-    todo = [0]
-    while todo:
-        at = todo.pop()
-        for _, _, to in edges[first[at]:first[at + 1]]:
-            assert to % width == 0
-            if to // width not in reached:
-                reached.add(to // width)
-                todo.append(to // width)
-    assert len(reached) == len(nodes)
+
+    def reach(without=None, weak=True):
+        reached, todo = {0}, [0]
+        while todo:
+            at = todo.pop()
+            for kind, _, to in edges[first[at]:first[at + 1]]:
+                assert to % width == 0
+                if to // width not in reached and to // width != without and (weak or kind != 6):
+                    reached.add(to // width)
+                    todo.append(to // width)
+        return reached
+    assert len(reach()) == len(nodes) == len(reach(weak=False)), "a weak edge alone leads to nothing"
+    for root in held["roots"]:
+        [node] = [to // width for _, _, to in edges[:nodes[0][4]] if strings[nodes[to // width][1]] == root["name"]]
+        gone = sum(n[3] for n in nodes) - sum(nodes[i][3] for i in reach(without=node, weak=False))
+        assert gone == root["retained_bytes"], (root, gone)
 
 
 def check_tree(held):
