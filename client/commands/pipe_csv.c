@@ -70,14 +70,15 @@ static void append_quoted(struct csv_text *out, const char *text)
 void csv_field(struct csv_text *out, const char *text)
 {
         size_t size = strlen(text) * 12 + 1; /* the longest escape is \u{NNNNNN} */
-        char *safe = malloc(size);
+        char *safe = malloc(size + 1);
 
         if (!safe) {
                 out->error = -ENOMEM;
                 return;
         }
-        (void)hw_terminal_text(safe, size, text);
-        append_quoted(out, safe);
+        (void)hw_terminal_text(safe + 1, size, text);
+        safe[0] = '\''; /* a spreadsheet would evaluate a text that begins so, which is the program's */
+        append_quoted(out, strchr("=+-@", safe[1]) && safe[1] ? safe : safe + 1);
         free(safe);
 }
 

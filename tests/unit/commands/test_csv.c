@@ -14,6 +14,10 @@ static void fields_are_quoted(void **state)
         static const struct {
                 const char *text, *field;
         } cases[] = {
+                { "=cmd|' /C calc'!A0", "'=cmd|' /C calc'!A0" },
+                { "+1+1", "'+1+1" },
+                { "-1", "'-1" },
+                { "@SUM(1,1)", "\"'@SUM(1,1)\"" },
                 { "plain", "plain" },
                 { "", "" },
                 { "a,b", "\"a,b\"" },
