@@ -132,9 +132,9 @@ bool logging_set_classes(const char *classes, struct error *error)
 }
 
 /* Without an eventlog the runtime writes its profile as text: into a stream of ours. */
-static void redirect_profile_text(int64_t interval_ns)
+static void redirect_profile_text(void)
 {
-        FILE *text = synthetic_profile(interval_ns), **file = rts.hp_file.address;
+        FILE *text = synthetic_profile(), **file = rts.hp_file.address;
 
         if (!text)
                 return;
@@ -143,14 +143,14 @@ static void redirect_profile_text(int64_t interval_ns)
         *file = text;
 }
 
-bool logging_start_profile(char letter, int64_t interval_ns, struct error *error)
+bool logging_start_profile(char letter, struct error *error)
 {
         if (!runtime_kind.log && letter != 'T')
                 return error_set(error, "without the runtime's eventlog there are bands by closure type only");
-        if (!runtime_start_profile(letter, interval_ns, error))
+        if (!runtime_start_profile(letter, error))
                 return false;
         if (!runtime_kind.log)
-                redirect_profile_text(interval_ns);
+                redirect_profile_text();
         l.profile = letter;
         return true;
 }

@@ -44,7 +44,7 @@ void logging_prepare(void);
 bool logging_start(struct error *error);
 bool logging_stop(struct error *error); /* the heap profile, too; flush first */
 bool logging_set_classes(const char *classes, struct error *error);
-bool logging_start_profile(char letter, int64_t interval_ns, struct error *error);
+bool logging_start_profile(char letter, struct error *error);
 void logging_stop_profile(void);
 
 /* Writes out what the program has logged. On a thread of ours when the runtime is threaded, else at a point. */

@@ -74,7 +74,6 @@ static void go_in_unlocked(bool flush_due, bool request)
 static bool start_request(void)
 {
         while (!p.waiting && control_next(&p.errand.request)) {
-                p.errand.interval_ns = p.timetable.interval_ns;
                 if (!requests_at_once(&p.errand, &p.timetable, p.setup.version))
                         return true;
                 requests_answer(&p.errand);
@@ -215,7 +214,7 @@ int pace_start(const struct pace_setup *setup)
         p.setup = *setup;
         p.timetable = (struct timetable){ .flush_ns = s->flush_ns, .interval_ns = s->interval_ns };
         budget_begin(&p.timetable.budget, thread_now_ns(), s->budget, s->max_pause_ns);
-        p.errand = (struct errand){ .heap = s->heap, .interval_ns = s->interval_ns };
+        p.errand = (struct errand){ .heap = s->heap };
         logging_setup(&(struct logging_setup){
                 .version = setup->version,
                 .classes = s->classes,

@@ -108,7 +108,7 @@ static bool start_profile(char letter)
 {
         if (refused)
                 return error_set(&current->reason, NO_PROFILE, refused);
-        return logging_start_profile(letter, current->interval_ns, &current->reason);
+        return logging_start_profile(letter, &current->reason);
 }
 
 /* Without a profile the log goes on, and the reason is given. */

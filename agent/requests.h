@@ -12,8 +12,7 @@
 /* A request and what became of it. */
 struct errand {
         struct request request;
-        char heap;           /* for REQUEST_START: the heap profile to begin; 0: none */
-        int64_t interval_ns; /* of a profile that is begun */
+        char heap; /* for REQUEST_START: the heap profile to begin; 0: none */
         bool ok;
         struct error reason; /* in words; may be "" */
 };

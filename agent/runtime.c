@@ -32,6 +32,7 @@
 #include "agent/bytes.h"
 #include "agent/profile_file.h"
 #include "agent/writer.h"
+#include "proto/base/agent_socket.h"
 
 struct runtime_kind runtime_kind;
 
@@ -396,11 +397,12 @@ static bool profile_flags(uint8_t **ret_flags, struct flags_layout *ret, struct 
 
 static bool profile_file_ours; /* the runtime's open profile is one that we began */
 
-bool runtime_start_profile(char letter, int64_t interval_ns, struct error *error)
+bool runtime_start_profile(char letter, struct error *error)
 {
         struct flags_layout layout;
         uint8_t *flags;
         uint32_t kind = letter == 'i' ? PROFILE_BY_INFO_TABLE : PROFILE_BY_CLOSURE_TYPE, none = 0, now;
+        const uint64_t logged_period = AGENT_CENSUS_PERIOD_NS, period = 1000000000;
 
         if (!rts.initHeapProfiling.address || !rts.performHeapProfile.address || !rts.hp_file.address) {
                 return error_set(error, "this runtime's heap profiler cannot be found");
@@ -414,11 +416,12 @@ bool runtime_start_profile(char letter, int64_t interval_ns, struct error *error
         if (!profile_file_divert(error))
                 return false;
         memcpy(flags + layout.heap_profile, &kind, sizeof(kind));
-        memcpy(flags + layout.interval, &interval_ns, sizeof(interval_ns));
-        /* Censuses come from us. The scheduler keeps starting the timer for them, unless this is 0. */
+        memcpy(flags + layout.interval, &logged_period, sizeof(logged_period));
+        /* Censuses are requested. The scheduler keeps starting the timer for them, unless this is 0. */
         memcpy(flags + layout.ticks, &none, sizeof(none));
         FILE **file = rts.hp_file.address, *before = profile_file_ours ? *file : NULL;
         CALL(void (*)(void), initHeapProfiling)();
+        memcpy(flags + layout.interval, &period, sizeof(period)); /* anything but 0 */
         profile_file_ours = true;
         if (before && before != *file)
                 (void)fclose(before); /* of an earlier profile of ours */

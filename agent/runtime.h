@@ -73,7 +73,7 @@ void runtime_census(void);
 /* To be called with everything stopped. False with a sentence: the program is as before. */
 bool runtime_start_log(const char *classes, struct error *error);
 void runtime_stop_log(void); /* flush first */
-bool runtime_start_profile(char letter, int64_t interval_ns, struct error *error);
+bool runtime_start_profile(char letter, struct error *error);
 void runtime_stop_profile(void);
 
 /*

@@ -18,6 +18,7 @@
 #include "agent/queue.h"
 #include "agent/thread.h"
 #include "agent/writer.h"
+#include "proto/base/agent_socket.h"
 #include "proto/base/array.h"
 
 #define BUFFER_BYTES 65536
@@ -352,7 +353,7 @@ static ssize_t write_text(void *unused, const char *text, size_t size)
         return (ssize_t)size;
 }
 
-FILE *synthetic_profile(int64_t interval_ns)
+FILE *synthetic_profile(void)
 {
         static const uint32_t by_closure_type = 7;
         FILE *f = fopencookie(NULL, "w", (cookie_io_functions_t){ .write = write_text });
@@ -363,7 +364,7 @@ FILE *synthetic_profile(int64_t interval_ns)
         pthread_mutex_lock(&y.lock);
         at = event(PROFILE, now(), 13 + 7, true);
         at[0] = 0;
-        put_be(at + 1, (uint64_t)interval_ns, 8);
+        put_be(at + 1, AGENT_CENSUS_PERIOD_NS, 8);
         put_be(at + 9, by_closure_type, 4);
         memset(at + 13, 0, 7); /* seven filters: none */
         pthread_mutex_unlock(&y.lock);

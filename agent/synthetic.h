@@ -38,7 +38,7 @@ bool synthetic_runs(void);
 void synthetic_introduce(const char *version, bool threaded, uint64_t now_ns);
 
 /* A heap profile by 'T' begins: what the runtime prints into the stream becomes censuses. NULL: out of memory. */
-FILE *synthetic_profile(int64_t interval_ns);
+FILE *synthetic_profile(void);
 
 void synthetic_collection(const struct gc_details *gc);
 

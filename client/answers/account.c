@@ -257,7 +257,7 @@ static uint64_t longest_pause(const Hw__Gc *gc)
 static void add_pauses(struct account *a, const struct world_target *t)
 {
         const Hw__Gc *gc = t->gc;
-        char share[HW_NUMBER_MAX];
+        char share[HW_NUMBER_MAX], watching[CENSUS_LINE];
 
         if (gc && gc->counted && gc->n_generations)
                 append_text(row(a, "collected", ANSWER_DIM)->text, "%s times, %s",
@@ -276,12 +276,18 @@ static void add_pauses(struct account *a, const struct world_target *t)
                 append_text(r->text, "%sthe longest ", r->text[0] ? "; " : "");
                 append_duration(r->text, longest_pause(gc));
         }
+        if (census_pauses_text(watching, sizeof(watching), t)[0] && gc->has_pause_total_ns) {
+                append_text(r->text, "%s", r->text[0] ? "; in all " : "in all ");
+                append_duration(r->text, gc->pause_total_ns);
+                append_text(r->text, ", %s", watching);
+        }
         for (size_t i = 0; i < gc->n_last; i++) {
                 const Hw__Collection *c = gc->last[i];
                 r = row_at(a, "pauses", ANSWER_DIM, c->end_time_ns);
                 append_text(r->after, "  ");
-                append_duration(r->after, c->pause_ns);
-                append_text(r->after, ", generation %u%s", c->generation, c->major ? ", major" : "");
+                append_duration(r->after, c->has_watch_pause_ns ? c->watch_pause_ns : c->pause_ns);
+                append_text(r->after, ", generation %u%s%s", c->generation, c->major ? ", major" : "",
+                            c->has_watch_pause_ns ? ", for a census of heapwatch's" : "");
         }
 }
 

@@ -208,13 +208,9 @@ static void find_profile(struct answers *a, const struct evidence *e)
             e->t->census->number * 4 < seen / step_in_use_or(e, IDLE_NS) && (text = caveat(a))) {
                 const char *plural = e->t->census->number == 1 ? "census" : "censuses";
                 hw_count_text(number, sizeof(number), e->t->census->number);
-                append_text(text, is_by_agent(e) ? "%s %s in " : "Idle: %s %s in ", number, plural);
+                append_text(text, "Idle: %s %s in ", number, plural);
                 append_duration(text, seen);
-                if (is_by_agent(e))
-                        append_text(text, ": the agent keeps to its budget of time");
-                else
-                        append_text(text, ": the clock of -i%.3g stops while it waits",
-                                    (double)run->census_period_ns / 1e9);
+                append_text(text, ": the clock of -i%.3g stops while it waits", (double)run->census_period_ns / 1e9);
         }
 }
 

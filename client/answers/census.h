@@ -45,6 +45,9 @@ double band_contents_share(const struct world_band *band); /* of its bytes; 0: n
  */
 void census_age_print(struct json_out *j, const struct world_target *t, bool live, bool now);
 
+/* "of which heapwatch's: 20.4 s, the longest 4.9 s", of all pauses; "" where it caused none, or none is known. */
+char *census_pauses_text(char *out, size_t size, const struct world_target *t);
+
 /* The whole sentence at the event time now_ns; "" when there is nothing to say. Returns `out`. */
 char *census_age_text(char *out, size_t size, const struct census_age *a, uint64_t now_ns);
 

@@ -548,7 +548,8 @@ bool answers_census_share(const struct world_target *t, double *ret)
 {
         const Hw__Gc *gc = t->gc;
 
-        if (!gc || !gc->has_census_pause_ns || !gc->census_pause_ns || !gc->has_pause_total_ns || !gc->pause_total_ns)
+        if (facts_is_known(t, FACT_WATCH_CENSUSES) || !gc || !gc->has_census_pause_ns || !gc->census_pause_ns ||
+            !gc->has_pause_total_ns || !gc->pause_total_ns)
                 return false;
         *ret = (double)gc->census_pause_ns / (double)gc->pause_total_ns;
         return *ret <= 1;

@@ -224,7 +224,8 @@ static void collection(struct observed *o, const Hw__Collection *c)
 
         if (is_old(o, end))
                 return;
-        pending_rise(&o->pending, SERIES_COLLECTIONS, at, at, 1);
+        if (!c->has_watch_pause_ns)
+                pending_rise(&o->pending, SERIES_COLLECTIONS, at, at, 1);
         value_of(o, HW__SERIES__SERIES_GC_PAUSE, end, c->has_pause_ns, c->pause_ns);
         value_of(o, HW__SERIES__SERIES_COPIED, end, c->has_copied_bytes, c->copied_bytes);
         value_of(o, HW__SERIES__SERIES_SLOP, end, c->has_slop_bytes, c->slop_bytes);

@@ -126,12 +126,16 @@ static void json_pauses(struct json_out *j, const struct world_target *t)
                 const Hw__Collection *c = t->gc->last[i];
                 json_open(j, '{');
                 json_member_u64(j, "endNs", c->end_time_ns);
-                json_member_u64(j, "pauseNs", c->pause_ns);
+                json_member_u64(j, c->has_watch_pause_ns ? "watchPauseNs" : "pauseNs",
+                                c->has_watch_pause_ns ? c->watch_pause_ns : c->pause_ns);
                 json_member_u64(j, "generation", c->generation);
                 json_member_bool(j, "major", c->major);
                 json_close(j, '}');
         }
         json_close(j, ']');
+        facts_print(j, "watchCensuses", t, FACT_WATCH_CENSUSES);
+        facts_print(j, "watchPausesNs", t, FACT_WATCH_PAUSES);
+        facts_print(j, "watchPauseMaxNs", t, FACT_WATCH_PAUSE_MAX);
 }
 
 static void account_json(FILE *to, const struct account *a, const struct world_target *t)

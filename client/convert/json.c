@@ -113,6 +113,7 @@ static void put_collection(struct lines *l, const Hw__Collection *c)
         open_line(l, "collection");
         put_u64(l, "timeNs", c->has_end_time_ns, c->end_time_ns);
         put_u64(l, "pauseNs", c->has_pause_ns, c->pause_ns);
+        put_u64(l, "watchPauseNs", c->has_watch_pause_ns, c->watch_pause_ns);
         put_u64(l, "generation", c->has_generation, c->generation);
         if (c->has_major)
                 json_member_bool(&l->j, "major", c->major);

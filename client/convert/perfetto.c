@@ -206,21 +206,22 @@ static void add_collection(struct perfetto *p, const struct world_target *t, con
 {
         Perfetto__Annotation a[NOTED], *list[NOTED];
         size_t n = 0;
-        char name[48];
+        const uint64_t pause_ns = c->has_watch_pause_ns ? c->watch_pause_ns : c->pause_ns;
+        char name[64];
 
         need_track(p, t, &p->collections, TRACK_COLLECTIONS, "collections");
-        (void)snprintf(name, sizeof(name), "GC of generation %" PRIu32 "%s", c->generation,
-                       c->has_major && c->major ? " (major)" : "");
+        (void)snprintf(name, sizeof(name), "GC of generation %" PRIu32 "%s%s", c->generation,
+                       c->has_major && c->major ? " (major)" : "", c->has_watch_pause_ns ? " for heapwatch" : "");
         annotate(a, list, &n, "copied_bytes", c->has_copied_bytes, c->copied_bytes);
         annotate(a, list, &n, "slop_bytes", c->has_slop_bytes, c->slop_bytes);
         annotate(a, list, &n, "fragmentation_bytes", c->has_fragmentation_bytes, c->fragmentation_bytes);
         annotate(a, list, &n, "threads", c->has_parallel_threads, c->parallel_threads);
-        if (!c->has_pause_ns || c->pause_ns > c->end_time_ns) {
+        if ((!c->has_pause_ns && !c->has_watch_pause_ns) || pause_ns > c->end_time_ns) {
                 put_event(p, TRACK_COLLECTIONS, c->end_time_ns, PERFETTO__EVENT__TYPE__TYPE_INSTANT, name, list, n);
                 return;
         }
-        put_event(p, TRACK_COLLECTIONS, c->end_time_ns - c->pause_ns, PERFETTO__EVENT__TYPE__TYPE_SLICE_BEGIN, name,
-                  list, n);
+        put_event(p, TRACK_COLLECTIONS, c->end_time_ns - pause_ns, PERFETTO__EVENT__TYPE__TYPE_SLICE_BEGIN, name, list,
+                  n);
         put_event(p, TRACK_COLLECTIONS, c->end_time_ns, PERFETTO__EVENT__TYPE__TYPE_SLICE_END, NULL, NULL, 0);
 }
 

@@ -214,17 +214,18 @@ static void count_pauses(struct run_meter *m, const Hw__Generation *g)
 
 static void set_collections(struct run_meter *m, const Hw__Gc *gc)
 {
-        double count = 0, longest = 0;
+        double count = 0, longest = 0, pauses = 0;
 
         for (size_t i = 0; i < gc->n_generations; i++) {
                 const Hw__Generation *g = gc->generations[i];
                 count += (double)g->count;
+                pauses += (double)g->pause_total_ns;
                 longest = fmax(longest, (double)g->pause_max_ns);
                 count_pauses(m, g);
         }
         set_total(&m->flows[FLOW_COLLECTIONS], true, count);
         set_total(&m->flows[FLOW_COPIED], gc->has_copied_bytes, (double)gc->copied_bytes);
-        set_total(&m->flows[FLOW_GC], gc->has_pause_total_ns && !gc->counted, (double)gc->pause_total_ns);
+        set_total(&m->flows[FLOW_GC], gc->has_pause_total_ns && !gc->counted, pauses);
         m->gauges[GAUGE_PAUSE].samples.n = m->n_pauses;
         m->gauges[GAUGE_PAUSE].samples.max = longest;
 }

@@ -98,14 +98,19 @@ static void samples(struct run_meter *m, const Hw__Samples *s)
 
 /* ---------------------------------------------------------------- collections */
 
-/* What a collection did is spread over the time since the previous one; its GC time over its pause. */
+/*
+ * What a collection did is spread over the time since the previous one; its GC time over its pause. Those for heapwatch
+ * are none of the program's.
+ */
 static void collection(struct run_meter *m, const Hw__Collection *c)
 {
         uint64_t end = c->end_time_ns, pause = c->pause_ns < end ? c->pause_ns : end, start = end - pause;
         uint64_t before = m->collected_ns && m->collected_ns < start ? m->collected_ns : start;
 
-        count(m, &m->flows[FLOW_COLLECTIONS], end, 1);
-        (void)spread(m, &m->flows[FLOW_COLLECTIONS], before, end, 1);
+        if (!c->has_watch_pause_ns) {
+                count(m, &m->flows[FLOW_COLLECTIONS], end, 1);
+                (void)spread(m, &m->flows[FLOW_COLLECTIONS], before, end, 1);
+        }
         if (c->has_copied_bytes) {
                 count(m, &m->flows[FLOW_COPIED], end, (double)c->copied_bytes);
                 (void)spread(m, &m->flows[FLOW_COPIED], before, end, (double)c->copied_bytes);

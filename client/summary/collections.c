@@ -6,6 +6,7 @@
  */
 #include <inttypes.h>
 
+#include "client/answers/census.h"
 #include "client/summary/print.h"
 #include "client/summary/summary.h"
 
@@ -73,7 +74,7 @@ static void print_nonmoving(FILE *to, const Hw__Nonmoving *n)
 void collections_text(FILE *to, const struct summary *s)
 {
         const Hw__Gc *gc = s->t->gc;
-        char text[HW_NUMBER_MAX];
+        char text[HW_NUMBER_MAX], watching[CENSUS_LINE];
 
         (void)fprintf(to, "\n%37s %10s %10s %10s %10s %10s\n", "", "elapsed", "avg pause", "median", "p99",
                       "max pause");
@@ -84,6 +85,9 @@ void collections_text(FILE *to, const struct summary *s)
         if (gc->counted && gc->has_pause_total_ns)
                 (void)fprintf(to, "  All of them took %s since the program began, by the runtime's own sum\n",
                               hw_duration_text(text, sizeof(text), (double)gc->pause_total_ns));
+        if (census_pauses_text(watching, sizeof(watching), s->t)[0])
+                (void)fprintf(to, "  All pauses %s, %s, which is not in the rows above\n",
+                              hw_duration_text(text, sizeof(text), (double)gc->pause_total_ns), watching);
         if (gc->nonmoving)
                 print_nonmoving(to, gc->nonmoving);
         if (gc->has_parallel_balance)
@@ -141,6 +145,9 @@ void collections_json(struct json_out *j, const struct summary *s)
         facts_print(j, "parallelBalance", s->t, FACT_GC_BALANCE);
         facts_print(j, "syncTotalNs", s->t, FACT_GC_SYNC);
         facts_print(j, "unmatched", s->t, FACT_GC_UNMATCHED);
+        facts_print(j, "watchCensuses", s->t, FACT_WATCH_CENSUSES);
+        facts_print(j, "watchPausesNs", s->t, FACT_WATCH_PAUSES);
+        facts_print(j, "watchPauseMaxNs", s->t, FACT_WATCH_PAUSE_MAX);
         if (gc->nonmoving)
                 json_nonmoving(j, gc->nonmoving);
 }

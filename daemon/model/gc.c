@@ -10,6 +10,10 @@
  * event that shows that it is over, without a pause. Generations are made
  * (zeroed) when they are first seen.
  *
+ * A collection with a heap census is heapwatch's where the agent makes the heap profile: by its period the log says
+ * that each census was requested. Such collections are counted apart, as facts (watch_...); generations have the
+ * program's own. The census comes before the end of its collection, with few exceptions: then the collection is moved.
+ *
  * Of a program that is watched from outside the runtime's own counters are
  * known instead: how often each generation was collected, no single pause.
  */
@@ -17,6 +21,7 @@
 #include "daemon/model/heap_private.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -97,20 +102,46 @@ static void keep_last(struct gc *gc, const struct collection *c)
         } else {
                 return;
         }
-        gc->last[at] = (struct gc_pause){ c->end_time_ns, c->pause_ns, c->generation, c->major };
+        gc->last[at] = (struct gc_pause){ c->end_time_ns, c->pause_ns, c->generation, c->major, c->for_watching };
 }
 
-static void count_pause(struct model *m, struct generation *g, const struct collection *c)
+static void count_watching(struct model *m, uint64_t pause_ns)
+{
+        const double before = m->heap.facts[CARRIED_WATCH_PAUSE_MAX];
+
+        model_add_fact(m, CARRIED_WATCH_CENSUSES, 1);
+        model_add_fact(m, CARRIED_WATCH_PAUSES, (double)pause_ns);
+        m->heap.facts[CARRIED_WATCH_PAUSE_MAX] = fmax(before, (double)pause_ns);
+        m->heap.facts[CARRIED_WATCH_PAUSE] = (double)pause_ns;
+}
+
+void gc_begin_watching(struct model *m)
+{
+        if (isnan(m->heap.facts[CARRIED_WATCH_CENSUSES]))
+                for (enum carried_fact id = CARRIED_WATCH_CENSUSES; id <= CARRIED_WATCH_PAUSE_MAX; id++)
+                        model_add_fact(m, id, 0);
+}
+
+/* Adds the pause of a collection, and decides whose it is. */
+static void count_pause(struct model *m, struct generation *g, struct collection *c)
 {
         if (c->sync_ns != UNKNOWN_U64)
                 m->gc.sync_total_ns += c->sync_ns;
         if (c->pause_ns == UNKNOWN_U64)
                 return;
+        const uint64_t from_ns = sub_sat(c->end_time_ns, c->pause_ns);
+        const bool has_census = c->major && gc_censuses_collection(&m->gc_state.censuses, from_ns, c->end_time_ns);
+        c->for_watching = has_census && m->run.profiled_by_agent;
         m->gc.pause_total_ns += c->pause_ns;
+        m->gc.census_pause_ns += has_census ? c->pause_ns : 0;
         keep_last(&m->gc, c);
-        if (c->major)
-                m->gc.census_pause_ns += gc_censuses_collection(&m->gc_state.censuses,
-                                                                sub_sat(c->end_time_ns, c->pause_ns), c->end_time_ns);
+        if (c->for_watching) {
+                g->count--;
+                count_watching(m, c->pause_ns);
+                return;
+        }
+        if (has_census)
+                gc_censuses_count(&m->gc_state.censuses, from_ns, c->end_time_ns);
         g->pause_total_ns += c->pause_ns;
         if (c->pause_ns > g->pause_max_ns)
                 g->pause_max_ns = c->pause_ns;
@@ -152,7 +183,7 @@ static void count_bytes(struct model *m, struct generation *g, const struct coll
 /* The collection that this capability leads is over. */
 static void finish(struct model *m, struct cap_state *cap)
 {
-        const struct collection *c = &cap->collection;
+        struct collection *c = &cap->collection;
         struct generation *g = generation_of(&m->gc, c->generation);
 
         cap->leads = false;
@@ -312,13 +343,33 @@ void gc_count_all(struct model *m, const struct hw_event *e)
         gc->share_run = gc->pause_total_ns == UNKNOWN_U64 ? -1 : share_of((double)gc->pause_total_ns, 0, e->time_ns);
 }
 
+/* The newest collection with that end was counted as the program's own. */
+static void move_to_watching(struct model *m, struct time_range of)
+{
+        const uint64_t pause_ns = of.to_ns - of.from_ns;
+        struct generation *g = &m->gc.generations[m->gc.n_generations - 1];
+
+        for (uint32_t i = 0; i < m->gc.n_last; i++)
+                if (m->gc.last[i].end_time_ns == of.to_ns && m->gc.last[i].major)
+                        m->gc.last[i].for_watching = true;
+        count_watching(m, pause_ns);
+        if (!histogram_remove(&g->pauses, pause_ns))
+                return;
+        g->count--;
+        g->pause_total_ns -= pause_ns;
+        g->pause_max_ns = g->pauses.max;
+}
+
 void gc_census(struct model *m, uint64_t time_ns)
 {
-        uint64_t pause_ns = gc_censuses_census(&m->gc_state.censuses, time_ns);
+        struct time_range of;
 
-        if (pause_ns == 0)
+        if (!gc_censuses_census(&m->gc_state.censuses, time_ns, &of))
                 return;
-        m->gc.census_pause_ns += pause_ns;
+        m->gc.census_pause_ns += of.to_ns - of.from_ns;
+        gc_censuses_count(&m->gc_state.censuses, of.from_ns, of.to_ns);
+        if (m->run.profiled_by_agent)
+                move_to_watching(m, of);
         m->changes |= MODEL_GC;
 }
 
@@ -328,6 +379,7 @@ bool gc_refresh(struct model *m, uint64_t now_ns)
         double share = m->gc.share, share_run = m->gc.share_run;
         uint64_t first = m->clock.first_ns, from = sub_sat(now_ns, SHARE_SPAN_NS);
         struct trend_cell recent = { .cell.n = 0 };
+        double watched = fmax(m->heap.facts[CARRIED_WATCH_PAUSES], 0); /* 0 where unknown: no profile of heapwatch's */
 
         if (!m->gc_state.seen || m->clock.first_ns == UINT64_MAX)
                 return false;
@@ -338,6 +390,6 @@ bool gc_refresh(struct model *m, uint64_t now_ns)
                 series_span(pauses, (struct time_range){ from, now_ns == UINT64_MAX ? now_ns : now_ns + 1 }, &recent);
         }
         m->gc.share = share_of((double)recent.cell.n * recent.cell.mean, from > first ? from : first, now_ns);
-        m->gc.share_run = share_of((double)m->gc.pause_total_ns, first, now_ns);
+        m->gc.share_run = share_of((double)m->gc.pause_total_ns - watched, first, now_ns);
         return m->gc.share < share || m->gc.share > share || m->gc.share_run < share_run || m->gc.share_run > share_run;
 }

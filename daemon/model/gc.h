@@ -26,12 +26,14 @@ struct collection {
         uint32_t generation;
         uint32_t capability; /* leader */
         bool major;          /* generation == generations - 1, or generation >= 1 while that is unknown */
+        bool for_watching;   /* heapwatch caused it, for a heap census */
         uint64_t copied_bytes, slop_bytes, fragmentation_bytes;
         uint32_t parallel_threads;
         uint64_t parallel_max_copied_bytes;
         uint64_t parallel_balanced_copied_bytes; /* UNKNOWN_U64 before GHC 8.4 */
 };
 
+/* The program's own collections. */
 struct generation {
         uint64_t count;
         uint64_t parallel_count; /* UNKNOWN_U64 */
@@ -49,7 +51,7 @@ struct nonmoving_segments {
 struct gc_pause {
         uint64_t end_time_ns, pause_ns;
         uint32_t generation;
-        bool major;
+        bool major, for_watching;
 };
 
 #define GC_LAST 5 /* pauses */
@@ -76,9 +78,9 @@ struct gc {
         uint64_t max_slop_bytes;                  /* over major collections; UNKNOWN_U64 before the first */
         uint64_t slop_bytes, fragmentation_bytes; /* last; UNKNOWN_U64 */
         uint64_t pause_total_ns, sync_total_ns;
-        uint64_t census_pause_ns; /* part of pause_total_ns: collections in which a heap census was made */
+        uint64_t census_pause_ns; /* part of pause_total_ns: collections with a heap census, whoever asked for it */
         uint64_t parallel_copied_bytes, parallel_balanced_bytes; /* over collections with more than one thread */
-        double share;     /* of elapsed time over the last 10 s; negative = not known */
+        double share;     /* the program's own, of elapsed time over the last 10 s; negative = not known */
         double share_run; /* since the run began; negative = not known */
         uint64_t unmatched;
         struct gc_pause last[GC_LAST]; /* the newest, oldest first */

@@ -15,10 +15,8 @@ void gc_censuses_clear(struct gc_censuses *c)
 }
 
 /* Its pause counts for the intervals that it ends in, unless it is too late for them. */
-static uint64_t count(struct gc_censuses *c, uint64_t from_ns, uint64_t to_ns)
+void gc_censuses_count(struct gc_censuses *c, uint64_t from_ns, uint64_t to_ns)
 {
-        const uint64_t pause_ns = to_ns - from_ns;
-
         for (unsigned ring = 0; ring < GC_CENSUS_RINGS; ring++) {
                 const uint64_t number = to_ns / widths_ns[ring];
                 struct gc_census_cell *cell = &c->cells[ring][number % GC_CENSUS_CELLS];
@@ -26,9 +24,8 @@ static uint64_t count(struct gc_censuses *c, uint64_t from_ns, uint64_t to_ns)
                 if (cell->number < number)
                         *cell = (struct gc_census_cell){ .number = number };
                 if (cell->number == number)
-                        cell->pause_ns += pause_ns;
+                        cell->pause_ns += to_ns - from_ns;
         }
-        return pause_ns;
 }
 
 uint64_t gc_censuses_pause(const struct gc_censuses *c, struct time_range range)
@@ -48,7 +45,7 @@ uint64_t gc_census_pause_ns(const struct model *m, struct time_range range)
         return gc_censuses_pause(&m->gc_state.censuses, range);
 }
 
-uint64_t gc_censuses_collection(struct gc_censuses *c, uint64_t from_ns, uint64_t to_ns)
+bool gc_censuses_collection(struct gc_censuses *c, uint64_t from_ns, uint64_t to_ns)
 {
         bool found = false;
 
@@ -59,14 +56,14 @@ uint64_t gc_censuses_collection(struct gc_censuses *c, uint64_t from_ns, uint64_
                 found = true;
         }
         if (found)
-                return count(c, from_ns, to_ns);
+                return true;
         c->collections[c->next_collection].from_ns = from_ns;
         c->collections[c->next_collection].to_ns = to_ns;
         c->next_collection = (c->next_collection + 1) % GC_CENSUSES;
-        return 0;
+        return false;
 }
 
-uint64_t gc_censuses_census(struct gc_censuses *c, uint64_t time_ns)
+bool gc_censuses_census(struct gc_censuses *c, uint64_t time_ns, struct time_range *ret)
 {
         for (uint32_t i = 0; i < GC_CENSUSES; i++) {
                 uint64_t from = c->collections[i].from_ns, to = c->collections[i].to_ns;
@@ -74,9 +71,10 @@ uint64_t gc_censuses_census(struct gc_censuses *c, uint64_t time_ns)
                 if (!to || time_ns < from || time_ns > to)
                         continue;
                 c->collections[i].to_ns = 0;
-                return count(c, from, to);
+                *ret = (struct time_range){ from, to };
+                return true;
         }
         c->times_ns[c->next_time] = time_ns;
         c->next_time = (c->next_time + 1) % GC_CENSUSES;
-        return 0;
+        return false;
 }

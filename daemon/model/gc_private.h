@@ -59,15 +59,18 @@ void gc_stats(struct model *m, const struct hw_event *e);
 void gc_count_generation(struct model *m, const struct hw_event *e);
 void gc_count_all(struct model *m, const struct hw_event *e);
 void gc_census(struct model *m, uint64_t time_ns); /* a heap census begins */
+void gc_begin_watching(struct model *m); /* heapwatch begins a heap profile: its censuses are known from 0 on */
 
 /* gc_census.c */
 void gc_censuses_clear(struct gc_censuses *c);
-/* Records a collection. Returns its pause if a census was made in it, else 0. */
-uint64_t gc_censuses_collection(struct gc_censuses *c, uint64_t from_ns, uint64_t to_ns);
-/* Sum over the collections with a census that ended in the whole seconds of the range. */
+/* Records a collection. Returns whether a census was made in it. */
+bool gc_censuses_collection(struct gc_censuses *c, uint64_t from_ns, uint64_t to_ns);
+/* Adds the pause of a collection with a census, one that is in the series of pauses too. */
+void gc_censuses_count(struct gc_censuses *c, uint64_t from_ns, uint64_t to_ns);
+/* Sum of the pauses that were added and ended in the whole seconds of the range. */
 uint64_t gc_censuses_pause(const struct gc_censuses *c, struct time_range range);
-/* Records a census. Returns the pause it was made in if that is known and not counted yet, else 0. */
-uint64_t gc_censuses_census(struct gc_censuses *c, uint64_t time_ns);
+/* Records a census. Returns whether its collection was recorded before, and is not counted yet; from *ret to *ret. */
+bool gc_censuses_census(struct gc_censuses *c, uint64_t time_ns, struct time_range *ret);
 
 void nonmoving_clear(struct model *m);
 void nonmoving_mark_begin(struct model *m, const struct hw_event *e);

@@ -22,6 +22,9 @@ struct histogram {
 };
 
 void histogram_add(struct histogram *h, uint64_t value);
+
+/* Takes back a value that was added; false: none of its cell was. The maximum of the others is then within 1/32. */
+bool histogram_remove(struct histogram *h, uint64_t value);
 void histogram_done(struct histogram *h);
 
 static inline bool histogram_is_known(const struct histogram *h)

@@ -10,6 +10,7 @@
 #include "daemon/model/heap_private.h"
 #include "daemon/model/state.h"
 #include "heapwatch/text.h"
+#include "proto/base/agent_socket.h"
 #include "proto/base/rts_options.h"
 
 void run_clear(struct run *run, uint32_t ordinal)
@@ -237,6 +238,11 @@ void run_heap_prof_begin(struct model *m, const struct hw_event *e)
         uint32_t breakdown = hw_event_u32(e, 9);
 
         m->run.census_period_ns = hw_event_u64(e, 1);
+        m->run.profiled_by_agent = m->run.census_period_ns == AGENT_CENSUS_PERIOD_NS;
+        if (m->run.profiled_by_agent) {
+                m->run.census_period_ns = 0; /* as they can be had */
+                gc_begin_watching(m);
+        }
         if (breakdown >= BREAKDOWN_COST_CENTRE_STACK && breakdown <= BREAKDOWN_ERA)
                 m->run.breakdown = (enum breakdown)breakdown;
         m->changes |= MODEL_RUN;

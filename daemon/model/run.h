@@ -45,6 +45,7 @@ struct run {
         uint64_t block_bytes;
         enum breakdown breakdown;  /* NONE until known; from HEAP_PROF_BEGIN, else from -h in the arguments */
         uint64_t census_period_ns; /* UNKNOWN_U64 until known */
+        bool profiled_by_agent;    /* heapwatch requests each census */
         char no_census[160];       /* why the agent makes no census now; "" when it does */
         uint64_t tick_interval_ns; /* of the time profile; UNKNOWN_U64 until known */
         bool process_only;         /* there is no log: all but pid, start and arguments stays unknown */

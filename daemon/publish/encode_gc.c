@@ -69,7 +69,10 @@ static void put_last(struct encoder *e, Hw__Gc *out, const struct gc *gc)
         PUT_ROWS(e, out, last, &hw__collection__descriptor, gc->n_last);
         for (size_t i = 0; i < out->n_last; i++) {
                 PUT(out->last[i], end_time_ns, gc->last[i].end_time_ns);
-                PUT(out->last[i], pause_ns, gc->last[i].pause_ns);
+                if (gc->last[i].for_watching)
+                        PUT(out->last[i], watch_pause_ns, gc->last[i].pause_ns);
+                else
+                        PUT(out->last[i], pause_ns, gc->last[i].pause_ns);
                 PUT(out->last[i], generation, gc->last[i].generation);
                 PUT(out->last[i], major, gc->last[i].major);
         }
@@ -108,7 +111,10 @@ Hw__Gc *encode_gc(struct encoder *e, const struct gc *gc)
 void put_collection(Hw__Collection *out, const struct collection *c)
 {
         PUT(out, end_time_ns, c->end_time_ns);
-        PUT_U64(out, pause_ns, c->pause_ns);
+        if (c->for_watching)
+                PUT(out, watch_pause_ns, c->pause_ns);
+        else
+                PUT_U64(out, pause_ns, c->pause_ns);
         PUT(out, generation, c->generation);
         PUT(out, copied_bytes, c->copied_bytes);
         PUT_U64(out, slop_bytes, c->slop_bytes);

@@ -20,6 +20,12 @@
 #define AGENT_ACCEPTS_SAMPLES  2 /* also estimated ones; less, but not 0: none but whole ones */
 #define AGENT_ACCEPTS_THREADS  3 /* and those that tell threads */
 
+/*
+ * The period of a heap profile (HEAP_PROF_BEGIN) whose censuses the agent requests. It is not 0, which a program with
+ * -i0 has: a census at every collection.
+ */
+#define AGENT_CENSUS_PERIOD_NS UINT64_C(0x7fffffffffffffff)
+
 #define AGENT_NO_CENSUS "no census: " /* after AGENT_SAYS: why none is made, until there is one again */
 
 #endif

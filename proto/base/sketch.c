@@ -58,6 +58,20 @@ size_t sketch_add(struct sketch *s, uint16_t cell)
         return (size_t)(s->room - room) * sizeof(*s->counts);
 }
 
+bool sketch_remove(struct sketch *s, uint16_t cell)
+{
+        const uint16_t at = find(s, cell);
+
+        if (at == s->n || s->counts[at].cell != cell)
+                return false;
+        if (--s->counts[at].count > 0)
+                return true;
+        s->n--;
+        s->newest = 0;
+        memmove(&s->counts[at], &s->counts[at + 1], (size_t)(s->n - at) * sizeof(*s->counts));
+        return true;
+}
+
 void sketch_clear(struct sketch *s)
 {
         s->n = s->newest = 0;

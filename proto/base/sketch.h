@@ -93,6 +93,9 @@ struct sketch {
 /* Returns by how many bytes the sketch has grown. */
 size_t sketch_add(struct sketch *s, uint16_t cell);
 
+/* Takes back one value of a cell; false: it has none. */
+bool sketch_remove(struct sketch *s, uint16_t cell);
+
 /* Forgets all and keeps the memory; frees it. */
 void sketch_clear(struct sketch *s);
 void sketch_done(struct sketch *s);

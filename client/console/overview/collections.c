@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "client/answers/census.h"
 #include "client/console/draw/widgets.h"
 #include "client/console/table/value.h"
 #include "heapwatch/text.h"
@@ -63,13 +64,17 @@ static void draw_generation(struct canvas *c, struct area area, int row, const H
 
 static void draw_share(struct canvas *c, struct area area, const struct world_target *t, bool over)
 {
-        char now[SHORT_TEXT], run[SHORT_TEXT], title[2 * SHORT_TEXT + 96];
+        char now[SHORT_TEXT], run[SHORT_TEXT], all[SHORT_TEXT], watching[CENSUS_LINE];
+        char title[3 * SHORT_TEXT + 96 + CENSUS_LINE];
         const char *untimed = world_untimed(t);
 
+        (void)census_pauses_text(watching, sizeof(watching), t);
         if (!untimed)
-                (void)snprintf(title, sizeof(title), "%s of %s last 10 s · %s of the run",
+                (void)snprintf(title, sizeof(title), "%s of %s last 10 s · %s of the run%s%s%s%s",
                                fact_text(now, t, FACT_GC_SHARE), over ? "its" : "the",
-                               fact_text(run, t, FACT_GC_SHARE_RUN));
+                               fact_text(run, t, FACT_GC_SHARE_RUN), watching[0] ? " · " : "",
+                               watching[0] ? fact_text(all, t, FACT_GC_PAUSES) : "", watching[0] ? " in all, " : "",
+                               watching);
         else if (t->gc->has_gc_share_run)
                 (void)snprintf(title, sizeof(title), "%s of the run · %s", fact_text(run, t, FACT_GC_SHARE_RUN),
                                untimed);

@@ -126,6 +126,8 @@ static const struct column figures[] = {
           .help = "the rest: what the program could use" },
         { .title = "GC, whole run", .fact = FACT_GC_SHARE_RUN },
         { .title = "total pause", .name = "all_pauses_ns", .fact = FACT_GC_PAUSES },
+        { .title = "heapwatch's", .name = "watch_pauses_ns", .fact = FACT_WATCH_PAUSES },
+        { .title = "its longest", .name = "watch_pause_max_ns", .fact = FACT_WATCH_PAUSE_MAX },
         { .title = "GC sync time", .name = "sync_total_ns", .fact = FACT_GC_SYNC },
         { .title = "parallel balance", .name = "parallel_balance", .fact = FACT_GC_BALANCE },
         { .title = "copied", .name = "copied_bytes", .fact = FACT_GC_COPIED },

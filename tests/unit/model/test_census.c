@@ -2,6 +2,7 @@
 /* Censuses, bands and their names, from synthetic events. */
 #include "daemon/model/bands_private.h"
 #include "daemon/model/limits.h"
+#include "proto/base/agent_socket.h"
 #include "proto/base/array.h"
 #include "proto/base/limits.h"
 #include "proto/base/outside_census.h"
@@ -166,6 +167,53 @@ static void test_a_census_from_outside_costs_no_pause(void **unused)
                 assert_int_equal(model_gc(f.m)->census_pause_ns, 20 * i);
                 assert_true(model_census(f.m)->outside == (i == 0));
         }
+}
+
+static void collect(uint64_t from, uint64_t to)
+{
+        ev(&f, HW_GC_START, 0, from, "");
+        ev(&f, HW_GC_STATS_GHC, 0, to, "42888488", U(0), U(1), U(500), U(30), U(40), U(1), U(0), U(500));
+        ev(&f, HW_GC_END, 0, to, "");
+}
+
+/* A collection for heapwatch's own census is none of the program's, whichever of their events come first. */
+static void test_what_watching_costs_is_kept_apart(void **unused)
+{
+        (void)unused;
+        for (uint64_t period = 0; period <= 1; period++)
+                for (int late = 0; late <= 1; late++) {
+                        feed_close(&f);
+                        feed_open(&f);
+                        ev(&f, HW_HEAP_INFO_GHC, NONE, 1, "428888", U(0), U(2), U(0), U(4194304), U(1048576), U(4096));
+                        ev(&f, HW_HEAP_PROF_BEGIN, NONE, 1, "184zzzzzzz", U(0),
+                           period ? UINT64_C(0) : AGENT_CENSUS_PERIOD_NS, U(BREAKDOWN_CLOSURE_TYPE), "", "", "", "", "",
+                           "", "");
+                        collect(SECOND, SECOND + 1000);
+                        for (uint64_t i = 2; i < 4; i++) {
+                                if (late)
+                                        collect(i * SECOND, i * SECOND + 2000 * i);
+                                census_numbered(i * SECOND + 10, 0, 0);
+                                if (!late)
+                                        collect(i * SECOND, i * SECOND + 2000 * i);
+                        }
+                        const struct gc *gc = model_gc(f.m);
+                        const double *facts = model_heap(f.m)->facts;
+                        const struct generation *g = &gc->generations[1];
+                        assert_int_equal(gc->pause_total_ns, 11000);
+                        assert_int_equal(gc->census_pause_ns, 10000);
+                        assert_int_equal(gc->last[2].for_watching, !period);
+                        assert_int_equal(g->count, period ? 3 : 1);
+                        assert_int_equal(g->pauses.count, g->count);
+                        assert_int_equal(g->pause_total_ns, period ? 11000 : 1000);
+                        assert_in_range(g->pause_max_ns, period ? 6000 : 1000, period ? 6000 : 1032);
+                        if (period) {
+                                assert_true(isnan(facts[CARRIED_WATCH_CENSUSES]));
+                                continue;
+                        }
+                        assert_true(facts[CARRIED_WATCH_CENSUSES] == 2);
+                        assert_true(facts[CARRIED_WATCH_PAUSES] == 10000);
+                        assert_true(facts[CARRIED_WATCH_PAUSE_MAX] == 6000);
+                }
 }
 
 /* How many threads a band has comes before its row, and is of that row alone. */
@@ -934,6 +982,7 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 TEST(rows_and_bands),
                 TEST(a_census_from_outside_costs_no_pause),
+                TEST(what_watching_costs_is_kept_apart),
                 TEST(an_estimated_census),
                 TEST(threads_of_a_band),
                 TEST(threads_beside_bands),

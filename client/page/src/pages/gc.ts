@@ -64,7 +64,9 @@ export function gc(app: App): Page {
         figures.show([
             number(t, NUMBERS.GC_SHARE, "of the last 10 s"), number(t, NUMBERS.GC_SHARE_RUN, "of the whole run"),
             number(t, NUMBERS.GC_PAUSES, "total pause"), number(t, NUMBERS.GC_SYNC, "waiting for capabilities"),
-            { name: "heap censuses, of the pauses", value: censusShare(t) },
+            ...NUMBERS.WATCH_PAUSES.get(t) !== undefined
+                ? [number(t, NUMBERS.WATCH_PAUSES, "of which heapwatch's"), number(t, NUMBERS.WATCH_PAUSE_MAX, "heapwatch's longest")]
+                : [{ name: "heap censuses, of the pauses", value: censusShare(t) }],
             number(t, NUMBERS.GC_COPIED, "copied, total"), number(t, NUMBERS.GC_SLOP, "slop, last"), number(t, NUMBERS.GC_FRAGMENTATION, "free blocks, last"),
             number(t, NUMBERS.UNNEEDED, "fragmentation"), number(t, NUMBERS.GC_BALANCE, "parallel balance"),
             number(t, NUMBERS.MEGABLOCKS_RETURNED, "megablocks returned, last major"),
@@ -95,7 +97,7 @@ export function gc(app: App): Page {
     return { root, update, done: () => [pauses, histogram, time, copied, lost, balance, table, segments].forEach((w) => w.done()) };
 }
 
-// Collections that were made for the heap profile only.
+// Collections that were made for the program's own heap profile only.
 function censusShare(t: Target): string {
     const mine = NUMBERS.GC_CENSUS.get(t), all = NUMBERS.GC_PAUSES.get(t);
     return share(mine === undefined || !all ? undefined : mine / all);
@@ -117,6 +119,8 @@ function pausePoints(t: Target, inside: Collection[], range: Span): Pick<Plot, "
     const groups: [string, string, Points][] = all || !s
         ? generations.map((g) => [`generation ${g}`, generationColor(g), longest(collected(inside.filter((c) => (c.generation ?? 0) === g), (c) => c.pause))])
         : [["longest of each moment", generationColor(0), peaks(s, range.from, range.to, POINTS)]];
+    const watching = collected(inside, (c) => c.watch);
+    if (watching.t.length) groups.push(["for heapwatch", generationColor(generations.length), longest(watching)]);
     const before = t.archive.before("gc_pause", s?.n ? s.from[0]! : Infinity, t.start).map((p) => peaks(p.series, range.from, Math.min(range.to, s?.n ? s.from[0]! : Infinity), POINTS));
     if (before.some((p) => p.t.length)) groups.unshift(["longest of each moment, archived", generationColor(1), { t: before.flatMap((p) => p.t), v: before.flatMap((p) => p.v) }]);
     const { x, ys } = join(groups.map(([, , p]) => p));

@@ -86,7 +86,7 @@ export interface Segments {
 export interface Collection {
     endTimeNs?: U64; pauseNs?: U64; generation?: number; copiedBytes?: U64; slopBytes?: U64; fragmentationBytes?: U64;
     parallelThreads?: number; parallelMaxCopiedBytes?: U64; parallelBalancedCopiedBytes?: U64; capability?: number;
-    major?: boolean;
+    major?: boolean; watchPauseNs?: U64;
 }
 export interface Census {
     number?: U64; timeNs?: U64; totalBytes?: U64; band?: number[]; bytes?: U64[]; rowsLeftOut?: U64; bytesLeftOut?: U64;
