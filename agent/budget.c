@@ -6,8 +6,6 @@
 #define FIXED_NS       500000.0               /* of a census, whatever is alive */
 #define PER_BYTE_NS    (500000.0 / (1 << 20)) /* until one was measured with MEASURED_BYTES alive */
 #define MEASURED_BYTES (UINT64_C(8) << 20)
-#define FIRST_LOOKS    2   /* censuses of a program that has just begun: what it has at its start, and what it loads */
-#define HELD_UP        2.0 /* times the usual pause: longer ones were held up by other work */
 
 /* ----------------------------------------------------------------- the bucket */
 
@@ -41,15 +39,30 @@ static void fill(struct census_budget *b, int64_t now)
 
 void budget_begin(struct census_budget *b, int64_t now, double share, int64_t longest_ns)
 {
-        *b = (struct census_budget){
-                .share = share, .longest_ns = longest_ns, .left_ns = BUDGET_FIRST_NS, .filled_ns = now
-        };
+        *b = (struct census_budget){ .share = share, .longest_ns = longest_ns, .filled_ns = now };
+}
+
+void budget_set_longest(struct census_budget *b, int64_t longest_ns)
+{
+        b->longest_ns = longest_ns;
+        b->ended_ns = 0;
 }
 
 void budget_set_share(struct census_budget *b, int64_t now, double share)
 {
         fill(b, now);
         b->share = share;
+}
+
+/* What must be in the bucket: the first census is made on credit, and one that costs more than can be saved too. */
+static int64_t needed_ns(const struct census_budget *b)
+{
+        int64_t cost;
+
+        if (b->n_costs == 0 && b->charged_ns == 0)
+                return 0;
+        cost = budget_predict(b, &cost) ? cost : UNKNOWN_NS;
+        return cost < BUDGET_SAVED_NS ? cost : BUDGET_SAVED_NS;
 }
 
 int64_t budget_wait(const struct census_budget *b, int64_t now)
@@ -59,7 +72,8 @@ int64_t budget_wait(const struct census_budget *b, int64_t now)
         if (b->share <= 0)
                 return 0;
         fill(&then, now);
-        return then.left_ns > 0 ? 0 : (int64_t)((double)(1 - then.left_ns) / share_at(b, now)) + 1;
+        const int64_t missing = needed_ns(b) - then.left_ns;
+        return missing <= 0 ? 0 : (int64_t)((double)missing / share_at(b, now)) + 1;
 }
 
 void budget_spend(struct census_budget *b, int64_t now)
@@ -67,34 +81,40 @@ void budget_spend(struct census_budget *b, int64_t now)
         int64_t cost;
 
         fill(b, now);
-        b->charged_ns = budget_predict(b, &cost) ? cost : UNKNOWN_NS;
+        b->expected_ns = budget_predict(b, &cost) ? cost : 0;
+        b->charged_ns = b->expected_ns > 0 ? b->expected_ns : UNKNOWN_NS;
         b->left_ns = within_limits(b, (double)(b->left_ns - b->charged_ns));
 }
 
 /* ------------------------------------------------------------- what one costs */
 
-/*
- * What is taken out for a pause that is among the costs. On a busy machine a collection of 70 ms may take 2 s, as all
- * of the program is slow then: to make up for that would leave the program without a census for an hour.
- */
-static double own_cost(const struct census_budget *b, uint64_t pause_ns)
+static double load(const struct census_budget *b)
 {
-        int64_t usual;
+        return b->seen.load > 1 ? b->seen.load : 1;
+}
 
-        return budget_predict(b, &usual) && (double)pause_ns > HELD_UP * (double)usual ? (double)usual
-                                                                                       : (double)pause_ns;
+/* On a machine with other work a thread of the collection may wait for its turn, however short the collection is. */
+static bool is_surprise(const struct census_budget *b, int64_t pause_ns)
+{
+        const double slice = (double)BUDGET_SLICE_NS * load(b);
+
+        return (b->longest_ns > 0 && pause_ns > b->longest_ns) ||
+               ((double)pause_ns > slice && (double)pause_ns > BUDGET_SURPRISE * (double)b->expected_ns);
 }
 
 static void learn_cost(struct census_budget *b, int64_t now, const struct census_facts *f)
 {
+        const int64_t pause_ns = (int64_t)f->pause_ns;
         uint64_t n = f->known - b->seen.known;
 
         fill(b, now);
+        if (b->expected_ns > 0 && is_surprise(b, pause_ns))
+                b->ended_ns = pause_ns;
         b->costs[b->n_costs % BUDGET_COSTS].pause_ns = f->pause_ns;
         b->costs[b->n_costs % BUDGET_COSTS].live_bytes = f->live_bytes;
+        b->costs[b->n_costs % BUDGET_COSTS].load = load(b);
         b->n_costs++;
-        b->seen.live_bytes = f->live_bytes;
-        b->left_ns = within_limits(b, (double)(b->left_ns + b->charged_ns) - own_cost(b, f->pause_ns) * (double)n);
+        b->left_ns = within_limits(b, (double)(b->left_ns + b->charged_ns) - (double)pause_ns * (double)n);
         b->charged_ns = 0;
 }
 
@@ -109,85 +129,62 @@ void budget_learn(struct census_budget *b, int64_t now, const struct census_fact
         b->seen = *facts;
 }
 
+/* What is alive by now at most: what was promoted out of the nursery since a collection told may be, too. */
+static double live_bytes(const struct census_budget *b)
+{
+        return b->seen.lives > 0 ? (double)(b->seen.live_bytes + b->seen.promoted_bytes)
+                                 : (double)b->seen.resident_bytes;
+}
+
+static double usual_ns(double live)
+{
+        return FIXED_NS + live * PER_BYTE_NS;
+}
+
 /* By one census: in proportion to live data, but for what each one costs; a small one says little of a large one. */
 static double predict_by(const struct census_budget *b, unsigned i)
 {
-        double pause = (double)b->costs[i].pause_ns, live = (double)b->seen.live_bytes;
-        double then = (double)b->costs[i].live_bytes;
+        const double pause = (double)b->costs[i].pause_ns, live = live_bytes(b), then = (double)b->costs[i].live_bytes;
+        const double busier = load(b) > b->costs[i].load ? load(b) / b->costs[i].load : 1;
 
         if (then <= 0 || live <= 0)
-                return pause;
+                return pause * busier;
         if (b->costs[i].live_bytes >= MEASURED_BYTES || live <= then)
-                return pause > FIXED_NS ? FIXED_NS + (pause - FIXED_NS) * live / then : pause;
-        double expected = FIXED_NS + live * PER_BYTE_NS;
-        return pause > expected ? pause : expected;
-}
-
-/* The middle one of three: a single census that was held up by other work decides nothing. */
-static double middle(double x, double y, double z)
-{
-        double least = x < y ? x : y, most = x < y ? y : x;
-
-        return z < least ? least : z > most ? most : z;
+                return busier * (pause > FIXED_NS ? FIXED_NS + (pause - FIXED_NS) * live / then : pause);
+        const double expected = usual_ns(live) * load(b);
+        return pause * busier > expected ? pause * busier : expected;
 }
 
 bool budget_predict(const struct census_budget *b, int64_t *ret_ns)
 {
-        double v[BUDGET_COSTS];
+        double longest = 0;
 
-        if (b->n_costs == 0) {
-                *ret_ns = (int64_t)(FIXED_NS + (double)b->seen.live_bytes * PER_BYTE_NS);
-                return b->seen.lives > 0;
+        for (unsigned i = 0; i < BUDGET_COSTS && i < b->n_costs; i++) {
+                const double ns = predict_by(b, i);
+                longest = ns > longest ? ns : longest;
         }
-        for (unsigned i = 0; i < BUDGET_COSTS; i++)
-                v[i] = i < b->n_costs ? predict_by(b, i) : 0;
-        if (b->n_costs >= BUDGET_COSTS)
-                *ret_ns = (int64_t)middle(v[0], v[1], v[2]);
-        else
-                *ret_ns = (int64_t)(v[0] > v[1] ? v[0] : v[1]);
-        return true;
+        if (b->n_costs == 0)
+                longest = usual_ns(live_bytes(b)) * load(b);
+        *ret_ns = longest < (double)LONGEST_NS ? (int64_t)longest : LONGEST_NS;
+        return b->n_costs > 0 || live_bytes(b) > 0;
 }
 
 bool budget_forbids(const struct census_budget *b)
 {
         int64_t cost;
 
-        return b->longest_ns > 0 && (!budget_predict(b, &cost) || cost > b->longest_ns);
-}
-
-/* What one costs by the least of the last ones: what they took beyond that, other work on the machine took. */
-static int64_t usual_cost(const struct census_budget *b)
-{
-        double least = 0;
-        int64_t cost;
-
-        for (unsigned i = 0; i < BUDGET_COSTS && i < b->n_costs; i++)
-                if (i == 0 || predict_by(b, i) < least)
-                        least = predict_by(b, i);
-        if (b->n_costs > 0)
-                return (int64_t)least;
-        return budget_predict(b, &cost) ? cost : UNKNOWN_NS;
-}
-
-static int64_t spread(const struct census_budget *b, double share)
-{
-        if (b->share <= 0)
-                return 0;
-        double ns = (double)usual_cost(b) / share;
-        return ns < (double)LONGEST_NS ? (int64_t)ns : LONGEST_NS;
-}
-
-int64_t budget_spacing(const struct census_budget *b, int64_t now)
-{
-        const bool is_short = b->n_costs > 0 && usual_cost(b) <= BUDGET_SHORT_NS;
-        const bool may_hurry = is_short || b->n_costs < FIRST_LOOKS;
-
-        return spread(b, may_hurry && b->share < BUDGET_RISING ? BUDGET_RISING : share_at(b, now));
+        return b->ended_ns > 0 || (b->longest_ns > 0 && (!budget_predict(b, &cost) || cost > b->longest_ns));
 }
 
 int64_t budget_period(const struct census_budget *b, int64_t now)
 {
-        return spread(b, share_at(b, now));
+        int64_t cost;
+
+        if (b->share <= 0)
+                return 0;
+        cost = budget_predict(b, &cost) ? cost : UNKNOWN_NS;
+        const double ns = (double)cost / share_at(b, now);
+        return ns < (double)LONGEST_NS ? (int64_t)ns : LONGEST_NS;
 }
 
 bool budget_rising(const struct census_budget *b, int64_t now)

@@ -12,10 +12,19 @@ static bool match(struct meter *m, uint64_t census, uint64_t begin, uint64_t end
         return true;
 }
 
-void meter_gc_begin(struct meter *m, unsigned capability, uint64_t at_ns)
+void meter_gc_request(struct meter *m, unsigned capability, uint64_t at_ns)
 {
         if (capability < AGENT_CAPABILITIES)
-                m->gc_begin[capability] = at_ns;
+                m->gc_request[capability] = at_ns;
+}
+
+void meter_gc_begin(struct meter *m, unsigned capability, uint64_t at_ns)
+{
+        if (capability >= AGENT_CAPABILITIES)
+                return;
+        const uint64_t request = m->gc_request[capability];
+        m->gc_request[capability] = 0;
+        m->gc_begin[capability] = request > 0 && request < at_ns ? request : at_ns;
 }
 
 void meter_gc_end(struct meter *m, unsigned capability, uint64_t at_ns)

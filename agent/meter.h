@@ -3,8 +3,8 @@
  * meter.h - what a census costs: the pause of the collection it was part of; and how much is alive.
  *
  * From the log itself: the census' beginning (event 162) lies between the
- * beginning and the end of its collection (9, 10). The three may come in any
- * order, since each capability's buffer is written on its own. Pure.
+ * beginning and the end of its collection (9, 10), which the program waits for since the capabilities were told to stop
+ * (11, 12). They may come in any order, since each capability's buffer is written on its own. Pure.
  */
 #ifndef HW_AGENT_METER_H
 #define HW_AGENT_METER_H
@@ -16,7 +16,8 @@
 #define METER_KEPT 16 /* collections and censuses that may wait for each other */
 
 struct meter {
-        uint64_t gc_begin[AGENT_CAPABILITIES]; /* 0: none is open */
+        uint64_t gc_request[AGENT_CAPABILITIES]; /* of the collection that has not begun; 0: none is known */
+        uint64_t gc_begin[AGENT_CAPABILITIES];   /* 0: none is open */
         struct {
                 uint64_t begin, end;
         } collections[METER_KEPT];
@@ -31,6 +32,7 @@ struct meter {
         uint64_t promoted_before_bytes;
 };
 
+void meter_gc_request(struct meter *m, unsigned capability, uint64_t at_ns);
 void meter_gc_begin(struct meter *m, unsigned capability, uint64_t at_ns);
 void meter_gc_end(struct meter *m, unsigned capability, uint64_t at_ns);
 void meter_census(struct meter *m, uint64_t at_ns);

@@ -99,7 +99,13 @@ static void census_if_due(int64_t now)
 {
         struct server_facts facts = server_facts();
 
+        const bool ended = p.timetable.budget.ended_ns > 0;
         budget_learn(&p.timetable.budget, now, &facts.census);
+        if (!ended && p.timetable.budget.ended_ns > 0)
+                server_notify(
+                        "a census paused the program for %.3g ms, expected were %.3g ms: no further one with a "
+                        "pause in this run",
+                        (double)p.timetable.budget.ended_ns / 1e6, (double)p.timetable.budget.expected_ns / 1e6);
         timetable_given(&p.timetable, now, facts.censuses_given);
         if (!logging_runs())
                 return;

@@ -20,6 +20,8 @@
 enum event_number {
         EVENT_GC_BEGIN = 9,
         EVENT_GC_END = 10,
+        EVENT_GC_REQUEST_SEQUENTIAL = 11,
+        EVENT_GC_REQUEST_PARALLEL = 12,
         EVENT_THREAD_LABEL = 44,
         EVENT_HEAP_LIVE = 51,
         EVENT_GC_STATS = 53,
@@ -199,7 +201,9 @@ static void add_event(struct preamble *p, unsigned type, uint16_t capability, co
 
         if (at_ns > p->now_ns)
                 p->now_ns = at_ns;
-        if (type == EVENT_GC_BEGIN)
+        if (type == EVENT_GC_REQUEST_SEQUENTIAL || type == EVENT_GC_REQUEST_PARALLEL)
+                meter_gc_request(&p->meter, capability, at_ns);
+        else if (type == EVENT_GC_BEGIN)
                 meter_gc_begin(&p->meter, capability, at_ns);
         else if (type == EVENT_GC_END)
                 meter_gc_end(&p->meter, capability, at_ns);

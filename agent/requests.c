@@ -43,7 +43,13 @@ bool requests_forbid_census(const struct census_budget *b, struct error *ret)
 
         if (!budget_forbids(b))
                 return false;
-        if (budget_predict(b, &cost))
+        if (b->ended_ns > 0)
+                error_set(
+                        ret,
+                        "one paused the program for %.3g ms, expected were %.3g ms: none with a pause is made in this "
+                        "run, unless `max-pause` is requested again",
+                        (double)b->ended_ns / 1e6, (double)b->expected_ns / 1e6);
+        else if (budget_predict(b, &cost))
                 error_set(ret, "it would pause the program about %.3g ms, --max-pause is %.3g ms", (double)cost / 1e6,
                           (double)b->longest_ns / 1e6);
         else
@@ -86,7 +92,7 @@ bool requests_at_once(struct errand *e, struct timetable *s, const char *version
                 budget_set_share(&s->budget, thread_now_ns(), e->request.share);
                 return true;
         case REQUEST_MAX_PAUSE:
-                s->budget.longest_ns = e->request.ns;
+                budget_set_longest(&s->budget, e->request.ns);
                 return true;
         case REQUEST_START:
         case REQUEST_STOP:

@@ -7,6 +7,7 @@
  */
 #include "agent/server.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -53,12 +54,15 @@ static struct {
         uint64_t losses_reported;
         bool unnamed_reported; /* that info tables have no names */
         _Atomic uint64_t pause_ns, known, live_bytes, promoted_bytes, promoted_before_bytes, lives, taken, given,
-                reader_count, left_out, definitions_left_out, not_understood;
+                reader_count, left_out, definitions_left_out, not_understood, load_percent, resident_bytes;
+        long processors;
 } s = { .listener = { .socket.fd = -1, .lock.fd = -1 }, .descriptors = PTHREAD_MUTEX_INITIALIZER };
 
 bool server_prepare(const struct agent_settings *settings, struct error *error)
 {
         s.settings = *settings;
+        s.processors = sysconf(_SC_NPROCESSORS_ONLN);
+        s.processors = s.processors > 0 ? s.processors : 1;
         s.open_at_ns = thread_now_ns() + FORKED_NS;
         s.open_at_cpu_ns = thread_process_cpu_ns() + FORKED_CPU_NS;
         if (!listener_choose_path(&s.listener, settings, error))
@@ -272,6 +276,34 @@ static void accept_readers(void)
         pthread_mutex_unlock(&s.descriptors);
 }
 
+static bool read_proc(const char *path, char *text, size_t size)
+{
+        int fd = open(path, O_RDONLY | O_CLOEXEC);
+        ssize_t n = fd >= 0 ? read(fd, text, size - 1) : -1;
+
+        if (fd >= 0)
+                (void)close(fd);
+        text[n > 0 ? n : 0] = '\0';
+        return n > 0;
+}
+
+/* How many threads want to run for each processor, and the memory of the process; what cannot be read is not known. */
+static void read_surroundings(void)
+{
+        char text[128];
+        double minute;
+        unsigned long running, pages = 0, shared = 0;
+
+        s.load_percent = 0;
+        if (read_proc("/proc/loadavg", text, sizeof(text)) &&
+            sscanf(text, "%lf %*f %*f %lu/", &minute, &running) == 2 && running > 0) {
+                const double now = (double)(running - 1); /* without this thread */
+                s.load_percent = (uint64_t)(100 * (now > minute ? now : minute) / (double)s.processors);
+        }
+        if (read_proc("/proc/self/statm", text, sizeof(text)) && sscanf(text, "%*u %lu %lu", &pages, &shared) == 2)
+                s.resident_bytes = pages > shared ? (pages - shared) * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
+}
+
 /*
  * A filter of system calls that the program installs for all its threads (SECCOMP_FILTER_FLAG_TSYNC) may end it at the
  * next call of ours. From then on nobody is served, and what is logged is dropped. Between this check and the calls
@@ -285,6 +317,8 @@ static bool is_filtered(void)
                 return s.filtered;
         s.filter_checked_ns = now;
         s.filtered = syscall_filter_is_new();
+        if (!s.filtered)
+                read_surroundings();
         for (unsigned i = 0; s.filtered && i < AGENT_READERS; i++)
                 reader_gone(&s.readers[i]);
         return s.filtered;
@@ -422,6 +456,8 @@ struct server_facts server_facts(void)
 {
         struct census_facts census = { .known = s.known, .lives = s.lives };
 
+        census.load = (double)s.load_percent / 100;
+        census.resident_bytes = s.resident_bytes;
         census.pause_ns = s.pause_ns;
         census.live_bytes = s.live_bytes;
         census.promoted_bytes = s.promoted_bytes;

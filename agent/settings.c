@@ -16,6 +16,7 @@ void settings_default(struct agent_settings *s)
                 .interval_ns = 1000000000,
                 .flush_ns = 1000000000,
                 .budget = BUDGET_SHARE,
+                .max_pause_ns = BUDGET_PAUSE_NS,
                 .queue_bytes = AGENT_QUEUE_BYTES,
                 .linger_ns = 1000000000,
         };

@@ -46,7 +46,7 @@ static int64_t census_at(const struct timetable *s, int64_t now)
         int64_t at = longer(s->next_census_ns, now + budget_wait(&s->budget, now));
 
         if (s->censuses > 0)
-                at = longer(at, s->last_census_ns + budget_spacing(&s->budget, now));
+                at = longer(at, s->last_census_ns + budget_period(&s->budget, now));
         if (s->given > 0)
                 at = longer(at, s->given_ns + timetable_census_every(s, now));
         return at;

@@ -15,11 +15,11 @@ struct census_options {
 
 #define OPTIONS_OF_CENSUSES(T, m)                                                                                      \
         OPTION_TEXT("budget", 0, "PERCENT", T, m.budget, COMPLETE_NOTHING,                                             \
-                    "share of the time that heap censuses may pause the program, on average: expensive ones are made " \
+                    "share of the time that heap censuses may pause the program: expensive ones are made "             \
                     "less often; 0: no limit (default: 0.05, and up to 1 while live data rises)"),                     \
                 OPTION_DURATION("max-pause", 0, T, m.max_pause_ns, 1000, UINT64_C(86400000000000),                     \
-                                "make no census that would pause the program longer, such as 50ms (default: no "       \
-                                "limit): what grows is not named then, and every face says so")
+                                "make no census that would pause the program longer, and none after one that did "     \
+                                "(default: 250ms; 24h: no limit): every face says so")
 
 /* 0, or EXIT_USAGE after a report. */
 int census_options_check(const struct command *c, const struct census_options *o);

@@ -40,6 +40,7 @@ static void test_censuses_are_for_a_profile(void **state)
         struct timetable s = default_one();
 
         (void)state;
+        s.budget.share = 0;
         assert_false(timetable_census(&s, 100 * S));
         timetable_set_profile(&s, 0, 'T');
         assert_int_equal(timetable_until_due(&s, 0), S / 5); /* the first one soon */
