@@ -32,6 +32,7 @@ struct alerts {
         bool ready[OPTIONS_MAX]; /* daemons whose snapshot is complete */
         size_t n_ready;
         bool found[OPTIONS_MAX]; /* those of from.targets that a daemon has */
+        uint64_t began_ms;       /* waiting for daemons, by the monotonic clock */
         bool started;            /* with --follow: the snapshot has been printed */
 };
 
@@ -191,19 +192,22 @@ static bool ready(struct alerts *a, const struct feed *feed, int *ret_status)
         return a->n_ready < daemons || all_ready(a, feed, ret_status);
 }
 
-static bool silent(struct alerts *a, const struct feed *feed, int *ret_status)
+/* Reports a daemon that has not answered, without --follow. True: all have, or there is time left. */
+static bool is_answered(const struct alerts *a, const struct feed *feed, int *ret_status)
 {
+        const size_t daemons = feed_is_live(feed) && !a->follow ? feed_daemons(feed) : 0;
+        const bool late = clock_mono_ms() - a->began_ms >= ABSENT_MS;
         char text[ABSENT_TEXT];
 
-        if (a->follow)
-                command_error(&command_alerts, "no daemon answers at %s; waiting for it",
-                              feed_endpoint(feed, feed_daemon(feed)));
-        else
-                command_error(&command_alerts, "%s",
-                              absent_daemon(text, sizeof(text), feed_endpoint(feed, feed_daemon(feed))));
-        if (!a->follow)
+        for (size_t i = 0; i < daemons && i < OPTIONS_MAX; i++) {
+                const char *endpoint = feed_endpoint(feed, i);
+                if (a->ready[i] || (!late && !absent_at_once(endpoint)))
+                        continue;
                 *ret_status = EXIT_USAGE;
-        return a->follow;
+                command_error(&command_alerts, "%s", absent_daemon(text, sizeof(text), endpoint));
+                return false;
+        }
+        return true;
 }
 
 /* One event. Returns false at the end, with the exit status. */
@@ -226,7 +230,10 @@ static bool handle(struct alerts *a, struct feed *feed, int *ret_status)
                         return false;
                 break;
         case FEED_STALE:
-                return silent(a, feed, ret_status);
+                if (a->follow)
+                        command_error(&command_alerts, "no daemon answers at %s; waiting for it",
+                                      feed_endpoint(feed, feed_daemon(feed)));
+                break;
         case FEED_END:
                 print_all(a);
                 *ret_status = exit_status(a);
@@ -265,7 +272,8 @@ static int watch(struct alerts *a)
         a->started = a->from.files.n > 0 && a->follow;
         a->known.changed = a->follow ? print_change : NULL;
         a->known.ctx = a;
-        while (!signals_stop() && handle(a, feed, &status))
+        a->began_ms = clock_mono_ms();
+        while (!signals_stop() && is_answered(a, feed, &status) && handle(a, feed, &status))
                 continue;
         feed_close(&feed);
         return status;

@@ -7,6 +7,7 @@
  */
 #include "client/cli/absent.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -49,11 +50,40 @@ char *absent_daemon(char *out, size_t size, const char *endpoint)
                 (void)snprintf(out, size, "no daemon answers at %s: %s", endpoint, why_not(endpoint));
                 return out;
         }
+        if (!absent_at_once(endpoint)) {
+                (void)snprintf(
+                        out, size,
+                        "the daemon at %s listens, has not answered within %d s: it or the machine is busy; try again",
+                        endpoint, ABSENT_MS / 1000);
+                return out;
+        }
         (void)snprintf(out, size,
                        "no daemon answers at %s; `heapwatch run -- PROGRAM` starts one with the program that it "
                        "watches, `heapwatchd FILE` one that watches a growing eventlog",
                        endpoint);
         return out;
+}
+
+bool absent_at_once(const char *endpoint)
+{
+        static const char scheme[] = "ipc://";
+
+        return !strncmp(endpoint, scheme, sizeof(scheme) - 1) && unix_nobody_listens(endpoint + sizeof(scheme) - 1);
+}
+
+bool absent_request(const char *endpoint, Hw__Request *request, void (*each)(void *ctx, const Hw__Reply *reply),
+                    void *ctx, struct error *error)
+{
+        char text[ABSENT_TEXT];
+
+        if (!request)
+                return error_set(error, "out of memory");
+        if (absent_for_good(endpoint, error))
+                return false;
+        const int r = absent_at_once(endpoint) ? -ETIMEDOUT : hw_request(endpoint, request, ABSENT_MS, each, ctx);
+        if (r == -ETIMEDOUT)
+                return error_set(error, "%s", absent_daemon(text, sizeof(text), endpoint));
+        return r == 0 || error_set(error, "the request to %s failed: %s", endpoint, strerror(-r));
 }
 
 bool absent_for_good(const char *endpoint, struct error *error)

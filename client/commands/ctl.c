@@ -22,8 +22,6 @@
 #include "proto/base/array.h"
 #include "proto/base/error.h"
 
-#define TIMEOUT_MS 5000
-
 struct ctl {
         const struct command *command;
         const char *endpoint; /* NULL: the default */
@@ -47,17 +45,6 @@ struct verb {
 
 /* ---------------------------------------------------------------- requests */
 
-static int refuse_timeout(const struct ctl *c, const char *endpoint, int r)
-{
-        char text[ABSENT_TEXT];
-
-        if (r == -ETIMEDOUT)
-                command_error(c->command, "%s", absent_daemon(text, sizeof(text), endpoint));
-        else
-                command_error(c->command, "the request to %s failed: %s", endpoint, strerror(-r));
-        return EXIT_USAGE;
-}
-
 /* Sends the request, unless it is NULL, and frees it. EXIT_OK when there were replies. */
 static int exchange(const struct ctl *c, Hw__Request *request, void (*each)(void *ctx, const Hw__Reply *reply),
                     void *ctx)
@@ -65,22 +52,15 @@ static int exchange(const struct ctl *c, Hw__Request *request, void (*each)(void
         struct error error;
         char publish[256], ask[256];
         const char *endpoint = c->endpoint;
-        int r = request ? 0 : -ENOMEM;
 
         if (!endpoint) {
                 if (hw_default_endpoints(publish, ask, sizeof(publish)) < 0)
                         return command_error(c->command, "the default socket's path is too long; give --connect");
                 endpoint = publish;
         }
-        if (absent_for_good(endpoint, &error)) {
-                command_error(c->command, "%s", error.text);
-                hw_request_destroy(&request);
-                return EXIT_USAGE;
-        }
-        if (r == 0)
-                r = hw_request(endpoint, request, TIMEOUT_MS, each, ctx);
+        const bool answered = absent_request(endpoint, request, each, ctx, &error);
         hw_request_destroy(&request);
-        return r < 0 ? refuse_timeout(c, endpoint, r) : EXIT_OK;
+        return answered ? EXIT_OK : command_error(c->command, "%s", error.text);
 }
 
 /* Sends a request and prints its replies. */

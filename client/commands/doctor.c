@@ -427,7 +427,8 @@ static bool send_request(Hw__Request *request, void (*each)(void *ctx, const Hw_
         char publish[512], endpoint[512];
 
         return request && hw_default_endpoints(publish, endpoint, sizeof(publish)) == 0 &&
-               !absent_for_good(publish, NULL) && hw_request(publish, request, REQUEST_MS, each, ctx) == 0;
+               !absent_for_good(publish, NULL) && !absent_at_once(publish) &&
+               hw_request(publish, request, REQUEST_MS, each, ctx) == 0;
 }
 
 static bool request_snapshot(const char *target, struct stream *s)

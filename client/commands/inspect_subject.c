@@ -16,8 +16,6 @@
 #include "client/state/world.h"
 #include "heapwatch/requester.h"
 
-#define TIMEOUT_MS 3000
-
 static void see_reply(void *ctx, const Hw__Reply *reply)
 {
         if (reply->what_case == HW__REPLY__WHAT_UPDATE)
@@ -64,19 +62,17 @@ static bool find_target(struct inspectee *ret, const char *name, const char *end
         Hw__Request *r = hw_request_new(HW__REQUEST__WHAT_SNAPSHOT);
         struct world *world = world_new(NULL);
         const struct world_target *t = NULL;
-        char text[ABSENT_TEXT];
         bool good = r && world && hw_request_add_target(r->snapshot, name) == 0;
-        const int status = good ? hw_request(endpoint, r, TIMEOUT_MS, see_reply, world) : -ENOMEM;
+        const bool answered =
+                good ? absent_request(endpoint, r, see_reply, world, error) : error_set(error, "out of memory");
 
-        if (status < 0)
-                good = error_set(error, "%s",
-                                 status == -ETIMEDOUT ? absent_daemon(text, sizeof(text), endpoint)
-                                                      : strerror(-status));
+        if (!answered)
+                good = false;
         else if (!(t = world_find(world, name)))
                 good = error_set(error, "the daemon has no target %s", name);
         else
                 good = read_target(ret, t, error);
-        *ret_is_target = status >= 0 && t;
+        *ret_is_target = answered && t;
         world_destroy(&world);
         hw_request_destroy(&r);
         return good;

@@ -202,6 +202,11 @@ static int plain(const struct top *t)
         struct progress p = { .status = EXIT_OK };
         int r = 0;
 
+        if (t->once && feed_is_live(t->feed) && feed_daemons(t->feed) == 1 &&
+            absent_at_once(feed_endpoint(t->feed, 0))) {
+                report_absent(t, 0, &p);
+                return p.status;
+        }
         while (r == 0 && !p.over && !(t->once && p.complete) && !signals_stop()) {
                 uint64_t now_ns = clock_mono_ns();
 

@@ -9,12 +9,12 @@
 #include <math.h>
 #include <string.h>
 
+#include "client/cli/absent.h"
 #include "client/history/history.h"
 #include "heapwatch/requester.h"
 #include "proto/base/array.h"
 #include "proto/base/error.h"
 
-#define WAIT_MS     5000
 #define BUCKET_BITS 5u /* of Generation.bucket, docs/PROTOCOL.md */
 
 struct asking {
@@ -43,14 +43,15 @@ static void on_reply(void *ctx, const Hw__Reply *reply)
 /* Sends and frees it. */
 static bool send_request(struct asking *a, const char *endpoint, Hw__Request *request)
 {
-        int r = request ? hw_request(endpoint, request, WAIT_MS, on_reply, a) : -ENOMEM;
+        struct error error;
+        const bool answered = absent_request(endpoint, request, on_reply, a, &error);
 
         hw_request_destroy(&request);
         if (a->refused)
                 return false;
-        r = r < 0 ? r : a->status;
-        return r >= 0 ||
-               error_set(a->error, "%s: %s", a->target, r == -ETIMEDOUT ? "its daemon does not answer" : strerror(-r));
+        if (!answered || a->status < 0)
+                return error_set(a->error, "%s: %s", a->target, answered ? strerror(-a->status) : error.text);
+        return true;
 }
 
 static bool request_snapshot(struct asking *a, const char *endpoint)

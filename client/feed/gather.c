@@ -4,8 +4,7 @@
 #include "client/cli/absent.h"
 #include "client/cli/signals.h"
 
-#define SNAPSHOT_MS 5000 /* for a daemon's snapshot */
-#define FILES_MS    500  /* between two checks for a signal */
+#define FILES_MS 500 /* between two checks for a signal */
 
 /* The daemon of the last event. */
 static void report_absent(const struct feed *feed, const struct gatherer *g)
@@ -26,8 +25,12 @@ static enum gather_end gather_all(struct feed *feed, const struct gatherer *g)
         enum gather_end whole = GATHERED_ALL;
         const Hw__Update *update = NULL;
 
+        if (feed_is_live(feed) && feed_daemons(feed) == 1 && absent_at_once(feed_endpoint(feed, 0))) {
+                report_absent(feed, g);
+                return GATHERED_FAILED;
+        }
         while (!signals_stop()) {
-                switch (feed_next(feed, feed_is_live(feed) ? SNAPSHOT_MS : FILES_MS, &update)) {
+                switch (feed_next(feed, feed_is_live(feed) ? ABSENT_MS : FILES_MS, &update)) {
                 case FEED_UPDATE:
                         if (g->take(g->ctx, feed_daemon(feed), update) == 0)
                                 break;

@@ -17,9 +17,8 @@
 #include "proto/base/whole_file.h"
 #include "proto/recording/stretch.h"
 
-#define TIMEOUT_MS 5000
-#define WAIT_MS    10000 /* for the disk */
-#define PAUSE_MS   20
+#define WAIT_MS  10000 /* for the disk */
+#define PAUSE_MS 20
 
 #define PROFILE_BYTES ((size_t)16 << 20)
 
@@ -50,7 +49,7 @@ static void on_reply(void *ctx, const Hw__Reply *reply)
 /* target NULL: where recordings are. False with an error message. */
 static bool send_request(const struct locate *l, const char *target, bool seal, struct answer *a, struct error *error)
 {
-        char publish[256], request[256], text[ABSENT_TEXT];
+        char publish[256], request[256];
         const char *endpoint = l->endpoint;
         Hw__Request *r;
 
@@ -59,8 +58,6 @@ static bool send_request(const struct locate *l, const char *target, bool seal, 
                 return error_set(error, "the default socket's path is too long; give --connect");
         if (!endpoint)
                 endpoint = publish;
-        if (absent_for_good(endpoint, error))
-                return false;
         r = hw_request_new(HW__REQUEST__WHAT_RECORDING);
         if (!r || (target && hw_request_set_text(&r->recording->target, target) < 0)) {
                 hw_request_destroy(&r);
@@ -68,12 +65,10 @@ static bool send_request(const struct locate *l, const char *target, bool seal, 
         }
         r->recording->has_seal = true;
         r->recording->seal = seal;
-        int status = hw_request(endpoint, r, TIMEOUT_MS, on_reply, a);
+        const bool answered = absent_request(endpoint, r, on_reply, a, error);
         hw_request_destroy(&r);
-        if (status == -ETIMEDOUT)
-                return error_set(error, "%s", absent_daemon(text, sizeof(text), endpoint));
-        if (status < 0)
-                return error_set(error, "asking %s failed: %s", endpoint, strerror(-status));
+        if (!answered)
+                return false;
         if (a->refused)
                 *error = a->error;
         return !a->refused;
