@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "client/answers/census.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -70,10 +71,15 @@ char *band_contents_text(char *out, size_t size, const struct world_band *band)
 
 static void add_size(struct census_age *a, const struct world_target *t, bool over)
 {
-        char then[HW_NUMBER_MAX], now[HW_NUMBER_MAX];
+        const double pause = t->census->outside ? NAN : facts_get(t, FACT_WATCH_PAUSE);
+        char then[HW_NUMBER_MAX], now[HW_NUMBER_MAX], paused[HW_NUMBER_MAX];
 
-        add(a->after, "%s at %s", over ? " before the end" : " ago",
-            hw_bytes_text(then, sizeof(then), (double)a->total_bytes));
+        add(a->after, "%s", over ? " before the end" : " ago");
+        if (t->census->outside)
+                add(a->after, " (without a pause)");
+        else if (pause > 0)
+                add(a->after, " (%s pause)", hw_duration_text(paused, sizeof(paused), pause));
+        add(a->after, " at %s", hw_bytes_text(then, sizeof(then), (double)a->total_bytes));
         if (!a->stale && !has_garbage(t, over))
                 return;
         (void)hw_bytes_text(now, sizeof(now), (double)t->heap->live_bytes);
@@ -99,7 +105,7 @@ static void add_kind(struct census_age *a, const struct world_target *t)
                     hw_share_text(share, sizeof(share),
                                   census_margin(c->spread, (double)largest, (double)c->total_bytes) / (double)largest));
         else
-                add(a->before, c->outside ? "last census, without a pause, " : "last census ");
+                add(a->before, "last census ");
 }
 
 void census_age_of(struct census_age *ret, const struct world_target *t, bool live)

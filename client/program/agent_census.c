@@ -85,10 +85,10 @@ bool agent_census(const struct agent_place *place, char *ret, size_t size, struc
                         return false;
                 if (number_in(status, "taken", &taken) && taken > before) {
                         if (number_in(status, "pause_ms", &pause_ms) && pause_ms > 0)
-                                snprintf(ret, size, "census %.0f of %s was taken; the program paused for %.3g ms",
-                                         taken, place->target, pause_ms);
+                                snprintf(ret, size, "a census of %s was taken; the program paused for %.3g ms",
+                                         place->target, pause_ms);
                         else
-                                snprintf(ret, size, "census %.0f of %s was taken", taken, place->target);
+                                snprintf(ret, size, "a census of %s was taken", place->target);
                         return true;
                 }
         } while (clock_mono_ms() < until);

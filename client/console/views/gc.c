@@ -131,8 +131,8 @@ static const struct column figures[] = {
         { .title = "GC sync time", .name = "sync_total_ns", .fact = FACT_GC_SYNC },
         { .title = "parallel balance", .name = "parallel_balance", .fact = FACT_GC_BALANCE },
         { .title = "copied", .name = "copied_bytes", .fact = FACT_GC_COPIED },
-        { .title = "slop", .name = "slop_bytes", .fact = FACT_GC_SLOP },
-        { .title = "max slop", .name = "max_slop_bytes", .fact = FACT_GC_SLOP_MAX },
+        { .title = "slop, last", .name = "slop_bytes", .fact = FACT_GC_SLOP },
+        { .title = "max slop, major", .name = "max_slop_bytes", .fact = FACT_GC_SLOP_MAX },
         { .title = "free blocks", .name = "free_blocks_bytes", .fact = FACT_GC_FRAGMENTATION,
           .help = "in the heap but in no use after the last collection, which the runtime's own statistics call "
                   "fragmentation; most of it is where the next collection copies to" },

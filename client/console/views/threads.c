@@ -70,6 +70,15 @@ static const struct column capability_columns[] = {
 };
 /* clang-format on */
 
+static const char *why_no_events(const struct scene *s)
+{
+        if (s->target && world_from_outside(s->target))
+                return UNKNOWN_TEXT
+                        "  not known from outside: why the agent is not in it (it is stripped, ...), "
+                        "`heapwatch doctor PROGRAM` says";
+        return UNKNOWN_TEXT "  no scheduler events: they need -eventlog (before GHC 9.4) and +RTS -ls";
+}
+
 static void capability_rows(const struct console *c, struct table *t)
 {
         const Hw__Sched *s = c->scene.target ? c->scene.target->sched : NULL;
@@ -80,7 +89,7 @@ static void capability_rows(const struct console *c, struct table *t)
 
 static const struct table_class capabilities = {
         .name = "capabilities",
-        .empty = UNKNOWN_TEXT "  no scheduler events: they need -eventlog (before GHC 9.4) and +RTS -ls",
+        .why_empty = why_no_events,
         .columns = capability_columns,
         .n_columns = ARRAY_SIZE(capability_columns),
         .sort = 0,
@@ -146,7 +155,7 @@ static void stop_rows(const struct console *c, struct table *t)
 
 static const struct table_class stops = {
         .name = "stops",
-        .empty = UNKNOWN_TEXT "  no scheduler events: they need -eventlog (before GHC 9.4) and +RTS -ls",
+        .why_empty = why_no_events,
         .columns = stop_columns,
         .n_columns = ARRAY_SIZE(stop_columns),
         .sort = 1,
