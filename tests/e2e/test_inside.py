@@ -1268,7 +1268,7 @@ def test_refused_with_the_reason(directory, threaded):
 
 def test_a_program_of_another_user_is_refused_with_the_reason(directory, threaded):
     require_another_user()
-    for name in ("heapwatch", "heapwatch-inspect"):
+    for name in ("heapwatch", "heapwatch-live", "heapwatch-inspect"):
         shutil.copy(pathlib.Path(CLIENT).with_name(name), directory / name)
     os.chmod(directory, 0o755)
     done = subprocess.run([directory / "heapwatch", "threads", str(threaded.pid)], user=65534, group=65534, extra_groups=[],

@@ -412,7 +412,7 @@ def test_what_yama_forbids_is_said_with_its_setting(directory, scope):
     directory.chmod(0o755)
     undumpable = "import ctypes, time; ctypes.CDLL(None).prctl(4, 0, 0, 0, 0); print(flush=True); time.sleep(1000)"  # not to be inspected by its user
     as_nobody = ("setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups")
-    for name in ("heapwatch", "heapwatch-inspect"):     # where it can read them
+    for name in ("heapwatch", "heapwatch-live", "heapwatch-inspect"):     # where it can read them
         shutil.copy(pathlib.Path(CLIENT).with_name(name), directory / name)
     with running(*as_nobody, "/usr/bin/python3", "-c", undumpable, stdout=subprocess.PIPE) as program:
         assert program.stdout.readline()
