@@ -48,6 +48,7 @@ struct standing {
 
 /* Why a standing is kept. */
 enum standing_kept {
+        STANDING_NONE,  /* nothing is kept: its memory is for the next one */
         STANDING_READY, /* memory runs out: the next samples may be the last */
         STANDING_MET,   /* the growth has met its limit, and the program does little but collect */
         STANDING_FELL   /* most live data was freed a moment ago: if the run ends now, by its shutdown */

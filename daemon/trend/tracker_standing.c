@@ -52,6 +52,14 @@ static void read_standing(const struct tracker *t, struct standing *ret)
         tracker_growth_now(t, &ret->growth);
         ret->has_limit = tracker_time_to_limit_now(t, &ret->limit);
         ret->has_early = tracker_early_now(t, &ret->early);
+        /* what is not known may hold anything, and a checkpoint has all of it */
+        for (unsigned i = 0; i < STANDING_SERIES; i++)
+                if (!ret->series[i].known)
+                        ret->series[i].trend = (struct trend_result){ .verdict = TREND_UNKNOWN };
+        if (!ret->has_limit)
+                ret->limit = (struct limit_time){ .as_of_ns = 0 };
+        if (!ret->has_early)
+                ret->early = (struct tracked_early){ .as_of_ns = 0 };
         if (t->early.live.rise.samples > 0) {
                 ret->live_bytes = u64_sat(t->early.live.rise.last);
                 ret->live_time_ns = u64_sat(t->early.live.rise.last_s * 1e9);
@@ -78,9 +86,15 @@ void tracker_standing(const struct tracker *t, struct standing *ret)
         ret->heap_bytes = kept->heap_bytes;
 }
 
+/* NULL: nothing is kept now. */
+static struct kept_standing *find_kept(const struct tracker *t)
+{
+        return t->kept && t->kept->why != STANDING_NONE ? t->kept : NULL;
+}
+
 const struct standing *tracker_standing_kept(const struct tracker *t)
 {
-        const struct kept_standing *k = t->kept;
+        const struct kept_standing *k = find_kept(t);
 
         if (!k || k->why == STANDING_READY || (k->why == STANDING_FELL && !t->ended && !k->of.early.runs_out))
                 return NULL;
@@ -96,13 +110,14 @@ bool tracker_has_last_values(const struct tracker *t)
 
 static void drop(struct tracker *t)
 {
-        free(t->kept);
-        t->kept = NULL;
+        if (t->kept)
+                t->kept->why = STANDING_NONE;
 }
 
 void tracker_standing_clear(struct tracker *t)
 {
-        drop(t);
+        free(t->kept);
+        t->kept = NULL;
         t->newest_heap = t->heap_before = NAN;
 }
 
@@ -158,7 +173,7 @@ void tracker_standing_advance(struct tracker *t)
         }
         if (s && s->out.warned && s->rise.rising)
                 (void)keep(t, STANDING_READY);
-        else if (t->kept && has_met_limit(t))
+        else if (find_kept(t) && has_met_limit(t))
                 t->kept->why = STANDING_MET;
         else
                 drop(t);
@@ -181,7 +196,7 @@ void tracker_standing_live(struct tracker *t, uint64_t time_ns, double bytes)
                         drop(t);
                 return;
         }
-        if (before < FALL_LEAST || bytes >= FALL_SHARE * before || (!t->kept && !keep(t, STANDING_FELL)))
+        if (before < FALL_LEAST || bytes >= FALL_SHARE * before || (!find_kept(t) && !keep(t, STANDING_FELL)))
                 return;
         t->kept->met = t->kept->why == STANDING_MET;
         t->kept->why = STANDING_FELL;

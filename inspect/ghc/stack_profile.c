@@ -258,7 +258,7 @@ static const char *service_of(struct stack *s, const struct threads *t, uint64_t
                 const uint64_t address = i < t->in_c.n ? t->in_c.items[i].function : at;
                 const struct mapping *m = program_mapping(s->ghc->program, address);
                 const char *file = m && m->file ? s->ghc->program->files[m->file - 1] : "";
-                const uint32_t name = name_of_place(s->profile, s->ghc, address, true);
+                const uint32_t name = name_of_place(s->profile, s->ghc, address, i < t->in_c.n);
 
                 if (strstr(file, "libheapwatch-agent"))
                         return "(heapwatch's agent)";

@@ -48,7 +48,7 @@ def main():
     parser.add_argument("program", nargs="+")
     options = parser.parse_args()
     folder = tempfile.mkdtemp(prefix="hw", dir=(options.chroot or "") + "/tmp")
-    for name in ("heapwatch", "heapwatchd", "libheapwatch-agent.so"):   # where the program sees them, too
+    for name in ("heapwatch", "heapwatch-live", "heapwatchd", "libheapwatch-agent.so"):   # where the program sees them, too
         shutil.copy(os.path.join(os.path.dirname(options.heapwatch), name), folder)
     env = {**os.environ, "HEAPWATCH_DIR": folder, "XDG_STATE_HOME": folder}
     wrong = collections.Counter()

@@ -118,7 +118,7 @@ def private_daemon(options, *more):
     """Our own daemon at the default endpoint of our own directory, where the programs see it, too: the environment for it.
     `more` options of it."""
     with tempfile.TemporaryDirectory(prefix="hw", dir=(options.chroot or "") + "/tmp") as folder:
-        for name in ("heapwatch", "heapwatchd", "heapwatch-inspect", "libheapwatch-agent.so"):
+        for name in ("heapwatch", "heapwatch-live", "heapwatchd", "heapwatch-inspect", "libheapwatch-agent.so"):
             shutil.copy(os.path.join(os.path.dirname(options.heapwatch), name), folder)
         options.heapwatch = folder + "/heapwatch"
         env = {k: v for k, v in os.environ.items() if k not in ("LD_PRELOAD", "GHCRTS", "HEAPWATCH_AGENT")}

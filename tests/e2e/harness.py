@@ -183,7 +183,10 @@ def free_ports(n=1):
 
 
 def copy_program(program, directory):
-    """To be run there: under valgrind the program itself, not the script that starts it under valgrind."""
+    """To be run there: under valgrind the program itself, not the script that starts it under valgrind. What heapwatch
+    continues in is brought with it."""
+    if program == CLIENT:
+        copy_program(CLIENT.with_name("heapwatch-live"), directory)
     shutil.copy(program.with_name(f"{program.name}.real") if VALGRIND else program, directory / program.name)
     (directory / program.name).chmod(0o755)
 

@@ -175,7 +175,7 @@ def test_several_daemons():
 @pytest.mark.parametrize("args, message", [
     (["--fail-on", "criticle"], "--fail-on: unknown 'criticle'; did you mean 'critical'?"),
     (["--format", "xml"], "--format: unknown 'xml'; expected text or json"),
-    (["--connect", "ipc:///x/publish", "file"], "files and --connect exclude each other")])
+    (["--connect", "ipc:///x/publish", "x.eventlog"], "files and --connect exclude each other")])
 def test_mistakes(args, message):
     done = client("alerts", *args)
     assert done.returncode == 2 and message in done.stderr.decode()

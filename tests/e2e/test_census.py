@@ -87,7 +87,7 @@ def test_the_page_takes_a_census_and_says_what_it_cost(daemon, held):
 @pytest.mark.skipif(VALGRIND, reason="censuses of 200 MB take minutes there")
 def test_a_large_heap_gets_few_censuses_and_each_face_says_how_old_the_last_one_is(daemon, held):
     with run(daemon, held, 200):
-        assert ask(daemon, "ctl", "census", "p").startswith("census ")
+        assert ask(daemon, "ctl", "census", "p").startswith("a census ")
         wait_for(lambda: newest(daemon).total_bytes > 100 << 20, "a census of all of it")
         before = status(daemon)
         assert before["pause_ms"] > 20 and before["budget"] == 0.05
@@ -145,7 +145,7 @@ def test_a_large_heap_with_the_agent_is_estimated(held):
         census, estimates = newest(daemon), bands(daemon)
         assert census.outside and census.spread < 0.2 and status(daemon)["given"] > 0
         assert trend(daemon)["sentence"].startswith("last census, estimated from a sample (largest band ±")
-        assert ask(daemon, "ctl", "census", "p").startswith("census ")
+        assert ask(daemon, "ctl", "census", "p").startswith("a census ")
         whole = wait_for(lambda: newest(daemon).spread == 0 and bands(daemon), "one that the runtime has made")
         total = sum(whole.values())
         for label, size in whole.items():
@@ -174,7 +174,7 @@ def test_censuses_are_read_from_outside_without_a_pause(build, tmp_path):
 
         # What does not change has the same size, whoever makes the census.
         kept, from_outside = ("Bin", "Tip", "Just", "I#"), bands(daemon)
-        assert ask(daemon, "ctl", "census", "p").startswith("census ")
+        assert ask(daemon, "ctl", "census", "p").startswith("a census ")
         own = wait_for(lambda: (b := bands(daemon)) and status(daemon)["taken"] > now["taken"] and b, "one of the agent's")
         large = {label for label in own if label.rsplit(".", 1)[-1] in kept and own[label] > 100000}
         assert len(large) >= 3 and {label: own[label] for label in large} == {label: from_outside[label] for label in large}

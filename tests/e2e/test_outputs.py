@@ -23,7 +23,7 @@ COMMANDS = {
     "keys": None,           # writes files of its own: test_keys.py
     "attach": None, "detach": None, "ps": None, "threads": None, "profile": None, "heap": None, "why": None,     # of programs that run
     "top": ["--once", LOG], "pipe": ["--format", "csv", LOG], "alerts": [LOG], "check": [LOG], "rules": ["list"],
-    "doctor": [LOG], "summary": [LOG], "trend": [LOG], "diff": [LOG, LOG], "post-mortem": [LOG], "web": ["--listen", "127.0.0.1:0", LOG],
+    "doctor": [LOG], "summary": [LOG], "trend": [LOG], "diff": [LOG, LOG], "query": ["SELECT * FROM facts", LOG], "post-mortem": [LOG], "web": ["--listen", "127.0.0.1:0", LOG],
     "report": ["--format", "json", "-o", "-", LOG], "events": [LOG], "convert": [LOG, "--to", "hp"], "completion": ["bash"],
     "help": ["top"], "version": [],
 }

@@ -134,8 +134,8 @@ def test_builtin_rules_of_real_logs(name, directory):
 def test_every_builtin_rule_has_a_case():
     rules = {line.split()[1] for line in client("rules", "list").stdout.decode().splitlines()}
     cases = [case[-1] for case in (*MADE.values(), *LOGGED.values())]
-    assert len(rules) == 18
-    for rule in rules - {"stream-stalled", "recording-paused", "failed", "resident-growth", "threads-pile-up", "off-heap-growth"}:
+    assert len(rules) == 19
+    for rule in rules - {"stream-stalled", "recording-paused", "failed", "resident-growth", "threads-pile-up", "off-heap-growth", "heap-limit-met"}:
         assert any(rule in fired for fired in cases) and any(rule not in fired for fired in cases), rule
 
 

@@ -203,7 +203,7 @@ def test_what_was_found_is_kept_for_the_next_start(directory, of_runtime):
     programs, folder, searches = directory / "bin", directory / "signatures", directory / "searches"
     programs.mkdir()
     folder.mkdir()
-    for path in (CLIENT, *BUILD.glob("libheapwatch*.so*")):
+    for path in (CLIENT, CLIENT.with_name("heapwatch-live"), *BUILD.glob("libheapwatch*.so*")):
         shutil.copy(path, programs)
     inspect = programs / "heapwatch-inspect"
     inspect.write_text(f'#!/bin/sh\n[ "$1" != symbols ] || echo "$3" >> {searches}\nexec {INSPECT} "$@"\n')

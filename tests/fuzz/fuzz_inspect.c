@@ -174,7 +174,7 @@ static void heap(struct program *p, struct ghc *g, const struct inspect_request 
                 return;
         if (snapshot_copy(&s, true, fuzz_never, NULL, &error) && snapshot_reread(&s, fuzz_never, NULL) &&
             snapshot_index(&s)) {
-                const struct inspect_subject subject = { .request = request, .program = p, .ghc = g };
+                struct inspect_subject subject = { .request = request, .program = p, .ghc = g };
                 (void)show_heap(&subject, &s, &error);
                 sample(g, &subject);
                 bands(&s);
