@@ -158,7 +158,7 @@ export interface Recording {
 }
 export interface Trends {
     trends?: Trend[]; growth?: Growth; timeToLimit?: TimeToLimit; scale?: TrendScale; bandsLeftOut?: U64;
-    lateSamples?: U64; limitBytes?: U64; limitSource?: string; threads?: ThreadRise; early?: EarlyWarning;
+    lateSamples?: U64; limitBytes?: U64; limitSource?: string; early?: EarlyWarning; threads?: ThreadRise;
 }
 export interface Trend {
     series?: string; band?: number; verdict?: string; sinceNs?: U64; asOfNs?: U64; slope?: number; slopeLow?: number;
@@ -194,16 +194,16 @@ export interface TimeToLimit {
 export interface TrendScale {
     resolutionNs?: U64; leakAfterNs?: U64; automatic?: boolean; sentence?: string;
 }
-export interface ThreadRise {
-    threads?: number; threadsBefore?: number; rate?: number; rateLow?: number; rateHigh?: number; onsetFromNs?: U64;
-    onsetToNs?: U64; sinceStart?: boolean; asOfNs?: U64; sentence?: string; label?: string; labelThreads?: U64;
-}
 export interface EarlyWarning {
     series?: string; rising?: boolean; runsOut?: boolean; levelBytes?: number; baseBytes?: number; rate?: number;
     rateLow?: number; rateHigh?: number; onsetFromNs?: U64; onsetToNs?: U64; sinceStart?: boolean; limitBytes?: U64;
     limitSource?: string; soonestNs?: U64; latestNs?: U64; asOfNs?: U64; sentence?: string; noteBefore?: Note;
     noteAfter?: Note; bands?: GrowingBand[]; explainedShare?: number; censusTimeNs?: U64; heldBack?: boolean;
     levelTimeNs?: U64; midNs?: U64; atLimit?: boolean; key?: string;
+}
+export interface ThreadRise {
+    threads?: number; threadsBefore?: number; rate?: number; rateLow?: number; rateHigh?: number; onsetFromNs?: U64;
+    onsetToNs?: U64; sinceStart?: boolean; asOfNs?: U64; sentence?: string; label?: string; labelThreads?: U64;
 }
 export interface Alerts {
     alerts?: Alert[]; leftOut?: U64; rulesGeneration?: U64;
