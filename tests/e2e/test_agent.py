@@ -155,7 +155,7 @@ def test_censuses_are_those_that_were_asked_for(directory, bare):
 
     for build in BUILDS:
         with Daemon(directory, f"p=unix:{directory}/agent"), \
-                watched(directory, bare[f"serve-{build}"], settings="interval=3600;flush=0.1") as program:
+                watched(directory, bare[f"serve-{build}"], settings="interval=3600;flush=0.1;max-pause=0") as program:
             wait_for(lambda: "heap=T" in asked("agent", "p", "status").stdout, "the heap profile")
             before = int(re.search(r" taken=(\d+)", asked("agent", "p", "status").stdout)[1])
             for _ in range(3):

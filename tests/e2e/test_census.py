@@ -35,7 +35,8 @@ def daemon(tmp_path):
 def run(daemon, program, mib, *options, rounds=()):
     """It keeps that much, under the name p, once all of it is there; `rounds`: with major collections of its own."""
     env = {**os.environ, "HEAPWATCH_DIR": str(daemon.directory)}
-    with running(CLIENT, "run", "--no-top", "--name", "p", *options, "--", program, str(mib), *rounds, env=env, stdin=subprocess.PIPE,
+    pause = () if "--max-pause" in options else ("--max-pause", "24h")    # however busy the machine is
+    with running(CLIENT, "run", "--no-top", "--name", "p", *pause, *options, "--", program, str(mib), *rounds, env=env, stdin=subprocess.PIPE,
                  stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout.readline() == "ready\n"
         yield process
