@@ -162,7 +162,10 @@ static bool request_start(void)
 /* The runtime's start is over. */
 static void begin(void)
 {
+        const struct server_facts facts = server_facts();
+
         timetable_set_flush(&p.timetable, thread_now_ns(), p.timetable.flush_ns);
+        budget_learn(&p.timetable.budget, thread_now_ns(), &facts.census); /* or the first census seems forbidden */
         if (runtime_kind.threaded && request_start())
                 go_in_unlocked(false, true);
         timetable_set_profile(&p.timetable, thread_now_ns(), logging_profile());

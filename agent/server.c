@@ -385,6 +385,7 @@ static void run(void)
 
 int server_start(void)
 {
+        read_surroundings(); /* the first census is due soon, and its pause is predicted by them */
         int r = thread_start(&s.thread, "heapwatch-io", run);
 
         s.running = r == 0;

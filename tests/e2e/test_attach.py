@@ -379,7 +379,7 @@ def test_a_program_with_an_eventlog_of_its_own(directory, serving, build):
         program.stdin.close()
         assert program.wait(DEADLINE_S) == 0
     summary = json.loads(heapwatch(directory, "summary", "--format", "json", own).stdout)
-    assert summary["finished"] and summary["heapProfile"]["censuses"] >= 2
+    assert summary["finished"] and summary["heapProfile"]["censuses"] >= 1
     assert all(summary["stream"][k] == 0 for k in ("lostBytes", "resyncs", "unknownEvents", "timeAnomalies")), summary
 
 
