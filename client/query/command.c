@@ -185,6 +185,8 @@ static int print_result(const struct request *r, const struct command *c, sqlite
                 return EXIT_USAGE; /* by a signal */
         if (status != SQLITE_DONE)
                 return command_error(c, "%s", sqlite3_errmsg(q->db));
+        if (failed == -EPIPE) /* the reader of the pipe has exited */
+                return EXIT_OK;
         return failed ? command_error(c, "cannot write: %s", strerror(-failed)) : EXIT_OK;
 }
 
