@@ -188,13 +188,15 @@ static void add_topic(struct front *f, struct connection *c, uint64_t topic)
 
         if (find_topic(c, topic) < c->n_topics)
                 return;
+        if (!ARRAY_RESERVE_NEXT(c->topics, c->n_topics)) {
+                front_report(c, "there is no memory for one more of its subscriptions");
+                front_close(c);
+                return;
+        }
+        c->topics[c->n_topics++] = topic;
         const unsigned long all = atomic_fetch_add(&f->subscriptions, 1) + 1;
         log_debug("subscriptions=%lu added", all);
-        const bool room = ARRAY_RESERVE_NEXT(c->topics, c->n_topics);
-        if (room)
-                c->topics[c->n_topics] = topic;
-        c->n_topics++;
-        if (room && c->n_topics <= LIMIT_SUBSCRIPTIONS_OF_ONE && all <= f->most_subscriptions)
+        if (c->n_topics <= LIMIT_SUBSCRIPTIONS_OF_ONE && all <= f->most_subscriptions)
                 return;
         (void)snprintf(why, sizeof(why), "it has %u subscriptions of %lu in all; the limits are %u and %u", c->n_topics,
                        all, LIMIT_SUBSCRIPTIONS_OF_ONE, f->most_subscriptions);
