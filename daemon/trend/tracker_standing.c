@@ -72,18 +72,16 @@ void tracker_standing(const struct tracker *t, struct standing *ret)
 {
         const struct standing *kept = tracker_standing_kept(t);
 
-        read_standing(t, ret);
-        if (!kept)
+        if (!kept) {
+                read_standing(t, ret);
                 return;
+        }
+        *ret = *kept;
         for (unsigned i = 0; i < STANDING_SERIES; i++)
                 ret->series[i].known = tracker_verdict(t, subject_series(judged[i]), &ret->series[i].trend);
         tracker_growth(t, &ret->growth);
         ret->has_limit = tracker_time_to_limit(t, &ret->limit);
         ret->has_early = tracker_early(t, &ret->early);
-        ret->as_of_ns = kept->as_of_ns;
-        ret->live_bytes = kept->live_bytes;
-        ret->live_time_ns = kept->live_time_ns;
-        ret->heap_bytes = kept->heap_bytes;
 }
 
 /* NULL: nothing is kept now. */
@@ -108,7 +106,7 @@ bool tracker_has_last_values(const struct tracker *t)
 
 /* -------------------------------------------------------------------- keeping */
 
-static void drop(struct tracker *t)
+static void drop_standing(struct tracker *t)
 {
         if (t->kept)
                 t->kept->why = STANDING_NONE;
@@ -122,7 +120,7 @@ void tracker_standing_clear(struct tracker *t)
 }
 
 /* False: out of memory; then nothing is kept, and what is said at the end is as of the end. */
-static bool keep(struct tracker *t, enum standing_kept why)
+static bool keep_standing(struct tracker *t, enum standing_kept why)
 {
         if (!t->kept)
                 t->kept = malloc(sizeof(*t->kept));
@@ -169,14 +167,14 @@ void tracker_standing_advance(struct tracker *t)
         if (t->kept && t->kept->why == STANDING_FELL) {
                 if (sub_sat(t->watermark_ns, t->kept->fell_ns) <= fall_lasts_ns(t))
                         return;
-                drop(t);
+                drop_standing(t);
         }
         if (s && s->out.warned && s->rise.rising)
-                (void)keep(t, STANDING_READY);
+                (void)keep_standing(t, STANDING_READY);
         else if (find_kept(t) && has_met_limit(t))
                 t->kept->why = STANDING_MET;
         else
-                drop(t);
+                drop_standing(t);
 }
 
 /* Of the collection in which the live data fell, or the one before: its size may have come before its live data. */
@@ -193,10 +191,10 @@ void tracker_standing_live(struct tracker *t, uint64_t time_ns, double bytes)
 
         if (t->kept && t->kept->why == STANDING_FELL) {
                 if (bytes >= RECOVERED_SHARE * t->kept->fell_from)
-                        drop(t);
+                        drop_standing(t);
                 return;
         }
-        if (before < FALL_LEAST || bytes >= FALL_SHARE * before || (!find_kept(t) && !keep(t, STANDING_FELL)))
+        if (before < FALL_LEAST || bytes >= FALL_SHARE * before || (!find_kept(t) && !keep_standing(t, STANDING_FELL)))
                 return;
         t->kept->met = t->kept->why == STANDING_MET;
         t->kept->why = STANDING_FELL;
