@@ -88,7 +88,7 @@ void budget_spend(struct census_budget *b, int64_t now)
 
 /* ------------------------------------------------------------- what one costs */
 
-static double load(const struct census_budget *b)
+static double machine_load(const struct census_budget *b)
 {
         return b->seen.load > 1 ? b->seen.load : 1;
 }
@@ -96,7 +96,7 @@ static double load(const struct census_budget *b)
 /* On a machine with other work a thread of the collection may wait for its turn, however short the collection is. */
 static bool is_surprise(const struct census_budget *b, int64_t pause_ns)
 {
-        const double slice = (double)BUDGET_SLICE_NS * load(b);
+        const double slice = (double)BUDGET_SLICE_NS * machine_load(b);
 
         return (b->longest_ns > 0 && pause_ns > b->longest_ns) ||
                ((double)pause_ns > slice && (double)pause_ns > BUDGET_SURPRISE * (double)b->expected_ns);
@@ -112,7 +112,7 @@ static void learn_cost(struct census_budget *b, int64_t now, const struct census
                 b->ended_ns = pause_ns;
         b->costs[b->n_costs % BUDGET_COSTS].pause_ns = f->pause_ns;
         b->costs[b->n_costs % BUDGET_COSTS].live_bytes = f->live_bytes;
-        b->costs[b->n_costs % BUDGET_COSTS].load = load(b);
+        b->costs[b->n_costs % BUDGET_COSTS].load = machine_load(b);
         b->n_costs++;
         b->left_ns = within_limits(b, (double)(b->left_ns + b->charged_ns) - (double)pause_ns * (double)n);
         b->charged_ns = 0;
@@ -145,13 +145,13 @@ static double usual_ns(double live)
 static double predict_by(const struct census_budget *b, unsigned i)
 {
         const double pause = (double)b->costs[i].pause_ns, live = live_bytes(b), then = (double)b->costs[i].live_bytes;
-        const double busier = load(b) > b->costs[i].load ? load(b) / b->costs[i].load : 1;
+        const double busier = machine_load(b) > b->costs[i].load ? machine_load(b) / b->costs[i].load : 1;
 
         if (then <= 0 || live <= 0)
                 return pause * busier;
         if (b->costs[i].live_bytes >= MEASURED_BYTES || live <= then)
                 return busier * (pause > FIXED_NS ? FIXED_NS + (pause - FIXED_NS) * live / then : pause);
-        const double expected = usual_ns(live) * load(b);
+        const double expected = usual_ns(live) * machine_load(b);
         return pause * busier > expected ? pause * busier : expected;
 }
 
@@ -164,7 +164,7 @@ bool budget_predict(const struct census_budget *b, int64_t *ret_ns)
                 longest = ns > longest ? ns : longest;
         }
         if (b->n_costs == 0)
-                longest = usual_ns(live_bytes(b)) * load(b);
+                longest = usual_ns(live_bytes(b)) * machine_load(b);
         *ret_ns = longest < (double)LONGEST_NS ? (int64_t)longest : LONGEST_NS;
         return b->n_costs > 0 || live_bytes(b) > 0;
 }

@@ -18,7 +18,8 @@
 #define CARRIED_LEAST 0.25 /* of the growth, by the bands that are judged: with less none is named */
 #define OLD_SHARE     0.05 /* of a level: what it may have risen by since it was measured is said when it is more */
 
-static const char *done(struct phrase *s, const struct phrase_row *table)
+/* What the table says; its key, "" where no condition holds. */
+static const char *append_keyed(struct phrase *s, const struct phrase_row *table)
 {
         const struct phrase_row *row = phrase_append_table(s, table);
 
@@ -113,7 +114,7 @@ const char *sentence_verdict_key(char *out, size_t size, const struct trend_resu
 {
         struct phrase s = phrase_begin(out, size, r->over, verdict_slots, r);
 
-        return done(&s, verdicts);
+        return append_keyed(&s, verdicts);
 }
 
 char *sentence_verdict(char *out, size_t size, const struct trend_result *r)
@@ -333,7 +334,7 @@ static const struct phrase_row growths[] = {
 };
 
 /* The series that a sentence gives the growth or rise of. */
-static const struct growth_series *told_series(const struct growth *g)
+static const struct growth_series *find_subject_series(const struct growth *g)
 {
         if (g->process_only)
                 return &g->rss;
@@ -348,10 +349,10 @@ static const struct growth_series *told_series(const struct growth *g)
 
 const char *sentence_growth_key(char *out, size_t size, const struct growth *g, const struct bands *bands)
 {
-        const struct subject_of_growth o = { g, bands, told_series(g) };
+        const struct subject_of_growth o = { g, bands, find_subject_series(g) };
         struct phrase s = phrase_begin(out, size, g->over, growth_slots, &o);
 
-        return done(&s, growths);
+        return append_keyed(&s, growths);
 }
 
 char *sentence_growth(char *out, size_t size, const struct growth *g, const struct bands *bands)
@@ -519,7 +520,7 @@ const char *sentence_early_key(char *out, size_t size, const struct tracked_earl
 {
         struct phrase s = phrase_begin(out, size, r->ended, early_slots, r);
 
-        return done(&s, rises);
+        return append_keyed(&s, rises);
 }
 
 char *sentence_early(char *out, size_t size, const struct tracked_early *r)

@@ -95,7 +95,7 @@ static const char *read_answer(int fd, struct reading *r, uint64_t wait_ms, stru
 }
 
 /* A connection to the agent there, nonblocking; -1 with an error message. */
-static int reach(const char *path, uint64_t wait_ms, struct error *error)
+static int connect_agent(const char *path, uint64_t wait_ms, struct error *error)
 {
         const uint64_t until = clock_mono_ms() + wait_ms;
         int fd;
@@ -119,7 +119,8 @@ bool agent_request(const char *path, const char *request, uint64_t wait_ms, char
 {
         static struct reading r;
         char line[128];
-        int n = snprintf(line, sizeof(line), "%ld %s\n", (long)getpid(), request), fd = reach(path, wait_ms, error);
+        int n = snprintf(line, sizeof(line), "%ld %s\n", (long)getpid(), request),
+            fd = connect_agent(path, wait_ms, error);
 
         if (fd < 0)
                 return false;

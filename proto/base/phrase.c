@@ -13,7 +13,7 @@ struct phrase phrase_begin(char *out, size_t size, bool over, const struct phras
         return (struct phrase){ .out = out, .size = size, .over = over, .slots = slots, .of = of };
 }
 
-static void append(struct phrase *s, const char *text, size_t n)
+static void append_raw(struct phrase *s, const char *text, size_t n)
 {
         const size_t room = s->size - s->used - 1, fits = n < room ? n : room;
 
@@ -33,7 +33,7 @@ bool phrase_printf(struct phrase *s, const char *format, ...)
         va_start(args, format);
         const int n = vsnprintf(text, sizeof(text), format, args);
         va_end(args);
-        append(s, text, n < 0 ? 0 : strlen(text));
+        append_raw(s, text, n < 0 ? 0 : strlen(text));
         return true;
 }
 
@@ -85,9 +85,9 @@ static bool put_braces(struct phrase *s, const char *text, size_t n)
         if (!bar)
                 return put_slot(s, text, n);
         if (s->over)
-                append(s, bar + 1, n - (size_t)(bar + 1 - text));
+                append_raw(s, bar + 1, n - (size_t)(bar + 1 - text));
         else
-                append(s, text, (size_t)(bar - text));
+                append_raw(s, text, (size_t)(bar - text));
         return true;
 }
 
@@ -103,7 +103,7 @@ static bool put_text(struct phrase *s, const char **at)
                         const size_t n = strcspn(p + 1, "}");
                         if (!put_braces(s, p + 1, n)) {
                                 known = false;
-                                append(s, "?", 1);
+                                append_raw(s, "?", 1);
                         }
                         *at = p + 1 + n + (p[1 + n] == '}');
                 } else if (*p == '[') {
@@ -117,7 +117,7 @@ static bool put_text(struct phrase *s, const char **at)
                         *at += **at == ']';
                 } else {
                         const size_t n = strcspn(p, "{[]");
-                        append(s, p, n);
+                        append_raw(s, p, n);
                         *at = p + n;
                 }
         }

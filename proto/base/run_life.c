@@ -114,7 +114,7 @@ static bool is_process(uint64_t pid, uint64_t ticks)
                process_has_program((pid_t)pid);
 }
 
-static void parse(int fd, const char *directory, struct run_life *ret)
+static void parse_life(int fd, const char *directory, struct run_life *ret)
 {
         char text[TEXT_BYTES], *rest = NULL;
         const ssize_t n = pread(fd, text, sizeof(text) - 1, 0);
@@ -141,7 +141,7 @@ void run_life_read(const char *directory, struct run_life *ret)
         if (fd >= 0 && is_held(fd))
                 ret->end = RUN_LIFE_RUNS;
         else if (fd >= 0)
-                parse(fd, directory, ret);
+                parse_life(fd, directory, ret);
         close_fd(&fd);
 }
 
