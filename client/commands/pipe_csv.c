@@ -20,6 +20,7 @@
 #include "client/state/facts.h"
 #include "heapwatch/text.h"
 #include "proto/base/array.h"
+#include "proto/base/csv.h"
 
 static void append(struct csv_text *out, const char *text, size_t n)
 {
@@ -48,38 +49,15 @@ void csv_done(struct csv_text *out)
         memset(out, 0, sizeof(*out));
 }
 
-/*
- * RFC 4180: a field with comma, quote or newline is quoted; a quote inside is doubled. Newlines were replaced by \n
- * before.
- */
-static void append_quoted(struct csv_text *out, const char *text)
-{
-        if (!strpbrk(text, ",\"\r\n")) {
-                append(out, text, strlen(text));
-                return;
-        }
-        append_char(out, '"');
-        for (; *text; text++) {
-                if (*text == '"')
-                        append_char(out, '"');
-                append_char(out, *text);
-        }
-        append_char(out, '"');
-}
-
 void csv_field(struct csv_text *out, const char *text)
 {
-        size_t size = strlen(text) * 12 + 1; /* the longest escape is \u{NNNNNN} */
-        char *safe = malloc(size + 1);
+        char *cell = csv_cell(text);
 
-        if (!safe) {
+        if (cell)
+                append(out, cell, strlen(cell));
+        else
                 out->error = -ENOMEM;
-                return;
-        }
-        (void)hw_terminal_text(safe + 1, size, text);
-        safe[0] = '\''; /* a spreadsheet would evaluate a text that begins so, which is the program's */
-        append_quoted(out, strchr("=+-@", safe[1]) && safe[1] ? safe : safe + 1);
-        free(safe);
+        free(cell);
 }
 
 /* ------------------------------------------------------------------- rows */

@@ -17,8 +17,8 @@
 
 #include "client/convert/moment.h"
 #include "client/convert/spool.h"
-#include "client/commands/pipe_csv.h"
 #include "heapwatch/text.h"
+#include "proto/base/csv.h"
 #include "proto/base/time.h"
 
 #define GAUGES 4
@@ -142,13 +142,7 @@ static int wide_update(void *state, const struct format_run *run, const Hw__Upda
 
 static int put_field(FILE *out, const char *text)
 {
-        struct csv_text field = { .text = NULL };
-
-        csv_field(&field, text);
-        if (!field.error)
-                (void)fwrite(field.text, 1, field.length, out);
-        csv_done(&field);
-        return field.error;
+        return csv_print(out, text) ? 0 : -ENOMEM;
 }
 
 /* Bands with the same label get their numbers appended. */

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "proto/base/csv.h"
 #include "proto/base/decimal.h"
 #include "proto/base/name_order.h"
 
@@ -98,21 +99,12 @@ char *value_show_rate(char *out, size_t size, enum unit unit, struct rate_unit i
 
 void value_csv(FILE *to, struct value v)
 {
-        char safe[4096], number[DECIMAL_MAX];
+        char number[DECIMAL_MAX];
 
         if (v.is == VALUE_NUMBER && !v.provisional)
                 (void)fputs(decimal_short(number, v.number), to);
-        if (v.is != VALUE_TEXT)
-                return;
-        (void)safe_text(safe, sizeof(safe), v.text);
-        if (!strpbrk(safe, ",\"\r\n")) {
-                (void)fputs(safe, to);
-                return;
-        }
-        (void)fputc('"', to);
-        for (const char *p = safe; *p; p++)
-                (void)fprintf(to, *p == '"' ? "\"\"" : "%c", *p);
-        (void)fputc('"', to);
+        if (v.is == VALUE_TEXT && !csv_print(to, v.text ? v.text : ""))
+                (void)fputc('?', to); /* no memory */
 }
 
 void value_json(struct json_out *j, struct value v)
