@@ -12,12 +12,14 @@
 
 #include "heapwatch/text.h"
 #include "proto/base/array.h"
+#include "proto/base/csv.h"
+#include "proto/base/glyph.h"
 #include "proto/base/json_out.h"
 
-#define GAP           2u
-#define NARROW        8u /* a column of text is not cut below */
-#define CELL_MAX      1024u
-#define CHARACTER_MAX 6u /* bytes that one byte may become when it is made safe to print */
+#define GAP         2u
+#define NARROW      8u /* a column of text is not cut below */
+#define CELL_MAX    1024u
+#define ESCAPED_MAX 12u /* bytes that one becomes: \u{NNNNNN} */
 
 /* A number as people read it: 9 digits are as many as a double's rounding spares. */
 static void format_value(sqlite3_stmt *row, int i, char *out, size_t size)
@@ -35,16 +37,6 @@ static void format_value(sqlite3_stmt *row, int i, char *out, size_t size)
                 text = (const char *)sqlite3_column_text(row, i);
                 (void)hw_terminal_text(out, size, text ? text : "");
         }
-}
-
-/* Characters, which are as many columns in what this project prints. */
-static unsigned text_columns(const char *text)
-{
-        unsigned n = 0;
-
-        for (; *text; text++)
-                n += ((unsigned char)*text & 0xC0) != 0x80;
-        return n;
 }
 
 static void print_padding(FILE *to, unsigned n)
@@ -65,7 +57,7 @@ struct cells {
 
 static bool add_cell(struct cells *c, unsigned column, const char *text, bool is_number, bool is_header)
 {
-        const unsigned columns = text_columns(text);
+        const unsigned columns = (unsigned)text_columns(text);
 
         if (!ARRAY_RESERVE(c->texts, c->room, c->n + 1) || !(c->texts[c->n] = strdup(text)))
                 return false;
@@ -114,15 +106,12 @@ static void fit_widths(struct cells *c, unsigned columns)
 /* `text`, in the column's width. The end of a name tells more than its begin, so the begin is cut. */
 static void print_cell(FILE *to, const char *text, unsigned width, bool right, bool is_last)
 {
-        unsigned columns = text_columns(text);
-
-        if (columns > width) {
-                for (unsigned skip = columns - width + 1; skip > 0; skip--)
-                        for (text++; ((unsigned char)*text & 0xC0) == 0x80; text++)
-                                ;
+        if ((unsigned)text_columns(text) > width) {
+                text = text_end(text, (int)width - 1);
                 (void)fputs("…", to);
-                columns = width;
+                width--;
         }
+        const unsigned columns = (unsigned)text_columns(text);
         if (right)
                 print_padding(to, width - columns);
         (void)fputs(text, to);
@@ -176,113 +165,115 @@ static int print_table(FILE *to, sqlite3_stmt *statement, unsigned columns)
 
 /* ------------------------------------------------------------------ for programs */
 
-/* A cell that a spreadsheet would compute gets an apostrophe in front. */
-static void print_csv_text(FILE *to, const char *text)
+/* What a text is in lines of a format; it has been made safe: no tab or line end is in it. False: no memory. */
+static bool print_as_it_is(FILE *to, const char *safe)
 {
-        const bool is_formula = *text && strchr("=+-@\t\r", *text);
-
-        if (!is_formula && !strpbrk(text, ",\"\r\n")) {
-                (void)fputs(text, to);
-                return;
-        }
-        (void)fputs(is_formula ? "\"'" : "\"", to);
-        for (; *text; text++) {
-                if (*text == '"')
-                        (void)putc('"', to);
-                (void)putc(*text, to);
-        }
-        (void)putc('"', to);
+        (void)fputs(safe, to);
+        return true;
 }
 
-static void print_tsv_text(FILE *to, const char *text)
+/* A cell that a spreadsheet would compute has an apostrophe in front, and here it is in quotes always. */
+static bool print_csv_text(FILE *to, const char *safe)
 {
-        for (; *text; text++)
-                (void)putc(*text == '\t' || *text == '\n' || *text == '\r' ? ' ' : *text, to);
+        char *cell = csv_cell(safe);
+
+        if (!cell)
+                return false;
+        (void)fprintf(to, *cell == '\'' && *safe != '\'' ? "\"%s\"" : "%s", cell);
+        free(cell);
+        return true;
 }
 
-static void print_markdown_text(FILE *to, const char *text)
+static bool print_markdown_text(FILE *to, const char *safe)
 {
-        for (; *text; text++) {
-                if (*text == '|')
+        for (; *safe; safe++) {
+                if (*safe == '|')
                         (void)putc('\\', to);
-                (void)putc(*text == '\n' || *text == '\r' ? ' ' : *text, to);
+                (void)putc(*safe, to);
         }
+        return true;
 }
 
 static const struct lines {
         const char *before, *between, *after;
-        void (*print_text)(FILE *to, const char *text);
+        bool (*print_text)(FILE *to, const char *safe);
 } lines[] = {
         [QUERY_CSV] = { "", ",", "\n", print_csv_text },
-        [QUERY_TSV] = { "", "\t", "\n", print_tsv_text },
+        [QUERY_TSV] = { "", "\t", "\n", print_as_it_is },
         [QUERY_MARKDOWN] = { "| ", " | ", " |\n", print_markdown_text },
 };
 
-/* Numbers so that they read back as the same; what is not known is empty. */
-static void print_plain(FILE *to, sqlite3_stmt *row, int i, const struct lines *l)
+/* False: no memory, as when SQLite gives no `text`. */
+static bool print_text(FILE *to, const char *text, const struct lines *l)
+{
+        const size_t size = text ? strlen(text) * ESCAPED_MAX + 1 : 0;
+        char *safe = text ? malloc(size) : NULL;
+        const bool good = safe && (hw_terminal_text(safe, size, text), l->print_text(to, safe));
+
+        free(safe);
+        return good;
+}
+
+/* Numbers so that they read back as the same; what is not known is empty. False: no memory. */
+static bool print_plain(FILE *to, sqlite3_stmt *row, int i, const struct lines *l)
 {
         struct json_out j = { .to = to };
-        const char *text;
-        char safe[CELL_MAX * CHARACTER_MAX];
 
         switch (sqlite3_column_type(row, i)) {
         case SQLITE_NULL:
-                break;
+                return true;
         case SQLITE_INTEGER:
                 json_i64(&j, sqlite3_column_int64(row, i));
-                break;
+                return true;
         case SQLITE_FLOAT:
                 if (isfinite(sqlite3_column_double(row, i)))
                         json_double(&j, sqlite3_column_double(row, i));
-                break;
+                return true;
         default:
-                text = (const char *)sqlite3_column_text(row, i);
-                (void)hw_terminal_text(safe, sizeof(safe), text ? text : "");
-                l->print_text(to, safe);
+                return print_text(to, (const char *)sqlite3_column_text(row, i), l);
         }
 }
 
 static int print_lines(FILE *to, sqlite3_stmt *statement, const struct lines *l, bool rule)
 {
         const int n = sqlite3_column_count(statement);
-        int status;
+        bool good = true;
+        int status = SQLITE_ROW;
 
-        for (int i = 0; i < n; i++) {
+        for (int i = 0; good && i < n; i++) {
                 (void)fputs(i ? l->between : l->before, to);
-                l->print_text(to, sqlite3_column_name(statement, i));
+                good = print_text(to, sqlite3_column_name(statement, i), l);
         }
         (void)fputs(l->after, to);
         for (int i = 0; rule && i < n; i++)
                 (void)fputs(i + 1 < n ? "|---" : "|---|\n", to);
-        while ((status = sqlite3_step(statement)) == SQLITE_ROW && !ferror(to)) {
-                for (int i = 0; i < n; i++) {
+        while (good && (status = sqlite3_step(statement)) == SQLITE_ROW && !ferror(to)) {
+                for (int i = 0; good && i < n; i++) {
                         (void)fputs(i ? l->between : l->before, to);
-                        print_plain(to, statement, i, l);
+                        good = print_plain(to, statement, i, l);
                 }
                 (void)fputs(l->after, to);
         }
-        return status;
+        return good ? status : SQLITE_NOMEM;
 }
 
 static void print_object(struct json_out *j, sqlite3_stmt *row)
 {
         json_open(j, '{');
         for (int i = 0; i < sqlite3_column_count(row); i++) {
-                const char *name = sqlite3_column_name(row, i);
-
+                json_text_key(j, sqlite3_column_name(row, i));
                 switch (sqlite3_column_type(row, i)) {
                 case SQLITE_NULL:
-                        json_key(j, name);
                         json_none(j);
                         break;
                 case SQLITE_INTEGER:
-                        json_member_i64(j, name, sqlite3_column_int64(row, i));
+                        json_i64(j, sqlite3_column_int64(row, i));
                         break;
                 case SQLITE_FLOAT:
-                        json_member_double(j, name, sqlite3_column_double(row, i));
+                        json_double(j, sqlite3_column_double(row, i));
                         break;
                 default:
-                        json_member_text(j, name, (const char *)sqlite3_column_text(row, i));
+                        json_text(j, (const char *)sqlite3_column_text(row, i));
                 }
         }
         json_close(j, '}');

@@ -49,6 +49,14 @@ void json_key(struct json_out *j, const char *key)
         j->comma = false;
 }
 
+void json_text_key(struct json_out *j, const char *key)
+{
+        separate(j);
+        json_quote(j->to, key, strlen(key));
+        put(j, ":");
+        j->comma = false;
+}
+
 void json_digits(FILE *to, uint64_t value)
 {
         char digits[20];

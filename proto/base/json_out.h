@@ -29,7 +29,8 @@ struct json_out {
 
 void json_open(struct json_out *j, char bracket); /* '{' or '[' */
 void json_close(struct json_out *j, char bracket);
-void json_key(struct json_out *j, const char *key); /* plain ASCII */
+void json_key(struct json_out *j, const char *key);      /* plain ASCII */
+void json_text_key(struct json_out *j, const char *key); /* any text */
 
 /* The next member of this object or list begins a line, unless it is the first. */
 void json_line(struct json_out *j);

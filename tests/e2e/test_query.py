@@ -83,6 +83,11 @@ def test_formats_agree():
     assert ask(sql, LEAKY, form="markdown").splitlines()[2].startswith(f"| {rows[0]['name']} | ")
     assert ask("SELECT '=1+1' AS a", LEAKY, form="csv").splitlines()[1] == "\"'=1+1\""
     assert "\x1b" not in ask("SELECT char(27) || '[31m' AS a", LEAKY, form="table")
+    odd = 'SELECT 1 AS "a""b\n"'
+    assert ask(odd, LEAKY) == [{'a"b\n': 1}] == json.loads(f"[{ask(odd, LEAKY, form='ndjson')}]")
+    assert ask(odd, LEAKY, form="csv").splitlines() == ['"a""b\\n"', "1"]
+    long = ask("SELECT printf('%.*c', 20000, 'x') || '.' AS a", LEAKY, form="csv").splitlines()
+    assert long[1] == "x" * 20000 + ".", "a text of any length is whole"
 
 
 @pytest.mark.parametrize("sql", ["DELETE FROM bands", "ATTACH '/tmp/x' AS y", "CREATE TABLE x(a)", "PRAGMA journal_mode=OFF",
