@@ -48,3 +48,17 @@ void descriptor_close(struct descriptor *d)
                 (void)close(d->fd);
         d->fd = -1;
 }
+
+size_t read_proc_file(const char *path, char *text, size_t size)
+{
+        const int fd = open(path, O_RDONLY | O_CLOEXEC);
+        size_t n = 0;
+        ssize_t k;
+
+        while (fd >= 0 && n < size - 1 && (k = read(fd, text + n, size - 1 - n)) > 0)
+                n += (size_t)k;
+        if (fd >= 0)
+                (void)close(fd);
+        text[n] = '\0';
+        return n;
+}

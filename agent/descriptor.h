@@ -25,4 +25,10 @@ bool descriptor_ours(struct descriptor *d);
 
 void descriptor_close(struct descriptor *d);
 
+/*
+ * Reads a file of /proc as far as it fits, ends the text with '\0', and closes it. Returns how many bytes it read, '\0'
+ * among them or not; 0: it is empty, or cannot be read.
+ */
+size_t read_proc_file(const char *path, char *text, size_t size);
+
 #endif

@@ -23,7 +23,6 @@
  */
 #include <dlfcn.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -34,6 +33,7 @@
 #include <unistd.h>
 
 #include "agent/agent.h"
+#include "agent/descriptor.h"
 #include "agent/interpose.h"
 #include "agent/layout.h"
 #include "agent/options.h"
@@ -71,23 +71,10 @@ static struct {
 
 /* ------------------------------------------------------- the program's options */
 
-static size_t read_arguments(char *out, size_t size)
-{
-        int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
-        size_t n = 0;
-        ssize_t k;
-
-        while (fd >= 0 && n < size && (k = read(fd, out + n, size - n)) > 0)
-                n += (size_t)k;
-        if (fd >= 0)
-                (void)close(fd);
-        return n;
-}
-
 /* What -with-rtsopts has is in rtsConfig only after the defaultsHook. */
 static void parse_own_options(struct own_options *o)
 {
-        char *arguments = malloc(ARGUMENTS_MAX);
+        char *arguments = malloc(ARGUMENTS_MAX + 1);
 
         *o = (struct own_options){ 0 };
         if (rts.rtsConfig.address && rts.rtsConfig.size == sizeof(struct rts_config))
@@ -95,7 +82,7 @@ static void parse_own_options(struct own_options *o)
         options_of_words(o, a.setup.settings.options);
         options_of_words(o, getenv("GHCRTS"));
         if (arguments)
-                options_of_arguments(o, arguments, read_arguments(arguments, ARGUMENTS_MAX));
+                options_of_arguments(o, arguments, read_proc_file("/proc/self/cmdline", arguments, ARGUMENTS_MAX + 1));
         free(arguments);
 }
 

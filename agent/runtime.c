@@ -20,7 +20,6 @@
 #include "agent/runtime.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <malloc.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -30,6 +29,7 @@
 #include <unistd.h>
 
 #include "agent/bytes.h"
+#include "agent/descriptor.h"
 #include "agent/profile_file.h"
 #include "agent/writer.h"
 #include "proto/base/agent_socket.h"
@@ -97,13 +97,8 @@ bool runtime_up(void)
 static bool read_own_stat(unsigned long *ret_flags, unsigned long long *ret_start)
 {
         char text[1024];
-        int fd = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
-        ssize_t n = fd >= 0 ? read(fd, text, sizeof(text) - 1) : -1;
+        const char *after_name = read_proc_file("/proc/self/stat", text, sizeof(text)) ? strrchr(text, ')') : NULL;
 
-        if (fd >= 0)
-                (void)close(fd);
-        text[n > 0 ? n : 0] = '\0';
-        const char *after_name = strrchr(text, ')');
         return after_name &&
                sscanf(after_name, ") %*c %*d %*d %*d %*d %*d %lu %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
                       ret_flags, ret_start) == 2;

@@ -7,7 +7,6 @@
  */
 #include "agent/server.h"
 
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -15,6 +14,7 @@
 #include <unistd.h>
 
 #include "agent/control.h"
+#include "agent/descriptor.h"
 #include "agent/given.h"
 #include "agent/listener.h"
 #include "agent/logging.h"
@@ -276,17 +276,6 @@ static void accept_readers(void)
         pthread_mutex_unlock(&s.descriptors);
 }
 
-static bool read_proc(const char *path, char *text, size_t size)
-{
-        int fd = open(path, O_RDONLY | O_CLOEXEC);
-        ssize_t n = fd >= 0 ? read(fd, text, size - 1) : -1;
-
-        if (fd >= 0)
-                (void)close(fd);
-        text[n > 0 ? n : 0] = '\0';
-        return n > 0;
-}
-
 /* How many threads want to run for each processor, and the memory of the process; what cannot be read is not known. */
 static void read_surroundings(void)
 {
@@ -295,12 +284,12 @@ static void read_surroundings(void)
         unsigned long running, pages = 0, shared = 0;
 
         s.load_percent = 0;
-        if (read_proc("/proc/loadavg", text, sizeof(text)) &&
+        if (read_proc_file("/proc/loadavg", text, sizeof(text)) &&
             sscanf(text, "%lf %*f %*f %lu/", &minute, &running) == 2 && running > 0) {
                 const double now = (double)(running - 1); /* without this thread */
                 s.load_percent = (uint64_t)(100 * (now > minute ? now : minute) / (double)s.processors);
         }
-        if (read_proc("/proc/self/statm", text, sizeof(text)) && sscanf(text, "%*u %lu %lu", &pages, &shared) == 2)
+        if (read_proc_file("/proc/self/statm", text, sizeof(text)) && sscanf(text, "%*u %lu %lu", &pages, &shared) == 2)
                 s.resident_bytes = pages > shared ? (pages - shared) * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
 }
 

@@ -5,7 +5,6 @@
  */
 #include "agent/synthetic.h"
 
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +12,7 @@
 #include <unistd.h>
 
 #include "agent/bytes.h"
+#include "agent/descriptor.h"
 #include "agent/layout.h"
 #include "agent/limits.h"
 #include "agent/queue.h"
@@ -137,14 +137,11 @@ static void set_text(uint16_t number, const char *text, size_t n)
 
 static void put_arguments(void)
 {
-        char text[16384];
-        int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
-        ssize_t n = fd >= 0 ? read(fd, text, sizeof(text)) : -1;
+        char text[16384 + 1];
+        const size_t n = read_proc_file("/proc/self/cmdline", text, sizeof(text));
 
-        if (fd >= 0)
-                (void)close(fd);
         if (n > 0)
-                set_text(ARGUMENTS, text, (size_t)n);
+                set_text(ARGUMENTS, text, n);
 }
 
 /* Those up to the number that are not in the log yet: the runtime makes them after the log has begun, or later. */

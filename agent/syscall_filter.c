@@ -7,6 +7,7 @@
  * filter, which is what /proc says with calls that every program makes, nothing is tried.
  */
 #include "agent/syscall_filter.h"
+#include "agent/descriptor.h"
 #include "proto/base/array.h"
 
 #include <errno.h>
@@ -43,13 +44,9 @@ static long number_after(const char *text, const char *key)
 static long count_filters(void)
 {
         char text[STATUS_BYTES];
-        int fd = open("/proc/thread-self/status", O_RDONLY | O_CLOEXEC);
-        ssize_t n = fd >= 0 ? read(fd, text, sizeof(text) - 1) : -1;
 
-        if (fd >= 0)
-                (void)close(fd);
-        text[n > 0 ? n : 0] = '\0';
-        long filters = number_after(text, "\nSeccomp_filters:");
+        (void)read_proc_file("/proc/thread-self/status", text, sizeof(text));
+        const long filters = number_after(text, "\nSeccomp_filters:");
         return filters > 0 ? filters : number_after(text, "\nSeccomp:") == 2;
 }
 
