@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "client/metrics/several.h"
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -10,6 +9,7 @@
 #include "client/alerts/known.h"
 #include "client/metrics/bands.h"
 #include "client/metrics/histogram.h"
+#include "proto/wire/fields.h"
 #include "proto/wire/resident_parts.h"
 
 #define S_PER_NS     1e-9
@@ -21,28 +21,22 @@ static const char *number(char out[NUMBER_BYTES], uint64_t value)
         return out;
 }
 
-/* "closure_type" for "BREAKDOWN_CLOSURE_TYPE", without its prefix. */
-static const char *lower(char out[64], const ProtobufCEnumDescriptor *e, int value, size_t prefix)
+static const char *known_text(char out[ENUM_TEXT_MAX], const ProtobufCEnumDescriptor *e, int value)
 {
-        const char *word = hw_enum_word(e, value);
-        const char *from = word && strlen(word) > prefix ? word + prefix : "unknown";
-        size_t n = 0;
+        const char *text = enum_text(out, e, value);
 
-        for (; from[n] && n < 63; n++)
-                out[n] = (char)tolower((unsigned char)from[n]);
-        out[n] = '\0';
-        return out;
+        return text ? text : "unknown";
 }
 
 /* One sample for each value of an enum: 1 for the one that is, 0 for the others. */
-static void put_word(struct metric_out *out, const ProtobufCEnumDescriptor *e, int is, size_t prefix, const char *label,
+static void put_word(struct metric_out *out, const ProtobufCEnumDescriptor *e, int is, const char *label,
                      const char *other, const char *value)
 {
-        char name[64];
+        char name[ENUM_TEXT_MAX];
 
         for (unsigned i = 0; i < e->n_values; i++)
                 metric_put(out, e->values[i].value == is,
-                           LABELS({ label, lower(name, e, e->values[i].value, prefix) }, { other, value }));
+                           LABELS({ label, enum_text(name, e, e->values[i].value) }, { other, value }));
 }
 
 /* ------------------------------------------------------------- the program */
@@ -51,12 +45,12 @@ void put_info(struct metric_out *out, const struct metric_scope *s)
 {
         const Hw__Run *r = s->target->target ? s->target->target->run_info : NULL;
         const char *breakdown = NULL;
-        char by[64];
+        char by[ENUM_TEXT_MAX];
 
         if (!r)
                 return;
         if (r->has_breakdown)
-                breakdown = lower(by, &hw__breakdown__descriptor, (int)r->breakdown, strlen("BREAKDOWN_"));
+                breakdown = known_text(by, &hw__breakdown__descriptor, (int)r->breakdown);
         metric_put(out, 1,
                    LABELS({ "program", r->program }, { "ghc_version", r->ghc_version }, { "rts_way", r->rts_way },
                           { "breakdown", breakdown }));
@@ -67,7 +61,7 @@ void put_state(struct metric_out *out, const struct metric_scope *s)
         const Hw__Target *t = s->target->target;
 
         if (t && t->has_state)
-                put_word(out, &hw__target__state__descriptor, (int)t->state, strlen("STATE_"), "state", "", NULL);
+                put_word(out, &hw__target__state__descriptor, (int)t->state, "state", "", NULL);
 }
 
 /* ------------------------------------------------------------- collections */
@@ -214,8 +208,7 @@ static void each_trend(struct metric_out *out, const struct metric_scope *s,
 static void put_verdict_of(struct metric_out *out, const char *series, const Hw__Trend *trend)
 {
         if (trend->has_verdict)
-                put_word(out, &hw__verdict__descriptor, (int)trend->verdict, strlen("VERDICT_"), "verdict", "series",
-                         series);
+                put_word(out, &hw__verdict__descriptor, (int)trend->verdict, "verdict", "series", series);
 }
 
 void put_verdicts(struct metric_out *out, const struct metric_scope *s)
@@ -264,7 +257,7 @@ void put_growth(struct metric_out *out, const struct metric_scope *s)
         const Hw__Growth *g = s->target->trend_state ? s->target->trend_state->growth : NULL;
 
         if (g && g->has_where)
-                put_word(out, &hw__growth__where__descriptor, (int)g->where, strlen("WHERE_"), "where", "", NULL);
+                put_word(out, &hw__growth__where__descriptor, (int)g->where, "where", "", NULL);
 }
 
 void put_time_to_limit(struct metric_out *out, const struct metric_scope *s)
@@ -313,11 +306,11 @@ static void each_share(struct metric_out *out, const struct metric_scope *s, boo
         for (size_t i = 0; d && i < d->n_loop; i++) {
                 const Hw__LoopShare *share = d->loop[i];
                 bool known = turns ? share->has_turns : share->has_time_ns;
-                char kind[64];
+                char kind[ENUM_TEXT_MAX];
 
                 if (share->kind > 0 && known)
                         metric_put(out, turns ? (double)share->turns : (double)share->time_ns * S_PER_NS,
-                                   LABELS({ "kind", lower(kind, e, (int)share->kind, strlen("KIND_")) }));
+                                   LABELS({ "kind", known_text(kind, e, (int)share->kind) }));
         }
 }
 
@@ -336,5 +329,5 @@ void put_notifier(struct metric_out *out, const struct metric_scope *s)
         const Hw__Notifier *n = s->daemon && s->daemon->state ? s->daemon->state->notifier : NULL;
 
         if (n && n->has_state)
-                put_word(out, &hw__notifier__state__descriptor, (int)n->state, strlen("STATE_"), "state", "", NULL);
+                put_word(out, &hw__notifier__state__descriptor, (int)n->state, "state", "", NULL);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "client/query/tables.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +11,7 @@
 #include "client/state/facts.h"
 #include "heapwatch/text.h"
 #include "proto/base/array.h"
+#include "proto/wire/fields.h"
 
 #define NS_OF_S(s) ((s)*1e9)
 
@@ -47,17 +47,11 @@ static void add_optional_seconds(struct query_rows *r, bool has, uint64_t ns)
         query_rows_add_real(r, has ? (double)ns / 1e9 : NAN);
 }
 
-/* "STATE_RUNNING" as "running". */
-static void add_word(struct query_rows *r, const ProtobufCEnumDescriptor *of, bool has, int value)
+static void add_enum(struct query_rows *r, const ProtobufCEnumDescriptor *of, bool has, int value)
 {
-        const char *word = has ? hw_enum_word(of, value) : NULL, *after = word ? strchr(word, '_') : NULL;
-        char lower[64];
-        size_t n = 0;
+        char text[ENUM_TEXT_MAX];
 
-        for (after = after ? after + 1 : NULL; after && after[n] && n < sizeof(lower) - 1; n++)
-                lower[n] = (char)tolower((unsigned char)after[n]);
-        lower[n] = '\0';
-        query_rows_add_text(r, after ? lower : NULL);
+        query_rows_add_text(r, has ? enum_text(text, of, value) : NULL);
 }
 
 static void forget_names(struct query_scan *s)
@@ -135,12 +129,12 @@ static void finish_runs(struct query_scan *s)
                 query_rows_add_text(r, run->program);
                 query_rows_add_text(r, run->ghc_version);
                 add_optional(r, run->has_pid, run->pid);
-                add_word(r, &hw__target__state__descriptor, state->has_state, (int)state->state);
+                add_enum(r, &hw__target__state__descriptor, state->has_state, (int)state->state);
                 query_rows_add_text(r, state->detail);
                 query_rows_add_text(
                         r, run->has_start_wall_ns ? hw_time_text(started, sizeof(started), run->start_wall_ns) : NULL);
                 query_rows_add_seconds(r, t->event_time_ns);
-                add_word(r, &hw__breakdown__descriptor, run->has_breakdown, (int)run->breakdown);
+                add_enum(r, &hw__breakdown__descriptor, run->has_breakdown, (int)run->breakdown);
                 add_optional(r, run->has_max_heap_bytes, run->max_heap_bytes);
                 add_optional(r, state->has_exit_status, state->exit_status);
                 add_optional(r, state->has_exit_signal, state->exit_signal);
@@ -403,7 +397,7 @@ static void add_notes(struct query_scan *s, const Hw__Update *u)
                 begin_row(s, u->target, u->run);
                 query_rows_add_text(r, n->text);
                 query_rows_add_seconds(r, n->time_ns);
-                add_word(r, &hw__note__what__descriptor, n->has_what, (int)n->what);
+                add_enum(r, &hw__note__what__descriptor, n->has_what, (int)n->what);
                 query_rows_add_integer(r, n->number);
                 add_optional(r, n->has_capability, n->capability);
                 add_optional(r, n->has_thread, n->thread);
@@ -566,7 +560,7 @@ static void finish_alerts(struct query_scan *s)
                         begin_row(s, t->name, t->run);
                         query_rows_add_text(r, a->rule);
                         query_rows_add_text(r, a->severity);
-                        add_word(r, &hw__alert__state__descriptor, a->has_state, (int)a->state);
+                        add_enum(r, &hw__alert__state__descriptor, a->has_state, (int)a->state);
                         query_rows_add_text(r, a->band_label);
                         query_rows_add_real(r, a->has_value ? a->value : NAN);
                         add_optional_seconds(r, a->has_since_ns, a->since_ns);
@@ -600,7 +594,7 @@ static void add_standing(struct query_scan *s, const struct world_target *t, con
         begin_row(s, t->name, t->run);
         query_rows_add_text(r, of);
         query_rows_add_integer(r, is_band);
-        add_word(r, &hw__verdict__descriptor, true, (int)trend->verdict);
+        add_enum(r, &hw__verdict__descriptor, true, (int)trend->verdict);
         query_rows_add_real(r, trend->has_slope ? trend->slope : NAN);
         query_rows_add_real(r, trend->has_slope_low ? trend->slope_low : NAN);
         query_rows_add_real(r, trend->has_slope_high ? trend->slope_high : NAN);

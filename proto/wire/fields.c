@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "proto/wire/fields.h"
 
+#include <ctype.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -87,4 +88,16 @@ void field_drop_enum(ProtobufCMessage *message, const ProtobufCFieldDescriptor *
                 memset(v.at, 0, v.step);
                 memcpy(at(message, field->quantifier_offset), &has, sizeof(has));
         }
+}
+
+const char *enum_text(char out[ENUM_TEXT_MAX], const ProtobufCEnumDescriptor *of, int value)
+{
+        const ProtobufCEnumValue *v = protobuf_c_enum_descriptor_get_value(of, value);
+        const char *prefix_end = v ? strchr(v->name, '_') : NULL, *from = prefix_end ? prefix_end + 1 : NULL;
+        size_t n = 0;
+
+        for (; from && from[n] && n < ENUM_TEXT_MAX - 1; n++)
+                out[n] = (char)tolower((unsigned char)from[n]);
+        out[n] = '\0';
+        return from ? out : NULL;
 }

@@ -17,4 +17,9 @@ struct field_values field_values(const ProtobufCMessage *message, const Protobuf
 /* Drops the i-th value of an optional or repeated enum field; the message is changed. */
 void field_drop_enum(ProtobufCMessage *message, const ProtobufCFieldDescriptor *field, size_t i);
 
+#define ENUM_TEXT_MAX 64
+
+/* "running" for STATE_RUNNING, in `out`; NULL when this version does not know the value. */
+const char *enum_text(char out[ENUM_TEXT_MAX], const ProtobufCEnumDescriptor *of, int value);
+
 #endif
