@@ -11,7 +11,6 @@
 #include "proto/base/clock.h"
 
 #define STEP_MS      200
-#define REPLY_MS     5000
 #define COST_OF_PASS 1e6  /* of reading a source once; */
 #define BOUND_SHARE  0.5  /* of that, what a bound on the time leaves, */
 #define KEY_SHARE    0.05 /* and one key */
@@ -24,8 +23,8 @@ struct query_vtab {
         const struct query_table *table;
         size_t source; /* or ALL_SOURCES */
         unsigned scans;
-        struct query_rows kept; /* all rows, once it is kept */
-        bool is_kept, too_large;
+        struct query_rows cache; /* all rows, once is_cached */
+        bool is_cached, too_large;
 };
 
 struct query_cursor {
@@ -34,7 +33,7 @@ struct query_cursor {
         struct feed *feed;
         struct query_scan scan;
         char *key;
-        const struct query_rows *rows; /* those of the scan, or the table's kept ones */
+        const struct query_rows *rows; /* those of the scan, or the table's cached ones */
         size_t at;                     /* the row's first value */
         sqlite3_int64 rowid;
 };
@@ -97,31 +96,38 @@ static void receive_points(void *ctx, const Hw__Reply *reply)
                 query_add_points(ctx, reply->history);
 }
 
+static bool request_history(struct query_cursor *c, const char *target, Hw__Series series, struct error *error)
+{
+        Hw__Request *r = hw_request_new(HW__REQUEST__WHAT_HISTORY);
+
+        if (r && hw_request_set_text(&r->history->target, target) < 0)
+                hw_request_destroy(&r);
+        if (r) {
+                r->history->has_series = true;
+                r->history->series = series;
+        }
+        const bool answered = absent_request(feed_endpoint(c->feed, 0), r, receive_points, &c->scan, error);
+        hw_request_destroy(&r);
+        return answered;
+}
+
 /* What the daemon remembers of each series of the targets, or of the one that is the key. */
 static int request_series(struct query_cursor *c)
 {
         const struct query_source *source = &vtab_of(c)->query->sources[c->source - 1];
-        const char *endpoint = feed_endpoint(c->feed, 0);
-        int status = 0;
+        struct error error;
 
-        for (size_t i = 0; status == 0 && i < world_targets(c->scan.world); i++) {
-                for (unsigned series = 1; status == 0 && series < WORLD_SERIES; series++) {
+        for (size_t i = 0; i < world_targets(c->scan.world); i++) {
+                for (unsigned series = 1; series < WORLD_SERIES; series++) {
                         const char *name = hw_series_name((Hw__Series)series);
 
                         if (!name || (c->key && strcmp(c->key, name) != 0))
                                 continue;
-                        Hw__Request *r = hw_request_new(HW__REQUEST__WHAT_HISTORY);
-                        if (!r || hw_request_set_text(&r->history->target, world_target(c->scan.world, i)->name) < 0) {
-                                hw_request_destroy(&r);
-                                return SQLITE_NOMEM;
-                        }
-                        r->history->has_series = true;
-                        r->history->series = (Hw__Series)series;
-                        status = hw_request(endpoint, r, REPLY_MS, receive_points, &c->scan);
-                        hw_request_destroy(&r);
+                        if (!request_history(c, world_target(c->scan.world, i)->name, (Hw__Series)series, &error))
+                                return fail_scan(c, source->what, error.text);
                 }
         }
-        return status == 0 ? SQLITE_OK : fail_scan(c, source->what, hw_reply_error(status));
+        return SQLITE_OK;
 }
 
 /* All of the source was read: rows of the state that it ended in. */
@@ -132,7 +138,7 @@ static int finish_source(struct query_cursor *c)
 
         if (t->finish)
                 t->finish(&c->scan);
-        if (t->add && feed_is_live(c->feed) && !strcmp(t->name, "series"))
+        if (t->remembered && feed_is_live(c->feed))
                 status = request_series(c);
         end_source(c);
         return status;
@@ -157,7 +163,7 @@ static int read_on(struct query_cursor *c)
         const Hw__Update *update = NULL;
         char text[ABSENT_TEXT];
 
-        switch (feed_next(c->feed, feed_is_live(c->feed) ? REPLY_MS : STEP_MS, &update)) {
+        switch (feed_next(c->feed, feed_is_live(c->feed) ? ABSENT_MS : STEP_MS, &update)) {
         case FEED_UPDATE:
                 return apply_update(c, update);
         case FEED_RESET:
@@ -186,7 +192,7 @@ static int find_row(struct query_cursor *c)
         struct query_vtab *v = vtab_of(c);
         int status = SQLITE_OK;
 
-        if (v->is_kept && c->rows == &v->kept)
+        if (v->is_cached && c->rows == &v->cache)
                 return SQLITE_OK;
         while (status == SQLITE_OK && c->at >= c->scan.rows.n) {
                 query_rows_clear(&c->scan.rows);
@@ -246,13 +252,14 @@ static void begin_scan(struct query_cursor *c)
         c->scan.bounds = (struct query_bounds){ .time_from = NAN, .time_to = NAN };
 }
 
-/* Appends the rows of the scan to the kept ones. False: they are too many, or there is no memory. */
-static bool keep_rows(struct query_vtab *v, const struct query_rows *from)
+/* Appends the rows of the scan to the cached ones. False: they are too many, or there is no memory. */
+static bool cache_rows(struct query_vtab *v, const struct query_rows *from)
 {
-        struct query_rows *to = &v->kept;
+        struct query_rows *to = &v->cache;
         const size_t bytes = from->n * sizeof(*from->values) + from->n_texts;
 
-        if (bytes > QUERY_KEPT_BYTES - v->query->kept_bytes || !ARRAY_RESERVE(to->values, to->room, to->n + from->n) ||
+        if (bytes > QUERY_CACHE_BYTES - v->query->cached_bytes ||
+            !ARRAY_RESERVE(to->values, to->room, to->n + from->n) ||
             !ARRAY_RESERVE(to->texts, to->texts_room, to->n_texts + from->n_texts))
                 return false;
         for (size_t i = 0; i < from->n; i++) {
@@ -264,34 +271,34 @@ static bool keep_rows(struct query_vtab *v, const struct query_rows *from)
         if (from->n_texts > 0)
                 memcpy(to->texts + to->n_texts, from->texts, from->n_texts);
         to->n_texts += from->n_texts;
-        v->query->kept_bytes += bytes;
+        v->query->cached_bytes += bytes;
         return true;
 }
 
-static void drop_kept(struct query_vtab *v)
+static void drop_cache(struct query_vtab *v)
 {
-        v->query->kept_bytes -= v->kept.n * sizeof(*v->kept.values) + v->kept.n_texts;
-        query_rows_done(&v->kept);
+        v->query->cached_bytes -= v->cache.n * sizeof(*v->cache.values) + v->cache.n_texts;
+        query_rows_done(&v->cache);
 }
 
 /* Reads the whole table into memory, where there is room for it. */
-static int keep_table(struct query_cursor *c)
+static int cache_table(struct query_cursor *c)
 {
         struct query_vtab *v = vtab_of(c);
         int status;
 
         begin_scan(c);
         while ((status = find_row(c)) == SQLITE_OK && c->scan.rows.n > 0) {
-                if (!keep_rows(v, &c->scan.rows)) {
+                if (!cache_rows(v, &c->scan.rows)) {
                         v->too_large = true;
-                        drop_kept(v);
+                        drop_cache(v);
                         return SQLITE_OK;
                 }
                 c->at = c->scan.rows.n;
         }
-        v->is_kept = status == SQLITE_OK;
-        if (!v->is_kept)
-                drop_kept(v);
+        v->is_cached = status == SQLITE_OK;
+        if (!v->is_cached)
+                drop_cache(v);
         return status;
 }
 
@@ -328,11 +335,11 @@ static int cursor_filter(sqlite3_vtab_cursor *base, int number, const char *give
         int status = SQLITE_OK;
 
         (void)number;
-        if (v->scans++ > 0 && !v->is_kept && !v->too_large)
-                status = keep_table(c);
+        if (v->scans++ > 0 && !v->is_cached && !v->too_large)
+                status = cache_table(c);
         begin_scan(c);
-        if (v->is_kept)
-                c->rows = &v->kept;
+        if (v->is_cached)
+                c->rows = &v->cache;
         if (status == SQLITE_OK)
                 status = set_bounds(c, given ? given : "", n, values);
         return status == SQLITE_OK ? find_row(c) : status;
@@ -469,7 +476,7 @@ static int vtab_disconnect(sqlite3_vtab *base)
 {
         struct query_vtab *v = (struct query_vtab *)base;
 
-        drop_kept(v);
+        drop_cache(v);
         free(v);
         return SQLITE_OK;
 }

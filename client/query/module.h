@@ -3,8 +3,8 @@
  * module.h - the tables of tables.h in SQLite, as virtual tables over sources that are read when a query asks.
  *
  * DESIGN: a scan of a table reads its source from the beginning, as far as the query wants rows, and keeps nothing but
- * the rows of one message. A table that is scanned again, as the inner one of a join, is kept in memory from its second
- * scan on, within QUERY_KEPT_BYTES. SQLite reads, and does nothing else: query_open denies all that writes.
+ * the rows of one message. A table that is scanned again, as the inner one of a join, is cached from its second scan
+ * on, within QUERY_CACHE_BYTES. SQLite reads, and does nothing else: query_open denies all that writes.
  */
 #ifndef HW_CLIENT_QUERY_MODULE_H
 #define HW_CLIENT_QUERY_MODULE_H
@@ -19,7 +19,7 @@
 
 #define QUERY_SOURCES_MAX  10u                     /* SQLite's limit of schemas */
 #define QUERY_MEMORY_BYTES ((int64_t)1 << 30)      /* of SQLite, for one query */
-#define QUERY_KEPT_BYTES   ((size_t)512 * 1048576) /* of all tables that are scanned again */
+#define QUERY_CACHE_BYTES  ((size_t)512 * 1048576) /* of all tables that are scanned again */
 
 struct query_source {
         char name[WORLD_NAME_MAX + 1];
@@ -31,7 +31,7 @@ struct query {
         sqlite3 *db;
         struct query_source *sources; /* n of them */
         size_t n;
-        size_t kept_bytes;
+        size_t cached_bytes;
         uint64_t until_ms; /* monotonic; when the query is stopped */
         bool late;         /* it was */
 };

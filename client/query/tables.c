@@ -678,7 +678,7 @@ const struct query_table query_tables[] = {
           finish_runs, false },
         { "facts", "the newest value of every number that is known", COLUMNS(fact_columns), -1, 0, NULL, finish_facts,
           false },
-        { "series", "numbers over time", COLUMNS(series_columns), 1, 0, add_series, NULL, false },
+        { "series", "numbers over time", COLUMNS(series_columns), 1, 0, add_series, NULL, .remembered = true },
         { "collections", "garbage collections, each", COLUMNS(collection_columns), 0, -1, add_collections, NULL,
           false },
         { "censuses", "heap censuses, each", COLUMNS(census_columns), 0, -1, add_censuses, NULL, false },

@@ -51,6 +51,7 @@ struct query_table {
         void (*add)(struct query_scan *s, const Hw__Update *u); /* after the world took it; NULL */
         void (*finish)(struct query_scan *s);                   /* NULL */
         bool events;                                            /* of finished logs alone */
+        bool remembered;                                        /* of a live target: its daemon is asked for them */
 };
 
 extern const struct query_table query_tables[];
