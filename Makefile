@@ -113,7 +113,7 @@ DAEMON_OBJ := $(call objects,$(DAEMON_SRC))
 CLIENT_OBJ := $(call objects,$(CLIENT_SRC) agent/options.c agent/symbols.c agent/settings.c) $(OBJ)/client/page/assets_page.o \
               $(patsubst %.proto,$(OBJ)/%.pb-c.o,$(wildcard client/*/*.proto))
 INSPECT_OBJ := $(call objects,$(INSPECT_SRC))
-AGENT_OBJ  := $(patsubst %.c,$(OBJ)/inside/%.o,proto/base/error.c proto/base/rts_options.c proto/base/haskell_symbol.c $(AGENT_SRC) $(AGENT_ACTS))
+AGENT_OBJ  := $(patsubst %.c,$(OBJ)/inside/%.o,proto/base/error.c proto/base/rts_options.c proto/base/haskell_symbol.c proto/base/own_directory.c $(AGENT_SRC) $(AGENT_ACTS))
 UNIT_BIN   := $(patsubst tests/unit/%.c,$(O)/unit/%,$(UNIT_SRC))
 
 PROGRAMS := $(O)/heapwatchd $(O)/heapwatch $(O)/heapwatch-live $(O)/heapwatch-inspect

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "agent/listener.h"
 #include "proto/base/agent_socket.h"
+#include "proto/base/own_directory.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -25,7 +26,7 @@ static void directory_of(const char *path, char out[AGENT_PATH_MAX])
         snprintf(out, AGENT_PATH_MAX, "%.*s", (int)(strrchr(path, '/') - path), path);
 }
 
-static bool own_directory(const char *path, struct error *error)
+static bool is_own_directory(const char *path, struct error *error)
 {
         char directory[AGENT_PATH_MAX];
         struct stat st;
@@ -49,22 +50,11 @@ static bool own_directory(const char *path, struct error *error)
 /* Found as heapwatch's own directory is, so that `heapwatch ps` and `attach` find the socket. */
 static bool default_path(char *out, size_t size, struct error *error)
 {
-        const char *own = getenv("HEAPWATCH_DIR"), *runtime = getenv("XDG_RUNTIME_DIR");
         char directory[AGENT_PATH_MAX];
-        int n;
 
-        if (own && *own)
-                n = snprintf(directory, sizeof(directory), "%s", own);
-        else if (runtime && *runtime)
-                n = snprintf(directory, sizeof(directory), "%s/heapwatch", runtime);
-        else if (geteuid() == 0)
-                n = snprintf(directory, sizeof(directory), "/run/heapwatch");
-        else
-                n = snprintf(directory, sizeof(directory), "/tmp/heapwatch-%lu", (unsigned long)geteuid());
-        if ((size_t)n >= sizeof(directory) ||
-            (size_t)snprintf(out, size, "%s/" AGENT_SOCKET_NAME, directory, (long)getpid()) >= size) {
+        if (own_directory(directory, sizeof(directory), SESSION_DIRECTORIES, geteuid()) < 0 ||
+            (size_t)snprintf(out, size, "%s/" AGENT_SOCKET_NAME, directory, (long)getpid()) >= size)
                 return error_set(error, "the path of the socket's directory is too long");
-        }
         return mkdir(directory, 0700) == 0 || errno == EEXIST ||
                error_set(error, "%s cannot be made for its socket: %s", directory, strerror(errno));
 }
@@ -232,7 +222,7 @@ bool listener_choose_path(struct listener *l, const struct agent_settings *s, st
         memcpy(l->path, s->socket, sizeof(l->path));
         if (l->path[0] == '\0' && !default_path(l->path, sizeof(l->path), error))
                 return false;
-        return own_directory(l->path, error) && set_path(l, s, error);
+        return is_own_directory(l->path, error) && set_path(l, s, error);
 }
 
 bool listener_open(struct listener *l, struct error *error)

@@ -101,7 +101,8 @@ Hw__Reply *hw_reply_unpack(const void *bytes, size_t size, const char **ret_reas
 char *hw_json(const ProtobufCMessage *message, bool plain_numbers);
 
 /* The default directory of a daemon's sockets: $HEAPWATCH_DIR, else $XDG_RUNTIME_DIR/heapwatch, else
- * /run/heapwatch as root, else /tmp/heapwatch-<uid>. Returns 0 or -ENAMETOOLONG. */
+ * /run/heapwatch as root, else /run/user/<uid>/heapwatch where the user has a session, else /tmp/heapwatch-<uid>.
+ * Returns 0 or -ENAMETOOLONG. */
 int hw_default_directory(char *ret_path, size_t size);
 
 /* "ipc://<directory>/publish" and ".../request". */

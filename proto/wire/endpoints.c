@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "heapwatch/wire.h"
+#include "proto/base/own_directory.h"
 
 static int fits(int n, size_t size)
 {
@@ -21,15 +22,7 @@ static int fits(int n, size_t size)
 
 int hw_default_directory(char *ret_path, size_t size)
 {
-        const char *own = getenv("HEAPWATCH_DIR"), *runtime = getenv("XDG_RUNTIME_DIR");
-
-        if (own && *own)
-                return fits(snprintf(ret_path, size, "%s", own), size);
-        if (runtime && *runtime)
-                return fits(snprintf(ret_path, size, "%s/heapwatch", runtime), size);
-        if (geteuid() == 0)
-                return fits(snprintf(ret_path, size, "/run/heapwatch"), size);
-        return fits(snprintf(ret_path, size, "/tmp/heapwatch-%lu", (unsigned long)geteuid()), size);
+        return own_directory(ret_path, size, SESSION_DIRECTORIES, geteuid());
 }
 
 int hw_default_endpoints(char *ret_publish, char *ret_request, size_t size)

@@ -6,11 +6,15 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
+#include "proto/base/own_directory.h"
 #include "proto/wire/endpoints.h"
 #include "heapwatch/wire.h"
 
@@ -75,6 +79,38 @@ static void test_endpoints(void **state)
         assert_int_equal(hw_default_directory(publish, sizeof(publish)), 0);
         assert_string_equal(publish, "/run/user/7/heapwatch");
         assert_int_equal(hw_default_directory(publish, 5), -ENAMETOOLONG);
+}
+
+/* Cron, sudo and assistants start commands without XDG_RUNTIME_DIR: the daemon of the session is found all the same. */
+static void test_directory_of_a_session(void **state)
+{
+        char sessions[] = "/tmp/heapwatch-sessions-XXXXXX", session[64], expected[80], out[80];
+        const uid_t user = 54321;
+
+        (void)state;
+        unsetenv("HEAPWATCH_DIR");
+        unsetenv("XDG_RUNTIME_DIR");
+        assert_non_null(mkdtemp(sessions));
+        assert_int_equal(own_directory(out, sizeof(out), sessions, user), 0);
+        assert_string_equal(out, "/tmp/heapwatch-54321");
+        assert_int_equal(own_directory(out, sizeof(out), sessions, 0), 0);
+        assert_string_equal(out, "/run/heapwatch");
+
+        const uid_t owner = getuid() ? getuid() : user;
+        (void)snprintf(session, sizeof(session), "%s/%lu", sessions, (unsigned long)owner);
+        (void)snprintf(expected, sizeof(expected), "%s/heapwatch", session);
+        assert_int_equal(mkdir(session, 0700), 0);
+        assert_int_equal(chown(session, owner, (gid_t)-1), 0);
+        assert_int_equal(own_directory(out, sizeof(out), sessions, owner), 0);
+        assert_string_equal(out, expected);
+        assert_int_equal(own_directory(out, 9, sessions, owner), -ENAMETOOLONG);
+        if (getuid() == 0) { /* somebody else's is not taken */
+                assert_int_equal(chown(session, owner + 1, (gid_t)-1), 0);
+                assert_int_equal(own_directory(out, sizeof(out), sessions, owner), 0);
+                assert_string_equal(out, "/tmp/heapwatch-54321");
+        }
+        assert_int_equal(rmdir(session), 0);
+        assert_int_equal(rmdir(sessions), 0);
 }
 
 /* Packs, unpacks with checks; NULL means accepted. */
@@ -303,10 +339,15 @@ static void test_json_bytes(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_names),         cmocka_unit_test(test_endpoints),
-                cmocka_unit_test(test_refused),       cmocka_unit_test(test_enums),
-                cmocka_unit_test(test_amplification), cmocka_unit_test(test_json),
-                cmocka_unit_test(test_json_bytes),    cmocka_unit_test(test_trends_and_alerts_refused),
+                cmocka_unit_test(test_names),
+                cmocka_unit_test(test_endpoints),
+                cmocka_unit_test(test_directory_of_a_session),
+                cmocka_unit_test(test_refused),
+                cmocka_unit_test(test_enums),
+                cmocka_unit_test(test_amplification),
+                cmocka_unit_test(test_json),
+                cmocka_unit_test(test_json_bytes),
+                cmocka_unit_test(test_trends_and_alerts_refused),
         };
 
         return cmocka_run_group_tests_name("wire", tests, NULL, NULL);
