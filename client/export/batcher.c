@@ -14,8 +14,10 @@ struct batcher *batcher_new(const struct batcher_kind *kind)
 
 void batcher_destroy(struct batcher **e)
 {
-        if (*e)
+        if (*e) {
+                series_list_done(&(*e)->series);
                 (*e)->kind->destroy(*e);
+        }
         *e = NULL;
 }
 
@@ -31,7 +33,9 @@ uint64_t batcher_run(struct batcher *e, const struct encoding *encoding, struct 
 {
         e->now = encoding;
         e->no_memory = 0;
-        metrics_collect(m, source, on_sample, e);
+        if (m)
+                metrics_collect(m, source, on_sample, e);
+        series_end_unmarked(&e->series, e->kind->end, e);
         e->no_memory += e->kind->flush(e);
         e->now = NULL;
         return e->no_memory;

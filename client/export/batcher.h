@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "client/export/series.h"
 #include "client/metrics/collect.h"
 
 /* One unit to send. `bytes` is in the receiver's format. */
@@ -41,7 +42,8 @@ struct batcher_kind {
         const char *type;                 /* Content-Type */
         const struct sender_kind *sender; /* NULL: a batch is the body of a POST, as it is */
         struct batcher *(*make)(void);
-        void (*sample)(struct batcher *e, const struct metric_sample *sample);
+        void (*sample)(struct batcher *e, const struct metric_sample *sample); /* marks its series */
+        metric_part_taker *end; /* the marker of a series that has ended; ctx is the batcher */
         uint64_t (*flush)(
                 struct batcher *e); /* emits the rest; returns how many samples were lost for lack of memory */
         void (*destroy)(struct batcher *e);
@@ -52,6 +54,7 @@ struct batcher {
         const struct batcher_kind *kind;
         const struct encoding *now;
         uint64_t no_memory; /* samples of this walk that were lost */
+        struct series_list series;
 };
 
 extern const struct batcher_kind batcher_remote_write, batcher_otlp, batcher_otlp_json, batcher_otlp_native,
@@ -61,7 +64,10 @@ extern const struct batcher_kind batcher_remote_write, batcher_otlp, batcher_otl
 struct batcher *batcher_new(const struct batcher_kind *kind);
 void batcher_destroy(struct batcher **e);
 
-/* One walk: calls encoding->take for each batch. Returns how many samples were lost for lack of memory. */
+/*
+ * One walk: calls encoding->take for each batch. Series that the walk before had and this one has not end with a
+ * marker; all of them if `m` is NULL. Returns how many samples were lost for lack of memory.
+ */
 uint64_t batcher_run(struct batcher *e, const struct encoding *encoding, struct metrics *m,
                      const struct metrics_source *source);
 

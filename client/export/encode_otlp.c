@@ -20,6 +20,7 @@
 
 #define VALUE_BYTES 1024
 #define CUMULATIVE  2
+#define NO_VALUE    1 /* flag of a point: the series has ended */
 
 /* A list that grows in the arena. */
 struct list {
@@ -35,7 +36,7 @@ struct open_metric {
 };
 
 struct open_resource {
-        const struct world_target *target; /* NULL: of no target */
+        const char *target; /* NULL: of no target */
         struct list list;
 };
 
@@ -92,22 +93,23 @@ static HwOtlp__KeyValue *attribute(struct arena *a, const char *key, const char 
 
 /* -------------------------------------------------------- where a sample goes */
 
-static struct open_resource *find_resource(struct otlp *o, const struct world_target *target)
+static struct open_resource *find_resource(struct otlp *o, const char *target)
 {
         size_t n = o->resources.n;
 
         for (size_t i = 0; i < n; i++) {
                 struct open_resource *r = o->resources.items[(o->at + i) % n];
 
-                if (r->target == target) {
+                if (target && r->target ? !strcmp(r->target, target) : r->target == target) {
                         o->at = (o->at + i) % n;
                         return r;
                 }
         }
         struct open_resource *r = arena_zalloc(&o->arena, sizeof(*r));
-        if (!list_add(&o->arena, &o->resources, r))
+        char *name = target ? arena_strndup(&o->arena, target, strlen(target)) : NULL;
+        if ((target && !name) || !list_add(&o->arena, &o->resources, r))
                 return NULL;
-        r->target = target;
+        r->target = name;
         o->at = n;
         return r;
 }
@@ -150,6 +152,8 @@ static HwOtlp__KeyValue **attributes(struct otlp *o, const struct metric_sample 
                 (p)->time_unix_nano = (o)->base.now->wall_ns;                                                          \
                 (p)->has_start_time_unix_nano = (s)->start_wall_ns && (s)->metric->type != METRIC_GAUGE;               \
                 (p)->start_time_unix_nano = (s)->start_wall_ns;                                                        \
+                (p)->has_flags = (s)->ended;                                                                           \
+                (p)->flags = NO_VALUE;                                                                                 \
                 (p)->attributes = attributes(o, s, &(p)->n_attributes);                                                \
         } while (0)
 
@@ -161,7 +165,7 @@ static void *number_point(struct otlp *o, const struct metric_sample *s)
                 return NULL;
         hw_otlp__number_data_point__init(p);
         FILL(p, o, s);
-        p->has_as_double = 1;
+        p->has_as_double = !s->ended;
         p->as_double = s->value;
         return p->attributes ? p : NULL;
 }
@@ -184,11 +188,14 @@ static void *histogram_point(struct otlp *o, const struct metric_sample *s)
         p->n_explicit_bounds = of->n;
         p->n_bucket_counts = of->n + 1;
         for (size_t i = 0; i < of->n; i++) {
-                p->explicit_bounds[i] = of->at[i];
+                p->explicit_bounds[i] = of->at[i]; /* of ended ones, too: receivers end the series of each bound */
+                if (s->ended)
+                        continue;
                 p->bucket_counts[i] = (uint64_t)(of->values[i] - before);
                 before = of->values[i];
         }
-        p->bucket_counts[of->n] = (uint64_t)(of->count - before);
+        if (!s->ended)
+                p->bucket_counts[of->n] = (uint64_t)(of->count - before);
         p->has_count = 1;
         p->count = (uint64_t)of->count;
         p->has_sum = !isnan(of->sum);
@@ -243,12 +250,12 @@ static void *summary_point(struct otlp *o, const struct metric_sample *s)
         if (!p->attributes || !p->quantile_values)
                 return NULL;
         for (size_t i = 0; i < s->points->n; i++) {
-                if (isnan(s->points->values[i]))
+                if (!s->ended && isnan(s->points->values[i]))
                         continue;
                 hw_otlp__value_at_quantile__init(&values[i]);
                 values[i].has_quantile = values[i].has_value = 1;
                 values[i].quantile = s->points->at[i];
-                values[i].value = s->points->values[i];
+                values[i].value = s->ended ? 0 : s->points->values[i];
                 p->quantile_values[p->n_quantile_values++] = &values[i];
         }
         p->has_count = 1;
@@ -322,7 +329,7 @@ static bool finish_metric(struct arena *a, struct open_metric *m)
 }
 
 /* The target's name is the service's; labels common to the walk belong to the resource. */
-static HwOtlp__Resource *describe(struct otlp *o, const struct world_target *target)
+static HwOtlp__Resource *describe(struct otlp *o, const char *target)
 {
         const struct encoding *now = o->base.now;
         HwOtlp__Resource *r = arena_alloc(&o->arena, sizeof(*r));
@@ -333,7 +340,7 @@ static HwOtlp__Resource *describe(struct otlp *o, const struct world_target *tar
         r->attributes = arena_calloc(&o->arena, now->n_labels + 1, sizeof(HwOtlp__KeyValue *));
         if (!r->attributes)
                 return NULL;
-        r->attributes[r->n_attributes++] = attribute(&o->arena, "service.name", target ? target->name : "heapwatch");
+        r->attributes[r->n_attributes++] = attribute(&o->arena, "service.name", target ? target : "heapwatch");
         for (size_t i = 0; i < now->n_labels; i++) {
                 const char *name = now->labels[i].name;
 
@@ -440,6 +447,8 @@ static void add_sample(struct batcher *e, const struct metric_sample *s)
 {
         struct otlp *o = (struct otlp *)e;
 
+        if (!s->ended)
+                series_mark(&e->series, s, NULL);
         if (o->n == BATCH_SAMPLES_MAX)
                 (void)flush(e);
         bool added = add(o, s);
@@ -451,6 +460,12 @@ static void add_sample(struct batcher *e, const struct metric_sample *s)
                 o->n++;
         else
                 e->no_memory++;
+}
+
+static void end_series(void *ctx, const struct metric_sample *s, const struct metric_part *part)
+{
+        (void)part;
+        add_sample(ctx, s);
 }
 
 static struct batcher *make(bool json, bool native)
@@ -493,7 +508,7 @@ static void destroy(struct batcher *e)
 
 #define KIND(of, made)                                                                                                 \
         {                                                                                                              \
-                .type = of, .make = made, .sample = add_sample, .flush = flush, .destroy = destroy                     \
+                .type = of, .make = made, .sample = add_sample, .end = end_series, .flush = flush, .destroy = destroy  \
         }
 
 const struct batcher_kind batcher_otlp = KIND("application/x-protobuf", make_protobuf);

@@ -146,6 +146,14 @@ static bool add_labels(struct remote_write *w, HwRw__Series *s, const struct met
 
 /* --------------------------------------------------------------------- series */
 
+/* Prometheus' marker of an ended series. A signalling NaN, which must never be loaded as a number. */
+static void put_stale_marker(double *to)
+{
+        static const uint64_t marker = UINT64_C(0x7ff0000000000002);
+
+        memcpy(to, &marker, sizeof(marker));
+}
+
 static int64_t now_ms(const struct remote_write *w)
 {
         return (int64_t)(w->base.now->wall_ns / 1000000u);
@@ -200,6 +208,8 @@ static HwRw__Series *with_value(struct remote_write *w, const struct metric_samp
         hw_rw__sample__init(value);
         value->has_value = value->has_timestamp = 1;
         value->value = part->value;
+        if (sample->ended)
+                put_stale_marker(&value->value);
         value->timestamp = now_ms(w);
         *list = value;
         s->samples = list;
@@ -256,6 +266,8 @@ static HwRw__Series *with_histogram(struct remote_write *w, const struct metric_
         h->has_timestamp = true;
         h->count_int = from.count;
         h->sum = sample->points->sum;
+        if (sample->ended)
+                put_stale_marker(&h->sum);
         h->schema = NATIVE_SCHEMA;
         h->zero_threshold = ZERO_THRESHOLD;
         h->zero_count_int = from.zero;
@@ -279,6 +291,8 @@ static void add_part(void *ctx, const struct metric_sample *sample, const struct
 {
         struct remote_write *w = ctx;
 
+        if (!sample->ended)
+                series_mark(&w->base.series, sample, part);
         if (w->samples == BATCH_SAMPLES_MAX || w->n == SERIES_MAX)
                 (void)flush(&w->base);
         HwRw__Series *s = series_of(w, sample, part);
@@ -305,6 +319,7 @@ const struct batcher_kind batcher_remote_write = {
         .sender = &sender_remote_write,
         .make = make,
         .sample = add_sample,
+        .end = add_part,
         .flush = flush,
         .destroy = destroy,
 };

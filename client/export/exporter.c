@@ -27,6 +27,7 @@
 #include "proto/base/clock.h"
 #include "proto/base/error.h"
 #include "proto/base/event.h"
+#include "proto/base/time.h"
 #include "proto/cli/command.h"
 #include "proto/wire/state_path.h"
 
@@ -100,6 +101,7 @@ struct sink {
         char journal[PATH_MAX];
         struct sink_health health; /* of a textfile */
         uint64_t written_ns;       /* monotonic, of its newest success */
+        uint64_t walk_wall_ns;     /* of its newest walk */
         bool failing;
 };
 
@@ -146,6 +148,7 @@ static bool receive_event(struct exporter *e)
                 return true;
         case FEED_RESET:
                 world_reset(e->world, feed_daemon(e->feed));
+                e->reported[feed_daemon(e->feed)] = false; /* until the snapshot is complete: targets are missing */
                 return true;
         case FEED_STALE:
                 e->reported[feed_daemon(e->feed)] = true;
@@ -211,10 +214,20 @@ static const struct metrics_source *source_now(void *ctx)
         return &e->source;
 }
 
-static void push(struct sink *s)
+/* Receivers refuse two samples of one millisecond. */
+static uint64_t next_walk_wall_ns(struct sink *s)
+{
+        uint64_t now = clock_wall_ns(), before = s->walk_wall_ns;
+
+        s->walk_wall_ns = now / NS_PER_MS == before / NS_PER_MS ? before + NS_PER_MS : now;
+        return s->walk_wall_ns;
+}
+
+/* The current state, or (at the end of the exporter) the ends of all series. */
+static void push(struct sink *s, bool end)
 {
         const struct plan *p = s->exporter->plan;
-        struct encoding encoding = { .wall_ns = clock_wall_ns(),
+        struct encoding encoding = { .wall_ns = next_walk_wall_ns(s),
                                      .labels = p->labels,
                                      .n_labels = p->n_labels,
                                      .take = delivery_add,
@@ -223,7 +236,7 @@ static void push(struct sink *s)
         const struct metrics_source *source = source_now(s->exporter);
 
         delivery_lost(s->delivery, s->profiles ? profiles_run(s->profiles, &encoding, source)
-                                               : batcher_run(s->batcher, &encoding, s->metrics, source));
+                                               : batcher_run(s->batcher, &encoding, end ? NULL : s->metrics, source));
 }
 
 static void write_file(struct sink *s)
@@ -245,7 +258,7 @@ static void write_file(struct sink *s)
         s->failing = n == 0;
 }
 
-/* Until the state of every daemon is known, nothing is exported: zeros would be wrong. */
+/* Until the state of every daemon is known, nothing is exported: zeros and ended series would be wrong. */
 static bool all_reported(const struct exporter *e)
 {
         for (size_t i = 0; i < e->source.n_daemons; i++)
@@ -263,7 +276,7 @@ static void on_interval(evutil_socket_t fd, short what, void *ctx)
         if (!all_reported(s->exporter))
                 return;
         if (s->delivery)
-                push(s);
+                push(s, false);
         else
                 write_file(s);
 }
@@ -381,7 +394,10 @@ static void on_end(evutil_socket_t fd, short what, void *ctx)
         stop(e, EXIT_OK);
 }
 
-/* Exports the current state once more; what cannot be sent at once is in a journal. A second signal ends it at once. */
+/*
+ * Exports the current state once more, then the ends of all series; what cannot be sent at once is in a journal. A
+ * second signal ends it at once.
+ */
 static void on_signal(evutil_socket_t number, short what, void *ctx)
 {
         static const struct timeval often = { 0, 20000 };
@@ -394,6 +410,8 @@ static void on_signal(evutil_socket_t number, short what, void *ctx)
         for (size_t i = 0; !again && i < e->n; i++)
                 if (e->sinks[i].timer) {
                         on_interval(-1, 0, &e->sinks[i]);
+                        if (e->sinks[i].batcher)
+                                push(&e->sinks[i], true);
                         (void)event_del(e->sinks[i].timer);
                 }
         e->last_ms = clock_mono_ms() + LAST_MS;

@@ -5,6 +5,7 @@
 
 #define EXPORT_SINKS_MAX     32
 #define EXPORT_LABELS_MAX    16
+#define SERIES_STORED_MAX    (1u << 18)           /* of one sink: those whose ends are sent */
 #define BATCH_SAMPLES_MAX    4000                 /* further samples go into another batch */
 #define BATCH_BYTES_MAX      ((size_t)512 << 10)  /* of lines; the same */
 #define BATCHER_BYTES_MAX    ((size_t)16 << 20)   /* memory of a batch while it is made */

@@ -117,10 +117,12 @@ static void emit(struct metric_out *o, double value, const struct metric_points 
         const struct world_target *t = o->scope.target;
         const Hw__Run *run = t && t->target ? t->target->run_info : NULL;
         const Hw__DaemonState *d = o->scope.daemon ? o->scope.daemon->state : NULL;
-        struct metric_sample s = { .metric = o->metric, .target = t, .labels = all, .value = value, .points = points };
+        struct metric_sample s = { .metric = o->metric, .labels = all, .value = value, .points = points };
 
-        if (t)
+        if (t) {
+                s.target = t->name;
                 all[s.n_labels++] = (struct metric_label){ "target", t->name };
+        }
         if (o->scope.sink)
                 all[s.n_labels++] = (struct metric_label){ "sink", o->scope.sink->name };
         else if (!t || o->source->n_daemons > 1)

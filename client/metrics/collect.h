@@ -40,11 +40,12 @@ struct metrics_source {
 /* One sample. Borrowed for the call. */
 struct metric_sample {
         const struct metric *metric;
-        const struct world_target *target; /* NULL: of no target */
+        const char *target;                /* its name; NULL: of no target */
         const struct metric_label *labels; /* with target and daemon; only those that have a value */
         size_t n_labels;
         uint64_t start_wall_ns; /* when a counter began to count; 0: unknown */
         double value;
+        bool ended; /* its series has ended: no value, points without values and counts (client/export/series.h) */
         const struct metric_points *points; /* of a summary or histogram, instead */
 };
 

@@ -108,7 +108,7 @@ struct metric_label {
 /* Points of a histogram (upper bounds, cumulative counts) or of a summary (quantiles, values). */
 struct metric_points {
         size_t n;
-        const double *at, *values;
+        const double *at, *values;    /* `at` is static */
         double sum, count;            /* NAN: unknown */
         const Hw__Generation *pauses; /* what a histogram was made of, for a native one; NULL: none */
 };

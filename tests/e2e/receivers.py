@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Receivers for `heapwatch export` that decode what comes, and fail as a test wants.
 
-All give {(name, labels): value} of one moment, labels as a frozenset of pairs, as Prometheus' parser has them.
+All give {(name, labels): value} of one moment, labels as a frozenset of pairs, as Prometheus' parser has them. The value
+ENDED is the marker of a series that has ended.
 """
 import http.server
 import math
 import pathlib
 import socketserver
+import struct
 import subprocess
 import sys
 import threading
@@ -29,6 +31,17 @@ def schemas():
 
 
 prom, otel = schemas()
+
+
+ENDED = "ended"
+
+
+def or_ended(value):
+    """A value of a remote write: one NaN is the marker, no other is sent."""
+    if math.isnan(value):
+        assert struct.pack(">d", value).hex() == "7ff0000000000002"
+        return ENDED
+    return value
 
 
 def unsnap(block):
@@ -82,7 +95,7 @@ def of_remote_write(headers, body):
         assert names == sorted(names) and len(set(names)) == len(names) and all(label.value for label in series.labels)
         labels = {label.name: label.value for label in series.labels}
         assert len(series.samples) == 1
-        yield labels.pop("__name__"), labels, series.samples[0].value, series.samples[0].timestamp * 10**6
+        yield labels.pop("__name__"), labels, or_ended(series.samples[0].value), series.samples[0].timestamp * 10**6
 
 
 def of_remote_write_2(headers, body):
@@ -103,10 +116,10 @@ def of_remote_write_2(headers, body):
         assert len(series.samples) + len(series.histograms) == 1
         for s in series.samples:
             assert series.created_timestamp < s.timestamp
-            yield name, labels, s.value, s.timestamp * 10**6
+            yield name, labels, or_ended(s.value), s.timestamp * 10**6
         for h in series.histograms:
             assert kind == prom.Metadata.HISTOGRAM
-            yield name, labels, native(h), h.timestamp * 10**6
+            yield name, labels, ENDED if or_ended(h.sum) == ENDED else native(h), h.timestamp * 10**6
 
 
 def native(h):
@@ -141,11 +154,22 @@ def otlp_points(metric, labels):
         time = p.time_unix_nano
         if kind in ("sum", "histogram", "exponential_histogram", "summary"):
             assert p.start_time_unix_nano < time
+        ended = p.flags & otel.DATA_POINT_FLAGS_NO_RECORDED_VALUE_MASK != 0
         if kind in ("gauge", "sum"):
-            yield metric.name, own, p.as_double, time
+            assert p.HasField("as_double") != ended
+            yield metric.name, own, ENDED if ended else p.as_double, time
             continue
-        yield metric.name + "_sum", own, p.sum, time
-        yield metric.name + "_count", own, float(p.count), time
+        assert not ended or p.count == p.sum == 0
+        yield metric.name + "_sum", own, ENDED if ended else p.sum, time
+        yield metric.name + "_count", own, ENDED if ended else float(p.count), time
+        if ended:
+            if kind == "exponential_histogram":
+                yield metric.name, own, ENDED, time
+            for q in p.quantile_values if kind == "summary" else ():
+                yield metric.name, {**own, "quantile": g(q.quantile)}, ENDED, time
+            for bound in [*p.explicit_bounds, math.inf] if kind == "histogram" else ():
+                yield metric.name + "_bucket", {**own, "le": "+Inf" if bound == math.inf else g(bound)}, ENDED, time
+            continue
         if kind == "exponential_histogram":
             buckets = {2.0 ** ((p.positive.offset + i + 1) / 2 ** p.scale): n
                        for i, n in enumerate(p.positive.bucket_counts) if n}
@@ -190,8 +214,20 @@ class Receiver:
                 self.moments.setdefault(time, {})[(name, frozenset(labels.items()))] = value
             self.samples += len(rows)
 
+    def check_ends(self):
+        """Each series that a moment has and the next one has not ends there, and no other; in the last moment all have."""
+        with self.lock:
+            before, ends = set(), 0
+            for time in sorted(self.moments):
+                rows = self.moments[time]
+                present, ended = ({k for k, v in rows.items() if (v == ENDED) == e} for e in (False, True))
+                assert ended == before - present, (time, len(before), len(present), ended ^ (before - present))
+                before, ends = present, ends + len(ended)
+            assert not before and ends, (len(before), ends, self.types[-1:], [(t, len(r), list(r.values()).count(ENDED)) for t, r in sorted(self.moments.items())][-3:])
+            return ends
+
     def of_target(self, target):
-        """The newest values of a target, of any time; `host` must be there and is left out."""
+        """The newest values of a target's series that have not ended; `host` must be there and is left out."""
         found = {}
         with self.lock:
             for time in sorted(self.moments):
@@ -199,7 +235,7 @@ class Receiver:
                     if ("target", target) in labels:
                         assert "host" in dict(labels)
                         found[name, frozenset(p for p in labels if p[0] != "host")] = value
-        return found
+        return {k: v for k, v in found.items() if v != ENDED}
 
 
 class HTTP(Receiver):

@@ -10,14 +10,16 @@ import json
 import math
 import shutil
 import subprocess
+import time
 import urllib.error
 import urllib.parse
 import urllib.request
 
 import pytest
 
-from harness import DEADLINE_S, LOGS, Daemon, free_ports, wait_for
-from test_export import Export, unchanging
+from harness import DEADLINE_S, LOGS, Daemon, client, free_ports, wait_for
+from live_log import LiveLog
+from test_export import RULES, Export, unchanging
 
 LOG = LOGS / "leaky-hT-ghc9103" / "run.eventlog"
 
@@ -69,8 +71,17 @@ class Prometheus(Engine):
     program, kind, ready = "prometheus", "remote-write", "/-/ready"
 
     def configure(self):
-        (self.directory / "prometheus.yml").write_text("global: {}\n")
+        self.scraped = free_ports()     # by whatever listens there
+        (self.directory / "prometheus.yml").write_text(
+            "scrape_configs: [{job_name: scraped, scrape_interval: 1s, static_configs: "
+            f"[{{targets: ['127.0.0.1:{self.scraped}']}}]}}]\n")
         self.url = f"http://127.0.0.1:{self.port}/api/v1/write"
+
+    def values(self, query, since):
+        """The values of a query at each half second since then: {labels: [value, ...]}."""
+        query = urllib.parse.urlencode({"query": query, "start": since, "end": time.time() - 1, "step": 0.5})
+        answer = json.loads(get(f"http://127.0.0.1:{self.port}/api/v1/query_range?{query}"))
+        return {frozenset(r["metric"].items()): [float(v) for _, v in r["values"]] for r in answer["data"]["result"]}
 
     def command(self):
         return [self.program, f"--config.file={self.directory}/prometheus.yml", f"--storage.tsdb.path={self.directory}/data",
@@ -144,3 +155,46 @@ def test_every_collection_arrives(directory, engine):
     assert len(expected) > 90
     gaps = [b - a for a, b in zip(seconds, seconds[1:])]
     assert max(gaps) <= 2, gaps
+
+
+def test_remote_writes_are_what_is_scraped(directory):
+    """At each point in time: the bands add up to the census, no alert or target outlives its end, nor anything the exporter."""
+    if not shutil.which("prometheus"):
+        pytest.skip("needs prometheus: make check-fleet installs it")
+    log = LiveLog(directory / "live.eventlog")
+    (directory / "rules.yaml").write_text(RULES)
+    with Daemon(directory, f"live=file:{log.path}", f"api={LOG}", args=["--rules", directory / "rules.yaml"]) as daemon, \
+            Prometheus(directory) as server, Export(
+                directory, daemon, f"{{kind: remote-write, url: '{server.url}', bands: 3}}",
+                f"{{kind: scrape, listen: '127.0.0.1:{server.scraped}', no_token: true, bands: 3}}") as x:
+        began = time.time()
+
+        def now(query):
+            """{sent by (remote write: a host): value}"""
+            found = server.values(f"sum by (host) ({query})", time.time() - 1.2)
+            return {("sent" if labels else "scraped"): values[-1] for labels, values in found.items()}
+
+        def run(turn, live):
+            log.live(live)
+            log.census({f"band {(turn * 3 + i) % 40}": 1000 * (i + 1) for i in range(9)})
+
+        turn = 0
+
+        def until(condition, what, live):
+            def reached():
+                nonlocal turn
+                turn += 1
+                run(turn, live)
+                return condition()
+            wait_for(reached, what, poll_s=0.5)
+        until(lambda: now("heapwatch_alert") == {"sent": 1, "scraped": 1}, "an alert, by both ways", 20 << 20)
+        until(lambda: turn >= 14 and now("heapwatch_census_bytes{target='live'}").keys() == {"sent", "scraped"} and
+              not now("heapwatch_alert"), "its end", 1 << 10)
+        kept = server.values("sum by (host) (heapwatch_band_bytes{target='live'}) - "
+                             "on (host) heapwatch_census_bytes{target='live'}", began)
+        assert len(kept) == 2 and all(len(values) > 4 and set(values) == {0} for values in kept.values()), kept
+        assert client("remove", "live", "--connect", daemon.publish).returncode == 0
+        wait_for(lambda: not now("{target='live'}"), "the end of a target")
+        assert now("count by (host) ({target='api'})").keys() == {"sent", "scraped"}
+        assert x.stop() == 0
+        wait_for(lambda: not now("{target='api'}"), "the end of the exporter")

@@ -13,6 +13,7 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families 
 from prometheus_client.parser import text_string_to_metric_families
 
 from harness import CLIENT, DEADLINE_S, LOGS, Daemon, client, free_ports, wait_for
+from live_log import LiveLog
 from receivers import RW2, HTTP, of_otlp, of_remote_write, of_remote_write_2
 
 LOG = LOGS / "leaky-hT-ghc9103" / "run.eventlog"
@@ -199,6 +200,54 @@ def test_native_histograms_for_opentelemetry(directory, daemon, form):
         ours = wait_for(lambda: found(r), "exponential histograms")
         assert len(ours) == 2 and ours == wait_for(lambda: found(prometheus), "the same as native ones")
         assert not any(k[0].endswith("_bucket") for k in r.of_target("api"))
+
+
+RULES = "groups: [{name: own, rules: [{alert: large, expr: live > 1MiB, for: 0s}]}]\n"
+
+
+def test_each_end_is_sent_once(directory):
+    """Of a band, an alert, a target, and of the exporter itself; also to a receiver that is not there meanwhile."""
+    log, port = LiveLog(directory / "live.eventlog"), free_ports()
+    (directory / "rules.yaml").write_text(RULES)
+
+    def bands(receiver):
+        return {dict(k[1])["band"] for k in receiver.of_target("live") if k[0] == "heapwatch_band_bytes"}
+
+    def alerts(receiver):
+        return {dict(k[1])["state"] for k in receiver.of_target("live") if k[0] == "heapwatch_alert"}
+
+    with contextlib.ExitStack() as stack:
+        daemon = stack.enter_context(Daemon(directory, f"live=file:{log.path}", f"api={LOG}",
+                                            args=["--rules", directory / "rules.yaml"]))
+        receivers = [stack.enter_context(HTTP(*of, protocol=protocol)) for *of, protocol in (
+            (of_remote_write, "/write", "1.0"), (of_remote_write_2, "/write", "2.0"),
+            (of_otlp, "/v1/metrics", None), (of_otlp, "/v1/metrics", None))]
+        old, new, protobuf, json = (r.url for r in receivers)
+        late = f"{{kind: remote-write, name: late, url: 'http://127.0.0.1:{port}/write', bands: 2}}"
+        x = stack.enter_context(Export(
+            directory, daemon, f"{{kind: remote-write, name: old, url: '{old}', bands: 2}}",
+            f"{{kind: remote-write, name: new, url: '{new}', bands: 2}}", f"{{kind: otlp, url: '{protobuf}', bands: 2}}",
+            f"{{kind: otlp, url: '{json}', format: json, native_histograms: true, bands: 2}}", late))
+
+        def has(live, census, shown, alert):
+            log.live(live)
+            log.census(census)
+            return all(bands(r) == {*shown, "other"} and bool(alerts(r)) == alert for r in receivers)
+        wait_for(lambda: has(20 << 20, {"A": 3000, "B": 2000, "C": 1000}, "AB", True), "a census and an alert", poll_s=0.2)
+        wait_for(lambda: has(1 << 10, {"D": 30000, "E": 20000, "C": 1000}, "DE", False), "the next, and no alert", poll_s=0.2)
+        assert client("remove", "live", "--connect", daemon.publish).returncode == 0
+        wait_for(lambda: not any(r.of_target("live") for r in receivers), "the end of the target")
+        assert x.stop() == 0
+        ends = [r.check_ends() for r in receivers]
+        assert min(ends) > 250 and not any(r.of_target("api") for r in receivers)
+        late = stack.enter_context(HTTP(of_remote_write, port=port))
+        with x.start():     # its journal has the ends, and those of the second life follow
+            wait_for(lambda: x.settled("late") and late.of_target("api"), "an empty queue")
+            assert x.stop() == 0
+        wait_for(lambda: not late.of_target("api"), "the last ends")
+        assert late.check_ends() > ends[0]
+        late_bands = {dict(k[1])["band"] for rows in late.moments.values() for k in rows if k[0] == "heapwatch_band_bytes"}
+        assert {"A", "B", "D", "E", "other"} <= late_bands
 
 
 def test_faults_cost_nothing(directory, daemon):

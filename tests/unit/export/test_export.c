@@ -4,12 +4,14 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <cmocka.h>
+#include <math.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "client/export/delivery.h"
 #include "client/export/journal.h"
+#include "client/export/limits.h"
 #include "client/export/plan.h"
 #include "client/export/profile_batch.h"
 #include "client/export/queue.h"
@@ -260,6 +262,64 @@ static void keep(void *ctx, struct batch *b)
         *kept = *b;
 }
 
+static void on_end(void *ctx, const struct metric_sample *sample, const struct metric_part *part)
+{
+        char *seen = ctx;
+
+        assert_true(sample->ended && isnan(sample->value) && sample->n_labels == 1);
+        (void)snprintf(seen + strlen(seen), 100 - strlen(seen), "%s%s ", sample->labels[0].value,
+                       part ? part->suffix : "");
+}
+
+static void a_series_ends_once(void **state)
+{
+        static const struct metric_part parts[] = { { .suffix = "_sum" }, { .suffix = "_count" } };
+        struct series_list l = { 0 };
+        char seen[100] = "", name[8] = "a";
+        struct metric_label label = { "target", name };
+        struct metric_sample s = { .metric = metrics_of_target, .labels = &label, .n_labels = 1 };
+
+        (void)state;
+        series_mark(&l, &s, &parts[0]);
+        series_mark(&l, &s, &parts[1]);
+        series_mark(&l, &s, NULL);
+        name[0] = 'b'; /* a series has a copy of its labels */
+        series_mark(&l, &s, NULL);
+        series_end_unmarked(&l, on_end, seen);
+        assert_string_equal(seen, "");
+        name[0] = 'a';
+        series_mark(&l, &s, &parts[1]);
+        series_end_unmarked(&l, on_end, seen);
+        assert_string_equal(seen, "a_sum a b ");
+        series_mark(&l, &s, &parts[1]);
+        series_end_unmarked(&l, on_end, seen);
+        assert_string_equal(seen, "a_sum a b ");
+        series_end_unmarked(&l, on_end, seen);
+        assert_string_equal(seen, "a_sum a b a_count ");
+        series_list_done(&l);
+}
+
+/* What cannot be stored for lack of room ends without a marker, and nothing has one while it continues. */
+static void series_are_bounded(void **state)
+{
+        struct series_list l = { 0 };
+        char seen[100] = "", name[16];
+        struct metric_label label = { "target", name };
+        struct metric_sample s = { .metric = metrics_of_target, .labels = &label, .n_labels = 1 };
+
+        (void)state;
+        for (int walk = 0; walk < 2; walk++) {
+                for (unsigned i = 0; i < SERIES_STORED_MAX + 10; i++) {
+                        (void)snprintf(name, sizeof(name), "%u", i);
+                        series_mark(&l, &s, NULL);
+                }
+                assert_int_equal(l.n, SERIES_STORED_MAX);
+                series_end_unmarked(&l, on_end, seen);
+        }
+        assert_string_equal(seen, "");
+        series_list_done(&l);
+}
+
 /* A batch of 2.0 with a value and the label host, as made in a walk. */
 static struct batch remote_write_batch(void)
 {
@@ -453,6 +513,8 @@ int main(void)
                 IN_DIRECTORY(a_journal_is_written_anew),
                 IN_DIRECTORY(one_has_it_at_a_time),
                 cmocka_unit_test(pauses_double_within_bounds),
+                cmocka_unit_test(a_series_ends_once),
+                cmocka_unit_test(series_are_bounded),
                 cmocka_unit_test(a_remote_write_in_other_forms),
                 cmocka_unit_test(a_damaged_remote_write),
                 cmocka_unit_test(a_batch_of_a_profile),
