@@ -85,11 +85,26 @@ static const char *parse_job(struct text_log *t, char *text)
 
 /* ----------------------------------------------------------------- samples */
 
+/*
+ * The time of a sample is the mutator's CPU time, which the threaded runtime subtracts wrongly at times: the first ones
+ * may be below 0, and later ones may go back a little.
+ */
+static bool parse_time(const char *text, uint64_t *ret_ns)
+{
+        const bool negative = *text == '-';
+
+        text += negative;
+        if (!text_seconds(&text, ret_ns) || *text)
+                return false;
+        *ret_ns = negative ? 0 : *ret_ns;
+        return true;
+}
+
 static const char *parse_begin(struct text_log *t, const char *text)
 {
         uint64_t time_ns;
 
-        if (!text_seconds(&text, &time_ns) || *text)
+        if (!parse_time(text, &time_ns))
                 return "seconds after BEGIN_SAMPLE";
         t->time_ns = time_ns > t->time_ns ? time_ns : t->time_ns;
         t->sample_open = t->sample_empty = true;
@@ -109,14 +124,14 @@ static const char *parse_end(struct text_log *t, const char *text)
         }
         if (!was_open)
                 return "BEGIN_SAMPLE before END_SAMPLE";
-        return text_seconds(&text, &time_ns) && !*text ? NULL : "seconds after END_SAMPLE";
+        return parse_time(text, &time_ns) ? NULL : "seconds after END_SAMPLE";
 }
 
 static const char *parse_mark(struct text_log *t, const char *text)
 {
         uint64_t time_ns;
 
-        if (!text_seconds(&text, &time_ns) || *text)
+        if (!parse_time(text, &time_ns))
                 return "seconds after MARK";
         text_event(t, HW_USER_MARKER, time_ns);
         size_t length = writer_length_begin(&t->writer);

@@ -103,6 +103,25 @@ static void test_hp(void **state)
         assert_non_null(memmem(made, n_made, "\x1d\xcd\x65\0\0\0\0\x07", 8)); /* 500 ms, by closure type */
 }
 
+/* The threaded runtime writes times that go back a little, and below 0 (findings/ghc-threaded-hp-times-go-back.sh). */
+static void test_hp_times_that_go_back(void **state)
+{
+        (void)state;
+        assert_string_equal(hp("JOB \"p\"\nBEGIN_SAMPLE 0.000000\nEND_SAMPLE 0.000000\n"
+                               "BEGIN_SAMPLE -0.000035\nA\t10\nEND_SAMPLE -0.000035\n"
+                               "BEGIN_SAMPLE 0.5\nA\t11\nEND_SAMPLE 0.5\nBEGIN_SAMPLE 0.4\nA\t12\nEND_SAMPLE 0.4\n"
+                               "BEGIN_SAMPLE 0.6\nEND_SAMPLE 0.6\n"),
+                            "PROGRAM_ARGS@0;"
+                            "HEAP_PROF_SAMPLE_BEGIN@0;HEAP_PROF_SAMPLE_STRING@0;HEAP_PROF_SAMPLE_END@0;"
+                            "HEAP_PROF_SAMPLE_BEGIN@500000000;HEAP_PROF_SAMPLE_STRING@500000000;"
+                            "HEAP_PROF_SAMPLE_END@500000000;"
+                            "HEAP_PROF_SAMPLE_BEGIN@500000000;HEAP_PROF_SAMPLE_STRING@500000000;"
+                            "HEAP_PROF_SAMPLE_END@500000000;");
+        assert_int_equal(damage.lines, 0);
+        (void)hp("JOB \"p\"\nBEGIN_SAMPLE --1\n");
+        assert_int_equal(damage.lines, 1);
+}
+
 static void test_prof(void **state)
 {
         static const char profile[] =
@@ -203,6 +222,7 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(test_kinds),
                 cmocka_unit_test(test_hp),
+                cmocka_unit_test(test_hp_times_that_go_back),
                 cmocka_unit_test(test_prof),
                 cmocka_unit_test(test_hp_cut_off),
                 cmocka_unit_test(test_damaged_lines_are_counted),
