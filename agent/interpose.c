@@ -5,10 +5,6 @@
  * again each time a flush is due. A sleep is cut into pieces, which the caller
  * does not notice. Other callers' select is passed on, and so are larger sets.
  *
- * Also getenv(3), for programs that are not watched from inside: the runtime
- * asks once for GHCRTS, before main, and gets our answer; the environment that
- * the program sees, and hands on, is unchanged.
- *
  * And fopen(3), by which the runtime opens PROGRAM.hp for a heap profile that it
  * makes itself; when that fails, it makes no profile.
  */
@@ -18,11 +14,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/select.h>
 #include <sys/time.h>
-#include <unistd.h>
 
 #include "agent/interpose.h"
 
@@ -107,31 +101,6 @@ AGENT_EXPORT int select(int n, fd_set *reads, fd_set *writes, fd_set *errors, st
         }
         leave_rest(timeout, end);
         return real_select()(n, reads, writes, errors, timeout);
-}
-
-/* -------------------------------------------------------------------- GHCRTS */
-
-static char *options;
-
-void interpose_options(char *words)
-{
-        options = words;
-}
-
-/* As the C library's, which it hides: no allocation, no lock. */
-AGENT_EXPORT char *getenv(const char *name)
-{
-        size_t n = strlen(name);
-        char *words = options;
-
-        if (words && !strcmp(name, "GHCRTS")) {
-                options = NULL;
-                return words;
-        }
-        for (char **at = environ; n > 0 && at && *at; at++)
-                if (!strncmp(*at, name, n) && (*at)[n] == '=')
-                        return *at + n + 1;
-        return NULL;
 }
 
 /* --------------------------------------------------------------- PROGRAM.hp */

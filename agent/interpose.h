@@ -5,9 +5,6 @@
 
 #include <stdbool.h>
 
-/* Answers the next getenv("GHCRTS"), which is the runtime's; `words` must stay. */
-void interpose_options(char *words);
-
 /*
  * The runtime's PROGRAM.hp is not worth losing the bands: where it cannot be written it goes to /dev/null. With
  * `unwanted` always: the profile is not the user's own.

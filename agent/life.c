@@ -402,12 +402,6 @@ __attribute__((constructor)) static void agent_begin(void)
         a.asked = text != NULL;
         settings_default(&a.setup.settings);
         bool good = !text || settings_parse(&a.setup.settings, text, &error);
-        if (a.setup.settings.ghcrts[0]) {
-                interpose_options(a.setup.settings.ghcrts);
-                interpose_profile_file(a.setup.settings.heap != 0);
-                clean_environment();
-                return;
-        }
         if (settings_skip(&a.setup.settings, program_invocation_short_name))
                 return; /* a wrapper: what it starts may be one */
         if (!find_symbols()) {

@@ -17,7 +17,7 @@ static bool is(const char *word, size_t n, const char *whole)
         return n == strlen(whole) && starts(word, n, whole);
 }
 
-void options_of_word(struct own_options *o, const char *word, size_t n)
+static void read_word(struct own_options *o, const char *word, size_t n)
 {
         if (starts(word, n, "-l"))
                 o->log = true;
@@ -39,7 +39,7 @@ void options_of_words(struct own_options *o, const char *words)
 
         while (words && *(words += strspn(words, space)) != '\0') {
                 size_t n = strcspn(words, space);
-                options_of_word(o, words, n);
+                read_word(o, words, n);
                 words += n;
         }
 }
@@ -53,7 +53,7 @@ void options_of_arguments(struct own_options *o, const char *arguments, size_t s
                 size_t n = strnlen(a, size - at);
 
                 if (rts_argument(&state, a, n) == RTS_OPTION)
-                        options_of_word(o, a, n);
+                        read_word(o, a, n);
                 at += n + 1;
         }
 }
@@ -63,7 +63,7 @@ const char *options_refuse_profile(const struct own_options *o)
         if (o->heap_profile)
                 return "the program makes its own heap profile";
         if (o->no_census)
-                return OPTIONS_NO_CENSUS;
+                return "the program's collector refuses heap profiles (-xn, --nonmoving-gc or -w)";
         if (o->cost_profile)
                 return "the program makes a time profile, which would be written to another place";
         return NULL;

@@ -19,9 +19,6 @@ struct own_options {
         bool no_census;    /* a collector that refuses heap profiles: -xn, --nonmoving-gc, -w */
 };
 
-#define OPTIONS_NO_CENSUS "the program's collector refuses heap profiles (-xn, --nonmoving-gc or -w)"
-
-void options_of_word(struct own_options *o, const char *word, size_t n);
 void options_of_words(struct own_options *o, const char *words); /* -with-rtsopts, GHCRTS; NULL: none */
 
 /* Arguments as /proc/PID/cmdline has them: each ends with NUL; those between +RTS and -RTS count. */

@@ -92,8 +92,6 @@ static bool set_setting(struct agent_settings *s, const char *key, const char *v
                 return parse_bool(value, &s->follow);
         if (!strcmp(key, "skip"))
                 return copy_text(value, s->skip, sizeof(s->skip));
-        if (!strcmp(key, "ghcrts"))
-                return copy_text(value, s->ghcrts, sizeof(s->ghcrts));
         if (!strcmp(key, "off"))
                 return parse_bool(value, &s->off);
         if (!strcmp(key, "classes"))

@@ -29,13 +29,12 @@ struct agent_settings {
         bool once;                   /* only the first program that finds this socket's claim free */
         bool follow;                 /* further ones at "SOCKET-PID"; the environment stays, for what they start */
         char skip[128];              /* names, separated by colons: such programs are skipped */
-        char ghcrts[1024];           /* not "": no watching from inside; only the runtime gets these as its GHCRTS */
         char classes[16];            /* of events, as after -l */
-        char heap; /* 'T' by closure type, 'i' by info table, 0 none; with ghcrts: 0 when its profile is the user's */
-        int64_t interval_ns;  /* between censuses, in real time */
-        int64_t flush_ns;     /* between flushes */
-        double budget;        /* share of time in censuses, on average; 0: no limit */
-        int64_t max_pause_ns; /* no census is made that would pause the program longer; 0: no limit */
+        char heap;                   /* 'T' by closure type, 'i' by info table, 0 none */
+        int64_t interval_ns;         /* between censuses, in real time */
+        int64_t flush_ns;            /* between flushes */
+        double budget;               /* share of time in censuses, on average; 0: no limit */
+        int64_t max_pause_ns;        /* no census is made that would pause the program longer; 0: no limit */
         size_t queue_bytes;
         int64_t linger_ns;                 /* at the end, for a reader that still takes bytes */
         int64_t await_ns;                  /* at the end, for the first reader to come */

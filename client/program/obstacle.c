@@ -18,7 +18,7 @@ static const struct {
                                       "link it without -dynamic" },
         [OBSTACLE_NO_EVENTLOG] = { "its runtime has no eventlog", "link it with -eventlog" },
         [OBSTACLE_OTHER_LIBC] = { "it does not use glibc as a shared library, whose dlopen is needed",
-                                  "link the agent into it (docs/AGENT.md), or start it with `heapwatch run`" },
+                                  "link the agent into it (docs/AGENT.md)" },
         [OBSTACLE_TRACED] = { "another process traces it", "end that debugger or tracer" },
         [OBSTACLE_OTHER_MACHINE] = { "the agent can be loaded into running programs on x86-64 only",
                                      "start it with `heapwatch run`" },
@@ -45,6 +45,8 @@ enum obstacle obstacle_of(const struct agent_fit *f)
                 return f->shared_runtime ? OBSTACLE_SHARED_RUNTIME : OBSTACLE_STRIPPED;
         if (!f->eventlog && strncmp(f->version, "9.0.", 4) != 0)
                 return OBSTACLE_NO_EVENTLOG;
+        if (!f->loader && !f->agent)
+                return OBSTACLE_OTHER_LIBC;
         return OBSTACLE_NONE;
 }
 

@@ -17,8 +17,8 @@ enum obstacle {
         OBSTACLE_STRIPPED,
         OBSTACLE_SHARED_RUNTIME,
         OBSTACLE_NO_EVENTLOG,
-        OBSTACLE_OTHER_LIBC, /* of its process, for attach: */
-        OBSTACLE_TRACED,
+        OBSTACLE_OTHER_LIBC,
+        OBSTACLE_TRACED, /* of its process, for attach: */
         OBSTACLE_OTHER_MACHINE,
         OBSTACLE_ENVIRONMENT, /* of a program that was started below another one, for run: */
         OBSTACLE_SKIPPED,

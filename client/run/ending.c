@@ -182,7 +182,6 @@ static void add_why_unseen(FILE *out, const struct program_run *r, const struct 
 /* How the program ended and what was seen of it. */
 static void add_end(FILE *out, const struct program_run *r, const struct session_result *result, struct world **world)
 {
-        struct relay_stats relay = r->relay ? relay_stats(r->relay) : (struct relay_stats){ .bytes = UNKNOWN_U64 };
         bool came = !r->from_inside || result->alone || result->claimed || inside_claimed(r->agent);
         char status[64], took[HW_NUMBER_MAX];
 
@@ -192,7 +191,7 @@ static void add_end(FILE *out, const struct program_run *r, const struct session
         if (result->target[0] == '\0' && r->unnamed && !came)
                 ; /* nothing was there to be watched */
         else if (result->target[0] == '\0')
-                fputs(r->process_only ? "; it ended before its process could be watched"
+                fputs(!r->from_inside ? "; it ended before its process could be watched"
                                       : "; unwatched: the daemon did not take it",
                       out);
         else if (came && await_end(r, result, world)) {
@@ -200,17 +199,12 @@ static void add_end(FILE *out, const struct program_run *r, const struct session
                 add_facts(out, world_find(*world, r->target));
         } else if (came)
                 fputs("; what was seen of it is not known: the daemon was killed, or does not answer", out);
-        add_bytes(out, "eventlog", relay.bytes);
-        if (relay.bytes == 0)
-                fputs(" (the program ended before its runtime began one)", out);
         if ((result->target[0] != '\0' || r->unnamed) && !came)
                 add_why_unseen(out, r, &result->below);
         if (result->left_unserved)
                 fputs("; a process that it has forked goes on, unwatched: `heapwatch attach` it", out);
         else if (r->from_inside && !r->o.follow && inside_forked_lives(r->agent) && !inside_owner_lives(r->agent))
                 fputs("; a process that it has forked goes on, unwatched: `heapwatch attach` it, or use --follow", out);
-        if (relay.left_out_bytes > 0)
-                add_bytes(out, "not delivered, because no daemon read it:", relay.left_out_bytes);
 }
 
 /* What there is on disk of the run, and what is not. */

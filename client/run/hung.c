@@ -110,11 +110,11 @@ static bool process_stuck(const char *root, pid_t pid, uint64_t *ret_sum)
         return stuck && n > 0;
 }
 
-long long hung_check(struct hung *h, const char *root, long long now_ms, bool moved)
+long long hung_check(struct hung *h, const char *root, long long now_ms)
 {
         uint64_t sum = 0;
 
-        if (moved || !process_stuck(root, h->pid, &sum)) {
+        if (!process_stuck(root, h->pid, &sum)) {
                 h->since_ms = -1;
                 return 0;
         }

@@ -25,10 +25,9 @@ struct hung {
 void hung_init(struct hung *h, pid_t pid);
 
 /*
- * Checks once, at monotonic time now_ms; `moved`: the program wrote bytes since
- * the last check. Returns for how many ms it has been deadlocked, 0 when it is
- * not or when that cannot be known.
+ * Checks once, at monotonic time now_ms. Returns for how many ms it has been
+ * deadlocked, 0 when it is not or when that cannot be known.
  */
-long long hung_check(struct hung *h, const char *root, long long now_ms, bool moved);
+long long hung_check(struct hung *h, const char *root, long long now_ms);
 
 #endif

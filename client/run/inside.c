@@ -112,15 +112,6 @@ bool inside_plan(struct inside *ret, const char *path, const char *socket, const
         return good;
 }
 
-bool inside_plan_options(struct inside *ret, const char *path, const char *options, bool ours)
-{
-        struct agent_fit fit;
-
-        return plan_preload(ret, NULL) && agent_fit_check(path, &fit, NULL) && fit.loader && !strchr(options, ';') &&
-               (size_t)snprintf(ret->settings, sizeof(ret->settings), "heap=%s;ghcrts=%s", ours ? "T" : "none",
-                                options) < sizeof(ret->settings);
-}
-
 bool inside_enter(const struct inside *inside)
 {
         return setenv("LD_PRELOAD", inside->preload, 1) == 0 && setenv("HEAPWATCH_AGENT", inside->settings, 1) == 0;

@@ -43,13 +43,6 @@ bool inside_makes_profile(const char *kind);
 bool inside_plan(struct inside *ret, const char *path, const char *socket, const struct inside_wish *wish,
                  struct error *error);
 
-/*
- * The agent is only used to pass these options to the program's runtime, so that neither the program nor what it
- * starts sees them, and to keep the file of a heap profile that is `ours` away. False: use GHCRTS (a static program,
- * or options that do not fit).
- */
-bool inside_plan_options(struct inside *ret, const char *path, const char *options, bool ours);
-
 /* In the child, before exec. False: out of memory. */
 bool inside_enter(const struct inside *inside);
 

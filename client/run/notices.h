@@ -3,8 +3,8 @@
  * notices.h - what `heapwatch run` writes to standard error, without ever waiting.
  *
  * The reader of standard error may have stopped (a terminal after Ctrl-S, a full pipe). The program must start all the
- * same, its end must be seen, and the relay must be drained: a program whose log is not read stops. So notices wait in
- * NOTICES_BYTES and are written as there is room; what does not fit is left out and counted.
+ * same, and its end must be seen. So notices wait in NOTICES_BYTES and are written as there is room; what does not fit
+ * is left out and counted.
  */
 #ifndef HW_CLIENT_RUN_NOTICES_H
 #define HW_CLIENT_RUN_NOTICES_H

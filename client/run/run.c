@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * heapwatch run - the command: options, then in order: ask the program, compose
- * its flags, find the daemon, open the relay, add the target, run, sum up. A
- * program that cannot be watched runs as if it had been started without us:
- * after one sentence that says why, it replaces this process. Nothing waits for
- * standard error to be read; only why a program does not start is written as
- * other commands write it.
+ * heapwatch run - the command: options, then in order: choose the way of
+ * watching (the agent; else from outside; else the process alone), find the
+ * daemon, add the target, run, sum up. A program that cannot be watched runs as
+ * if it had been started without us: after one sentence that says why, it
+ * replaces this process. Nothing waits for standard error to be read; only why a
+ * program does not start is written as other commands write it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,9 +17,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "proto/eventlog/advice.h"
 #include "proto/base/limits.h"
 #include "client/cli/options.h"
+#include "client/program/agent_fit.h"
 #include "client/program/inquire.h"
 #include "client/run/follow.h"
 #include "client/run/run_private.h"
@@ -28,12 +28,10 @@
 #include "proto/base/descriptors.h"
 #include "proto/base/error.h"
 #include "proto/base/labels.h"
-#include "proto/base/permission.h"
 #include "proto/base/run_life.h"
 
-#define SENTENCE 1024
-#define WAIT_MS  1000 /* for the daemon, while the program waits to be started */
-#define READ_MS  1000 /* for somebody to read the last notices, when the program has ended */
+#define WAIT_MS 1000 /* for the daemon, while the program waits to be started */
+#define READ_MS 1000 /* for somebody to read the last notices, when the program has ended */
 
 /* ---------------------------------------------------------------- options */
 
@@ -59,14 +57,11 @@ static const struct option options[] = {
                 "break the heap down by KIND, as in +RTS -hKIND: T closure type, c cost centre, i info table ... or "
                 "none (default: T, unless PROGRAM's own flags choose one)"),
         OPTION_TEXT("rts", 0, "\"FLAGS\"", struct run_options, extra, COMPLETE_NOTHING,
-                    "more RTS flags; they win over ours"),
-        OPTION_FLAG("no-flush", 0, struct run_options, no_flush,
-                    "PROGRAM flushes its eventlog itself: without the agent, watch it by that, and do not warn that it "
-                    "comes late"),
+                    "more RTS flags; they win over ours, and need the agent"),
         OPTION_FLAG("no-record", 0, struct run_options, wish.no_record,
                     "do not record PROGRAM; a daemon that is started for it keeps no checkpoints and no recordings"),
         OPTION_FLAG("no-agent", 0, struct run_options, no_agent,
-                    "do not watch PROGRAM from inside: get its eventlog by options of its runtime"),
+                    "do not watch PROGRAM from inside: read its memory from outside; its pauses are not known"),
         OPTION_FLAG("follow", 0, struct run_options, follow,
                     "watch the GHC-compiled programs that PROGRAM starts, too, and the daemon that it becomes, each as "
                     "a target "
@@ -123,49 +118,34 @@ static bool report_unwatched(struct program_run *r, const char *reason)
 }
 
 /*
- * Neither from inside nor by the flags of its runtime: from outside, or the system tells of its process. Says why, and
- * what would help.
- * Always true.
+ * Without the agent: from outside once it runs (session.c), or else by its process alone. Stores the reason, with its
+ * remedy. False: a mistake of the user's, who requests what only the agent does.
  */
-static bool watch_process(struct program_run *r, const char *reason)
+static bool plan_outside(struct program_run *r, const char *reason)
 {
         const char *remedy = obstacle_remedy(r->inside.obstacle);
-        const bool both = r->not_inside.text[0] != '\0';
 
-        (void)snprintf(r->process_reason, sizeof(r->process_reason), "%.220s%s%.220s%s%.220s",
-                       both ? r->not_inside.text : reason, both ? "; nor by GHCRTS: " : "", both ? reason : "",
+        if (r->o.extra[0] || (r->o.heap_profile && strcmp(r->o.heap_profile, "T") != 0)) {
+                command_error(&command_run,
+                              "%s needs the agent, which is not in %s: %s; leave it out, or set GHCRTS yourself",
+                              r->o.extra[0] ? "--rts" : "--heap-profile", r->o.program[0], reason);
+                r->mistaken = true;
+                return false;
+        }
+        (void)snprintf(r->process_reason, sizeof(r->process_reason), "%.450s%s%.220s", reason,
                        remedy[0] ? "; to see all of it, " : "", remedy);
-        r->process_only = true;
         if (!r->is_haskell) /* else outside is tried once it runs, and then it is said */
                 notices_print(&r->notices, "of %s only the process is watched, not its heap: %s", r->o.program[0],
                               r->process_reason);
         return true;
 }
 
-/*
- * PROGRAM does not accept what --rts or --heap-profile give: a mistake of the user's, so it does not run. Always
- * false.
- */
-static bool mistaken(struct program_run *r, const char *reason)
-{
-        command_error(&command_run, "%s does not accept what --rts or --heap-profile give: %s", r->o.program[0],
-                      reason);
-        r->mistaken = true;
-        return false;
-}
-
-static bool probe_program(void *ctx, const char *flags, char *reason, size_t size)
-{
-        return inquire_accepts(ctx, flags, reason, size);
-}
-
-/* A private directory for this run; under /tmp when the default one has a space, which GHCRTS cannot have. */
+/* A private directory for this run. */
 static bool make_directory(struct program_run *r)
 {
         struct error error;
-        bool spaced = strpbrk(r->link.directory, " \t\n") != NULL;
 
-        snprintf(r->directory, sizeof(r->directory), "%s/" RUN_LIFE_DIRECTORY, spaced ? "/tmp" : r->link.directory);
+        snprintf(r->directory, sizeof(r->directory), "%s/" RUN_LIFE_DIRECTORY, r->link.directory);
         if (mkdtemp(r->directory) == NULL) {
                 error_set(&error, "cannot make the directory %s: %s", r->directory, strerror(errno));
                 r->directory[0] = '\0';
@@ -173,88 +153,9 @@ static bool make_directory(struct program_run *r)
         }
         run_life_sweep(r->link.directory);
         r->life = run_life_begin(r->directory); /* without it, the daemon does not know whether this run lives */
-        snprintf(r->fifo, sizeof(r->fifo), "%s/log", r->directory);
-        snprintf(r->socket, sizeof(r->socket), "%s/relay", r->directory);
         snprintf(r->agent, sizeof(r->agent), "%s/" AGENT_SOCKET_OF_RUN, r->directory);
         snprintf(r->output, sizeof(r->output), "%s/output", r->directory);
         return true;
-}
-
-/*
- * A log that nothing flushes comes when its buffer is full, after minutes; what is read from outside is of now. Who
- * wants the log gives a flag for it.
- */
-static bool is_sooner_from_outside(const struct program_run *r)
-{
-        const bool is_asked_for = r->o.no_flush || r->flags.flush || r->o.heap_profile || r->o.extra[0];
-        const bool is_permitted = permission_scope(PERMISSION_SCOPE) == 1 || /* the program permits it: session.c */
-                                  permission_missing_here() == NULL;
-
-        return r->not_inside.text[0] && !is_asked_for && rtsinfo_at_least(&r->info, 9, 0) &&
-               !rtsinfo_at_least(&r->info, 9, 11) && is_permitted;
-}
-
-/* False: a mistake of the user's. */
-static bool compose(struct program_run *r)
-{
-        const char *ghcrts = getenv("GHCRTS");
-        struct flags_request request = {
-                .info = &r->info,
-                .log_path = r->fifo,
-                .ghcrts = ghcrts != NULL ? ghcrts : "",
-                .extra = r->o.extra,
-                .arguments = r->o.program + 1,
-                .heap_profile =
-                        r->o.censuses.max_pause_ns ? "none" : r->o.heap_profile, /* the runtime knows no bound */
-                .accepts = probe_program,
-                .ctx = r->path,
-        };
-        char sentence[SENTENCE];
-
-        switch (flags_compose(&request, &r->flags)) {
-        case FLAGS_OK:
-                if (!is_sooner_from_outside(r))
-                        return true;
-                flags_done(&r->flags);
-                return watch_process(r,
-                                     "nothing would flush its log, which comes late then (--no-flush: watch it by "
-                                     "its log all the same)");
-        case FLAGS_NO_EVENTLOG:
-                return watch_process(r,
-                                     "it was linked without an eventlog, which GHC before 9.4 leaves out: link it with "
-                                     "-eventlog -rtsopts");
-        case FLAGS_ELSEWHERE:
-                return watch_process(r,
-                                     "the flags given send the eventlog elsewhere with -ol, or nowhere with "
-                                     "--null-eventlog-writer; leave that out, or watch that file with heapwatchd");
-        case FLAGS_REFUSED:
-                if (r->o.extra[0] != '\0' || r->o.heap_profile)
-                        return mistaken(r, r->flags.reason);
-                snprintf(sentence, sizeof(sentence), "it does not accept the flags that are needed: %s",
-                         r->flags.reason);
-                return watch_process(r, sentence);
-        default:
-                return report_unwatched(r, "out of memory");
-        }
-}
-
-/* Warns of what will be missing on the screen. */
-static void warn(struct program_run *r)
-{
-        if (!rtsinfo_at_least(&r->info, 9, 2) && !r->o.no_flush)
-                notices_print(&r->notices, "%s", hw_advice_text(HW_ADVICE_OLD_GHC));
-        else if (rtsinfo_at_least(&r->info, 9, 2) && !r->flags.flush && !r->o.no_flush)
-                notices_print(&r->notices, "%s", hw_advice_text(HW_ADVICE_NOT_FLUSHED));
-        if (r->flags.flush && !r->info.threaded)
-                notices_print(&r->notices, "%s", hw_advice_text(HW_ADVICE_FLUSH_NOT_THREADED));
-        else if (r->flags.flush && !rtsinfo_at_least(&r->info, 10, 0))
-                notices_print(&r->notices, "%s", hw_advice_text(HW_ADVICE_FLUSH_EXIT_DEADLOCK));
-        if (r->o.censuses.max_pause_ns)
-                notices_print(&r->notices,
-                              "no bands will be seen: without the agent nothing bounds the pauses of "
-                              "censuses, which --max-pause demands");
-        if (!r->flags.bands && r->flags.reason[0] != '\0')
-                notices_print(&r->notices, "no bands will be seen: %s", r->flags.reason);
 }
 
 /* The daemon, which may be started for this run: what it keeps is said. */
@@ -307,15 +208,10 @@ static bool connect_daemon(struct program_run *r)
 {
         struct error error;
         enum daemon_outcome outcome;
-        int e;
 
-        if (!r->from_inside && !r->process_only && (e = relay_open(&r->relay, r->fifo, r->socket)) < 0) {
-                error_set(&error, "cannot open the relay in %s: %s", r->directory, strerror(-e));
-                return report_unwatched(r, error.text);
-        }
-        snprintf(r->uri, sizeof(r->uri), "unix:%s", r->from_inside ? r->agent : r->socket);
+        snprintf(r->uri, sizeof(r->uri), "unix:%s", r->agent);
         r->unnamed = r->from_inside && r->inside.wrapper && !r->o.name;
-        const bool later = r->process_only || r->unnamed; /* when its process, or the program below, is there */
+        const bool later = !r->from_inside || r->unnamed; /* when its process, or the program below, is there */
         outcome = later ? find_daemon(r, &error) : add_target(r, &error);
         if (outcome == DAEMON_REFUSES)
                 return report_unwatched(r, error.text);
@@ -360,6 +256,7 @@ static bool find_program(struct program_run *r)
 static bool prepare(struct program_run *r)
 {
         struct error error = { "" };
+        struct agent_fit fit;
 
         if (!daemon_link_init(&r->link, &error))
                 return report_unwatched(r, error.text);
@@ -370,25 +267,15 @@ static bool prepare(struct program_run *r)
                 const struct inside_wish wish = { r->o.heap_profile, r->o.extra, r->o.follow, &r->o.censuses };
 
                 r->from_inside = inside_plan(&r->inside, r->path, r->agent, &wish, &error);
-                if (r->from_inside)
-                        return connect_daemon(r);
-                r->not_inside = error;
         }
-        const enum inquiry answer = inquire(r->path, &r->info, &error);
-        r->is_haskell = answer != INQUIRY_NOT_HASKELL;
-        if (answer != INQUIRY_OK)
-                (void)watch_process(r, error.text);
-        else if (!compose(r))
-                return false;
-        if (!connect_daemon(r))
-                return false;
-        if (r->process_only)
-                return true;
-        r->by_preload = inside_plan_options(&r->inside, r->path, r->flags.ghcrts, r->flags.bands_ours);
-        if (r->not_inside.text[0] != '\0')
-                notices_print(&r->notices, "%s is not watched from inside: %s", r->o.program[0], r->not_inside.text);
-        warn(r);
-        return true;
+        if (!r->from_inside) {
+                r->is_haskell = agent_fit_check(r->path, &fit, r->o.no_agent ? &error : NULL) && fit.ghc;
+                if (r->o.no_agent && r->is_haskell)
+                        error_set(&error, "--no-agent was given");
+                if (!plan_outside(r, error.text))
+                        return false;
+        }
+        return connect_daemon(r);
 }
 
 /* ---------------------------------------------------------------- the run */
@@ -397,7 +284,6 @@ static void release(struct program_run *r)
 {
         if (r->watched && !r->late && !r->ran)
                 (void)daemon_remove(&r->link, r->target);
-        relay_close(&r->relay);
         close_fd(&r->output_fd);
         if (r->from_inside) {
                 inside_clean(r->agent);
@@ -406,14 +292,13 @@ static void release(struct program_run *r)
         if (r->directory[0] != '\0' && !r->unreported)
                 run_life_remove(r->directory);
         close_fd(&r->life);
-        flags_done(&r->flags);
 }
 
 static int start(struct program_run *r)
 {
         struct session_result result;
 
-        if (r->process_only)
+        if (!r->from_inside)
                 r->o.wish.process_only_reason = r->process_reason;
         if (!r->o.no_top) {
                 r->output_fd = open(r->output, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0600);

@@ -8,12 +8,9 @@
 
 #include "client/cli/options.h"
 #include "client/run/census_options.h"
-#include "client/program/inquire.h"
 #include "client/run/daemon.h"
-#include "client/run/flags.h"
 #include "client/run/inside.h"
 #include "client/run/notices.h"
-#include "client/run/relay.h"
 #include "proto/base/error.h"
 #include "proto/base/limits.h"
 
@@ -21,7 +18,7 @@ struct session_result;
 
 struct run_options {
         const char *name, *heap_profile, *extra;
-        bool no_top, plain, close, no_flush, no_agent, follow;
+        bool no_top, plain, close, no_agent, follow;
         uint64_t end_hung_ns; /* UINT64_MAX: never */
         struct text_list labels;
         struct census_options censuses;
@@ -32,22 +29,16 @@ struct run_options {
 /* What is acquired on the way, to be released in reverse. */
 struct program_run {
         struct run_options o;
-        char path[4096]; /* of the program */
-        struct rtsinfo info;
-        struct flags flags;   /* by the relay */
-        struct inside inside; /* from inside, or by_preload */
+        char path[4096];      /* of the program */
+        struct inside inside; /* if from_inside */
         bool from_inside;
-        bool is_haskell;   /* it looks like a GHC-compiled program: known where it is not watched from inside */
-        bool process_only; /* in no way by its log: as a process, because of process_reason */
-        char process_reason[PROCESS_REASON_SIZE];
-        bool by_preload;         /* by the relay, with the flags passed by the agent to the program's runtime alone */
-        struct error not_inside; /* why not; empty: it is, or was not requested */
+        bool is_haskell;                          /* it has GHC's runtime: known where it is not watched from inside */
+        char process_reason[PROCESS_REASON_SIZE]; /* why it is not watched from inside */
         struct daemon_link link;
-        char directory[320]; /* private; has FIFO, socket and output */
+        char directory[320]; /* private; has the agent's socket and output */
         int life;            /* of this run, in it: proto/base/run_life.h; -1: none */
-        char fifo[340], socket[340], agent[340], output[340];
+        char agent[340], output[340];
         int output_fd;
-        struct relay *relay;
         char target[DAEMON_NAME_MAX], uri[DAEMON_URI_MAX];
         uint64_t daemon_started_ns; /* of the daemon that has it: daemon_started_ns */
         struct notices notices;     /* all that is said before the program starts and after: nothing holds it */

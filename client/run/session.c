@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN - one poll loop over the relay's descriptors and a signalfd. Nothing
- * in the loop may wait: requests that have to (adding the target again after
- * the daemon was restarted) are made in a short-lived child.
+ * DESIGN - one poll loop over a signalfd and what waits to be written. Nothing in
+ * the loop may wait: requests that have to (adding the target again after the
+ * daemon was restarted) are made in a short-lived child.
  *
  * Signals: those of the terminal reach the program directly when it shares our
  * process group, and GHC takes a second SIGINT as "end at once", so only
  * signals that another process sent to us are passed on. With a screen the
  * program has a process group of its own and gets everything from here.
  *
- * The screen is `heapwatch top` in a child, so that this process only has to
- * drain.
+ * The screen is `heapwatch top` in a child.
  */
 #include "client/run/session.h"
 
@@ -45,7 +44,6 @@
 #define KILL_AFTER_MS 5000 /* from SIGTERM to SIGKILL for a hung program */
 #define LATE_MS       1000 /* after the start; a program that appears later is added to the daemon again */
 #define CLAIM_MS      20   /* from one check to the next whether the program below a wrapper, which waits, is there */
-#define FINISH_MS     3000 /* for the daemon to take the last bytes */
 
 /* When the program ends, for those that it has forked to be served: while they sleep, and at most. */
 #define FORKED_MS      3000
@@ -67,7 +65,6 @@ struct session {
         bool late;                  /* the daemon has not had the target yet: it is added meanwhile */
         uint64_t started_ms, term_ms;
         struct hung hung;
-        bool moved; /* bytes since the last tick */
         struct follow follow;
         char name[DAEMON_NAME_MAX];     /* under which the target is added; "": the program is not known yet */
         char process[PROCESS_URI_SIZE]; /* its source, if only its process is watched; "": not, or it ended too soon */
@@ -143,9 +140,7 @@ static _Noreturn void become_program(const struct session *s, int report)
         }
         if ((r->o.no_top ||
              (null >= 0 && dup2(null, 0) >= 0 && dup2(r->output_fd, 1) >= 0 && dup2(r->output_fd, 2) >= 0)) &&
-            (r->from_inside || r->by_preload ? inside_enter(&r->inside)
-             : r->flags.ghcrts               ? setenv("GHCRTS", r->flags.ghcrts, 1) == 0
-                                             : true))
+            (!r->from_inside || inside_enter(&r->inside)))
                 execv(r->path, r->o.program);
         int error = errno;
         ssize_t n = write(report, &error, sizeof(error));
@@ -204,13 +199,13 @@ static void add_target(struct session *s, uint64_t now)
                     &(struct adder_task){
                             .link = &r->link,
                             .name = s->late ? s->name : s->result.target,
-                            .uri = r->process_only || s->alone ? s->process : r->uri,
+                            .uri = !r->from_inside || s->alone ? s->process : r->uri,
                             .former_uri = s->late ? "" : s->result.uri,
                             .exact = r->o.name != NULL,
                             .reopen = !s->late && r->from_inside,
-                            .outside = s->alone                           ? s->alone
-                                       : r->process_only && r->is_haskell ? s->result.program
-                                                                          : 0,
+                            .outside = s->alone        ? s->alone
+                                       : r->is_haskell ? s->result.program
+                                                       : 0,
                             .wish = wish,
                             .mask = &s->old_mask,
                     },
@@ -240,7 +235,7 @@ static void report_way(struct session *s, const struct adder_answer *answer)
         const char *reason = s->alone ? s->alone_reason : s->r->o.wish.process_only_reason;
         char text[2 * PROCESS_REASON_SIZE];
 
-        if ((!s->alone && !(s->r->process_only && s->r->is_haskell)) || s->reported == pid)
+        if ((!s->alone && !s->r->is_haskell) || s->reported == pid)
                 return;
         s->reported = pid;
         if (answer->outcome == DAEMON_OK && answer->from_outside)
@@ -258,7 +253,7 @@ static void on_late_answer(struct session *s, const struct adder_answer *answer)
         char text[DAEMON_NAME_MAX + ERROR_TEXT_MAX];
 
         s->late = false;
-        if (answer->outcome != DAEMON_OK && s->r->process_only && s->program == 0)
+        if (answer->outcome != DAEMON_OK && !s->r->from_inside && s->program == 0)
                 return; /* it ended before it could be added, which is said at the end */
         if (answer->outcome != DAEMON_OK) {
                 snprintf(text, sizeof(text), "the program runs unwatched: %s", answer->reason.text);
@@ -267,7 +262,7 @@ static void on_late_answer(struct session *s, const struct adder_answer *answer)
                 s->claimed = s->r->from_inside && inside_claimed(s->r->agent);
                 snprintf(text, sizeof(text), "the daemon answers now: the program is watched as %s", answer->name);
         }
-        if (answer->outcome != DAEMON_OK || (!s->r->process_only && s->r->silent))
+        if (answer->outcome != DAEMON_OK || (s->r->from_inside && s->r->silent))
                 (void)notify_user(s, text);
         if (answer->outcome != DAEMON_OK)
                 return;
@@ -413,22 +408,6 @@ static void watch_inside(struct session *s, uint64_t now)
         }
 }
 
-/* If the daemon closed its end of the socket: reports it once, and looks for a new daemon. */
-static void watch_daemon(struct session *s, uint64_t now)
-{
-        if (relay_connected(s->r->relay)) {
-                if (s->return_due)
-                        s->return_due = !notify_user(s, back_text);
-                return;
-        }
-        if (relay_stats(s->r->relay).readers == 0 && !has_another_daemon(s))
-                return;
-        if (!s->return_due)
-                s->return_due = notify_user(s, lost_text);
-        if (daemon_reachable(&s->r->link) || own_daemon_is_due(s->r->link.publish))
-                add_target(s, now);
-}
-
 /* The agent is in a program below the wrapper: it is the target, whatever was found before. */
 static void watch_owner(struct session *s, uint64_t now)
 {
@@ -484,8 +463,6 @@ static void watch_target(struct session *s, uint64_t now)
                 add_target(s, now);
         else if (s->result.target[0] == '\0')
                 return;
-        else if (s->r->relay)
-                watch_daemon(s, now);
         else
                 watch_inside(s, now);
 }
@@ -518,9 +495,8 @@ static void end_hung(struct session *s, long long stuck_ms, uint64_t now)
 
 static void watch_hung(struct session *s, uint64_t now)
 {
-        long long stuck = hung_check(&s->hung, "", now, s->moved);
+        long long stuck = hung_check(&s->hung, "", now);
 
-        s->moved = false;
         if (stuck >= HUNG_AFTER_MS)
                 report_hang(s);
         if (stuck > 0 || s->termed)
@@ -532,14 +508,12 @@ static bool going_on(const struct session *s)
         return s->program > 0 || s->screen > 0;
 }
 
-/* After the program's end: reports its status and delivers its last bytes to the daemon; then the screen may close. */
+/* After the program's end: reports its status to the daemon; then the screen may close. */
 static void program_ended(struct session *s)
 {
         run_life_ended(s->r->life, s->result.wait_status);
         if (s->result.target[0] != '\0')
                 end_target(s);
-        if (s->r->relay)
-                relay_finish(s->r->relay, FINISH_MS);
         if (s->screen > 0 && (s->r->o.close || s->r->o.plain)) {
                 (void)poll(NULL, 0, 1200); /* for a last frame: top draws once a second */
                 (void)kill(s->screen, SIGTERM);
@@ -548,29 +522,19 @@ static void program_ended(struct session *s)
 
 static void turn(struct session *s)
 {
-        struct pollfd fds[RELAY_POLLFDS + 2];
+        struct pollfd fds[2] = { { s->signals, POLLIN, 0 }, notices_pollfd(&s->r->notices) };
         bool ran = s->program > 0, had_screen = s->screen > 0;
-
-        if (s->r->relay)
-                relay_pollfds(s->r->relay, fds);
-        else
-                for (unsigned i = 0; i < RELAY_POLLFDS; i++)
-                        fds[i] = (struct pollfd){ .fd = -1 };
-        fds[RELAY_POLLFDS] = (struct pollfd){ s->signals, POLLIN, 0 };
-        fds[RELAY_POLLFDS + 1] = notices_pollfd(&s->r->notices);
         const bool searches = s->r->from_inside && s->r->inside.wrapper && ran && !s->claimed;
         const bool soon = is_followed(s) || searches;
         if (searches)
                 watch_below(s);
-        if (poll(fds, RELAY_POLLFDS + 2, searches && s->r->unnamed ? CLAIM_MS : soon ? FOLLOW_MS : TICK_MS) < 0)
+        if (poll(fds, 2, searches && s->r->unnamed ? CLAIM_MS : soon ? FOLLOW_MS : TICK_MS) < 0)
                 return; /* EINTR */
         if (is_followed(s))
                 (void)follow(s);
-        if (fds[RELAY_POLLFDS + 1].revents)
+        if (fds[1].revents)
                 notices_write(&s->r->notices);
-        if (ran && s->r->relay)
-                s->moved |= relay_turn(s->r->relay, fds);
-        if (fds[RELAY_POLLFDS].revents != 0)
+        if (fds[0].revents != 0)
                 on_signals(s);
         if (ran && s->program == 0)
                 program_ended(s);
@@ -617,7 +581,7 @@ static void loop(struct session *s)
                         continue;
                 tick = now;
                 watch_target(s, now);
-                if (!s->r->process_only)
+                if (s->r->from_inside || s->r->is_haskell)
                         watch_hung(s, now);
         }
         if (is_followed(s))
@@ -643,7 +607,7 @@ int session_run(struct program_run *run, struct session_result *ret_result)
                 s.result.program = s.program;
                 run_life_started(run->life, s.program);
                 hung_init(&s.hung, s.program);
-                if (run->process_only && process_uri(s.program, s.process))
+                if (!run->from_inside && process_uri(s.program, s.process))
                         add_target(&s, clock_mono_ms());
                 if (!run->o.no_top && !s.late)
                         start_screen(&s);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * session.h - one watched program from its start to its end: starts it (and the
- * screen), relays its log, forwards signals, reports to the user.
+ * screen), forwards signals, reports to the user.
  */
 #ifndef HW_CLIENT_RUN_SESSION_H
 #define HW_CLIENT_RUN_SESSION_H

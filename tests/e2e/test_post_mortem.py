@@ -20,8 +20,8 @@ def killed(programs):
     """A daemon with a recorder, and `heapwatch run` of a leaking program, api, that was killed: (daemon, what `run` said)."""
     with private_directory() as directory:
         with Daemon(directory, args=["--record", directory / "kept"]) as daemon:
-            run = subprocess.Popen([CLIENT, "run", "--no-top", "--no-agent", "--name", "api", "--resolution", "100ms", "--rts",
-                                    "-i0.1 -M800m", "--", programs["leaky"], "600"], text=True, stdin=subprocess.DEVNULL,
+            run = subprocess.Popen([CLIENT, "run", "--no-top", "--name", "api", "--resolution", "100ms", "--rts", "-M800m",
+                                    "--heap-profile", "none", "--", programs["leaky"], "600", "+RTS", "-hT", "-i0.1"], text=True, stdin=subprocess.DEVNULL,
                                    stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, cwd=directory,
                                    env={**os.environ, "HEAPWATCH_DIR": str(directory)})
             wait_for(lambda: (t := daemon.target("api")) and t.run_info.pid and
@@ -138,7 +138,7 @@ def test_the_page_tells_the_same(killed):
 
 def test_a_good_end_has_none(killed, programs):
     daemon, _ = killed
-    out = subprocess.run([CLIENT, "run", "--no-top", "--no-agent", "--name", "good", "--", programs["leaky"], "1"], env={**os.environ, **own(daemon)},
+    out = subprocess.run([CLIENT, "run", "--no-top", "--name", "good", "--", programs["leaky"], "1"], env={**os.environ, **own(daemon)},
                          stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=DEADLINE_S, cwd=daemon.directory)
     assert out.returncode == 0, out.stderr
     out = client("post-mortem", "good", env=own(daemon))

@@ -24,13 +24,10 @@ def daemon(tmp_path):
     d.process.wait()
 
 
-def start(daemon, *arguments, relay=True, stderr=subprocess.PIPE, **more):
-    """By the relay, or from inside."""
+def start(daemon, *arguments, stderr=subprocess.PIPE, **more):
     env = {**os.environ, "HEAPWATCH_DIR": str(daemon.directory), **more}
-    return subprocess.Popen([CLIENT, "run", "--no-top", *(["--no-agent"] if relay else []), *map(str, arguments)],
-                            env=env, text=True,
-                            cwd=daemon.directory, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                            stderr=stderr)
+    return subprocess.Popen([CLIENT, "run", "--no-top", *map(str, arguments)], env=env, text=True,
+                            cwd=daemon.directory, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=stderr)
 
 
 def fill(fd):
@@ -69,7 +66,7 @@ def test_watches_to_the_end(daemon, programs):
              "the target's identity while the program runs")
     status, out, err = finish(run)
     assert status == 0 and int(out) >= 20000
-    assert "mine ended with status 0" in err and "heap census" in err and "not delivered" not in err
+    assert "mine ended with status 0" in err and "heap census" in err
     assert daemon.target("mine").exit_status == 0 and "heapwatch top mine" in err
     assert not list(daemon.directory.glob("run-*"))
 
@@ -77,7 +74,7 @@ def test_watches_to_the_end(daemon, programs):
 @pytest.mark.parametrize("own", [False, True], ids=["ours", "the program's own"])
 @pytest.mark.parametrize("writable", [True, False])
 def test_bands_do_not_depend_on_the_file_of_the_heap_profile(daemon, programs, writable, own):
-    """Without the agent the runtime opens PROGRAM.hp, and makes no profile when it cannot: nothing is written but a file
+    """Where the runtime makes a profile, it opens PROGRAM.hp, and makes none when it cannot: nothing is written but a file
     of the program's own."""
     file = daemon.directory / f"{programs['leaky'].name}.hp"
     if not writable:
@@ -109,7 +106,7 @@ def test_a_label_that_cannot_be(daemon, programs, label):
 
 def test_growth_is_judged_in_the_step_that_is_asked_for(daemon, programs):
     """A leak of seconds, which the daemon's own step of a minute could not see."""
-    run = start(daemon, "--name", "mine", "--resolution", "100ms", "--rts", "-i0.1", "--", programs["leaky"], 120)
+    run = start(daemon, "--name", "mine", "--resolution", "100ms", "--budget", "0", "--rts", "-i0.1", "--", programs["leaky"], 120)
 
     def live():
         trends = [u.trends for u in daemon.snapshot("mine").get("trends", [])]
@@ -138,7 +135,7 @@ def test_status_of_a_killed_program(daemon, programs):
 
 
 def test_a_hanging_program_is_told_and_ended(daemon, programs):
-    status, _, err = finish(start(daemon, "--end-hung", 1, "--", programs["hang"], "+RTS", "-V0"))
+    status, _, err = finish(start(daemon, "--no-agent", "--end-hung", 1, "--", programs["hang"], "+RTS", "-V0"))
     assert status == 128 + signal.SIGTERM
     assert "each of its threads waits for another" in err and "because it hung" in err
 
@@ -149,21 +146,6 @@ def test_signals_are_forwarded(daemon, programs):
     run.send_signal(signal.SIGTERM)
     status, _, _ = finish(run)
     assert status != 0
-
-
-def test_daemon_killed_and_restarted(daemon, programs):
-    run = start(daemon, "--name", "mine", "--", programs["leaky"], 1, "more")
-    wait_for(lambda: daemon.target("mine") is not None and daemon.target("mine").run_info.pid, "the running program")
-    daemon.process.kill()
-    daemon.process.wait()
-    daemon.start()
-    wait_for(lambda: daemon.target("mine") is not None and daemon.health("mine").events > 0,
-             "events at the new daemon")
-    assert daemon.health("mine").lost_bytes == 0        # the definitions that it is given are whole
-    wait_told(run, "the daemon is gone")
-    wait_told(run, "the daemon is back")
-    status, out, _ = finish(run)
-    assert status == 0 and int(out) >= 10000
 
 
 def test_stopped_daemon_does_not_stop_the_program(daemon, programs):
@@ -219,10 +201,10 @@ def test_a_full_pipe_does_not_stop_the_program(daemon, programs):
     assert "the daemon is gone" in err
 
 
-@pytest.mark.parametrize("way", ["by the relay", "its process alone", "unwatched, says the agent"])
+@pytest.mark.parametrize("way", ["from inside", "from outside", "unwatched, says the agent"])
 def test_a_full_pipe_does_not_hold_up_the_start_nor_the_end(daemon, programs, tmp_path, way):
     """Nobody ever reads standard error: the sentences before the start and after the end are left out."""
-    program = [programs["none" if way == "its process alone" else "stress"]]
+    program = [programs["stress"]]
     if way == "unwatched, says the agent":      # which is in it before its runtime begins
         stripped = tmp_path / "stripped"
         subprocess.run(["strip", "-o", stripped, *program], check=True)
@@ -230,7 +212,7 @@ def test_a_full_pipe_does_not_hold_up_the_start_nor_the_end(daemon, programs, tm
     unread, full = os.pipe()
     try:
         fill(full)
-        run = start(daemon, "--", *program, 3, relay="agent" not in way, stderr=full)
+        run = start(daemon, *(["--no-agent"] if way == "from outside" else []), "--", *program, 3, stderr=full)
         try:
             assert run.communicate(timeout=DEADLINE_S)[0] == "3\n"
         finally:
@@ -268,7 +250,7 @@ def test_killed_with_its_runner_before_its_log(daemon):
 
 def test_end_that_a_stopped_daemon_does_not_take(daemon):
     """The daemon learns of it when it goes on."""
-    run = start(daemon, "--name", "late", "--", "sh", "-c", "read line; exit 3", relay=False)
+    run = start(daemon, "--name", "late", "--", "sh", "-c", "read line; exit 3")
     wait_for(lambda: daemon.target("late") is not None, "the target")
     daemon.process.send_signal(signal.SIGSTOP)
     try:
@@ -285,31 +267,23 @@ def test_end_that_a_stopped_daemon_does_not_take(daemon):
 OTHERWISE = re.compile("is watched from outside, .*: |of .* only the process is watched, not its heap: ")
 
 
-@pytest.mark.parametrize("name, words", [("nolog", "-eventlog"), ("none", "-rtsopts")])
-def test_what_cannot_be_watched_runs_all_the_same(daemon, programs, name, words):
-    """From outside or, when it ends too soon for that, its process alone, after one sentence that says why."""
-    status, out, err = finish(start(daemon, "--", programs[name], 3))
-    assert (status, out) == (0, "3\n") and words in err
+def test_without_the_agent_it_is_watched_from_outside(daemon, programs):
+    """Or, when it ends too soon for that, by its process alone, after one sentence that says why."""
+    status, out, err = finish(start(daemon, "--no-agent", "--", programs["none"], 3))
+    assert (status, out) == (0, "3\n") and "--no-agent" in err
     assert OTHERWISE.search(err.splitlines()[0]) and " ended with status 0" in err.splitlines()[1]
     assert not list(daemon.directory.glob("run-*"))
 
 
-def test_without_rtsopts_no_bands(daemon, programs):
-    status, out, err = finish(start(daemon, "--", programs["some"], 3))
-    assert (status, out) == (0, "3\n") and "no bands will be seen" in err and "-rtsopts" in err
-
-
-def test_no_bands_where_the_collector_refuses_them(daemon, programs):
-    """The runtime's parser accepts both, and then the program would be aborted."""
-    status, out, err = finish(start(daemon, "--", programs["stress"], 3, "+RTS", "-xn"))
-    assert (status, out) == (0, "3\n") and "no bands will be seen: the program's collector refuses heap profiles" in err
-    status, out, err = finish(start(daemon, "--heap-profile", "T", "--", programs["stress"], 3, GHCRTS="--nonmoving-gc"))
-    assert (status, out) == (2, "") and "the program's collector refuses heap profiles" in err
+@pytest.mark.parametrize("option", ["--rts=-A2m", "--heap-profile=y"])
+def test_what_only_the_agent_does_is_a_mistake_without_it(daemon, programs, option):
+    status, out, err = finish(start(daemon, "--no-agent", option, "--", programs["stress"], 3))
+    assert (status, out) == (2, "") and err.startswith(f"heapwatch run: {option.split('=')[0]} needs the agent"), err
 
 
 def test_users_flags_win(daemon, programs):
-    status, out, err = finish(start(daemon, "--", programs["stress"], 3, "+RTS", "-olmine.eventlog"))
-    assert (status, out) == (0, "3\n") and OTHERWISE.search(err) and "-ol" in err
+    status, out, err = finish(start(daemon, "--", programs["stress"], 3, "+RTS", "-xn"))
+    assert (status, out) == (0, "3\n") and " ended with status 0" in err
     status, out, _ = finish(start(daemon, "--", programs["stress"], 3, GHCRTS="-A2m"))
     assert (status, out) == (0, "3\n")
 
@@ -319,7 +293,7 @@ def test_scripts_are_started_once(daemon, tmp_path):
     script = tmp_path / "script"
     script.write_text("#!/bin/sh\necho started >>started\nexit 5\n")
     script.chmod(0o755)
-    status, _, err = finish(start(daemon, "--", script))
+    status, _, err = finish(start(daemon, "--no-agent", "--", script))
     assert status == 5 and "not a GHC-compiled program" in err
     assert (daemon.directory / "started").read_text() == "started\n"
 
@@ -359,16 +333,14 @@ def silent(daemon):
         daemon.process.send_signal(signal.SIGCONT)
 
 
-@pytest.mark.parametrize("relay", [False, True])
-def test_a_daemon_that_answers_late_does_not_hold_up_the_program(daemon, programs, relay):
+def test_a_daemon_that_answers_late_does_not_hold_up_the_program(daemon, programs):
     """It is watched from then on, as one target."""
     begun = daemon.directory / "begun"
-    command = ["sh", "-c", f"echo > {begun}; exec {programs['steady']} 1 more"] if not relay else [programs["steady"], 1, "more"]
+    command = ["sh", "-c", f"echo > {begun}; exec {programs['steady']} 1 more"]
     with silent(daemon):
-        run = start(daemon, "--", *command, relay=relay)
+        run = start(daemon, "--", *command)
         wait_told(run, "starts, and watching begins as soon as the daemon answers")
-        if not relay:
-            wait_for(begun.exists, "the program, while the daemon does not answer")
+        wait_for(begun.exists, "the program, while the daemon does not answer")
     wait_told(run, "the daemon answers now: the program is watched as ")
     name = "steady"
     wait_for(lambda: pid_of(daemon, name), "the running program")
@@ -380,11 +352,11 @@ def test_a_daemon_that_answers_late_does_not_hold_up_the_program(daemon, program
 
 def test_a_late_daemon_may_refuse(daemon, bare):
     with silent(daemon):
-        first = start(daemon, "--name", "mine", "--", bare["Serve"], relay=False)
+        first = start(daemon, "--name", "mine", "--", bare["Serve"])
         wait_told(first, "watching begins as soon")
     wait_told(first, "is watched as mine")
     with silent(daemon):
-        second = start(daemon, "--name", "mine", "--", bare["Serve"], relay=False)
+        second = start(daemon, "--name", "mine", "--", bare["Serve"])
         wait_told(second, "watching begins as soon")
     wait_told(second, "the program runs unwatched: the daemon refuses the target mine")
     status, _, err = finish(second)
@@ -410,7 +382,7 @@ def test_a_stripped_program_of_debian_is_what_it_was(daemon, name):
     arguments, expected = DEBIANS_OWN[name]
     alone = subprocess.run([name, *arguments], cwd=daemon.directory, capture_output=True, text=True)
     assert alone.returncode == expected and alone.stdout
-    status, out, err = finish(start(daemon, "--", name, *arguments, relay=False))
+    status, out, err = finish(start(daemon, "--", name, *arguments))
     assert (status, out) == (alone.returncode, alone.stdout)
     said = [line for line in err.splitlines() if line.startswith("heapwatch run: ")]
     assert "".join(f"{line}\n" for line in err.splitlines() if line not in said) == alone.stderr
@@ -420,13 +392,23 @@ def test_a_stripped_program_of_debian_is_what_it_was(daemon, name):
 
 @pytest.fixture(scope="module")
 def bare():
-    """Programs without any flag, and one with a log."""
-    return Programs({**{name: (name, name, "-threaded") for name in ("Serve", "Exits", "Launch")},
-                     "exits-log": ("exits-log", "Exits", "-eventlog")})
+    """Programs without any flag."""
+    return Programs({name: (name, name, "-threaded") for name in ("Serve", "Exits", "Launch")} |
+                    {"static": ("static", "Serve", "-threaded", "-optl-static")})
+
+
+def test_a_static_program_is_watched_from_outside(daemon, bare):
+    """LD_PRELOAD does not reach it."""
+    run = start(daemon, "--name", "mine", "--", bare["static"])
+    assert "is watched from outside, its pauses are not known: " in run.stderr.readline()
+    target = daemon.wait_state("mine", "RUNNING")
+    assert target.uri.startswith("outside:")
+    wait_for(lambda: "census" in daemon.snapshot("mine"), "bands")
+    assert finish(run)[0] == 0
 
 
 def test_the_largest_band_of_an_old_census_is_not_one_of_the_end(daemon, bare):
-    run = start(daemon, "--name", "mine", "--rts", "-i60", "--", bare["Serve"], relay=False)
+    run = start(daemon, "--name", "mine", "--rts", "-i60", "--", bare["Serve"])
 
     def is_old():
         kinds = daemon.snapshot("mine")
@@ -440,13 +422,13 @@ def test_the_largest_band_of_an_old_census_is_not_one_of_the_end(daemon, bare):
 
 def test_from_inside_nothing_is_needed_of_the_program(daemon, bare):
     """No flag, no option: bands while it runs, its status, and its children are not affected."""
-    run = start(daemon, "--name", "mine", "--rts", "-i0.1", "--", bare["Serve"], relay=False)
+    run = start(daemon, "--name", "mine", "--rts", "-i0.1", "--", bare["Serve"])
     wait_for(lambda: "census" in daemon.snapshot("mine"), "bands while it runs")
     assert daemon.target("mine").run_info.ghc_version == "9.0.2"
     status, out, err = finish(run)
     assert (status, out) == (0, "") and "mine ended with status 0" in err and "heap census" in err
     for way, expected in (("status", 3), ("exec", 0), ("exec-self", 0), ("terminate", 128 + signal.SIGTERM)):
-        status, out, err = finish(start(daemon, "--", bare["Exits"], way, relay=False))
+        status, out, err = finish(start(daemon, "--", bare["Exits"], way))
         assert status == expected, (way, err)
     assert not list(daemon.directory.glob("run-*")) and not list(daemon.directory.glob("*.hp"))
 
@@ -454,7 +436,7 @@ def test_from_inside_nothing_is_needed_of_the_program(daemon, bare):
 def test_the_program_has_the_signals_that_were_there_before(daemon, bare):
     """SIGPIPE above all, which heapwatch itself ignores: `heapwatch run -- program | head` ends as without."""
     def ignored(*command):
-        with start(daemon, *command, relay=False) as run:
+        with start(daemon, *command) as run:
             out, _ = run.communicate(timeout=DEADLINE_S)
         return out
 
@@ -464,11 +446,11 @@ def test_the_program_has_the_signals_that_were_there_before(daemon, bare):
 
 
 def test_from_inside_a_wrapper_is_passed(daemon, bare):
-    run = start(daemon, "--name", "mine", "--", "sh", "-c", f"sleep 1.5; exec {bare['Serve']}", relay=False)
+    run = start(daemon, "--name", "mine", "--", "sh", "-c", f"sleep 1.5; exec {bare['Serve']}")
     wait_for(lambda: pid_of(daemon, "mine"),
              "the program below the shell")
     assert finish(run)[0] == 0
-    status, out, err = finish(start(daemon, "--", "echo", "hello", relay=False))
+    status, out, err = finish(start(daemon, "--", "echo", "hello"))
     assert (status, out) == (0, "hello\n") and "no GHC-compiled program that can be watched was found" in err
 
 
@@ -488,7 +470,7 @@ def test_tools_that_start_the_program(daemon, bare, tmp_path, tool, way):
     for name in ("script", "nix"):
         (tmp_path / name).chmod(0o755)
     whole = [tmp_path / tool, *([way, "/bin/sh", "-c", f"{build}{words}"] if tool in ("cabal", "stack") else [])]
-    status, out, err = finish(start(daemon, "--name", "mine", "--", *whole, relay=False))
+    status, out, err = finish(start(daemon, "--name", "mine", "--", *whole))
     assert (status, out) == (0, "fine\n") and "mine ended with status 0" in err, err
     assert os.path.basename(daemon.target("mine").run_info.program) == "Exits"
 
@@ -515,7 +497,7 @@ def test_cabal_itself_builds_and_starts_the_program(daemon, tmp_path):
     shutil.copy(ROOT / "tests/programs/Exits.hs", package)
     command = ["cabal", "v2-run", "-v0", "--offline", "exits", "--"]
     for way, expected, said in (("print", 0, "fine\n"), ("status", 3, "")):
-        run = start(daemon, "--name", "mine", "--", "sh", "-c", f"cd {package} && exec {' '.join(command)} {way} 0.3", relay=False,
+        run = start(daemon, "--name", "mine", "--", "sh", "-c", f"cd {package} && exec {' '.join(command)} {way} 0.3",
                     CABAL_DIR=str(package), HOME=str(package))
         status, out, err = finish(run)
         assert (status, out) == (expected, said) and f"mine ended with status {expected}" in err, err
@@ -526,7 +508,7 @@ def test_children_are_targets_with_follow(daemon, bare):
     """Each GHC-compiled program below, named after its file; without --follow only the first."""
     for options, expected in (([], {"mine"}), (["--follow"], {"mine", "Exits"})):
         status, out, err = finish(start(daemon, "--name", "mine", *options, "--", bare["Launch"], "fork", bare["Exits"], "print",
-                                        "0.5", relay=False))
+                                        "0.5"))
         assert (status, out) == (0, "fine\n"), err
         targets = {u.target for r in daemon.ask(pb.Request(status=pb.StatusRequest())) for u in r.status.targets}
         assert targets == expected, err
@@ -537,35 +519,28 @@ def test_children_are_targets_with_follow(daemon, bare):
 
 def test_a_program_that_executes_another_one(daemon, bare):
     """In its own place: it goes on unwatched, and that is said while it runs."""
-    run = start(daemon, "--name", "mine", "--", bare["Launch"], "exec", bare["Exits"], "print", "2", relay=False)
+    run = start(daemon, "--name", "mine", "--", bare["Launch"], "exec", bare["Exits"], "print", "2")
     wait_told(run, "the program has executed another one in its place, which is not watched: `heapwatch attach")
     status, out, _ = finish(run)
     assert (status, out) == (0, "fine\n")
 
 
-def test_by_the_relay_what_it_starts_sees_nothing_of_it(daemon, bare):
-    for way in ("exec", "exec-self"):
-        status, _, err = finish(start(daemon, "--name", "mine", "--", bare["exits-log"], way))
-        assert status == 0 and "mine ended with status 0" in err and "eventlog 0 B" not in err, err
-
-
-@pytest.mark.parametrize("relay", [False, True])
-def test_the_name_of_a_run_that_was_killed_is_free(daemon, bare, relay):
-    run = start(daemon, "--name", "mine", "--", bare["exits-log"], "idle", 600, relay=relay)
+def test_the_name_of_a_run_that_was_killed_is_free(daemon, bare):
+    run = start(daemon, "--name", "mine", "--", bare["Exits"], "idle", 600)
     wait_for(lambda: daemon.target("mine"), "the target")
-    wait_for(lambda: pid_of(daemon, "mine") or relay, "the running program")
+    wait_for(lambda: pid_of(daemon, "mine"), "the running program")
     children = subprocess.run(["pgrep", "-P", str(run.pid)], capture_output=True, text=True).stdout.split()
     run.kill()
     run.wait()
     for pid in children:
         os.kill(int(pid), signal.SIGKILL)
-    status, _, err = wait_for(lambda: (r := finish(start(daemon, "--name", "mine", "--", bare["Exits"], "print", relay=False)))
+    status, _, err = wait_for(lambda: (r := finish(start(daemon, "--name", "mine", "--", bare["Exits"], "print")))
                               and "already" not in r[2] and "does not take" not in r[2] and r, "the name to be free")
     assert status == 0 and "mine ended with status 0" in err, err
 
 
 def test_from_inside_the_daemon_may_go_and_come_back(daemon, bare):
-    run = start(daemon, "--name", "mine", "--", bare["Serve"], relay=False)
+    run = start(daemon, "--name", "mine", "--", bare["Serve"])
     wait_for(lambda: daemon.target("mine") is not None and daemon.target("mine").run_info.pid, "the running program")
     pid = daemon.target("mine").run_info.pid
     daemon.process.kill()
@@ -579,7 +554,7 @@ def test_from_inside_the_daemon_may_go_and_come_back(daemon, bare):
 
 def test_from_inside_the_run_goes_on_from_a_checkpoint(directory, bare):
     with Daemon(directory, args=("--checkpoint", directory / "state.d", "--checkpoint-every", "100ms")) as daemon:
-        run = start(daemon, "--name", "mine", "--", bare["Serve"], relay=False)
+        run = start(daemon, "--name", "mine", "--", bare["Serve"])
         wait_for(lambda: daemon.target("mine") and "census" in daemon.snapshot("mine"), "more than definitions")
         first = daemon.target("mine").run_info.first_time_ns
         wait_newer_checkpoint(directory, "mine")
@@ -601,7 +576,7 @@ def test_from_inside_a_name_is_used_again(directory, bare):
     with Daemon(directory, args=("--checkpoint", directory / "state.d", "--checkpoint-every", "100ms",
                                  "--record", directory / "kept")) as daemon:
         for _ in range(3):
-            run = start(daemon, "--name", "mine", "--", bare["Serve"], relay=False)
+            run = start(daemon, "--name", "mine", "--", bare["Serve"])
             wait_for(lambda: pid_of(daemon, "mine"), "the running program")
             wait_newer_checkpoint(directory, "mine")
             status, _, err = finish(run)
@@ -613,7 +588,7 @@ def test_from_inside_a_name_is_used_again(directory, bare):
 
 def test_from_inside_run_may_be_killed(daemon, bare):
     """The program goes on, and is watched to its end."""
-    run = start(daemon, "--name", "mine", "--", bare["Serve"], relay=False)
+    run = start(daemon, "--name", "mine", "--", bare["Serve"])
     wait_for(lambda: daemon.target("mine") is not None and daemon.target("mine").run_info.pid, "the running program")
     run.kill()
     run.wait()
@@ -626,21 +601,10 @@ def test_from_inside_run_may_be_killed(daemon, bare):
 def test_from_inside_a_stripped_program_is_said_why(daemon, bare, tmp_path):
     stripped = tmp_path / "stripped"
     subprocess.run(["strip", "-o", stripped, bare["Exits"]], check=True)
-    status, out, err = finish(start(daemon, "--", stripped, "print", relay=False))
+    status, out, err = finish(start(daemon, "--", stripped, "print"))
     assert (status, out) == (0, "fine\n") and OTHERWISE.search(err) and ": it is stripped" in err
-    status, out, err = finish(start(daemon, "--", "sh", "-c", f"{stripped} print; exit 3", relay=False))
+    status, out, err = finish(start(daemon, "--", "sh", "-c", f"{stripped} print; exit 3"))
     assert (status, out) == (3, "fine\n") and "without a wrapper around it" in err and "the agent does not watch it" in err
-
-
-def test_a_log_that_nothing_flushes_comes_after_outside(daemon, programs, tmp_path):
-    stripped = tmp_path / "stripped"
-    subprocess.run(["strip", "-o", stripped, programs["stress"]], check=True)
-    if os.geteuid() == 0:       # others may be forbidden to read it
-        status, out, err = finish(start(daemon, "--", stripped, 3, relay=False))
-        assert (status, out) == (0, "3\n") and OTHERWISE.search(err) and "nothing would flush its log" in err
-    for wish in ("--no-flush", "--heap-profile=T"):
-        status, out, err = finish(start(daemon, wish, "--", stripped, 3, relay=False))
-        assert (status, out) == (0, "3\n") and "is not watched from inside: it is stripped" in err and "by its log" not in err
 
 
 def test_doctor_of_programs(programs):

@@ -18,6 +18,11 @@ static void of_a_file(void **state)
         struct agent_fit f = { .version = "9.4.7", .ghc = true, .eventlog = true };
 
         (void)state;
+        assert_int_equal(obstacle_of(&f), OBSTACLE_OTHER_LIBC); /* static: LD_PRELOAD does not reach it, */
+        f.agent = true;                                         /* and need not if it is linked in */
+        assert_int_equal(obstacle_of(&f), OBSTACLE_NONE);
+        f.agent = false;
+        f.loader = true;
         assert_int_equal(obstacle_of(&f), OBSTACLE_NONE);
         f.eventlog = false;
         assert_int_equal(obstacle_of(&f), OBSTACLE_NO_EVENTLOG);
