@@ -4,6 +4,9 @@
  * array of texts. The first node is the root of all. Closures are its "object", for only these are listed by name. What
  * only seems to be a root holds nothing that a certain one does: such edges are weak, which a viewer's dominators leave
  * out as ours do (graph/dominators.c).
+ *
+ * Viewers read a node's size modulo 4 GiB. What is larger continues in further nodes of its type, behind all others,
+ * which it alone holds, so that sums and retained sizes are right.
  */
 #include "inspect/show/graph_file.h"
 
@@ -14,7 +17,8 @@
 #include "proto/base/array.h"
 #include "proto/base/json_out.h"
 
-#define NODE_FIELDS 7u
+#define NODE_FIELDS    7u
+#define NODE_BYTES_MAX ((uint64_t)UINT32_MAX - 7)
 
 enum node_type { NODE_OBJECT = 3, NODE_SYNTHETIC = 9 };
 enum edge_type { EDGE_ELEMENT = 1, EDGE_WEAK = 6 };
@@ -37,25 +41,43 @@ static void put_numbers(struct json_out *j, const uint64_t *numbers, size_t n)
                 json_u64(j, numbers[i]);
 }
 
-/* A graph's node is one more here; texts are the types' names, after the root's. */
+/* How many further nodes a graph's node continues in. */
+static uint64_t further_nodes(const struct heap_graph *g, uint32_t node)
+{
+        const uint64_t bytes = heap_graph_bytes(g, node);
+
+        return bytes ? (bytes - 1) / NODE_BYTES_MAX : 0;
+}
+
+/* A node of the file, after the root; texts are the types' names, after the root's. */
+static void put_node(struct json_out *j, const struct heap_graph *g, uint32_t of, uint64_t at, uint64_t bytes,
+                     uint64_t edges)
+{
+        const uint64_t node[NODE_FIELDS] = { NODE_OBJECT, UINT64_C(1) + g->type[of], 2 * at + 3, bytes, edges, 0, 0 };
+
+        put_numbers(j, node, NODE_FIELDS);
+}
+
 static void put_nodes(struct json_out *j, const struct heap_graph *g, uint32_t roots)
 {
         const uint64_t root[NODE_FIELDS] = { NODE_SYNTHETIC, 0, 1, 0, roots, 0, 0 };
+        uint64_t at = g->n_nodes;
 
         put_numbers(j, root, NODE_FIELDS);
         for (uint32_t i = 0; i < g->n_nodes; i++) {
-                const uint64_t node[NODE_FIELDS] = { NODE_OBJECT,
-                                                     UINT64_C(1) + g->type[i],
-                                                     UINT64_C(2) * i + 3,
-                                                     heap_graph_bytes(g, i),
-                                                     g->first_edge[i + 1] - g->first_edge[i],
-                                                     0,
-                                                     0 };
-                put_numbers(j, node, NODE_FIELDS);
+                const uint64_t n = further_nodes(g, i);
+
+                put_node(j, g, i, i, n ? NODE_BYTES_MAX : heap_graph_bytes(g, i),
+                         g->first_edge[i + 1] - g->first_edge[i] + n);
         }
+        for (uint32_t i = 0; i < g->n_nodes; i++)
+                for (uint64_t n = further_nodes(g, i), bytes = heap_graph_bytes(g, i); n > 0; n--) {
+                        bytes -= NODE_BYTES_MAX;
+                        put_node(j, g, i, at++, n > 1 ? NODE_BYTES_MAX : bytes, 0);
+                }
 }
 
-static void put_edge(struct json_out *j, enum edge_type type, uint64_t index, uint32_t node)
+static void put_edge(struct json_out *j, enum edge_type type, uint64_t index, uint64_t node)
 {
         const uint64_t edge[] = { type, index, NODE_FIELDS * (UINT64_C(1) + node) };
 
@@ -65,15 +87,19 @@ static void put_edge(struct json_out *j, enum edge_type type, uint64_t index, ui
 /* `certain`: of each node, whether a certain root holds it; NULL: not known, so no edge is weak. */
 static void put_edges(struct json_out *j, const struct heap_graph *g, const bool *certain)
 {
-        uint64_t index = 0;
+        uint64_t index = 0, at = g->n_nodes;
 
         for (uint32_t i = 0; i < g->n_nodes; i++)
                 if (graph_is_root(heap_graph_type_of(g, i)->kind))
                         put_edge(j, EDGE_ELEMENT, index++, i);
-        for (uint32_t i = 0; i < g->n_nodes; i++)
+        for (uint32_t i = 0; i < g->n_nodes; i++) {
+                index = 0;
                 for (uint32_t e = g->first_edge[i]; e < g->first_edge[i + 1]; e++)
-                        put_edge(j, certain && !certain[i] && certain[g->edges[e]] ? EDGE_WEAK : EDGE_ELEMENT,
-                                 e - g->first_edge[i], g->edges[e]);
+                        put_edge(j, certain && !certain[i] && certain[g->edges[e]] ? EDGE_WEAK : EDGE_ELEMENT, index++,
+                                 g->edges[e]);
+                for (uint64_t n = further_nodes(g, i); n > 0; n--)
+                        put_edge(j, EDGE_ELEMENT, index++, at++);
+        }
 }
 
 void graph_write_heapsnapshot(FILE *to, const struct heap_graph *g)
@@ -82,19 +108,22 @@ void graph_write_heapsnapshot(FILE *to, const struct heap_graph *g)
         struct json_out j = { .to = to };
         bool *certain = malloc((size_t)g->n_nodes + 1);
         uint32_t roots = 0;
+        uint64_t further = 0;
 
         if (certain && !graph_reach_without(g, NULL, certain, NULL)) {
                 free(certain);
                 certain = NULL;
         }
-        for (uint32_t i = 0; i < g->n_nodes; i++)
+        for (uint32_t i = 0; i < g->n_nodes; i++) {
                 roots += graph_is_root(heap_graph_type_of(g, i)->kind);
+                further += further_nodes(g, i);
+        }
         json_open(&j, '{');
         json_member_open(&j, "snapshot", '{');
         json_key(&j, "meta");
         json_raw(&j, meta);
-        json_member_u64(&j, "node_count", UINT64_C(1) + g->n_nodes);
-        json_member_u64(&j, "edge_count", (uint64_t)roots + g->n_edges);
+        json_member_u64(&j, "node_count", UINT64_C(1) + g->n_nodes + further);
+        json_member_u64(&j, "edge_count", roots + g->n_edges + further);
         json_member_u64(&j, "trace_function_count", 0);
         json_close(&j, '}');
         json_member_open(&j, "nodes", '[');

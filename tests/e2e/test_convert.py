@@ -194,6 +194,7 @@ def test_pprof_at_a_time_and_of_all_censuses():
     time_ns, census = truth.censuses[5]
     p = Pprof(converted("cc-hc-ghc9103", "pprof", "--at", f"{time_ns / 1e9 + 1e-4:.6f}"))
     assert p.sums() == truth.by_name(census)
+    assert p.time == int(truth.run["startWallNs"]) + time_ns
     found = collections.defaultdict(collections.Counter)
     for names, (n,), labels in Pprof(converted("cc-hc-ghc9103", "pprof", "--at", "all")).samples:
         found[labels["time"]][names] += n

@@ -14,6 +14,7 @@
 #include "inspect/graph/file.h"
 #include "inspect/graph/fold.h"
 #include "inspect/graph/paths.h"
+#include "inspect/show/graph_file.h"
 #include "proto/base/hash.h"
 
 #define NODES_MOST 40u
@@ -577,6 +578,37 @@ static void test_arrays_that_cannot_be(void **state)
         }
 }
 
+/* Viewers read sizes modulo 4 GiB: an array of 9 GiB, which holds another closure, is three nodes. */
+static void test_heapsnapshot_of_large_arrays(void **state)
+{
+        struct heap_graph g;
+        char *text = NULL;
+        size_t size = 0;
+        FILE *to = open_memstream(&text, &size);
+
+        (void)state;
+        heap_graph_init(&g);
+        const uint32_t root = heap_graph_type(&g, GRAPH_ROOT, "CAF", "root");
+        const uint32_t array = heap_graph_type(&g, GRAPH_CLOSURE, "Array", "MUT_ARR_PTRS");
+        (void)heap_graph_add(&g, root, 0);
+        heap_graph_open_next(&g);
+        heap_graph_add_edge(&g, heap_graph_add(&g, array, UINT64_C(9) << 30));
+        heap_graph_open_next(&g);
+        heap_graph_add_edge(&g, heap_graph_add(&g, array, 24));
+        heap_graph_open_next(&g);
+        heap_graph_finish(&g);
+        graph_write_heapsnapshot(to, &g);
+        assert_int_equal(fclose(to), 0);
+        assert_non_null(strstr(text, "\"node_count\":6,\"edge_count\":5,"));
+        assert_non_null(strstr(text,
+                               "\"nodes\":[9,0,1,0,1,0,0,3,1,3,0,1,0,0,3,2,5,4294967288,3,0,0,3,2,7,24,0,0,0,"
+                               "3,2,9,4294967288,0,0,0,3,2,11,1073741840,0,0,0]"));
+        assert_non_null(strstr(text, "\"edges\":[1,0,7,1,0,14,1,0,21,1,1,28,1,2,35]"));
+        assert_int_equal(UINT64_C(4294967288) * 2 + 1073741840, UINT64_C(9) << 30);
+        free(text);
+        heap_graph_done(&g);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -587,6 +619,7 @@ int main(void)
                 cmocka_unit_test(test_damaged),
                 cmocka_unit_test(test_contents_that_do_not_add_up),
                 cmocka_unit_test(test_arrays_that_cannot_be),
+                cmocka_unit_test(test_heapsnapshot_of_large_arrays),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
