@@ -63,7 +63,7 @@ static void on_request(struct evhttp_request *req, void *arg)
         const char *path = uri ? evhttp_uri_get_path(uri) : NULL;
 
         connections_on_request(s->options.connections, req);
-        if (refused(s, req))
+        if (answer_ambiguous(req) || refused(s, req))
                 return;
         if (!path || strcmp(path, "/metrics") != 0) {
                 answer_error(req, 404, "there is nothing but /metrics");

@@ -8,8 +8,10 @@
 #include "client/http/answer.h"
 
 #include <event2/buffer.h>
+#include <event2/keyvalq_struct.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <strings.h>
 
 #include "proto/base/json_out.h"
 #include "client/page/assets.h"
@@ -39,6 +41,7 @@ static const struct {
         { 405, "Method Not Allowed" },
         { 409, "Conflict" },
         { 413, "Content Too Large" },
+        { 415, "Unsupported Media Type" },
         { 421, "Misdirected Request" },
         { 429, "Too Many Requests" },
         { 500, "Internal Server Error" },
@@ -172,4 +175,25 @@ void answer_error(struct evhttp_request *req, int status, const char *format, ..
                 (void)evbuffer_add(body, d.text, d.size);
         document_done(&d);
         reply(req, status, "application/json", body);
+}
+
+bool answer_ambiguous(struct evhttp_request *req)
+{
+        static const char *const once[] = { "Host", "Origin", "Authorization", "Content-Length", "Transfer-Encoding" };
+        const struct evkeyvalq *in = evhttp_request_get_input_headers(req);
+
+        for (size_t i = 0; i < ARRAY_SIZE(once); i++) {
+                unsigned n = 0;
+
+                for (const struct evkeyval *h = in->tqh_first; h; h = h->next.tqe_next)
+                        n += !strcasecmp(h->key, once[i]);
+                if (n > 1) {
+                        answer_error(req, 400, "the request has the header %s more than once", once[i]);
+                        return true;
+                }
+        }
+        if (!evhttp_find_header(in, "Transfer-Encoding") || !evhttp_find_header(in, "Content-Length"))
+                return false;
+        answer_error(req, 400, "the request has both Transfer-Encoding and Content-Length");
+        return true;
 }

@@ -4,9 +4,16 @@
 #define HW_CLIENT_HTTP_ANSWER_H
 
 #include <event2/http.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "proto/base/document.h"
+
+/*
+ * Answers 400 to a request that has twice what decides whose it is or where it ends: a proxy may have read the other
+ * one (RFC 9112, 3.2 and 6.3). False: it has not.
+ */
+bool answer_ambiguous(struct evhttp_request *req);
 
 /* The headers of every reply: what a browser may do with it. */
 void answer_headers(struct evhttp_request *req);

@@ -7,6 +7,12 @@
  * its last. One that libevent has released has no callbacks any more, which the
  * next sweep notices.
  *
+ * While a request is answered its connection is not read: libevent would take
+ * the end of what the client sends (nc -N) for the end of the connection, and
+ * cut the answer. A client that is gone is noticed when the answer is written.
+ * Since libevent reads again with each part of an answer, this is undone in the
+ * same turn of the loop, before it polls.
+ *
  * To close one, its socket is shut down: libevent sees an end of file and frees
  * the connection as usual. Until then it keeps its place. There are some more
  * places than connections; when these are used up too, the listener is off for
@@ -30,6 +36,7 @@
 #define SWEEP_AGAIN_MS 10
 
 struct connection {
+        struct connections *of;
         struct bufferevent *b; /* our reference; NULL: the place is free */
         uint64_t since_ms;     /* when it began to wait for a request, or to answer one */
         uint64_t began_ms;     /* first byte of the request being received; 0: none */
@@ -39,7 +46,7 @@ struct connection {
 };
 
 struct connections {
-        struct event *second, *soon;
+        struct event *second, *soon, *written;
         struct evconnlistener *listener; /* borrowed */
         struct connection places[PLACES];
 };
@@ -219,6 +226,26 @@ static void on_input(struct evbuffer *input, const struct evbuffer_cb_info *info
                 one->began_ms = clock_mono_ms();
 }
 
+static void on_output(struct evbuffer *output, const struct evbuffer_cb_info *info, void *arg)
+{
+        struct connection *one = arg;
+
+        (void)output;
+        if (info->n_added > 0 && one->answering)
+                event_active(one->of->written, EV_TIMEOUT, 0);
+}
+
+static void stop_reading(evutil_socket_t fd, short what, void *arg)
+{
+        struct connections *c = arg;
+
+        (void)fd;
+        (void)what;
+        for (size_t i = 0; i < PLACES; i++)
+                if (c->places[i].b && c->places[i].answering)
+                        (void)bufferevent_disable(c->places[i].b, EV_READ);
+}
+
 static struct connection *find(struct connections *c, struct evhttp_request *req)
 {
         struct evhttp_connection *e = evhttp_request_get_connection(req);
@@ -252,6 +279,7 @@ void connections_on_request(struct connections *c, struct evhttp_request *req)
         one->answering = true;
         one->since_ms = clock_mono_ms();
         one->began_ms = 0;
+        (void)bufferevent_disable(one->b, EV_READ);
         evhttp_request_set_on_complete_cb(req, on_answered, c);
         bound_peer(c, one);
 }
@@ -278,7 +306,8 @@ static struct bufferevent *on_connection(struct event_base *base, void *arg)
         bufferevent_incref(b);
         bufferevent_setwatermark(b, EV_READ, 0, INPUT_MOST_BYTES);
         (void)evbuffer_add_cb(bufferevent_get_input(b), on_input, one);
-        *one = (struct connection){ .b = b, .since_ms = clock_mono_ms() };
+        (void)evbuffer_add_cb(bufferevent_get_output(b), on_output, one);
+        *one = (struct connection){ .of = c, .b = b, .since_ms = clock_mono_ms() };
         return b;
 }
 
@@ -293,7 +322,8 @@ struct connections *connections_new(struct event_base *base)
                 return NULL;
         c->second = event_new(base, -1, EV_PERSIST, on_second, c);
         c->soon = evtimer_new(base, on_soon, c);
-        if (!c->second || !c->soon || event_add(c->second, &second))
+        c->written = evtimer_new(base, stop_reading, c);
+        if (!c->second || !c->soon || !c->written || event_add(c->second, &second))
                 connections_destroy(&c);
         return c;
 }
@@ -326,6 +356,7 @@ void connections_destroy(struct connections **c)
                 return;
         free_event(&(*c)->second);
         free_event(&(*c)->soon);
+        free_event(&(*c)->written);
         for (size_t i = 0; i < PLACES; i++) {
                 if ((*c)->places[i].b)
                         (void)bufferevent_decref((*c)->places[i].b);

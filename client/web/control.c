@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "client/cli/report.h"
 #include "client/program/agent_census.h"
@@ -27,6 +28,7 @@
 #include "proto/base/array.h"
 
 #define BODY_MOST 16384
+#define FORM_TYPE "application/x-www-form-urlencoded"
 
 #define OBJECT_MOST 200
 
@@ -308,15 +310,28 @@ static char *body_text(struct evhttp_request *req)
         return text;
 }
 
+/* Whether a Content-Type, without its parameters, is that of a form. NULL: it is not. */
+static bool is_form(const char *type)
+{
+        const size_t n = strlen(FORM_TYPE);
+
+        return type && !strncasecmp(type, FORM_TYPE, n) && (!type[n] || strchr("; \t", type[n]));
+}
+
 void control_answer(struct evhttp_request *req, const struct control_parts *parts, const struct guard_token *holder)
 {
+        const struct evkeyvalq *in = evhttp_request_get_input_headers(req);
         struct evkeyvalq form;
         const char *daemon;
         char *text, *end;
         unsigned long index;
 
-        if (!evhttp_find_header(evhttp_request_get_input_headers(req), "X-Heapwatch")) {
+        if (!evhttp_find_header(in, "X-Heapwatch")) {
                 answer_error(req, 403, "the header 'X-Heapwatch: control' is missing");
+                return;
+        }
+        if (!is_form(evhttp_find_header(in, "Content-Type"))) {
+                answer_error(req, 415, "expected Content-Type: " FORM_TYPE);
                 return;
         }
         text = body_text(req);

@@ -224,7 +224,7 @@ static void on_request(struct evhttp_request *req, void *arg)
                 answer_error(req, 400, "this is not a proxy");
         else if (strlen(evhttp_request_get_uri(req)) > ADDRESS_MOST_BYTES)
                 answer_error(req, 414, "the address is longer than %d bytes", ADDRESS_MOST_BYTES);
-        else if (!refused(arg, req, path, query))
+        else if (!answer_ambiguous(req) && !refused(arg, req, path, query))
                 dispatch(arg, req, path, query);
 }
 

@@ -303,6 +303,50 @@ def test_hosts_and_origins(served):
         assert b" 400 " in s.recv(4096).split(b"\r\n")[0]
 
 
+AMBIGUOUS = [b"Host: 127.0.0.1\r\nHost: evil.example", b"Host: 127.0.0.1\r\nhost: 127.0.0.1", b"Host: 127.0.0.1\r\nOrigin: http://a\r\nOrigin: http://b",
+             b"Host: 127.0.0.1\r\nContent-Length: 0\r\nContent-Length: 0", b"Host: 127.0.0.1\r\nContent-Length: 0\r\nTransfer-Encoding: chunked"]
+
+
+@pytest.mark.parametrize("headers", AMBIGUOUS)
+def test_what_a_proxy_may_read_otherwise_is_refused(served, headers):
+    with served[1].raw() as s:
+        s.sendall(b"GET /api/targets HTTP/1.1\r\n" + headers + b"\r\n\r\n0\r\n\r\n")
+        assert b" 400 " in s.recv(4096).split(b"\r\n")[0]
+
+
+def half_closed(port, *paths):
+    """What a client gets that ends its own half after its requests (nc -N): (headers, body) of each."""
+    with socket.create_connection(("127.0.0.1", port), DEADLINE_S) as s:
+        s.sendall(b"".join(b"GET %s HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n" % p.encode() for p in paths))
+        s.shutdown(socket.SHUT_WR)
+        got = b"".join(iter(lambda: s.recv(1 << 16), b""))
+    answers = []
+    while got:
+        head, got = got.split(b"\r\n\r\n", 1)
+        length = int(re.search(rb"\r\nContent-Length: (\d+)", head)[1])
+        answers.append((head, got[:length]))
+        assert len(got) >= length, f"{len(got)} of {length} bytes"
+        got = got[length:]
+    return answers
+
+
+def test_a_client_that_sends_no_more_gets_whole_answers(served):
+    paths = "/", "/api/state", "/metrics", "/api/targets"
+    for answers in (half_closed(served[1].port, *paths), [half_closed(served[1].port, p)[0] for p in paths]):
+        assert len(answers) == len(paths) and all(b" 200 " in head for head, _ in answers)
+        assert len(answers[1][1]) > 20000 and json.loads(answers[1][1])
+
+
+def test_a_stream_goes_on_for_a_client_that_sends_no_more(served):
+    with socket.create_connection(("127.0.0.1", served[1].port), DEADLINE_S) as s:
+        s.sendall(b"GET /api/stream HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+        s.shutdown(socket.SHUT_WR)
+        got = b""
+        while got.count(b"event: updates") < 2:
+            got += (more := s.recv(1 << 16))
+            assert more, got[-300:]
+
+
 def test_methods(served):
     _, web = served
     for method in ("PUT", "DELETE", "OPTIONS", "PATCH", "TRACE"):
@@ -536,6 +580,9 @@ def test_control():
         add = urllib.parse.urlencode({"action": "add", "uri": str(LEAKY), "name": "new"})
         assert web.ask("/api/control", method="POST", body=add, headers=form)[0] == 403
         form["X-Heapwatch"] = "control"
+        for kind in ({}, {"Content-Type": "text/plain"}, {"Content-Type": form["Content-Type"] + "x"}, {"Content-Type": "multipart/form-data"}):
+            assert web.ask("/api/control", method="POST", body=add, headers={"X-Heapwatch": "control", **kind})[0] == 415
+        form["Content-Type"] += "; charset=UTF-8"
         nobody = {"method": "POST", "body": "action=remove&target=nobody", "headers": form}
         wait_for(lambda: web.ask("/api/control", **nobody)[0] == 409, "the daemon's answer")
         assert web.json("/api/control", method="POST", body=add, headers=form)["done"]["target"] == "new"
