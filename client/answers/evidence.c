@@ -112,7 +112,7 @@ bool is_unnamed_table(const struct evidence *e, const char *label)
 
 /* ----------------------------------------------------------------- ending */
 
-static enum ending ending_of(const Hw__Target *state)
+static enum ending ending_of(const Hw__Target *state, bool live)
 {
         if (!state || !state->has_state)
                 return STILL_RUNS;
@@ -126,7 +126,7 @@ static enum ending ending_of(const Hw__Target *state)
         case HW__TARGET__STATE__STATE_CRASHED:
                 return killed ? KILLED : state->has_exit_status && state->exit_status ? ENDED_BADLY : CRASHED;
         case HW__TARGET__STATE__STATE_LOST:
-                return LOST;
+                return live ? LOST : ENDED_SOMEHOW;
         case HW__TARGET__STATE__STATE_UNREADABLE:
                 return FAILED;
         case HW__TARGET__STATE__STATE_WAITING:
@@ -414,7 +414,7 @@ static bool has_ended_in_work(const struct evidence *e)
         const Hw__Target *state = e->t->target;
 
         return e->ending == ENDED ? state->has_exit_signal && state->exit_signal
-                                  : e->ending >= ENDED_BADLY && e->ending <= CRASHED;
+                                  : e->ending >= ENDED_SOMEHOW && e->ending <= CRASHED;
 }
 
 static void find_growth(struct evidence *e)
@@ -536,7 +536,7 @@ static void find_alert(struct evidence *e)
 
 void evidence_of(struct evidence *ret, const struct world_target *t, bool live)
 {
-        *ret = (struct evidence){ .t = t, .live = live, .ending = ending_of(t->target), .detail = "" };
+        *ret = (struct evidence){ .t = t, .live = live, .ending = ending_of(t->target, live), .detail = "" };
         if (t->target && t->target->detail)
                 ret->detail = t->target->detail;
         ret->over = !live || (ret->ending != STILL_RUNS && ret->ending != AWAITED);

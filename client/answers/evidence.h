@@ -9,7 +9,8 @@
 #include "proto/base/process.h"
 #include "proto/eventlog/advice.h"
 
-enum ending { STILL_RUNS, ENDED, ENDED_BADLY, KILLED, CRASHED, LOST, FAILED, AWAITED };
+/* ENDED_SOMEHOW: its log is finished, and was not completed. */
+enum ending { STILL_RUNS, ENDED, ENDED_SOMEHOW, ENDED_BADLY, KILLED, CRASHED, LOST, FAILED, AWAITED };
 
 struct evidence {
         const struct world_target *t;

@@ -82,6 +82,8 @@ static void append_failed(char *text, const struct evidence *e)
                 append_text(text, "Read its last output: it ended before anything of its log was seen");
 }
 
+CONDITION(kept_events, e->ending == ENDED_SOMEHOW && !e->trend)
+
 const struct advice advice_of_end[] = {
         { "cannot-be-read", cannot_be_read, .append = append_cannot_be_read },
         { "not-begun", not_begun,
@@ -95,5 +97,8 @@ const struct advice advice_of_end[] = {
         { "heap-exhausted", heap_exhausted, .append = append_heap_exhausted },
         { "killed", killed_steady, .append = append_killed },
         { "failed", failed_steady, .append = append_failed },
+        { "not-completed", kept_events,
+          .text = "Watch the next run by heapwatch run -- PROGRAM, which sees how it ends; what this one had in its "
+                  "buffers is lost" },
         { .name = NULL },
 };

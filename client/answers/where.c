@@ -161,7 +161,7 @@ void answer_since(struct target_answer *a, const struct evidence *e)
                 if (a->has_time)
                         append_onset_note(a, e, note_near(e), onset_ns,
                                           e->trend->has_onset_error_ns && !before ? e->trend->onset_error_ns : 0);
-        } else if (e->ending >= ENDED_BADLY && e->ending <= LOST) {
+        } else if (e->ending >= ENDED_SOMEHOW && e->ending <= LOST) {
                 at(a, "Its last event was at ", t->event_time_ns > 0, t->event_time_ns);
         } else if (e->verdict == HW__VERDICT__VERDICT_STEADY) {
                 append_steady_since(a, e, run);
@@ -651,7 +651,7 @@ static bool size_of_limit_met(const struct evidence *e, uint64_t *ret)
 static bool may_have_met_limit(const struct evidence *e)
 {
         return e->over &&
-               (e->ending == LOST || (e->ending == KILLED && e->t->target->exit_signal == 9) || e->ending == CRASHED);
+               (e->ending == LOST || e->ending == ENDED_SOMEHOW || (e->ending == KILLED && e->t->target->exit_signal == 9) || e->ending == CRASHED);
 }
 
 static bool same_duration(uint64_t a_ns, uint64_t b_ns)

@@ -360,10 +360,12 @@ void answer_wrong(struct target_answer *a, const struct evidence *e)
         } else if (e->rise && e->rise->sentence) {
                 a->key = "stopped-rising";
                 a->tone = ANSWER_WARN;
-                append_text(a->text, "It was stopped in a rise that was too short for a verdict: %.300s",
-                            e->rise->sentence);
+                append_text(a->text, "It %s in a rise that was too short for a verdict: %.300s",
+                            e->ending == ENDED_SOMEHOW ? "ended" : "was stopped", e->rise->sentence);
         } else {
                 append_verdict(a, e);
         }
         append_alerts(a, e);
+        if (e->ending == ENDED_SOMEHOW)
+                append_text(a->text, ". Its log was not completed: %s", e->detail);
 }

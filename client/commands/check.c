@@ -311,7 +311,7 @@ static int read_all(struct check *c)
         if (event == FEED_FAILED)
                 error_set(&error, "%s", feed_error(feed));
         feed_close(&feed);
-        findings_add_damage(&c->findings);
+        findings_add_unjudged(&c->findings);
         if (event == FEED_FAILED)
                 return fail(c, error.text);
         return c->findings.refused ? fail(c, c->findings.refused) : EXIT_OK;

@@ -34,6 +34,7 @@ static bool can_add(struct findings *f, size_t n, bool room)
 }
 
 #define DAMAGED "stream-damaged" /* the built-in rule */
+#define NOT_COMPLETED "log-not-completed"
 
 static size_t target_index(struct findings *f, const char *name)
 {
@@ -144,6 +145,9 @@ void findings_add(struct findings *f, const Hw__Update *update)
         target = target_index(f, update->target);
         if (target != SIZE_MAX && update->body_case == HW__UPDATE__BODY_HEALTH)
                 note_damage(f, &f->unjudged[target], update->health);
+        if (target != SIZE_MAX && update->body_case == HW__UPDATE__BODY_TARGET_STATE &&
+            update->target_state->state == HW__TARGET__STATE__STATE_LOST && !f->unjudged[target].not_completed)
+                f->unjudged[target].not_completed = copy(f, update->target_state->detail);
         if (target == SIZE_MAX || update->body_case != HW__UPDATE__BODY_ALERTS)
                 return;
         for (size_t i = 0; i < update->alerts->n_alerts; i++)
@@ -158,13 +162,13 @@ static bool is_reported(const struct findings *f, size_t target)
         return false;
 }
 
-static void add_damaged(struct findings *f, size_t target, const char *sentence)
+static void add_unjudged(struct findings *f, size_t target, const char *rule, const char *sentence)
 {
         if (!can_add(f, f->n, ARRAY_RESERVE_NEXT(f->items, f->n)))
                 return;
         f->items[f->n++] = (struct finding){ .target = target,
                                              .severity = SEVERITY_WARNING,
-                                             .rule = copy(f, DAMAGED),
+                                             .rule = copy(f, rule),
                                              .group = copy(f, "heapwatch"),
                                              .sentence = copy(f, sentence),
                                              .fired_ns = UINT64_MAX,
@@ -172,7 +176,7 @@ static void add_damaged(struct findings *f, size_t target, const char *sentence)
                                              .resolved_ns = UINT64_MAX };
 }
 
-void findings_add_damage(struct findings *f)
+void findings_add_unjudged(struct findings *f)
 {
         char sentence[512], number[HW_NUMBER_MAX];
 
@@ -183,18 +187,23 @@ void findings_add_damage(struct findings *f)
                 if (u->lost_bytes && !reported) {
                         (void)snprintf(sentence, sizeof(sentence), "%s of the log are damaged and were not judged",
                                        hw_bytes_text(number, sizeof(number), (double)u->lost_bytes));
-                        add_damaged(f, t, sentence);
+                        add_unjudged(f, t, DAMAGED, sentence);
                 } else if (u->places && !reported) {
                         (void)snprintf(sentence, sizeof(sentence),
                                        "the log is damaged at %s place%s: its events could be read, but some may be "
                                        "missing",
                                        hw_count_text(number, sizeof(number), u->places), u->places == 1 ? "" : "s");
-                        add_damaged(f, t, sentence);
+                        add_unjudged(f, t, DAMAGED, sentence);
                 }
                 if (u->unread) {
                         (void)snprintf(sentence, sizeof(sentence), "not all of the log was read and judged: %s",
                                        u->unread);
-                        add_damaged(f, t, sentence);
+                        add_unjudged(f, t, DAMAGED, sentence);
+                } else if (u->not_completed && !u->lost_bytes && !u->places) {
+                        (void)snprintf(sentence, sizeof(sentence),
+                                       "the program did not complete its log, so how it ended is not known: %s",
+                                       u->not_completed);
+                        add_unjudged(f, t, NOT_COMPLETED, sentence);
                 }
         }
 }
@@ -262,6 +271,7 @@ void findings_done(struct findings *f)
         }
         for (size_t i = 0; i < f->n_targets; i++) {
                 free(f->targets[i]);
+                free(f->unjudged[i].not_completed);
                 free(f->unjudged[i].unread);
         }
         free(f->items);

@@ -32,6 +32,7 @@ struct finding {
 /* What of a log was left out of what was judged. */
 struct unjudged {
         uint64_t lost_bytes, places; /* that are damaged */
+        char *not_completed;         /* how a run's log ends that has no end marker; NULL: each has one */
         char *unread;                /* why not all of it was read; NULL: it was */
 };
 
@@ -48,7 +49,7 @@ struct findings {
 void findings_add(struct findings *f, const Hw__Update *update);
 
 /* After the last update: damage that no rule could report, for want of a moment to be judged, is a finding, too. */
-void findings_add_damage(struct findings *f);
+void findings_add_unjudged(struct findings *f);
 void findings_done(struct findings *f);
 
 /* How many of a target are at least this severe. */

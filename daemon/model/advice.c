@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * DESIGN: a table of checks, each a predicate on the state. What a program did not do (such as collect or write)
- * becomes advice only after enough event time, so that a young or idle program is not blamed; a run that has ended has
- * had its time.
+ * becomes advice only after enough event time, so that a young or idle program is not blamed; a run that has completed its
+ * log has had its time.
  */
 #include "daemon/model/advice.h"
 
@@ -27,13 +27,44 @@ static uint64_t age(const struct model *m)
 
 static bool settled(const struct model *m)
 {
-        return m->clock.first_ns != UINT64_MAX && (m->ended || age(m) >= SETTLED_NS);
+        return m->clock.first_ns != UINT64_MAX && (m->completed || age(m) >= SETTLED_NS);
 }
 
-/* A log that a killed program left may have a header alone: its flags are not known. */
+struct log_class {
+        char letter;
+        bool given, on; /* by the last -l, if one was given */
+};
+
+/* The flags of -l: a letter turns its class on, or off after a minus; `a` is all. Without any a class is on. */
+static void see_log_option(void *ctx, const char *option)
+{
+        struct log_class *class = ctx;
+        bool value = true;
+
+        if (option[0] != '-' || option[1] != 'l')
+                return;
+        class->given = class->on = true;
+        for (const char *flag = option + 2; *flag; flag++) {
+                if (*flag == class->letter || *flag == 'a')
+                        class->on = value;
+                value = *flag != '-';
+        }
+}
+
+static struct log_class class_of(const struct model *m, char letter)
+{
+        struct log_class class = { .letter = letter, .on = true };
+
+        run_each_rts_option(&m->run, see_log_option, &class);
+        return class;
+}
+
+/* Of a log that a killed program left, all but its beginning may have been in buffers: then its flags are asked alone. */
 static bool no_gc_events(const struct model *m)
 {
-        return settled(m) && (m->run.program || age(m) >= SETTLED_NS) && !m->gc_state.seen && !m->run.generations &&
+        const struct log_class gc = class_of(m, 'g');
+
+        return settled(m) && !(gc.given && gc.on) && !m->gc_state.seen && !m->run.generations &&
                m->heap.heap_size_bytes == UNKNOWN_U64;
 }
 
@@ -112,37 +143,9 @@ static bool undefined_centres(const struct model *m)
         return cost_centres_lacking(&m->bands);
 }
 
-/* Whether the flags of -l leave class u on: a letter turns its class on, or off after a minus; `a` is all. */
-static bool user_class(const char *flags)
-{
-        bool on = true, value = true;
-
-        for (; *flags; flags++) {
-                if (*flags == '-') {
-                        value = false;
-                        continue;
-                }
-                if (*flags == 'u' || *flags == 'a')
-                        on = value;
-                value = true;
-        }
-        return on;
-}
-
-static void see_log_option(void *ctx, const char *option)
-{
-        bool *on = ctx;
-
-        if (option[0] == '-' && option[1] == 'l')
-                *on = user_class(option + 2); /* the last one counts */
-}
-
 static bool no_user_events(const struct model *m)
 {
-        bool on = true;
-
-        run_each_rts_option(&m->run, see_log_option, &on);
-        return !on && !m->notes.total;
+        return !class_of(m, 'u').on && !m->notes.total;
 }
 
 /* A heap profile is the remedy, so with one there is nothing to advise: its censuses are as often as they may be. */

@@ -207,7 +207,7 @@ static void clear(struct model *m, uint32_t ordinal)
         strings_init(&m->identity, IDENTITY_BYTES);
         for (unsigned i = 0; i < SERIES_COUNT; i++)
                 series_clear(&m->series[i]);
-        m->ended = false;
+        m->ended = m->completed = false;
         m->refreshed_ns = 0;
         m->dropped_samples = 0;
 }
@@ -276,18 +276,19 @@ void model_close_bands(struct model *m, bool closed)
         m->bands.closed = closed;
 }
 
-void model_end_run(struct model *m)
+void model_end_run(struct model *m, bool completed)
 {
         census_close(m);
         gc_close(m);
         if (m->gc_state.seen)
                 m->changes |= MODEL_GC; /* shares of time are up to the last event */
         m->ended = true;
+        m->completed = completed;
 }
 
 void model_resume_run(struct model *m)
 {
-        m->ended = false;
+        m->ended = m->completed = false;
 }
 
 unsigned model_collect_changes(struct model *m)

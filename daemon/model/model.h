@@ -90,8 +90,11 @@ void model_keep_finely(struct model *m, struct series_finely more);
 /* More events of a run that was ended by mistake will follow: what was closed stays closed. */
 void model_resume_run(struct model *m);
 
-/* The stream ended: closes what is open (an unfinished census is passed on as such). State stays readable. */
-void model_end_run(struct model *m);
+/*
+ * The stream ended: closes what is open (an unfinished census is passed on as such). State stays readable. `completed`: by
+ * the program itself, so what has not come was never logged.
+ */
+void model_end_run(struct model *m, bool completed);
 
 /* While closed, what is new in the current run is left out, and counted: bands, info tables, cost centres, stacks. */
 void model_close_bands(struct model *m, bool closed);

@@ -22,7 +22,7 @@ struct model {
         /* What every event touches comes first. */
         struct clock clock;
         unsigned changes;
-        bool ended;
+        bool ended, completed;
         struct sched sched;
         struct cap_state *caps; /* sched.n_caps of them in use */
         uint32_t caps_room;

@@ -79,6 +79,7 @@ struct life_evidence {
         bool oom_killed; /* the kernel killed a process of its control group for memory */
         bool disk_full;  /* of its log */
         bool may_break;  /* its stream may end before the program does */
+        bool finished;   /* nobody watches: of the program there is only its log */
         bool alone;      /* it has no log of its own, only its process */
 };
 

@@ -340,6 +340,7 @@ int pipeline_finish(struct pipeline *p, const char *why, bool cut)
         p->cut = cut;
         (void)snprintf(p->unread, sizeof(p->unread), "%s", why ? why : "");
         pipeline_finish_stream(p, why ? why : "the file ends");
+        pipeline_happens_now(p, ON_LONG_LOST, NULL); /* its rules are judged to the end, however it ended */
         if (p->event_stream)
                 event_stream_finish(p->event_stream, p->decoder);
         pipeline_publish_state(p);

@@ -106,7 +106,8 @@ static struct life_evidence gather_evidence(struct pipeline *p, bool marked)
                 .process_alive = alive,
                 .oom_killed = p->ended.oom_killed,
                 .disk_full = disk_is_full(p),
-                .may_break = source_may_break(p) || (!p->live && (p->cut || p->ends_damaged)),
+                .may_break = source_may_break(p),
+                .finished = !p->live,
                 .alone = pipeline_is_process(p) || (source_uri_is_process(&p->uri) && !alive),
         };
 }
@@ -145,8 +146,12 @@ enum life_event pipeline_judge_end(struct pipeline *p, bool marked, const char *
                          run_process(model_run(p->model)));
         else if (end == ON_END_UNKNOWN && e.disk_full)
                 snprintf(detail, size, "%s; the disk of its log is full: how the program ended is not known", why);
-        else if (end == ON_END_UNKNOWN && !p->live)
+        else if (e.finished && (p->cut || p->ends_damaged))
                 snprintf(detail, size, "%s: how the program ended is not known", why);
+        else if (e.finished)
+                snprintf(detail, size,
+                         "%s: killed (SIGTERM and SIGHUP do that, too), gone by exitImmediately, or still running",
+                         why);
         else if (end == ON_END_UNKNOWN)
                 snprintf(detail, size, "%s; whether the program has ended is not known", why);
         else if (e.process_seen)

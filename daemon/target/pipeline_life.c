@@ -27,10 +27,11 @@ void pipeline_begin_turn(struct pipeline *p, bool hurry)
 
 /* ------------------------------------------------------------------ effects */
 
-static void close_run(struct pipeline *p)
+/* Ended by a signal it has not completed its log, however it was meant. */
+static void close_run(struct pipeline *p, enum life_event event)
 {
         log_debug("target=%s run=%" PRIu32 " ends at event_time=%" PRIu64, p->name, p->runs, model_time_ns(p->model));
-        model_end_run(p->model);
+        model_end_run(p->model, (event == ON_END_WELL || event == ON_END_FAILED) && !p->ended.signal);
         tracker_end_run(p->tracker);
 }
 
@@ -58,7 +59,7 @@ static bool settle(struct pipeline *p)
 static void await_return(struct pipeline *p)
 {
         same_run_destroy(&p->same_run);
-        p->same_run = same_run_new(p->model);
+        p->same_run = p->live ? same_run_new(p->model) : NULL; /* what follows in a finished log is another run */
 }
 
 static void begin_run(struct pipeline *p)
@@ -150,7 +151,7 @@ bool pipeline_happens(struct pipeline *p, enum life_event event, const char *why
                 if (!step.listed)
                         return true;
                 if (step.effects & DO_CLOSE_RUN)
-                        close_run(p);
+                        close_run(p, event);
                 if (p->life == LIFE_ENDING && event != ON_REMOVE && !settle(p))
                         return false;
                 if ((step.effects & DO_END_ALERTS) && !end_alerts(p, step.next, why))

@@ -37,7 +37,7 @@ static bool handle_header(struct pipeline *p)
         static const char no_marker[] = "a new header came before the end marker of the previous run";
         char detail[sizeof(p->detail)];
 
-        if (pipeline_in_run(p) && p->ended.known &&
+        if (pipeline_in_run(p) && (p->ended.known || !p->live) &&
             !pipeline_happens(p, pipeline_judge_end(p, false, no_marker, detail, sizeof(detail)), detail))
                 return false;
         if (!life_is_lost(p->life) || !p->same_run || !same_run_continues(p->same_run))

@@ -209,7 +209,7 @@ static void way_model(const char *path, struct result *r)
         if (!m)
                 die("model");
         decode(path, m, r);
-        model_end_run(m);
+        model_end_run(m, true);
         sink += model_collect_changes(m);
         model_destroy(&m);
 }

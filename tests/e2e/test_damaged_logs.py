@@ -42,7 +42,7 @@ def declared(number):
 
 packed = gzip.compress(LOG, mtime=0)
 EVENT = event_at(HEADER + 30)
-LOST, CUT, UNREAD = "damaged and ", "crashed: the file ends, without an end marker", "not all of the log was read and judged: "
+LOST, CUT, UNREAD = "damaged and ", "log-not-completed\n      the program did not complete its log, so how it ended is not known: the file ends, without an end marker", "not all of the log was read and judged: "
 
 # What is wrong, the bytes, the exit status of `check`, and what it says.
 CLASSES = [
@@ -56,7 +56,7 @@ CLASSES = [
     ("one byte behind the end", LOG + b"\0", 1, "1 B of the log are damaged"),
     ("zeros behind the end", LOG + bytes(5000), 1, "4.88 KiB of the log are damaged"),
     ("garbage behind the end", LOG + random.Random(1).randbytes(1000), 1, "1000 B of the log are damaged"),
-    ("nothing but zeros behind the header", LOG[:HEADER] + bytes(5000), 1, "4.88 KiB of the log are damaged"),
+    ("nothing but zeros behind the header", LOG[:HEADER] + bytes(5000), 1, LOST),
     ("it breaks off in the middle", LOG[:MIDDLE], 1, CUT),
     ("it breaks off before the end marker", LOG[:-2], 1, CUT),
     ("it breaks off in the header", LOG[:HEADER // 2], 2, "only its beginning"),

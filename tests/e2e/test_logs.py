@@ -135,7 +135,7 @@ def test_collections_equal_gc_s(run):
 @pytest.mark.parametrize("log", CONNECTIONS)
 def test_a_connection_that_ends_is_an_unfinished_run(log):
     s = seen(LOGS / log)
-    assert s.last["targetState"]["state"] in ("STATE_CRASHED", "STATE_ENDED")
+    assert s.last["targetState"]["state"] in ("STATE_LOST", "STATE_ENDED")
     if "noflush" not in log:            # that one never flushed its identity
         assert s.last["targetState"]["runInfo"]["ghcVersion"] in ("9.6.6", "9.10.3")
     assert int(s.last["health"].get("lostBytes", 0)) == 0
@@ -148,9 +148,9 @@ def test_torn_logs_lose_little(run):
     assert int(health["lostBytes"]) <= 1024 * int(health["resyncs"])
 
 
-def test_the_crashed_program_keeps_its_data():
+def test_a_killed_program_keeps_its_data():
     s = seen(LOGS / "crash-kill9-ghc9103" / "run.eventlog")
-    assert s.last["targetState"]["state"] == "STATE_CRASHED"
+    assert s.last["targetState"]["state"] == "STATE_LOST"
     assert "without an end marker" in s.last["targetState"]["detail"]
     assert len(s.censuses) > 0 and len(s.collections) > 0
 

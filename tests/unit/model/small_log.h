@@ -81,7 +81,7 @@ static inline void tell_small_log(struct feed *f)
                                           .cgroup = "/a",
                                           .pages = { 9, 1, 2, 3, 4 } };
         model_process(f->m, 41 * SECOND, &process);
-        model_end_run(f->m);
+        model_end_run(f->m, true);
 }
 
 #endif

@@ -391,10 +391,10 @@ static void test_unfinished(void **unused)
         profile_begin(BREAKDOWN_CLOSURE_TYPE); /* the profile begins again */
         assert_true(f.census.unfinished && f.census.number == 4);
         begin(50);
-        model_end_run(f.m);
+        model_end_run(f.m, true);
         assert_true(f.census.unfinished && f.census.number == 5);
         assert_int_equal(model_census(f.m)->number, 3);
-        model_end_run(f.m);
+        model_end_run(f.m, true);
         assert_int_equal(f.n_censuses, 5);
 }
 
@@ -408,12 +408,12 @@ static void test_without_end_events(void **unused)
         begin(20);
         assert_true(f.n_censuses == 1 && !f.census.unfinished && f.census.number == 1);
         row("a", 6);
-        model_end_run(f.m);
+        model_end_run(f.m, true);
         assert_true(f.n_censuses == 2 && !f.census.unfinished && f.census.number == 2);
         assert_int_equal(band(1)->bytes, 6);
         model_begin_run(f.m, 2); /* nothing known of the release: the first cut sample cannot be trusted */
         begin(10);
-        model_end_run(f.m);
+        model_end_run(f.m, true);
         assert_true(f.census.unfinished);
 }
 

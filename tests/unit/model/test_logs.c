@@ -164,7 +164,7 @@ static void feed_log(const char *run, const char *name)
         assert_int_equal(runs, 1);
         hw_eventlog_destroy(&log);
         free(bytes);
-        model_end_run(m);
+        model_end_run(m, true);
         if (model_time_anomalies(m))
                 fail_msg("%s: %llu times outside their block", run, (unsigned long long)model_time_anomalies(m));
 }

@@ -157,7 +157,7 @@ static void test_clock(void **unused)
         ev(&f, HW_WALL_CLOCK_TIME, NONE, 700, "484", U(1), UINT64_MAX, U(0)); /* nonsense */
         assert_true(model_wall_time(f.m, 600) == UINT64_C(1700000100000000000));
         assert_int_equal(model_time_anomalies(f.m), 0);
-        model_end_run(f.m);
+        model_end_run(f.m, true);
         assert_int_equal(model_watermark_ns(f.m), model_time_ns(f.m));
 }
 
@@ -271,7 +271,7 @@ static void test_collections_without_their_pair(void **unused)
         assert_int_equal(gc->collections, 2);
         assert_true(f.collection.major); /* generations unknown: 1 counts as old */
         stats(0, 350, 20, 5, 5, 1);      /* a generation beyond all */
-        model_end_run(f.m);
+        model_end_run(f.m, true);
         assert_int_equal(gc->collections, 3);
         assert_int_equal(gc->n_generations, GC_MAX_GENERATIONS);
         assert_int_equal(gc->generations[GC_MAX_GENERATIONS - 1].count, 1);

@@ -104,7 +104,7 @@ static struct model *tell(uint64_t order)
                         left -= block->n;
                 }
         }
-        model_end_run(m);
+        model_end_run(m, true);
         return m;
 }
 

@@ -338,7 +338,7 @@ static void replay(struct follower *f, const char *run, size_t flush_every)
                 if (f->joiner && f->joiner->late_joiner && calls >= 4 && take_messages(f, f->joiner, 3) == 0)
                         f->joiner->late_joiner = false; /* it has all */
         }
-        model_end_run(f->m);
+        model_end_run(f->m, true);
         publisher_state(f->p, &facts, &health, 2500);
         publisher_flush(f->p, 2500);
         assert_false(publisher_pending(f->p));

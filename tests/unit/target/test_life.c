@@ -130,6 +130,9 @@ static void ends_are_judged(void **state)
                 { { .disk_full = true, .process_seen = true }, ON_END_UNKNOWN },
                 { { .disk_full = true, .process_seen = true, .oom_killed = true }, ON_END_CRASHED },
                 { { .marked = false }, ON_END_CRASHED },
+                { { .finished = true }, ON_END_UNKNOWN },
+                { { .finished = true, .marked = true }, ON_END_WELL },
+                { { .finished = true, .exit_known = true, .signal = SIGSEGV }, ON_END_CRASHED },
         };
 
         (void)state;

@@ -137,7 +137,7 @@ static void cut_at(const struct log *l, const struct said *whole, size_t size)
 
         assert_all_before(whole, &cut, size);
         if (cut.runs) {
-                assert_int_equal(cut.state, HW__TARGET__STATE__STATE_CRASHED);
+                assert_int_equal(cut.state, HW__TARGET__STATE__STATE_LOST);
                 assert_non_null(strstr(cut.detail, "without an end marker"));
         }
         said_done(&cut);

@@ -80,7 +80,7 @@ static void block(struct rig *r, uint16_t cap, uint64_t begin_ns, uint64_t end_n
 
 static void end(struct rig *r)
 {
-        model_end_run(r->f.m);
+        model_end_run(r->f.m, true);
         tracker_end_run(r->t);
 }
 
