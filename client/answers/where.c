@@ -650,8 +650,8 @@ static bool size_of_limit_met(const struct evidence *e, uint64_t *ret)
 /* SIGKILL without the kernel's account may have come from it all the same. */
 static bool may_have_met_limit(const struct evidence *e)
 {
-        return e->over &&
-               (e->ending == LOST || e->ending == ENDED_SOMEHOW || (e->ending == KILLED && e->t->target->exit_signal == 9) || e->ending == CRASHED);
+        return e->over && (e->ending == LOST || e->ending == ENDED_SOMEHOW ||
+                           (e->ending == KILLED && e->t->target->exit_signal == 9) || e->ending == CRASHED);
 }
 
 static bool same_duration(uint64_t a_ns, uint64_t b_ns)

@@ -33,7 +33,7 @@ static bool can_add(struct findings *f, size_t n, bool room)
         return room && n < FINDINGS_MAX;
 }
 
-#define DAMAGED "stream-damaged" /* the built-in rule */
+#define DAMAGED       "stream-damaged" /* the built-in rule */
 #define NOT_COMPLETED "log-not-completed"
 
 static size_t target_index(struct findings *f, const char *name)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * DESIGN: a table of checks, each a predicate on the state. What a program did not do (such as collect or write)
- * becomes advice only after enough event time, so that a young or idle program is not blamed; a run that has completed its
- * log has had its time.
+ * becomes advice only after enough event time, so that a young or idle program is not blamed; a run that has completed
+ * its log has had its time.
  */
 #include "daemon/model/advice.h"
 
@@ -59,7 +59,7 @@ static struct log_class class_of(const struct model *m, char letter)
         return class;
 }
 
-/* Of a log that a killed program left, all but its beginning may have been in buffers: then its flags are asked alone. */
+/* Of a log that a killed program left, all but its beginning may have been in buffers: its flags tell. */
 static bool no_gc_events(const struct model *m)
 {
         const struct log_class gc = class_of(m, 'g');

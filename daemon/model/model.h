@@ -91,8 +91,8 @@ void model_keep_finely(struct model *m, struct series_finely more);
 void model_resume_run(struct model *m);
 
 /*
- * The stream ended: closes what is open (an unfinished census is passed on as such). State stays readable. `completed`: by
- * the program itself, so what has not come was never logged.
+ * The stream ended: closes what is open (an unfinished census is passed on as such). State stays readable.
+ * `completed`: by the program itself, so what has not come was never logged.
  */
 void model_end_run(struct model *m, bool completed);
 

@@ -88,6 +88,7 @@ void log_length_begin(struct log_length *l, struct log_file *file)
         l->file = file;
         l->most = log_file_is_packed(file) ? UNPACKED_MOST(packed) : UINT64_MAX;
         l->from = l->n = l->longest_ns = 0;
+        l->first_ns = UINT64_MAX;
         l->hops = 0;
         l->at = behind_header(l, 0);
 }
@@ -117,6 +118,8 @@ static bool hop(struct log_length *l)
         uint64_t begin = number(m + 2, 8), size = number(m + 10, 4), end = number(m + 14, 8);
         if (size < MARKER_BYTES || end < begin)
                 return false;
+        if (begin < l->first_ns)
+                l->first_ns = begin;
         if (end > l->longest_ns)
                 l->longest_ns = end;
         l->at += size;

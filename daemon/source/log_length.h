@@ -12,12 +12,13 @@ struct log_file;
 #define LOG_LENGTH_PIECE 4096u
 
 /*
- * The latest end among the block markers of a file, in ns since its program began; of the longest run when there are
- * several. Hops from block to block, a few reads per megabyte; a compressed log is unpacked on the way. Starts at the
- * file's current position and moves it.
+ * The earliest begin and the latest end among the block markers of a file, in ns since its program began; of the
+ * longest run when there are several. Hops from block to block, a few reads per megabyte; a compressed log is unpacked
+ * on the way. Starts at the file's current position and moves it.
  */
 struct log_length {
         struct log_file *file; /* borrowed */
+        uint64_t first_ns;     /* UINT64_MAX: there was no block */
         uint64_t longest_ns;   /* so far; 0: unknown (no blocks, damaged before the first) */
         uint64_t at;           /* of the next block; 0: there is none */
         uint64_t most;         /* blocks are not looked for beyond it */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * log_reader.c - DESIGN: a log goes through three stages. Its length is measured first, which decides the resolution
- * of its verdicts; then it is opened again and read through a pipeline of its own, piece by piece; at its end the
- * pipeline reports what it could not know before. Each step does a bounded part of one stage, and nothing is kept
- * between logs but the failures. A list of events goes into its pipeline in blocks, as a program would write them.
+ * log_reader.c - DESIGN: a log goes through four stages. Its length is measured first, which decides the resolution
+ * of its verdicts; of one that begins late it is sought whether its clock is the machine's; then it is opened again and
+ * read through a pipeline of its own, piece by piece; at its end the pipeline reports what it could not know before.
+ * Each step does a bounded part of one stage, and nothing is kept between logs but the failures. A list of events goes
+ * into its pipeline in blocks, as a program would write them.
  */
 #include "daemon/target/log_reader.h"
 
@@ -18,6 +19,7 @@
 #include "daemon/rules/file/rulebook.h"
 #include "daemon/source/limits.h"
 #include "daemon/source/log_length.h"
+#include "daemon/target/log_origin.h"
 #include "daemon/target/pipeline.h"
 #include "daemon/trend/tracker.h"
 #include "proto/archive/log_file.h"
@@ -30,7 +32,7 @@ struct target {
         struct source_uri uri;
 };
 
-enum stage { MEASURING, READING, FINISHED };
+enum stage { MEASURING, SEEKING_ORIGIN, READING, FINISHED };
 
 #define BLOCK_EVENTS 4096u /* of a list */
 
@@ -42,7 +44,9 @@ struct log_reader {
         enum stage stage;
         struct log_file *file;    /* of that log; NULL: not opened yet */
         struct log_length length; /* while measuring */
-        size_t events_at;         /* the first event of the list that has not been passed on */
+        struct log_origin origin; /* while seeking it */
+        uint64_t origin_ns;
+        size_t events_at; /* the first event of the list that has not been passed on */
         struct pipeline *pipeline;
         uint8_t buffer[READ_BUFFER_BYTES];
         struct error first_failure; /* of the first log that could not be read */
@@ -166,6 +170,7 @@ void log_reader_destroy(struct log_reader **o)
                 return;
         pipeline_destroy(&r->pipeline);
         log_file_close(&r->file);
+        (void)log_origin_end(&r->origin);
         rulebook_close(&r->rulebook);
         free(r->targets);
         free(r);
@@ -209,7 +214,8 @@ static bool is_rereadable(const char *path)
 static void measure(struct log_reader *r)
 {
         if (!r->file) {
-                r->length.longest_ns = 0;
+                r->length.longest_ns = r->origin_ns = 0;
+                r->length.first_ns = UINT64_MAX;
                 r->file = !r->options.lists && r->options.events != EVENTS_COUNTED && is_rereadable(path_of(r))
                                   ? log_file_open(path_of(r), NULL)
                                   : NULL;
@@ -220,12 +226,28 @@ static void measure(struct log_reader *r)
                 return;
         log_file_close(&r->file);
         r->stage = READING;
+        if (r->length.first_ns == UINT64_MAX || r->length.first_ns < LOG_ORIGIN_LEAST_NS)
+                return;
+        r->file = log_file_open(path_of(r), NULL);
+        log_origin_begin(&r->origin, r->length.first_ns);
+        r->stage = SEEKING_ORIGIN;
+}
+
+static void seek_origin(struct log_reader *r)
+{
+        const ssize_t n = r->file ? log_file_read(r->file, r->buffer, sizeof(r->buffer)) : 0;
+
+        if (n > 0 && log_origin_bytes(&r->origin, r->buffer, (size_t)n))
+                return;
+        r->origin_ns = log_origin_end(&r->origin);
+        log_file_close(&r->file);
+        r->stage = READING;
 }
 
 static bool open_pipeline(struct log_reader *r, struct error *error)
 {
         const struct target *target = &r->targets[r->at];
-        struct tracker_config trend = config_trend_tracker(&r->options.trend, r->length.longest_ns);
+        struct tracker_config trend = config_trend_tracker(&r->options.trend, r->length.longest_ns - r->origin_ns);
         const struct pipeline_options options = {
                 .trend = &trend,
                 .name = target->name,
@@ -234,6 +256,7 @@ static bool open_pipeline(struct log_reader *r, struct error *error)
                 .sink = r->options.sink,
                 .show_arguments = r->options.show_arguments,
                 .events = r->options.events,
+                .origin_ns = r->origin_ns,
                 .rules = r->rulebook.rules,
         };
 
@@ -360,6 +383,9 @@ int log_reader_step(struct log_reader *r)
         switch (r->stage) {
         case MEASURING:
                 measure(r);
+                return 1;
+        case SEEKING_ORIGIN:
+                seek_origin(r);
                 return 1;
         case READING:
                 status = r->options.lists ? read_block(r) : read_piece(r);

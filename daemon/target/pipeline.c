@@ -114,6 +114,7 @@ static struct pipeline *build(const struct pipeline_options *options)
                                options->process_only_reason);
         p->labels = options->labels && options->labels[0] ? strdup(options->labels) : NULL;
         p->publish_raw_events = options->events == EVENTS_FULL;
+        p->origin_ns = options->origin_ns;
         p->counts_alone = options->events == EVENTS_COUNTED;
         p->last_bytes_wall_ns = UNKNOWN_U64;
         p->process.root = "";

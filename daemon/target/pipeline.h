@@ -43,6 +43,7 @@ struct pipeline_options {
         struct update_sink sink; /* copied */
         bool show_arguments;
         enum event_wish events;                /* finished logs only */
+        uint64_t origin_ns;                    /* finished logs only: taken from all event times (log_origin.h) */
         const struct tracker_config *trend;    /* copied; NULL: one minute, no limit known */
         const struct ruleset *rules;           /* borrowed until pipeline_reload or _destroy; NULL: nothing is judged */
         const struct alert_hooks *alert_hooks; /* copied; NULL: none */

@@ -190,10 +190,30 @@ static bool leave(struct pipeline *p, const struct hw_event *events, size_t n, e
         return true;
 }
 
+struct block_payload {
+        uint8_t bytes[14]; /* u32 size, u64 end, u16 capability */
+};
+
+/* Counts the times of a finished log from its process's start; `blocks` is room for the payloads of markers. */
+static void subtract_origin(const struct pipeline *p, struct hw_event *events, size_t n, struct block_payload *blocks)
+{
+        for (size_t i = 0; i < n; i++) {
+                events[i].time_ns = sub_sat(events[i].time_ns, p->origin_ns);
+                if (events[i].id != HW_BLOCK_MARKER)
+                        continue;
+                const uint64_t end_ns = sub_sat(hw_event_u64(&events[i], 4), p->origin_ns);
+                memcpy(blocks[i].bytes, events[i].payload, sizeof(blocks[i].bytes));
+                for (unsigned k = 0; k < 8; k++)
+                        blocks[i].bytes[4 + k] = (uint8_t)(end_ns >> (56 - 8 * k));
+                events[i].payload = blocks[i].bytes;
+        }
+}
+
 /* Takes everything that the decoder can deliver, until the turn is over. True: all. */
 static bool drain(struct pipeline *p)
 {
         struct hw_event events[EVENTS_PER_READ];
+        struct block_payload blocks[EVENTS_PER_READ];
         enum hw_eventlog_status status;
         size_t n;
 
@@ -202,6 +222,8 @@ static bool drain(struct pipeline *p)
         do {
                 status = hw_eventlog_read(p->decoder, events, EVENTS_PER_READ, &n);
                 PROBE_EVENTS_DECODED(p->name, n);
+                if (p->origin_ns)
+                        subtract_origin(p, events, n, blocks);
                 const size_t taken = process_events(p, events, n);
                 const bool all = taken == n && !tracker_waits(p->tracker) && handle_status(p, status);
                 if (!all && leave(p, events + taken, n - taken, status))

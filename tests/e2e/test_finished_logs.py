@@ -3,7 +3,7 @@
 import json
 import pytest
 
-from harness import ROOT, client
+from harness import LOGS, ROOT, client
 
 DATA = ROOT / "tests" / "data" / "finished"
 
@@ -25,3 +25,19 @@ def test_a_log_that_was_never_completed(log):
         assert "It crashed" not in said and '"crashed"' not in said and "no heap profile, so" not in said and "with +RTS -l:" not in said, (words, said)
     account = as_json("post-mortem", log)
     assert account["end"] == "unknown" and {row["key"]: row.get("said") for row in account["rows"]}["next"] == "not-completed"
+
+
+@pytest.mark.parametrize("log, known", [("fork-child-ghc902", False), ("fork-child-ghc966", True)])
+def test_a_child_of_fork_process(log, known):
+    """Its runtime logs times since the machine's boot, hours before; since GHC 9.2 the log has the child's own start, before not."""
+    run = as_json("summary", DATA / f"{log}.eventlog")
+    assert run["firstTimeNs"] == 0 and run["lastTimeNs"] < 1e9, run
+    assert ("startWallNs" in run) == known and run.get("startWallNs", 0) == (1795920036495909427 if known else 0), run
+    said = client("trend", DATA / f"{log}.eventlog").stdout.decode()
+    assert "into the run" not in said or " ms into the run" in said, said
+
+
+def test_a_log_that_was_started_late_keeps_its_clock():
+    """Which begins with the same events: the runtime has known the program's main thread for long."""
+    run = as_json("summary", LOGS / "socket-966-ctl" / "conn2.eventlog")
+    assert 2e9 < run["firstTimeNs"] < 3e9 and run["startWallNs"] // 10**9 == 1795197745, run
