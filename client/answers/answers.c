@@ -130,8 +130,9 @@ static char *caveat(struct answers *a)
         return a->n_caveats < ANSWER_CAVEATS ? a->caveats[a->n_caveats++] : NULL;
 }
 
-static void find_damage(struct answers *a, const Hw__Health *h)
+static void find_damage(struct answers *a, const struct evidence *e)
 {
+        const Hw__Health *h = e->t->health;
         char *text, number[HW_NUMBER_MAX];
 
         if (h && h->has_lost_bytes && h->lost_bytes && (text = caveat(a))) {
@@ -147,6 +148,8 @@ static void find_damage(struct answers *a, const Hw__Health *h)
         }
         if (h && h->unread && (text = caveat(a)))
                 append_text(text, "Read in part: %.200s", h->unread);
+        if (advised(e, HW_ADVICE_SEVERAL_PROCESSES) && (text = caveat(a)))
+                append_text(text, "Of several processes: they wrote one log, and its numbers are of all together");
         if (h && h->has_lag_ns && h->lag_ns > LAG_NS && (text = caveat(a))) {
                 append_text(text, "Late: its events arrive ");
                 append_duration(text, h->lag_ns);
@@ -236,7 +239,7 @@ static void find_caveats(struct answers *a, const struct evidence *e)
 {
         char *text;
 
-        find_damage(a, e->t->health);
+        find_damage(a, e);
         find_left_out(a, e->t->health);
         find_recording(a, e->t->health);
         find_profile(a, e);

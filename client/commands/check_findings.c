@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "heapwatch/text.h"
+#include "proto/eventlog/advice.h"
 #include "proto/base/array.h"
 
 #define FINDINGS_MAX 10000u /* of all logs; can_add() says so in words */
@@ -33,8 +34,9 @@ static bool can_add(struct findings *f, size_t n, bool room)
         return room && n < FINDINGS_MAX;
 }
 
-#define DAMAGED       "stream-damaged" /* the built-in rule */
-#define NOT_COMPLETED "log-not-completed"
+#define DAMAGED           "stream-damaged" /* the built-in rule */
+#define SEVERAL_PROCESSES "several-processes"
+#define NOT_COMPLETED     "log-not-completed"
 
 static size_t target_index(struct findings *f, const char *name)
 {
@@ -134,6 +136,8 @@ static void note_damage(struct findings *f, struct unjudged *u, const Hw__Health
         u->places = h->resyncs;
         if (h->unread && !u->unread)
                 u->unread = copy(f, h->unread);
+        for (size_t i = 0; i < h->n_advice; i++)
+                u->of_several |= h->advice[i]->code == HW_ADVICE_SEVERAL_PROCESSES;
 }
 
 void findings_add(struct findings *f, const Hw__Update *update)
@@ -205,6 +209,8 @@ void findings_add_unjudged(struct findings *f)
                                        u->not_completed);
                         add_unjudged(f, t, NOT_COMPLETED, sentence);
                 }
+                if (u->of_several)
+                        add_unjudged(f, t, SEVERAL_PROCESSES, hw_advice_text(HW_ADVICE_SEVERAL_PROCESSES));
         }
 }
 

@@ -32,6 +32,7 @@ struct finding {
 /* What of a log was left out of what was judged. */
 struct unjudged {
         uint64_t lost_bytes, places; /* that are damaged */
+        bool of_several;             /* processes, whose events are together in the log */
         char *not_completed;         /* how a run's log ends that has no end marker; NULL: each has one */
         char *unread;                /* why not all of it was read; NULL: it was */
 };

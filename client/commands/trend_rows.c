@@ -556,8 +556,11 @@ void trend_text(FILE *to, const struct world_target *t, const struct trend_show 
                 print_answer(to, t, &answers, QUESTION_WHY);
         sentence(to, "scale", s->scale ? s->scale->sentence : NULL);
         print_census(to, t);
+        for (size_t i = 0; i < answers.n_caveats; i++)
+                sentence(to, "but", answers.caveats[i]);
         fprintf(to, "\n  %-*s  %-7s%12s%14s%14s%14s%12s%10s  %s\n", NAME_COLUMNS, "", "verdict",
-                trend_is_over(t) ? "at end" : "now", "slope", "at least", "at most", "gained >=", "over", "since");
+                !show->live || trend_is_over(t) ? "at end" : "now", "slope", "at least", "at most", "gained >=", "over",
+                "since");
         print_series(to, unit, t, show);
         print_bands(to, unit, t, show);
         print_cgroup(to, t);

@@ -38,6 +38,7 @@ static handler *const handlers[HW_KNOWN_IDS] = {
         [HW_PROGRAM_ARGS] = run_program_args,
         [HW_OSPROCESS_PID] = run_pid,
         [HW_OSPROCESS_PPID] = run_ppid,
+        [HW_CAPSET_DELETE] = run_capset_delete,
         [HW_HEAP_INFO_GHC] = run_heap_info,
         [HW_HEAP_PROF_BEGIN] = heap_prof_begin,
         [HW_PROF_BEGIN] = run_prof_begin,

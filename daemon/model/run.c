@@ -210,8 +210,21 @@ void model_set_host_pid(struct model *m, uint32_t pid)
 
 void run_pid(struct model *m, const struct hw_event *e)
 {
-        m->run.pid = hw_event_u32(e, 4);
+        struct run *run = &m->run;
+        uint32_t i = 0;
+
+        run->pid = hw_event_u32(e, 4);
+        while (i < run->n_pids && run->pids[i] != run->pid)
+                i++;
+        if (i == run->n_pids && i < RUN_MAX_PIDS)
+                run->pids[run->n_pids++] = run->pid;
         m->changes |= MODEL_RUN;
+}
+
+void run_capset_delete(struct model *m, const struct hw_event *e)
+{
+        (void)e;
+        m->run.deleted_capsets = true;
 }
 
 void run_ppid(struct model *m, const struct hw_event *e)

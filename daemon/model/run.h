@@ -22,6 +22,7 @@ enum breakdown { /* numbers of HEAP_PROF_BEGIN and of the wire */
 };
 
 #define RUN_MAX_ARGS 256
+#define RUN_MAX_PIDS 4
 
 struct run {
         uint32_t ordinal;               /* within the target, from 1; 0 = no run yet */
@@ -35,6 +36,9 @@ struct run {
         bool threaded;              /* valid once rts_way is known */
         bool profiled;
         uint32_t pid, parent_pid;       /* 0 until known */
+        uint32_t pids[RUN_MAX_PIDS];    /* all that its log names: several where others wrote into it, or merged */
+        uint32_t n_pids;                /* beyond RUN_MAX_PIDS not counted */
+        bool deleted_capsets;           /* as a runtime does last: an end marker then is no damage */
         uint32_t host_pid;              /* the process here, if it is in another namespace of processes; else 0 */
         uint64_t start_wall_ns;         /* Unix time of event time 0; UNKNOWN_U64 until known */
         uint32_t capabilities;          /* highest seen */

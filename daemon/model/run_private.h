@@ -13,6 +13,7 @@ void run_rts_identifier(struct model *m, const struct hw_event *e);
 void run_program_args(struct model *m, const struct hw_event *e);
 void run_pid(struct model *m, const struct hw_event *e);
 void run_ppid(struct model *m, const struct hw_event *e);
+void run_capset_delete(struct model *m, const struct hw_event *e);
 void run_heap_info(struct model *m, const struct hw_event *e);
 void run_heap_prof_begin(struct model *m, const struct hw_event *e);
 void run_prof_begin(struct model *m, const struct hw_event *e);

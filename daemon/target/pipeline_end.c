@@ -73,6 +73,15 @@ static void format_exit(const struct pipeline *p, const char *why, char *detail,
                          why ? why : "");
 }
 
+static void format_marked(const struct run *run, char *detail, size_t size)
+{
+        int n = snprintf(detail, size, "the log ended with its end marker");
+
+        for (uint32_t i = 0; run->n_pids > 1 && i < run->n_pids; i++)
+                n += snprintf(detail + n, size - (size_t)n, "%s%" PRIu32,
+                              i > 0 ? ", " : "; it has the events of several processes together: pid ", run->pids[i]);
+}
+
 /* For a run that is over before the first heartbeat: its process may still exist. */
 static void sample_process_once(struct pipeline *p, const struct run *run)
 {
@@ -138,7 +147,7 @@ enum life_event pipeline_judge_end(struct pipeline *p, bool marked, const char *
         if (e.exit_known)
                 format_exit(p, why, detail, size);
         else if (marked)
-                snprintf(detail, size, "the log ended with its end marker");
+                format_marked(model_run(p->model), detail, size);
         else if (e.alone && !e.oom_killed)
                 snprintf(detail, size, "%s; how it ended is not known: only its parent is told", why);
         else if (e.process_alive)

@@ -66,7 +66,7 @@ static void begin_run(struct pipeline *p)
 {
         p->runs++;
         p->gaps = p->gap_ns = p->longest_wait_ns = 0;
-        p->joined_late = !pipeline_is_process(p) && hw_eventlog_joined(p->decoder);
+        p->joined_late = !pipeline_is_process(p) && (p->headless || hw_eventlog_joined(p->decoder));
         p->ended = (struct run_exit){ .known = false };
         p->recorded_end.state = RUN_END_UNKNOWN;
         process_watch_begin(&p->process);

@@ -62,11 +62,13 @@ static uint64_t silent_ns(const struct pipeline *p)
 /* Without what an agent makes untrue: it flushes the log itself. */
 static size_t advice_of(const struct pipeline *p, enum hw_advice *codes)
 {
-        const size_t n = model_advice(p->model, silent_ns(p), codes, HW_ADVICE_COUNT);
-        size_t kept = 0;
+        size_t n = model_advice(p->model, silent_ns(p), codes, HW_ADVICE_COUNT - 1), kept = 0;
 
-        if (!agent_peer_is_uri(p->uri.text))
+        if (!agent_peer_is_uri(p->uri.text)) {
+                if (p->headless || model_run(p->model)->n_pids > 1)
+                        codes[n++] = HW_ADVICE_SEVERAL_PROCESSES;
                 return n;
+        }
         for (size_t i = 0; i < n; i++)
                 if (codes[i] != HW_ADVICE_OLD_GHC && codes[i] != HW_ADVICE_NOT_FLUSHED)
                         codes[kept++] = codes[i];

@@ -116,12 +116,25 @@ static size_t pass_to_model(struct pipeline *p, const struct hw_event *events, s
         return n;
 }
 
+/*
+ * Events without a header behind an end that the runtime has made: another process has written into the same file,
+ * behind the end of this one.
+ */
+static bool is_behind_end(const struct pipeline *p)
+{
+        return !p->live && p->life == LIFE_ENDED && model_run(p->model)->deleted_capsets;
+}
+
 /* Returns how many are taken. */
 static size_t process_events(struct pipeline *p, const struct hw_event *events, size_t n)
 {
         if (n == 0 || p->runs == 0 || p->counts_alone) /* the decoder has counted them, which is all that is wanted */
                 return n;
         p->missed_ns = sub_sat(events[0].time_ns, model_time_ns(p->model));
+        if (is_behind_end(p)) {
+                p->headless = true;
+                (void)pipeline_happens(p, ON_HEADER, NULL);
+        }
         (void)pipeline_happens(p, ON_EVENTS, NULL);
         if (p->recording)
                 recording_events(p->recording, p->decoder, &p->piece, events, n, p->last_bytes_wall_ns);
@@ -134,6 +147,7 @@ static bool handle_status(struct pipeline *p, enum hw_eventlog_status status)
         switch (status) {
         case HW_EVENTLOG_RUN:
                 pipeline_measure_damage(p);
+                p->headless = false;
                 return handle_header(p);
         case HW_EVENTLOG_END:
                 return end_marked(p);

@@ -67,6 +67,10 @@ static const char *const texts[HW_ADVICE_COUNT] = {
                 "Only the program's process is watched, so live data, bands and collections are unknown: "
                 "`heapwatch doctor PROGRAM` says why its log cannot be read; a program that is not stripped (cabal: "
                 "executable-stripping: False; stack: --no-strip) is watched from inside, with no flag.",
+        [HW_ADVICE_SEVERAL_PROCESSES] =
+                "Several processes wrote this log, into one file at once or merged by ghc-events merge: its events do "
+                "not say whose they are, so its numbers are of all together. Read the log of each by itself; give each "
+                "process a file of its own (+RTS -olFILE).",
 };
 
 const char *hw_advice_text(enum hw_advice code)

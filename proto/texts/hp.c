@@ -106,8 +106,11 @@ static const char *parse_begin(struct text_log *t, const char *text)
 
         if (!parse_time(text, &time_ns))
                 return "seconds after BEGIN_SAMPLE";
-        t->time_ns = time_ns > t->time_ns ? time_ns : t->time_ns;
         t->sample_open = t->sample_empty = true;
+        t->sample_foreign = time_ns < t->time_ns;
+        if (t->sample_foreign) /* forkProcess leaves both their file and its offset */
+                return "a time that does not go back: several processes wrote this file";
+        t->time_ns = time_ns;
         return NULL;
 }
 
@@ -117,7 +120,7 @@ static const char *parse_end(struct text_log *t, const char *text)
         bool was_open = t->sample_open;
 
         t->sample_open = false;
-        t->over = was_open && t->sample_empty && t->any_sample;
+        t->over = was_open && t->sample_empty && t->any_sample && !t->sample_foreign;
         if (was_open && !t->sample_empty) {
                 text_event(t, HW_HEAP_PROF_SAMPLE_END, 0);
                 writer_number(&t->writer, t->era, 8);
@@ -192,7 +195,7 @@ static const char *hp_line(struct text_log *t, char *line)
         if ((text = after_keyword(line, "END_SAMPLE")))
                 return parse_end(t, text);
         if (t->sample_open)
-                return parse_row(t, line);
+                return t->sample_foreign ? NULL : parse_row(t, line);
         if ((text = after_keyword(line, "MARK")))
                 return parse_mark(t, text);
         if ((text = after_keyword(line, "JOB")))

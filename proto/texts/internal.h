@@ -32,6 +32,7 @@ struct text_log {
         struct text_damage damage;
 
         bool sample_open, sample_empty; /* .hp */
+        bool sample_foreign;            /* .hp: the open sample is of another process, and left out */
         bool any_sample, over;          /* .hp: its last sample was the empty one with which the runtime ends */
         uint64_t era;
         struct prof *prof; /* -pj; NULL: out of memory, or not one */

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Logs of real programs that no reader should take for what they are not: how they ended, when they began, who wrote them."""
 import json
+import re
+
 import pytest
 
 from harness import LOGS, ROOT, client
@@ -41,3 +43,53 @@ def test_a_log_that_was_started_late_keeps_its_clock():
     """Which begins with the same events: the runtime has known the program's main thread for long."""
     run = as_json("summary", LOGS / "socket-966-ctl" / "conn2.eventlog")
     assert 2e9 < run["firstTimeNs"] < 3e9 and run["startWallNs"] // 10**9 == 1795197745, run
+
+
+def blocks_of(log):
+    """Where its blocks begin."""
+    at, found = log.index(b"hdredatb") + 8, []
+    while at + 24 <= len(log) and log[at:at + 2] == b"\0\x12":
+        found.append(at)
+        at += int.from_bytes(log[at + 10:at + 14], "big")
+    return found
+
+
+def several_processes(log, pids):
+    """That its numbers are of several processes is said by every face, and not as damage alone."""
+    done = client("check", log)
+    assert done.returncode == 1 and b"  warning: several-processes\n" in done.stdout, done
+    assert b"Several processes wrote this log" in client("summary", log).stdout
+    for words in ("trend", "post-mortem"):
+        said = client(words, log).stdout.decode()
+        assert re.search(r"^  (but|   ) +Of several processes: ", said, re.M), said
+    detail = as_json("summary", log)["detail"]
+    assert all(str(pid) in detail for pid in pids), detail
+
+
+def test_a_log_that_ghc_events_has_merged():
+    """It keeps the numbers of capabilities, so no event says whose it is; sets of capabilities, each with its process, are kept apart."""
+    several_processes(DATA / "merged-ghc902.eventlog", (791, 17144))
+
+
+def test_the_log_of_another_process_behind_an_end(directory):
+    """Two programs that open one file, of which the one that truncated it has ended first: the rest is the other's, a run of its own."""
+    log, other = ((LOGS / name / "run.eventlog").read_bytes() for name in ("leaky-hT-ghc9103", "parallel-full-ghc9103"))
+    (directory / "run.eventlog").write_bytes(log + b"\x2a" * 10 + other[blocks_of(other)[-3]:])
+    whole = as_json("summary", LOGS / "leaky-hT-ghc9103" / "run.eventlog")
+    runs = [json.loads(line) for line in client("summary", "--format", "json", directory / "run.eventlog").stdout.splitlines()]
+    assert [run["run"] for run in runs] == [1, 2] and runs[0]["memory"] == whole["memory"] and runs[0]["pid"] == whole["pid"], runs
+    assert "pid" not in runs[1] and runs[1]["collections"]["generations"], runs[1]
+    several_processes(directory / "run.eventlog", ())
+
+
+def test_a_heap_profile_of_two_processes():
+    """forkProcess shares file and offset: times go back, and what goes back is not given a time that it never had."""
+    path = DATA / "two-processes-ghc902.hp"
+    times = [float(line.split()[1]) for line in path.read_text().splitlines() if line.startswith("BEGIN_SAMPLE")]
+    later = [t for i, t in enumerate(times) if t >= max(times[:i], default=0)]
+    assert len(later) < len(times)
+    done = client("summary", "--format", "json", path)
+    run = json.loads(done.stdout)
+    assert "several processes wrote this file" in done.stderr.decode() and "several processes" in run["stream"]["unread"], done
+    assert len(times) - len(later) == int(run["stream"]["unread"].split()[0]), run
+    assert client("check", path).returncode == 1
