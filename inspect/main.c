@@ -6,6 +6,8 @@
  */
 #include <errno.h>
 #include <gnu/libc-version.h>
+#include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,6 +42,7 @@
 #include "inspect/watch/profile.h"
 #include "inspect/watch/watch.h"
 #include "proto/base/array.h"
+#include "proto/base/ckd.h"
 #include "proto/base/clock.h"
 #include "proto/base/document.h"
 #include "proto/base/error.h"
@@ -53,11 +56,17 @@
 
 #define FIND_TRIES      100 /* while a collection moves what is to be found, or the program is just beginning */
 #define FIND_NS         5000000L
-#define QUIET_TRIES     40 /* until no collection is under way */
+#define MOVING_TRIES    2000 /* of these, during one that takes long */
+#define QUIET_TRIES     40   /* until no collection is under way */
 #define BACKGROUND_NICE 10
 #define SEED_MOST       1000000000u
-#define COPIED_A_SECOND UINT64_C(1000000000) /* bytes, on a machine that is not busy */
-#define KEPT_MOST       ((size_t)16 << 20)   /* bytes of a profile that is kept: what is read of one later */
+#define NS_A_BYTE       1.0 /* of a copy, on a machine that is not busy */
+#define COPY_TRIES      400u
+#define COPY_MOST_NS    UINT64_C(45000000000) /* until a copy is given up */
+#define STOPS_MOST      5u                    /* that give nothing: then it is not stopped any more */
+#define SAMPLE_LEAST    (33 * PIECE_BYTES)
+#define WHOLE_TRIES     4u                 /* to copy all of the heap while it runs; then a sample */
+#define KEPT_MOST       ((size_t)16 << 20) /* bytes of a profile that is kept: what is read of one later */
 
 struct words {
         const char *what;
@@ -148,22 +157,10 @@ static bool is_sample(const struct heap_sample *x)
         return x && x->buffer;
 }
 
-/* A stop that would end before the heap is copied is of no use to anybody: it is not begun. */
-static bool may_stop_for(const struct heap_snapshot *n, const struct heap_sample *x, const struct inspect_request *r,
-                         struct error *error)
+/* About what snapshot_copy() and heap_sample_copy() will read. */
+static uint64_t bytes_to_copy(const struct heap_snapshot *n, const struct heap_sample *x)
 {
-        const uint64_t copied = is_sample(x) ? heap_sample_bytes(x, n) : n->heap_bytes;
-        const uint64_t ns = copied / COPIED_A_SECOND * 1000000000u +
-                            copied % COPIED_A_SECOND * 1000u / (COPIED_A_SECOND / 1000000u);
-        char bytes[HW_NUMBER_MAX], time[HW_NUMBER_MAX], most[HW_NUMBER_MAX];
-
-        return ns <= r->max_pause_ns ||
-               error_set(error,
-                         "its heap has %s, and to copy it the program would be stopped for about %s, longer than "
-                         "--max-pause (%s) allows; while it runs, it collects too often for that: allow more",
-                         hw_bytes_text(bytes, sizeof(bytes), (double)n->heap_bytes),
-                         hw_duration_text(time, sizeof(time), (double)ns),
-                         hw_duration_text(most, sizeof(most), (double)r->max_pause_ns));
+        return is_sample(x) ? heap_sample_bytes(x, n) : n->before ? n->left_bytes : n->heap_bytes;
 }
 
 /* One try; the program is stopped or not. True: *n is of one moment. */
@@ -191,15 +188,6 @@ static void release(struct heap_snapshot *n, struct heap_sample *x)
                 heap_sample_done(x);
 }
 
-/* Half of the CPU time that there is: the rest is for what is done with the copy. */
-static bool is_worth_a_try(int tries)
-{
-        struct rlimit cpu;
-
-        return tries < QUIET_TRIES && (tries == 0 || getrlimit(RLIMIT_CPU, &cpu) != 0 ||
-                                       (uint64_t)clock() / CLOCKS_PER_SEC < cpu.rlim_cur / 2);
-}
-
 /* A sample, if it is wanted and is not all of the heap. */
 static bool prepare_sample(const struct inspect_subject *s, struct heap_snapshot *n, struct heap_sample *x,
                            uint64_t sample_bytes, uint64_t most_bytes, struct error *error)
@@ -209,14 +197,14 @@ static bool prepare_sample(const struct inspect_subject *s, struct heap_snapshot
 }
 
 /*
- * Makes room, of what there is: for all of the heap, or for a sample (NULL: not for that). What an earlier try had is
- * used again: to touch as much memory as the heap takes as long as to copy it.
+ * Makes room, of what there is: for all of the heap, or for a sample (NULL: not for that) of `sample` bytes. What an
+ * earlier try had is used again: to touch as much memory as the heap takes as long as to copy it.
  */
-static bool prepare(const struct inspect_subject *s, struct heap_snapshot *n, struct heap_sample *x, unsigned quarters,
-                    struct error *error)
+static bool prepare(const struct inspect_subject *s, struct heap_snapshot *n, struct heap_sample *x, uint64_t sample,
+                    unsigned quarters, struct error *error)
 {
         const uint64_t allowed = s->request->memory_bytes, available = available_bytes();
-        const uint64_t most = available < allowed ? available : allowed, sample = s->request->sample_bytes;
+        const uint64_t most = available < allowed ? available : allowed;
         struct error why, unused;
         char bytes[HW_NUMBER_MAX];
 
@@ -237,52 +225,187 @@ static bool prepare(const struct inspect_subject *s, struct heap_snapshot *n, st
                          hw_bytes_text(bytes, sizeof(bytes), (double)available));
 }
 
+/* How a heap is being copied. */
+struct attempt {
+        bool may_stop, is_refused; /* refused: to stop it; it can be read all the same */
+        unsigned tries, stops;     /* stops that gave nothing */
+        double ns_a_byte;          /* that a copy takes here at present, as far as it is known */
+        uint64_t until_ns;         /* by clock_mono_ns() */
+        struct heap_moment major;  /* since which nothing of the oldest generation has moved */
+};
+
+static uint64_t copy_ns(const struct attempt *a, uint64_t bytes)
+{
+        return u64_sat((double)bytes * a->ns_a_byte);
+}
+
+/* Half of the time that there is: the rest is for what is done with the copy. */
+static bool is_worth_a_try(const struct attempt *a)
+{
+        struct rlimit cpu;
+
+        return a->tries == 0 ||
+               (a->tries < COPY_TRIES && clock_mono_ns() < a->until_ns &&
+                (getrlimit(RLIMIT_CPU, &cpu) != 0 || (uint64_t)clock() / CLOCKS_PER_SEC < cpu.rlim_cur / 2));
+}
+
+/* Until no collection is under way, or the time is over: a major one of a large heap takes seconds. */
+static void wait_for_moment(const struct inspect_subject *s, const struct attempt *a)
+{
+        struct generations now = s->ghc->generations;
+
+        while (clock_mono_ns() < a->until_ns && generations_read(&now, s->program) && generations_collecting(&now))
+                pause_briefly();
+}
+
+/* What is said before it lasts, on a line that `heapwatch` passes on at once (INSPECT_NOTE). */
+static void announce(const struct attempt *a, const struct heap_snapshot *n, const struct inspect_request *r)
+{
+        char bytes[HW_NUMBER_MAX], time[HW_NUMBER_MAX], most[HW_NUMBER_MAX];
+
+        (void)fprintf(stderr,
+                      INSPECT_NOTE
+                      "%s of heap: a copy would stop the program for about %s, longer than --max-pause (%s); "
+                      "most of it is copied while the program runs\n",
+                      hw_bytes_text(bytes, sizeof(bytes), (double)n->heap_bytes),
+                      hw_duration_text(time, sizeof(time), (double)copy_ns(a, n->heap_bytes)),
+                      hw_duration_text(most, sizeof(most), (double)r->max_pause_ns));
+}
+
 /*
- * The heap, between two collections. A program that is not stopped, because nobody wants that or it would last too
- * long, may collect meanwhile, and then it is read again.
+ * Sets aside what a stop need not read again. Twice: what has changed while all of the heap was read is soon read.
+ * False: a major collection has moved it all, and nothing is set aside.
+ */
+static bool copy_while_it_runs(struct inspect_subject *s, struct heap_snapshot *n, struct attempt *a,
+                               struct error *error)
+{
+        const bool is_first = !n->before;
+        const uint64_t began = clock_mono_ns();
+
+        if (is_first)
+                a->major = (struct heap_moment){ s->program, s->ghc->generations };
+        bool good = !is_first || (generations_read(&a->major.generations, s->program) &&
+                                  !a->major.generations.items[a->major.generations.n - 1].collecting);
+        for (unsigned i = 0; i < (is_first ? 2 : 1) && good; i++) {
+                good = live_remap(s->program, s->pid) &&
+                       snapshot_copy(n, false, heap_moment_is_past_major, &a->major, error);
+                if (i == 0 && is_first && good)
+                        a->ns_a_byte = fmax(a->ns_a_byte, (double)(clock_mono_ns() - began) / (double)(n->bytes + 1));
+                good = good && !heap_moment_is_past_major(&a->major) && snapshot_settle(n);
+        }
+        if (!good)
+                snapshot_clear(n);
+        return good;
+}
+
+/* After a try that failed: what was read may still be set aside. */
+static void keep_what_was_read(struct heap_snapshot *n, const struct attempt *a)
+{
+        struct heap_moment major = a->major;
+
+        if (!n->before && (n->n_megablocks == 0 || !major.program))
+                return;
+        if (heap_moment_is_past_major(&major) || (!n->before && !snapshot_settle(n)))
+                snapshot_clear(n);
+}
+
+/* What would do it, as a command. */
+static int explain_no_copy(const struct inspect_subject *s, const struct attempt *a, uint64_t heap_bytes,
+                           struct error *error)
+{
+        const uint64_t ns = copy_ns(a, heap_bytes);
+        char bytes[HW_NUMBER_MAX], time[HW_NUMBER_MAX], most[HW_NUMBER_MAX], advice[PAUSE_COMMAND_BYTES];
+
+        if (a->is_refused)
+                return INSPECT_REFUSED;
+        (void)error_set(error,
+                        "process %ld moves its heap (%s) in collections before it is copied while it runs, and at "
+                        "present a copy would stop it for about %s (--max-pause is %s). Try: %s",
+                        (long)s->pid, hw_bytes_text(bytes, sizeof(bytes), (double)heap_bytes),
+                        hw_duration_text(time, sizeof(time), (double)ns),
+                        hw_duration_text(most, sizeof(most), (double)s->request->max_pause_ns),
+                        head_pause_command(advice, s, ns));
+        return EXIT_USAGE;
+}
+
+/* Of one moment, between two collections: stopped, if that is short enough, else while it runs. */
+static bool try_copy(struct inspect_subject *s, struct heap_snapshot *n, struct heap_sample *x, bool with_written,
+                     struct attempt *a, struct error *error)
+{
+        const bool stops = a->may_stop && !a->is_refused && copy_ns(a, bytes_to_copy(n, x)) <= s->request->max_pause_ns;
+        const enum stopped stopped = stops ? stop_begin(s->pid, s->request->max_pause_ns, s->program, error) : STOPPED;
+
+        a->is_refused |= stopped == STOPPED_REFUSED;
+        if (stopped == STOPPED && copy_moment(s, n, x, stops, with_written, error)) {
+                s->copied = is_sample(x) ? n->bytes + x->read_bytes : n->heap_bytes;
+                return true;
+        }
+        if (stops && (stopped == STOPPED_NOT || n->expired)) { /* the machine is busier than it was */
+                a->ns_a_byte *= 2;
+                a->may_stop = ++a->stops < STOPS_MOST;
+        }
+        if (!s->request->core)
+                keep_what_was_read(n, a);
+        return false;
+}
+
+/*
+ * The heap, between two collections: in one stop where that is short, else most of it while the program runs. Where
+ * major collections come too often for that, a sample (NULL: it would not do) that is soon copied.
  */
 static int try_copies(struct inspect_subject *s, struct heap_snapshot *n, struct heap_sample *x, bool with_written,
                       struct error *error)
 {
-        bool stops = s->pid && !s->request->core && !s->request->no_stop;
-        const unsigned quarters = with_written ? REACH_QUARTERS : 5;
-        struct error why = { "" };
-        enum stopped stopped;
-        bool is_refused = false;
+        const struct inspect_request *r = s->request;
+        const bool lives = s->pid && !r->core;
+        struct attempt a = { .may_stop = lives && !r->no_stop,
+                             .ns_a_byte = NS_A_BYTE,
+                             .until_ns = clock_mono_ns() + COPY_MOST_NS };
+        uint64_t sample = r->sample_bytes, heap_bytes = 0;
 
-        for (int tries = 0; is_worth_a_try(tries); tries++) {
-                if (s->pid && !s->request->core && !live_remap(s->program, s->pid))
+        for (; is_worth_a_try(&a); a.tries++) {
+                if (lives && !live_remap(s->program, s->pid))
                         return error_set(error, "process %ld has ended, or its memory map cannot be read",
                                          (long)s->pid),
                                EXIT_USAGE;
-                if (!prepare(s, n, x, quarters, error))
+                const uint64_t began = clock_mono_ns();
+                if (!n->before && !prepare(s, n, x, sample, with_written ? REACH_QUARTERS : 5, error))
                         return EXIT_USAGE;
-                stops = stops && may_stop_for(n, x, s->request, &why);
-                stopped = stops ? stop_begin(s->pid, s->request->max_pause_ns, s->program, error) : STOPPED;
-                is_refused |= stopped == STOPPED_REFUSED; /* to stop it; it can be read all the same */
-                stops = stops && !is_refused;
-                if (stopped != STOPPED && !is_refused)
-                        return EXIT_USAGE;
-                if (copy_moment(s, n, x, stops, with_written, error)) {
-                        s->copied = is_sample(x) ? n->bytes + x->read_bytes : n->heap_bytes;
+                if (heap_bytes == 0) /* to make room takes as long as to copy */
+                        a.ns_a_byte = fmax(a.ns_a_byte,
+                                           (double)(clock_mono_ns() - began) / (double)(bytes_to_copy(n, x) + 1));
+                const bool is_first = heap_bytes == 0;
+                heap_bytes = n->heap_bytes;
+                const bool can_stop = a.may_stop && !a.is_refused;
+                if (lives)
+                        wait_for_moment(s, &a);
+                if (lives && !n->before && !is_sample(x) &&
+                    (copy_ns(&a, heap_bytes) > r->max_pause_ns || (!can_stop && !is_first))) {
+                        if (is_first && !r->no_stop && !r->brief)
+                                announce(&a, n, r);
+                        if (!copy_while_it_runs(s, n, &a, error)) {
+                                if (x && a.tries >= WHOLE_TRIES) { /* its moments are too short for all of it */
+                                        s->whole_ns = copy_ns(&a, heap_bytes);
+                                        sample = u64_sat((double)r->max_pause_ns / a.ns_a_byte / 4) + SAMPLE_LEAST;
+                                        snapshot_done(n);
+                                }
+                                pause_briefly();
+                                continue;
+                        }
+                }
+                if (try_copy(s, n, x, with_written, &a, error))
                         return EXIT_OK;
-                }
-                if (stops && n->expired) { /* the machine was too busy for that */
-                        why = *error;
-                        stops = false;
-                }
-                if (s->request->core)
+                if (!lives)
                         return EXIT_USAGE;
+                if (is_sample(x) && n->expired) { /* a smaller one */
+                        sample = (x->n_buffer * PIECE_BYTES + SAMPLE_LEAST) / 2;
+                        release(n, x);
+                }
                 pause_briefly();
+                if (n->before)
+                        (void)copy_while_it_runs(s, n, &a, error);
         }
-        if (is_refused)
-                return INSPECT_REFUSED;
-        if (why.text[0])
-                *error = why;
-        else if (!error->text[0] || s->request->no_stop)
-                (void)error_set(error, "process %ld collects all the time: no moment was found between two collections",
-                                (long)s->pid);
-        return EXIT_USAGE;
+        return explain_no_copy(s, &a, heap_bytes, error);
 }
 
 /* Unless EXIT_OK, there is nothing to be released. */
@@ -509,13 +632,23 @@ static const struct verb {
 
 /* ------------------------------------------------------------------------- subjects */
 
+static bool is_collecting(const struct program *p)
+{
+        struct generations now;
+        struct error unused;
+
+        return generations_find(&now, p, &unused) && generations_collecting(&now);
+}
+
 /* A program that runs (`pid`; 0: a core file) is tried several times: what is to be found may be moving, or to come. */
 static bool find(struct ghc *g, struct program *p, const char *what, pid_t pid, struct error *error)
 {
         struct error why = { "" };
 
-        for (int tries = 0; !ghc_find(g, p, &why); tries++) {
-                if (!pid || tries == FIND_TRIES)
+        for (int tries = 0, moving = 0; !ghc_find(g, p, &why);) {
+                if (pid && moving < MOVING_TRIES && is_collecting(p))
+                        moving++;
+                else if (!pid || tries++ == FIND_TRIES)
                         return error_set(error, "%.300s: %.600s", what, why.text);
                 pause_briefly();
                 if (!live_remap(p, pid))
@@ -529,7 +662,7 @@ static int inspect_core(const struct inspect_request *r, const struct verb *v, s
         struct core c;
         struct known_code known;
         struct ghc g;
-        struct inspect_subject s = { .request = r, .ghc = &g };
+        struct inspect_subject s = { .request = r, .verb = v->name, .ghc = &g };
         int status = EXIT_USAGE;
 
         if (!core_open(&c, r->core, error))
@@ -552,7 +685,7 @@ static int inspect_process(const struct inspect_request *r, const struct verb *v
         struct live l;
         struct known_code known;
         struct ghc g;
-        struct inspect_subject s = { .request = r, .ghc = &g, .pid = r->pid };
+        struct inspect_subject s = { .request = r, .verb = v->name, .ghc = &g, .pid = r->pid };
         const enum opened opened = live_open(&l, r->pid, error);
         char name[32];
         int status = EXIT_USAGE;
@@ -700,7 +833,7 @@ static const struct option options[] = {
         OPTION_NUMBER("hz", 0, unsigned, struct words, request.hz, 1, 1000, "of profile: samples a second"),
         OPTION_TEXT("output", 0, "FILE", struct words, request.output, COMPLETE_FILE,
                     "of profile and heap: also write it; the suffix is the format; of signatures: what is written"),
-        OPTION_DURATION("max-pause", 0, struct words, request.max_pause_ns, 1000000, UINT64_C(60000000000),
+        OPTION_DURATION("max-pause", 0, struct words, request.max_pause_ns, 1000000, INSPECT_PAUSE_MOST_NS,
                         "how long the program may be stopped"),
         OPTION_BYTES("memory", 0, struct words, request.memory_bytes, 64 << 20, "address space that may be needed"),
         OPTION_DURATION("time", 0, struct words, time_ns, 1000000000, UINT64_C(3600000000000),

@@ -84,8 +84,18 @@ static void pass_on(struct child *c, char *piece, size_t n)
         (void)fwrite(piece, 1, n, c->to);
 }
 
+/* A note is said at once, to who waits at a terminal; what else comes is why it fails. */
 static void append_message(struct child *c, const char *piece, size_t n)
 {
+        const char *end = memchr(piece, '\n', n);
+
+        if (end && n > sizeof(INSPECT_NOTE) && !memcmp(piece, INSPECT_NOTE, sizeof(INSPECT_NOTE) - 1)) {
+                const size_t line = (size_t)(end - piece) + 1;
+                if (isatty(STDERR_FILENO))
+                        (void)fwrite(piece, 1, line, stderr);
+                piece += line;
+                n -= line;
+        }
         const size_t room = sizeof(c->said) - 1 - c->n_said, k = n < room ? n : room;
 
         memcpy(c->said + c->n_said, piece, k);

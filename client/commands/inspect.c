@@ -15,10 +15,11 @@
 #include "client/feed/locate.h"
 #include "heapwatch/text.h"
 #include "proto/base/clock.h"
+#include "proto/base/sibling.h"
 
 #define ARGUMENTS_MOST 32
 #define NUMBER_BYTES   24
-#define SPARE_NS       UINT64_C(30000000000) /* by the clock, beside the CPU time: the machine may be busy */
+#define SPARE_NS       UINT64_C(120000000000) /* by the clock, beside the CPU time: the machine may be busy */
 
 #define BY_CONTENTS 2 /* of groupings */
 
@@ -41,7 +42,7 @@ struct request {
 #define OPERAND_SUBJECT OPERAND_TEXT("TARGET|PID|CORE", struct request, what, COMPLETE_TARGET_OR_FILE, NULL)
 
 #define OPTIONS_OF_LIMITS                                                                                              \
-        OPTION_DURATION("max-pause", 0, struct request, max_pause_ns, 1000000, UINT64_C(60000000000),                  \
+        OPTION_DURATION("max-pause", 0, struct request, max_pause_ns, 1000000, INSPECT_PAUSE_MOST_NS,                  \
                         "stop it for no longer; a heap that needs more is read while it runs (default 1s)"),           \
                 OPTION_FLAG("no-stop", 0, struct request, no_stop, "read while it runs, and check what was read"),     \
                 OPTION_BYTES("memory", 0, struct request, memory_bytes, 64 << 20,                                      \
@@ -383,7 +384,7 @@ static const struct option options_of_profile[] = {
                     "also keep it with the recording of TARGET's run, for `heapwatch report recording:TARGET`"),
         OPTION_JSON(struct request, json, "text (default), or one object with all functions and the tree"),
         OPTION_NUMBER("top", 'n', uint64_t, struct request, top, 1, 100000, "functions shown (default 20)"),
-        OPTION_DURATION("max-pause", 0, struct request, max_pause_ns, 1000000, UINT64_C(60000000000),
+        OPTION_DURATION("max-pause", 0, struct request, max_pause_ns, 1000000, INSPECT_PAUSE_MOST_NS,
                         "let a thread run again after this time, without a sample (default 5ms)"),
         OPTION_BYTES("memory", 0, struct request, memory_bytes, 64 << 20,
                      "most that the inspection may need (default 4GiB)"),

@@ -284,3 +284,13 @@ bool heap_moment_is_over(void *moment)
         return !generations_read(&now, m->program) || generations_collecting(&now) ||
                generations_collections(&now) != generations_collections(&m->generations);
 }
+
+bool heap_moment_is_past_major(void *moment)
+{
+        const struct heap_moment *m = moment;
+        struct generations now = m->generations;
+        const unsigned oldest = now.n - 1;
+
+        return !generations_read(&now, m->program) || now.items[oldest].collecting ||
+               now.items[oldest].collections != m->generations.items[oldest].collections;
+}

@@ -93,6 +93,9 @@ struct heap_moment {
 /* Whether a collection has begun or was there since; then what is read now does not fit what was read before. */
 bool heap_moment_is_over(void *moment);
 
+/* The same of major ones: until then what the oldest generation has stays where it is. */
+bool heap_moment_is_past_major(void *moment);
+
 /* How often all of them together were collected. */
 uint64_t generations_collections(const struct generations *g);
 

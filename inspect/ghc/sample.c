@@ -213,8 +213,8 @@ bool heap_sample_copy(struct heap_sample *x, struct heap_snapshot *s, bool (*exp
                         return error_set(error, "a part of its heap could not be read");
                 if ((s->expired = expired(ctx)))
                         return error_set(error,
-                                         "a sample of its heap was not copied within --max-pause: allow more, or a "
-                                         "smaller one (--sample)");
+                                         "a sample of its heap was not copied within --max-pause; --sample makes it "
+                                         "smaller");
         }
         return true;
 }

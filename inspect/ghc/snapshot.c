@@ -134,7 +134,7 @@ static uint8_t *new_bytes(struct heap_snapshot *s)
 }
 
 /* False: out of memory. */
-static bool add_megablock(struct heap_snapshot *s, uint64_t at, uint8_t *bytes)
+static bool add_megablock(struct heap_snapshot *s, uint64_t at, uint8_t *bytes, bool is_new)
 {
         uint8_t **parts = is_partial_copy(s) ? calloc(MEGABLOCK_BLOCKS, sizeof(uint8_t *)) : NULL;
 
@@ -143,15 +143,22 @@ static bool add_megablock(struct heap_snapshot *s, uint64_t at, uint8_t *bytes)
         for (unsigned i = 0; parts && i < FIRST_BLOCK; i++)
                 parts[i] = bytes + (size_t)i * BLOCK_BYTES;
         s->megablocks[s->n_megablocks++] = (struct megablock){ .at = at, .bytes = bytes, .parts = parts };
-        s->used_reserve += s->used_reserve < s->n_reserve;
-        s->bytes += s->each_bytes;
+        s->used_reserve += is_new && s->used_reserve < s->n_reserve;
+        s->bytes += is_new ? s->each_bytes : 0;
         return true;
 }
 
-static void drop(const struct heap_snapshot *s, uint8_t *bytes)
+/* One that is not from the reserve. */
+static void free_bytes(const struct heap_snapshot *s, uint8_t *bytes)
 {
-        if (s->used_reserve >= s->n_reserve)
+        if (!s->reserve || bytes < s->reserve || bytes >= s->reserve + s->n_reserve * s->each_bytes)
                 free(bytes);
+}
+
+/* What was set aside of a megablock; NULL: nothing. */
+static struct megablock *set_aside(const struct heap_snapshot *s, uint64_t at)
+{
+        return s->before ? snapshot_megablock(s->before, at) : NULL;
 }
 
 /* By the group of its first block: none of its groups is in use. */
@@ -166,40 +173,94 @@ static bool is_large_bytes(struct heap_snapshot *s, const uint8_t *bytes)
         return t && t->type == ARR_WORDS;
 }
 
+static bool is_settled(const struct megablock *m, size_t block)
+{
+        return m->settled[block / 64] >> (block % 64) & 1;
+}
+
+/* Of what was set aside, the groups that can have changed; `now` are its descriptors. */
+static bool copy_changed(struct heap_snapshot *s, struct megablock *m, const uint8_t *now)
+{
+        size_t n;
+
+        for (size_t b = FIRST_BLOCK; b < MEGABLOCK_BLOCKS; b += n) {
+                const size_t at = b * DESCRIPTOR_BYTES;
+                const struct block_group g = block_group_read(now + at), then = block_group_read(m->bytes + at);
+                const bool is_group = g.blocks > 0 && g.start == m->at + b * BLOCK_BYTES;
+                n = !is_group ? 1 : g.blocks < MEGABLOCK_BLOCKS - b ? g.blocks : MEGABLOCK_BLOCKS - b;
+                if (!is_group || g.free == BLOCK_FREE)
+                        continue;
+                const bool same = g.start == then.start && g.free == then.free && g.blocks == then.blocks &&
+                                  g.generation == then.generation && g.flags == then.flags;
+                const size_t k = !same || !is_settled(m, b) ? n : g.flags & BLOCK_COMPACT ? 1 : 0;
+                if (!same)
+                        for (size_t i = b; i < b + n; i++)
+                                m->settled[i / 64] &= ~(UINT64_C(1) << (i % 64));
+                if (k > 0 && !memory_read(s->ghc->program->memory, m->at + b * BLOCK_BYTES, m->bytes + b * BLOCK_BYTES,
+                                          k * BLOCK_BYTES))
+                        return false;
+        }
+        memcpy(m->bytes, now, DESCRIPTOR_AREA);
+        return true;
+}
+
+/* The further megablocks of a large group. False: out of memory. */
+static bool copy_reach(struct heap_snapshot *s, uint64_t at, uint64_t reach, bool same)
+{
+        for (uint64_t i = 1; i < reach; i++) {
+                struct megablock *known = set_aside(s, at + i * MEGABLOCK_BYTES);
+                uint8_t *more;
+                if (!ARRAY_RESERVE(s->megablocks, s->megablocks_capacity, s->n_megablocks + 1) ||
+                    !(more = known ? known->bytes : new_bytes(s)))
+                        return false;
+                if ((known && same) ||
+                    memory_read(s->ghc->program->memory, at + i * MEGABLOCK_BYTES, more, MEGABLOCK_BYTES))
+                        (void)add_megablock(s, at + i * MEGABLOCK_BYTES, more, !known);
+                else if (!known)
+                        free_bytes(s, more);
+        }
+        return true;
+}
+
 /* One megablock and those that its group reaches over. Returns how many that are; 0: out of memory. */
 static uint64_t copy_megablock(struct heap_snapshot *s, uint64_t at, uint64_t left)
 {
+        static uint8_t now[DESCRIPTOR_AREA];
         const struct memory *m = s->ghc->program->memory;
+        struct megablock *known = set_aside(s, at);
         struct block_group first;
         uint8_t *bytes;
 
-        if (!ARRAY_RESERVE(s->megablocks, s->megablocks_capacity, s->n_megablocks + 1) || !(bytes = new_bytes(s)))
-                return 0;
-        if (!memory_read(m, at, bytes, DESCRIPTOR_AREA) || !block_group_first(first_descriptor(bytes), at, &first)) {
-                drop(s, bytes);
+        if (!memory_read(m, at, now, sizeof(now)) || !block_group_first(first_descriptor(now), at, &first))
                 return 1;
-        }
         uint64_t reach = block_group_megablocks(&first);
         reach = reach < left ? reach : left;
-        if (is_free(&first) ||
-            !memory_read(m, at + DESCRIPTOR_AREA, bytes + DESCRIPTOR_AREA, s->each_bytes - DESCRIPTOR_AREA)) {
-                drop(s, bytes);
+        if (is_free(&first))
                 return reach;
+        if (!ARRAY_RESERVE(s->megablocks, s->megablocks_capacity, s->n_megablocks + 1) ||
+            !(bytes = known ? known->bytes : new_bytes(s)))
+                return 0;
+        bool same = false;
+        if (known) {
+                const struct block_group then = block_group_read(first_descriptor(bytes));
+                same = is_settled(known, FIRST_BLOCK) && then.start == first.start && then.blocks == first.blocks &&
+                       then.free == first.free;
+                if (!copy_changed(s, known, now))
+                        return reach;
+        } else {
+                memcpy(bytes, now, sizeof(now));
+                if (!memory_read(m, at + DESCRIPTOR_AREA, bytes + DESCRIPTOR_AREA, s->each_bytes - DESCRIPTOR_AREA)) {
+                        free_bytes(s, bytes);
+                        return reach;
+                }
         }
-        if (!add_megablock(s, at, bytes)) {
-                drop(s, bytes);
+        if (!add_megablock(s, at, bytes, !known)) {
+                if (!known)
+                        free_bytes(s, bytes);
                 return 0;
         }
-        for (uint64_t i = 1; i < reach && !is_partial_copy(s) && !is_large_bytes(s, bytes); i++) {
-                uint8_t *more;
-                if (!ARRAY_RESERVE(s->megablocks, s->megablocks_capacity, s->n_megablocks + 1) ||
-                    !(more = new_bytes(s)))
-                        return 0;
-                if (memory_read(m, at + i * MEGABLOCK_BYTES, more, MEGABLOCK_BYTES))
-                        (void)add_megablock(s, at + i * MEGABLOCK_BYTES, more);
-                else
-                        drop(s, more);
-        }
+        if (reach > 1 && !is_partial_copy(s) && !is_large_bytes(s, bytes) && !copy_reach(s, at, reach, same))
+                return 0;
         return reach;
 }
 
@@ -214,9 +275,7 @@ static bool copy_heap(struct heap_snapshot *s, bool (*expired)(void *ctx), void 
                         if (n == 0)
                                 return error_set(error, "its heap grows faster than it is copied");
                         if ((s->expired = expired(ctx)))
-                                return error_set(error,
-                                                 "its heap was not copied within --max-pause, and while it runs, "
-                                                 "it collects too often for that: allow more");
+                                return error_set(error, "its heap was not copied in the time that there was");
                         at += n * MEGABLOCK_BYTES;
                 }
         return true;
@@ -281,15 +340,59 @@ static bool make_places(struct heap_snapshot *s, struct error *error)
         return true;
 }
 
+static void free_written(struct heap_snapshot *s)
+{
+        for (size_t i = 0; i < s->n_written; i++)
+                free(s->written[i].bytes);
+        free(s->written);
+}
+
+/* What has not gone into the copy. */
+static void forget_before(struct heap_snapshot *s)
+{
+        struct heap_snapshot *before = s->before;
+
+        for (size_t i = 0; before && i < before->n_megablocks; i++) {
+                const struct megablock *old = &before->megablocks[i], *m = snapshot_megablock(s, old->at);
+                if (!m || m->bytes != old->bytes)
+                        free_bytes(s, old->bytes);
+        }
+        if (before) {
+                free(before->megablocks);
+                free(before->places);
+                free(before);
+        }
+        s->before = NULL;
+}
+
+/* A copy that failed: what is new goes, what was set aside is there again. */
+static void return_to_before(struct heap_snapshot *s)
+{
+        for (size_t i = 0; i < s->n_megablocks; i++)
+                if (!set_aside(s, s->megablocks[i].at))
+                        free_bytes(s, s->megablocks[i].bytes);
+        free(s->megablocks);
+        free(s->places);
+        s->megablocks = NULL;
+        s->places = NULL;
+        s->n_megablocks = s->megablocks_capacity = s->n_places = 0;
+        s->bytes = s->before->bytes;
+        s->used_reserve = s->before->used_reserve;
+}
+
 bool snapshot_copy(struct heap_snapshot *s, bool with_written, bool (*expired)(void *ctx), void *ctx,
                    struct error *error)
 {
+        s->expired = false;
         s->generations = s->ghc->generations;
-        if (!generations_read(&s->generations, s->ghc->program))
-                return error_set(error, "its generations cannot be read any more");
-        if (!copy_heap(s, expired, ctx, error) || !make_places(s, error))
-                return false;
-        return !with_written || copy_written(s) || error_set(error, "out of memory");
+        bool good = (generations_read(&s->generations, s->ghc->program) ||
+                     error_set(error, "its generations cannot be read any more")) &&
+                    copy_heap(s, expired, ctx, error) && make_places(s, error);
+        if (!good && s->before)
+                return_to_before(s);
+        else if (good)
+                forget_before(s);
+        return good && (!with_written || copy_written(s) || error_set(error, "out of memory"));
 }
 
 /* --------------------------------------------------------------------------- index */
@@ -482,6 +585,116 @@ bool snapshot_index(struct heap_snapshot *s)
         return true;
 }
 
+/* --------------------------------------------------------------------- what is settled */
+
+/* Closures that the program writes to after it has made them; a thunk is written to once, which may be missed. */
+static bool is_written_to(const struct closure_table *t)
+{
+        return t && ((t->type >= MVAR_CLEAN && t->type <= TVAR) ||
+                     (t->type >= MUT_ARR_PTRS_CLEAN && t->type <= MUT_VAR_DIRTY) || t->type == WEAK ||
+                     (t->type >= MUT_PRIM && t->type <= TREC_CHUNK) || t->type == BLOCKING_QUEUE ||
+                     (t->type >= SMALL_MUT_ARR_PTRS_CLEAN && t->type <= SMALL_MUT_ARR_PTRS_FROZEN_CLEAN));
+}
+
+/* Of the oldest generation: its closures stay until a major collection. */
+static bool is_old(const struct heap_snapshot *s, const struct heap_group *g)
+{
+        const struct megablock *m = snapshot_megablock(s, g->start);
+        const size_t block = g->start % MEGABLOCK_BYTES / BLOCK_BYTES;
+
+        return (g->kind == GROUP_SMALL || g->kind == GROUP_LARGE || g->kind == GROUP_COMPACT) &&
+               block_group_read(m->bytes + block * DESCRIPTOR_BYTES).generation_number + 1u == s->generations.n;
+}
+
+static void set_settled(struct heap_snapshot *s, const struct heap_group *g, bool settled)
+{
+        for (uint64_t b = 0; b < g->blocks; b++) {
+                struct megablock *m = snapshot_megablock(s, g->start + b * BLOCK_BYTES);
+                const size_t i = (g->start + b * BLOCK_BYTES) % MEGABLOCK_BYTES / BLOCK_BYTES;
+                if (!m)
+                        break;
+                m->settled[i / 64] = (m->settled[i / 64] & ~(UINT64_C(1) << (i % 64))) | (uint64_t)settled << (i % 64);
+        }
+}
+
+/* Word by word: bytes that look like a pointer are read once more, for nothing. `old` has a bit for each block. */
+static bool may_change(const struct heap_snapshot *s, const struct heap_group *g, uint64_t (*old)[4])
+{
+        const uint64_t span = s->n_places * MEGABLOCK_BYTES;
+
+        for (uint64_t at = g->start; at < g->end; at += 8) {
+                const uint64_t word = snapshot_word(s, at), in = word - s->low;
+                const size_t block = word % MEGABLOCK_BYTES / BLOCK_BYTES;
+                if (in < span) {
+                        const uint32_t place = s->places[in / MEGABLOCK_BYTES];
+                        if (!place || !(old[place - 1][block / 64] >> (block % 64) & 1))
+                                return true;
+                } else if (is_written_to(info_tables_find(&s->ghc->tables, word))) {
+                        return true;
+                }
+        }
+        return false;
+}
+
+static bool is_array_of_bytes(const struct heap_snapshot *s, const struct heap_group *g)
+{
+        const struct closure_table *t = info_tables_find(&s->ghc->tables, snapshot_word(s, g->start));
+
+        return g->kind == GROUP_LARGE && t && t->type == ARR_WORDS;
+}
+
+static bool find_settled(struct heap_snapshot *s)
+{
+        uint64_t(*old)[4] = calloc(s->n_megablocks, sizeof(*old)), in_use = 0, settled = 0;
+
+        if (!old)
+                return false;
+        for (size_t i = 0; i < s->n_groups; i++)
+                set_settled(s, &s->groups[i], is_old(s, &s->groups[i]));
+        for (size_t i = 0; i < s->n_megablocks; i++)
+                memcpy(old[i], s->megablocks[i].settled, sizeof(old[i]));
+        for (size_t i = 0; i < s->n_groups; i++) {
+                const struct heap_group *g = &s->groups[i];
+                const bool checked = is_old(s, g) && g->kind != GROUP_COMPACT && !is_array_of_bytes(s, g);
+                if (checked && may_change(s, g, old))
+                        set_settled(s, g, false);
+                in_use += g->blocks;
+                settled += is_settled(snapshot_megablock(s, g->start), g->start % MEGABLOCK_BYTES / BLOCK_BYTES)
+                                   ? g->blocks
+                                   : 0;
+        }
+        free(old);
+        s->left_bytes = s->n_megablocks * DESCRIPTOR_AREA + (in_use - settled) * BLOCK_BYTES;
+        return true;
+}
+
+bool snapshot_settle(struct heap_snapshot *s)
+{
+        struct heap_snapshot *before = malloc(sizeof(*before));
+
+        if (!before || !snapshot_index(s) || !find_settled(s)) {
+                free(before);
+                snapshot_clear(s);
+                return false;
+        }
+        for (size_t i = 0; i < s->n_megablocks; i++)
+                memset(s->megablocks[i].groups, 0, sizeof(s->megablocks[i].groups));
+        free(s->groups);
+        free_written(s);
+        *before = *s;
+        *s = (struct heap_snapshot){ .ghc = s->ghc,
+                                     .reserve = s->reserve,
+                                     .n_reserve = s->n_reserve,
+                                     .used_reserve = s->used_reserve,
+                                     .heap_bytes = s->heap_bytes,
+                                     .each_bytes = s->each_bytes,
+                                     .most_bytes = s->most_bytes,
+                                     .bytes = s->bytes,
+                                     .before = before,
+                                     .left_bytes = s->left_bytes };
+        return true;
+}
+
 /* ---------------------------------------------------------------- the second reading */
 
 static bool keep_changed(struct heap_snapshot *s, const uint8_t *before, const uint8_t *now, size_t n)
@@ -600,19 +813,16 @@ void snapshot_clear(struct heap_snapshot *s)
 {
         const struct heap_snapshot before = *s;
 
+        forget_before(s);
         for (size_t i = 0; i < s->n_megablocks; i++) {
-                const uint8_t *bytes = s->megablocks[i].bytes;
-                if (!s->reserve || bytes < s->reserve || bytes >= s->reserve + s->n_reserve * s->each_bytes)
-                        free(s->megablocks[i].bytes);
+                free_bytes(s, s->megablocks[i].bytes);
                 free(s->megablocks[i].numbers);
                 free(s->megablocks[i].parts);
         }
-        for (size_t i = 0; i < s->n_written; i++)
-                free(s->written[i].bytes);
+        free_written(s);
         free(s->megablocks);
         free(s->places);
         free(s->groups);
-        free(s->written);
         free(s->changed);
         *s = (struct heap_snapshot){ .ghc = before.ghc,
                                      .reserve = before.reserve,

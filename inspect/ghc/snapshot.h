@@ -2,6 +2,9 @@
 /*
  * snapshot.h - a copy of a program's heap, and of what it has written elsewhere: all of one moment, if the program is
  * stopped for snapshot_copy(). What is not in it is read from the program: code, which does not change.
+ *
+ * Of a heap that takes too long for a stop, most is copied before, while the program runs: the closures of the oldest
+ * generation stay where they are between two major collections (snapshot_settle()).
  */
 #ifndef HW_INSPECT_GHC_SNAPSHOT_H
 #define HW_INSPECT_GHC_SNAPSHOT_H
@@ -41,9 +44,10 @@ static inline bool heap_group_is_counted(const struct heap_group *g)
 struct megablock {
         uint64_t at;
         uint8_t *bytes;
-        uint32_t groups[MEGABLOCK_BLOCKS]; /* of each block: index in snapshot.groups, plus 1; 0: none */
-        uint8_t **parts;                   /* of a sample: its blocks, or NULL, for `bytes` has no others */
-        uint32_t *numbers;                 /* for each 16 bytes, of who goes through the heap; NULL: all 0 */
+        uint32_t groups[MEGABLOCK_BLOCKS];       /* of each block: index in snapshot.groups, plus 1; 0: none */
+        uint8_t **parts;                         /* of a sample: its blocks, or NULL, for `bytes` has no others */
+        uint32_t *numbers;                       /* for each 16 bytes, of who goes through the heap; NULL: all 0 */
+        uint64_t settled[MEGABLOCK_BLOCKS / 64]; /* of each block: not read again while its descriptor is the same */
 };
 
 struct written {
@@ -75,6 +79,8 @@ struct heap_snapshot {
         uint64_t each_bytes;            /* of a megablock: all, or its descriptors alone */
         uint64_t lost_links;            /* lists of blocks that led nowhere */
         bool expired;
+        struct heap_snapshot *before; /* what snapshot_settle() has set aside; NULL: nothing */
+        uint64_t left_bytes;          /* with that, about what snapshot_copy() still reads of the heap */
 };
 
 /* How large the heap is now, in whole megablocks. */
@@ -99,6 +105,15 @@ bool snapshot_prepare_again(struct heap_snapshot *s);
 /* Copies. False with a sentence; `expired` says whether the time for it is over. */
 bool snapshot_copy(struct heap_snapshot *s, bool with_written, bool (*expired)(void *ctx), void *ctx,
                    struct error *error);
+
+/*
+ * After a snapshot_copy() of a program that runs, between two major collections: sets the copy aside, so that the next
+ * one, before another major collection, reads no more than what can have changed: what is not of the oldest generation,
+ * refers to what is not, can be written to (a thread's stack, a MutVar), or has another descriptor since. A thunk that
+ * was evaluated meanwhile may be as it was. After a copy that failed what was set aside is still good. False: out of
+ * memory, and the snapshot is as after snapshot_clear().
+ */
+bool snapshot_settle(struct heap_snapshot *s);
 
 /*
  * Then, of a program that runs: reads all of it again, and keeps what the words had that have changed. What the program

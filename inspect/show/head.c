@@ -9,6 +9,7 @@
 #include "inspect/ghc/signatures.h"
 #include "proto/base/clock.h"
 #include "proto/base/document.h"
+#include "proto/base/sibling.h"
 #include "proto/base/text_out.h"
 
 static const char *program_name(const struct inspect_subject *s)
@@ -70,8 +71,24 @@ static void origin_json(struct json_out *j, const struct graph_origin *o)
         json_member_bool(j, "complete", o->complete);
 }
 
-static void print_sample(FILE *to, const struct heap_sample *x)
+const char *head_pause_command(char ret[PAUSE_COMMAND_BYTES], const struct inspect_subject *s, uint64_t copy_ns)
 {
+        const long pid = (long)s->pid;
+        const uint64_t seconds = (copy_ns + copy_ns / 2) / 1000000000u + 1;
+
+        if (seconds > INSPECT_PAUSE_MOST_NS / 1000000000u)
+                (void)snprintf(ret, PAUSE_COMMAND_BYTES, "gcore %ld; heapwatch %s core.%ld", pid, s->verb, pid);
+        else
+                (void)snprintf(ret, PAUSE_COMMAND_BYTES, "heapwatch %s %ld --max-pause %" PRIu64 "s", s->verb, pid,
+                               seconds);
+        return ret;
+}
+
+static void print_sample(const struct inspect_subject *s)
+{
+        char command[PAUSE_COMMAND_BYTES];
+        const struct heap_sample *x = s->sample;
+        FILE *to = s->request->to;
         char pieces[HW_NUMBER_MAX], all[HW_NUMBER_MAX], share[HW_NUMBER_MAX], missed[HW_NUMBER_MAX];
 
         (void)fprintf(to,
@@ -85,6 +102,8 @@ static void print_sample(FILE *to, const struct heap_sample *x)
         if (x->whole_bytes) /* an eighth more: it grows */
                 (void)fprintf(to, "; with --memory %" PRIu64 "MiB all of it is read",
                               (x->whole_bytes + x->whole_bytes / 8) / (UINT64_C(1) << 20) + 1);
+        if (s->whole_ns)
+                (void)fprintf(to, "; all of it is read by: %s", head_pause_command(command, s, s->whole_ns));
         (void)fputc('\n', to);
 }
 
@@ -102,7 +121,7 @@ static void print_cautions(const struct inspect_subject *s)
                         "stopped meanwhile\n",
                         s->request->to);
         if (s->sample)
-                print_sample(s->request->to, s->sample);
+                print_sample(s);
         if (s->rest[0])
                 (void)fprintf(s->request->to, "%s\n", s->rest);
         if (s->missing)

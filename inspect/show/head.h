@@ -32,4 +32,9 @@ const char *head_gain_text(char ret[GAIN_TEXT_BYTES], uint64_t now, uint64_t the
 /* A line: since when, how many bytes more there are of what is shown, and whether it was another run. */
 void head_since(const struct graph_subject *s, const struct graph_origin *then, uint64_t bytes, uint64_t bytes_then);
 
+#define PAUSE_COMMAND_BYTES 96
+
+/* The command that stops the program for a copy that takes so long, with some to spare, or has a core file of it. */
+const char *head_pause_command(char ret[PAUSE_COMMAND_BYTES], const struct inspect_subject *s, uint64_t copy_ns);
+
 #endif

@@ -192,14 +192,19 @@ static void interval_json(struct json_out *j, const struct heap_band *b)
         json_member_u64(j, "closures_high", b->high_objects);
 }
 
-static void sample_json(struct json_out *j, const struct heap_sample *x)
+static void sample_json(struct json_out *j, const struct inspect_subject *s)
 {
+        const struct heap_sample *x = s->sample;
+        char command[PAUSE_COMMAND_BYTES];
+
         json_member_open(j, "sample", '{');
         json_member_u64(j, "seed", x->seed);
         json_member_u64(j, "pieces", x->n_chosen);
         json_member_u64(j, "of_pieces", x->n_pieces);
         json_member_u64(j, "piece_bytes", PIECE_BYTES);
         json_member_u64(j, "may_miss_bytes", heap_sample_may_miss(x));
+        if (s->whole_ns)
+                json_member_text(j, "whole_command", head_pause_command(command, s, s->whole_ns));
         json_close(j, '}');
 }
 
@@ -212,7 +217,7 @@ static void print_json(const struct inspect_subject *s, const struct heap_census
         head_json(&j, s);
         head_sentences_json(&j, s, what_text(what, c, b));
         if (s->sample)
-                sample_json(&j, s->sample);
+                sample_json(&j, s);
         json_member_u64(&j, "bytes", c->total_bytes);
         json_member_u64(&j, "closures", c->total_objects);
         if (!s->sample) {

@@ -52,6 +52,7 @@ struct inspect_request {
 /* What was inspected, in all outputs the same. */
 struct inspect_subject {
         const struct inspect_request *request;
+        const char *verb; /* "why" */
         struct program *program;
         struct ghc *ghc;
         pid_t pid;                        /* 0: not known */
@@ -62,6 +63,7 @@ struct inspect_subject {
         uint64_t copied;                  /* bytes of its heap */
         char rest[REST_TEXT_BYTES];       /* what of its heap is not understood; "": nothing */
         const struct heap_sample *sample; /* that was read in place of all its heap; NULL: none */
+        uint64_t whole_ns; /* of a sample: for how long all of it would stop the program; 0: another reason */
 };
 
 /* A graph of what was inspected. */

@@ -252,22 +252,6 @@ static bool read_generations(struct watching *w, uint64_t now_ns)
 
 /* ----------------------------------------------------------------------------- censuses */
 
-/* Closures of the oldest generation are moving. */
-static bool is_in_major(const struct generations *g)
-{
-        return g->items[g->n - 1].collecting;
-}
-
-/* A major collection has begun, or was there: what has been copied since does not fit what was before. */
-static bool is_over(void *ctx)
-{
-        const struct heap_moment *m = ctx;
-        struct generations now = m->generations;
-
-        return !generations_read(&now, m->program) || is_in_major(&now) ||
-               major_collections(&now) != major_collections(&m->generations);
-}
-
 /*
  * In which nothing is collected: only then do the generations tell what they hold, which a census must fit. Their
  * memory is looked up after them: a collection adds to it.
@@ -325,7 +309,7 @@ static bool copy(struct watching *w, struct copy *c, struct error *error)
             snapshot_index(&c->snapshot) && c->snapshot.lost_links == 0)
                 return true;
         c->is_whole = false;
-        return copy_once(w, c, is_over, error) && snapshot_index(&c->snapshot);
+        return copy_once(w, c, heap_moment_is_past_major, error) && snapshot_index(&c->snapshot);
 }
 
 /* Whether the census has about what the generations say that they hold, before or after it was taken. */
@@ -410,9 +394,10 @@ static bool write_bands(struct watching *w, const struct heap_census *c, const s
 {
         struct heap_moment copied = { w->ghc->program, n->generations };
         struct heap_bands b = { NULL, 0 };
-        const bool good = heap_bands_of(&b, c, w->ghc, true) &&
-                          (!c->contents || is_over(&copied) || heap_bands_add_contents(&b, c, w->ghc, true)) &&
-                          put_census(w, &b, c, n);
+        const bool good =
+                heap_bands_of(&b, c, w->ghc, true) &&
+                (!c->contents || heap_moment_is_past_major(&copied) || heap_bands_add_contents(&b, c, w->ghc, true)) &&
+                put_census(w, &b, c, n);
 
         heap_bands_done(&b);
         return good;

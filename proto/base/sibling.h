@@ -3,6 +3,7 @@
 #ifndef HW_PROTO_BASE_SIBLING_H
 #define HW_PROTO_BASE_SIBLING_H
 
+#include <stdint.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
@@ -11,6 +12,11 @@
 
 /* Exit status of heapwatch-inspect when the kernel does not let it read or stop the process. */
 #define INSPECT_REFUSED 3
+
+/* A line on its standard error that is no reason of a failure: it is said at once. */
+#define INSPECT_NOTE "note: "
+
+#define INSPECT_PAUSE_MOST_NS UINT64_C(60000000000) /* --max-pause */
 
 /* The program `name` beside the one that runs; else the bare name, for PATH. */
 void sibling_program(const char *name, char *ret_path, size_t size);

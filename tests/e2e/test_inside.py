@@ -33,6 +33,7 @@ programs = Programs({
     "foreign": ("foreign-work", "ForeignWork", "-threaded", "-optc-O2", "tests/programs/foreign_work.c"),
     "foreign-plain": ("foreign-work-plain", "ForeignWork", "-optc-O2", "tests/programs/foreign_work.c"),
     "finalizers": ("finalizers", "Finalizers", "-threaded", "-rtsopts"),
+    "held": ("held", "Held", "-package", "containers"),
     "region": ("region", "Region", "-threaded", "-package", "ghc-compact", "-package", "containers"),
     "turns": ("turns", "Turns"),
     "turns-threaded": ("turns-threaded", "Turns", "-threaded"),
@@ -312,6 +313,44 @@ def test_heap_to_the_object(threaded):
     found = heap(threaded.pid, "--max-pause", "1ms")
     assert found["from"] == "running", "it would be stopped for longer: it is read while it runs"
     check_heap(found)
+
+
+def test_a_heap_that_takes_longer_than_a_stop_may():
+    """50 MB of a program that collects all the time: most of it is copied while it runs, and the stop is a part of that."""
+    require_tracing()
+    program = started(programs["held"], "48")
+    try:
+        for command in ("heap", "why"):
+            found = inspect(command, program.pid, "--max-pause", "20ms")
+            assert found.get("stopped_s", 0) < 10 and found["complete"]
+            assert found["from"] == "running" or found["stopped_s"] < 0.05
+            if command == "heap":
+                [tips] = [b for b in found["bands"] if b["name"].endswith("IntMap.Internal.Tip")]
+                assert tips["closures"] == 48 * 10400 and "sample" not in found
+            else:
+                assert found["unreached_bytes"] < found["bytes"] / 50 and found["paths"][0]["bytes"] > found["bytes"] * 0.98
+    finally:
+        program.kill()
+        program.wait()
+
+
+def test_a_heap_that_moves_all_the_time():
+    """Major collections one after the other: a sample answers `heap`, and each says the command that reads all of it."""
+    require_tracing()
+    program = started(programs["held"], "48", "1")
+    try:
+        found = inspect("heap", program.pid, "--max-pause", "20ms")
+        assert 0 < found["sample"]["pieces"] < found["sample"]["of_pieces"]
+        [tips] = [b for b in found["bands"] if b["name"].endswith("IntMap.Internal.Tip")]
+        assert tips["closures_low"] <= tips["closures"] <= tips["closures_high"]
+        assert found["sample"]["whole_command"].startswith(f"heapwatch heap {program.pid} --max-pause ")
+        done = client("why", program.pid, "--max-pause", "1ms")
+        assert done.returncode == 2
+        said = re.search(r"heapwatch (why) (\d+) --max-pause (\d+)s", done.stderr.decode())
+        assert said and inspect(said[1], said[2], "--max-pause", f"{said[3]}s")["paths"], done.stderr
+    finally:
+        program.kill()
+        program.wait()
 
 
 def check_contents(found, *rows):
