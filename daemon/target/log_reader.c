@@ -247,7 +247,10 @@ static void seek_origin(struct log_reader *r)
 static bool open_pipeline(struct log_reader *r, struct error *error)
 {
         const struct target *target = &r->targets[r->at];
-        struct tracker_config trend = config_trend_tracker(&r->options.trend, r->length.longest_ns - r->origin_ns);
+        struct config_trend as_given = r->options.trend;
+        if (!as_given.resolution_ns && !as_given.leak_after_ns) /* as it was judged while it lived, if that is known */
+                as_given.resolution_ns = log_file_step_ns(r->file);
+        struct tracker_config trend = config_trend_tracker(&as_given, r->length.longest_ns - r->origin_ns);
         const struct pipeline_options options = {
                 .trend = &trend,
                 .name = target->name,

@@ -144,6 +144,7 @@ static void record_end(struct pipeline *p)
                 .signal = p->ended.signal,
                 .status = p->ended.status,
                 .oom_killed = p->ended.oom_killed,
+                .step_ns = tracker_config_of(p->tracker)->trend.resolution_ns,
         };
 
         if (!p->recording || end.state == RUN_END_UNKNOWN)

@@ -48,6 +48,9 @@ const char *log_file_damage(const struct log_file *f);
 /* After the end: whether it is that of what could be read, and not the log's. */
 bool log_file_is_cut(const struct log_file *f);
 
+/* The step in which the daemon judged the run, of a recording that is read to its end; 0: not known. */
+uint64_t log_file_step_ns(const struct log_file *f);
+
 /* Whether it is compressed or converted from text: then its size is unknown before its end. */
 bool log_file_is_packed(const struct log_file *f);
 

@@ -13,7 +13,8 @@
 #include "proto/base/agent_socket.h"
 #include "proto/base/descriptors.h"
 
-#define NEW RUN_END ".new"
+#define NEW          RUN_END ".new"
+#define STEP_MOST_NS UINT64_C(86400000000000)
 
 static const char *const names[] = {
         [RUN_END_UNKNOWN] = "",      [RUN_END_LOST] = "lost",       [RUN_END_ENDED] = "ended",
@@ -35,13 +36,15 @@ bool run_end_is(const char *name)
 /* The words are one line: what ends it becomes a space. */
 size_t run_end_print(const struct run_end *end, char ret[RUN_END_TEXT_BYTES])
 {
-        char exit[32] = "";
+        char exit[32] = "", step[32] = "";
 
         if (end->exit_known)
                 (void)snprintf(exit, sizeof(exit), "%s %" PRIu32 "\n", end->signal ? "signal" : "status",
                                end->signal ? end->signal : end->status);
-        int n = snprintf(ret, RUN_END_TEXT_BYTES, RUN_END_MESSAGE "state %s\n%s%sdetail ", names[end->state], exit,
-                         end->oom_killed ? "out-of-memory\n" : "");
+        if (end->step_ns)
+                (void)snprintf(step, sizeof(step), "step %" PRIu64 "\n", end->step_ns);
+        int n = snprintf(ret, RUN_END_TEXT_BYTES, RUN_END_MESSAGE "state %s\n%s%s%sdetail ", names[end->state], exit,
+                         end->oom_killed ? "out-of-memory\n" : "", step);
         for (const char *detail = end->detail; *detail; detail++)
                 ret[n++] = *detail == '\n' ? ' ' : *detail;
         ret[n++] = '\n';
@@ -77,28 +80,31 @@ static enum run_end_state state_of(const char *name)
         return RUN_END_UNKNOWN;
 }
 
-/* False: it is no number of 32 bits. */
-static bool read_number(const char *text, uint32_t *ret)
+/* False: it is no number up to `most`. */
+static bool read_number(const char *text, uint64_t most, uint64_t *ret)
 {
         char *end;
 
         errno = 0;
-        const unsigned long n = strtoul(text, &end, 10);
-        if (errno != 0 || end == text || *end || *text < '0' || *text > '9' || n > UINT32_MAX)
-                return false;
-        *ret = (uint32_t)n;
-        return true;
+        *ret = strtoull(text, &end, 10);
+        return errno == 0 && end != text && !*end && *text >= '0' && *text <= '9' && *ret <= most;
 }
 
 /* False: the file is damaged. What a later version adds is skipped. */
 static bool read_line(const char *line, struct run_end *ret)
 {
+        uint64_t number;
+
         if (!strncmp(line, "state ", 6))
                 return (ret->state = state_of(line + 6)) != RUN_END_UNKNOWN;
         if (!strncmp(line, "signal ", 7) || !strncmp(line, "status ", 7)) {
+                if (!read_number(line + 7, UINT32_MAX, &number))
+                        return false;
                 ret->exit_known = true;
-                return read_number(line + 7, line[1] == 'i' ? &ret->signal : &ret->status);
+                *(line[1] == 'i' ? &ret->signal : &ret->status) = (uint32_t)number;
         }
+        if (!strncmp(line, "step ", 5) && !read_number(line + 5, STEP_MOST_NS, &ret->step_ns))
+                return false;
         if (!strcmp(line, "out-of-memory"))
                 ret->oom_killed = true;
         if (!strncmp(line, "detail ", 7))

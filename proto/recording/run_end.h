@@ -6,6 +6,7 @@
  *     heapwatch end 1
  *     state crashed
  *     signal 9
+ *     step 60000000000
  *     detail killed by signal 9 (SIGKILL)
  *
  * It is written after the last event, and again when more becomes known. A log does not show it: the status is known to
@@ -35,6 +36,7 @@ struct run_end {
         bool exit_known;                   /* by the program's parent: */
         uint32_t signal, status;           /* signal 0: it ended with the status */
         bool oom_killed;                   /* the kernel killed a process of its control group for memory */
+        uint64_t step_ns;                  /* in which its growth was judged; 0: not known */
         char detail[RUN_END_DETAIL_BYTES]; /* in words */
 };
 

@@ -634,7 +634,7 @@ def test_all_faces_agree_after_an_exhausted_heap(directory, profiled):
         log.live(2 * MIB + rise, at_ns=s * S)
         if profiled and s < 15:     # the budget of censuses is used up early
             log.census({"ARR_WORDS": MIB, "Data.Map.Internal.Bin": 938 << 10}, at_ns=s * S + 10)
-    with Daemon(directory, f"orders={path}", args=("--resolution", "1m")) as daemon, \
+    with Daemon(directory, f"orders={path}", args=("--resolution", "1m", "--record", directory / "recordings")) as daemon, \
             web_browser.Web("--connect", f"ipc://{directory}/publish") as web:
         wait_for(lambda: daemon.snapshot("orders").get("heap") and daemon.snapshot("orders")["heap"][0].heap.live_bytes > 180 * MIB, "the log")
         before = words_of("orders", env, web, "96.0 %")
@@ -643,6 +643,14 @@ def test_all_faces_agree_after_an_exhausted_heap(directory, profiled):
         daemon.ask(pb.Request(end_target=pb.EndTargetRequest(name="orders", exit_status=251)))
         wait_for(lambda: (t := daemon.target("orders")) and t.exit_status == 251, "the end")
         said = words_of("orders", env, web, "Its limit was met")
+        kept = []       # what a recording says is what was said while it lived, not what a step of its own would give
+        for what in ("orders", "recording:orders"):
+            found = json.loads(client("trend", what, "--format", "json", env=env).stdout)["trends"]
+            rows = json.loads(client("post-mortem", what, "--format", "json", env=env).stdout)["rows"]
+            kept.append([found["early"], [(t.get("series", t.get("band")), t["verdict"], t.get("slope"), t["sentence"]) for t in found["trends"]],
+                         [row for row in rows if row["key"] in ("end", "limit", "wrong", "grows", "until", "bands")],
+                         [row["text"].partition(";")[0] for row in rows if row["key"] == "since"]])
+        assert kept[0] == kept[1]
     for face, text in said.items():
         assert re.search(r"live data had risen for 1[89]\.\d s, from 2\.\d\d MiB to 192 MiB, by (9\.\d+|10\.\d) MiB/s", text), (face, text)
         for false in ("No limit was met", "raise -M", "Had it gone on", "had it gone on", "spread over", "without lasting growth", "Wait for"):

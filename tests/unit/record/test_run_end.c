@@ -22,6 +22,7 @@ static void test_what_is_printed_is_read_back(void **state)
                   .exit_known = true,
                   .signal = 9,
                   .oom_killed = true,
+                  .step_ns = UINT64_C(60000000000),
                   .detail = "out of\nmemory" },
                 { .state = RUN_END_CRASHED, .exit_known = true, .status = UINT32_MAX },
         };
@@ -53,6 +54,8 @@ static void test_what_is_damaged_is_unknown(void **state)
                 "heapwatch end 1\nstate crashed\nsignal -9\n",
                 "heapwatch end 1\nstate crashed\nstatus 4294967296\n",
                 "heapwatch end 1\nsignal 9\n",
+                "heapwatch end 1\nstate crashed\nstep -1\n",
+                "heapwatch end 1\nstate crashed\nstep 86400000000001\n",
         };
         char long_text[4096] = "heapwatch end 1\nstate crashed\ndetail ";
         struct run_end end;
