@@ -159,7 +159,8 @@ static int read_log(struct request *r)
         struct error error;
         int status = 0;
 
-        struct feed *feed = feed_events(r->log, counts_alone(r), r->show_arguments, &error);
+        struct feed *feed = feed_events(r->log, counts_alone(r) ? FEED_EVENT_COUNTS : FEED_EVENTS,
+                                        r->any_kind ? r->kinds : NULL, r->show_arguments, &error);
 
         if (!feed)
                 return command_error(&command_events, "%s", error.text);

@@ -89,8 +89,8 @@ static int run_reader_read(struct run_reader *r)
         if (!r->world)
                 return -ENOMEM;
         r->seen.world = r->world;
-        struct feed *feed =
-                r->events ? feed_events(r->log, false, false, &error) : feed_files(&r->log, 1, NULL, &error);
+        struct feed *feed = r->events ? feed_events(r->log, FEED_EVENTS_AND_STATE, NULL, false, &error)
+                                      : feed_files(&r->log, 1, NULL, &error);
         if (!feed) {
                 command_error(r->command, "%s", error.text);
                 return 1;

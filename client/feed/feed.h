@@ -23,14 +23,27 @@ struct feed *feed_connect(const struct hw_subscriber_options *options, struct er
 /* Reads finished logs, one after the other. `judging` is borrowed for the call; NULL: by default. */
 struct feed *feed_files(const char *const *paths, size_t n, const struct judging *judging, struct error *error);
 
+/* The same of one log without growth and alerts, which are most of the work; only messages of these kinds come. */
+struct feed *feed_unjudged(const char *path, const Hw__Kind *kinds, size_t n_kinds, struct error *error);
+
+/* Whether further censuses of a log have that band of that run, the newest; those read already have it. */
+void feed_want_band(struct feed *feed, uint32_t run, uint32_t band, bool wanted);
+
 /* The same of runs that an archive has (client/archive/run_events.h), which are borrowed. */
 struct feed *feed_runs(const struct event_list *runs, size_t n, const struct judging *judging, struct error *error);
 
+enum feed_events_wish {
+        FEED_EVENT_COUNTS,     /* of each type, alone */
+        FEED_EVENTS,           /* each as it was decoded, alone */
+        FEED_EVENTS_AND_STATE, /* and with all that feed_files gives */
+};
+
 /*
- * The same of one log with its events, each as it was decoded, or with their counts alone. The program's arguments are
- * among them only when asked for, its environment never.
+ * The events of one log. The program's arguments are among them only when asked for, its environment never. `ids`:
+ * which of all are wanted by FEED_EVENTS, borrowed while the feed is open; NULL: all.
  */
-struct feed *feed_events(const char *path, bool counts_alone, bool show_arguments, struct error *error);
+struct feed *feed_events(const char *path, enum feed_events_wish wish, const bool *ids, bool show_arguments,
+                         struct error *error);
 
 void feed_close(struct feed **feed);
 

@@ -42,6 +42,7 @@ struct feed_files {
         char **paths; /* as they are opened; n of them */
         size_t n;
         struct packed packed;
+        uint32_t kinds;     /* that are wanted, a bit each; 0: all */
         Hw__Update *update; /* lent out */
         bool over;          /* nothing more is read */
         int wait_fd;        /* epoll: of ready_fd and of a pipe that is read */
@@ -56,9 +57,14 @@ static struct feed_files *files(const struct feed *feed)
 
 /* -------------------------------------------------------------- packed updates */
 
+/* Of wanted kinds. */
 static int add_packed(void *ctx, const Hw__Update *update)
 {
-        struct packed *p = ctx;
+        struct feed_files *f = ctx;
+        struct packed *p = &f->packed;
+
+        if (f->kinds && !(f->kinds >> hw_update_kind(update) & 1))
+                return 0;
         const size_t size = hw__update__get_packed_size(update);
 
         if (!ARRAY_RESERVE(p->bytes, p->room, p->n + sizeof(size) + size))
@@ -258,7 +264,7 @@ static bool open_reader(struct feed_files *f, struct log_reader_options options,
 {
         options.paths = (const char *const *)f->paths;
         options.n = options.lists ? options.n : f->n;
-        options.sink = (struct update_sink){ .ctx = &f->packed, .send = add_packed };
+        options.sink = (struct update_sink){ .ctx = f, .send = add_packed };
         f->reader = log_reader_new(&options, error);
         return f->reader != NULL;
 }
@@ -325,10 +331,32 @@ struct feed *feed_runs(const struct event_list *runs, size_t n, const struct jud
         return open_judged(NULL, runs, n, judging, error);
 }
 
-struct feed *feed_events(const char *path, bool counts_alone, bool show_arguments, struct error *error)
+struct feed *feed_unjudged(const char *path, const Hw__Kind *kinds, size_t n_kinds, struct error *error)
 {
+        struct feed *feed = open_files(&path, 1, (struct log_reader_options){ .unjudged = true }, error);
+
+        for (size_t i = 0; feed && i < n_kinds; i++)
+                files(feed)->kinds |= 1u << kinds[i];
+        return feed;
+}
+
+struct feed *feed_events(const char *path, enum feed_events_wish wish, const bool *ids, bool show_arguments,
+                         struct error *error)
+{
+        static const enum event_wish wishes[] = {
+                [FEED_EVENT_COUNTS] = EVENTS_COUNTED,
+                [FEED_EVENTS] = EVENTS_ALONE,
+                [FEED_EVENTS_AND_STATE] = EVENTS_FULL,
+        };
+
         return open_files(&path, 1,
-                          (struct log_reader_options){ .events = counts_alone ? EVENTS_COUNTED : EVENTS_FULL,
-                                                       .show_arguments = show_arguments },
+                          (struct log_reader_options){
+                                  .events = wishes[wish], .event_ids = ids, .show_arguments = show_arguments },
                           error);
+}
+
+void feed_want_band(struct feed *feed, uint32_t run, uint32_t band, bool wanted)
+{
+        if (feed->ops == &files_ops)
+                log_reader_want_band(files(feed)->reader, run, band, wanted);
 }

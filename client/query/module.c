@@ -30,9 +30,9 @@ struct query_vtab {
 struct query_cursor {
         sqlite3_vtab_cursor base;
         size_t source, end; /* the next source, and the one after the last */
-        struct feed *feed;
         struct query_scan scan;
         char *key;
+        bool *event_ids;               /* EVENT_IDS of them, that a table of events reads */
         const struct query_rows *rows; /* those of the scan, or the table's cached ones */
         size_t at;                     /* the row's first value */
         sqlite3_int64 rowid;
@@ -67,25 +67,42 @@ static unsigned row_width(const struct query_table *t)
 
 static void end_source(struct query_cursor *c)
 {
-        feed_close(&c->feed);
+        feed_close(&c->scan.feed);
         world_destroy(&c->scan.world);
+        query_scan_forget(&c->scan);
+}
+
+/* With what the table is made of alone. */
+static struct feed *open_feed(struct query_cursor *c, const struct query_source *source, const struct query_table *t,
+                              struct error *error)
+{
+        const bool is_log = source->chosen.files.n > 0;
+        Hw__Kind kinds[32];
+        size_t n = 0;
+
+        if (t->event_ids)
+                return feed_events(source->what, FEED_EVENTS,
+                                   t->event_ids(&c->scan, c->event_ids) ? c->event_ids : NULL, false, error);
+        for (unsigned kind = 0; kind < ARRAY_SIZE(kinds); kind++)
+                if (t->kinds >> kind & 1)
+                        kinds[n++] = (Hw__Kind)kind;
+        return is_log && n > 0 ? feed_unjudged(source->what, kinds, n, error)
+                               : selection_open(&source->chosen, kinds, n, error);
 }
 
 static int open_source(struct query_cursor *c)
 {
         const struct query_vtab *v = vtab_of(c);
         const struct query_source *source = &v->query->sources[c->source++];
-        const bool is_log = source->chosen.files.n > 0;
         struct error error;
 
-        if (v->table->events && !is_log)
+        c->scan.source = source->name;
+        if (v->table->event_ids && !source->chosen.files.n)
                 return fail_scan(c, source->what,
                                  "events are those of a finished log or a recording, not of a live target");
-        c->feed = v->table->events ? feed_events(source->what, false, false, &error)
-                                   : selection_open(&source->chosen, NULL, 0, &error);
-        if (!c->feed)
+        c->scan.feed = open_feed(c, source, v->table, &error);
+        if (!c->scan.feed)
                 return fail_scan(c, source->what, error.text);
-        c->scan.source = source->name;
         c->scan.world = world_new(NULL);
         return c->scan.world ? SQLITE_OK : SQLITE_NOMEM;
 }
@@ -106,7 +123,7 @@ static bool request_history(struct query_cursor *c, const char *target, Hw__Seri
                 r->history->has_series = true;
                 r->history->series = series;
         }
-        const bool answered = absent_request(feed_endpoint(c->feed, 0), r, receive_points, &c->scan, error);
+        const bool answered = absent_request(feed_endpoint(c->scan.feed, 0), r, receive_points, &c->scan, error);
         hw_request_destroy(&r);
         return answered;
 }
@@ -138,17 +155,19 @@ static int finish_source(struct query_cursor *c)
 
         if (t->finish)
                 t->finish(&c->scan);
-        if (t->remembered && feed_is_live(c->feed))
+        if (t->remembered && feed_is_live(c->scan.feed))
                 status = request_series(c);
         end_source(c);
-        return status;
+        return status == SQLITE_OK && c->scan.rows.failed ? SQLITE_NOMEM : status;
 }
 
 static int apply_update(struct query_cursor *c, const Hw__Update *u)
 {
         const struct query_table *t = vtab_of(c)->table;
 
-        if (world_apply(c->scan.world, feed_daemon(c->feed), u) < 0)
+        /* rows of a census are made of its message, by definitions that came before it */
+        if ((t->finish || u->body_case != HW__UPDATE__BODY_CENSUS) &&
+            world_apply(c->scan.world, feed_daemon(c->scan.feed), u) < 0)
                 return SQLITE_NOMEM;
         if (t->add)
                 t->add(&c->scan, u);
@@ -163,23 +182,23 @@ static int read_on(struct query_cursor *c)
         const Hw__Update *update = NULL;
         char text[ABSENT_TEXT];
 
-        switch (feed_next(c->feed, feed_is_live(c->feed) ? ABSENT_MS : STEP_MS, &update)) {
+        switch (feed_next(c->scan.feed, feed_is_live(c->scan.feed) ? ABSENT_MS : STEP_MS, &update)) {
         case FEED_UPDATE:
                 return apply_update(c, update);
         case FEED_RESET:
-                world_reset(c->scan.world, feed_daemon(c->feed));
+                world_reset(c->scan.world, feed_daemon(c->scan.feed));
                 return SQLITE_OK;
         case FEED_END:
                 return finish_source(c);
         case FEED_READY:
-                return feed_complete(c->feed) ? finish_source(c) : SQLITE_OK;
+                return feed_complete(c->scan.feed) ? finish_source(c) : SQLITE_OK;
         case FEED_FAILED:
-                return fail_scan(c, what, feed_error(c->feed));
+                return fail_scan(c, what, feed_error(c->scan.feed));
         case FEED_NOTHING:
         case FEED_STALE:
-                if (!feed_is_live(c->feed) || is_over(v->query))
+                if (!feed_is_live(c->scan.feed) || is_over(v->query))
                         return SQLITE_OK;
-                return fail_scan(c, what, absent_daemon(text, sizeof(text), feed_endpoint(c->feed, 0)));
+                return fail_scan(c, what, absent_daemon(text, sizeof(text), feed_endpoint(c->scan.feed, 0)));
         case FEED_ALIVE:
                 break;
         }
@@ -199,7 +218,7 @@ static int find_row(struct query_cursor *c)
                 c->at = 0;
                 if (is_over(v->query))
                         return SQLITE_INTERRUPT;
-                if (c->feed)
+                if (c->scan.feed)
                         status = read_on(c);
                 else if (c->source < c->end)
                         status = open_source(c);
@@ -217,12 +236,17 @@ static int cursor_open(sqlite3_vtab *base, sqlite3_vtab_cursor **ret)
 
         if (!c)
                 return SQLITE_NOMEM;
-        if (((struct query_vtab *)base)->table->events && !(c->scan.types = calloc(1, sizeof(*c->scan.types)))) {
-                free(c);
-                return SQLITE_NOMEM;
-        }
         *ret = &c->base;
-        return SQLITE_OK;
+        if (!((struct query_vtab *)base)->table->event_ids)
+                return SQLITE_OK;
+        c->scan.types = calloc(1, sizeof(*c->scan.types));
+        c->event_ids = calloc(EVENT_IDS, sizeof(*c->event_ids));
+        if (c->scan.types && c->event_ids)
+                return SQLITE_OK;
+        free(c->scan.types);
+        free(c->event_ids);
+        free(c);
+        return SQLITE_NOMEM;
 }
 
 static int cursor_close(sqlite3_vtab_cursor *base)
@@ -232,6 +256,7 @@ static int cursor_close(sqlite3_vtab_cursor *base)
         end_source(c);
         query_scan_done(&c->scan);
         free(c->key);
+        free(c->event_ids);
         free(c);
         return SQLITE_OK;
 }
@@ -242,6 +267,7 @@ static void begin_scan(struct query_cursor *c)
 
         end_source(c);
         query_rows_clear(&c->scan.rows);
+        c->scan.rows.width = row_width(v->table);
         free(c->key);
         c->key = NULL;
         c->source = v->source == ALL_SOURCES ? 0 : v->source;
@@ -288,6 +314,7 @@ static int cache_table(struct query_cursor *c)
         int status;
 
         begin_scan(c);
+        c->scan.rows.used = UINT32_MAX;
         while ((status = find_row(c)) == SQLITE_OK && c->scan.rows.n > 0) {
                 if (!cache_rows(v, &c->scan.rows)) {
                         v->too_large = true;
@@ -334,10 +361,10 @@ static int cursor_filter(sqlite3_vtab_cursor *base, int number, const char *give
         struct query_vtab *v = vtab_of(c);
         int status = SQLITE_OK;
 
-        (void)number;
         if (v->scans++ > 0 && !v->is_cached && !v->too_large)
                 status = cache_table(c);
         begin_scan(c);
+        c->scan.rows.used = (uint32_t)number;
         if (v->is_cached)
                 c->rows = &v->cache;
         if (status == SQLITE_OK)
@@ -422,6 +449,7 @@ static int vtab_best_index(sqlite3_vtab *base, sqlite3_index_info *info)
         char given[8] = "";
         size_t n = 0;
 
+        info->idxNum = (int)(info->colUsed & INT32_MAX);
         info->estimatedCost = COST_OF_PASS;
         for (int i = 0; i < info->nConstraint && n < sizeof(given) - 1; i++) {
                 const char bound = usable_bound(t, &info->aConstraint[i]);
@@ -505,24 +533,24 @@ const struct query_view query_views[] = {
           " FROM bands GROUP BY source, target, run, name ORDER BY slope DESC NULLS LAST" },
         { "pauses", "pauses by generation: how many, in all, percentiles",
           "SELECT source, target, run, generation, count(pause) AS pauses, sum(pause) AS total,"
-          " quantile(pause, 0.5) AS p50, quantile(pause, 0.99) AS p99, max(pause) AS longest"
-          " FROM collections GROUP BY source, target, run, generation" },
-        { "memory", "live data, blocks, heap and resident memory, each second",
+          " quantile(pause, 0.5) AS p50, quantile(pause, 0.9) AS p90, quantile(pause, 0.99) AS p99,"
+          " max(pause) AS longest FROM collections GROUP BY source, target, run, generation" },
+        { "memory", "live data, blocks, heap and resident memory, the greatest of each second",
           "SELECT source, target, run, bucket(time, '1 s') AS time,"
-          " max(value) FILTER (WHERE series = 'live') AS live, max(value) FILTER (WHERE series = 'blocks_size') AS "
-          "blocks,"
-          " max(value) FILTER (WHERE series = 'heap_size') AS heap, max(value) FILTER (WHERE series = 'rss') AS rss"
+          " max(max) FILTER (WHERE series = 'live') AS live,"
+          " max(max) FILTER (WHERE series = 'blocks_size') AS blocks,"
+          " max(max) FILTER (WHERE series = 'heap_size') AS heap, max(max) FILTER (WHERE series = 'rss') AS rss"
           " FROM series WHERE series IN ('live', 'blocks_size', 'heap_size', 'rss')"
           " GROUP BY source, target, run, 4" },
-        { "phases", "what was allocated from each marker to the next",
-          "WITH m AS MATERIALIZED (SELECT source, target, run, text, time,"
-          " lead(time) OVER (PARTITION BY source, target, run ORDER BY time) AS until FROM notes WHERE what = "
-          "'marker'),"
-          " a AS MATERIALIZED (SELECT source, target, run, time, value FROM series WHERE series = 'allocated')"
-          " SELECT m.source, m.target, m.run, m.text AS phase, m.time, m.until, max(a.value) - min(a.value) AS "
-          "allocated"
-          " FROM m LEFT JOIN a ON a.source = m.source AND a.target = m.target AND a.run = m.run AND a.time >= m.time"
-          " AND (m.until IS NULL OR a.time <= m.until) GROUP BY m.source, m.target, m.run, m.time" },
+        { "phases", "what was allocated from each marker to the next, to within a sample of what was allocated in all",
+          "WITH m AS MATERIALIZED (SELECT source, target, run, text, number, time, lead(time, 1, 1e300)"
+          " OVER (PARTITION BY source, target, run ORDER BY time, number) AS until FROM notes WHERE what = 'marker'),"
+          " a AS MATERIALIZED (SELECT source, target, run, time, value, lag(value)"
+          " OVER (PARTITION BY source, target, run ORDER BY time) AS before FROM series WHERE series = 'allocated')"
+          " SELECT m.source, m.target, m.run, m.text AS phase, m.time, nullif(m.until, 1e300) AS until,"
+          " max(a.value) - min(a.before) AS allocated FROM m LEFT JOIN a ON a.source = m.source AND"
+          " a.target = m.target AND a.run = m.run AND a.time >= m.time AND a.time < m.until"
+          " GROUP BY m.source, m.target, m.run, m.number" },
         { NULL, NULL, NULL },
 };
 
@@ -601,6 +629,7 @@ bool query_open(struct query *q, struct error *error)
         if (sqlite3_open_v2(":memory:", &q->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL) != SQLITE_OK ||
             !query_add_functions(q->db) || sqlite3_create_module_v2(q->db, "heapwatch", &module, q, NULL) != SQLITE_OK)
                 return error_set(error, "SQLite: %s", q->db ? sqlite3_errmsg(q->db) : "out of memory");
+        good = run_sql(q, sqlite3_mprintf("PRAGMA temp_store = MEMORY"), error); /* no file, and bounded */
         for (size_t i = 0; good && i < q->n; i++)
                 good = make_tables(q, i, error);
         good = good && make_tables(q, ALL_SOURCES, error);

@@ -46,6 +46,13 @@ struct query_view {
 };
 extern const struct query_view query_views[];
 
+/* Questions with a query that answers each, of one source or of two (old and new), until a NULL. */
+struct query_example {
+        const char *question, *sql;
+        unsigned sources;
+};
+extern const struct query_example query_examples[];
+
 /* bucket, rate, slope, slope_low, slope_high, onset, quantile, bytes, duration, sparkline, regexp. */
 bool query_add_functions(sqlite3 *db);
 extern const struct query_column query_functions[]; /* name with its arguments, and help; until a NULL */

@@ -42,11 +42,24 @@ void query_rows_add_seconds(struct query_rows *r, uint64_t ns)
         query_rows_add_real(r, (double)ns / 1e9);
 }
 
+void query_rows_add_optional(struct query_rows *r, bool has, uint64_t value)
+{
+        if (has)
+                query_rows_add_integer(r, value);
+        else
+                query_rows_add_null(r);
+}
+
+bool query_rows_next_is_used(const struct query_rows *r)
+{
+        return r->used >> r->n % r->width & 1;
+}
+
 void query_rows_add_text(struct query_rows *r, const char *text)
 {
         const size_t size = text ? strlen(text) : 0;
 
-        if (!text) {
+        if (!text || !query_rows_next_is_used(r)) {
                 query_rows_add_null(r);
         } else if (ARRAY_RESERVE(r->texts, r->texts_room, r->n_texts + size * REPLACED + 1)) {
                 const size_t at = r->n_texts;

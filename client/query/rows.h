@@ -24,6 +24,9 @@ struct query_rows {
         char *texts;
         size_t n_texts, texts_room;
         bool failed; /* out of memory: rows are missing */
+
+        unsigned width; /* values of a row */
+        uint32_t used;  /* a bit for each of them: texts of others are NULL */
 };
 
 /* Appends a value. What is not known is NULL: NaN, a text that is NULL. */
@@ -31,6 +34,12 @@ void query_rows_add_null(struct query_rows *r);
 void query_rows_add_integer(struct query_rows *r, uint64_t value); /* beyond 2^63: as a real number */
 void query_rows_add_real(struct query_rows *r, double value);
 void query_rows_add_text(struct query_rows *r, const char *text); /* copied, as valid UTF-8 */
+
+/* NULL where it is not there. */
+void query_rows_add_optional(struct query_rows *r, bool has, uint64_t value);
+
+/* Whether the value that is added next is used. */
+bool query_rows_next_is_used(const struct query_rows *r);
 
 /* Nanoseconds as seconds. */
 void query_rows_add_seconds(struct query_rows *r, uint64_t ns);

@@ -1,1 +1,1 @@
-sources := rows.c tables.c module.c functions.c print.c command.c
+sources := command.c functions.c module.c print.c rows.c table_events.c tables.c

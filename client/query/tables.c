@@ -6,40 +6,33 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/commands/event_print.h"
+#include "client/query/table_events.h"
 #include "client/state/band_name.h"
 #include "client/state/facts.h"
 #include "heapwatch/text.h"
 #include "proto/base/array.h"
+#include "proto/base/hash.h"
 #include "proto/wire/fields.h"
 
 #define NS_OF_S(s) ((s)*1e9)
 
 /* ------------------------------------------------------------------- helpers */
 
-static void begin_row(struct query_scan *s, const char *target, uint32_t run)
+void query_begin_row(struct query_scan *s, const char *target, uint32_t run)
 {
         query_rows_add_text(&s->rows, s->source);
         query_rows_add_text(&s->rows, target);
         query_rows_add_integer(&s->rows, run);
 }
 
-static bool is_in_time(const struct query_scan *s, uint64_t ns)
+bool query_is_in_time(const struct query_scan *s, uint64_t ns)
 {
         return !((double)ns < NS_OF_S(s->bounds.time_from)) && !((double)ns > NS_OF_S(s->bounds.time_to));
 }
 
-static bool is_key(const struct query_scan *s, const char *name)
+bool query_is_key(const struct query_scan *s, const char *name)
 {
         return !s->bounds.key || (name && !strcmp(s->bounds.key, name));
-}
-
-static void add_optional(struct query_rows *r, bool has, uint64_t value)
-{
-        if (has)
-                query_rows_add_integer(r, value);
-        else
-                query_rows_add_null(r);
 }
 
 static void add_optional_seconds(struct query_rows *r, bool has, uint64_t ns)
@@ -54,43 +47,74 @@ static void add_enum(struct query_rows *r, const ProtobufCEnumDescriptor *of, bo
         query_rows_add_text(r, has ? enum_text(text, of, value) : NULL);
 }
 
-static void forget_names(struct query_scan *s)
+static void forget_bands(struct query_scan *s)
 {
-        for (size_t i = 0; i < s->n_names; i++)
-                free(s->names[i]);
-        s->n_names = 0;
+        for (size_t i = 0; i < s->n_bands; i++)
+                free(s->bands[i].name);
+        s->n_bands = 0;
+        idtable_done(&s->bands_by_name);
+}
+
+void query_scan_forget(struct query_scan *s)
+{
+        forget_bands(s);
+        s->bands_run = 0;
+        query_threads_destroy(&s->threads);
 }
 
 void query_scan_done(struct query_scan *s)
 {
-        forget_names(s);
-        free(s->names);
+        query_scan_forget(s);
+        free(s->bands);
         if (s->types)
                 event_types_done(s->types);
         free(s->types);
         query_rows_done(&s->rows);
 }
 
-/* The name of a band as other runs know it, made once. NULL: out of memory. */
-static const char *find_band_name(struct query_scan *s, const struct world_target *t, uint32_t id)
+/* Finds the first band of the name that the band has, and adds it to the table if it is the first. */
+static bool find_first(struct query_scan *s, uint32_t id)
+{
+        struct query_band *band = &s->bands[id - 1];
+        const uint64_t hash = hash_bytes(band->name, strlen(band->name), 0);
+        uint32_t at = idtable_start(&s->bands_by_name, hash), other;
+
+        while ((other = idtable_next(&s->bands_by_name, hash, &at)))
+                if (!strcmp(s->bands[other - 1].name, band->name))
+                        break;
+        band->first = other ? other : id;
+        return other || idtable_add(&s->bands_by_name, hash, id) == 0;
+}
+
+/* A band with its name. NULL: it is not defined, or out of memory. */
+static struct query_band *find_band(struct query_scan *s, const struct world_target *t, uint32_t id)
 {
         const struct world_band *band = world_band_of(t, id);
         struct band_name name;
 
-        if (s->names_run != t->run || strcmp(s->names_target, t->name) != 0) {
-                forget_names(s);
-                s->names_run = t->run;
-                (void)snprintf(s->names_target, sizeof(s->names_target), "%s", t->name);
+        if (s->bands_run != t->run || strcmp(s->bands_target, t->name) != 0) {
+                forget_bands(s);
+                s->bands_run = t->run;
+                (void)snprintf(s->bands_target, sizeof(s->bands_target), "%s", t->name);
         }
-        if (!band || !ARRAY_RESERVE_ZEROED(s->names, s->names_room, id))
+        if (!band || !ARRAY_RESERVE_ZEROED(s->bands, s->bands_room, id))
                 return NULL;
-        while (s->n_names < id)
-                s->names[s->n_names++] = NULL;
-        if (!s->names[id - 1]) {
+        while (s->n_bands < id)
+                s->bands[s->n_bands++] = (struct query_band){ .name = NULL };
+        if (!s->bands[id - 1].name) {
                 band_name(&name, band->def);
-                s->names[id - 1] = strdup(name.text);
+                s->bands[id - 1].name = strdup(name.text);
+                if (!s->bands[id - 1].name || !find_first(s, id))
+                        return NULL;
         }
-        return s->names[id - 1];
+        return &s->bands[id - 1];
+}
+
+static const char *find_band_name(struct query_scan *s, const struct world_target *t, uint32_t id)
+{
+        const struct query_band *band = find_band(s, t, id);
+
+        return band ? band->name : NULL;
 }
 
 #define FOR_EACH_TARGET(s, t)                                                                                          \
@@ -123,21 +147,21 @@ static void finish_runs(struct query_scan *s)
                 struct query_rows *r = &s->rows;
                 char started[64];
 
-                if (!is_key(s, run->program))
+                if (!query_is_key(s, run->program))
                         continue;
-                begin_row(s, t->name, t->run);
+                query_begin_row(s, t->name, t->run);
                 query_rows_add_text(r, run->program);
                 query_rows_add_text(r, run->ghc_version);
-                add_optional(r, run->has_pid, run->pid);
+                query_rows_add_optional(r, run->has_pid, run->pid);
                 add_enum(r, &hw__target__state__descriptor, state->has_state, (int)state->state);
                 query_rows_add_text(r, state->detail);
                 query_rows_add_text(
                         r, run->has_start_wall_ns ? hw_time_text(started, sizeof(started), run->start_wall_ns) : NULL);
                 query_rows_add_seconds(r, t->event_time_ns);
                 add_enum(r, &hw__breakdown__descriptor, run->has_breakdown, (int)run->breakdown);
-                add_optional(r, run->has_max_heap_bytes, run->max_heap_bytes);
-                add_optional(r, state->has_exit_status, state->exit_status);
-                add_optional(r, state->has_exit_signal, state->exit_signal);
+                query_rows_add_optional(r, run->has_max_heap_bytes, run->max_heap_bytes);
+                query_rows_add_optional(r, state->has_exit_status, state->exit_status);
+                query_rows_add_optional(r, state->has_exit_signal, state->exit_signal);
         }
 }
 
@@ -162,9 +186,9 @@ static void finish_facts(struct query_scan *s)
                 for (enum fact id = FACT_NONE + 1; id < FACTS; id++) {
                         const struct fact_row *row = &fact_rows[id];
 
-                        if (!facts_is_known(t, id) || !is_key(s, row->name))
+                        if (!facts_is_known(t, id) || !query_is_key(s, row->name))
                                 continue;
-                        begin_row(s, t->name, t->run);
+                        query_begin_row(s, t->name, t->run);
                         query_rows_add_text(&s->rows, row->name);
                         query_rows_add_real(&s->rows, facts_get(t, id));
                         query_rows_add_text(&s->rows, units[row->unit]);
@@ -198,7 +222,7 @@ static void add_series_row(struct query_scan *s, const char *target, uint32_t ru
         const double scale = series_scale(series);
         struct query_rows *r = &s->rows;
 
-        begin_row(s, target, run);
+        query_begin_row(s, target, run);
         query_rows_add_text(r, hw_series_name(series));
         query_rows_add_seconds(r, p->has_last_time_ns ? p->last_time_ns : p->time_ns);
         query_rows_add_real(r, p->last * scale);
@@ -214,7 +238,7 @@ static void add_series(struct query_scan *s, const Hw__Update *u)
         for (size_t i = 0; u->body_case == HW__UPDATE__BODY_HEAP && i < u->heap->n_samples; i++) {
                 const Hw__Samples *samples = u->heap->samples[i];
 
-                if (!is_key(s, hw_series_name(samples->series)))
+                if (!query_is_key(s, hw_series_name(samples->series)))
                         continue;
                 for (size_t k = 0; k < samples->n_times_ns && k < samples->n_values; k++) {
                         const double value = (double)samples->values[k];
@@ -225,7 +249,7 @@ static void add_series(struct query_scan *s, const Hw__Update *u)
                                               .mean = value,
                                               .last = value };
 
-                        if (is_in_time(s, p.time_ns))
+                        if (query_is_in_time(s, p.time_ns))
                                 add_series_row(s, u->target, u->run, samples->series, &p);
                 }
         }
@@ -234,7 +258,7 @@ static void add_series(struct query_scan *s, const Hw__Update *u)
 void query_add_points(struct query_scan *s, const Hw__History *history)
 {
         for (size_t i = 0; i < history->n_points; i++)
-                if (is_in_time(s, history->points[i]->time_ns))
+                if (query_is_in_time(s, history->points[i]->time_ns))
                         add_series_row(s, history->target, history->run, history->series, history->points[i]);
 }
 
@@ -259,18 +283,18 @@ static void add_collections(struct query_scan *s, const Hw__Update *u)
         for (size_t i = 0; u->body_case == HW__UPDATE__BODY_GC && i < u->gc->n_collections; i++) {
                 const Hw__Collection *c = u->gc->collections[i];
 
-                if (!is_in_time(s, c->end_time_ns))
+                if (!query_is_in_time(s, c->end_time_ns))
                         continue;
-                begin_row(s, u->target, u->run);
+                query_begin_row(s, u->target, u->run);
                 query_rows_add_seconds(r, c->end_time_ns);
                 add_optional_seconds(r, c->has_pause_ns, c->pause_ns);
-                add_optional(r, c->has_generation, c->generation);
+                query_rows_add_optional(r, c->has_generation, c->generation);
                 query_rows_add_integer(r, c->has_major && c->major);
-                add_optional(r, c->has_copied_bytes, c->copied_bytes);
-                add_optional(r, c->has_slop_bytes, c->slop_bytes);
-                add_optional(r, c->has_fragmentation_bytes, c->fragmentation_bytes);
-                add_optional(r, c->has_parallel_threads, c->parallel_threads);
-                add_optional(r, c->has_capability, c->capability);
+                query_rows_add_optional(r, c->has_copied_bytes, c->copied_bytes);
+                query_rows_add_optional(r, c->has_slop_bytes, c->slop_bytes);
+                query_rows_add_optional(r, c->has_fragmentation_bytes, c->fragmentation_bytes);
+                query_rows_add_optional(r, c->has_parallel_threads, c->parallel_threads);
+                query_rows_add_optional(r, c->has_capability, c->capability);
         }
 }
 
@@ -289,9 +313,9 @@ static void add_censuses(struct query_scan *s, const Hw__Update *u)
 {
         const Hw__Census *c = u->body_case == HW__UPDATE__BODY_CENSUS ? u->census : NULL;
 
-        if (!c || !is_in_time(s, c->time_ns))
+        if (!c || !query_is_in_time(s, c->time_ns))
                 return;
-        begin_row(s, u->target, u->run);
+        query_begin_row(s, u->target, u->run);
         query_rows_add_seconds(&s->rows, c->time_ns);
         query_rows_add_integer(&s->rows, c->number);
         query_rows_add_integer(&s->rows, c->total_bytes);
@@ -304,29 +328,80 @@ static const struct query_column band_columns[] = {
         { "name", QUERY_TEXT, "", "of the band, the same in another run" },
         { "time", QUERY_REAL, "s", "of the census" },
         { "census", QUERY_INTEGER, "", "its number" },
-        { "band", QUERY_INTEGER, "", "id in this run: band_names has more of it" },
+        { "band", QUERY_INTEGER, "", "id in this run, of the first band of that name: band_names has more of it" },
         { "bytes", QUERY_INTEGER, "B", "that it holds" },
         { "closures", QUERY_INTEGER, "", "how many; NULL: the census did not count them" },
 };
 
+/* Bands are defined, some of them anew: a log is read on without rows of those whose name is not the key. */
+static void choose_bands(struct query_scan *s, const Hw__Update *u)
+{
+        const struct world_target *t = world_find(s->world, u->target);
+        struct band_name name;
+
+        for (size_t i = 0; t && i < u->bands->n_bands; i++) {
+                const uint32_t id = u->bands->bands[i]->id;
+                const struct world_band *band = world_band_of(t, id);
+
+                if (band && id <= s->n_bands && s->bands[id - 1].name) {
+                        band_name(&name, band->def);
+                        if (strcmp(name.text, s->bands[id - 1].name) != 0)
+                                forget_bands(s);
+                }
+                if (s->bounds.key)
+                        feed_want_band(s->feed, u->run, id, query_is_key(s, find_band_name(s, t, id)));
+        }
+}
+
+/* Sums up what the bands of each name have in a census, with the first of them. */
+static void sum_bands(struct query_scan *s, const struct world_target *t, const Hw__Census *c)
+{
+        for (size_t i = 0; i < c->n_band && i < c->n_bytes; i++) {
+                const struct query_band *band = find_band(s, t, c->band[i]);
+                struct query_band *first = band ? &s->bands[band->first - 1] : NULL;
+
+                if (!first)
+                        continue;
+                if (first->census != c->number)
+                        first->bytes = first->closures = 0;
+                first->census = c->number;
+                first->bytes += c->bytes[i];
+                first->closures += i < c->n_closures ? c->closures[i] : 0;
+        }
+}
+
+/* One row of a census: a band, or all of its name where it is the first of them in the census. */
+static void add_band(struct query_scan *s, const Hw__Update *u, size_t i, const struct world_target *t)
+{
+        const Hw__Census *c = u->census;
+        const struct query_band *band = find_band(s, t, c->band[i]);
+        struct query_band *first = band ? &s->bands[band->first - 1] : NULL;
+        struct query_rows *r = &s->rows;
+
+        if (!query_is_key(s, band ? band->name : NULL) || (first && first->census != c->number))
+                return;
+        query_begin_row(s, u->target, u->run);
+        query_rows_add_text(r, band ? band->name : NULL);
+        query_rows_add_seconds(r, c->time_ns);
+        query_rows_add_integer(r, c->number);
+        query_rows_add_integer(r, band ? band->first : c->band[i]);
+        query_rows_add_integer(r, first ? first->bytes : c->bytes[i]);
+        query_rows_add_optional(r, i < c->n_closures, first ? first->closures : i < c->n_closures ? c->closures[i] : 0);
+        if (first)
+                first->census = 0; /* numbers of censuses begin with 1 */
+}
+
 static void add_bands(struct query_scan *s, const Hw__Update *u)
 {
         const Hw__Census *c = u->body_case == HW__UPDATE__BODY_CENSUS ? u->census : NULL;
-        const struct world_target *t = c && is_in_time(s, c->time_ns) ? world_find(s->world, u->target) : NULL;
+        const struct world_target *t = c && query_is_in_time(s, c->time_ns) ? world_find(s->world, u->target) : NULL;
 
-        for (size_t i = 0; t && i < c->n_band && i < c->n_bytes; i++) {
-                const char *name = find_band_name(s, t, c->band[i]);
-
-                if (!is_key(s, name))
-                        continue;
-                begin_row(s, u->target, u->run);
-                query_rows_add_text(&s->rows, name);
-                query_rows_add_seconds(&s->rows, c->time_ns);
-                query_rows_add_integer(&s->rows, c->number);
-                query_rows_add_integer(&s->rows, c->band[i]);
-                query_rows_add_integer(&s->rows, c->bytes[i]);
-                add_optional(&s->rows, i < c->n_closures, i < c->n_closures ? c->closures[i] : 0);
-        }
+        if (u->body_case == HW__UPDATE__BODY_BANDS)
+                choose_bands(s, u);
+        if (t)
+                sum_bands(s, t, c);
+        for (size_t i = 0; t && i < c->n_band && i < c->n_bytes; i++)
+                add_band(s, u, i, t);
 }
 
 static const struct query_column band_name_columns[] = {
@@ -353,11 +428,11 @@ static void finish_band_names(struct query_scan *s)
                         const struct world_band *b = world_band_of(t, id);
                         const char *name = b ? find_band_name(s, t, id) : NULL;
 
-                        if (!b || !is_key(s, name))
+                        if (!b || !query_is_key(s, name))
                                 continue;
                         const Hw__InfoTable *info = b->def->info_table;
                         const Hw__CostCentre *centre = b->def->n_stack ? b->def->stack[0] : NULL;
-                        begin_row(s, t->name, t->run);
+                        query_begin_row(s, t->name, t->run);
                         query_rows_add_text(r, name);
                         query_rows_add_integer(r, id);
                         query_rows_add_text(r, b->def->label);
@@ -392,16 +467,16 @@ static void add_notes(struct query_scan *s, const Hw__Update *u)
         for (size_t i = 0; u->body_case == HW__UPDATE__BODY_NOTES && i < u->notes->n_notes; i++) {
                 const Hw__Note *n = u->notes->notes[i];
 
-                if (!is_in_time(s, n->time_ns) || !is_key(s, n->text))
+                if (!query_is_in_time(s, n->time_ns) || !query_is_key(s, n->text))
                         continue;
-                begin_row(s, u->target, u->run);
+                query_begin_row(s, u->target, u->run);
                 query_rows_add_text(r, n->text);
                 query_rows_add_seconds(r, n->time_ns);
                 add_enum(r, &hw__note__what__descriptor, n->has_what, (int)n->what);
                 query_rows_add_integer(r, n->number);
-                add_optional(r, n->has_capability, n->capability);
-                add_optional(r, n->has_thread, n->thread);
-                add_optional(r, n->has_size_bytes, n->size_bytes);
+                query_rows_add_optional(r, n->has_capability, n->capability);
+                query_rows_add_optional(r, n->has_thread, n->thread);
+                query_rows_add_optional(r, n->has_size_bytes, n->size_bytes);
         }
 }
 
@@ -417,9 +492,9 @@ static void finish_thread_states(struct query_scan *s)
         FOR_EACH_TARGET(s, t)
         {
                 for (size_t i = 0; t->sched && i < t->sched->n_stops; i++) {
-                        if (!is_key(s, t->sched->stops[i]->reason))
+                        if (!query_is_key(s, t->sched->stops[i]->reason))
                                 continue;
-                        begin_row(s, t->name, t->run);
+                        query_begin_row(s, t->name, t->run);
                         query_rows_add_text(&s->rows, t->sched->stops[i]->reason);
                         query_rows_add_integer(&s->rows, t->sched->stops[i]->count);
                 }
@@ -440,7 +515,7 @@ static void finish_capabilities(struct query_scan *s)
                 for (size_t i = 0; t->sched && i < t->sched->n_capabilities; i++) {
                         const Hw__Capability *c = t->sched->capabilities[i];
 
-                        begin_row(s, t->name, t->run);
+                        query_begin_row(s, t->name, t->run);
                         query_rows_add_integer(&s->rows, c->number);
                         add_optional_seconds(&s->rows, c->has_run_ns, c->run_ns);
                         add_optional_seconds(&s->rows, c->has_gc_ns, c->gc_ns);
@@ -489,15 +564,118 @@ static void finish_stacks(struct query_scan *s)
                         if (!stack)
                                 continue;
                         centre_name(&name, stack->n_centres ? stack->centres[0] : NULL);
-                        if (!is_key(s, name.text))
+                        if (!query_is_key(s, name.text))
                                 continue;
-                        begin_row(s, t->name, t->run);
+                        query_begin_row(s, t->name, t->run);
                         query_rows_add_text(&s->rows, name.text);
                         query_rows_add_integer(&s->rows, stack->id);
                         query_rows_add_integer(&s->rows, stack->n_centres);
                         add_path(&s->rows, stack);
                         query_rows_add_integer(&s->rows, stack->ticks);
                 }
+        }
+}
+
+static const struct query_column centre_columns[] = {
+        { "centre", QUERY_TEXT, "", "its name: module and label" },
+        { "id", QUERY_INTEGER, "", "in this run" },
+        { "module", QUERY_TEXT, "", "of its code" },
+        { "label", QUERY_TEXT, "", "as the log has it; NULL: the log does not define it" },
+        { "place", QUERY_TEXT, "", "file and lines in the program's source" },
+        { "caf", QUERY_INTEGER, "", "1: of a constant" },
+        { "ticks", QUERY_INTEGER, "", "of a time profile, in its own code" },
+        { "ticks_inherited", QUERY_INTEGER, "", "and in what it called" },
+        { "bytes", QUERY_INTEGER, "B", "that its own code holds in the newest census" },
+        { "bytes_inherited", QUERY_INTEGER, "B", "and what it called" },
+};
+
+struct centre {
+        const Hw__CostCentre *def;
+        uint64_t ticks, ticks_inherited, bytes, bytes_inherited;
+};
+
+struct centres {
+        struct centre *items;
+        size_t n, room;
+        struct idtable by_id;
+        bool failed;
+};
+
+static struct centre *find_centre(struct centres *c, const Hw__CostCentre *def)
+{
+        const uint64_t hash = hash_u64(def->id, 0);
+        uint32_t at = idtable_start(&c->by_id, hash), i;
+
+        while ((i = idtable_next(&c->by_id, hash, &at)))
+                if (c->items[i - 1].def->id == def->id)
+                        return &c->items[i - 1];
+        if (!ARRAY_RESERVE(c->items, c->room, c->n + 1) || idtable_add(&c->by_id, hash, (uint32_t)c->n + 1) < 0) {
+                c->failed = true;
+                return NULL;
+        }
+        c->items[c->n] = (struct centre){ .def = def };
+        return &c->items[c->n++];
+}
+
+/* A stack, innermost first, with what belongs to it: once to each centre of it, whatever calls itself. */
+static void add_stack(struct centres *c, Hw__CostCentre *const *stack, size_t n, uint64_t ticks, uint64_t bytes)
+{
+        for (size_t i = 0; i < n; i++) {
+                struct centre *centre = find_centre(c, stack[i]);
+                bool is_again = false;
+
+                for (size_t k = 0; k < i; k++)
+                        is_again = is_again || stack[k]->id == stack[i]->id;
+                if (!centre || is_again)
+                        continue;
+                centre->ticks_inherited += ticks;
+                centre->bytes_inherited += bytes;
+                centre->ticks += i == 0 ? ticks : 0;
+                centre->bytes += i == 0 ? bytes : 0;
+        }
+}
+
+static void add_centre(struct query_scan *s, const struct world_target *t, const struct centre *c)
+{
+        struct query_rows *r = &s->rows;
+        struct band_name name;
+
+        centre_name(&name, c->def);
+        if (!query_is_key(s, name.text))
+                return;
+        query_begin_row(s, t->name, t->run);
+        query_rows_add_text(r, name.text);
+        query_rows_add_integer(r, c->def->id);
+        query_rows_add_text(r, c->def->module);
+        query_rows_add_text(r, c->def->label);
+        query_rows_add_text(r, c->def->source);
+        query_rows_add_integer(r, c->def->has_caf && c->def->caf);
+        query_rows_add_optional(r, t->n_stacks > 0, c->ticks);
+        query_rows_add_optional(r, t->n_stacks > 0, c->ticks_inherited);
+        query_rows_add_optional(r, t->n_bands > 0, c->bytes);
+        query_rows_add_optional(r, t->n_bands > 0, c->bytes_inherited);
+}
+
+static void finish_centres(struct query_scan *s)
+{
+        FOR_EACH_TARGET(s, t)
+        {
+                struct centres c = { .n = 0 };
+
+                for (uint32_t i = 0; i < t->n_stacks; i++)
+                        if (t->stacks[i])
+                                add_stack(&c, t->stacks[i]->centres, t->stacks[i]->n_centres, t->stacks[i]->ticks, 0);
+                for (uint32_t id = 1; id <= t->n_bands; id++) {
+                        const struct world_band *b = world_band_of(t, id);
+
+                        if (b)
+                                add_stack(&c, b->def->stack, b->def->n_stack, 0, b->bytes);
+                }
+                for (size_t i = 0; i < c.n; i++)
+                        add_centre(s, t, &c.items[i]);
+                s->rows.failed = s->rows.failed || c.failed;
+                free(c.items);
+                idtable_done(&c.by_id);
         }
 }
 
@@ -518,12 +696,12 @@ static void finish_ticky(struct query_scan *s)
                 for (uint32_t i = 0; i < t->n_ticky; i++) {
                         const Hw__TickyCounter *c = t->ticky[i];
 
-                        if (!is_key(s, c->name))
+                        if (!query_is_key(s, c->name))
                                 continue;
-                        begin_row(s, t->name, t->run);
+                        query_begin_row(s, t->name, t->run);
                         query_rows_add_text(&s->rows, c->name);
                         query_rows_add_integer(&s->rows, c->id);
-                        add_optional(&s->rows, c->has_arity, c->arity);
+                        query_rows_add_optional(&s->rows, c->has_arity, c->arity);
                         query_rows_add_text(&s->rows, c->argument_kinds);
                         query_rows_add_integer(&s->rows, c->entries);
                         query_rows_add_integer(&s->rows, c->allocs);
@@ -555,9 +733,9 @@ static void finish_alerts(struct query_scan *s)
                 for (size_t i = 0; t->alerts && i < t->alerts->n_alerts; i++) {
                         const Hw__Alert *a = t->alerts->alerts[i];
 
-                        if (!is_key(s, a->rule))
+                        if (!query_is_key(s, a->rule))
                                 continue;
-                        begin_row(s, t->name, t->run);
+                        query_begin_row(s, t->name, t->run);
                         query_rows_add_text(r, a->rule);
                         query_rows_add_text(r, a->severity);
                         add_enum(r, &hw__alert__state__descriptor, a->has_state, (int)a->state);
@@ -589,9 +767,9 @@ static void add_standing(struct query_scan *s, const struct world_target *t, con
 {
         struct query_rows *r = &s->rows;
 
-        if (!trend || !trend->has_verdict || !is_key(s, of))
+        if (!trend || !trend->has_verdict || !query_is_key(s, of))
                 return;
-        begin_row(s, t->name, t->run);
+        query_begin_row(s, t->name, t->run);
         query_rows_add_text(r, of);
         query_rows_add_integer(r, is_band);
         add_enum(r, &hw__verdict__descriptor, true, (int)trend->verdict);
@@ -616,87 +794,46 @@ static void finish_standing(struct query_scan *s)
         }
 }
 
-/* -------------------------------------------------------------------- events */
-
-static const struct query_column event_columns[] = {
-        { "name", QUERY_TEXT, "", "as in the runtime system: GC_START" },
-        { "time", QUERY_REAL, "s", "of the event" },
-        { "id", QUERY_INTEGER, "", "of its type" },
-        { "capability", QUERY_INTEGER, "", "NULL: none" },
-        { "size", QUERY_INTEGER, "B", "of its payload" },
-        { "place", QUERY_INTEGER, "B", "offset in the log" },
-        { "fields", QUERY_TEXT, "", "its fields, a JSON object: json_extract(fields, '$.thread')" },
-};
-
-static void add_fields(struct query_rows *r, const struct event *e)
-{
-        char *text = NULL;
-        size_t size = 0;
-        FILE *to = open_memstream(&text, &size);
-
-        if (to)
-                event_print_fields(to, e);
-        if (to && fclose(to) == 0)
-                query_rows_add_text(r, text);
-        else
-                r->failed = true;
-        free(text);
-}
-
-static void add_events(struct query_scan *s, const Hw__Update *u)
-{
-        struct event_cursor cursor = { .types = s->types, .message = u->events };
-        struct query_rows *r = &s->rows;
-        char number[16];
-        struct event e;
-
-        if (u->body_case != HW__UPDATE__BODY_EVENTS)
-                return;
-        event_types_define(s->types, u->events);
-        while (event_cursor_next(&cursor, &e)) {
-                const char *name = event_type_name(e.type, number);
-
-                if (!is_in_time(s, e.time_ns) || !is_key(s, name))
-                        continue;
-                begin_row(s, u->target, u->run);
-                query_rows_add_text(r, name);
-                query_rows_add_seconds(r, e.time_ns);
-                query_rows_add_integer(r, e.type->id);
-                add_optional(r, e.capability != EVENT_CAP_NONE, e.capability);
-                query_rows_add_integer(r, e.size_bytes);
-                query_rows_add_integer(r, e.offset);
-                add_fields(r, &e);
-        }
-}
-
 /* ---------------------------------------------------------------- the tables */
 
 #define COLUMNS(c) .columns = c, .n_columns = ARRAY_SIZE(c)
 
+#define NONE      (-1) /* no such column */
+#define OF(a)     (1u << HW__KIND__KIND_TARGET | 1u << HW__KIND__KIND_##a)
+#define OF2(a, b) (OF(a) | OF(b))
+
 const struct query_table query_tables[] = {
-        { "runs", "the newest run of each target: what runs, and how it ended", COLUMNS(run_columns), -1, 0, NULL,
-          finish_runs, false },
-        { "facts", "the newest value of every number that is known", COLUMNS(fact_columns), -1, 0, NULL, finish_facts,
-          false },
-        { "series", "numbers over time", COLUMNS(series_columns), 1, 0, add_series, NULL, .remembered = true },
-        { "collections", "garbage collections, each", COLUMNS(collection_columns), 0, -1, add_collections, NULL,
-          false },
-        { "censuses", "heap censuses, each", COLUMNS(census_columns), 0, -1, add_censuses, NULL, false },
-        { "bands", "what each band of each census holds", COLUMNS(band_columns), 1, 0, add_bands, NULL, false },
-        { "band_names", "the bands of the heap profile", COLUMNS(band_name_columns), -1, 0, NULL, finish_band_names,
-          false },
+        { "runs", "the newest run of each target: what runs, and how it ended", COLUMNS(run_columns), NONE, 0,
+          .finish = finish_runs, .kinds = OF(HEAP) },
+        { "facts", "the newest value of every number that is known", COLUMNS(fact_columns), NONE, 0,
+          .finish = finish_facts },
+        { "series", "numbers over time", COLUMNS(series_columns), 1, 0, add_series, .remembered = true,
+          .kinds = OF(HEAP) },
+        { "collections", "garbage collections, each", COLUMNS(collection_columns), 0, NONE, add_collections,
+          .kinds = OF(GC) },
+        { "censuses", "heap censuses, each", COLUMNS(census_columns), 0, NONE, add_censuses, .kinds = OF(CENSUS) },
+        { "bands", "what each band of each census holds", COLUMNS(band_columns), 1, 0, add_bands,
+          .kinds = OF2(BAND, CENSUS) },
+        { "band_names", "the bands of the heap profile", COLUMNS(band_name_columns), NONE, 0,
+          .finish = finish_band_names, .kinds = OF2(BAND, CENSUS) },
         { "notes", "markers and messages of the program, labels of its threads", COLUMNS(note_columns), 1, 0, add_notes,
-          NULL, false },
-        { "thread_states", "why threads stopped running, counted", COLUMNS(stop_columns), -1, 0, NULL,
-          finish_thread_states, false },
-        { "capabilities", "what each did", COLUMNS(capability_columns), -1, -1, NULL, finish_capabilities, false },
-        { "stacks", "cost-centre stacks of a time profile", COLUMNS(stack_columns), -1, 0, NULL, finish_stacks, false },
-        { "ticky", "ticky counters", COLUMNS(ticky_columns), -1, 0, NULL, finish_ticky, false },
-        { "alerts", "of the built-in rules, and of --rules", COLUMNS(alert_columns), -1, 0, NULL, finish_alerts,
-          false },
-        { "standing", "the verdict on each series and band", COLUMNS(standing_columns), -1, 0, NULL, finish_standing,
-          false },
-        { "events", "every event of a finished log as decoded", COLUMNS(event_columns), 1, 0, add_events, NULL, true },
+          .kinds = OF(NOTE) },
+        { "thread_states", "why threads stopped running, counted", COLUMNS(stop_columns), NONE, 0,
+          .finish = finish_thread_states, .kinds = OF(SCHED) },
+        { "capabilities", "what each did", COLUMNS(capability_columns), NONE, NONE, .finish = finish_capabilities,
+          .kinds = OF(SCHED) },
+        { "cost_centres", "cost centres that a profile of the heap or of time has", COLUMNS(centre_columns), NONE, 0,
+          .finish = finish_centres, .kinds = OF2(PROFILE, BAND) | OF(CENSUS) },
+        { "stacks", "cost-centre stacks of a time profile", COLUMNS(stack_columns), NONE, 0, .finish = finish_stacks,
+          .kinds = OF(PROFILE) },
+        { "ticky", "ticky counters", COLUMNS(ticky_columns), NONE, 0, .finish = finish_ticky, .kinds = OF(TICKY) },
+        { "alerts", "of the built-in rules, and of --rules", COLUMNS(alert_columns), NONE, 0, .finish = finish_alerts },
+        { "standing", "the verdict on each series and band", COLUMNS(standing_columns), NONE, 0,
+          .finish = finish_standing },
+        { "events", "every event of a finished log as decoded", query_event_columns, QUERY_EVENT_COLUMNS, 1, 0,
+          query_add_events, .event_ids = query_event_ids },
+        { "threads", "Haskell threads of a finished log, by its events", query_thread_columns, QUERY_THREAD_COLUMNS,
+          NONE, NONE, query_add_threads, query_finish_threads, .event_ids = query_thread_ids },
 };
 const unsigned n_query_tables = ARRAY_SIZE(query_tables);
 

@@ -10,8 +10,10 @@
 #define HW_CLIENT_QUERY_TABLES_H
 
 #include "client/commands/event_types.h"
+#include "client/feed/feed.h"
 #include "client/query/rows.h"
 #include "client/state/world.h"
+#include "proto/base/idtable.h"
 
 struct query_column {
         const char *name;
@@ -29,19 +31,37 @@ struct query_bounds {
         const char *key;           /* what the table's key column is; NULL: anything */
 };
 
+/* Several bands may have one name, as those of code that a compiler made several tables of. They are one. */
+struct query_band {
+        char *name;                       /* as other runs know it; NULL: not made yet */
+        uint32_t first;                   /* the first band of that name */
+        uint64_t census, bytes, closures; /* of the first: what all of them have in that census */
+};
+
+struct query_threads;
+
 struct query_scan {
         const char *source;
+        struct feed *feed;   /* of that source, while it is read */
         struct world *world; /* of all messages so far */
         struct query_bounds bounds;
-        struct event_types *types; /* of a table of events */
-        char **names;              /* of bands, by id - 1; of the run `names_run` of `names_target` */
-        size_t n_names, names_room;
-        uint32_t names_run;
-        char names_target[WORLD_NAME_MAX + 1];
+        struct event_types *types;     /* of a table of events */
+        struct query_threads *threads; /* of the table of threads */
+        struct query_band *bands;      /* by id - 1; of the run `bands_run` of `bands_target` */
+        size_t n_bands, bands_room;
+        struct idtable bands_by_name;
+        uint32_t bands_run;
+        char bands_target[WORLD_NAME_MAX + 1];
         struct query_rows rows;
 };
 
-void query_scan_done(struct query_scan *s); /* all but the world */
+void query_scan_forget(struct query_scan *s); /* what belongs to one source */
+void query_scan_done(struct query_scan *s);   /* all but feed and world */
+
+/* Source, target and run of a row; and whether one of that time, or with that text in the key column, is wanted. */
+void query_begin_row(struct query_scan *s, const char *target, uint32_t run);
+bool query_is_in_time(const struct query_scan *s, uint64_t ns);
+bool query_is_key(const struct query_scan *s, const char *name);
 
 struct query_table {
         const char *name, *help;
@@ -50,8 +70,10 @@ struct query_table {
         int time, key;                                          /* which of them, or -1 */
         void (*add)(struct query_scan *s, const Hw__Update *u); /* after the world took it; NULL */
         void (*finish)(struct query_scan *s);                   /* NULL */
-        bool events;                                            /* of finished logs alone */
-        bool remembered;                                        /* of a live target: its daemon is asked for them */
+        bool (*event_ids)(const struct query_scan *s,
+                          bool *ret); /* of single events of finished logs: which; or NULL */
+        uint32_t kinds;               /* of messages that it is made of, a bit each; 0: all, and verdicts with them */
+        bool remembered;              /* of a live target: its daemon is asked for them */
 };
 
 extern const struct query_table query_tables[];

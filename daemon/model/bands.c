@@ -287,6 +287,15 @@ void bands_resolve(struct model *m, struct info_table *table)
                 m->sink.band(m->sink.ctx, &entry->band);
 }
 
+void model_want_band(struct model *m, uint32_t band, bool wanted)
+{
+        struct band_entry *entry = band && band <= m->bands.entries.count ? bands_entry(&m->bands, band) : NULL;
+
+        if (entry && wanted != (entry->row_census != BAND_UNWANTED))
+                entry->row_census = wanted ? 0 : BAND_UNWANTED;
+        m->bands.any_unwanted = m->bands.any_unwanted || (entry && !wanted);
+}
+
 uint32_t bands_count(const struct bands *b)
 {
         return b->entries.count;

@@ -52,6 +52,8 @@ static const struct fold_shape band_history_thin = {
         BAND_FIRST_WIDTH_NS,
 };
 
+#define BAND_UNWANTED UINT32_MAX /* row_census of a band whose rows are not wanted (model_want_band) */
+
 /* What each row needs comes first, in one cache line. */
 struct band_entry {
         struct band_entry *follower; /* of the row that came after this one's; NULL: none yet */
@@ -79,6 +81,7 @@ struct bands {
         struct band_entry *newest_row; /* band of the newest row; NULL: none */
         uint64_t left_out;             /* most rows left out of one census */
         bool closed;                   /* no new bands are made */
+        bool any_unwanted;             /* some band is BAND_UNWANTED */
 
         struct pool centres; /* struct cost_centre */
         struct idtable centre_by_id;

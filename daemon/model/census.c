@@ -174,6 +174,8 @@ static inline void add_row(struct census_state *c, struct band_entry *entry, uin
         struct census_rows *buffer = &c->buffers[c->writing];
 
         add_sat(&open->total_bytes, bytes);
+        if (entry && entry->row_census == BAND_UNWANTED && !open->outside)
+                return; /* messages of one from outside count its rows */
         if (entry && entry->row_census == (uint32_t)open->number) {
                 add_sat(&buffer->rows[entry->row].bytes, bytes);
         } else if (!entry || (open->n_rows == buffer->room && !grow(buffer))) {
@@ -303,6 +305,19 @@ bool census_message(struct model *m, const struct hw_event *e)
 }
 
 /* -------------------------------------------------------------------- rows */
+
+bool census_skip_row(struct model *m, const struct hw_event *e)
+{
+        struct bands *b = &m->bands;
+        struct band_entry *entry = bands_expected(b);
+
+        if (!entry || entry->row_census != BAND_UNWANTED || !m->census.is_open || m->census.open.outside ||
+            m->run.breakdown == BREAKDOWN_INFO_TABLE ||
+            !bands_match_expected(b, (const char *)e->payload + 9, e->size - 9))
+                return false;
+        add_sat(&m->census.open.total_bytes, hw_event_u64(e, 1));
+        return true;
+}
 
 /* A row outside a sample is dropped: the beginning of its sample was not seen. */
 void census_row_string(struct model *m, const struct hw_event *e)

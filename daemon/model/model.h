@@ -118,6 +118,12 @@ const struct sched *model_sched(const struct model *m);
 /* Haskell threads: created and not finished, by the log; else those of the newest census from outside; NaN: unknown. */
 double model_threads(const struct model *m);
 const struct bands *model_bands(const struct model *m);
+
+/*
+ * Whether further censuses have rows of that band; without, their totals have it all the same. Those from outside have
+ * all.
+ */
+void model_want_band(struct model *m, uint32_t band, bool wanted);
 const struct census *model_census(const struct model *m); /* newest finished; number 0 when none */
 const struct census_history *model_census_history(const struct model *m);
 const struct notes *model_notes(const struct model *m);

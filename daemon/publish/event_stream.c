@@ -288,7 +288,7 @@ static bool is_full(const struct event_stream *s)
 
 void event_stream_add(struct event_stream *s, uint32_t run, const struct hw_event *e)
 {
-        if (s->wish != EVENTS_FULL)
+        if (s->wish == EVENTS_COUNTED)
                 return;
         if (run != s->run || is_full(s)) {
                 event_stream_flush(s);

@@ -22,7 +22,8 @@
 enum event_wish {
         EVENTS_OFF,
         EVENTS_COUNTED, /* only the counts at the end */
-        EVENTS_FULL     /* every event, and the counts */
+        EVENTS_ALONE,   /* every event, and the counts, but no state */
+        EVENTS_FULL     /* every event, and the counts, and state as without them */
 };
 
 struct event_stream;
@@ -32,7 +33,7 @@ struct event_stream *event_stream_new(const char *target, uint64_t epoch, const 
                                       enum event_wish wish, bool show_arguments);
 void event_stream_destroy(struct event_stream **s);
 
-/* Takes in an event of run `run` (ordinal, from 1); copies what will be sent. Does nothing unless EVENTS_FULL. */
+/* Takes in an event of run `run` (ordinal, from 1); copies what will be sent. Does nothing if EVENTS_COUNTED. */
 void event_stream_add(struct event_stream *s, uint32_t run, const struct hw_event *event);
 
 /* Sends what has been collected. */

@@ -140,7 +140,7 @@ static bool load_rules(struct log_reader *r, const struct log_reader_options *op
         struct diagnostics diagnostics;
         const struct error_sink says = diagnostics_gather(&diagnostics);
 
-        if (options->lists && options->n_rules == 0)
+        if (options->unjudged || (options->lists && options->n_rules == 0))
                 return true; /* the built-in ones would miss what a list does not have, as collections */
         return rulebook_open(&r->rulebook, (char *const *)options->rules, options->n_rules, &says) ||
                error_set(error, "%s", diagnostics.text);
@@ -260,6 +260,8 @@ static bool open_pipeline(struct log_reader *r, struct error *error)
                 .show_arguments = r->options.show_arguments,
                 .events = r->options.events,
                 .origin_ns = r->origin_ns,
+                .event_ids = r->options.event_ids,
+                .unjudged = r->options.unjudged,
                 .rules = r->rulebook.rules,
         };
 
@@ -399,6 +401,12 @@ int log_reader_step(struct log_reader *r)
                 return 0;
         }
         return status < 0 ? status : r->stage != FINISHED;
+}
+
+void log_reader_want_band(struct log_reader *r, uint32_t run, uint32_t band, bool wanted)
+{
+        if (r->pipeline)
+                pipeline_want_band(r->pipeline, run, band, wanted);
 }
 
 int log_reader_fd(const struct log_reader *r)

@@ -43,6 +43,8 @@ struct log_reader_options {
         const char *const *rules;  /* n_rules files of rules beside the built-in ones; borrowed until it is made */
         size_t n_rules;
         enum event_wish events;
+        const bool *event_ids; /* with EVENTS_ALONE: which of all ids; borrowed; NULL: all */
+        bool unjudged;         /* neither growth nor rules: `trend` and `rules` are not used */
         bool show_arguments;
         struct update_sink sink; /* takes all messages; its errors end the reading */
 };
@@ -53,6 +55,12 @@ void log_reader_destroy(struct log_reader **r);
 
 /* Reads on. 1: call again; 0: all logs have been read and the last message was sent; else the sink's error. */
 int log_reader_step(struct log_reader *r);
+
+/*
+ * Whether further censuses of the newest run have that band. `run`: the one that it was defined in; of another one
+ * nothing is changed.
+ */
+void log_reader_want_band(struct log_reader *r, uint32_t run, uint32_t band, bool wanted);
 
 /* The descriptor that the next step reads from and may have to wait for; -1: it waits for nothing. */
 int log_reader_fd(const struct log_reader *r);

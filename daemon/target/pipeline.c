@@ -44,7 +44,8 @@ void pipeline_wire(struct pipeline *p)
         fanout_add(&p->fanout, &own);
         fanout_add(&p->fanout, &sink); /* the publisher first, so that a verdict comes after its samples */
         sink = tracker_sink(p->tracker);
-        fanout_add(&p->fanout, &sink);
+        if (!p->unjudged)
+                fanout_add(&p->fanout, &sink);
         if (p->alerting) {
                 sink = alerting_sink(p->alerting);
                 fanout_add(&p->fanout, &sink);
@@ -53,7 +54,7 @@ void pipeline_wire(struct pipeline *p)
         model_set_sink(p->model, &sink);
         tracker_set_model(p->tracker, p->model);
         publisher_set_model(p->publisher, p->model);
-        publisher_set_tracker(p->publisher, p->tracker);
+        publisher_set_tracker(p->publisher, p->unjudged ? NULL : p->tracker);
 }
 
 static int make_alerting(struct pipeline *p, const struct pipeline_options *given)
@@ -87,7 +88,7 @@ static int make_model(struct pipeline *p, const struct pipeline_options *given)
 
         p->tracker = tracker_new(&config);
         p->model = model_new(&nobody);
-        if (!p->tracker || !p->model || (given->rules && make_alerting(p, given) != 0))
+        if (!p->tracker || !p->model || (given->rules && !p->unjudged && make_alerting(p, given) != 0))
                 return -ENOMEM;
         pipeline_wire(p);
         return 0;
@@ -113,9 +114,10 @@ static struct pipeline *build(const struct pipeline_options *options)
                 (void)snprintf(p->process_only_reason, sizeof(p->process_only_reason), "%s",
                                options->process_only_reason);
         p->labels = options->labels && options->labels[0] ? strdup(options->labels) : NULL;
-        p->publish_raw_events = options->events == EVENTS_FULL;
         p->origin_ns = options->origin_ns;
-        p->counts_alone = options->events == EVENTS_COUNTED;
+        p->events = options->events;
+        p->event_ids = options->event_ids;
+        p->unjudged = options->unjudged;
         p->last_bytes_wall_ns = UNKNOWN_U64;
         p->process.root = "";
         p->decoder = hw_eventlog_new();
@@ -374,6 +376,12 @@ bool pipeline_is_mostly_damaged(const struct pipeline *p, char ret[PIPELINE_UNRE
                        hw_bytes_text(damaged_text, sizeof(damaged_text), (double)stats->lost_bytes),
                        hw_bytes_text(whole_text, sizeof(whole_text), (double)whole));
         return true;
+}
+
+void pipeline_want_band(struct pipeline *p, uint32_t run, uint32_t band, bool wanted)
+{
+        if (run == p->runs)
+                model_want_band(p->model, band, wanted);
 }
 
 bool pipeline_has_run(const struct pipeline *p)

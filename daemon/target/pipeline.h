@@ -44,6 +44,8 @@ struct pipeline_options {
         bool show_arguments;
         enum event_wish events;                /* finished logs only */
         uint64_t origin_ns;                    /* finished logs only: taken from all event times (log_origin.h) */
+        const bool *event_ids;                 /* with EVENTS_ALONE: which of all ids; borrowed; NULL: all */
+        bool unjudged;                         /* neither growth nor rules; finished logs only */
         const struct tracker_config *trend;    /* copied; NULL: one minute, no limit known */
         const struct ruleset *rules;           /* borrowed until pipeline_reload or _destroy; NULL: nothing is judged */
         const struct alert_hooks *alert_hooks; /* copied; NULL: none */
@@ -165,6 +167,9 @@ bool pipeline_is_mostly_damaged(const struct pipeline *p, char ret[PIPELINE_UNRE
 
 /* Whether a header was ever found: otherwise it was not an eventlog. */
 bool pipeline_has_run(const struct pipeline *p);
+
+/* Finished logs: see log_reader_want_band. */
+void pipeline_want_band(struct pipeline *p, uint32_t run, uint32_t band, bool wanted);
 
 /* For finished logs without one: what is wrong with the file. */
 const char *pipeline_why_no_run(const struct pipeline *p);

@@ -33,7 +33,9 @@
 struct pipeline {
         char name[TARGET_NAME_MAX + 1];
         struct source_uri uri;
-        bool live, show_arguments, publish_raw_events, counts_alone, one_run;
+        bool live, show_arguments, one_run, unjudged;
+        enum event_wish events;
+        const bool *event_ids; /* borrowed; NULL: all */
         bool headless;      /* a finished log's run is what another process wrote behind the end of the first */
         uint64_t origin_ns; /* of a finished log: event times begin with it, and are delivered without it */
 

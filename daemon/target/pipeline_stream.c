@@ -95,6 +95,13 @@ static void process_by_tick(struct pipeline *p, const struct hw_event *events, s
         model_events(p->model, events + from, n - from);
 }
 
+static void publish_alone(struct pipeline *p, const struct hw_event *events, size_t n)
+{
+        for (size_t i = 0; i < n; i++)
+                if (!p->event_ids || p->event_ids[events[i].id])
+                        event_stream_add(p->event_stream, p->runs, &events[i]);
+}
+
 /* Publishes events and their effects on the model one by one, so the order of messages depends only on the log. */
 static void publish_one_by_one(struct pipeline *p, const struct hw_event *events, size_t n)
 {
@@ -107,9 +114,11 @@ static void publish_one_by_one(struct pipeline *p, const struct hw_event *events
 /* Returns how many are taken: live, the model stops where rules run out of time. */
 static size_t pass_to_model(struct pipeline *p, const struct hw_event *events, size_t n)
 {
-        if (p->live && !p->publish_raw_events)
+        if (p->live)
                 return model_events(p->model, events, n);
-        if (p->publish_raw_events)
+        if (p->events == EVENTS_ALONE)
+                publish_alone(p, events, n);
+        else if (p->events == EVENTS_FULL)
                 publish_one_by_one(p, events, n);
         else
                 process_by_tick(p, events, n);
@@ -128,7 +137,8 @@ static bool is_behind_end(const struct pipeline *p)
 /* Returns how many are taken. */
 static size_t process_events(struct pipeline *p, const struct hw_event *events, size_t n)
 {
-        if (n == 0 || p->runs == 0 || p->counts_alone) /* the decoder has counted them, which is all that is wanted */
+        if (n == 0 || p->runs == 0 ||
+            p->events == EVENTS_COUNTED) /* the decoder has counted them, which is all that is wanted */
                 return n;
         p->missed_ns = sub_sat(events[0].time_ns, model_time_ns(p->model));
         if (is_behind_end(p)) {
