@@ -1,48 +1,51 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* command.c - `heapwatch query`: SQL over logs, recordings and live targets. */
 #include <ctype.h>
-#include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "client/cli/options.h"
-#include "client/cli/out_file.h"
 #include "client/cli/signals.h"
-#include "client/query/module.h"
-#include "client/query/print.h"
-#include "heapwatch/text.h"
+#include "client/query/answer.h"
 #include "proto/base/array.h"
 #include "proto/base/clock.h"
-#include "proto/base/nearest.h"
 #include "proto/base/time.h"
 
 #define DEFAULT_TIMEOUT_NS (60 * NS_PER_S)
-#define NAMES_MAX          256u /* of tables and columns, to find the nearest of */
+#define EVERY_MIN_NS       (100 * NS_PER_MS)
 
 struct request {
         struct text_list operands; /* the query, then sources */
         struct text_list endpoints;
         struct judging judging;
-        enum query_format format;
-        const char *out;
-        uint64_t timeout_ns;
-        bool list, schema;
+        struct text_list tables; /* that are stored whole, in place of a query */
+        struct query_output output;
+        uint64_t timeout_ns, every_ns;
+        bool list, schema, examples;
 };
 
 static const char *const formats[] = { "table", "csv", "tsv", "json", "ndjson", "markdown", NULL };
+static const char *const charts[] = { "no", "line", "bar", "area", NULL };
 
 static const struct option options[] = {
         OPERAND_LIST("SQL [NAME=]SOURCE", 0, struct request, operands, COMPLETE_TARGET_OR_FILE, NULL),
         OPTION_CONNECT(struct request, endpoints),
-        OPTION_CHOICE("format", 'f', "FORMAT", enum query_format, struct request, format, formats,
+        OPTION_CHOICE("format", 'f', "FORMAT", enum query_format, struct request, output.format, formats,
                       "table (default), csv, tsv, json, ndjson or markdown"),
-        OPTION_TEXT("output", 'o', "FILE", struct request, out, COMPLETE_FILE, "write there"),
+        OPTION_TEXT("output", 'o', "FILE", struct request, output.file, COMPLETE_FILE,
+                    "write there; its suffix is the format: .csv .tsv .json .ndjson .md .svg (of a chart) .sqlite .db"),
+        OPTION_CHOICE("chart", 0, "KIND", enum query_chart, struct request, output.chart, charts,
+                      "draw the rows: line, bar, area; by their first column, a time"),
+        OPTION_LIST("tables", 0, "NAME", struct request, tables, COMPLETE_NOTHING,
+                    "in place of SQL: store this table or view in the database of -o; may be repeated"),
+        OPTION_SECONDS("every", 0, "TIME", struct request, every_ns, 0, 0, "of live targets: answer again, so often"),
         OPTION_SECONDS("timeout", 0, "TIME", struct request, timeout_ns, 1, 0, "stop after this long; default: 60s"),
         OPTION_FLAG("list", 'l', struct request, list, "the tables, views and functions, a line each"),
         OPTION_FLAG("schema", 0, struct request, schema, "the columns of each table, with units"),
+        OPTION_FLAG("examples", 0, struct request, examples, "questions, each with a query that answers it"),
         OPTIONS_OF_TREND(struct request, judging),
         OPTION_RULES(struct request, judging),
         OPTIONS_END,
@@ -68,6 +71,13 @@ static void print_tables(bool columns)
         (void)printf("%-26s %s\n\n%s\n", "diff", "bands of the first two sources side by side, by name", "functions");
         for (const struct query_column *f = query_functions; f->name; f++)
                 (void)printf("%-26s %s\n", f->name, f->help);
+}
+
+static void print_examples(void)
+{
+        for (const struct query_example *e = query_examples; e->question; e++)
+                (void)printf("-- %s\nheapwatch query \"%s\" %s\n\n", e->question, e->sql,
+                             e->sources > 1 ? "old=OLD new=NEW" : "LOG");
 }
 
 /* ------------------------------------------------------------------------ sources */
@@ -128,113 +138,104 @@ static int set_source(const struct request *r, struct query_source *sources, siz
 
 /* -------------------------------------------------------------------------- query */
 
-/* What was meant by the name of a column, or of a table or view, that is not there. */
-static const char *find_nearest(const char *name, bool is_column)
+static int answer_once(const struct request *r, const struct command *c, const char *sql, struct query_source *sources,
+                       size_t n)
 {
-        const char *names[NAMES_MAX];
-        size_t n = 0;
-
-        for (unsigned t = 0; t < n_query_tables; t++)
-                for (unsigned i = 0; is_column && i < query_tables[t].n_columns && n < NAMES_MAX; i++)
-                        names[n++] = query_tables[t].columns[i].name;
-        for (unsigned t = 0; !is_column && t < n_query_tables; t++)
-                names[n++] = query_tables[t].name;
-        for (const struct query_view *v = query_views; !is_column && v->name; v++)
-                names[n++] = v->name;
-        return nearest(name, names, n);
-}
-
-/* SQLite's message, the place in the query, and what may have been meant. */
-static int report_mistake(const struct command *c, sqlite3 *db, const char *sql)
-{
-        const char *why = sqlite3_errmsg(db), *colon = strrchr(why, ':');
-        const int place = sqlite3_error_offset(db);
-        const char *meant =
-                colon && strstr(why, "no such ") == why ? find_nearest(colon + 2, strstr(why, "column")) : NULL;
-        char safe[4096];
-
-        command_error(c, "%s%s%s%s", why, meant ? "; did you mean '" : "", meant ? meant : "", meant ? "'?" : "");
-        if (place >= 0 && !strchr(sql, '\n') && strlen(sql) < sizeof(safe) / 6) {
-                (void)hw_terminal_text(safe, sizeof(safe), sql);
-                (void)fprintf(stderr, "    %s\n    %*s^\n", safe, place, "");
-        }
-        return EXIT_USAGE;
-}
-
-static unsigned terminal_columns(const struct request *r)
-{
-        struct winsize size;
-
-        return !r->out && isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
-}
-
-static int print_result(const struct request *r, const struct command *c, sqlite3_stmt *statement, struct query *q)
-{
-        struct out_file out;
-        int failed = out_file_open(&out, r->out);
-
-        if (failed)
-                return command_error(c, "%s: %s", r->out, strerror(-failed));
-        const int status = query_print(out.to, statement, r->format, terminal_columns(r));
-        failed = out_file_close(&out, status == SQLITE_DONE ? 0 : -ECANCELED);
-        if (status == SQLITE_INTERRUPT && q->late)
-                return command_error(c,
-                                     "the query was stopped after --timeout; bound its time, group before a join, "
-                                     "or give it longer");
-        if (status == SQLITE_INTERRUPT)
-                return EXIT_USAGE; /* by a signal */
-        if (status != SQLITE_DONE)
-                return command_error(c, "%s", sqlite3_errmsg(q->db));
-        if (failed == -EPIPE) /* the reader of the pipe has exited */
-                return EXIT_OK;
-        return failed ? command_error(c, "cannot write: %s", strerror(-failed)) : EXIT_OK;
-}
-
-static int run_query(const struct request *r, const struct command *c, struct query *q, const char *sql)
-{
-        sqlite3_stmt *statement = NULL, *more = NULL;
-        const char *rest = NULL;
+        struct query q = { .sources = sources, .n = n, .until_ms = clock_mono_ms() + r->timeout_ns / NS_PER_MS };
+        struct error error;
         int status;
 
-        if (sqlite3_prepare_v2(q->db, sql, -1, &statement, &rest) != SQLITE_OK)
-                return report_mistake(c, q->db, sql);
-        if (!statement)
-                return command_usage_error(c, "expected a query, such as 'SELECT * FROM facts'");
-        if (sqlite3_prepare_v2(q->db, rest, -1, &more, NULL) != SQLITE_OK || more)
-                status = command_usage_error(c, "expected one query; there is more after its ';'");
+        if (!query_open(&q, &error))
+                status = command_error(c, "%s", error.text);
+        else if (r->tables.n > 0)
+                status = query_store(c, &q, r->tables.items, r->tables.n, r->output.file);
         else
-                status = print_result(r, c, statement, q);
-        (void)sqlite3_finalize(more);
-        (void)sqlite3_finalize(statement);
+                status = query_answer(c, &q, sql, &r->output);
+        query_close(&q);
         return status;
+}
+
+/* On a terminal each answer takes the place of the last one. */
+static int answer_again(const struct request *r, const struct command *c, const char *sql, struct query_source *sources,
+                        size_t n)
+{
+        const bool is_screen = isatty(STDOUT_FILENO);
+        int status = EXIT_OK;
+
+        while (status == EXIT_OK && !signals_stop()) {
+                if (is_screen)
+                        (void)fputs("\033[H\033[2J", stdout);
+                status = answer_once(r, c, sql, sources, n);
+                if (fflush(stdout) != 0 || ferror(stdout))
+                        break;
+                if (status == EXIT_OK && !signals_stop())
+                        (void)poll(NULL, 0, (int)(r->every_ns / NS_PER_MS));
+        }
+        return signals_stop() ? EXIT_OK : status;
 }
 
 static int query_sources(const struct request *r, const struct command *c, const char *sql,
                          struct query_source *sources, size_t n)
 {
-        struct query q = { .sources = sources, .n = n, .until_ms = clock_mono_ms() + r->timeout_ns / NS_PER_MS };
-        struct error error;
-        int status = 0;
+        int status;
 
         signals_catch();
-        status = query_open(&q, &error) ? run_query(r, c, &q, sql) : command_error(c, "%s", error.text);
-        query_close(&q);
+        status = r->every_ns ? answer_again(r, c, sql, sources, n) : answer_once(r, c, sql, sources, n);
         signals_die();
         return status;
 }
 
+/* The format that the name of the file asks for. */
+static void set_format(struct query_output *o)
+{
+        static const struct {
+                const char *suffix;
+                enum query_format format;
+        } known[] = { { ".csv", QUERY_CSV },      { ".tsv", QUERY_TSV },       { ".json", QUERY_JSON },
+                      { ".jsonl", QUERY_NDJSON }, { ".ndjson", QUERY_NDJSON }, { ".md", QUERY_MARKDOWN } };
+        const char *suffix = o->file ? strrchr(o->file, '.') : NULL;
+
+        for (size_t i = 0; suffix && o->format == QUERY_TABLE && i < ARRAY_SIZE(known); i++)
+                if (!strcmp(suffix, known[i].suffix))
+                        o->format = known[i].format;
+}
+
+/* 0, or EXIT_USAGE: options that do not go together. */
+static int check_options(const struct request *r, const struct command *c, const struct query_source *sources, size_t n)
+{
+        if (r->tables.n > 0 && !query_is_database(r->output.file))
+                return command_usage_error(c, "--tables needs -o FILE.sqlite, the database in which they are stored");
+        if (r->output.chart && query_is_database(r->output.file))
+                return command_usage_error(c, "a chart is no table of a database: -o FILE.svg, or without -o");
+        if (r->every_ns && r->every_ns < EVERY_MIN_NS)
+                return command_usage_error(c, "--every: expected at least 100ms");
+        if (r->every_ns && r->output.file)
+                return command_usage_error(c, "--every and -o exclude each other");
+        for (size_t i = 0; r->every_ns && i < n; i++)
+                if (!sources[i].chosen.files.n)
+                        return 0;
+        return r->every_ns ? command_usage_error(c, "--every belongs to live targets; a finished log does not change")
+                           : 0;
+}
+
 static int run_command(void *filled)
 {
-        const struct request *r = filled;
+        struct request *r = filled;
         const struct command *c = &command_query;
-        const size_t n = r->operands.n > 0 ? r->operands.n - 1 : 0;
+        const size_t first = r->tables.n > 0 ? 0 : 1, n = r->operands.n > first ? r->operands.n - first : 0;
 
-        if (r->list || r->schema) {
-                print_tables(r->schema);
+        if (r->list || r->schema || r->examples) {
+                if (r->examples)
+                        print_examples();
+                else
+                        print_tables(r->schema);
                 return EXIT_OK;
         }
         if (n == 0)
-                return command_usage_error(c, "expected a query and at least one source; --schema lists the tables");
+                return command_usage_error(c,
+                                           "expected %sat least one source; --schema lists the tables, --examples "
+                                           "questions",
+                                           first ? "a query and " : "");
         if (n > QUERY_SOURCES_MAX)
                 return command_usage_error(c, "%zu sources are given; %u are possible", n, QUERY_SOURCES_MAX);
         struct query_source *sources = calloc(n, sizeof(*sources));
@@ -242,9 +243,12 @@ static int run_command(void *filled)
                 return command_error(c, "out of memory");
         int status = 0;
         for (size_t i = 0; status == 0 && i < n; i++)
-                status = set_source(r, sources, i, r->operands.items[i + 1], c);
+                status = set_source(r, sources, i, r->operands.items[i + first], c);
+        set_format(&r->output);
         if (status == 0)
-                status = query_sources(r, c, r->operands.items[0], sources, n);
+                status = check_options(r, c, sources, n);
+        if (status == 0)
+                status = query_sources(r, c, first ? r->operands.items[0] : NULL, sources, n);
         free(sources);
         return status;
 }
@@ -252,7 +256,9 @@ static int run_command(void *filled)
 const struct command command_query = {
         .name = "query",
         .summary = "SQL over logs, recordings and live targets",
-        .usage = (const char *const[]){ "SQL [NAME=]SOURCE... [OPTION]...", "--list", "--schema", NULL },
+        .usage = (const char *const[]){ "SQL [NAME=]SOURCE... [OPTION]...",
+                                        "--tables NAME... -o FILE.sqlite [NAME=]SOURCE...",
+                                        "--list | --schema | --examples", NULL },
         .about =
                 "Answers a question in SQL, as SQLite has it. A source is a finished log, a recording or a target of a "
                 "daemon; its tables are in the schema of its name (old.bands), and those of all sources together are "

@@ -35,6 +35,7 @@ struct plot_options {
         int theme;        /* enum plot_theme */
         double width, height;
         bool small_title, no_notes, traces; /* traces: each band as a line of its own, not stacked */
+        bool bars;                          /* stacked, each column by itself */
         bool lines[PLOT_LINES];             /* which are drawn, when known; none: live, or all without censuses */
         bool lines_given;
         const char *order;     /* file with scales and order of another plot; NULL: none */
@@ -67,6 +68,10 @@ int plot_data_add(struct plot_data *d, const Hw__Update *update);
 
 /* ------------------------------------------------------------------- choice */
 
+enum plot_unit { PLOT_BYTES, PLOT_SECONDS, PLOT_NUMBERS };
+
+#define PLOT_UNKNOWN UINT64_MAX /* a line has no point there; in a stack it is 0 */
+
 struct plot_band {
         uint32_t id; /* 0: all others */
         char *label;
@@ -83,6 +88,9 @@ struct plot_chart {
         double integral;        /* byte seconds under all censuses */
         uint64_t peak_ns, peak_bytes;
         uint64_t x_ns, y_bytes; /* scales: the ends of the axes */
+        uint64_t from_ns;       /* where the x axis begins */
+        enum plot_unit unit;    /* PLOT_BYTES, or what all `bytes` are in, `scale` of it each */
+        double scale;
 };
 
 /* 0, -ENODATA when there is neither a census nor a line, or -errno. */
@@ -104,6 +112,7 @@ struct plot_picture {
         const struct plot_data *data;
         const struct plot_chart *chart;
         const struct world_target *t;
+        const char *title; /* NULL: of `t` */
         struct plot_text texts[512];
         size_t n_texts;
         double left, top, right, bottom; /* of the axes */

@@ -106,9 +106,27 @@ static double byte_step_of(double range)
         return step;
 }
 
+/* A round step of the y axis, in what its values are in. */
+static double value_step_of(const struct plot_chart *c, double range)
+{
+        return c->unit == PLOT_BYTES ? byte_step_of(range) : step_of(range * c->scale) / c->scale;
+}
+
+static char *value_text(const struct plot_chart *c, char *out, size_t size, double value)
+{
+        if (c->unit == PLOT_BYTES)
+                return hw_bytes_text(out, size, value);
+        if (c->unit == PLOT_SECONDS)
+                return hw_duration_text(out, size, value * c->scale * 1e9);
+        (void)snprintf(out, size, "%.6g", value * c->scale);
+        return out;
+}
+
 static double x_at(const struct plot_picture *p, double ns)
 {
-        return p->left + (p->right - p->left) * ns / (double)p->chart->x_ns;
+        const double from = (double)p->chart->from_ns;
+
+        return p->left + (p->right - p->left) * (ns - from) / ((double)p->chart->x_ns - from);
 }
 
 static double y_at(const struct plot_picture *p, double bytes)
@@ -118,7 +136,7 @@ static double y_at(const struct plot_picture *p, double bytes)
 
 static void draw_grid(struct plot_picture *p, cairo_t *cr, const struct theme *theme)
 {
-        double range = (double)p->chart->y_bytes, step = byte_step_of(range);
+        double range = (double)p->chart->y_bytes, step = value_step_of(p->chart, range);
 
         theme_use(cr, theme->grid);
         cairo_set_line_width(cr, 0.75);
@@ -131,17 +149,19 @@ static void draw_grid(struct plot_picture *p, cairo_t *cr, const struct theme *t
 
 static void draw_axes(struct plot_picture *p, cairo_t *cr, const struct theme *theme)
 {
-        double range_s = (double)p->chart->x_ns / (double)NS_PER_S, range = (double)p->chart->y_bytes,
-               step = byte_step_of(range);
+        const double from_s = (double)p->chart->from_ns / (double)NS_PER_S,
+                     to_s = (double)p->chart->x_ns / (double)NS_PER_S, range = (double)p->chart->y_bytes;
+        double step = value_step_of(p->chart, range);
         char text[HW_NUMBER_MAX];
 
         use_font(cr, 10, false);
         theme_use(cr, theme->soft);
         cairo_set_line_width(cr, 0.75);
         for (double bytes = 0; bytes <= range; bytes += step)
-                put_text(p, cr, hw_bytes_text(text, sizeof(text), bytes), p->left - 6, y_at(p, bytes) + 3.5, RIGHT, 80);
-        step = step_of(range_s);
-        for (double s = 0; s <= range_s * (1 + 1e-9); s += step) {
+                put_text(p, cr, value_text(p->chart, text, sizeof(text), bytes), p->left - 6, y_at(p, bytes) + 3.5,
+                         RIGHT, 80);
+        step = step_of(to_s - from_s);
+        for (double s = ceil(from_s / step) * step; s <= to_s * (1 + 1e-9); s += step) {
                 (void)snprintf(text, sizeof(text), "%g", round(s / step) * step);
                 cairo_move_to(cr, x_at(p, s * (double)NS_PER_S), p->bottom);
                 cairo_rel_line_to(cr, 0, 4);
@@ -162,6 +182,28 @@ static struct colour colour_of(const struct plot_picture *p, const struct theme 
         return p->chart->bands[band].id ? theme_band(theme, band) : theme->other;
 }
 
+/* What a stack has of a band in a column. */
+static double height_in(const struct plot_band *b, size_t column)
+{
+        return b->bytes[column] == PLOT_UNKNOWN ? 0 : (double)b->bytes[column];
+}
+
+/* A bar for each column, above `below`, which it is added to. */
+static void draw_bars(struct plot_picture *p, cairo_t *cr, const struct theme *theme, size_t band, double *below)
+{
+        const struct plot_chart *c = p->chart;
+        const double width = (p->right - p->left) / (double)c->n_columns * 0.8;
+
+        theme_use(cr, colour_of(p, theme, band));
+        for (size_t i = 0; i < c->n_columns; i++) {
+                const double height = height_in(&c->bands[band], i), y = y_at(p, below[i] + height);
+
+                cairo_rectangle(cr, x_at(p, (double)c->times_ns[i]) - width / 2, y, width, y_at(p, below[i]) - y);
+                below[i] += height;
+        }
+        cairo_fill(cr);
+}
+
 /* The area of one band above `below`, which it is added to. */
 static void draw_area(struct plot_picture *p, cairo_t *cr, const struct theme *theme, size_t band, double *below)
 {
@@ -169,7 +211,7 @@ static void draw_area(struct plot_picture *p, cairo_t *cr, const struct theme *t
         const struct plot_band *b = &c->bands[band];
 
         for (size_t i = 0; i < c->n_columns; i++) {
-                double x = x_at(p, (double)c->times_ns[i]), y = y_at(p, below[i] + (double)b->bytes[i]);
+                double x = x_at(p, (double)c->times_ns[i]), y = y_at(p, below[i] + height_in(b, i));
                 if (i == 0)
                         cairo_move_to(cr, x, y);
                 else
@@ -177,7 +219,7 @@ static void draw_area(struct plot_picture *p, cairo_t *cr, const struct theme *t
         }
         for (size_t i = c->n_columns; i-- > 0;) {
                 cairo_line_to(cr, x_at(p, (double)c->times_ns[i]), y_at(p, below[i]));
-                below[i] += (double)b->bytes[i];
+                below[i] += height_in(b, i);
         }
         cairo_close_path(cr);
         theme_use(cr, colour_of(p, theme, band));
@@ -203,7 +245,8 @@ static void draw_trace(struct plot_picture *p, cairo_t *cr, const struct theme *
         const struct plot_chart *c = p->chart;
 
         for (size_t i = 0; i < c->n_columns; i++)
-                cairo_line_to(cr, x_at(p, (double)c->times_ns[i]), y_at(p, (double)c->bands[band].bytes[i]));
+                if (c->bands[band].bytes[i] != PLOT_UNKNOWN)
+                        cairo_line_to(cr, x_at(p, (double)c->times_ns[i]), y_at(p, (double)c->bands[band].bytes[i]));
         theme_use(cr, theme->hatched ? theme->ink : colour_of(p, theme, band));
         cairo_set_dash(cr, dashes[band % 3], band % 3 ? 2 : 0, 0);
         cairo_set_line_width(cr, 1.5);
@@ -218,6 +261,8 @@ static void draw_bands(struct plot_picture *p, cairo_t *cr, const struct theme *
         for (size_t i = 0; i < p->chart->n_bands; i++) {
                 if (p->options->traces)
                         draw_trace(p, cr, theme, i);
+                else if (p->options->bars)
+                        draw_bars(p, cr, theme, i, below);
                 else
                         draw_area(p, cr, theme, i, below);
         }
@@ -375,8 +420,8 @@ static void draw_key(struct plot_picture *p, cairo_t *cr, const struct theme *th
                 return;
         theme_use(cr, theme->soft);
         y += 4;
-        put_text(p, cr, "band", x + 17, y, LEFT, 100);
-        put_text(p, cr, "at the peak", x + KEY_WIDTH - 16, y, RIGHT, 90);
+        put_text(p, cr, p->title ? "line" : "band", x + 17, y, LEFT, 100);
+        put_text(p, cr, p->title ? "greatest" : "at the peak", x + KEY_WIDTH - 16, y, RIGHT, 90);
         room = (p->bottom - y) / (double)c->n_bands;
         room = room < 15 ? room : 15;
         use_font(cr, room < 12 ? room * 0.8 : 10, false);
@@ -385,7 +430,7 @@ static void draw_key(struct plot_picture *p, cairo_t *cr, const struct theme *th
                 draw_swatch(cr, theme, p, i, x, y - 9);
                 theme_use(cr, theme->ink);
                 put_text(p, cr, c->bands[i].label, x + 17, y, LEFT, KEY_WIDTH - 104);
-                put_text(p, cr, hw_bytes_text(text, sizeof(text), (double)c->bands[i].peak_bytes), x + KEY_WIDTH - 16,
+                put_text(p, cr, value_text(c, text, sizeof(text), (double)c->bands[i].peak_bytes), x + KEY_WIDTH - 16,
                          y, RIGHT, 64);
         }
 }
@@ -425,8 +470,13 @@ static void draw_title(struct plot_picture *p, cairo_t *cr, const struct theme *
         char text[512], facts[320];
         double width = o->width - 2 * MARGIN;
 
-        title_of(p, text, sizeof(text));
-        facts_of(p, facts, sizeof(facts));
+        if (p->title)
+                (void)snprintf(text, sizeof(text), "%s", p->title);
+        else
+                title_of(p, text, sizeof(text));
+        facts[0] = '\0';
+        if (!p->title)
+                facts_of(p, facts, sizeof(facts));
         theme_use(cr, theme->ink);
         use_font(cr, o->small_title ? 11 : 16, true);
         put_text(p, cr, text, MARGIN, MARGIN + (o->small_title ? 8 : 12), LEFT, o->small_title ? width / 2 - 8 : width);

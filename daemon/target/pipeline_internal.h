@@ -36,8 +36,8 @@ struct pipeline {
         bool live, show_arguments, one_run, unjudged;
         enum event_wish events;
         const bool *event_ids; /* borrowed; NULL: all */
-        bool headless;      /* a finished log's run is what another process wrote behind the end of the first */
-        uint64_t origin_ns; /* of a finished log: event times begin with it, and are delivered without it */
+        bool headless;         /* a finished log's run is what another process wrote behind the end of the first */
+        uint64_t origin_ns;    /* of a finished log: event times begin with it, and are delivered without it */
 
         struct source *source;               /* NULL for finished logs */
         struct hw_eventlog *decoder;         /* NULL: a run set aside (run_before.c), no longer read */

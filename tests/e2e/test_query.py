@@ -6,7 +6,12 @@ import csv
 import io
 import json
 import os
+import re
+import shlex
+import signal
+import sqlite3
 import subprocess
+import xml.etree.ElementTree
 
 import pytest
 
@@ -147,6 +152,56 @@ def test_phases_add_up():
     assert len(phases) == 4
 
 
+def test_examples_all_have_an_answer():
+    out = subprocess.run([*QUERY, "--examples"], capture_output=True, text=True, check=True).stdout
+    commands = re.findall(r"^heapwatch query .*$", out, re.M)
+    assert len(commands) >= 10
+    for command in commands:
+        words = [{"old=OLD": f"old={OLDER}", "new=NEW": f"new={LEAKY}", "LOG": str(LEAKY)}.get(w, w) for w in shlex.split(command)[2:]]
+        assert ask(*words), command
+
+
+def test_a_database_has_real_tables(tmp_path):
+    assert ask("SELECT name, time, bytes, bytes FROM bands", LEAKY, "-o", tmp_path / "x.sqlite", form="table") == ""
+    with sqlite3.connect(tmp_path / "x.sqlite") as db:
+        assert [c[1] for c in db.execute("PRAGMA table_info(result)")] == ["name", "time", "bytes", "bytes_2"]
+        assert [list(r) for r in db.execute("SELECT name, time, bytes FROM result")] == \
+            [[r["name"], r["time"], r["bytes"]] for r in ask("SELECT name, time, bytes FROM bands", LEAKY)]
+    ask(f"{LEAKY}", "--tables", "bands", "--tables", "pauses", "-o", tmp_path / "y.db", form="table")
+    with sqlite3.connect(tmp_path / "y.db") as db:
+        assert [r[0] for r in db.execute("SELECT name FROM sqlite_master ORDER BY name")] == ["bands", "pauses"]
+        assert db.execute("SELECT count(*) FROM bands").fetchone()[0] == ask("SELECT count(*) AS n FROM bands", LEAKY)[0]["n"]
+        assert db.execute("SELECT typeof(bytes) FROM bands").fetchone()[0] == "integer"
+    before = (tmp_path / "y.db").read_bytes()
+    assert "no such table" in ask(f"{LEAKY}", "--tables", "band", "-o", tmp_path / "y.db", status=2)
+    assert (tmp_path / "y.db").read_bytes() == before, "a mistake leaves the old file"
+
+
+@pytest.mark.parametrize("suffix, form", [("csv", "csv"), ("tsv", "tsv"), ("json", "json"), ("ndjson", "ndjson"), ("md", "markdown")])
+def test_the_suffix_of_a_file_is_its_format(tmp_path, suffix, form):
+    sql = "SELECT name, bytes FROM bands LIMIT 3"
+    subprocess.run([*QUERY, sql, LEAKY, "-o", tmp_path / f"x.{suffix}"], check=True)
+    text = (tmp_path / f"x.{suffix}").read_text()
+    assert text == (json.dumps(ask(sql, LEAKY)) if form == "json" else ask(sql, LEAKY, form=form)) or json.loads(text) == ask(sql, LEAKY)
+
+
+def test_charts(tmp_path):
+    live = "SELECT time, value AS live FROM series WHERE series = 'live'"
+    draw = lambda sql, kind, *more, status=0: ask(sql, LEAKY, "--chart", kind, *more, form="table", status=status)
+    assert "live" in draw(live, "line") and "KiB" in draw(live, "line"), "the unit is that of the name"
+    largest = ask("SELECT name, max(bytes) AS bytes FROM bands GROUP BY 1 ORDER BY 2 DESC LIMIT 5", LEAKY)
+    bars = draw("SELECT name, max(bytes) AS bytes FROM bands GROUP BY 1 ORDER BY 2 DESC LIMIT 5", "bar").splitlines()
+    assert [line.split()[0] for line in bars] == [r["name"] for r in largest]
+    assert len(bars[0]) >= len(bars[1]) >= len(bars[4]) and "lines more" in draw("SELECT time, name, bytes FROM bands", "area")
+    assert "needs a time" in draw("SELECT name, bytes FROM bands", "line", status=2)
+    assert "two columns" in draw("SELECT 1", "line", status=2) and "no row" in draw(live + " AND 0", "line", status=2)
+    for kind, sql in (("line", live), ("bar", "SELECT time, pause FROM collections"), ("area", "SELECT time, name, bytes FROM bands")):
+        draw(sql, kind, "-o", tmp_path / "x.svg")
+        assert xml.etree.ElementTree.parse(tmp_path / "x.svg").getroot().tag.endswith("svg")
+    assert "below 0" in draw("SELECT time, -value AS live FROM series", "line", "-o", tmp_path / "x.svg", status=2)
+    assert "excludes" in draw(live, "line", "--every", "1", status=2) or "live targets" in draw(live, "line", "--every", "1", status=2)
+
+
 def test_formats_agree():
     sql = "SELECT name, bytes FROM bands LIMIT 7"
     rows = ask(sql, LEAKY)
@@ -169,7 +224,20 @@ def test_a_query_can_only_read(sql):
     assert ask(sql, LEAKY, status=2).startswith("heapwatch query: ")
 
 
+def test_memory_is_bounded():
+    assert "memory" in ask("SELECT length(a || b) FROM (SELECT hex(zeroblob(3e8)) AS a, hex(zeroblob(3e8)) AS b)", LEAKY, status=2)
+
+
 def test_mistakes_are_shown_at_their_place():
+    def mark(sql, *sources):
+        said = ask(sql, *sources or [LEAKY], status=2).splitlines()
+        return said[0], said[1][said[2].index("^"):]
+
+    assert mark("SELECT name,\n\t'ü', slop(time, bytes)\nFROM bands")[1].startswith("slop(")
+    assert "'slope'" in mark("SELECT slop(time, bytes) FROM bands")[0]
+    assert "'bytes'" in mark("SELECT b.byte FROM bands AS b")[0] and mark("SELECT b.byte FROM bands AS b")[1].startswith("b.byte")
+    assert mark("SELECT 1 FROM bandss")[1] == "bandss" and "two sources" in mark("SELECT * FROM diff")[0]
+    assert mark("SELECT 1,\n  FROM bands")[1].startswith("FROM")
     said = ask("SELECT nme FROM bands", LEAKY, status=2).splitlines()
     assert "'name'" in said[0] and said[2].index("^") == said[1].index("nme")
     assert "'bands'" in ask("SELECT 1 FROM band", LEAKY, status=2)
@@ -184,3 +252,9 @@ def test_a_live_target_is_a_source(tmp_path):
     for sql in ("SELECT value FROM facts WHERE fact = 'live_bytes'", "SELECT max(max) AS m FROM series WHERE series = 'live'"):
         assert said(sql) == ask(sql, LEAKY)
     assert "finished log" in said("SELECT * FROM events", status=2)
+    assert "live targets" in ask("SELECT 1", LEAKY, "--every", "1", status=2)
+    again = subprocess.Popen([*QUERY, "SELECT state FROM runs", "leaky", "--connect", daemon.publish, "--every", "0.1", "-f", "ndjson"],
+                             stdout=subprocess.PIPE, text=True)
+    assert [json.loads(again.stdout.readline()) for _ in range(3)] == 3 * [{"state": "ended"}]
+    again.send_signal(signal.SIGINT)
+    again.wait(timeout=10)

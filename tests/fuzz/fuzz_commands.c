@@ -50,6 +50,15 @@ static const struct command_line {
         { &command_post_mortem, JSON_LINES, { "LOG", "--format", "json" } },
         { &command_report, TEXT, { "LOG", "--output", "-", "--format", "svg" } },
         { &command_report, JSON_WHOLE, { "LOG", "--output", "-", "--format", "json" } },
+        { &command_query, TEXT, { "SELECT * FROM top_growing", "LOG", "--timeout", "2" } },
+        { &command_query, JSON_LINES, { "SELECT * FROM bands", "LOG", "--format", "ndjson", "--timeout", "2" } },
+        { &command_query, JSON_LINES, { "SELECT * FROM events", "LOG", "--format", "ndjson", "--timeout", "2" } },
+        { &command_query, TEXT, { "SELECT * FROM threads", "LOG", "--format", "csv", "--timeout", "2" } },
+        { &command_query,
+          TEXT,
+          { "SELECT * FROM cost_centres JOIN band_names", "LOG", "--format", "tsv", "--timeout", "2" } },
+        { &command_query, TEXT, { "SELECT time, name, bytes FROM bands", "LOG", "--chart", "area", "--timeout", "2" } },
+        { &command_query, TEXT, { "SELECT * FROM phases", "LOG", "--format", "markdown", "--timeout", "2" } },
 };
 
 /* ------------------------------------------------------------------- the log */

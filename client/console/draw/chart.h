@@ -33,6 +33,7 @@ struct chart {
         struct time_range range; /* event time, end included */
         uint64_t start_wall_ns;  /* Unix time of event time 0: axis labels are the time of day; 0: event time */
         bool from_zero;          /* the axis begins at 0 */
+        bool stacked;            /* lines are areas, each on those before it */
         struct chart_line lines[CHART_LINES]; /* the first is drawn on top */
         size_t n_lines;
         const char *limit_name; /* NULL: no limit */

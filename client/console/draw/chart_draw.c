@@ -27,12 +27,12 @@ struct plot {
         struct area area;
         const struct chart *chart;
         struct chart_axis axis;
-        int columns, rows; /* in dots */
-        uint8_t *bits;     /* of each cell */
-        uint8_t *lines;    /* of each cell: the line drawn last */
-        bool shapes;       /* lines differ by shape: there are several, and no colours */
-        double *values;    /* scratch, `columns` of them */
-        bool *known;
+        int columns, rows;      /* in dots */
+        uint8_t *bits;          /* of each cell */
+        uint8_t *lines;         /* of each cell: the line drawn last */
+        bool shapes;            /* lines differ by shape: there are several, and no colours */
+        double *values, *below; /* scratch, `columns` of them each */
+        bool *known, *known_below;
 };
 
 struct area chart_plot(struct area area)
@@ -46,9 +46,18 @@ struct area chart_plot(struct area area)
 
 /* -------------------------------------------------------------------- dots */
 
-static void sample(struct plot *p, const struct chart_line *line)
+static void sample(struct plot *p, size_t which)
 {
-        spark_sample(line->past, p->chart->range, line->mode, p->columns, p->values, p->known);
+        const struct chart_line *lines = p->chart->lines;
+
+        spark_sample(lines[which].past, p->chart->range, lines[which].mode, p->columns, p->values, p->known);
+        for (size_t i = 0; p->chart->stacked && i < which; i++) {
+                spark_sample(lines[i].past, p->chart->range, lines[i].mode, p->columns, p->below, p->known_below);
+                for (int x = 0; x < p->columns; x++) {
+                        p->values[x] = (p->known[x] ? p->values[x] : 0) + (p->known_below[x] ? p->below[x] : 0);
+                        p->known[x] = p->known[x] || p->known_below[x];
+                }
+        }
 }
 
 /* A limit far above all lines would flatten them: then it is only named. */
@@ -58,7 +67,7 @@ static void find_axis(struct plot *p)
         double low = INFINITY, high = 0;
 
         for (size_t i = 0; i < c->n_lines; i++) {
-                sample(p, &c->lines[i]);
+                sample(p, i);
                 for (int x = 0; x < p->columns; x++) {
                         if (p->known[x]) {
                                 low = fmin(low, p->values[x]);
@@ -107,7 +116,7 @@ static void draw_line(struct plot *p, size_t which)
         uint8_t columns = p->shapes && !p->canvas->ascii ? shapes[which].columns : 0xff;
         int before = -1;
 
-        sample(p, line);
+        sample(p, which);
         for (int x = 0; x < p->columns; x++) {
                 int y, from;
 
@@ -117,7 +126,7 @@ static void draw_line(struct plot *p, size_t which)
                         continue;
                 }
                 y = height_of(p, p->values[x]);
-                from = line->mode == SPARK_EVENTS ? 0 : before < 0 ? y : before;
+                from = line->mode == SPARK_EVENTS || p->chart->stacked ? 0 : before < 0 ? y : before;
                 for (int i = from < y ? from : y; i <= (from < y ? y : from) && columns >> x % 8 & 1; i++)
                         dot(p, x, i, which);
                 before = y;
@@ -362,7 +371,9 @@ static bool plot_init(struct plot *p, struct canvas *canvas, struct area area, c
         p->lines = calloc(cells, 1);
         p->values = calloc((size_t)p->columns, sizeof(*p->values));
         p->known = calloc((size_t)p->columns, sizeof(*p->known));
-        return p->bits && p->lines && p->values && p->known;
+        p->below = calloc((size_t)p->columns, sizeof(*p->below));
+        p->known_below = calloc((size_t)p->columns, sizeof(*p->known_below));
+        return p->bits && p->lines && p->values && p->known && p->below && p->known_below;
 }
 
 void chart_draw(struct canvas *canvas, struct area area, const struct chart *c)
@@ -385,4 +396,6 @@ void chart_draw(struct canvas *canvas, struct area area, const struct chart *c)
         free(p.lines);
         free(p.values);
         free(p.known);
+        free(p.below);
+        free(p.known_below);
 }
