@@ -109,7 +109,7 @@ static void test_hp_times_that_go_back(void **state)
         (void)state;
         assert_string_equal(hp("JOB \"p\"\nBEGIN_SAMPLE 0.000000\nEND_SAMPLE 0.000000\n"
                                "BEGIN_SAMPLE -0.000035\nA\t10\nEND_SAMPLE -0.000035\n"
-                               "BEGIN_SAMPLE 0.5\nA\t11\nEND_SAMPLE 0.5\nBEGIN_SAMPLE 0.4\nA\t12\nEND_SAMPLE 0.4\n"
+                               "BEGIN_SAMPLE 0.5\nA\t11\nEND_SAMPLE 0.5\nBEGIN_SAMPLE 0.496\nA\t12\nEND_SAMPLE 0.496\n"
                                "BEGIN_SAMPLE 0.6\nEND_SAMPLE 0.6\n"),
                             "PROGRAM_ARGS@0;"
                             "HEAP_PROF_SAMPLE_BEGIN@0;HEAP_PROF_SAMPLE_STRING@0;HEAP_PROF_SAMPLE_END@0;"
