@@ -235,7 +235,8 @@ void pipeline_check_runner(struct pipeline *p)
         bool own;
 
         if (p->kept || p->open || p->rebuild || pipeline_in_run(p) || p->ended.known || p->no_run_comes ||
-            !find_run_directory(p, directory, sizeof(directory), &own))
+            !find_run_directory(p, directory, sizeof(directory), &own) ||
+            run_life_has_living_socket(source_uri_path(&p->uri)))
                 return;
         run_life_read(directory, &life);
         if (life.end == RUN_LIFE_ENDED && own) {

@@ -158,6 +158,15 @@ bool run_life_directory(const char *socket, char *ret, size_t size)
         return name && fnmatch(PATTERN, name + 1, 0) == 0;
 }
 
+bool run_life_has_living_socket(const char *socket)
+{
+        const char *slash = strrchr(socket, '/');
+        int pid;
+
+        return sscanf(slash ? slash + 1 : socket, AGENT_SOCKET_OF_RUN "-%d", &pid) == 1 && pid > 0 &&
+               process_has_program(pid);
+}
+
 /* ---------------------------------------------------------------- removing */
 
 void run_life_remove(const char *directory)
@@ -170,13 +179,13 @@ void run_life_remove(const char *directory)
         while (d && (e = readdir(d))) {
                 const bool is_output = !strcmp(e->d_name, "output");
 
-                if (e->d_name[0] != '.' && lstat(path_in(path, directory, e->d_name), &st) == 0 &&
-                    !(is_output && st.st_size > 0))
+                if (e->d_name[0] != '.' && !run_life_has_living_socket(e->d_name) &&
+                    lstat(path_in(path, directory, e->d_name), &st) == 0 && !(is_output && st.st_size > 0))
                         (void)unlink(path);
         }
         if (d)
                 (void)closedir(d);
-        (void)rmdir(directory); /* fails, as it should, if the program's output is in it */
+        (void)rmdir(directory); /* fails, as it should, if the program's output or a living socket is in it */
 }
 
 static bool is_left(const char *directory)

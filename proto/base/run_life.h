@@ -42,7 +42,13 @@ void run_life_read(const char *directory, struct run_life *ret);
 /* The directory of a run whose agent's socket has this path. False: it is another socket. */
 bool run_life_directory(const char *socket, char *ret, size_t size);
 
-/* Removes a run's directory and what is in it, but not the output of its program, unless that is empty. */
+/* Whether this is the socket of a process that `run --follow` has found, SOCKET-PID, and that process is there. */
+bool run_life_has_living_socket(const char *socket);
+
+/*
+ * Removes a run's directory and what is in it, but not the output of its program, unless that is empty, nor sockets of
+ * processes that go on: their daemon may not have connected to them yet.
+ */
 void run_life_remove(const char *directory);
 
 /* Removes directories in `parent` whose run was killed, or ended a day ago unknown to a daemon; no new ones. */

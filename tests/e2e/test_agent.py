@@ -521,12 +521,19 @@ def test_a_program_that_becomes_a_daemon(directory, bare, way):
     of_every_build(directory, check)
 
 
-def test_a_daemon_whose_agent_begins_late(directory, bare):
+@pytest.mark.parametrize("stopped", [False, True], ids=["heapwatchd answers", "heapwatchd answers when run has ended"])
+def test_a_daemon_whose_agent_begins_late(directory, bare, stopped):
     """A runtime without a log is served from its first collection on: while the daemon runs towards it, `run` waits."""
     with Daemon(directory) as daemon:
         command = ["run", "--no-top", "--follow", "--name", "first", "--", bare["plain"], "daemon-late", f"0.2{os.getpid()}"]
-        done = client(*command, env={"HEAPWATCH_DIR": str(directory)})
-        assert done.returncode == 0 and b"unwatched" not in done.stderr, done.stderr
+        with open(directory / "errors", "w") as errors, running(
+                CLIENT, *command, env={**os.environ, "HEAPWATCH_DIR": str(directory)}, stdin=subprocess.DEVNULL, stderr=errors) as run:
+            wait_for(lambda: daemon.target("first"), "the first process")
+            if stopped:
+                os.kill(daemon.process.pid, signal.SIGSTOP)
+            run.wait(DEADLINE_S)
+            os.kill(daemon.process.pid, signal.SIGCONT)
+        assert run.returncode == 0 and "unwatched" not in (errors := (directory / "errors").read_text()), errors
         (pid,) = map(int, subprocess.run(["pgrep", "-f", f"^{bare['plain']} daemon-late {command[-1]}$"], capture_output=True,
                                          text=True).stdout.split())
         try:

@@ -157,6 +157,32 @@ static void test_hostile(void **state)
         assert_int_equal(rmdir(r.parent), 0);
 }
 
+/* The daemon may not have connected yet to a process that goes on after its run. */
+static void test_sockets_of_the_living(void **state)
+{
+        static const char *const gone[] = { "agent", "agent.pid", "agent-0", "agent-1073741823" };
+        struct run r = begin(-1);
+        char path[200], own[200];
+
+        (void)state;
+        kill_runner(&r);
+        kill_program(&r);
+        (void)snprintf(own, sizeof(own), "%s/agent-%d", r.directory, getpid());
+        assert_int_equal(close(open(own, O_WRONLY | O_CREAT, 0600)), 0);
+        assert_true(run_life_has_living_socket(own));
+        for (size_t i = 0; i < sizeof(gone) / sizeof(*gone); i++) {
+                (void)snprintf(path, sizeof(path), "%s/%s", r.directory, gone[i]);
+                assert_int_equal(close(open(path, O_WRONLY | O_CREAT, 0600)), 0);
+                assert_false(run_life_has_living_socket(path));
+        }
+        run_life_remove(r.directory);
+        assert_int_equal(access(own, F_OK), 0);
+        assert_int_equal(access(path, F_OK), -1);
+        assert_int_equal(unlink(own), 0);
+        assert_int_equal(rmdir(r.directory), 0); /* all else is gone */
+        assert_int_equal(rmdir(r.parent), 0);
+}
+
 static void test_directory(void **state)
 {
         char directory[64];
@@ -174,9 +200,8 @@ static void test_directory(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_killed),
-                cmocka_unit_test(test_ended),
-                cmocka_unit_test(test_hostile),
+                cmocka_unit_test(test_killed),    cmocka_unit_test(test_ended),
+                cmocka_unit_test(test_hostile),   cmocka_unit_test(test_sockets_of_the_living),
                 cmocka_unit_test(test_directory),
         };
 
