@@ -42,8 +42,8 @@ const char *answer_tone_name(enum answer_tone tone)
 /* ------------------------------------------------------------ in one word */
 
 static const char *const endings[] = {
-        [KILLED] = "killed", [ENDED_BADLY] = "failed",    [CRASHED] = "crashed",
-        [LOST] = "lost",     [FAILED] = "cannot be read", [AWAITED] = "waiting",
+        [KILLED] = "killed",         [ENDED_BADLY] = "failed", [CRASHED] = "crashed", [LOST] = "lost",
+        [FAILED] = "cannot be read", [AWAITED] = "waiting",    [STOPPED] = "stopped",
 };
 
 static bool ended_badly(const struct evidence *e)
@@ -64,9 +64,11 @@ static void one_word(struct answers *a, const struct evidence *e)
 {
         static const enum answer_tone tones[] = { ANSWER_DIM, ANSWER_GOOD, ANSWER_WARN, ANSWER_BAD };
 
-        if (ended_badly(e) || (e->ending == AWAITED && !e->t->run)) {
+        if (ended_badly(e) || e->ending == STOPPED || (e->ending == AWAITED && !e->t->run)) {
                 a->word = endings[e->ending == ENDED_BADLY && has_crashed(e) ? CRASHED : e->ending];
-                a->tone = e->ending == AWAITED ? ANSWER_DIM : e->ending == LOST ? ANSWER_WARN : ANSWER_BAD;
+                a->tone = e->ending == AWAITED                        ? ANSWER_DIM
+                          : e->ending == LOST || e->ending == STOPPED ? ANSWER_WARN
+                                                                      : ANSWER_BAD;
                 return;
         }
         if (e->early) {

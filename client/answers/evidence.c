@@ -132,6 +132,8 @@ static enum ending ending_of(const Hw__Target *state, bool live)
         case HW__TARGET__STATE__STATE_WAITING:
         case HW__TARGET__STATE__STATE_CONNECTED:
                 return AWAITED;
+        case HW__TARGET__STATE__STATE_STOPPED:
+                return STOPPED;
         default:
                 return STILL_RUNS;
         }
@@ -539,7 +541,7 @@ void evidence_of(struct evidence *ret, const struct world_target *t, bool live)
         *ret = (struct evidence){ .t = t, .live = live, .ending = ending_of(t->target, live), .detail = "" };
         if (t->target && t->target->detail)
                 ret->detail = t->target->detail;
-        ret->over = !live || (ret->ending != STILL_RUNS && ret->ending != AWAITED);
+        ret->over = !live || (ret->ending != STILL_RUNS && ret->ending != AWAITED && ret->ending != STOPPED);
         find_growth(ret);
         find_alert(ret);
 }

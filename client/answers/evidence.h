@@ -10,7 +10,7 @@
 #include "proto/eventlog/advice.h"
 
 /* ENDED_SOMEHOW: its log is finished, and was not completed. */
-enum ending { STILL_RUNS, ENDED, ENDED_SOMEHOW, ENDED_BADLY, KILLED, CRASHED, LOST, FAILED, AWAITED };
+enum ending { STILL_RUNS, ENDED, ENDED_SOMEHOW, ENDED_BADLY, KILLED, CRASHED, LOST, FAILED, AWAITED, STOPPED };
 
 struct evidence {
         const struct world_target *t;

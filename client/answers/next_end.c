@@ -2,6 +2,7 @@
 /* next_end.c - what to do next: what keeps a target from being seen, and how its program ended. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "client/answers/advice.h"
 #include "proto/eventlog/advice.h"
@@ -17,6 +18,20 @@ static void append_cannot_be_read(char *text, const struct evidence *e)
 }
 
 CONDITION(not_begun, e->ending == AWAITED)
+
+CONDITION(is_stopped, e->ending == STOPPED)
+
+static void append_stopped(char *text, const struct evidence *e)
+{
+        const Hw__Run *run = e->t->target->run_info;
+
+        if (run && run->pid && strstr(e->detail, "SIGSTOP"))
+                append_text(text, "Let it go on: kill -CONT %" PRIu32 " (fg in its terminal)", run->pid);
+        else
+                append_text(text, "Let whoever has stopped it continue it");
+        append_text(text, "; meanwhile heapwatch why %s and heapwatch threads %s read it as it is", e->t->name,
+                    e->t->name);
+}
 
 CONDITION(no_collections, advised(e, HW_ADVICE_NO_GC_EVENTS))
 
@@ -88,6 +103,7 @@ const struct advice advice_of_end[] = {
         { "cannot-be-read", cannot_be_read, .append = append_cannot_be_read },
         { "not-begun", not_begun,
           .text = "Start the program with +RTS -l; heapwatch run -- PROGRAM starts and watches it" },
+        { "stopped", is_stopped, .append = append_stopped },
         { "no-collections", no_collections,
           .text = "Run it with +RTS -l: collections are not in its log, so nothing is known of its heap" },
         { "not-flushed", keeps_events, .append = append_keeps_events },

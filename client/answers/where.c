@@ -736,6 +736,7 @@ WHEN(is_met_soon, e->near)
 WHEN(at_any_time, e->limit && e->limit->has_low_ns && limit_at(e->limit) == 0)
 WHEN(is_ahead, e->limit && e->limit->has_low_ns)
 WHEN(no_limit, !known_limit(e))
+WHEN(is_stopped, e->ending == STOPPED)
 WHEN(too_early, is_too_early(e))
 WHEN(rises_elsewhere, !e->over && e->early)
 WHEN(may_have_met, may_have_met_limit(e))
@@ -791,6 +792,7 @@ static const struct phrase_row untils[] = {
           "later][ ({ahead_interval})]: {limit_ahead}",
           ANSWER_DIM },
         { "no-limit", no_limit, "No limit is known", ANSWER_DIM },
+        { "stopped", is_stopped, "Not while it is stopped: {known}[{used}]", ANSWER_DIM },
         { "too-early", too_early, "Too early to say; by the rate, in about {early_mid}: {known}[{used}]", ANSWER_DIM },
         { "other-limit", rises_elsewhere, "No time is known: {known}[{used}]", ANSWER_DIM },
         { "may-have-met", may_have_met, "Not known whether it met its limit: {known}", ANSWER_DIM },

@@ -357,6 +357,10 @@ void answer_wrong(struct target_answer *a, const struct evidence *e)
         } else if (e->ending == AWAITED && !e->t->run) {
                 a->key = "nothing-yet";
                 append_text(a->text, "Nothing to see yet: %s", e->detail[0] ? e->detail : "waiting for its log");
+        } else if (e->ending == STOPPED) {
+                a->key = "stopped";
+                a->tone = ANSWER_WARN;
+                append_text(a->text, "It is %s; nothing is judged until it goes on", e->detail);
         } else if (e->rise && e->rise->sentence) {
                 a->key = "stopped-rising";
                 a->tone = ANSWER_WARN;

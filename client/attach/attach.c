@@ -385,6 +385,14 @@ static bool bring_in(const struct request *q, const struct ghc_process *p, const
         return start_log(q, socket, *ret == AGENT_BEGUN, error);
 }
 
+/* The agent in it answers nobody before it goes on. */
+static bool may_answer(const struct ghc_process *p, struct error *error)
+{
+        return !p->agent || p->obstacle != OBSTACLE_STOPPED ||
+               error_set(error, "the agent is in it, and %s: %s", obstacle_reason(p->obstacle),
+                         "let it go on (kill -CONT PID), and try again");
+}
+
 static int fail(const struct command *command, const char *program, const struct error *error)
 {
         return command_error(command, "%s: %s", program, error->text);
@@ -456,6 +464,8 @@ static int attach(void *filled)
         if (!lock_process(&p, &error) || !process_find(q->program, &p, &error))
                 return fail(&command_attach, q->program, &error);
         process_reveal(&p);
+        if (!may_answer(&p, &error))
+                return fail(&command_attach, q->program, &error);
         if (p.obstacle != OBSTACLE_NONE)
                 return attach_process(q, p.pid, p.obstacle);
         /* No daemon is started for a program that cannot be attached to. */
@@ -528,7 +538,7 @@ static int detach(void *filled)
                 (void)error_set(&error, "the agent is not in it");
                 return fail(&command_detach, q->program, &error);
         }
-        if (!lock_process(&p, &error))
+        if (!may_answer(&p, &error) || !lock_process(&p, &error))
                 return fail(&command_detach, q->program, &error);
         link.wait_ms = PATIENCE_MS;
         bool answered = find_agent(&link, &p, &target, socket, sizeof(socket));

@@ -65,9 +65,17 @@ static bool see_user(void *ctx, const char *line)
         return sscanf(line, "Uid: %*u %u", (uid_t *)ctx) != 1; /* the effective one */
 }
 
-static bool see_tracer(void *ctx, const char *line)
+struct hindrance {
+        char state;
+        int tracer;
+};
+
+static bool see_hindrance(void *ctx, const char *line)
 {
-        return sscanf(line, "TracerPid: %d", (int *)ctx) != 1;
+        struct hindrance *h = ctx;
+
+        (void)sscanf(line, "State: %c", &h->state);
+        return sscanf(line, "TracerPid: %d", &h->tracer) != 1;
 }
 
 /* Also of a file that was replaced or removed meanwhile: the kernel says that behind the name. */
@@ -96,9 +104,9 @@ static void set_obstacle(struct ghc_process *p, enum obstacle obstacle)
 
 static void judge(struct ghc_process *p, const struct maps *maps)
 {
-        int tracer = 0;
+        struct hindrance h = { 0 };
 
-        each_line(p->pid, "status", see_tracer, &tracer);
+        each_line(p->pid, "status", see_hindrance, &h);
         set_obstacle(p, p->fit.obstacle);
         if (!p->fit.fits)
                 return;
@@ -106,10 +114,12 @@ static void judge(struct ghc_process *p, const struct maps *maps)
                 set_obstacle(p, OBSTACLE_OTHER_MACHINE);
         if (!maps->libc)
                 set_obstacle(p, OBSTACLE_OTHER_LIBC);
-        else if (tracer != 0)
+        else if (h.tracer != 0)
                 set_obstacle(p, OBSTACLE_TRACED);
+        else if (h.state == 'T')
+                set_obstacle(p, OBSTACLE_STOPPED);
         if (p->obstacle == OBSTACLE_TRACED)
-                (void)error_set(&p->why, "process %d already traces it", tracer);
+                (void)error_set(&p->why, "process %d already traces it", h.tracer);
 }
 
 /* Processes of one program are many in places, and its file may be large: it is read once. */

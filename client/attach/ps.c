@@ -19,7 +19,7 @@ static const char *attachable(const struct ghc_process *p)
         const char *missing = permission_missing_here();
 
         if (p->agent)
-                return "the agent is in it";
+                return p->obstacle == OBSTACLE_STOPPED ? "the agent is in it; it is stopped" : "the agent is in it";
         if (p->why.text[0]) {
                 static char text[sizeof(p->why.text) + 64];
                 (void)snprintf(text, sizeof(text), "%s: %s",

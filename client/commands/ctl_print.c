@@ -20,8 +20,8 @@
 static const char *state_name(const Hw__Target *t)
 {
         static const char *const names[] = {
-                "unknown", "waiting",    "connected", "running", "ended",
-                "crashed", "unreadable", "removed",   "lost",    "failed",
+                "unknown",    "waiting", "connected", "running", "ended",   "crashed",
+                "unreadable", "removed", "lost",      "failed",  "stopped",
         };
 
         if (!t->has_state || t->state < 0 || (size_t)t->state >= ARRAY_SIZE(names))

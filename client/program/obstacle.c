@@ -20,6 +20,8 @@ static const struct {
         [OBSTACLE_OTHER_LIBC] = { "it does not use glibc as a shared library, whose dlopen is needed",
                                   "link the agent into it (docs/AGENT.md)" },
         [OBSTACLE_TRACED] = { "another process traces it", "end that debugger or tracer" },
+        [OBSTACLE_STOPPED] = { "it is stopped (SIGSTOP or Ctrl-Z)",
+                               "let it go on (kill -CONT PID), then detach and attach again" },
         [OBSTACLE_OTHER_MACHINE] = { "the agent can be loaded into running programs on x86-64 only",
                                      "start it with `heapwatch run`" },
         [OBSTACLE_ENVIRONMENT] = { "it was started with an environment that had been cleared (sudo, env -i)",

@@ -19,6 +19,7 @@ enum obstacle {
         OBSTACLE_NO_EVENTLOG,
         OBSTACLE_OTHER_LIBC,
         OBSTACLE_TRACED, /* of its process, for attach: */
+        OBSTACLE_STOPPED,
         OBSTACLE_OTHER_MACHINE,
         OBSTACLE_ENVIRONMENT, /* of a program that was started below another one, for run: */
         OBSTACLE_SKIPPED,

@@ -148,7 +148,9 @@ Hw__Trend *encode_trend(struct encoder *e, const struct tracker *t, struct subje
                 PUT(out, band, subject.band);
         else
                 PUT(out, series, (Hw__Series)subject.series);
-        if (!subject.band && subject.series == SERIES_LIVE && growth->live.known)
+        if (!growth)
+                ; /* nothing is judged now */
+        else if (!subject.band && subject.series == SERIES_LIVE && growth->live.known)
                 put_verdict(e, out, t, &growth->live.trend);
         else if (tracker_verdict(t, subject, &r))
                 put_verdict(e, out, t, &r);
@@ -212,6 +214,18 @@ static void put_verdicts(Hw__Growth *out, const struct growth *g)
         PUT_GROWTH(out, blocks, &g->blocks);
         PUT_GROWTH(out, rss, &g->rss);
         PUT_GROWTH(out, foreign, &g->foreign);
+}
+
+Hw__Growth *encode_no_growth(struct encoder *e, const char *key, const char *why)
+{
+        Hw__Growth *out = encoder_message(e, &hw__growth__descriptor);
+
+        if (!out)
+                return NULL;
+        PUT(out, where, HW__GROWTH__WHERE__WHERE_UNKNOWN);
+        out->key = encoder_text(e, key);
+        out->sentence = encoder_text(e, why);
+        return out;
 }
 
 Hw__Growth *encode_growth(struct encoder *e, const struct bands *bands, const struct growth *g)

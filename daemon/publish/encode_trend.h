@@ -8,10 +8,11 @@
 
 /*
  * With statistics of its windows, up to the newest event. The verdict on live data is that of `growth`, and its word is
- * by what rises, of the same moment.
+ * by what rises, of the same moment. `growth` NULL: without a verdict.
  */
 Hw__Trend *encode_trend(struct encoder *e, const struct tracker *t, struct subject subject, const struct growth *growth,
                         const struct rising_subjects *rising);
+Hw__Growth *encode_no_growth(struct encoder *e, const char *key, const char *why);
 Hw__Growth *encode_growth(struct encoder *e, const struct bands *bands, const struct growth *growth);
 Hw__ThreadRise *encode_threads(struct encoder *e, const struct bands *bands, const struct thread_rise *r);
 Hw__EarlyWarning *encode_early(struct encoder *e, const struct tracker *t, const struct bands *bands,

@@ -137,7 +137,8 @@ bool publisher_pending(struct publisher *p)
 
         collect_changes(p);
         return has_heap(p) || has_gc(p) || (p->changes & others) || p->gathered.n_bands ||
-               p->gathered.notes_last > p->gathered.notes_sent || (p->tracker && tracker_any_due(p->tracker));
+               p->gathered.notes_last > p->gathered.notes_sent ||
+               (p->tracker && (p->trends_changed || tracker_any_due(p->tracker)));
 }
 
 void publisher_flush(struct publisher *p, uint64_t wall_ns)
@@ -182,10 +183,17 @@ void publisher_set_clock(struct publisher *p, uint64_t wall_ns)
 void publisher_state(struct publisher *p, const struct target_facts *facts, const struct health *health,
                      uint64_t wall_ns)
 {
+        const bool stopped = facts->state == HW__TARGET__STATE__STATE_STOPPED;
+
         p->wall_ns = wall_ns;
         collect_changes(p);
         if (send_target(p, facts, NULL))
                 p->changes &= ~(unsigned)MODEL_RUN;
+        if (stopped != p->stopped) { /* verdicts, rates and countdowns are not of a program that stands still */
+                p->stopped = stopped;
+                p->changes |= MODEL_HEAP | MODEL_GC;
+                p->trends_changed = true;
+        }
         if (health)
                 (void)send_health(p, health, NULL); /* repeated in the heartbeat */
 }
@@ -199,6 +207,7 @@ void publisher_begin_run(struct publisher *p, uint64_t wall_ns)
                 send_gap(p, HW__KIND__KIND_NOTE);
         gathered_clear(&p->gathered);
         p->profile_seen = p->ticky_seen = 0;
+        p->stopped = p->trends_changed = false;
         p->sent = 0;
         collect_changes(p);
         p->changes &= MODEL_RUN; /* cleared state is not published: zeros before any event would be wrong */

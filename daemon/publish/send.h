@@ -38,7 +38,9 @@ struct publisher {
         const struct alerts *alerts; /* borrowed; NULL: none */
         alert_extra_fn *alert_extra; /* NULL: nothing to add */
         void *alert_extra_ctx;
-        int error; /* of the sink */
+        bool stopped;        /* its process is: nothing of it is judged, and it has no rates */
+        bool trends_changed; /* all of them, by that */
+        int error;           /* of the sink */
 };
 
 /*

@@ -131,6 +131,8 @@ bool send_heap(struct publisher *p, struct snapshot *to)
 
         update.body_case = HW__UPDATE__BODY_HEAP;
         update.heap = encode_heap(p->encoder, model_run(p->model), model_heap(p->model));
+        if (update.heap && p->stopped)
+                update.heap->has_allocation_rate_bps = false;
         if (update.heap && p->tracker && tracker_has_last_values(p->tracker)) {
                 tracker_standing(p->tracker, &last);
                 PUT_U64(update.heap, live_bytes, last.live_bytes);
@@ -165,6 +167,8 @@ bool send_gc(struct publisher *p, struct snapshot *to)
 
         update.body_case = HW__UPDATE__BODY_GC;
         update.gc = encode_gc(p->encoder, model_gc(p->model));
+        if (update.gc && p->stopped)
+                update.gc->has_gc_share = false;
         if (update.gc && !to)
                 put_collections(p, update.gc);
         if (!send_update(p, &update, to))

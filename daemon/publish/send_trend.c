@@ -38,7 +38,8 @@ static void put_state(struct publisher *p, Hw__Trends *out, const struct trend_s
 {
         struct encoder *e = p->encoder;
 
-        out->growth = encode_growth(e, model_bands(p->model), &s->of.growth);
+        out->growth = p->stopped ? encode_no_growth(e, "stopped", "its process is stopped: nothing is judged")
+                                 : encode_growth(e, model_bands(p->model), &s->of.growth);
         if (out->growth && s->of.growth.where != GROWTH_LIVE)
                 out->growth->sentence = with_rise(e, out->growth->sentence, s);
         out->scale = encode_scale(e, tracker_config_of(p->tracker));
@@ -67,7 +68,8 @@ static bool send_part(struct publisher *p, const struct subject *subjects, uint3
         update.trends = &body;
         body.trends = encoder_calloc(p->encoder, n, sizeof(*body.trends));
         for (uint32_t i = 0; !p->encoder->failed && i < n; i++) {
-                Hw__Trend *row = encode_trend(p->encoder, p->tracker, subjects[i], &s->of.growth, &s->rising);
+                Hw__Trend *row = encode_trend(p->encoder, p->tracker, subjects[i], p->stopped ? NULL : &s->of.growth,
+                                              &s->rising);
                 if (row && ended_rising(s) && !subjects[i].band && subjects[i].series == s->of.early.series &&
                     row->verdict < HW__VERDICT__VERDICT_GROWING)
                         row->sentence = with_rise(p->encoder, row->sentence, s);
@@ -82,14 +84,28 @@ static struct trend_state read_state(const struct publisher *p)
 
         tracker_standing(p->tracker, &s.of);
         tracker_rising(p->tracker, &s.rising);
-        s.has_threads = tracker_thread_rise(p->tracker, &s.threads);
+        s.has_threads = tracker_thread_rise(p->tracker, &s.threads) && !p->stopped;
+        s.of.has_early &= !p->stopped;
+        s.of.has_limit &= !p->stopped;
         return s;
+}
+
+/* The next of those that are due, or of all. */
+static uint32_t collect_next(struct publisher *p, uint32_t *at, struct subject subjects[LIMIT_TRENDS_PER_UPDATE])
+{
+        uint32_t n = 0;
+
+        if (!p->trends_changed)
+                return tracker_collect_due(p->tracker, subjects, LIMIT_TRENDS_PER_UPDATE);
+        while (n < LIMIT_TRENDS_PER_UPDATE && tracker_next(p->tracker, at, &subjects[n]))
+                n++;
+        return n;
 }
 
 bool send_trends_due(struct publisher *p)
 {
         struct subject subjects[LIMIT_TRENDS_PER_UPDATE];
-        uint32_t n = tracker_collect_due(p->tracker, subjects, LIMIT_TRENDS_PER_UPDATE);
+        uint32_t at = 0, n = collect_next(p, &at, subjects);
         bool good = true;
 
         if (!n && !tracker_early_is_due(p->tracker))
@@ -98,8 +114,9 @@ bool send_trends_due(struct publisher *p)
         tracker_early_was_published(p->tracker);
         do {
                 good = send_part(p, subjects, n, &s, NULL) && good;
-                n = tracker_collect_due(p->tracker, subjects, LIMIT_TRENDS_PER_UPDATE);
+                n = collect_next(p, &at, subjects);
         } while (n > 0);
+        p->trends_changed = false;
         return good;
 }
 

@@ -45,14 +45,12 @@ static const struct generation second = { "/sys/fs/cgroup",
                                           "memory.events",
                                           { "inactive_file", "active_file", "slab_reclaimable" } };
 
-static bool lists_memory(const char *controllers, size_t size)
+static bool lists(const char *controllers, size_t size, const char *controller)
 {
-        static const char memory[] = "memory";
-
         while (size) {
                 const char *comma = memchr(controllers, ',', size);
                 size_t n = comma ? (size_t)(comma - controllers) : size;
-                if (n == sizeof(memory) - 1 && !memcmp(controllers, memory, n))
+                if (n == strlen(controller) && !memcmp(controllers, controller, n))
                         return true;
                 n += comma != NULL;
                 controllers += n;
@@ -61,21 +59,21 @@ static bool lists_memory(const char *controllers, size_t size)
         return false;
 }
 
-/* One line "N:CONTROLLERS:PATH", terminated. Returns its version if it governs memory. */
-static const struct generation *parse_line(const char *line, const char **ret_path)
+/* One line "N:CONTROLLERS:PATH", terminated. Returns its version if it has that controller. */
+static const struct generation *parse_line(const char *line, const char *controller, const char **ret_path)
 {
         const char *controllers = strchr(line, ':'), *path = controllers ? strchr(controllers + 1, ':') : NULL;
 
         if (!path || path[1] != '/')
                 return NULL;
         *ret_path = path + 1;
-        if (lists_memory(controllers + 1, (size_t)(path - controllers - 1)))
+        if (lists(controllers + 1, (size_t)(path - controllers - 1), controller))
                 return &first;
         return path == controllers + 1 ? &second : NULL;
 }
 
 /* Finds the group in the text of /proc/PID/cgroup; cuts it into lines. */
-static const struct generation *find_group(char *text, const char **ret_path)
+static const struct generation *find_group(char *text, const char *controller, const char **ret_path)
 {
         const struct generation *found = NULL;
 
@@ -84,7 +82,7 @@ static const struct generation *find_group(char *text, const char **ret_path)
                 const char *path;
                 if (end)
                         *end++ = '\0';
-                const struct generation *g = parse_line(text, &path);
+                const struct generation *g = parse_line(text, controller, &path);
                 if (g) {
                         found = g;
                         *ret_path = path;
@@ -137,21 +135,44 @@ static void cut_last(char *group)
                 *slash = '\0';
 }
 
-/* The group of a process, "" for the root. NULL when there is none, or it is outside of what our namespace shows. */
-static const struct generation *group_of(const char *root, uint32_t pid, char group[KERNEL_PATH_MAX])
+/*
+ * The group of a process for that controller, "" for the root. NULL when there is none, or it is outside of what our
+ * namespace shows.
+ */
+static const struct generation *find_group_of(const char *root, uint32_t pid, const char *controller,
+                                              char group[KERNEL_PATH_MAX])
 {
         char text[KERNEL_PATH_MAX + 4096];
         const char *path = NULL;
 
         if (kernel_file_read(text, sizeof(text), "%s/proc/%u/cgroup", root, pid) < 0)
                 return NULL;
-        const struct generation *g = find_group(text, &path);
+        const struct generation *g = find_group(text, controller, &path);
         if (!g || strstr(path, "/..") || strlen(path) >= KERNEL_PATH_MAX)
                 return NULL;
         memcpy(group, path, strlen(path) + 1);
         if (!strcmp(group, "/"))
                 group[0] = '\0';
         return g;
+}
+
+static const struct generation *group_of(const char *root, uint32_t pid, char group[KERNEL_PATH_MAX])
+{
+        return find_group_of(root, pid, "memory", group);
+}
+
+bool cgroup_is_frozen(const char *root, uint32_t pid)
+{
+        char group[KERNEL_PATH_MAX], text[256];
+        const struct generation *g = find_group_of(root, pid, "freezer", group);
+        uint64_t frozen;
+
+        if (g == &first)
+                return kernel_file_read(text, sizeof(text), "%s/sys/fs/cgroup/freezer%s/freezer.state", root, group) >=
+                               0 &&
+                       !strncmp(text, "FROZEN", 6);
+        return g && kernel_file_read(text, sizeof(text), "%s%s%s/cgroup.events", root, g->mount, group) >= 0 &&
+               kernel_field(text, "frozen", &frozen) && frozen;
 }
 
 bool cgroup_oom_file(const char *root, uint32_t pid, char *ret_path, size_t size)

@@ -18,6 +18,9 @@ void cgroup_memory(const char *root, uint32_t pid, struct process_sample *s);
  */
 void cgroup_company(const char *root, uint32_t pid, char *ret_group, size_t size, uint64_t *ret_shared);
 
+/* Whether the kernel has stopped all processes of its group (cgroup.freeze, freezer.state). */
+bool cgroup_is_frozen(const char *root, uint32_t pid);
+
 /* The file that counts OOM kills in the process's own group; only while it lives. False: there is none. */
 bool cgroup_oom_file(const char *root, uint32_t pid, char *ret_path, size_t size);
 

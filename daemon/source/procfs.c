@@ -131,6 +131,12 @@ static int sample_stat(const char *root, uint32_t pid, struct process_sample *s)
                 (void)ticks_to_ns(sum, &s->cpu_ns); /* else it stays unknown, as do these: */
         (void)stat_number(text, STAT_MINOR_FAULTS, &s->minor_faults);
         (void)stat_number(text, STAT_MAJOR_FAULTS, &s->major_faults);
+        if (state && *state == 'T')
+                s->stop = PROCESS_STOPPED;
+        else if (state && *state == 't')
+                s->stop = PROCESS_TRACED;
+        else if (state && *state != 'R' && cgroup_is_frozen(root, pid))
+                s->stop = PROCESS_FROZEN;
         return 0;
 }
 
@@ -177,6 +183,7 @@ int procfs_sample(const char *root, uint32_t pid, struct process_sample *ret_sam
 
         memset(&s, 0xff, sizeof(s)); /* all unknown */
         s.cgroup[0] = '\0';
+        s.stop = PROCESS_NOT_STOPPED;
         for (unsigned i = 0; i < MAPPED_FILES; i++)
                 s.pages.files[i].path[0] = '\0';
         s.wall_ns = clock_wall_ns();

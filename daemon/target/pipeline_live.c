@@ -14,6 +14,7 @@
 #include "daemon/source/procfs.h"
 #include "daemon/target/pipeline_internal.h"
 #include "daemon/target/rebuild.h"
+#include "heapwatch/text.h"
 #include "proto/base/error.h"
 
 #define GONE_AFTER_NS   UINT64_C(1000000000) /* process gone and no bytes for 1 s: the run is over */
@@ -204,9 +205,40 @@ static void find_host_pid(struct pipeline *p)
                 model_set_host_pid(p->model, peer);
 }
 
+/*
+ * Reported from the second look on: heapwatch itself stops a process for moments, to read it. Nothing is judged while
+ * it lasts; the publisher keeps verdicts, rates and countdowns back.
+ */
+static void check_stop(struct pipeline *p, const struct process_sample *sample, bool first_look)
+{
+        static const char *const by[] = { [PROCESS_STOPPED] = "SIGSTOP or Ctrl-Z",
+                                          [PROCESS_TRACED] = "a debugger or another tracer holds it",
+                                          [PROCESS_FROZEN] = "its control group is frozen" };
+        const uint64_t now_ns = clock_mono_ns();
+        char detail[128], length[HW_NUMBER_MAX];
+
+        if (sample->stop == PROCESS_NOT_STOPPED) {
+                p->stopped_mono_ns = 0;
+                (void)pipeline_happens(p, ON_CONTINUE, NULL);
+                return;
+        }
+        if (p->stopped_mono_ns == 0) {
+                p->stopped_mono_ns = now_ns;
+                p->stopped_before = first_look;
+                return;
+        }
+        (void)snprintf(detail, sizeof(detail), "stopped for %s%s (%s)", p->stopped_before ? "at least " : "",
+                       hw_duration_text(length, sizeof(length), (double)(now_ns - p->stopped_mono_ns)),
+                       by[sample->stop]);
+        (void)pipeline_happens(p, ON_STOP, detail);
+        if (p->life == LIFE_STOPPED)
+                (void)snprintf(p->detail, sizeof(p->detail), "%s", detail); /* each heartbeat publishes it */
+}
+
 void pipeline_poll_process(struct pipeline *p, uint64_t wall_ns)
 {
         const struct run *run = model_run(p->model);
+        const bool first_look = !p->process.seen;
         struct process_sample sample;
 
         if (p->rebuild)
@@ -228,6 +260,7 @@ void pipeline_poll_process(struct pipeline *p, uint64_t wall_ns)
                 break;
         }
         tracker_set_local(p->tracker, true);
+        check_stop(p, &sample, first_look);
         uint64_t time_ns = model_event_time(p->model, wall_ns);
         if (time_ns != UNKNOWN_U64)
                 model_process(p->model, time_ns, &sample);

@@ -33,6 +33,14 @@ struct resident_pages {
         struct mapped_file files[MAPPED_FILES]; /* largest first */
 };
 
+/* Why a process makes no progress, though it could. */
+enum process_stop {
+        PROCESS_NOT_STOPPED,
+        PROCESS_STOPPED, /* by SIGSTOP or from a terminal: state T */
+        PROCESS_TRACED,  /* by a debugger: state t */
+        PROCESS_FROZEN,  /* with its control group */
+};
+
 struct process_sample {
         uint64_t rss_bytes;
         uint64_t files_bytes; /* of it, pages of files that the kernel can take back */
@@ -45,11 +53,12 @@ struct process_sample {
         uint64_t address_space_bytes;       /* virtual memory */
         uint64_t address_space_limit_bytes; /* RLIMIT_AS; UNKNOWN when unlimited */
         uint64_t cgroup_current_bytes;
-        uint64_t cgroup_held_bytes;  /* what of it cannot be taken back: without the cache of files */
-        uint64_t cgroup_max_bytes;   /* smallest limit on the way to the root; UNKNOWN when unlimited */
-        uint64_t wall_ns;            /* when it was read, Unix time */
-        uint64_t cgroup_shared;      /* 1: other processes are in this cgroup, too; 0: this one alone */
-        char cgroup[120];            /* its path; of a longer one the end; "" when not known */
+        uint64_t cgroup_held_bytes; /* what of it cannot be taken back: without the cache of files */
+        uint64_t cgroup_max_bytes;  /* smallest limit on the way to the root; UNKNOWN when unlimited */
+        uint64_t wall_ns;           /* when it was read, Unix time */
+        uint64_t cgroup_shared;     /* 1: other processes are in this cgroup, too; 0: this one alone */
+        char cgroup[120];           /* its path; of a longer one the end; "" when not known */
+        enum process_stop stop;
         struct resident_pages pages; /* the newest; older than the sample when a reading takes the kernel long */
 };
 

@@ -24,6 +24,7 @@ static const struct {
         [HW__TARGET__STATE__STATE_CRASHED] = { "crashed", TINT_BAD, true },
         [HW__TARGET__STATE__STATE_LOST] = { "lost", TINT_BAD, true },
         [HW__TARGET__STATE__STATE_FAILED] = { "failed", TINT_BAD, true },
+        [HW__TARGET__STATE__STATE_STOPPED] = { "stopped", TINT_WARN, false },
         [HW__TARGET__STATE__STATE_UNREADABLE] = { "unreadable", TINT_BAD, false },
         [HW__TARGET__STATE__STATE_REMOVED] = { "removed", TINT_DIM, true },
 };
@@ -153,7 +154,10 @@ uint64_t scene_now_ns(const struct scene *s, const struct world_target *t)
         const Hw__Run *run = t->target ? t->target->run_info : NULL;
         uint64_t age_ns, wall_ns = s->now_wall_ns;
 
-        if (!s->live || state_of(t) != HW__TARGET__STATE__STATE_RUNNING || !run || !run->has_start_wall_ns)
+        const bool goes_on =
+                state_of(t) == HW__TARGET__STATE__STATE_RUNNING || state_of(t) == HW__TARGET__STATE__STATE_STOPPED;
+
+        if (!s->live || !goes_on || !run || !run->has_start_wall_ns)
                 return t->event_time_ns;
         if (scene_stale(s, t, &age_ns))
                 wall_ns -= age_ns; /* the last frame stays as it was */

@@ -436,6 +436,39 @@ static void killed_for_want_of_memory(void **state)
         }
 }
 
+/* By a signal, by a tracer, or with its control group: in either generation. */
+static void stopped_processes(void **state)
+{
+        static const struct {
+                const char *stat, *cgroup, *file, *text;
+                enum process_stop stop;
+        } cases[] = {
+                { STAT("S"), "0::/g\n", "sys/fs/cgroup/g/cgroup.events", "populated 1\nfrozen 0\n",
+                  PROCESS_NOT_STOPPED },
+                { STAT("R"), "0::/g\n", "sys/fs/cgroup/g/cgroup.events", "populated 1\nfrozen 0\n",
+                  PROCESS_NOT_STOPPED },
+                { STAT("T"), "0::/g\n", "sys/fs/cgroup/g/cgroup.events", "", PROCESS_STOPPED },
+                { STAT("t"), "0::/g\n", "sys/fs/cgroup/g/cgroup.events", "", PROCESS_TRACED },
+                { STAT("S"), "0::/g\n", "sys/fs/cgroup/g/cgroup.events", "populated 1\nfrozen 1\n", PROCESS_FROZEN },
+                { STAT("D"), "6:freezer:/f\n4:memory:/m\n0::/\n", "sys/fs/cgroup/freezer/f/freezer.state", "FROZEN\n",
+                  PROCESS_FROZEN },
+                { STAT("D"), "6:freezer:/f\n4:memory:/m\n0::/\n", "sys/fs/cgroup/freezer/f/freezer.state", "THAWED\n",
+                  PROCESS_NOT_STOPPED },
+                { STAT("S"), "4:memory:/m\n", "sys/fs/cgroup/freezer/f/freezer.state", "FROZEN\n",
+                  PROCESS_NOT_STOPPED },
+        };
+        struct process_sample s;
+
+        (void)state;
+        for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+                process(cases[i].stat);
+                tree("proc/42/cgroup", cases[i].cgroup);
+                tree(cases[i].file, cases[i].text);
+                assert_int_equal(procfs_sample(dir, 42, &s), 0);
+                assert_int_equal(s.stop, cases[i].stop);
+        }
+}
+
 static void cgroup_first_generation(void **state)
 {
         (void)state;
@@ -517,6 +550,7 @@ int main(void)
                 test_in_dir(cgroup_in_a_container),
                 test_in_dir(killed_for_want_of_memory),
                 test_in_dir(cgroup_first_generation),
+                test_in_dir(stopped_processes),
                 test_in_dir(hostile_cgroup_files),
                 test_in_dir(this_very_process),
         };

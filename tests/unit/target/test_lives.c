@@ -137,17 +137,40 @@ static uint32_t shown_pid(const struct program *g)
         return g->pid % PROCESSES + 1;
 }
 
-/* Another program begins now. Its pid may be that of an earlier one. */
-static void start_program(struct program *g)
+static void set_process_state(const struct program *g, char state)
 {
         char path[160], text[256];
 
-        g->pid = w.pids++;
-        g->start_ns = now_ns - now_ns % (SECOND_NS / 100);
         process_path(path, g->pid);
-        (void)snprintf(text, sizeof(text), "1 (p) S 1 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 %llu 0 0\n",
+        (void)snprintf(text, sizeof(text), "1 (p) %c 1 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 %llu 0 0\n", state,
                        (unsigned long long)(g->start_ns / (SECOND_NS / 100)));
         write_file(path, text);
+}
+
+/* Another program begins now. Its pid may be that of an earlier one. */
+static void start_program(struct program *g)
+{
+        g->pid = w.pids++;
+        g->start_ns = now_ns - now_ns % (SECOND_NS / 100);
+        set_process_state(g, 'S');
+}
+
+/* SIGSTOP, a debugger, SIGCONT; for two looks. */
+static void stop_or_continue(const struct program *g)
+{
+        static const char states[] = { 'T', 't', 'S' };
+        const char state = states[roll(3)];
+        char path[160];
+
+        process_path(path, g->pid);
+        note(" %c", state);
+        if (access(path, F_OK) < 0)
+                return;
+        set_process_state(g, state);
+        for (int i = 0; i < 2; i++) {
+                now_ns += SECOND_NS;
+                targets_heartbeat(w.targets);
+        }
 }
 
 static void kill_program(const struct program *g)
@@ -449,7 +472,7 @@ static void step(void)
 {
         const unsigned k = (w.kind + roll(w.kinds)) % NAMES;
         struct program *g = &w.programs[k];
-        const uint32_t what = roll(16);
+        const uint32_t what = roll(17);
 
         note("\n  %s", kinds[k].name);
         if (!target(k) && what > 3) {
@@ -458,6 +481,10 @@ static void step(void)
                 return;
         }
         switch (what) {
+        case 16:
+                note(" stop");
+                stop_or_continue(g);
+                break;
         case 0:
                 note(" add");
                 add(k);

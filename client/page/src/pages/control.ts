@@ -9,6 +9,7 @@ import { h, setAttr, setText, visible } from "../dom.ts";
 import type { Alert } from "../state/wire.ts";
 import type { CpuProfile } from "../state/cpu.ts";
 import type { Target } from "../state/target.ts";
+import { isThere } from "../widgets/facts.ts";
 
 const SURE_MS = 4000; // within which a second click confirms the first
 const PROFILE_TIMES = [1, 5, 10, 30, 60]; // s
@@ -149,7 +150,7 @@ export function heapControl(app: App): { root: HTMLElement; update: (t: Target |
     function update(target: Target | undefined, running: boolean): void {
         if (t?.key !== target?.key) actions.say("", false);
         t = target;
-        root.hidden = !app.view.server.control || t?.state?.state !== "STATE_RUNNING";
+        root.hidden = !app.view.server.control || !isThere(t?.state);
         what.hidden = now.hidden = running;
     }
     return { root, update };
@@ -169,7 +170,7 @@ export function threadsControl(app: App): { root: HTMLElement; update: (t: Targe
     function update(target: Target | undefined, running: boolean): void {
         if (t?.key !== target?.key) actions.say("", false);
         t = target;
-        root.hidden = !app.view.server.control || t?.state?.state !== "STATE_RUNNING";
+        root.hidden = !app.view.server.control || !isThere(t?.state);
         now.hidden = running;
     }
     return { root, update };

@@ -9,7 +9,7 @@ import { Readings } from "../state/readings.ts";
 import type { Target } from "../state/target.ts";
 import { seconds } from "../state/wire.ts";
 import { bytes, count, duration, UNKNOWN } from "../units.ts";
-import { twoLines } from "../widgets/facts.ts";
+import { isThere, twoLines } from "../widgets/facts.ts";
 import { setName } from "../widgets/name.ts";
 import { type Column, Table } from "../widgets/table.ts";
 import { threadsControl } from "./control.ts";
@@ -94,7 +94,7 @@ export class GroupSection {
         const of = read?.run !== undefined && read.run !== t.run ? "Of an earlier run. " : "";
         if (found) return `${of}${[...found.sentences, ...(found.others ? [`${count(found.others)} smaller groups are left out`] : []), ...(found.complete ? [] : ["incomplete: some threads, or parts of their stacks, could not be read"])].join("\n")}`;
         if (!app.view.server.control) return "What its threads wait for is not shown: this server reads it when it is started with --allow-control.";
-        return t.state?.state === "STATE_RUNNING" ? "What the threads of the program do or wait for, and where. It needs no preparation, and is stopped for the few milliseconds in which its stacks are copied." : "";
+        return isThere(t.state) ? "What the threads of the program do or wait for, and where. It needs no preparation, and is stopped for the few milliseconds in which its stacks are copied." : "";
     }
 
     done(): void {

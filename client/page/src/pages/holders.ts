@@ -15,6 +15,7 @@ import { type Column, Table } from "../widgets/table.ts";
 import { Treemap } from "../widgets/treemap.ts";
 import { holdsText, searching, title } from "./common.ts";
 import { heapControl } from "./control.ts";
+import { isThere } from "../widgets/facts.ts";
 
 interface Part { name: string; bytes: number; own?: number; closures?: number; of: number; place?: number } // place: in the tree, to open
 
@@ -84,7 +85,7 @@ export function holders(app: App): Page {
         if (found) return `${of}${[...found.sentences, ...unreached(found)].join("\n")}`;
         if (app.meta) return "This report has no heap: heapwatch report NAME --heap keeps it.";
         if (!app.view.server.control) return "Its heap is not shown: this server reads it when it is started with --allow-control.";
-        return t.state?.state === "STATE_RUNNING" ? "What is in the heap of the program by type, and who holds it. The program needs no preparation; it is stopped while its heap is copied, some 100 ms for 100 MB and never " +
+        return isThere(t.state) ? "What is in the heap of the program by type, and who holds it. The program needs no preparation; it is stopped while its heap is copied, some 100 ms for 100 MB and never " +
             "more than a second. Who holds what needs three times as much memory as the heap." : "A heap is read from a program that runs.";
     }
 

@@ -59,12 +59,17 @@ export class Facts {
 const STATES: Record<string, [string, string]> = {
     STATE_WAITING: ["waiting", "dim"], STATE_CONNECTED: ["connected", "dim"], STATE_RUNNING: ["running", "good"],
     STATE_ENDED: ["ended", "dim"], STATE_CRASHED: ["crashed", "bad"], STATE_FAILED: ["failed", "bad"],
-    STATE_LOST: ["lost", "bad"], STATE_UNREADABLE: ["unreadable", "bad"],
+    STATE_STOPPED: ["stopped", "warn"], STATE_LOST: ["lost", "bad"], STATE_UNREADABLE: ["unreadable", "bad"],
 };
 
 function words(t: TargetState | undefined): [string, string] {
     const [text, tone] = STATES[t?.state ?? ""] ?? ["–", "dim"];
     return t?.state === "STATE_CRASHED" && t.exitSignal ? ["killed", tone] : [text, tone];
+}
+
+// Its process is there, and can be read: also while it is stopped.
+export function isThere(t: TargetState | undefined): boolean {
+    return t?.state === "STATE_RUNNING" || t?.state === "STATE_STOPPED";
 }
 
 export function stateText(t: TargetState | undefined): string {
