@@ -12,6 +12,9 @@
  * A missing directory could be made by anybody where others may write: our own
  * default one is then created, another is refused.
  *
+ * In a user namespace without the machine's root, root's directories belong to the overflow uid, as do those of all
+ * users that are not mapped. Only directories that are root's on every machine are taken for root's then.
+ *
  * A volume of a container, as an emptyDir of Kubernetes, is the root of a mount that
  * belongs to root and is writable for all: whoever mounts it is let in by that.
  */
@@ -28,6 +31,7 @@
 #include <unistd.h>
 
 #include "heapwatch/wire.h"
+#include "proto/base/array.h"
 #include "proto/base/error.h"
 #include "proto/base/private_directory.h"
 #include "proto/base/unix_socket.h"
@@ -60,6 +64,35 @@ static bool parent_of(const char *path, char out[PATH_MAX])
         return realpath(slash ? copy : ".", out) != NULL;
 }
 
+/* The uid by which the kernel shows users that this process's namespace does not have; 0: it has them all. */
+static uid_t unmapped_uid(void)
+{
+        unsigned long first, outside, count, uid = 0;
+        FILE *f = fopen("/proc/self/uid_map", "re");
+        const bool partial = f && fscanf(f, "%lu %lu %lu", &first, &outside, &count) == 3 && count < UINT32_MAX;
+
+        if (f)
+                (void)fclose(f);
+        f = partial ? fopen("/proc/sys/kernel/overflowuid", "re") : NULL;
+        if (f && fscanf(f, "%lu", &uid) != 1)
+                uid = 0;
+        if (f)
+                (void)fclose(f);
+        return (uid_t)uid;
+}
+
+/* The machine's own, such as those above a runtime directory, in a namespace that does not have root. */
+static bool is_of_unmapped_root(const char *path, uid_t uid)
+{
+        static const char *const own[] = { "/", "/dev", "/dev/shm", "/home", "/run", "/run/user",
+                                           "/tmp", "/var", "/var/lib", "/var/tmp" };
+        bool listed = false;
+
+        for (size_t i = 0; i < ARRAY_SIZE(own); i++)
+                listed |= !strcmp(path, own[i]);
+        return listed && uid != 0 && uid == unmapped_uid();
+}
+
 /* The root of a mount that root made, as far as the kernel tells (Linux 5.8). */
 static bool is_volume(const char *path)
 {
@@ -79,9 +112,11 @@ bool trust_parents(const char *directory, uid_t owner, struct error *error)
         for (;;) {
                 if (stat(at, &st) < 0)
                         return error_set(error, "%s: %s", at, strerror(errno));
-                if (!is_one_of_us(st.st_uid, owner))
-                        return error_set(error, "%s: %s above it belongs to another user, who may replace it",
-                                         directory, at);
+                if (!is_one_of_us(st.st_uid, owner) && !is_of_unmapped_root(at, st.st_uid))
+                        return error_set(error, "%s: %s above it belongs to %s, who may replace it", directory, at,
+                                         st.st_uid != 0 && st.st_uid == unmapped_uid()
+                                                 ? "a user whom this user namespace does not have"
+                                                 : "another user");
                 if ((st.st_mode & S_IWOTH) && !(st.st_mode & S_ISVTX) && !is_volume(at))
                         return error_set(error, "%s is in %s, where anyone may rename it", directory, at);
                 char *slash = strrchr(at, '/');

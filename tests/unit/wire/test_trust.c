@@ -163,6 +163,34 @@ static void planted(void **state)
         assert_int_equal(chown(f->top, 0, 0), 0);
 }
 
+static bool write_map(const char *path, unsigned inside, unsigned outside)
+{
+        FILE *f = fopen(path, "w");
+
+        return f && fprintf(f, "%u %u 1\n", inside, outside) > 0 && fclose(f) == 0;
+}
+
+/* As its root: /tmp is the overflow uid's then, and so is what root has made. 77: no right to make one. */
+static int trust_in_user_namespace(struct fixture *f)
+{
+        const uid_t uid = geteuid();
+        char directory[] = "/tmp/trust-XXXXXX", endpoint[64], of_root[128];
+        struct error error;
+
+        if (!mkdtemp(directory))
+                return 1;
+        if (unshare(CLONE_NEWUSER) < 0 || !write_map("/proc/self/uid_map", 0, uid)) {
+                (void)rmdir(directory);
+                return 77;
+        }
+        (void)snprintf(endpoint, sizeof(endpoint), "ipc://%s/request", directory);
+        (void)snprintf(of_root, sizeof(of_root), "%s/x", f->directory);
+        const int r = trust_endpoint(endpoint, &error);
+        const bool refuses = !trust_parents(of_root, geteuid(), &error) && strstr(error.text, "user namespace");
+        (void)rmdir(directory);
+        return r != 0 ? 2 : refuses ? 0 : 3;
+}
+
 /* In a child of another user: no right to enter, and who listens. */
 static int as_another_user(int (*act)(struct fixture *f), struct fixture *f)
 {
@@ -173,6 +201,22 @@ static int as_another_user(int (*act)(struct fixture *f), struct fixture *f)
                 _exit(become_another_user() ? act(f) : 99);
         assert_true(child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status));
         return WEXITSTATUS(status);
+}
+
+static void user_namespaces(void **state)
+{
+        struct fixture *f = *state;
+
+        if (!another_user_is_possible()) {
+                skip();
+                return;
+        }
+        assert_int_equal(chmod(f->top, 0755), 0);
+        assert_int_equal(chmod(f->directory, 0755), 0);
+        const int r = as_another_user(trust_in_user_namespace, f);
+        if (r == 77)
+                skip(); /* no right to make one */
+        assert_int_equal(r, 0);
 }
 
 static int may_not_enter(struct fixture *f)
@@ -229,6 +273,7 @@ int main(void)
                 cmocka_unit_test_setup_teardown(ours, set_up, tear_down),
                 cmocka_unit_test_setup_teardown(writable, set_up, tear_down),
                 cmocka_unit_test_setup_teardown(volumes, set_up, tear_down),
+                cmocka_unit_test_setup_teardown(user_namespaces, set_up, tear_down),
                 cmocka_unit_test_setup_teardown(links_and_files, set_up, tear_down),
                 cmocka_unit_test_setup_teardown(missing, set_up, tear_down),
                 cmocka_unit_test_setup_teardown(planted, set_up, tear_down),
