@@ -12,6 +12,11 @@
  */
 #include "daemon/model/clock.h"
 
+#include <stdio.h>
+
+#include "daemon/model/model.h"
+#include "daemon/model/notes_private.h"
+#include "heapwatch/text.h"
 #include "proto/base/ckd.h"
 #include "daemon/model/state.h"
 #include "proto/base/time.h"
@@ -181,8 +186,24 @@ void clock_wall(struct model *m, const struct hw_event *e)
         if (ckd_mul(&wall, hw_event_u64(e, 4), NS_PER_S) || ckd_add(&wall, wall, hw_event_u32(e, 12)) ||
             wall < e->time_ns)
                 return;
-        m->run.start_wall_ns = wall - e->time_ns;
+        wall -= e->time_ns;
+        if (m->run.start_wall_ns == UNKNOWN_U64 || sub_abs(wall, m->run.start_wall_ns) < CLOCK_STEP_NS)
+                m->run.start_wall_ns = wall;
+        else
+                m->run.clock_step_ns = (int64_t)(wall - m->run.start_wall_ns); /* a log that was begun anew, after a step */
         m->changes |= MODEL_RUN;
+}
+
+void model_step_clock(struct model *m, int64_t step_ns)
+{
+        char text[128], by[HW_NUMBER_MAX];
+
+        m->run.clock_step_ns += step_ns;
+        m->changes |= MODEL_RUN;
+        (void)hw_duration_text(by, sizeof(by), step_ns < 0 ? -(double)step_ns : (double)step_ns);
+        (void)snprintf(text, sizeof(text), "heapwatch: the clock was set %s by %s%s: times are by the new one",
+                       step_ns < 0 ? "back" : "forward", by, step_ns < 0 ? "" : ", or the machine slept");
+        note_text(m, text);
 }
 
 void model_pass_time(struct model *m, uint64_t time_ns)
@@ -220,16 +241,17 @@ uint64_t model_watermark_ns(const struct model *m)
 
 uint64_t model_event_time(const struct model *m, uint64_t wall_ns)
 {
-        if (m->run.start_wall_ns == UNKNOWN_U64)
-                return UNKNOWN_U64;
-        return sub_sat(wall_ns, m->run.start_wall_ns);
+        const uint64_t anchor = run_anchor_wall_ns(&m->run);
+
+        return anchor == UNKNOWN_U64 ? UNKNOWN_U64 : sub_sat(wall_ns, anchor);
 }
 
 uint64_t model_wall_time(const struct model *m, uint64_t time_ns)
 {
+        const uint64_t anchor = run_anchor_wall_ns(&m->run);
         uint64_t wall;
 
-        if (m->run.start_wall_ns == UNKNOWN_U64 || ckd_add(&wall, m->run.start_wall_ns, time_ns))
+        if (anchor == UNKNOWN_U64 || ckd_add(&wall, anchor, time_ns))
                 return UNKNOWN_U64;
         return wall;
 }

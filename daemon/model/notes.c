@@ -245,6 +245,16 @@ void note_binary(struct model *m, const struct hw_event *e)
         add_note(m, e, NOTE_BINARY, 0);
 }
 
+void note_text(struct model *m, const char *text)
+{
+        const struct hw_event e = { .time_ns = model_time_ns(m),
+                                    .cap = HW_CAP_NONE,
+                                    .payload = (const uint8_t *)text,
+                                    .size = (uint16_t)strlen(text) };
+
+        add_note(m, &e, NOTE_MESSAGE, 0);
+}
+
 void note_log(struct model *m, const struct hw_event *e)
 {
         if (!is_answer(e) && !is_no_census(m, e) && !census_message(m, e) && !is_recorded_end(m, e))

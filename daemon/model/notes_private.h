@@ -34,6 +34,8 @@ void note_message(struct model *m, const struct hw_event *e);
 void note_marker(struct model *m, const struct hw_event *e);
 void note_thread_label(struct model *m, const struct hw_event *e);
 void note_binary(struct model *m, const struct hw_event *e);
+/* Of heapwatch itself, at the newest event's time. */
+void note_text(struct model *m, const char *text);
 void note_log(struct model *m, const struct hw_event *e);
 
 #endif

@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "proto/base/process.h"
+
 #include "heapwatch/eventlog.h"
 
 enum breakdown { /* numbers of HEAP_PROF_BEGIN and of the wire */
@@ -40,7 +42,8 @@ struct run {
         uint32_t n_pids;                /* beyond RUN_MAX_PIDS not counted */
         bool deleted_capsets;           /* as a runtime does last: an end marker then is no damage */
         uint32_t host_pid;              /* the process here, if it is in another namespace of processes; else 0 */
-        uint64_t start_wall_ns;         /* Unix time of event time 0; UNKNOWN_U64 until known */
+        uint64_t start_wall_ns;         /* Unix time of event time 0 as it began; UNKNOWN_U64 until known */
+        int64_t clock_step_ns;          /* by how much the wall clock has left that of events since, by steps and sleep */
         uint32_t capabilities;          /* highest seen */
         uint32_t generations;           /* 0 until known */
         uint64_t max_heap_bytes;        /* -M; 0 = unlimited; UNKNOWN_U64 until known */
@@ -60,6 +63,12 @@ struct run {
 static inline uint32_t run_process(const struct run *run)
 {
         return run->host_pid ? run->host_pid : run->pid;
+}
+
+/* Unix time of event time 0 by the wall clock of now; UNKNOWN_U64 until known. */
+static inline uint64_t run_anchor_wall_ns(const struct run *run)
+{
+        return run->start_wall_ns == UNKNOWN_U64 ? UNKNOWN_U64 : run->start_wall_ns + (uint64_t)run->clock_step_ns;
 }
 
 /* Whether an RTS option that starts with `prefix` is among the arguments between +RTS and -RTS. */

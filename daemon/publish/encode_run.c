@@ -61,7 +61,7 @@ static void put_numbers(Hw__Run *out, const struct run *run)
                 PUT(out, generations, run->generations);
         if (run->max_heap_bytes)
                 PUT_U64(out, max_heap_bytes, run->max_heap_bytes);
-        PUT_U64(out, start_wall_ns, run->start_wall_ns);
+        PUT_U64(out, start_wall_ns, run_anchor_wall_ns(run));
         PUT_U64(out, allocation_area_bytes, run->allocation_area_bytes);
         PUT_U64(out, megablock_bytes, run->megablock_bytes);
         PUT_U64(out, block_bytes, run->block_bytes);

@@ -23,9 +23,21 @@ void process_watch_begin(struct process_watch *w)
         w->oom_file[0] = '\0';
 }
 
+static bool is_process(const struct process_watch *w, uint32_t pid, uint64_t start_wall_ns)
+{
+        uint64_t ticks;
+
+        if (w->seen && w->pid == pid)
+                return procfs_start_ticks(w->root, pid, &ticks) && ticks == w->start_ticks;
+        return procfs_is_process(w->root, pid, start_wall_ns);
+}
+
 static void first_seen(struct process_watch *w, uint32_t pid)
 {
         w->seen = true;
+        w->pid = pid;
+        if (!procfs_start_ticks(w->root, pid, &w->start_ticks))
+                w->pid = 0; /* as if not seen */
         if (!cgroup_oom_file(w->root, pid, w->oom_file, sizeof(w->oom_file)))
                 w->oom_file[0] = '\0';
         else
@@ -83,9 +95,9 @@ static void put_pages(struct process_watch *w, struct process_sample *sample)
 enum process_state process_watch_poll(struct process_watch *w, uint32_t pid, uint64_t start_wall_ns, uint64_t wall_ns,
                                       struct process_sample *ret_sample)
 {
-        if (!procfs_is_process(w->root, pid, start_wall_ns) || procfs_sample(w->root, pid, ret_sample) != 0)
+        if (!is_process(w, pid, start_wall_ns) || procfs_sample(w->root, pid, ret_sample) != 0)
                 return w->seen ? PROCESS_GONE : PROCESS_NEVER_SEEN;
-        if (!w->seen)
+        if (!w->seen || w->pid != pid)
                 first_seen(w, pid);
         ret_sample->wall_ns = wall_ns;
         read_pages(w, pid, wall_ns);
@@ -97,7 +109,7 @@ bool process_watch_alive(const struct process_watch *w, uint32_t pid, uint64_t s
 {
         struct process_sample sample;
 
-        return w->seen && procfs_is_process(w->root, pid, start_wall_ns) && procfs_sample(w->root, pid, &sample) == 0;
+        return w->seen && is_process(w, pid, start_wall_ns) && procfs_sample(w->root, pid, &sample) == 0;
 }
 
 bool process_watch_oom_killed(const struct process_watch *w)

@@ -3,7 +3,8 @@
  * process_watch.h - the process of a run, when it is on this machine.
  *
  * DESIGN: looked at once a second. A process is that of the run when its pid
- * and its start time match; only one that was seen alive can be gone. Resident
+ * and its start time match, which is compared in Unix time at first, and later,
+ * when clocks may have been set, in ticks since the boot; only one that was seen alive can be gone. Resident
  * memory by kind of page (smaps.h) is read each second while that is cheap. The
  * readings of one process take 0.2 % of the time at most, those of all together
  * 2 %; in between the last one is repeated.
@@ -27,6 +28,8 @@ enum process_state {
 struct process_watch {
         const char *root;                /* "" or that of a fake tree; borrowed */
         bool seen;                       /* of this run, alive on this machine */
+        uint32_t pid;                    /* then */
+        uint64_t start_ticks;            /* its */
         struct resident_pages pages;     /* newest by kind; rss_bytes UNKNOWN_U64: not known */
         uint64_t pss_bytes;              /* read with them */
         uint64_t pinned_bytes;           /* of files, and not to be taken back, when they were read */

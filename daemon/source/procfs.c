@@ -54,14 +54,19 @@ static bool boot_wall_ns(const char *root, uint64_t *ret_ns)
         return line && kernel_number(line + sizeof(key) - 1, &seconds) && !ckd_mul(ret_ns, seconds, (uint64_t)NS_PER_S);
 }
 
-bool procfs_is_process(const char *root, uint32_t pid, uint64_t start_wall_ns)
+bool procfs_start_ticks(const char *root, uint32_t pid, uint64_t *ret_ticks)
 {
         char text[2048];
+
+        return kernel_file_read(text, sizeof(text), "%s/proc/%u/stat", root, pid) >= 0 &&
+               stat_number(text, STAT_START_TICKS, ret_ticks);
+}
+
+bool procfs_is_process(const char *root, uint32_t pid, uint64_t start_wall_ns)
+{
         uint64_t ticks, since_boot, boot, start;
 
-        if (kernel_file_read(text, sizeof(text), "%s/proc/%u/stat", root, pid) < 0)
-                return false;
-        if (!stat_number(text, STAT_START_TICKS, &ticks) || !ticks_to_ns(ticks, &since_boot))
+        if (!procfs_start_ticks(root, pid, &ticks) || !ticks_to_ns(ticks, &since_boot))
                 return false;
         if (!boot_wall_ns(root, &boot) || ckd_add(&start, boot, since_boot))
                 return false;

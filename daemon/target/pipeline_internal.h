@@ -100,6 +100,7 @@ struct pipeline {
         char unread[PIPELINE_UNREAD_SIZE]; /* why they are not all of the log; "": they are */
         uint64_t last_bytes_wall_ns, last_bytes_mono_ns;
         struct process_watch process; /* live */
+        int64_t clock_offset_ns;      /* live: Unix time less that of CLOCK_MONOTONIC, which events have; 0: not read */
         uint64_t stopped_mono_ns;     /* when its process was first seen stopped; 0: it was not */
         bool stopped_before;          /* ... it may have been for longer */
         struct damages damages;

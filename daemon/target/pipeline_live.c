@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "proto/base/clock.h"
+#include "daemon/log.h"
 #include "daemon/loop/memory.h"
 #include "daemon/loop/watchdog.h"
 #include "daemon/source/procfs.h"
@@ -18,6 +19,7 @@
 #include "proto/base/error.h"
 
 #define GONE_AFTER_NS   UINT64_C(1000000000) /* process gone and no bytes for 1 s: the run is over */
+#define CLOCK_READ_NS   UINT64_C(10000000)   /* longer, and the two clocks were not read together */
 #define SILENT_AFTER_NS UINT64_C(10000000000)
 
 static void on_flush_timer(evutil_socket_t fd, short what, void *ctx)
@@ -59,9 +61,33 @@ static void finish_turn(struct pipeline *p, bool all)
         schedule_flush(p);
 }
 
+/*
+ * A clock that was set, or a machine that slept, parts the wall clock from that of events: wall times and event times
+ * are anchored anew, and ages stay what they were. Both clocks are read within a moment, or in the next turn.
+ */
+static void check_clock(struct pipeline *p)
+{
+        const uint64_t before_ns = clock_mono_ns(), wall_ns = clock_wall_ns(), after_ns = clock_mono_ns();
+        const int64_t offset_ns = (int64_t)(wall_ns - after_ns), step_ns = offset_ns - p->clock_offset_ns;
+        const bool known = p->clock_offset_ns != 0;
+
+        if (after_ns - before_ns > CLOCK_READ_NS)
+                return;
+        p->clock_offset_ns = offset_ns;
+        if (!known || (step_ns < (int64_t)CLOCK_STEP_NS && step_ns > -(int64_t)CLOCK_STEP_NS))
+                return;
+        log_info("target=%s clock_step_ns=%" PRId64, p->name, step_ns);
+        if (p->last_bytes_wall_ns != UNKNOWN_U64)
+                p->last_bytes_wall_ns += (uint64_t)step_ns;
+        p->state_since_wall_ns += (uint64_t)step_ns;
+        if (pipeline_in_run(p))
+                model_step_clock(p->model, step_ns);
+}
+
 bool pipeline_process_bytes(struct pipeline *p, const struct read_piece *piece)
 {
         watchdog_of(p->name);
+        check_clock(p);
         const uint64_t now_ns = clock_mono_ns();
 
         if (pipeline_in_run(p) && now_ns - p->last_bytes_mono_ns > p->longest_wait_ns)
@@ -243,6 +269,7 @@ void pipeline_poll_process(struct pipeline *p, uint64_t wall_ns)
 
         if (p->rebuild)
                 return;
+        check_clock(p);
         pipeline_check_runner(p);
         pipeline_check_lost(p, wall_ns);
         check_silence(p);

@@ -17,6 +17,7 @@
 struct same_run {
         uint32_t pid; /* of the lost run */
         uint64_t start_wall_ns, newest_ns;
+        int64_t clock_step_ns; /* since it began: its log may say its start by either clock */
         struct hw_eventlog *decoder; /* of the new stream's beginning */
         struct model *model;
         uint64_t goes_on_ns; /* of the first event that is no definition; UNKNOWN_U64: none has come */
@@ -38,6 +39,7 @@ struct same_run *same_run_new(const struct model *lost)
                 return NULL;
         s->pid = run->pid;
         s->start_wall_ns = run->start_wall_ns;
+        s->clock_step_ns = run->clock_step_ns;
         s->newest_ns = model_time_ns(lost);
         s->goes_on_ns = UNKNOWN_U64;
         s->decoder = hw_eventlog_new();
@@ -94,7 +96,8 @@ static bool same_process(const struct same_run *s)
         const struct run *run = model_run(s->model);
 
         return run->pid == s->pid && run->start_wall_ns != UNKNOWN_U64 &&
-               sub_abs(run->start_wall_ns, s->start_wall_ns) <= START_SLACK_NS;
+               (sub_abs(run->start_wall_ns, s->start_wall_ns) <= START_SLACK_NS ||
+                sub_abs(run->start_wall_ns, s->start_wall_ns + (uint64_t)s->clock_step_ns) <= START_SLACK_NS);
 }
 
 static enum same_run_answer decide(struct same_run *s, const uint8_t *data, size_t size)

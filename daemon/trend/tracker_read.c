@@ -263,7 +263,7 @@ void tracker_growth_now(const struct tracker *t, struct growth *g)
         *g = (struct growth){
                 .as_of_ns = t->watermark_ns,
                 .process_only = model_run(t->model)->process_only,
-                .start_wall_ns = model_run(t->model)->start_wall_ns,
+                .start_wall_ns = run_anchor_wall_ns(model_run(t->model)),
                 .foreign_bytes = heap->resident.parts[RESIDENT_FOREIGN],
                 .outside_bytes = outside_bytes(heap),
                 .slop_bytes = gc->slop_bytes,

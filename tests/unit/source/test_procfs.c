@@ -301,6 +301,24 @@ static void a_look_reads_pages(void **state)
         assert_true(s.pages.wall_ns == now + 400000000000u && s.wall_ns == now + 401000000000u);
 }
 
+/* A clock that is set moves the Unix time of the boot: whose process it is was found out before. */
+static void a_clock_that_is_set(void **state)
+{
+        const uint64_t start = (1000000ull + 123) * 1000000000u;
+        struct process_watch w = { .root = dir };
+        struct process_sample s;
+
+        (void)state;
+        process(STAT("S"));
+        process_watch_begin(&w);
+        assert_int_equal(process_watch_poll(&w, 42, start, start, &s), PROCESS_ALIVE);
+        tree("proc/stat", "btime 5000000\n");
+        assert_int_equal(process_watch_poll(&w, 42, start, start, &s), PROCESS_ALIVE);
+        assert_true(process_watch_alive(&w, 42, start));
+        tree("proc/42/stat", "42 (x) S 1 1 1 0 -1 4194304 1 2 3 4 150 50 0 0 20 0 7 0 12346 999 512 0\n");
+        assert_int_equal(process_watch_poll(&w, 42, start, start, &s), PROCESS_GONE); /* another one, a tick later */
+}
+
 static void gone(void **state)
 {
         struct process_sample s = { .rss_bytes = 5 };
@@ -544,6 +562,7 @@ int main(void)
                 test_in_dir(what_grows_while_it_is_read_counts_once),
                 test_in_dir(the_heap_is_recognised),
                 test_in_dir(a_look_reads_pages),
+                test_in_dir(a_clock_that_is_set),
                 test_in_dir(gone),
                 test_in_dir(cgroup_second_generation),
                 test_in_dir(cgroup_company_is_seen),

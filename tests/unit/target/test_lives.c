@@ -36,11 +36,12 @@
 /* ------------------------------------------------------------------- the clock */
 
 static uint64_t now_ns = UINT64_C(1000000000000); /* since boot */
+static uint64_t stepped_ns;                       /* by how much the wall clock has been set */
 
 /* Instead of the C library's. */
 int clock_gettime(clockid_t clock, struct timespec *ret)
 {
-        const uint64_t ns = clock == CLOCK_REALTIME ? BOOT_S * SECOND_NS + now_ns : now_ns;
+        const uint64_t ns = clock == CLOCK_REALTIME ? BOOT_S * SECOND_NS + stepped_ns + now_ns : now_ns;
 
         ret->tv_sec = (time_t)(ns / SECOND_NS);
         ret->tv_nsec = (long)(ns % SECOND_NS);
@@ -380,6 +381,8 @@ static void pass_time(void)
 
         note(" %u", s);
         now_ns += s * SECOND_NS;
+        if (roll(8) == 0)
+                stepped_ns = roll(2) * 3 * 24 * 3600 * SECOND_NS; /* forward, and back */
         targets_heartbeat(w.targets);
 }
 

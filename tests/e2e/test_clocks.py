@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Clocks that are set while a program is watched: forward and back, by three days."""
+import contextlib
+import subprocess
+import time
+
+import pytest
+
+from harness import DEADLINE_S, Daemon, Programs, client, pb, require_tracing, running, wait_for
+
+SHIM = r"""
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+
+static long offset_s(void)
+{
+        static const char *path;
+        long s = 0;
+        FILE *f;
+
+        if (!path)
+                path = getenv("CLOCK_OFFSET_FILE");
+        f = path ? fopen(path, "re") : NULL;
+        if (f) {
+                if (fscanf(f, "%ld", &s) != 1)
+                        s = 0;
+                fclose(f);
+        }
+        return s;
+}
+
+int clock_gettime(clockid_t clock, struct timespec *t)
+{
+        int r = (int)syscall(SYS_clock_gettime, clock, t);
+
+        if (r == 0 && clock == CLOCK_REALTIME)
+                t->tv_sec += offset_s();
+        return r;
+}
+
+time_t time(time_t *ret)
+{
+        struct timespec t;
+
+        clock_gettime(CLOCK_REALTIME, &t);
+        if (ret)
+                *ret = t.tv_sec;
+        return t.tv_sec;
+}
+"""
+DAYS_S = 3 * 24 * 3600
+
+
+@pytest.fixture(scope="module")
+def programs():
+    return Programs({"serving-threaded": ("serving-threaded", "Serve", "-threaded")})
+
+
+@pytest.mark.parametrize("step_s", [DAYS_S, -DAYS_S], ids=["forward", "back"])
+def test_a_clock_that_is_set(directory, programs, step_s):
+    """heapwatchd's wall clock alone, as after a step of the machine's, which no clock that events have takes part in."""
+    require_tracing()
+    (directory / "shim.c").write_text(SHIM)
+    offset = directory / "offset"
+    offset.write_text("0")
+    built = subprocess.run(["gcc", "-shared", "-fPIC", "-o", directory / "shim.so", directory / "shim.c"], capture_output=True, text=True)
+    assert built.returncode == 0, built.stderr
+    env = {"LD_PRELOAD": str(directory / "shim.so"), "CLOCK_OFFSET_FILE": str(offset)}
+
+    with pytest.MonkeyPatch.context() as environment, contextlib.ExitStack() as stack:
+        for name, value in env.items():
+            environment.setenv(name, value)
+        d = stack.enter_context(Daemon(directory, args=("--resolution", "1s")))
+        environment.undo()
+        p = stack.enter_context(running(programs["serving-threaded"], stdin=subprocess.PIPE))
+        wait_for(lambda: client("attach", p.pid, "--name", "c", env={"HEAPWATCH_DIR": str(directory)}).returncode == 0, "the agent in it")
+        before = wait_for(lambda: (t := d.target("c")) and t.run_info.local and t.run_info.start_wall_ns and t, "its process")
+
+        def health():
+            return d.snapshot("c")["health"][-1].health
+
+        offset.write_text(str(step_s))
+        after = wait_for(lambda: (t := d.target("c")) and abs(t.run_info.start_wall_ns - before.run_info.start_wall_ns - step_s * 10**9) < 10**9 and t,
+                         "its start by the new clock")
+        assert after.state == pb.Target.STATE_RUNNING and after.runs == before.runs and after.run_info.local
+        notes = [n.text for u in d.snapshot("c")["notes"] for n in u.notes.notes]
+        assert sum("the clock was set" in text for text in notes) == 1, notes
+        seen = health().bytes
+        wait_for(lambda: health().bytes > seen, "more of its log")
+        assert health().lag_ns < DEADLINE_S * 10**9
+        assert abs(health().last_bytes_wall_ns / 1e9 - time.time() - step_s) < DEADLINE_S
+        sampled = d.snapshot("c")["heap"][-1].heap.process.sampled_wall_ns
+        assert abs(sampled / 1e9 - time.time() - step_s) < DEADLINE_S
+        assert d.target("c").state == pb.Target.STATE_RUNNING
