@@ -292,7 +292,7 @@ static int draw_over_time(FILE *to, const struct rows *r, enum query_chart kind,
                 .from_zero = kind != QUERY_LINE,
                 .stacked = kind == QUERY_AREA,
         };
-        struct canvas *canvas = canvas_new(HEIGHT, (int)columns, !is_utf8());
+        struct canvas *canvas = canvas_new(HEIGHT - 1, (int)columns, !is_utf8()); /* without the row of the cursor */
         int status = canvas ? 0 : -ENOMEM;
 
         chart.range.to_ns += chart.range.to_ns == chart.range.from_ns;
@@ -302,7 +302,7 @@ static int draw_over_time(FILE *to, const struct rows *r, enum query_chart kind,
         }
         if (status == 0) {
                 canvas->mono = true;
-                chart_draw(canvas, canvas_area(canvas), &chart);
+                chart_draw(canvas, (struct area){ .height = HEIGHT, .width = (int)columns }, &chart);
                 status = canvas_print(to, canvas, 0);
         }
         canvas_destroy(&canvas);

@@ -15,7 +15,7 @@ import xml.etree.ElementTree
 
 import pytest
 
-from harness import BUILD, LOGS, Daemon, piped, wait_for
+from harness import BUILD, LOGS, ROOT, Daemon, piped, wait_for
 
 QUERY = [BUILD / "heapwatch", "query"]
 LEAKY, OLDER = (LOGS / name / "run.eventlog" for name in ("leaky-hT-ghc9103", "leaky-hT-ghc966"))
@@ -159,6 +159,11 @@ def test_examples_all_have_an_answer():
     for command in commands:
         words = [{"old=OLD": f"old={OLDER}", "new=NEW": f"new={LEAKY}", "LOG": str(LEAKY)}.get(w, w) for w in shlex.split(command)[2:]]
         assert ask(*words), command
+
+
+def test_the_document_has_what_is_printed():
+    done = subprocess.run([ROOT / "scripts" / "explore", "--check"], env={**os.environ, "BUILD": str(BUILD)}, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
 
 
 def test_a_database_has_real_tables(tmp_path):
