@@ -18,6 +18,7 @@
 #define HW_DAEMON_TREND_LADDER_H
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "daemon/trend/rings.h"
@@ -39,7 +40,18 @@ extern const struct rings_shape ladder_shape;
 /* The mean of two floors; an empty one (NaN) does not count. */
 static inline double floors_mean(double a, double b)
 {
-        return isnan(a) ? b : isnan(b) ? a : (a + b) / 2;
+        const double mean = (a + b) / 2;
+
+        return !isnan(mean) ? mean : isnan(a) ? b : a;
+}
+
+static inline bool floors_are_known(const double *floors, unsigned n)
+{
+        double sum = 0;
+
+        for (unsigned i = 0; i < n; i++)
+                sum += floors[i];
+        return !isnan(sum);
 }
 
 void ladder_init(struct ladder *l);

@@ -34,6 +34,8 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdint.h>
+#include <string.h>
 
 #include "daemon/trend/median.h"
 
@@ -58,10 +60,9 @@ static void collect_filled(const double *p, unsigned n, struct filled *ret)
         assert(n <= THEIL_SEN_MAX);
         ret->n = 0;
         for (unsigned i = 0; i < n; i++) {
-                if (isnan(p[i]))
-                        continue;
                 ret->at[ret->n] = i;
-                ret->y[ret->n++] = p[i];
+                ret->y[ret->n] = p[i];
+                ret->n += !isnan(p[i]);
         }
 }
 
@@ -155,25 +156,39 @@ static double fit_line(const double *at, const double *y, unsigned n, struct the
         return judge_residuals(at, y, ret);
 }
 
+/* Four numbers that are compared at once. */
+#define LANES 4u
+typedef float lanes_of_numbers __attribute__((vector_size(LANES * sizeof(float))));
+typedef int32_t lanes_of_answers __attribute__((vector_size(LANES * sizeof(int32_t)))); /* -1: yes */
+
+static lanes_of_numbers lanes_at(const float *v)
+{
+        lanes_of_numbers ret;
+
+        memcpy(&ret, v, sizeof(ret));
+        return ret;
+}
+
 /*
- * How many pairs rise by more than `slope` a place, to within 1e-7 of the scatter. Pairs at one distance are compared
- * all together, which compilers do four at a time; what is behind the k values is above none.
+ * How many pairs rise by more than `slope` a place, to within 1e-7 of the scatter. What is behind the k values is above
+ * none.
  */
 static unsigned count_steeper(const double *at, const double *y, unsigned k, double slope)
 {
-        float v[2 * THEIL_SEN_MAX];
-        unsigned above[THEIL_SEN_MAX] = { 0 }, count = 0;
+        float v[THEIL_SEN_MAX + LANES];
+        lanes_of_answers above = { 0 };
 
-        for (unsigned i = 0; i < 2 * THEIL_SEN_MAX; i++)
-                v[i] = -INFINITY;
         for (unsigned i = 0; i < k; i++)
                 v[i] = (float)(y[i] - slope * at[i]);
-        for (unsigned distance = 1; distance < k; distance++)
-                for (unsigned i = 0; i < THEIL_SEN_MAX; i++)
-                        above[i] += v[i + distance] > v[i];
-        for (unsigned i = 0; i < THEIL_SEN_MAX; i++)
-                count += above[i];
-        return count;
+        for (unsigned i = k; i < k + LANES; i++)
+                v[i] = -INFINITY;
+        for (unsigned i = 0; i < k; i += LANES) {
+                const lanes_of_numbers low = lanes_at(v + i);
+
+                for (unsigned j = i + 1; j < k; j++)
+                        above += lanes_at(v + j) > low;
+        }
+        return (unsigned)-(above[0] + above[1] + above[2] + above[3]);
 }
 
 bool theil_sen_lost(const double *p, unsigned n, double z)

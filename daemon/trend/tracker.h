@@ -134,7 +134,7 @@ uint64_t tracker_newest_ns(const struct tracker *t, struct subject s);
 bool tracker_verdict(const struct tracker *t, struct subject s, struct trend_result *ret);
 
 /* The trend itself, or NULL, for trend_time_to_limit() and the like. Borrowed until the next event. */
-const struct trend *tracker_trend(const struct tracker *t, struct subject s);
+struct trend *tracker_trend(const struct tracker *t, struct subject s);
 
 /*
  * Plain statistics of the samples in [from_ns, to_ns), to the width of a

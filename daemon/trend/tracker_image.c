@@ -23,6 +23,7 @@ static void check_trend(struct image *im, const struct tracker *t, const struct 
             trend->life.width == 0 || trend->life.count > rings_room(&life_shape, &trend->life.means, 0) ||
             trend->verdict.now > TREND_LEAK || trend->windows.known >> WINDOWS_ALL ||
             trend->windows.rising >> WINDOWS_ALL || trend->windows.rare_span > LADDER_MINUTES ||
+            trend->n_waiting >= LADDER_FAN || !floors_are_known(trend->waiting, trend->n_waiting) ||
             !rare_is_sound(&trend->rare, trend->ladder.minutes))
                 image_refuse(im, impossible);
 }

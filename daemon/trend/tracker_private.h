@@ -138,10 +138,10 @@ const struct band_samples *tracker_band_waiting(const struct tracker *t, uint32_
 void tracker_threads_census(struct tracker *t, const struct census *census);
 void tracker_threads_close(struct tracker *t, uint64_t time_ns);
 void tracker_threads_clear(struct tracker *t);
-const struct waiting_group *tracker_waiting_group(const struct tracker *t, uint32_t band); /* NULL: none */
-void tracker_threads_advance(struct tracker *t, uint64_t time_ns);                         /* to a new second of W */
+struct waiting_group *tracker_waiting_group(const struct tracker *t, uint32_t band); /* NULL: none */
+void tracker_threads_advance(struct tracker *t, uint64_t time_ns);                   /* to a new second of W */
 bool tracker_threads_grow_beside(const struct tracker *t, uint32_t i, struct growing_band *ret);
-void tracker_threads_growing(const struct waiting_group *g, struct growing_band *ret); /* their number, and its rate */
+void tracker_threads_growing(struct waiting_group *g, struct growing_band *ret); /* their number, and its rate */
 
 /* tracker_early.c */
 void tracker_early_clear(struct tracker *t);

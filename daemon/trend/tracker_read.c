@@ -41,12 +41,12 @@ uint64_t tracker_newest_ns(const struct tracker *t, struct subject s)
 
 /* ---------------------------------------------------------------- verdicts */
 
-const struct trend *tracker_trend(const struct tracker *t, struct subject s)
+struct trend *tracker_trend(const struct tracker *t, struct subject s)
 {
-        const struct trend *trend = NULL;
+        struct trend *trend = NULL;
 
         if (s.band) {
-                const struct band_state *band = tracker_band(t, s.band);
+                struct band_state *band = tracker_band_state(t, s.band);
                 trend = band ? &band->trend : NULL;
         } else if ((unsigned)s.series < SERIES_COUNT && t->series[s.series]) {
                 trend = t->series[s.series]->trend;
@@ -67,7 +67,7 @@ static void set_over(struct trend_result *r, bool over)
 
 bool tracker_verdict_now(const struct tracker *t, struct subject s, struct trend_result *ret)
 {
-        const struct trend *trend = tracker_trend(t, s);
+        struct trend *trend = tracker_trend(t, s);
 
         if (!trend)
                 return false;
@@ -218,7 +218,7 @@ static void read_series(const struct tracker *t, enum series_id id, struct growt
 /* Whether `id` is not known to be flat over the interval in which `rising` rises. */
 static bool in_doubt(const struct tracker *t, enum series_id id, const struct growth_series *rising)
 {
-        const struct trend *trend = tracker_trend(t, subject_series(id));
+        struct trend *trend = tracker_trend(t, subject_series(id));
 
         return growth_rises(rising) && rising->trend.has_slope && trend &&
                !trend_is_flat(trend, rising->trend.evidence.span_ns, rising->trend.slope);
@@ -311,9 +311,9 @@ void tracker_growth(const struct tracker *t, struct growth *ret)
 
 static bool grows(const struct tracker *t, uint32_t id, struct growing_band *ret)
 {
-        const struct band_state *state = tracker_band(t, id);
+        struct band_state *state = tracker_band_state(t, id);
         const struct band *band = state ? bands_get(model_bands(t->model), id) : NULL;
-        const struct waiting_group *threads = tracker_waiting_group(t, id);
+        struct waiting_group *threads = tracker_waiting_group(t, id);
         struct trend_result r;
 
         if (!band || state->trend.verdict.now < TREND_GROWING)
@@ -522,7 +522,7 @@ bool tracker_time_to_limit_now(const struct tracker *t, struct limit_time *ret)
                 return false;
         ret->heap_over_live = ret->series == SERIES_LIVE ? heap_over_live_at(t, &ret->limit) : NAN;
         double room = room_for(&g, ret);
-        const struct trend *trend = tracker_trend(t, subject_series(ret->series));
+        struct trend *trend = tracker_trend(t, subject_series(ret->series));
         if (isnan(room) || !trend || !trend_time_to_limit(trend, room, &ttl) || isnan(ttl.early_s))
                 return false;
         trend_result(trend, &r);

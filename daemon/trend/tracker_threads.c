@@ -17,7 +17,7 @@
 #define UNIT_BYTES  1024.0
 #define PILE_LEAST  256.0 /* threads more than before: fewer are workers of a pool */
 
-const struct waiting_group *tracker_waiting_group(const struct tracker *t, uint32_t band)
+struct waiting_group *tracker_waiting_group(const struct tracker *t, uint32_t band)
 {
         for (uint32_t i = 0; i < t->n_groups; i++)
                 if (t->groups[i].band == band)
@@ -50,7 +50,7 @@ static struct waiting_group *new_group(struct tracker *t, uint32_t band)
 
 static void set_group(struct tracker *t, const struct census_row *row, bool is_new)
 {
-        struct waiting_group *g = (struct waiting_group *)tracker_waiting_group(t, row->band);
+        struct waiting_group *g = tracker_waiting_group(t, row->band);
 
         if (row->threads == 0 || (!g && !(is_new && (g = new_group(t, row->band)))))
                 return;
@@ -93,7 +93,7 @@ void tracker_threads_clear(struct tracker *t)
         t->n_groups = 0;
 }
 
-void tracker_threads_growing(const struct waiting_group *g, struct growing_band *ret)
+void tracker_threads_growing(struct waiting_group *g, struct growing_band *ret)
 {
         struct trend_result r;
 
@@ -106,7 +106,7 @@ void tracker_threads_growing(const struct waiting_group *g, struct growing_band 
 
 bool tracker_threads_grow_beside(const struct tracker *t, uint32_t i, struct growing_band *ret)
 {
-        const struct waiting_group *g = &t->groups[i];
+        struct waiting_group *g = &t->groups[i];
         const struct band *band = bands_get(model_bands(t->model), g->band);
         struct trend_result r;
 

@@ -18,6 +18,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <string.h>
 
 #include "daemon/trend/onset.h"
 
@@ -66,6 +67,7 @@ static void start_over(struct trend *t)
                 empty(&t->open[i]);
         t->onset_ns = UINT64_MAX;
         t->left = VERDICT_NEVER;
+        t->n_waiting = 0;
         t->started = false;
 }
 
@@ -89,7 +91,7 @@ size_t trend_held(const struct trend *t)
 
 uint64_t trend_closed_minutes(const struct trend *t)
 {
-        return t->ladder.minutes;
+        return t->ladder.minutes + t->n_waiting;
 }
 
 /* ------------------------------------------------------------------ answer */
@@ -180,6 +182,7 @@ static void place_onset(struct trend *t)
                 return;
         }
         t->left = VERDICT_NEVER;
+        windows_read(&t->windows, &t->ladder);
         int i = deciding_window(t, &basis);
         bool settled =
                 t->verdict.now == TREND_LEAK && t->onset_ns != UINT64_MAX && t->ladder.minutes > t->verdict.since;
@@ -219,11 +222,12 @@ static void fill_evidence(const struct trend *t, unsigned window, struct trend_e
         e->life_ratio = (double)r->life;
 }
 
-bool trend_is_flat(const struct trend *t, uint64_t span_ns, double slope)
+bool trend_is_flat(struct trend *t, uint64_t span_ns, double slope)
 {
         struct theil_sen fit;
         unsigned index = 0;
 
+        trend_settle(t);
         while (index < WINDOWS &&
                (window_span_minutes(index) * t->config.resolution_ns < span_ns || !window_fit(&t->ladder, index, &fit)))
                 index++; /* rare samples fill only wider windows */
@@ -272,9 +276,11 @@ static void set_verdict_time(const struct trend *t, uint64_t growing_in, struct 
                 ret->verdict_in_ns = in * step_ns;
 }
 
-void trend_result(const struct trend *t, struct trend_result *ret)
+void trend_result(struct trend *t, struct trend_result *ret)
 {
         enum trend_basis basis;
+
+        trend_settle(t);
         int i = deciding_window(t, &basis);
 
         *ret = (struct trend_result){
@@ -317,9 +323,11 @@ void trend_result(const struct trend *t, struct trend_result *ret)
         fill_evidence(t, (unsigned)i, &ret->evidence);
 }
 
-bool trend_time_to_limit(const struct trend *t, double limit, struct time_to_limit *ret)
+bool trend_time_to_limit(struct trend *t, double limit, struct time_to_limit *ret)
 {
         enum trend_basis basis;
+
+        trend_settle(t);
         int i = deciding_window(t, &basis);
 
         if (t->verdict.now < TREND_GROWING || i < 0)
@@ -330,20 +338,24 @@ bool trend_time_to_limit(const struct trend *t, double limit, struct time_to_lim
 
 /* ----------------------------------------------------------------- samples */
 
-static void close_minute(struct trend *t)
+/* A growth looks at the shapes of windows, the first verdict at how the run rises. */
+static enum windows_read what_is_read(const struct trend *t)
 {
-        struct trend_open_minute *m = &t->open[t->ladder.minutes % TREND_OPEN_MINUTES];
-        const double floor = m->floor;
+        if (t->verdict.now >= TREND_GROWING)
+                return WINDOWS_SHAPES;
+        return is_early(t) ? WINDOWS_LINES : WINDOWS_STEADY;
+}
+
+/* All that follows from one more minute. */
+static void judge_minute(struct trend *t, double floor)
+{
         bool was_needed = rare_is_needed(&t->windows, &t->rare, &t->ladder);
         unsigned gained = ladder_push(&t->ladder, floor);
 
         rare_push(&t->rare, t->ladder.minutes - 1, floor);
-        if (m->n > 0)
-                recent_average_add(&t->average, m->sum / (double)m->n);
-        empty(m);
         if (gained > 1)
                 life_push(&t->life, ladder_floor(&t->ladder, 1, 0));
-        windows_judge(&t->windows, &t->ladder, &t->life, gained, t->verdict.now >= TREND_GROWING);
+        windows_judge(&t->windows, &t->ladder, &t->life, gained, what_is_read(t));
         rare_judge(&t->windows, &t->rare, &t->ladder, &t->life, was_needed);
         struct verdict_signs signs = verdict_signs(&t->windows);
         signs.floor = floor;
@@ -352,13 +364,97 @@ static void close_minute(struct trend *t)
         place_onset(t);
 }
 
+static void judge_waiting(struct trend *t)
+{
+        const uint32_t n = t->n_waiting;
+
+        t->n_waiting = 0;
+        for (uint32_t i = 0; i < n; i++)
+                judge_minute(t, t->waiting[i]);
+}
+
+void trend_settle(struct trend *t)
+{
+        judge_waiting(t);
+        windows_read(&t->windows, &t->ladder);
+}
+
+/*
+ * Growth is called that after five minutes of evidence, so a steady series need not be judged at each: when level 1
+ * gains a bucket and nothing grows then, no minute since the one before can have mattered. This is so when nothing is
+ * remembered of an earlier growth, and each minute has a floor and all windows of the lowest level a result, which
+ * leaves nothing to the rare ones.
+ */
+static bool may_wait(const struct trend *t)
+{
+        const struct verdict *v = &t->verdict;
+
+        if (t->n_waiting > 0)
+                return t->n_waiting < LADDER_FAN - 1;
+        return v->now == TREND_STEADY && t->ladder.minutes >= WINDOWS_OPEN_MINUTES &&
+               t->ladder.minutes % LADDER_FAN == 0 && v->grows_since == VERDICT_NEVER &&
+               v->leaks_since == VERDICT_NEVER && t->left == VERDICT_NEVER && t->onset_ns == UINT64_MAX &&
+               windows_are_known(&t->windows);
+}
+
+_Static_assert(VERDICT_GROWING_FOR >= LADDER_FAN, "growth within the minutes that wait is too short for a verdict");
+
+/* Judges the minutes that wait and one more together; false, with nothing done: something may grow at the last. */
+static bool pass_steadily(struct trend *t, double floor)
+{
+        double floors[LADDER_BUCKETS];
+        const unsigned before = LADDER_BUCKETS - LADDER_FAN;
+        struct verdict_signs signs = { .any = true };
+
+        ladder_newest(&t->ladder, 0, before, floors);
+        memcpy(floors + before, t->waiting, sizeof(t->waiting));
+        floors[LADDER_BUCKETS - 1] = floor;
+        if (!floors_are_known(floors, LADDER_BUCKETS) || !windows_lost(floors))
+                return false;
+        t->n_waiting = 0;
+        for (unsigned i = before;; i++) {
+                const unsigned gained = ladder_push(&t->ladder, floors[i]);
+
+                rare_push(&t->rare, t->ladder.minutes - 1, floors[i]);
+                if (gained > 1) {
+                        life_push(&t->life, ladder_floor(&t->ladder, 1, 0));
+                        windows_judge_lost(&t->windows, &t->ladder, &t->life, gained);
+                        signs = verdict_signs(&t->windows);
+                }
+                signs.floor = floors[i];
+                (void)verdict_step(&t->verdict, &signs, &t->ladder, t->ladder.minutes);
+                if (gained > 1)
+                        break;
+        }
+        place_onset(t);
+        return true;
+}
+
+static void close_minute(struct trend *t)
+{
+        struct trend_open_minute *m = &t->open[trend_closed_minutes(t) % TREND_OPEN_MINUTES];
+        const double floor = m->floor;
+
+        if (m->n > 0)
+                recent_average_add(&t->average, m->sum / (double)m->n);
+        empty(m);
+        if (!isnan(floor) && may_wait(t)) {
+                t->waiting[t->n_waiting++] = floor;
+                return;
+        }
+        if (t->n_waiting == LADDER_FAN - 1 && !isnan(floor) && pass_steadily(t, floor))
+                return;
+        judge_waiting(t);
+        judge_minute(t, floor);
+}
+
 /* How many minutes can pass without a window changing: no samples, and only empty levels gain a bucket. */
 static uint64_t quiet_minutes(const struct trend *t)
 {
         uint64_t most = rare_lasts(&t->windows, &t->rare, &t->ladder) - 1; /* the minute that ends it is no quiet one */
         unsigned levels;
 
-        if (is_early(t))
+        if (is_early(t) || t->n_waiting > 0)
                 return 0; /* the newest buckets decide, too */
         for (unsigned i = 0; i < TREND_OPEN_MINUTES; i++)
                 if (t->open[i].n > 0)
@@ -398,7 +494,7 @@ static void pass_quietly(struct trend *t, uint64_t n)
 /* Minutes to close; starts over when they are too many. */
 static uint64_t minutes_due(struct trend *t, uint64_t watermark_ns)
 {
-        uint64_t now = watermark_ns / t->config.resolution_ns, open = t->first_minute + t->ladder.minutes;
+        uint64_t now = watermark_ns / t->config.resolution_ns, open = t->first_minute + trend_closed_minutes(t);
 
         if (!t->started || now <= open)
                 return 0;
@@ -457,7 +553,7 @@ enum trend_push_status trend_push_many(struct trend *t, uint64_t time_ns, uint64
         trend_close(t, trend_watermark(t, time_ns));
         if (!t->started)
                 trend_begin(t, time_ns);
-        if (minute < t->first_minute + t->ladder.minutes) {
+        if (minute < t->first_minute + trend_closed_minutes(t)) {
                 t->late += n;
                 return TREND_PUSH_LATE;
         }
@@ -466,7 +562,8 @@ enum trend_push_status trend_push_many(struct trend *t, uint64_t time_ns, uint64
         m->sum += sum;
         m->n += n;
         t->samples += n;
-        if (minute == t->first_minute + t->ladder.minutes && verdict_release(&t->verdict, least, t->ladder.minutes))
+        if (minute == t->first_minute + trend_closed_minutes(t) &&
+            verdict_release(&t->verdict, least, t->ladder.minutes))
                 place_onset(t);
         return TREND_PUSH_OK;
 }

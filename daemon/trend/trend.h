@@ -65,14 +65,16 @@ struct trend {
         struct verdict verdict;
         struct recent_average average;
         struct trend_open_minute open[TREND_OPEN_MINUTES]; /* minute m of the run at m % TREND_OPEN_MINUTES */
-        uint64_t first_minute;                             /* time / resolution of the run's minute 0 */
-        uint64_t first_ns;                                 /* of the first sample; valid when started */
-        uint64_t onset_ns;                                 /* of the newest growth; UINT64_MAX = not known */
-        uint64_t left;                                     /* minute when that growth was left, or VERDICT_NEVER */
-        uint64_t samples;                                  /* taken in */
-        uint64_t late;                                     /* came after their minute was closed */
-        uint64_t refused;                                  /* not a number of bytes */
-        uint64_t jumps;                                    /* gaps in time longer than the ladder: it started over */
+        double waiting[LADDER_FAN - 1]; /* floors of closed minutes that are not judged yet, n_waiting of them */
+        uint32_t n_waiting;
+        uint64_t first_minute; /* time / resolution of the run's minute 0 */
+        uint64_t first_ns;     /* of the first sample; valid when started */
+        uint64_t onset_ns;     /* of the newest growth; UINT64_MAX = not known */
+        uint64_t left;         /* minute when that growth was left, or VERDICT_NEVER */
+        uint64_t samples;      /* taken in */
+        uint64_t late;         /* came after their minute was closed */
+        uint64_t refused;      /* not a number of bytes */
+        uint64_t jumps;        /* gaps in time longer than the ladder: it started over */
         bool started;
 };
 
@@ -131,7 +133,7 @@ enum trend_basis {
  * Whether the series was flat over the newest span_ns, compared with another that rose by `slope` (per s) there: it
  * certainly rose too little to explain that, or showed no rise and certainly rose by less than half of it.
  */
-bool trend_is_flat(const struct trend *t, uint64_t span_ns, double slope);
+bool trend_is_flat(struct trend *t, uint64_t span_ns, double slope);
 
 struct trend_evidence {
         enum trend_basis basis;
@@ -166,8 +168,14 @@ struct trend_result {
         bool is_part;                         /* the run was not seen from its start (tracker.h) */
 };
 
+/*
+ * Judges the closed minutes that wait for it, as every answer does. They wait only while the verdict is steady and
+ * remains so, so `verdict.now` needs none.
+ */
+void trend_settle(struct trend *t);
+
 /* The answer as of the newest closed minute. */
-void trend_result(const struct trend *t, struct trend_result *ret);
+void trend_result(struct trend *t, struct trend_result *ret);
 
 /*
  * Seconds until the growth meets `limit`, in the series' own bytes, counted
@@ -175,6 +183,6 @@ void trend_result(const struct trend *t, struct trend_result *ret);
  * bytes under a copying collector divide the limit by the observed heap/live
  * ratio first.
  */
-bool trend_time_to_limit(const struct trend *t, double limit, struct time_to_limit *ret);
+bool trend_time_to_limit(struct trend *t, double limit, struct time_to_limit *ret);
 
 #endif

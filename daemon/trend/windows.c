@@ -112,7 +112,7 @@ int windows_widest(const struct windows *w, uint32_t tests, unsigned below)
 
         while (left) {
                 int i = 31 - __builtin_clz(left);
-                if (window_has(windows_result(w, (unsigned)i), tests))
+                if (!tests || window_has(windows_result(w, (unsigned)i), tests))
                         return i;
                 left &= ~(UINT32_C(1) << i);
         }
@@ -207,11 +207,11 @@ static unsigned gather(const struct ladder *l, unsigned level, unsigned n, unsig
         double floors[LADDER_BUCKETS];
         unsigned filled = 0;
 
-        ladder_newest(l, level, n * pair, floors);
-        for (unsigned i = 0; i < n; i++) {
-                p[i] = pair == 2 ? floors_mean(floors[2 * i], floors[2 * i + 1]) : floors[i];
+        ladder_newest(l, level, n * pair, pair == 2 ? floors : p);
+        for (unsigned i = 0; pair == 2 && i < n; i++)
+                p[i] = floors_mean(floors[2 * i], floors[2 * i + 1]);
+        for (unsigned i = 0; i < n; i++)
                 filled += !isnan(p[i]);
-        }
         return filled;
 }
 
@@ -338,31 +338,89 @@ void windows_put(struct windows *w, unsigned index, const struct window_result *
         w->rising = r && window_has(result, TEST_BIT(TEST_RISES)) ? w->rising | bit : w->rising & ~bit;
 }
 
-/* The result of a window now. */
-static struct window_result evaluate_window(const struct windows *w, const struct ladder *l, const struct life *life,
-                                            unsigned index, bool growing)
+/* Whether the points of a window are in the ladder until it is judged again: up to two buckets are added by then. */
+static bool keeps_points(unsigned index)
 {
-        unsigned n = window_points(index), pair = shapes[index % WINDOWS_PER_LEVEL].pair;
+        return window_points(index) * shapes[index % WINDOWS_PER_LEVEL].pair < LADDER_BUCKETS;
+}
+
+/* All that follows from a line through the points, record and life aside. */
+static void set_line(struct window_result *r, const struct windows *w, unsigned index, const struct theil_sen *fit,
+                     const double *p, enum windows_read read)
+{
+        const unsigned n = window_points(index);
+
+        r->slope = fit->slope;
+        r->end = fit->intercept + fit->slope * (n - 1);
+        r->se = (float)fit->se;
+        r->sd = (float)fit->sd;
+        r->sxx = (float)fit->sxx;
+        if (read == WINDOWS_SHAPES || fit->slope / fit->se >= Z_LEAST || r->ended < WINDOWS_OPEN_MINUTES)
+                fit_shape(r, p, n);
+        r->passed = window_tests(r, index, window_span_minutes(index), w->leak_after);
+}
+
+void windows_read(struct windows *w, const struct ladder *ladder)
+{
+        const int i = windows_widest(w, 0, WINDOWS_RECENT);
         double p[THEIL_SEN_MAX];
-        unsigned filled = gather(l, index / WINDOWS_PER_LEVEL, n, pair, p);
-        bool decided = growing || speaks_for_all(w, index);
         struct theil_sen fit;
 
+        if (i < 0 || !(windows_result(w, (unsigned)i)->passed & WINDOW_UNREAD))
+                return;
+        const unsigned index = (unsigned)i, level = index / WINDOWS_PER_LEVEL, place = index % WINDOWS_PER_LEVEL;
+        struct window_result *r = rings_at(&windows_shape, &w->results, level, place);
+        struct ladder then = *ladder; /* whose buckets it borrows */
+        then.minutes = r->ended;
+        (void)gather(&then, level, window_points(index), shapes[place].pair, p);
+        r->passed = 0;
+        if (theil_sen_fit(p, window_points(index), &fit))
+                set_line(r, w, index, &fit, p, WINDOWS_STEADY);
+}
+
+/* One that had no result before has none, either, when its newest point is empty. */
+static bool stays_empty(const struct windows *w, const struct ladder *l, unsigned index)
+{
+        const unsigned level = index / WINDOWS_PER_LEVEL, pair = shapes[index % WINDOWS_PER_LEVEL].pair;
+
+        return !(w->known >> index & 1) && ladder_count(l, level) > window_points(index) * pair &&
+               isnan(ladder_floor(l, level, 0)) && isnan(ladder_floor(l, level, pair - 1));
+}
+
+/* What is known of a window before its line. */
+static struct window_result begin_result(const struct ladder *l, const struct life *life, unsigned index,
+                                         unsigned filled)
+{
+        struct window_result r = unevaluated_window(filled, l->minutes);
+
+        r.record = window_record(l, (double)window_point_minutes(index), window_span_minutes(index));
+        r.life = (float)life_ratio(life);
+        return r;
+}
+
+/* The result of a window now. */
+static struct window_result evaluate_window(struct windows *w, const struct ladder *l, const struct life *life,
+                                            unsigned index, enum windows_read read)
+{
+        unsigned n = window_points(index), pair = shapes[index % WINDOWS_PER_LEVEL].pair;
+        const bool speaks = speaks_for_all(w, index);
+        double p[THEIL_SEN_MAX];
+        struct theil_sen fit;
+
+        if (stays_empty(w, l, index))
+                return (struct window_result){ 0 };
+        unsigned filled = gather(l, index / WINDOWS_PER_LEVEL, n, pair, p);
         if (3 * filled < 2 * n)
                 return (struct window_result){ 0 };
-        struct window_result r = unevaluated_window(filled, l->minutes);
-        if ((!decided && theil_sen_lost(p, n, Z_LEAST)) || !theil_sen_fit(p, n, &fit))
-                return r;
-        r.slope = fit.slope;
-        r.end = fit.intercept + fit.slope * (n - 1);
-        r.record = window_record(l, (double)window_point_minutes(index), window_span_minutes(index));
-        r.se = (float)fit.se;
-        r.sd = (float)fit.sd;
-        r.life = (float)life_ratio(life);
-        r.sxx = (float)fit.sxx;
-        if (growing || fit.slope / fit.se >= Z_LEAST || l->minutes < WINDOWS_OPEN_MINUTES)
-                fit_shape(&r, p, n);
-        r.passed = window_tests(&r, index, window_span_minutes(index), w->leak_after);
+        const bool may_be_lost = speaks ? read == WINDOWS_STEADY && keeps_points(index) : read != WINDOWS_SHAPES;
+        const bool lost = may_be_lost && theil_sen_lost(p, n, Z_LEAST);
+        if ((lost && !speaks) || (!lost && !theil_sen_fit(p, n, &fit)))
+                return unevaluated_window(filled, l->minutes);
+        struct window_result r = begin_result(l, life, index, filled);
+        if (lost)
+                r.passed = WINDOW_UNREAD;
+        else
+                set_line(&r, w, index, &fit, p, read);
         return r;
 }
 
@@ -377,11 +435,12 @@ bool window_fit(const struct ladder *ladder, unsigned index, struct theil_sen *r
         return 3 * gather(ladder, level, n, pair, p) >= 2 * n && theil_sen_fit(p, n, ret);
 }
 
-void windows_judge(struct windows *w, const struct ladder *ladder, const struct life *life, unsigned gained,
-                   bool growing)
+/* The windows of levels from..to-1. */
+static void judge_levels(struct windows *w, const struct ladder *ladder, const struct life *life, unsigned from,
+                         unsigned to, enum windows_read read)
 {
-        assert(gained <= LADDER_LEVELS);
-        for (unsigned level = gained; level-- > 0;) {
+        assert(to <= LADDER_LEVELS);
+        for (unsigned level = to; level-- > from;) {
                 uint64_t count = ladder_count(ladder, level);
 
                 for (unsigned k = WINDOWS_PER_LEVEL; k-- > 0;) {
@@ -389,11 +448,47 @@ void windows_judge(struct windows *w, const struct ladder *ladder, const struct 
 
                         if (count % pair == 0 && count >= shapes[k].points * pair) {
                                 unsigned index = level * WINDOWS_PER_LEVEL + k;
-                                struct window_result r = evaluate_window(w, ladder, life, index, growing);
+                                struct window_result r = evaluate_window(w, ladder, life, index, read);
 
                                 windows_put(w, index, &r);
                         }
                 }
+        }
+}
+
+void windows_judge(struct windows *w, const struct ladder *ladder, const struct life *life, unsigned gained,
+                   enum windows_read read)
+{
+        judge_levels(w, ladder, life, 0, gained, read);
+}
+
+bool windows_lost(const double floors[LADDER_BUCKETS])
+{
+        double pairs[THEIL_SEN_MAX];
+
+        for (unsigned k = 0; k < WINDOWS_PER_LEVEL; k++) {
+                const unsigned n = shapes[k].points;
+                const double *p = floors + LADDER_BUCKETS - n * shapes[k].pair;
+
+                if (shapes[k].pair == 2) {
+                        for (unsigned i = 0; i < n; i++)
+                                pairs[i] = floors_mean(p[2 * i], p[2 * i + 1]);
+                        p = pairs;
+                }
+                if (!theil_sen_lost(p, n, Z_LEAST))
+                        return false;
+        }
+        return true;
+}
+
+void windows_judge_lost(struct windows *w, const struct ladder *ladder, const struct life *life, unsigned gained)
+{
+        judge_levels(w, ladder, life, 1, gained, WINDOWS_STEADY);
+        for (unsigned index = WINDOWS_PER_LEVEL; index-- > 0;) {
+                struct window_result r = speaks_for_all(w, index)
+                                                 ? evaluate_window(w, ladder, life, index, WINDOWS_STEADY)
+                                                 : unevaluated_window(window_points(index), ladder->minutes);
+                windows_put(w, index, &r);
         }
 }
 

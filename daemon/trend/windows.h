@@ -52,6 +52,8 @@ enum window_test {
         TEST_COUNT
 };
 
+#define WINDOW_UNREAD (1u << 15) /* among the tests passed: its line is found when somebody asks (windows_read) */
+
 #define TEST_BIT(test) (1u << (test))
 #define TESTS_RISES    (TEST_BIT(TEST_RISES) | TEST_BIT(TEST_Z3)) /* certainly: its interval is above 0 */
 #define TESTS_GROWS                                                                                                    \
@@ -101,12 +103,27 @@ void windows_done(struct windows *w);
 const struct window_result *windows_result(const struct windows *w, unsigned index);
 
 /*
- * Judges the windows of the `gained` lowest levels, right after ladder_push() and life_push(). A window whose rise is
- * lost in the noise (TEST_Z3) decides nothing: unless `growing`, its shape is not computed and NaN, and so are all of
- * its numbers unless it is the widest recent one with a result.
+ * What is read of the results. A window whose rise is lost in the noise (TEST_Z3) decides nothing: unless SHAPES are
+ * read, its shape is not computed and NaN, and so are all of its numbers unless it is the widest recent one with a
+ * result. Where that one decides nothing either (STEADY) its line waits for windows_read().
  */
+enum windows_read { WINDOWS_LINES, WINDOWS_STEADY, WINDOWS_SHAPES };
+
+/* Judges the windows of the `gained` lowest levels, right after ladder_push() and life_push(). */
 void windows_judge(struct windows *w, const struct ladder *ladder, const struct life *life, unsigned gained,
-                   bool growing);
+                   enum windows_read read);
+
+/* Completes the result of the widest recent window, which is then as if it had been read at once. */
+void windows_read(struct windows *w, const struct ladder *ladder);
+
+/*
+ * Whether the rise of each window of the lowest level is lost in the noise when its newest buckets are these, all of
+ * them filled, oldest first. True proves it, false proves nothing.
+ */
+bool windows_lost(const double floors[LADDER_BUCKETS]);
+
+/* The same as windows_judge() of a steady series in which these windows are known to be lost. */
+void windows_judge_lost(struct windows *w, const struct ladder *ladder, const struct life *life, unsigned gained);
 
 /* The line through the window's current points, in bytes per point. False: too few of them. */
 bool window_fit(const struct ladder *ladder, unsigned index, struct theil_sen *ret);
@@ -117,6 +134,14 @@ void windows_put(struct windows *w, unsigned index, const struct window_result *
 static inline bool window_has(const struct window_result *r, uint32_t tests)
 {
         return r->filled > 0 && (r->passed & tests) == tests;
+}
+
+/* Whether all windows of the lowest level have a result. */
+static inline bool windows_are_known(const struct windows *w)
+{
+        const uint32_t lowest = (UINT32_C(1) << WINDOWS_PER_LEVEL) - 1;
+
+        return (w->known & lowest) == lowest && !(w->known >> RARE_WINDOW & 1);
 }
 
 /* Whether no window of the `levels` lowest levels has a result. */

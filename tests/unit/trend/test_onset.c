@@ -24,7 +24,7 @@ static void run(double (*curve)(unsigned), unsigned minutes)
 
                 if (gained > 1)
                         life_push(&life, ladder_floor(&ladder, 1, 0));
-                windows_judge(&windows, &ladder, &life, gained, true);
+                windows_judge(&windows, &ladder, &life, gained, WINDOWS_SHAPES);
         }
 }
 

@@ -371,6 +371,57 @@ static void same_state(struct trend a, struct trend b)
         assert_memory_equal(&a, &b, sizeof(a));
 }
 
+/* Noise with rises, falls and steps of random lengths, with a sample in most minutes. */
+static double next_value(struct random *r, double *level, double *slope, double noise)
+{
+        if (random_below(r, 80) == 0)
+                *slope = random_below(r, 3) == 0 ? noise * random_normal(r) / 4 : 0;
+        if (random_below(r, 300) == 0)
+                *level += 20 * noise * random_normal(r);
+        *level = fmax(*level + *slope, 0);
+        return fmax(*level + noise * random_normal(r), 0);
+}
+
+/* Whether somebody asks at each minute or only at the end, all answers and what is left behind are the same. */
+static void asked_or_not(void **state)
+{
+        static struct trend asked, quiet;
+        unsigned waited = 0, grew = 0;
+
+        (void)state;
+        for (uint64_t seed = 1, step = thin(1, "random runs"); seed <= 60; seed += step) {
+                struct random r = { seed };
+                double level = 1e9, slope = 0, noise = 1e5 * (1 + random_below(&r, 100));
+                struct trend_config c = trend_config_scaled(MIN);
+                struct trend_result a, b;
+
+                trend_init(&asked, &c);
+                trend_init(&quiet, &c);
+                for (uint64_t m = 0; m < 1500; m++) {
+                        const double value = next_value(&r, &level, &slope, noise);
+
+                        if (random_below(&r, 200) == 0)
+                                continue;
+                        (void)trend_push(&asked, m * MIN, value);
+                        (void)trend_push(&quiet, m * MIN, value);
+                        waited += quiet.n_waiting > 0;
+                        trend_result(&asked, &a);
+                        assert_int_equal(quiet.verdict.now, a.verdict);
+                        grew += a.verdict >= TREND_GROWING;
+                        if (random_below(&r, 97) > 0)
+                                continue;
+                        trend_result(&quiet, &b);
+                        assert_memory_equal(&a, &b, sizeof(a));
+                }
+                trend_result(&asked, &a);
+                trend_result(&quiet, &b);
+                assert_memory_equal(&a, &b, sizeof(a));
+                trend_done(&asked);
+                trend_done(&quiet);
+        }
+        assert_true(waited > 1000 && grew > 1000);
+}
+
 /* However long an interval without samples, the whole state is that of closing its minutes one by one. */
 static void quiet_intervals(void **state)
 {
@@ -774,6 +825,7 @@ int main(void)
                 cmocka_unit_test(growth_that_rests_is_one_growth),
                 cmocka_unit_test(big_leak),
                 cmocka_unit_test(gaps_in_turn),
+                cmocka_unit_test(asked_or_not),
                 cmocka_unit_test(quiet_intervals),
                 cmocka_unit_test(jumps),
                 cmocka_unit_test(late_ones),

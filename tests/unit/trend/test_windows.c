@@ -32,7 +32,7 @@ static void minute(double floor)
 
         if (gained > 1)
                 life_push(&life, ladder_floor(&ladder, 1, 0));
-        windows_judge(&windows, &ladder, &life, gained, growing);
+        windows_judge(&windows, &ladder, &life, gained, growing ? WINDOWS_SHAPES : WINDOWS_LINES);
 }
 
 static const struct window_result *result(unsigned index)
@@ -189,12 +189,13 @@ static bool same_line(const struct window_result *a, const struct window_result 
 static void calm_like_growing(void **state)
 {
         struct random r = { 3 };
-        struct windows calm;
+        struct windows calm, steady;
         unsigned hole = 0, skipped = 0, risen = 0;
 
         (void)state;
         begin();
         windows_init(&calm, X);
+        windows_init(&steady, X);
         for (unsigned m = 1; m <= 6000; m++) {
                 double slope = m / 500 % 3 == 0 ? 0 : 3e6;
 
@@ -205,11 +206,18 @@ static void calm_like_growing(void **state)
                 unsigned gained = 1;
                 while (gained < LADDER_LEVELS && m % ladder_width(gained) == 0)
                         gained++;
-                windows_judge(&calm, &ladder, &life, gained, false);
+                windows_judge(&calm, &ladder, &life, gained, WINDOWS_LINES);
+                windows_judge(&steady, &ladder, &life, gained, WINDOWS_STEADY);
+                assert_true(calm.known == steady.known && !(steady.rising & ~calm.rising));
                 int told = windows_widest(&calm, 0, WINDOWS_RECENT);
                 assert_int_equal(told, windows_widest(&windows, 0, WINDOWS_RECENT));
                 if (told >= 0)
                         assert_true(same_line(windows_result(&calm, (unsigned)told), result((unsigned)told)));
+                if (m % 3 == 0) /* whether somebody has asked before makes no difference */
+                        windows_read(&steady, &ladder);
+                if (told >= 0 && m % 3 == 0)
+                        assert_memory_equal(windows_result(&calm, (unsigned)told),
+                                            windows_result(&steady, (unsigned)told), sizeof(struct window_result));
                 for (unsigned i = 0; i < WINDOWS; i++) {
                         const struct window_result *a = windows_result(&calm, i), *b = result(i);
 
@@ -223,6 +231,7 @@ static void calm_like_growing(void **state)
         }
         assert_true(skipped > 1000 && risen > 1000);
         windows_done(&calm);
+        windows_done(&steady);
 }
 
 /* ------------------------------------------------------------------ record */
