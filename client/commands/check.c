@@ -298,7 +298,9 @@ static int read_all(struct check *c)
 {
         struct error error;
         const Hw__Update *update;
-        struct feed *feed = feed_files(c->files.items, c->files.n, &c->judging, &error);
+        static const struct update_wish wish = { .kinds = WISH(TARGET) | WISH(HEALTH) | WISH(ALERT),
+                                                 .ends_alone = true };
+        struct feed *feed = feed_files_wanted(c->files.items, c->files.n, &c->judging, &wish, &error);
         enum feed_event event;
 
         if (!feed)

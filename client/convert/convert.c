@@ -30,9 +30,10 @@
 struct run_reader {
         const struct command *command; /* in whose name errors are reported */
         const char *log;
-        uint32_t run; /* which, from 1 */
-        bool events;  /* single events, too */
-        FILE *out;    /* an error on it ends the reading */
+        uint32_t run;                   /* which, from 1 */
+        bool events;                    /* single events, too */
+        const struct update_wish *wish; /* what is read; NULL: everything */
+        FILE *out;                      /* an error on it ends the reading */
         int (*take)(void *state, const struct format_run *run, const Hw__Update *update); /* 0 or -errno */
         void *state;
         /* what was seen */
@@ -90,7 +91,7 @@ static int run_reader_read(struct run_reader *r)
                 return -ENOMEM;
         r->seen.world = r->world;
         struct feed *feed = r->events ? feed_events(r->log, FEED_EVENTS_AND_STATE, NULL, false, &error)
-                                      : feed_files(&r->log, 1, NULL, &error);
+                                      : feed_files_wanted(&r->log, 1, NULL, r->wish, &error);
         if (!feed) {
                 command_error(r->command, "%s", error.text);
                 return 1;
@@ -254,6 +255,7 @@ static int convert(struct request *r)
                 .log = r->log,
                 .run = r->run,
                 .events = r->format->events,
+                .wish = r->format->wish,
                 .out = out.to,
                 .take = r->format->update,
                 .state = r->format->begin(out.to, &r->options),

@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "client/feed/feed.h"
 #include "client/state/world.h"
 #include "heapwatch/wire.h"
 
@@ -36,9 +37,10 @@ struct format_run {
 };
 
 struct format {
-        const char *name; /* of --to */
-        bool events;      /* single events are wanted, too: updates of KIND_EVENT */
-        bool any_moment;  /* takes AT_ALL */
+        const char *name;               /* of --to */
+        bool events;                    /* single events are wanted, too: updates of KIND_EVENT */
+        bool any_moment;                /* takes AT_ALL */
+        const struct update_wish *wish; /* what is read; NULL: everything */
 
         /* State of one conversion, writing to `out` (borrowed, as the options). NULL when out of memory. */
         void *(*begin)(FILE *out, const struct format_options *options);

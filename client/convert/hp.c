@@ -355,7 +355,11 @@ static int hp_finish(void *state, const struct format_run *run)
         return 0;
 }
 
+static const struct update_wish wish = { .kinds = WISH(TARGET) | WISH(BAND) | WISH(CENSUS) | WISH(HEALTH),
+                                         .ends_alone = true };
+
 const struct format format_hp = {
+        .wish = &wish,
         .name = "hp",
         .begin = hp_begin,
         .update = hp_update,

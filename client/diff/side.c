@@ -201,7 +201,11 @@ static bool read_through(struct side_reader *r, const struct command *command)
 {
         struct error error;
         struct gatherer g = { .command = command, .take = pass_update, .reset = forget, .ctx = r };
-        struct feed *feed = feed_files(&r->log, 1, NULL, &error);
+        static const struct update_wish wish = { .kinds = WISH(TARGET) | WISH(HEAP) | WISH(GC) | WISH(CENSUS) |
+                                                          WISH(BAND) | WISH(NOTE) | WISH(PROFILE) | WISH(SCHED) |
+                                                          WISH(HEALTH) | WISH(TREND),
+                                                 .ends_alone = true };
+        struct feed *feed = feed_files_wanted(&r->log, 1, NULL, &wish, &error);
 
         if (!feed) {
                 command_error(command, "%s", error.text);

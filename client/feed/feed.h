@@ -11,6 +11,7 @@
 
 #include "heapwatch/requester.h"
 #include "heapwatch/subscriber.h"
+#include "proto/wire/update_wish.h"
 
 struct error;
 struct event_list;
@@ -22,6 +23,10 @@ struct feed *feed_connect(const struct hw_subscriber_options *options, struct er
 
 /* Reads finished logs, one after the other. `judging` is borrowed for the call; NULL: by default. */
 struct feed *feed_files(const char *const *paths, size_t n, const struct judging *judging, struct error *error);
+
+/* The same, but no more than is wanted. */
+struct feed *feed_files_wanted(const char *const *paths, size_t n, const struct judging *judging,
+                               const struct update_wish *wish, struct error *error);
 
 /* The same of one log without growth and alerts, which are most of the work; only messages of these kinds come. */
 struct feed *feed_unjudged(const char *path, const Hw__Kind *kinds, size_t n_kinds, struct error *error);

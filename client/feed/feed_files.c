@@ -308,9 +308,12 @@ static bool set_trends(struct config_trend *trend, const struct judging *j, stru
 }
 
 static struct feed *open_judged(const char *const *paths, const struct event_list *lists, size_t n,
-                                const struct judging *judging, struct error *error)
+                                const struct judging *judging, const struct update_wish *wish, struct error *error)
 {
         struct log_reader_options options = { .lists = lists, .n = n };
+
+        if (wish)
+                options.wish = *wish;
 
         if (judging) {
                 options.rules = judging->rules.items;
@@ -323,12 +326,18 @@ static struct feed *open_judged(const char *const *paths, const struct event_lis
 
 struct feed *feed_files(const char *const *paths, size_t n, const struct judging *judging, struct error *error)
 {
-        return open_judged(paths, NULL, n, judging, error);
+        return open_judged(paths, NULL, n, judging, NULL, error);
+}
+
+struct feed *feed_files_wanted(const char *const *paths, size_t n, const struct judging *judging,
+                               const struct update_wish *wish, struct error *error)
+{
+        return open_judged(paths, NULL, n, judging, wish, error);
 }
 
 struct feed *feed_runs(const struct event_list *runs, size_t n, const struct judging *judging, struct error *error)
 {
-        return open_judged(NULL, runs, n, judging, error);
+        return open_judged(NULL, runs, n, judging, NULL, error);
 }
 
 struct feed *feed_unjudged(const char *path, const Hw__Kind *kinds, size_t n_kinds, struct error *error)

@@ -51,5 +51,6 @@ struct feed *selection_open(const struct selection *s, const Hw__Kind *kinds, si
                 .n_kinds = n_kinds,
         };
 
-        return s->files.n ? feed_files(s->files.items, s->files.n, &s->judging, error) : feed_connect(&o, error);
+        return s->files.n ? feed_files_wanted(s->files.items, s->files.n, &s->judging, &s->wish, error)
+                          : feed_connect(&o, error);
 }

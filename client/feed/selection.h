@@ -12,6 +12,7 @@ struct selection {
         struct text_list targets;   /* of daemons; none: all */
         struct text_list endpoints; /* of daemons; none: the user's own */
         struct judging judging;     /* of logs */
+        struct update_wish wish;    /* of logs */
 };
 
 /* Tells logs and targets apart. 0, or EXIT_USAGE after a report in the command's name: there are both. */

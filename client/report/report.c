@@ -632,6 +632,7 @@ static int report(struct reporter *r)
         if (may_write(r) && prepare(r)) {
                 if (r->from.files.n)
                         progress_begin(&r->progress, command_report.name, r->from.files.items, r->from.files.n);
+                r->from.wish.ends_alone = true; /* samples carry their times */
                 r->feed = selection_open(&r->from, NULL, 0, &error);
                 if (!r->feed)
                         command_error(&command_report, "%s", error.text);

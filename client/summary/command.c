@@ -49,10 +49,18 @@ static const struct option options[] = {
         OPTIONS_END,
 };
 
+/* The last state of each run, and censuses for what a band had at most. */
+static const struct update_wish wish = { .kinds = WISH(TARGET) | WISH(HEAP) | WISH(GC) | WISH(CENSUS) | WISH(BAND) |
+                                                  WISH(NOTE) | WISH(PROFILE) | WISH(TICKY) | WISH(SCHED) |
+                                                  WISH(HEALTH) | WISH(TREND),
+                                         .no_samples = true,
+                                         .ends_alone = true };
+
 static int check(void *filled)
 {
         struct request *r = filled;
 
+        r->from.wish = wish;
         return selection_check(&command_summary, &r->from);
 }
 

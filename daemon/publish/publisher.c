@@ -26,11 +26,24 @@
 
 /* --------------------------------------------------------------- sink */
 
+static bool wants(const struct publisher *p, uint32_t any_of)
+{
+        return update_wish_has(&p->wish, any_of);
+}
+
+/* The changes of which no message is wanted. */
+static unsigned unwanted_changes(const struct publisher *p)
+{
+        return (wants(p, WISH(HEAP)) ? 0 : MODEL_HEAP) | (wants(p, WISH(GC)) ? 0 : MODEL_GC) |
+               (wants(p, WISH(PROFILE)) ? 0 : MODEL_PROFILE) | (wants(p, WISH(TICKY)) ? 0 : MODEL_TICKY) |
+               (wants(p, WISH(SCHED)) ? 0 : MODEL_SCHED);
+}
+
 /* Also updates the model's rates, so it is called before every message that has them. */
 static void collect_changes(struct publisher *p)
 {
         if (p->model)
-                p->changes |= model_collect_changes(p->model);
+                p->changes |= model_collect_changes(p->model) & ~unwanted_changes(p);
 }
 
 static void flush_bands(struct publisher *p)
@@ -57,7 +70,7 @@ static void on_band(void *ctx, const struct band *band)
 {
         struct publisher *p = ctx;
 
-        if (gather_band(&p->gathered, band->id))
+        if (!wants(p, WISH(BAND)) || gather_band(&p->gathered, band->id))
                 return;
         flush_bands(p);
         (void)gather_band(&p->gathered, band->id); /* there is room now */
@@ -67,6 +80,8 @@ static void on_census(void *ctx, const struct census *census)
 {
         struct publisher *p = ctx;
 
+        if (!wants(p, WISH(CENSUS)))
+                return;
         flush_bands(p);
         PROBE_CENSUS_DONE(p->target, census->n_rows);
         if (!send_census(p, census, NULL))
@@ -78,6 +93,8 @@ static void on_note(void *ctx, const struct note *note)
 {
         struct publisher *p = ctx;
 
+        if (!wants(p, WISH(NOTE)))
+                return;
         if (p->gathered.notes_last - p->gathered.notes_sent >= LIMIT_NOTES_PER_UPDATE)
                 flush_notes(p, p->gathered.notes_last);
         p->gathered.notes_last = note->number;
@@ -87,7 +104,7 @@ static void on_collection(void *ctx, const struct collection *collection)
 {
         struct publisher *p = ctx;
 
-        if (gather_collection(&p->gathered, collection))
+        if (!wants(p, WISH(GC)) || p->wish.no_samples || gather_collection(&p->gathered, collection))
                 return;
         collect_changes(p);
         (void)send_gc(p, NULL); /* if out of memory it stays full, and the next line counts */
@@ -99,7 +116,7 @@ static void on_sample(void *ctx, enum series_id series, uint64_t time_ns, uint64
 {
         struct publisher *p = ctx;
 
-        if (gather_sample(&p->gathered, series, time_ns, value))
+        if (!wants(p, WISH(HEAP)) || p->wish.no_samples || gather_sample(&p->gathered, series, time_ns, value))
                 return;
         collect_changes(p);
         (void)send_heap(p, NULL);
@@ -141,13 +158,18 @@ bool publisher_pending(struct publisher *p)
                (p->tracker && (p->trends_changed || tracker_any_due(p->tracker)));
 }
 
+void publisher_skip_flush(struct publisher *p)
+{
+        collect_changes(p);
+}
+
 void publisher_flush(struct publisher *p, uint64_t wall_ns)
 {
         p->wall_ns = wall_ns;
         if (!publisher_pending(p) || !p->run)
                 return;
         flush_bands(p);
-        if (p->tracker && tracker_any_due(p->tracker) && tracker_has_last_values(p->tracker))
+        if (wants(p, WISH(HEAP)) && p->tracker && tracker_any_due(p->tracker) && tracker_has_last_values(p->tracker))
                 p->changes |= MODEL_HEAP; /* the run is over, and its shutdown's values are none of the program's */
         if (has_heap(p) && send_heap(p, NULL))
                 p->changes &= ~(unsigned)MODEL_HEAP;
@@ -160,7 +182,7 @@ void publisher_flush(struct publisher *p, uint64_t wall_ns)
                 p->changes &= ~(unsigned)MODEL_TICKY;
         if ((p->changes & MODEL_SCHED) && send_sched(p, NULL))
                 p->changes &= ~(unsigned)MODEL_SCHED;
-        if (p->tracker && !send_trends_due(p))
+        if (p->tracker && wants(p, WISH(TREND)) && !send_trends_due(p))
                 send_gap(p, HW__KIND__KIND_TREND);
 }
 
@@ -280,6 +302,11 @@ int publisher_rename(struct publisher *p, const char *target)
         free(p->target);
         p->target = name;
         return 0;
+}
+
+void publisher_set_wish(struct publisher *p, const struct update_wish *wish)
+{
+        p->wish = *wish;
 }
 
 void publisher_redirect(struct publisher *p, const struct update_sink *sink)

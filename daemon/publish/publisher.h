@@ -70,6 +70,9 @@ int publisher_rename(struct publisher *p, const char *target);
 /* From now on sends there (copied); its topics count from 1 again, so subscribers request a snapshot. */
 void publisher_redirect(struct publisher *p, const struct update_sink *sink);
 
+/* From now on makes only that. */
+void publisher_set_wish(struct publisher *p, const struct update_wish *wish);
+
 /* The sink for model_new; then the model itself (borrowed until publisher_destroy). */
 struct model_sink publisher_sink(struct publisher *p);
 void publisher_set_model(struct publisher *p, struct model *m);
@@ -85,6 +88,9 @@ void publisher_set_tracker(struct publisher *p, struct tracker *t);
 
 /* Sends what was collected and all kinds whose state changed since last time. wall_ns: now, Unix time. */
 void publisher_flush(struct publisher *p, uint64_t wall_ns);
+
+/* Where a flush would be but nothing is wanted yet: rates are those of the time since the last one all the same. */
+void publisher_skip_flush(struct publisher *p);
 
 /* After a flush: frees memory that only a burst needed. A finished log is one long burst and keeps it. */
 void publisher_shrink(struct publisher *p);

@@ -40,6 +40,7 @@ struct publisher {
         void *alert_extra_ctx;
         bool stopped;        /* its process is: nothing of it is judged, and it has no rates */
         bool trends_changed; /* all of them, by that */
+        struct update_wish wish;
         int error;           /* of the sink */
 };
 

@@ -7,6 +7,7 @@
 #define HW_DAEMON_PUBLISH_UPDATE_SINK_H
 
 #include "heapwatch/wire.h"
+#include "proto/wire/update_wish.h"
 
 struct update_sink {
         void *ctx;

@@ -257,6 +257,7 @@ static bool open_pipeline(struct log_reader *r, struct error *error)
                 .uri = &target->uri,
                 .epoch = EPOCH,
                 .sink = r->options.sink,
+                .wish = &r->options.wish,
                 .show_arguments = r->options.show_arguments,
                 .events = r->options.events,
                 .origin_ns = r->origin_ns,

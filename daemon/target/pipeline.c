@@ -35,6 +35,14 @@ static void on_recorded_end(void *ctx, const char *text, size_t size)
                 (void)run_end_parse(text, size, &p->recorded_end);
 }
 
+/* Where no rule is judged: times pass for the tracker as they would for one. */
+static enum tick_answer on_unjudged_tick(void *ctx, const struct tracker_tick *tick)
+{
+        (void)ctx;
+        (void)tick;
+        return TICK_TAKEN;
+}
+
 void pipeline_wire(struct pipeline *p)
 {
         const struct model_sink own = { .ctx = p, .recorded_end = on_recorded_end };
@@ -71,6 +79,10 @@ static int make_alerting(struct pipeline *p, const struct pipeline_options *give
         };
 
         model_keep_finely(p->model, ruleset_reads(given->rules));
+        if (!update_wish_has(&p->wish, WISH(ALERT))) {
+                tracker_on_tick(p->tracker, on_unjudged_tick, p);
+                return 0;
+        }
         if (given->alerting && *given->alerting) {
                 p->alerting = *given->alerting;
                 *given->alerting = NULL;
@@ -117,11 +129,15 @@ static struct pipeline *build(const struct pipeline_options *options)
         p->origin_ns = options->origin_ns;
         p->events = options->events;
         p->event_ids = options->event_ids;
-        p->unjudged = options->unjudged;
+        if (options->wish)
+                p->wish = *options->wish;
+        p->unjudged = options->unjudged || !update_wish_has(&p->wish, WISH(TREND) | WISH(ALERT) | WISH(HEAP));
         p->last_bytes_wall_ns = UNKNOWN_U64;
         p->process.root = "";
         p->decoder = hw_eventlog_new();
         p->publisher = publisher_new(p->name, options->epoch, &options->sink);
+        if (p->publisher)
+                publisher_set_wish(p->publisher, &p->wish);
         if (options->events != EVENTS_OFF)
                 p->event_stream = event_stream_new(p->name, options->epoch, &options->sink, options->events,
                                                    options->show_arguments);

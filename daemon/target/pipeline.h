@@ -40,7 +40,8 @@ struct pipeline_options {
         const char *name;             /* valid target name; copied */
         const struct source_uri *uri; /* copied */
         uint64_t epoch;
-        struct update_sink sink; /* copied */
+        struct update_sink sink;        /* copied */
+        const struct update_wish *wish; /* finished logs only; copied; NULL: everything */
         bool show_arguments;
         enum event_wish events;                /* finished logs only */
         uint64_t origin_ns;                    /* finished logs only: taken from all event times (log_origin.h) */

@@ -35,9 +35,10 @@ struct pipeline {
         struct source_uri uri;
         bool live, show_arguments, one_run, unjudged;
         enum event_wish events;
-        const bool *event_ids; /* borrowed; NULL: all */
-        bool headless;         /* a finished log's run is what another process wrote behind the end of the first */
-        uint64_t origin_ns;    /* of a finished log: event times begin with it, and are delivered without it */
+        const bool *event_ids;   /* borrowed; NULL: all */
+        bool headless;           /* a finished log's run is what another process wrote behind the end of the first */
+        uint64_t origin_ns;      /* of a finished log: event times begin with it, and are delivered without it */
+        struct update_wish wish; /* of a finished log */
 
         struct source *source;               /* NULL for finished logs */
         struct hw_eventlog *decoder;         /* NULL: a run set aside (run_before.c), no longer read */

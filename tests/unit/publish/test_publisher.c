@@ -649,10 +649,31 @@ static void test_long_labels_make_no_large_message(void **state)
         close_publisher(f);
 }
 
+/* Of a finished log no kind is made that is not read, and no single samples where none are. */
+static void test_only_what_is_wanted(void **state)
+{
+        static const struct update_wish censuses = { .kinds = WISH(BAND) | WISH(CENSUS) },
+                                        totals = { .kinds = WISH(HEAP) | WISH(GC), .no_samples = true };
+        const struct update_wish *const wishes[] = { &censuses, &totals };
+
+        (void)state;
+        for (unsigned i = 0; i < 2; i++) {
+                struct follower *f = open_publisher();
+                publisher_set_wish(f->p, wishes[i]);
+                replay(f, "leaky-hT-ghc9103", 7);
+                for (unsigned kind = 0; kind < KINDS; kind++)
+                        if (kind != HW__KIND__KIND_TARGET && kind != HW__KIND__KIND_HEALTH)
+                                assert_true((f->updates[kind] > 0) == (wishes[i]->kinds >> kind & 1));
+                assert_int_equal(f->collections + f->samples[SERIES_LIVE], 0);
+                close_publisher(f);
+        }
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(test_logs),
+                cmocka_unit_test(test_only_what_is_wanted),
                 cmocka_unit_test(test_full_messages_are_sent_early),
                 cmocka_unit_test(test_an_old_account_of_rss_says_so),
                 cmocka_unit_test(test_unknown_is_absent),

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* update_wish.h - which updates of a finished log a command reads, for those that make them. */
+#ifndef HW_PROTO_WIRE_UPDATE_WISH_H
+#define HW_PROTO_WIRE_UPDATE_WISH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "heapwatch/wire.h"
+
+/* What of a finished log is read: nothing else is made. All 0: everything, as a daemon sends it. */
+struct update_wish {
+        uint32_t kinds;  /* WISH() of each; 0: all */
+        bool no_samples; /* none of single samples and collections, though their kinds are read for the rest */
+        bool ends_alone; /* state is read as it is when a run ends, not in between */
+};
+
+#define WISH(kind) (UINT32_C(1) << HW__KIND__KIND_##kind)
+
+static inline bool update_wish_has(const struct update_wish *w, uint32_t any_of)
+{
+        return !w->kinds || (w->kinds & any_of);
+}
+
+#endif
