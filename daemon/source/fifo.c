@@ -25,6 +25,7 @@
 #include "daemon/source/keeper.h"
 #include "daemon/source/limits.h"
 #include "daemon/source/medium.h"
+#include "daemon/source/second_tick.h"
 #include "daemon/source/watch.h"
 #include "proto/base/descriptors.h"
 #include "proto/base/error.h"
@@ -33,7 +34,7 @@
 struct fifo {
         struct source source;
         struct watch name;
-        struct event *tick; /* slow */
+        struct second_tick tick;
         struct event *turn; /* zero delay: the name changed */
         struct event *readable;
         int reader, writer; /* -1 = not open; the writer is only while nobody else writes */
@@ -42,7 +43,6 @@ struct fifo {
 };
 
 static const struct timeval at_once = { 0, 0 };
-static const struct timeval slowly = { 1, 0 };
 
 static const char *path_of(const struct fifo *f)
 {
@@ -239,9 +239,9 @@ static int fifo_start(struct source *s, struct error *error)
         f->reader = f->writer = -1;
         s->flowing = s->from.inside; /* then the end of its stream is of interest even if nothing comes any more */
         f->name = (struct watch){ .seen = arm_turn, .ctx = f };
-        f->tick = event_new(s->base, -1, EV_PERSIST, on_check, f);
+        f->tick = (struct second_tick){ .passed = arm_turn, .ctx = f };
         f->turn = evtimer_new(s->base, on_check, f);
-        if (f->tick && f->turn && event_add(f->tick, &slowly) == 0 && event_add(f->turn, &at_once) == 0)
+        if (f->turn && second_tick_start(s->base, &f->tick) == 0 && event_add(f->turn, &at_once) == 0)
                 return 0;
         return error_code(error, -ENOMEM, "out of memory");
 }
@@ -252,7 +252,7 @@ static void fifo_stop(struct source *s)
 
         detach(f);
         watch_stop(&f->name);
-        free_event(&f->tick);
+        second_tick_stop(&f->tick);
         free_event(&f->turn);
 }
 

@@ -36,6 +36,7 @@
 #include "daemon/loop/watchdog.h"
 #include "daemon/source/limits.h"
 #include "daemon/source/medium.h"
+#include "daemon/source/second_tick.h"
 #include "daemon/source/watch.h"
 #include "proto/base/descriptors.h"
 #include "proto/base/error.h"
@@ -48,7 +49,7 @@ _Static_assert(LAST_BYTES == sizeof(((struct source_position *)0)->last), "a pos
 struct tail {
         struct source source;
         struct watch file, name;
-        struct event *tick; /* slow */
+        struct second_tick tick;
         struct event *turn; /* zero delay: woken, or work left */
         int fd;             /* -1 = not attached */
         struct stat id;     /* of fd: device and inode */
@@ -60,7 +61,6 @@ struct tail {
 };
 
 static const struct timeval at_once = { 0, 0 };
-static const struct timeval slowly = { 1, 0 };
 
 static bool same_file(const struct stat *a, const struct stat *b)
 {
@@ -348,15 +348,13 @@ static void on_turn(evutil_socket_t fd, short what, void *ctx)
         check_file(ctx);
 }
 
-static void on_tick(evutil_socket_t fd, short what, void *ctx)
+static void on_second(void *ctx)
 {
         struct tail *t = ctx;
 
-        (void)fd;
-        (void)what;
         if (t->nameless)
                 t->idle_ticks++;
-        check_file(t);
+        arm_turn(t);
 }
 
 static int tail_start(struct source *s, struct error *error)
@@ -365,9 +363,9 @@ static int tail_start(struct source *s, struct error *error)
 
         t->fd = -1;
         t->file = t->name = (struct watch){ .seen = arm_turn, .ctx = t };
-        t->tick = event_new(s->base, -1, EV_PERSIST, on_tick, t);
+        t->tick = (struct second_tick){ .passed = on_second, .ctx = t };
         t->turn = evtimer_new(s->base, on_turn, t);
-        if (t->tick && t->turn && event_add(t->tick, &slowly) == 0 && event_add(t->turn, &at_once) == 0)
+        if (t->turn && second_tick_start(s->base, &t->tick) == 0 && event_add(t->turn, &at_once) == 0)
                 return 0;
         return error_code(error, -ENOMEM, "out of memory");
 }
@@ -378,7 +376,7 @@ static void tail_stop(struct source *s)
 
         detach(t);
         watch_stop(&t->name);
-        free_event(&t->tick);
+        second_tick_stop(&t->tick);
         free_event(&t->turn);
 }
 

@@ -34,6 +34,7 @@ struct bus {
         atomic_size_t updates_waiting_bytes; /* handed to ZeroMQ and not yet freed by it */
         struct backlog replies_waiting;      /* likewise */
         uint64_t looked_ns[DOORS];           /* for those that are stuck */
+        uint64_t woken_ns;                   /* the front, while nobody subscribes */
 };
 
 struct bus_client {

@@ -65,6 +65,7 @@
 #define ACCEPT_TURN      16u            /* connections, before others have their turn */
 #define DESCRIPTORS_EACH 3u             /* of a connection: to the client, to libzmq, and libzmq's */
 #define PENDING_NS       (5 * NS_PER_S) /* for libzmq to connect */
+#define LOOK_NS          (NS_PER_S / 4) /* from one look after all connections to the next */
 #define ENDING_NS        NS_PER_S       /* for the rest of the bytes, when one side has ended */
 #define LAST_BYTES_MS    400            /* for all connections, when the daemon ends */
 
@@ -107,8 +108,26 @@ static bool enter_connection(struct front *f, struct connection *c)
         return true;
 }
 
+/* Looks after all connections soon, but not more often than each LOOK_NS. */
+static void arm_tick(struct front *f)
+{
+        static const struct timeval period = { 0, LOOK_NS / 1000 }, at_once = { 0, 0 };
+        const bool due = clock_mono_ns() - f->looked_ns >= LOOK_NS;
+
+        if (!evtimer_pending(f->tick, NULL))
+                (void)event_add(f->tick, due ? &at_once : &period); /* if out of memory, the next updates do it */
+}
+
+void front_check_connections(struct front *f)
+{
+        if (clock_mono_ns() - f->looked_ns >= LOOK_NS)
+                arm_tick(f);
+}
+
 static void enter_state(struct connection *c, enum connection_state state)
 {
+        if (state != OPEN)
+                arm_tick(c->front);
         if (c->state == PENDING && state != PENDING)
                 c->front->n_pending--;
         c->state = state;
@@ -271,6 +290,8 @@ static bool shut_down(struct connection *c)
         if (c->fd < 0 || c->shut)
                 return false;
         c->shut = shutdown(c->fd, SHUT_RDWR) == 0;
+        if (c->shut)
+                front_wake(c->front);
         return c->shut;
 }
 
@@ -575,6 +596,7 @@ static void on_listener(evutil_socket_t fd, short what, void *arg)
         struct front_listener *l = arg;
 
         (void)what;
+        arm_tick(l->front);
         for (unsigned i = 0; i < ACCEPT_TURN; i++) {
                 const int accepted = descriptors_accept(fd, DESCRIPTORS_EACH * (l->front->n_pending + 1));
                 if (accepted < 0)
@@ -613,7 +635,10 @@ static void restore_listener(struct front_listener *l)
         log_warning("socket=%s was removed; it is made again", l->endpoint->path);
 }
 
-/* Whoever takes too long to begin or to end; and whom the loop has shut down. */
+/*
+ * Whoever takes too long to begin or to end; and whom the loop has shut down. Once a second, as updates come, and more
+ * often while there are such.
+ */
 static void on_tick(evutil_socket_t fd, short what, void *arg)
 {
         struct front *f = arg;
@@ -621,6 +646,7 @@ static void on_tick(evutil_socket_t fd, short what, void *arg)
 
         (void)fd;
         (void)what;
+        f->looked_ns = now_ns;
         for (unsigned i = 0; i < f->n_listeners; i++)
                 restore_listener(&f->listeners[i]);
         for (unsigned i = 0; i < f->n_table; i++) {
@@ -635,6 +661,8 @@ static void on_tick(evutil_socket_t fd, short what, void *arg)
                         front_close(c);
                 else if (c->state == OPEN && shut)
                         end_client(c);
+                if (f->table[i] && f->table[i]->state != OPEN)
+                        arm_tick(f);
         }
 }
 
@@ -672,6 +700,7 @@ static void on_wake(evutil_socket_t fd, short what, void *arg)
 
         (void)what;
         (void)eventfd_read(fd, &n); /* before the flag is read: what is set later wakes again */
+        arm_tick(f);
         f->stopping = atomic_load(&f->ending);
         (void)front_publish_updates(f, f->stopping ? UINT_MAX : UPDATES_TURN);
         if (f->stopping)
@@ -680,15 +709,13 @@ static void on_wake(evutil_socket_t fd, short what, void *arg)
 
 static bool open_base(struct front *f)
 {
-        static const struct timeval period = { 0, 250000 };
-
         f->base = event_base_new();
         if (!f->base || event_base_priority_init(f->base, LOOP_PRIORITIES) != 0)
                 return false;
         f->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
         f->wake = f->wake_fd < 0 ? NULL : event_new(f->base, f->wake_fd, EV_READ | EV_PERSIST, on_wake, f);
-        f->tick = event_new(f->base, -1, EV_PERSIST, on_tick, f);
-        return f->wake && event_add(f->wake, NULL) == 0 && f->tick && event_add(f->tick, &period) == 0;
+        f->tick = evtimer_new(f->base, on_tick, f);
+        return f->wake && event_add(f->wake, NULL) == 0 && f->tick;
 }
 
 struct front *front_new(const struct front_options *o)
@@ -735,6 +762,11 @@ bool front_start(struct front *f)
 void front_wake(struct front *f)
 {
         (void)eventfd_write(f->wake_fd, 1);
+}
+
+bool front_has_subscribers(const struct front *f)
+{
+        return atomic_load(&f->subscriptions) > 0;
 }
 
 void front_stop(struct front *f)

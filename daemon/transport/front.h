@@ -59,6 +59,9 @@ int front_send(struct front *f, const char *topic, size_t topic_size, zmq_msg_t 
 /* Updates that wait are published now: the front waits for more, a few milliseconds, before it does so by itself. */
 void front_wake(struct front *f);
 
+/* Whether anybody subscribes to anything now. */
+bool front_has_subscribers(const struct front *f);
+
 /*
  * From now on the ROUTER is connected to clients, and disconnected, in the loop of `base`; `requests` is pumped before
  * a connection is forgotten that may have sent more. False: out of memory; front_detach then, too, before the ROUTER

@@ -273,9 +273,11 @@ bool front_publish_updates(struct front *f, unsigned most)
         return n > 0;
 }
 
+/* A heartbeat comes each second. */
 static int receive_updates(void *ctx, void *socket)
 {
         (void)socket;
+        front_check_connections(ctx);
         return front_publish_updates(ctx, UPDATES_TURN);
 }
 

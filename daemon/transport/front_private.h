@@ -73,6 +73,7 @@ struct front_monitor {
 struct front {
         struct event_base *base;
         struct event *tick, *wake;
+        uint64_t looked_ns; /* after all connections, last */
         int wake_fd;        /* an eventfd; -1: none */
         atomic_bool ending; /* set by the loop: no more updates come */
         struct admission *admission;
@@ -118,6 +119,9 @@ struct order {
 
 /* At most so many of the updates that wait. False: none does. */
 bool front_publish_updates(struct front *f, unsigned most);
+
+/* Updates come: a time to look after all connections, when the last look was a while ago. */
+void front_check_connections(struct front *f);
 
 /* False: out of memory. */
 bool front_give_order(struct front *f, enum front_door door, const struct order *o);
