@@ -513,6 +513,19 @@ static bool find_agent(const struct daemon_link *link, const struct ghc_process 
         return answered;
 }
 
+/*
+ * What `heapwatch run` started has a log that comes from no agent of attach: the target goes, the program is not
+ * touched.
+ */
+static int end_without_agent(struct daemon_link *link, const char *name, bool is_target, const struct error *error)
+{
+        link->wait_ms = PATIENCE_MS;
+        if (!is_target || !daemon_remove(link, name))
+                return fail(&command_detach, name, error);
+        printf("%s is no longer watched; `heapwatch run`, which started it, waits for its end\n", name);
+        return EXIT_OK;
+}
+
 static int detach(void *filled)
 {
         const struct request *q = filled;
@@ -530,20 +543,20 @@ static int detach(void *filled)
                 (void)snprintf(number, sizeof(number), "%ld", (long)pid); /* the name of its target */
                 program = number;
         }
+        const bool named = daemon_has(&link, q->program);
         if (process_number(program, &pid, &error) && process_detach(pid))
                 return EXIT_OK;
-        if (!process_find(program, &p, &error))
-                return fail(&command_detach, q->program, &error);
-        if (!p.agent) {
+        const bool found = process_find(program, &p, &error);
+        if (found && !p.agent)
                 (void)error_set(&error, "the agent is not in it");
-                return fail(&command_detach, q->program, &error);
-        }
+        if (!found || !p.agent)
+                return end_without_agent(&link, q->program, named, &error);
         if (!may_answer(&p, &error) || !lock_process(&p, &error))
                 return fail(&command_detach, q->program, &error);
         link.wait_ms = PATIENCE_MS;
         bool answered = find_agent(&link, &p, &target, socket, sizeof(socket));
         if (!agent_request(socket, "stop", ASK_MS, NULL, 0, &error))
-                return fail(&command_detach, q->program, &error);
+                return end_without_agent(&link, q->program, named, &error);
         printf("detached from %s, process %d: the agent's log and censuses have ended; the library stays mapped, its "
                "two threads sleep\n",
                p.name, (int)p.pid);

@@ -265,11 +265,11 @@ static int search(const struct daemon_link *link, struct search *q)
         return send_request(link, hw_request_new(HW__REQUEST__WHAT_STATUS), on_status_of, q);
 }
 
-static bool is_taken(const struct daemon_link *link, const char *name)
+bool daemon_has(const struct daemon_link *link, const char *name)
 {
         struct search q = { .name = name };
 
-        return search(link, &q) == 0 && q.taken;
+        return daemon_reachable(link) && search(link, &q) == 0 && q.taken;
 }
 
 pid_t daemon_process_of(const struct daemon_link *link, const char *name)
@@ -303,7 +303,7 @@ enum daemon_outcome daemon_add(const struct daemon_link *link, const char *name,
                         break;
                 if (exact || !q.taken || q.over) {
                         r = add_once(link, candidate, uri, wish, &a);
-                        again = r == 0 && !a.done && !exact && is_taken(link, candidate); /* by somebody, meanwhile */
+                        again = r == 0 && !a.done && !exact && daemon_has(link, candidate); /* by somebody, meanwhile */
                 }
                 if (again)
                         snprintf(candidate, sizeof(candidate), "%.58s-%d", name, i);

@@ -95,6 +95,9 @@ struct daemon_target {
         bool has_run; /* it has shown something of its program, maybe to the daemon before this one */
 };
 
+/* Whether it has a target of this name. */
+bool daemon_has(const struct daemon_link *link, const char *name);
+
 /* The process that the target of this name runs as; 0: there is none, or it is on another machine than its daemon. */
 pid_t daemon_process_of(const struct daemon_link *link, const char *name);
 

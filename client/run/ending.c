@@ -198,7 +198,7 @@ static void add_end(FILE *out, const struct program_run *r, const struct session
                 add_reason(out, world_find(*world, r->target)->target);
                 add_facts(out, world_find(*world, r->target));
         } else if (came)
-                fputs("; what was seen of it is not known: the daemon was killed, or does not answer", out);
+                fputs("; what was seen of it is not known: it was detached, or the daemon does not answer", out);
         if ((result->target[0] != '\0' || r->unnamed) && !came)
                 add_why_unseen(out, r, &result->below);
         if (result->left_unserved)

@@ -13,8 +13,9 @@
 #include "proto/base/array.h"
 #include "proto/base/text_out.h"
 
-#define ROOTS_TRIED  3  /* of which it is found out what goes with them */
-#define SHARE_TRIED  20 /* at least one part in so many of the band */
+#define ROOTS_TRIED  3    /* of which it is found out what goes with them */
+#define SHARE_TRIED  20   /* at least one part in so many of the band */
+#define LEAST_SHARE  100u /* a part of the band that text shows, one in so many */
 #define ROOTS_SHOWN  8
 #define PATH_NAMES   40
 #define MERGED_PATHS 64
@@ -541,6 +542,24 @@ static void print_slices(const struct question *q)
                                       sliced[kind].copy);
 }
 
+/* What has less than a hundredth of the band tells nothing, unless it is all there is, or its gain is asked for. */
+static size_t shown_of(const struct question *q, const struct holding *h, size_t n, size_t most, uint64_t band)
+{
+        size_t shown = n < most ? n : most;
+
+        while (!q->then && shown > 1 && h[shown - 1].bytes < band / LEAST_SHARE)
+                shown--;
+        return shown;
+}
+
+static void print_further(const struct question *q, const char *what, const struct holding *h, size_t shown, size_t n,
+                          uint64_t band)
+{
+        if (shown < n)
+                (void)fprintf(q->subject->request->to, "  ... %zu further %s%s\n", n - shown, what,
+                              h[shown].bytes < band / LEAST_SHARE ? ", each below 1 %" : "");
+}
+
 static void print_text(const struct question *q, uint64_t band)
 {
         char most[CONTENTS_TEXT_BYTES], what[PROGRAM_NAME_BYTES + 128], n[HW_NUMBER_MAX], bytes[HW_NUMBER_MAX],
@@ -569,13 +588,15 @@ static void print_text(const struct question *q, uint64_t band)
                                             (double)(band_of(q)->unreached_bytes - band_of(q)->pinned_bytes)));
         print_slices(q);
         (void)fputs("\nshortest paths\n", to);
-        for (size_t i = 0; i < q->n_paths && i < top; i++)
+        const size_t paths = shown_of(q, q->paths, q->n_paths, top, band);
+        for (size_t i = 0; i < paths; i++)
                 print_path(q, &q->paths[i], band);
-        if (q->n_paths > top)
-                (void)fprintf(to, "  ... %zu further paths\n", q->n_paths - top);
+        print_further(q, "paths", q->paths, paths, q->n_paths, band);
         (void)fputs("\nroots\n", to);
-        for (size_t i = 0; i < q->n_roots && i < ROOTS_SHOWN; i++)
+        const size_t roots = shown_of(q, q->roots, q->n_roots, ROOTS_SHOWN, band);
+        for (size_t i = 0; i < roots; i++)
                 print_root(q, &q->roots[i], band);
+        print_further(q, "roots", q->roots, roots, q->n_roots, band);
         (void)fprintf(to, "\nreached from the roots: %s of the heap\n",
                       hw_share_text(n, sizeof(n), q->all_bytes ? (double)q->all_reached / (double)q->all_bytes : 0));
 }

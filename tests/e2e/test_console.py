@@ -149,7 +149,7 @@ def test_views_by_key(directory):
         t.keys("h")
         t.wait("threads created")
         t.keys("a")
-        t.wait("no alert", "In words: run")
+        t.wait("no alert", "What is known of run")
         t.keys("1")
         t.wait("1 target", "ended")
         t.keys("q")

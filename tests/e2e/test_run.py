@@ -104,6 +104,17 @@ def test_a_label_that_cannot_be(daemon, programs, label):
     assert status == 2 and not out and "label" in err
 
 
+def test_what_run_started_is_detached_by_its_name(daemon, programs):
+    """Its log comes from no agent of attach: the target goes, the program runs on."""
+    run = start(daemon, "--name", "mine", "--", programs["leaky"], 20)
+    pid = wait_for(lambda: pid_of(daemon, "mine"), "the program")
+    done = client("detach", "mine", env={"HEAPWATCH_DIR": str(daemon.directory)})
+    assert done.returncode == 0, done.stderr
+    assert daemon.target("mine") is None and run.poll() is None
+    os.kill(pid, signal.SIGTERM)
+    run.communicate(timeout=DEADLINE_S)
+
+
 def test_growth_is_judged_in_the_step_that_is_asked_for(daemon, programs):
     """A leak of seconds, which the daemon's own step of a minute could not see."""
     run = start(daemon, "--name", "mine", "--resolution", "100ms", "--budget", "0", "--rts", "-i0.1", "--", programs["leaky"], 120)

@@ -310,7 +310,7 @@ static void draw_words(struct canvas *canvas, struct area area, const struct sce
         const struct answer_memo *m = scene_answered(s, t);
         int row = 1;
 
-        (void)snprintf(title, sizeof(title), "In words: %s", safe_text(name, sizeof(name), t->name));
+        (void)snprintf(title, sizeof(title), "What is known of %s", safe_text(name, sizeof(name), t->name));
         draw_title(canvas, area, 0, title, "");
         if (a) {
                 row = paragraph(canvas, area, row, TINT_STRONG, "alert", a->sentence);
