@@ -264,3 +264,11 @@ def test_every_number_on_the_screen_is_explained(browser, fleet, width):  # noqa
             tab.press(key="Escape")
             tab.until("!document.querySelector('dialog').open")
         assert tab.diagnostics() == []
+
+
+def test_figures_of_all_targets_leave_out_the_dead(browser, fleet):  # noqa: F811
+    """Four targets, of which three run; the one that was killed had grown, and holds no memory."""
+    with browser.tab() as tab:
+        tab.go(view(fleet, "overview"))
+        said = tab.until("heapwatch.settled && document.querySelector('[aria-label=\"All targets\"]').innerText").replace("\n", " ")
+        assert "targets 4 running 3 " in said and "rising or growing 1 " in said, said

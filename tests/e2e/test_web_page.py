@@ -85,7 +85,24 @@ def test_the_modules_of_the_page(tmp_path):
 # ------------------------------------------------------------------------ reading
 
 
-@pytest.mark.parametrize("theme, width", [("light", 1400), ("dark", 390)])
+# What of a page stands on something else, or is cut though there is room: controls of the header, names, cells of tables.
+BOXES = """(() => {
+    const shown = (e) => e.offsetParent && e.getBoundingClientRect().width > 0, bad = [];
+    const controls = [...document.querySelectorAll('header button, header select, header nav a')].filter(shown).map((e) => [e, e.getBoundingClientRect()]);
+    controls.forEach(([a, p], i) => controls.slice(i + 1).forEach(([b, q]) => {
+        if (Math.min(p.right, q.right) - Math.max(p.left, q.left) > 1 && Math.min(p.bottom, q.bottom) - Math.max(p.top, q.top) > 1) bad.push(`${a.innerText} is on ${b.innerText}`);
+    }));
+    for (const name of [...document.querySelectorAll('.name')].filter(shown)) {
+        const of = name.querySelector('.package'), head = name.querySelector('.head'), top = name.getBoundingClientRect().top;
+        if (of && of.getBoundingClientRect().bottom > top + 2 && head.scrollWidth > head.clientWidth + 1) bad.push(`cut beside its package: ${name.textContent}`);
+    }
+    for (const cell of [...document.querySelectorAll('.tr > div')].filter(shown))
+        if (!cell.querySelector('.label, svg, canvas') && !cell.classList.contains('label') && cell.scrollWidth > cell.clientWidth + 2) bad.push(`cut: ${cell.innerText}`);
+    return bad;
+})()"""
+
+
+@pytest.mark.parametrize("theme, width", [("light", 1440), ("dark", 390)])
 def test_every_page_opens_without_complaint(browser, files, theme, width):
     with browser.tab(theme=theme, width=width) as tab:
         for target in FILES:
@@ -95,6 +112,7 @@ def test_every_page_opens_without_complaint(browser, files, theme, width):
                           "document.querySelector('main').innerText.length > 40")
                 wide = tab.js("document.scrollingElement.scrollWidth - innerWidth")
                 assert wide <= 0, f"{page} is {wide} px too wide for {width}"
+                assert tab.js(BOXES) == [], (target, page)
         assert tab.diagnostics() == []
         assert all(r.startswith((files.url, "data:", "blob:")) for r in tab.requests()), "a request went elsewhere"
 

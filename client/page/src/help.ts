@@ -97,8 +97,8 @@ const OF_PAGE: Record<string, Words> = {
     threads: {
         "Threads": "With this state and this stack: one group. One that grows from one reading to the next is threads that nobody ends.", "Gained": "Since the reading before, in number and a second: of all groups with the same state and innermost frames.", "Doing": "What each of them does, or waits for; on the same one: all wait for the same value.",
         "Where": "The innermost function on their stacks that is none of the runtime's.", "Stack": "In use, over all chunks of each stack; the least and the most.", "Allocated": "By all of them together, since each began.",
-        "threads created": "forkIO and the runtime's own, since the run began.", "finished": "Of these.", "alive": "The difference.", "moved between capabilities": "Migrations.", "woken": "Made runnable again, after they had waited.",
-        "Capability": "One of +RTS -N.", "Use since the run began": "Haskell, collections; the rest is idle or waiting.", "Haskell": "Of the time since the run began.", "GC": "Of the same.",
+        "threads created": "forkIO and the runtime's own, since the run began.", "finished": "Threads that were created and have ended.", "alive": "Created less finished.", "moved between capabilities": "Migrations.", "woken": "Made runnable again, after they had waited.",
+        "Capability": "One of +RTS -N.", "Use since the run began": "Haskell, collections; the rest is idle or waiting.", "Haskell": "Of the time since the run began.", "GC": "Collections, of the time since the run began.",
         "Ran": "Time in Haskell threads.", "Runs": "Times that a thread ran.", "Why threads stop": "As the scheduler reports it.", "Times": "Since the run began.", "Share": "Of all stops.",
         "created": "Sparks by par.", "run by an idle capability": "Converted: useful ones.", "evaluated before (fizzled)": "Too late to be useful.", "dud": "Already evaluated when created.",
         "overflowed": "The pool was full.", "collected": "Garbage before they ran.", "remaining": "Waiting now.", "Time": "When it was labelled.", "Thread": "Its number.", "Label": "By labelThread.",

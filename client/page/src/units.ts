@@ -119,6 +119,11 @@ export function slope(bps: Maybe): string {
     return rate(bps, rateUnit(bps));
 }
 
+// A moment of the wall clock, as all faces write it: "2026-11-29 03:12:47Z".
+export function moment(ns: number): string {
+    return new Date(ns / 1e6).toISOString().replace("T", " ").replace(/\.\d+/, "");
+}
+
 // A time on the axis: event seconds, or the clock when the program's start is known (Unix seconds).
 export function clock(s: number, start: number | undefined, step: number): string {
     if (start === undefined) return sinceStart(s, step);

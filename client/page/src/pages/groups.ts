@@ -93,7 +93,7 @@ export class GroupSection {
         if (error) return `No threads: ${error}.`;
         const of = read?.run !== undefined && read.run !== t.run ? "Of an earlier run. " : "";
         if (found) return `${of}${[...found.sentences, ...(found.others ? [`${count(found.others)} smaller groups are left out`] : []), ...(found.complete ? [] : ["incomplete: some threads, or parts of their stacks, could not be read"])].join("\n")}`;
-        if (!app.view.server.control) return "What its threads wait for is not shown: this server reads it when it is started with --allow-control.";
+        if (!app.view.server.control) return `What its threads wait for, in a terminal: heapwatch threads ${visible(t.name)}; here with heapwatch web --allow-control.`;
         return isThere(t.state) ? "What the threads of the program do or wait for, and where. It needs no preparation, and is stopped for the few milliseconds in which its stacks are copied." : "";
     }
 

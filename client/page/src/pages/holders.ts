@@ -84,7 +84,7 @@ export function holders(app: App): Page {
         const of = r?.run !== undefined && r.run !== t.run ? "Of an earlier run. " : "";
         if (found) return `${of}${[...found.sentences, ...unreached(found)].join("\n")}`;
         if (app.meta) return "This report has no heap: heapwatch report NAME --heap keeps it.";
-        if (!app.view.server.control) return "Its heap is not shown: this server reads it when it is started with --allow-control.";
+        if (!app.view.server.control) return `What is in its heap and who holds it, in a terminal: heapwatch heap ${visible(t.name)} --retained; here with heapwatch web --allow-control.`;
         return isThere(t.state) ? "What is in the heap of the program by type, and who holds it. The program needs no preparation; it is stopped while its heap is copied, some 100 ms for 100 MB and never " +
             "more than a second. Who holds what needs three times as much memory as the heap." : "A heap is read from a program that runs.";
     }

@@ -14,7 +14,7 @@ import { NUMBERS, type NumberRow } from "../state/numbers.ts";
 import { num, seconds } from "../state/wire.ts";
 import { bytes, duration, share, slope, UNKNOWN } from "../units.ts";
 import { field } from "../widgets/controls.ts";
-import { Facts, numberText, pill, showState, stateText, twoLines } from "../widgets/facts.ts";
+import { Facts, isThere, numberText, pill, showState, stateText, twoLines } from "../widgets/facts.ts";
 import { sparkline } from "../widgets/sparkline.ts";
 import { type Column, Table } from "../widgets/table.ts";
 import { searching, when, whenNumber } from "./common.ts";
@@ -88,16 +88,16 @@ export function overview(app: App): Page {
         filter.update();
         change.update();
         const all = app.view.sorted(), keep = searching(app, "qt", filter.root);
-        const there = all.filter((t) => !t.state?.kept); // a program that has ended holds no memory
+        const running = all.filter((t) => t.state?.state === "STATE_RUNNING"), living = all.filter((t) => isThere(t.state)), there = living.length ? living : all.filter((t) => !t.state?.kept); // of logs alone: all of them
         const sum = (of: Target[], f: (t: Target) => number | undefined) => {
             const known = of.map(f).filter((x): x is number => x !== undefined);
             return known.length ? known.reduce((a, b) => a + b, 0) : undefined;
         };
         const alerts = sum(all, (t) => firing(t.alerts)?.length);
-        const growing = all.filter((t) => t.answers?.onsetNs !== undefined || GROWS.has(word(t))).length;
+        const growing = there.filter((t) => t.answers?.onsetNs !== undefined || GROWS.has(word(t))).length;
         figures.show([
             { name: all.length === 1 ? "target" : "targets", value: String(all.length) },
-            { name: "running", value: String(all.filter((t) => t.state?.state === "STATE_RUNNING").length) },
+            { name: "running", value: String(running.length) },
             { name: "live data", value: bytes(sum(there, NUMBERS.LIVE.get)) },
             { name: "heap size", value: bytes(sum(there, NUMBERS.HEAP_SIZE.get)) },
             { name: "rising or growing", value: all.some((t) => t.answers) ? String(growing) : UNKNOWN },

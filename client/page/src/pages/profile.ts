@@ -114,7 +114,7 @@ class CpuSection {
         const wall = seconds(p?.beginWallNs); // in a report it may be of any time of the run
         const begun = this.app.meta && wall !== undefined && t.start !== undefined ? `Begun at ${when(this.app, t, wall - t.start)}.\n` : "";
         if (shown?.sentences) return `${of}${begun}${shown.sentences.join("\n")}`;
-        if (!this.app.view.server.control) return "No profile of CPU time or allocation: this server takes one when it is started with --allow-control.";
+        if (!this.app.view.server.control) return `A profile of CPU time or allocation, in a terminal: heapwatch profile ${visible(t.name)}; here with heapwatch web --allow-control.`;
         return t.state?.state === "STATE_RUNNING" ? "A profile shows which functions use CPU time, and what threads wait for, or which functions allocate. The program needs no preparation; a thread that runs is stopped for some 50 µs for each sample." : "";
     }
 

@@ -6,7 +6,7 @@ import type { App, Page } from "../app.ts";
 import { h, label, replace, setLabel } from "../dom.ts";
 import { NUMBERS, type NumberRow } from "../state/numbers.ts";
 import { num, type Recording, type U64 } from "../state/wire.ts";
-import { bytes, count, duration, UNKNOWN } from "../units.ts";
+import { bytes, count, duration, moment, UNKNOWN } from "../units.ts";
 import { type Fact, Facts, number, numberText, stateText } from "../widgets/facts.ts";
 import { Table } from "../widgets/table.ts";
 import { title } from "./common.ts";
@@ -35,8 +35,8 @@ export function stream(app: App): Page {
         { id: "reason", title: "Reason", width: "minmax(260px, 1fr)", left: true, value: (d) => d.reason, draw: (c, d) => setLabel(c, d.reason ?? UNKNOWN) },
     ] });
     const all = new Table<NumberRow>({ id: "numbers", title: "All numbers", route: app.route, sort: "name", key: (row) => row.name, height: 320, empty: "Nothing is known yet.", columns: [
-        { id: "name", title: "Number", width: "minmax(180px, 1fr)", left: true, value: (row) => row.name },
-        { id: "value", title: "Value", width: "130px", value: (row) => app.target() && row.get(app.target()!), text: (row) => numberText(app.target(), row) },
+        { id: "name", title: "Number", width: "minmax(180px, 1fr)", narrow: "minmax(0, 1fr)", left: true, value: (row) => row.name },
+        { id: "value", title: "Value", width: "130px", narrow: "100px", value: (row) => app.target() && row.get(app.target()!), text: (row) => numberText(app.target(), row) },
         { id: "what", title: "What it is", width: "minmax(260px, 3fr)", left: true, wide: true, value: (row) => row.help },
     ] });
     const names = ["Source", "Arrived", "Lost or left out", "Program and daemon"];
@@ -49,7 +49,7 @@ export function stream(app: App): Page {
         if (!t) return;
         const n = t.health, run = t.state?.runInfo, daemon = app.view.daemons.get(t.daemon);
         const the = (row: NumberRow, name: string) => number(t, row, name);
-        const wall = (ns: U64 | undefined) => (num(ns) === undefined ? UNKNOWN : new Date(num(ns)! / 1e6).toLocaleString());
+        const wall = (ns: U64 | undefined) => (num(ns) === undefined ? UNKNOWN : moment(num(ns)!));
         groups[0]!.show([
             { name: "source", value: t.state?.uri ?? UNKNOWN, text: true }, { name: "state", value: stateText(t.state) },
             { name: "because", value: t.state?.detail || UNKNOWN, text: true }, { name: "since", value: wall(t.state?.stateSinceWallNs) },

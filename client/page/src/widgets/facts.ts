@@ -7,7 +7,7 @@ import { setName } from "./name.ts";
 import type { NumberRow } from "../state/numbers.ts";
 import type { Target } from "../state/target.ts";
 import type { TargetState } from "../state/wire.ts";
-import { bytes, count, duration, known, share, slope, UNKNOWN } from "../units.ts";
+import { bytes, count, duration, known, moment, share, slope, UNKNOWN } from "../units.ts";
 
 export interface Fact {
     name: string;
@@ -17,7 +17,7 @@ export interface Fact {
 }
 
 const TEXTS: Record<NumberRow["unit"], (x: number | undefined) => string> = {
-    COUNT: count, BYTES: bytes, NS: duration, SHARE: share, RATE: slope, WALL: (ns) => (known(ns) ? new Date(ns / 1e6).toLocaleString() : UNKNOWN),
+    COUNT: count, BYTES: bytes, NS: duration, SHARE: share, RATE: slope, WALL: (ns) => (known(ns) ? moment(ns) : UNKNOWN),
 };
 
 export function numberText(t: Target | undefined, row: NumberRow): string {
