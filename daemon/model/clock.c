@@ -190,7 +190,8 @@ void clock_wall(struct model *m, const struct hw_event *e)
         if (m->run.start_wall_ns == UNKNOWN_U64 || sub_abs(wall, m->run.start_wall_ns) < CLOCK_STEP_NS)
                 m->run.start_wall_ns = wall;
         else
-                m->run.clock_step_ns = (int64_t)(wall - m->run.start_wall_ns); /* a log that was begun anew, after a step */
+                m->run.clock_step_ns =
+                        (int64_t)(wall - m->run.start_wall_ns); /* a log that was begun anew, after a step */
         m->changes |= MODEL_RUN;
 }
 

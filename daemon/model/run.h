@@ -37,16 +37,16 @@ struct run {
         uint32_t ghc_number;        /* 900 = 9.0, 910 = 9.10 ...: major * 100 + minor; 0 until known */
         bool threaded;              /* valid once rts_way is known */
         bool profiled;
-        uint32_t pid, parent_pid;       /* 0 until known */
-        uint32_t pids[RUN_MAX_PIDS];    /* all that its log names: several where others wrote into it, or merged */
-        uint32_t n_pids;                /* beyond RUN_MAX_PIDS not counted */
-        bool deleted_capsets;           /* as a runtime does last: an end marker then is no damage */
-        uint32_t host_pid;              /* the process here, if it is in another namespace of processes; else 0 */
-        uint64_t start_wall_ns;         /* Unix time of event time 0 as it began; UNKNOWN_U64 until known */
-        int64_t clock_step_ns;          /* by how much the wall clock has left that of events since, by steps and sleep */
-        uint32_t capabilities;          /* highest seen */
-        uint32_t generations;           /* 0 until known */
-        uint64_t max_heap_bytes;        /* -M; 0 = unlimited; UNKNOWN_U64 until known */
+        uint32_t pid, parent_pid;    /* 0 until known */
+        uint32_t pids[RUN_MAX_PIDS]; /* all that its log names: several where others wrote into it, or merged */
+        uint32_t n_pids;             /* beyond RUN_MAX_PIDS not counted */
+        bool deleted_capsets;        /* as a runtime does last: an end marker then is no damage */
+        uint32_t host_pid;           /* the process here, if it is in another namespace of processes; else 0 */
+        uint64_t start_wall_ns;      /* Unix time of event time 0 as it began; UNKNOWN_U64 until known */
+        int64_t clock_step_ns;       /* by how much the wall clock has left that of events since, by steps and sleep */
+        uint32_t capabilities;       /* highest seen */
+        uint32_t generations;        /* 0 until known */
+        uint64_t max_heap_bytes;     /* -M; 0 = unlimited; UNKNOWN_U64 until known */
         uint64_t allocation_area_bytes; /* UNKNOWN_U64 until known, as the next two */
         uint64_t megablock_bytes;
         uint64_t block_bytes;

@@ -41,7 +41,7 @@ struct publisher {
         bool stopped;        /* its process is: nothing of it is judged, and it has no rates */
         bool trends_changed; /* all of them, by that */
         struct update_wish wish;
-        int error;           /* of the sink */
+        int error; /* of the sink */
 };
 
 /*

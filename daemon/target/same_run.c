@@ -17,7 +17,7 @@
 struct same_run {
         uint32_t pid; /* of the lost run */
         uint64_t start_wall_ns, newest_ns;
-        int64_t clock_step_ns; /* since it began: its log may say its start by either clock */
+        int64_t clock_step_ns;       /* since it began: its log may say its start by either clock */
         struct hw_eventlog *decoder; /* of the new stream's beginning */
         struct model *model;
         uint64_t goes_on_ns; /* of the first event that is no definition; UNKNOWN_U64: none has come */

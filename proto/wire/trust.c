@@ -84,8 +84,8 @@ static uid_t unmapped_uid(void)
 /* The machine's own, such as those above a runtime directory, in a namespace that does not have root. */
 static bool is_of_unmapped_root(const char *path, uid_t uid)
 {
-        static const char *const own[] = { "/", "/dev", "/dev/shm", "/home", "/run", "/run/user",
-                                           "/tmp", "/var", "/var/lib", "/var/tmp" };
+        static const char *const own[] = { "/",         "/dev", "/dev/shm", "/home",    "/run",
+                                           "/run/user", "/tmp", "/var",     "/var/lib", "/var/tmp" };
         bool listed = false;
 
         for (size_t i = 0; i < ARRAY_SIZE(own); i++)
