@@ -24,12 +24,9 @@ struct feed *feed_connect(const struct hw_subscriber_options *options, struct er
 /* Reads finished logs, one after the other. `judging` is borrowed for the call; NULL: by default. */
 struct feed *feed_files(const char *const *paths, size_t n, const struct judging *judging, struct error *error);
 
-/* The same, but no more than is wanted. */
+/* The same, but no more than is wanted; of other kinds than wish->kinds no message comes. */
 struct feed *feed_files_wanted(const char *const *paths, size_t n, const struct judging *judging,
                                const struct update_wish *wish, struct error *error);
-
-/* The same of one log without growth and alerts, which are most of the work; only messages of these kinds come. */
-struct feed *feed_unjudged(const char *path, const Hw__Kind *kinds, size_t n_kinds, struct error *error);
 
 /* Whether further censuses of a log have that band of that run, the newest; those read already have it. */
 void feed_want_band(struct feed *feed, uint32_t run, uint32_t band, bool wanted);

@@ -265,6 +265,7 @@ static bool open_reader(struct feed_files *f, struct log_reader_options options,
         options.paths = (const char *const *)f->paths;
         options.n = options.lists ? options.n : f->n;
         options.sink = (struct update_sink){ .ctx = f, .send = add_packed };
+        f->kinds = options.wish.kinds;
         f->reader = log_reader_new(&options, error);
         return f->reader != NULL;
 }
@@ -314,7 +315,6 @@ static struct feed *open_judged(const char *const *paths, const struct event_lis
 
         if (wish)
                 options.wish = *wish;
-
         if (judging) {
                 options.rules = judging->rules.items;
                 options.n_rules = judging->rules.n;
@@ -338,15 +338,6 @@ struct feed *feed_files_wanted(const char *const *paths, size_t n, const struct 
 struct feed *feed_runs(const struct event_list *runs, size_t n, const struct judging *judging, struct error *error)
 {
         return open_judged(NULL, runs, n, judging, NULL, error);
-}
-
-struct feed *feed_unjudged(const char *path, const Hw__Kind *kinds, size_t n_kinds, struct error *error)
-{
-        struct feed *feed = open_files(&path, 1, (struct log_reader_options){ .unjudged = true }, error);
-
-        for (size_t i = 0; feed && i < n_kinds; i++)
-                files(feed)->kinds |= 1u << kinds[i];
-        return feed;
 }
 
 struct feed *feed_events(const char *path, enum feed_events_wish wish, const bool *ids, bool show_arguments,

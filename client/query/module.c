@@ -76,18 +76,19 @@ static void end_source(struct query_cursor *c)
 static struct feed *open_feed(struct query_cursor *c, const struct query_source *source, const struct query_table *t,
                               struct error *error)
 {
-        const bool is_log = source->chosen.files.n > 0;
+        const struct update_wish wish = { .kinds = t->kinds, .unjudged = true };
         Hw__Kind kinds[32];
         size_t n = 0;
 
         if (t->event_ids)
                 return feed_events(source->what, FEED_EVENTS,
                                    t->event_ids(&c->scan, c->event_ids) ? c->event_ids : NULL, false, error);
+        if (t->kinds && source->chosen.files.n > 0)
+                return feed_files_wanted(&source->what, 1, NULL, &wish, error);
         for (unsigned kind = 0; kind < ARRAY_SIZE(kinds); kind++)
                 if (t->kinds >> kind & 1)
                         kinds[n++] = (Hw__Kind)kind;
-        return is_log && n > 0 ? feed_unjudged(source->what, kinds, n, error)
-                               : selection_open(&source->chosen, kinds, n, error);
+        return selection_open(&source->chosen, kinds, n, error);
 }
 
 static int open_source(struct query_cursor *c)

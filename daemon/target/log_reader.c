@@ -140,7 +140,7 @@ static bool load_rules(struct log_reader *r, const struct log_reader_options *op
         struct diagnostics diagnostics;
         const struct error_sink says = diagnostics_gather(&diagnostics);
 
-        if (options->unjudged || (options->lists && options->n_rules == 0))
+        if (options->wish.unjudged || (options->lists && options->n_rules == 0))
                 return true; /* the built-in ones would miss what a list does not have, as collections */
         return rulebook_open(&r->rulebook, (char *const *)options->rules, options->n_rules, &says) ||
                error_set(error, "%s", diagnostics.text);
@@ -262,7 +262,6 @@ static bool open_pipeline(struct log_reader *r, struct error *error)
                 .events = r->options.events,
                 .origin_ns = r->origin_ns,
                 .event_ids = r->options.event_ids,
-                .unjudged = r->options.unjudged,
                 .rules = r->rulebook.rules,
         };
 

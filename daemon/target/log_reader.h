@@ -44,7 +44,6 @@ struct log_reader_options {
         size_t n_rules;
         enum event_wish events;
         const bool *event_ids; /* with EVENTS_ALONE: which of all ids; borrowed; NULL: all */
-        bool unjudged;         /* neither growth nor rules: `trend` and `rules` are not used */
         bool show_arguments;
         struct update_wish wish;
         struct update_sink sink; /* takes all messages; its errors end the reading */

@@ -131,7 +131,7 @@ static struct pipeline *build(const struct pipeline_options *options)
         p->event_ids = options->event_ids;
         if (options->wish)
                 p->wish = *options->wish;
-        p->unjudged = options->unjudged || !update_wish_has(&p->wish, WISH(TREND) | WISH(ALERT) | WISH(HEAP));
+        p->unjudged = p->wish.unjudged || !update_wish_has(&p->wish, WISH(TREND) | WISH(ALERT) | WISH(HEAP));
         p->last_bytes_wall_ns = UNKNOWN_U64;
         p->process.root = "";
         p->decoder = hw_eventlog_new();

@@ -46,7 +46,6 @@ struct pipeline_options {
         enum event_wish events;                /* finished logs only */
         uint64_t origin_ns;                    /* finished logs only: taken from all event times (log_origin.h) */
         const bool *event_ids;                 /* with EVENTS_ALONE: which of all ids; borrowed; NULL: all */
-        bool unjudged;                         /* neither growth nor rules; finished logs only */
         const struct tracker_config *trend;    /* copied; NULL: one minute, no limit known */
         const struct ruleset *rules;           /* borrowed until pipeline_reload or _destroy; NULL: nothing is judged */
         const struct alert_hooks *alert_hooks; /* copied; NULL: none */
