@@ -12,13 +12,10 @@
  */
 #include "daemon/model/clock.h"
 
-#include <stdio.h>
-
 #include "daemon/model/model.h"
 #include "daemon/model/notes_private.h"
-#include "heapwatch/text.h"
-#include "proto/base/ckd.h"
 #include "daemon/model/state.h"
+#include "proto/base/ckd.h"
 #include "proto/base/time.h"
 
 void clock_clear(struct clock *c)
@@ -195,16 +192,11 @@ void clock_wall(struct model *m, const struct hw_event *e)
         m->changes |= MODEL_RUN;
 }
 
-void model_step_clock(struct model *m, int64_t step_ns)
+void model_step_clock(struct model *m, int64_t step_ns, const char *note)
 {
-        char text[128], by[HW_NUMBER_MAX];
-
         m->run.clock_step_ns += step_ns;
         m->changes |= MODEL_RUN;
-        (void)hw_duration_text(by, sizeof(by), step_ns < 0 ? -(double)step_ns : (double)step_ns);
-        (void)snprintf(text, sizeof(text), "heapwatch: the clock was set %s by %s%s: times are by the new one",
-                       step_ns < 0 ? "back" : "forward", by, step_ns < 0 ? "" : ", or the machine slept");
-        note_text(m, text);
+        note_text(m, note);
 }
 
 void model_pass_time(struct model *m, uint64_t time_ns)

@@ -157,9 +157,12 @@ uint64_t model_watermark_ns(const struct model *m);
 /* Event time of a Unix time of now, and back; UNKNOWN_U64 while the run's start is unknown. */
 uint64_t model_event_time(const struct model *m, uint64_t wall_ns);
 
-/* The wall clock was set, or the machine slept: from now on it is by that much ahead of where event time had it. */
+/*
+ * The wall clock was set, or the machine slept: from now on it is by that much ahead of where event time had it, which
+ * `note` says.
+ */
 #define CLOCK_STEP_NS UINT64_C(1000000000) /* less is drift */
-void model_step_clock(struct model *m, int64_t step_ns);
+void model_step_clock(struct model *m, int64_t step_ns, const char *note);
 uint64_t model_wall_time(const struct model *m, uint64_t time_ns);
 
 /* Counters of what went wrong in this run. */

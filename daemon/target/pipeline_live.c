@@ -70,6 +70,7 @@ static void check_clock(struct pipeline *p)
         const uint64_t before_ns = clock_mono_ns(), wall_ns = clock_wall_ns(), after_ns = clock_mono_ns();
         const int64_t offset_ns = (int64_t)(wall_ns - after_ns), step_ns = offset_ns - p->clock_offset_ns;
         const bool known = p->clock_offset_ns != 0;
+        char note[128], by[HW_NUMBER_MAX];
 
         if (after_ns - before_ns > CLOCK_READ_NS)
                 return;
@@ -80,8 +81,12 @@ static void check_clock(struct pipeline *p)
         if (p->last_bytes_wall_ns != UNKNOWN_U64)
                 p->last_bytes_wall_ns += (uint64_t)step_ns;
         p->state_since_wall_ns += (uint64_t)step_ns;
-        if (pipeline_in_run(p))
-                model_step_clock(p->model, step_ns);
+        if (!pipeline_in_run(p))
+                return;
+        (void)hw_duration_text(by, sizeof(by), step_ns < 0 ? -(double)step_ns : (double)step_ns);
+        (void)snprintf(note, sizeof(note), "heapwatch: the clock was set %s by %s%s: times are by the new one",
+                       step_ns < 0 ? "back" : "forward", by, step_ns < 0 ? "" : ", or the machine slept");
+        model_step_clock(p->model, step_ns, note);
 }
 
 bool pipeline_process_bytes(struct pipeline *p, const struct read_piece *piece)
