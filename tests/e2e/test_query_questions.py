@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Questions of somebody who has seen `heapwatch query --schema` alone, each beside an answer computed from events and messages of the same log."""
+import collections
+import json
+import subprocess
+
+import pytest
+
+from harness import BUILD, LOGS, piped
+from test_query import LEAKY, ask
+
+PARALLEL = LOGS / "parallel-ghc9103" / "run.eventlog"
+
+
+def decoded(log):
+    lines = subprocess.run([BUILD / "heapwatch", "events", log, "--format", "json"], capture_output=True, text=True, check=True).stdout.splitlines()
+    return list(map(json.loads, lines))
+
+
+@pytest.fixture(scope="module")
+def known():
+    updates = piped(LEAKY)
+    of = lambda kind: [u[kind] for u in updates if kind in u]
+    known = collections.namedtuple("known", "events names censuses collections allocated markers")
+    events = decoded(LEAKY)
+    return known(
+        events,
+        {int(b["id"]): b["label"] for m in of("bands") for b in m["bands"]},
+        [(int(c["timeNs"]), dict(zip(map(int, c["band"]), map(int, c["bytes"])))) for c in of("census")],
+        [c for m in of("gc") for c in m.get("collections", [])],
+        [(int(t), int(v)) for h in of("heap") for s in h.get("samples", []) if s["series"].lower().endswith("allocated")
+         for t, v in zip(s["timesNs"], s["values"])],
+        sorted(e["timeNs"] for e in events if e["name"] == "USER_MARKER"))
+
+
+def test_bands_between_two_markers(known):
+    begin, end = known.markers[1:3]
+    first = {}
+    for time, bands in known.censuses:
+        for band in bands:
+            first.setdefault(band, time)
+    rows = ask(f"SELECT label FROM band_names WHERE first_seen >= {begin / 1e9} AND first_seen < {end / 1e9}", LEAKY)
+    assert sorted(r["label"] for r in rows) == sorted(known.names[b] for b, t in first.items() if begin <= t < end)
+
+    def grew(band, low, high):
+        seen = [bands[band] for time, bands in known.censuses if low <= time < high and band in bands]
+        return bool(seen) and seen[-1] > seen[0]
+
+    rows = ask(f"""WITH w AS (SELECT band, time < {begin / 1e9} AS early, time, bytes FROM bands WHERE time < {end / 1e9}),
+                   e AS (SELECT DISTINCT band, early, first_value(bytes) OVER (PARTITION BY band, early ORDER BY time) AS first,
+                                first_value(bytes) OVER (PARTITION BY band, early ORDER BY time DESC) AS last FROM w)
+                   SELECT n.band FROM e n LEFT JOIN e o ON o.band = n.band AND o.early
+                   WHERE NOT n.early AND n.last > n.first AND NOT ifnull(o.last > o.first, 0) ORDER BY 1""", LEAKY)
+    assert [r["band"] for r in rows] == sorted(b for b in known.names if grew(b, begin, end) and not grew(b, 0, begin))
+
+
+def test_bands_at_the_peak_and_at_the_end(known):
+    _, peak = max(known.censuses, key=lambda c: sum(c[1].values()))
+    of_peak = "census = (SELECT census FROM censuses ORDER BY bytes DESC LIMIT 1)"
+    row, = ask(f"SELECT b.band, 1.0 * max(b.bytes) / c.bytes AS share FROM bands b JOIN censuses c USING (census) WHERE {of_peak}", LEAKY)
+    assert row["band"] == max(peak, key=peak.get) and row["share"] == pytest.approx(max(peak.values()) / sum(peak.values()))
+    gone = set().union(*(c for _, c in known.censuses)) - set(known.censuses[-1][1])
+    rows = ask("SELECT band FROM bands EXCEPT SELECT band FROM bands WHERE census = (SELECT max(census) FROM censuses)", LEAKY)
+    assert {r["band"] for r in rows} == gone
+
+
+def test_collections(known):
+    assert ask("SELECT sum(major) AS n FROM collections", LEAKY)[0]["n"] == sum(bool(c.get("major")) for c in known.collections)
+    copied = collections.Counter()
+    for c in known.collections:
+        copied[c.get("generation", 0)] += int(c.get("copiedBytes", 0))
+    assert {r["generation"]: r["n"] for r in ask("SELECT generation, sum(copied) AS n FROM collections GROUP BY 1", LEAKY)} == copied
+    ends = sorted(int(c["endTimeNs"]) for c in known.collections)
+    row, = ask("SELECT max(d) AS d FROM (SELECT time - lag(time) OVER (ORDER BY time) AS d FROM collections)", LEAKY)
+    assert row["d"] == pytest.approx(max(b - a for a, b in zip(ends, ends[1:])) / 1e9, abs=1e-8)
+
+
+def test_what_was_allocated_in_the_second_before_the_longest_pauses(known):
+    rows = ask("""WITH a AS MATERIALIZED (SELECT time, value FROM series WHERE series = 'allocated'),
+                  p AS MATERIALIZED (SELECT time FROM collections ORDER BY pause DESC LIMIT 3)
+                  SELECT max(a.value) - min(a.value) AS n FROM p JOIN a ON a.time BETWEEN p.time - 1 AND p.time GROUP BY p.time""", LEAKY)
+    expected = []
+    for end in sorted(int(c["endTimeNs"]) for c in sorted(known.collections, key=lambda c: -int(c.get("pauseNs", 0)))[:3]):
+        values = [v for t, v in known.allocated if end / 1e9 - 1 <= t / 1e9 <= end / 1e9]
+        expected.append(max(values) - min(values))
+    assert [r["n"] for r in rows] == expected
+
+
+def test_threads_and_events(known):
+    bytes_of = collections.Counter()
+    for e in known.events:
+        bytes_of[e["name"]] += e["sizeBytes"]
+    assert {r["name"]: r["n"] for r in ask("SELECT name, sum(size) AS n FROM events GROUP BY 1", LEAKY)} == bytes_of
+    for log, events in ((LEAKY, known.events), (PARALLEL, decoded(PARALLEL))):
+        runs = collections.Counter(e["fields"]["thread"] for e in events if e["name"] == "RUN_THREAD")
+        labels = {e["fields"]["thread"]: e["fields"]["text"] for e in events if e["name"] == "THREAD_LABEL"}
+        created = {e["fields"]["thread"] for e in events if e["name"] == "CREATE_THREAD"}
+        rows = ask("SELECT thread, label, runs, created FROM threads", log)
+        assert {r["thread"]: r["runs"] for r in rows if r["runs"]} == runs
+        assert {r["thread"]: r["label"] for r in rows if r["label"] is not None} == labels
+        assert {r["thread"] for r in rows if r["created"] is not None} == created
