@@ -95,7 +95,10 @@ Hw__Alerts *encode_alerts(struct encoder *e, const char *target, const struct al
 Hw__Heap *encode_heap(struct encoder *e, const struct run *run, const struct heap *heap);
 Hw__Gc *encode_gc(struct encoder *e, const struct gc *gc);
 void put_collection(Hw__Collection *out, const struct collection *collection);
-Hw__Census *encode_census(struct encoder *e, const struct census *census); /* its rows are packed (packer.h) */
+Hw__Census *encode_census(struct encoder *e, const struct census *census);
+void put_cost_centre(struct encoder *e, Hw__CostCentre *out, const struct bands *bands, uint32_t id);
+/* `snapshot`: with what the censuses told that a late joiner missed. */
+Hw__Band *encode_band(struct encoder *e, const struct bands *bands, const struct band *band, bool snapshot);
 Hw__Note *encode_note(struct encoder *e, const struct note *note);
 Hw__Stack *encode_stack(struct encoder *e, const struct bands *bands, const struct profile_stack *stack);
 Hw__TickyCounter *encode_ticky(struct encoder *e, const struct ticky_counter *counter);

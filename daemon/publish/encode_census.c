@@ -1,68 +1,34 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * DESIGN: rows as packed arrays, band[i] holding bytes[i] in closures[i], in the census's own order; packed by hand
- * (packer.h).
- */
-#include "daemon/publish/packer.h"
+/* DESIGN: rows as packed arrays, band[i] holding bytes[i] in closures[i], in the census's own order. */
+#include "daemon/publish/encode.h"
 
-/* Numbers of fields in heapwatch.proto. */
-#define CENSUS_BAND     4u
-#define CENSUS_BYTES    5u
-#define CENSUS_CLOSURES 11u
-#define CENSUS_CONTENTS 12u
-#define CONTENTS_BAND   1u
-#define CONTENTS_BYTES  2u
-#define CONTENTS_NAME   3u
-
-static inline uint64_t bytes_of(const struct census_row *row)
+static void put_rows(struct encoder *e, const struct census *census, Hw__Census *out)
 {
-        return row->bytes;
-}
+        const size_t n = census->n_rows;
 
-static inline uint64_t closures_of(const struct census_row *row)
-{
-        return row->closures;
-}
-
-static inline uint64_t band_of(const struct census_row *row)
-{
-        return row->band;
-}
-
-/* One number of each row; `of` is a constant at each call, so that it is inlined. */
-static inline bool put_column(struct packer *p, unsigned field, const struct census *census,
-                              uint64_t (*of)(const struct census_row *row))
-{
-        uint8_t *out = packer_array(p, census->n_rows);
-
-        for (uint32_t i = 0; out && i < census->n_rows; i++)
-                out = packer_put(out, of(&census->rows[i]));
-        if (out)
-                packer_array_end(p, field, out);
-        return out;
-}
-
-static void put_contents(struct packer *p, const struct census *census)
-{
-        for (uint32_t i = census->n_contents; i-- > 0;) {
-                const struct census_contents *c = &census->contents[i];
-                const size_t since = packer_used(p);
-                packer_text(p, CONTENTS_NAME, c->name);
-                packer_u64(p, CONTENTS_BYTES, c->bytes);
-                packer_u64(p, CONTENTS_BAND, c->band);
-                packer_message(p, CENSUS_CONTENTS, since);
+        out->band = encoder_calloc(e, n, sizeof(*out->band));
+        out->bytes = encoder_calloc(e, n, sizeof(*out->bytes));
+        out->closures = census_has_closures(census) ? encoder_calloc(e, n, sizeof(*out->closures)) : NULL;
+        if (e->failed)
+                return;
+        out->n_band = out->n_bytes = n;
+        out->n_closures = out->closures ? n : 0;
+        for (size_t i = 0; i < n; i++) {
+                out->band[i] = census->rows[i].band;
+                out->bytes[i] = census->rows[i].bytes;
+                if (out->closures)
+                        out->closures[i] = census->rows[i].closures;
         }
 }
 
-static bool put_rows(struct encoder *e, const struct census *census, Hw__Census *out)
+static void put_contents(struct encoder *e, const struct census *census, Hw__Census *out)
 {
-        struct packer p;
-
-        packer_init(&p, e, (size_t)census->n_rows * PACKER_INTEGER_MAX * 2 + 64);
-        put_contents(&p, census);
-        return (!census_has_closures(census) || put_column(&p, CENSUS_CLOSURES, census, closures_of)) &&
-               put_column(&p, CENSUS_BYTES, census, bytes_of) && put_column(&p, CENSUS_BAND, census, band_of) &&
-               packer_attach(&p, CENSUS_BAND, &out->base);
+        PUT_ROWS(e, out, contents, &hw__band_contents__descriptor, census->n_contents);
+        for (size_t i = 0; i < out->n_contents; i++) {
+                PUT(out->contents[i], band, census->contents[i].band);
+                PUT(out->contents[i], bytes, census->contents[i].bytes);
+                out->contents[i]->name = encoder_text(e, census->contents[i].name);
+        }
 }
 
 Hw__Census *encode_census(struct encoder *e, const struct census *census)
@@ -81,5 +47,9 @@ Hw__Census *encode_census(struct encoder *e, const struct census *census)
                 PUT(out, outside, true);
         if (census->spread > 0)
                 PUT(out, spread, census->spread);
-        return census->n_rows == 0 || put_rows(e, census, out) ? out : NULL;
+        if (census->n_rows) {
+                put_rows(e, census, out);
+                put_contents(e, census, out);
+        }
+        return e->failed ? NULL : out;
 }

@@ -2,19 +2,6 @@
 /* DESIGN: one row of the time profile, one ticky counter; send_rows.c decides which rows are sent. */
 #include "daemon/publish/encode.h"
 
-static void put_centre(struct encoder *e, Hw__CostCentre *out, const struct bands *bands, uint32_t id)
-{
-        struct cost_centre cc = bands_cost_centre(bands, id);
-
-        PUT(out, id, id);
-        if (!cc.label)
-                return; /* never defined: only the id is known */
-        out->label = encoder_text(e, cc.label);
-        out->module = encoder_text(e, cc.module);
-        out->source = encoder_text(e, cc.source);
-        PUT(out, caf, cc.caf);
-}
-
 Hw__Stack *encode_stack(struct encoder *e, const struct bands *bands, const struct profile_stack *stack)
 {
         Hw__Stack *out = encoder_message(e, &hw__stack__descriptor);
@@ -25,7 +12,7 @@ Hw__Stack *encode_stack(struct encoder *e, const struct bands *bands, const stru
         PUT(out, ticks, stack->ticks);
         PUT_ROWS(e, out, centres, &hw__cost_centre__descriptor, stack->depth);
         for (size_t i = 0; i < out->n_centres; i++)
-                put_centre(e, out->centres[i], bands, stack->centres[i]);
+                put_cost_centre(e, out->centres[i], bands, stack->centres[i]);
         return out;
 }
 

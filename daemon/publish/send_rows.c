@@ -7,12 +7,9 @@
 #include <string.h>
 
 #include "daemon/publish/limits.h"
-#include "daemon/publish/packer.h"
 #include "daemon/publish/send.h"
 
-#define BAND_BYTES  256u /* approximate size of a definition */
-#define NOTE_BYTES  64u  /* at most, of a note but its text */
-#define BANDS_AHEAD 8u   /* how far ahead texts of bands are prefetched */
+#define NOTE_BYTES 64u /* at most, of a note but its text */
 
 static bool is_part_full(size_t rows, size_t bytes)
 {
@@ -26,74 +23,46 @@ static void *new_rows(struct publisher *p)
 
 /* -------------------------------------------------------------- bands */
 
-/* Puts as many of the last of the bands at..*end into one message as fit; *end becomes where they begin. */
-static void fill_bands(struct publisher *p, Hw__Bands *out, const uint32_t *ids, uint32_t at, uint32_t *end)
+/* The bands at..n, those of `ids` or (NULL) all; *at follows what was sent. */
+static bool send_bands_from(struct publisher *p, const uint32_t *ids, uint32_t *at, uint32_t n, struct snapshot *to)
 {
         const struct bands *bands = model_bands(p->model);
-        struct packer rows;
-        uint32_t i = *end;
 
-        packer_init(&rows, p->encoder, (size_t)(i - at) * BAND_BYTES);
-        while (i > at && packer_used(&rows) < LIMIT_ROW_BYTES_PER_UPDATE) {
-                i--;
-                const struct band *band = bands_get(bands, ids ? ids[i] : i + 1);
-                if (i >= at + BANDS_AHEAD)
-                        prefetch_band(bands_get(bands, ids ? ids[i - BANDS_AHEAD] : i - BANDS_AHEAD + 1));
-                if (band)
-                        pack_band(&rows, bands, band, !ids);
-        }
-        *end = i;
-        (void)packer_attach(&rows, BANDS_BANDS, &out->base);
-}
-
-/* The packer writes backwards, so a part that is too large for one message is sent from its end. */
-static bool send_band_part(struct publisher *p, const uint32_t *ids, uint32_t at, uint32_t end, struct snapshot *to)
-{
-        while (end > at) {
+        while (*at < n) {
                 if (!may_make_part(to))
                         return false;
                 Hw__Update update = HW__UPDATE__INIT;
                 Hw__Bands body = HW__BANDS__INIT;
+                size_t bytes = 0;
+                uint32_t i = *at;
+
                 update.body_case = HW__UPDATE__BODY_BANDS;
                 update.bands = &body;
-                fill_bands(p, &body, ids, at, &end);
+                for (body.bands = new_rows(p); body.bands && i < n && !is_part_full(body.n_bands, bytes); i++) {
+                        const struct band *band = bands_get(bands, ids ? ids[i] : i + 1);
+                        Hw__Band *row = band ? encode_band(p->encoder, bands, band, !ids) : NULL;
+                        if (!row)
+                                continue;
+                        body.bands[body.n_bands++] = row;
+                        bytes += protobuf_c_message_get_packed_size(&row->base);
+                }
                 if (!send_update(p, &update, to))
                         return false;
-                if (to)
-                        to->end = end;
+                *at = i;
         }
         return true;
-}
-
-static uint32_t part_end(uint32_t at, uint32_t n)
-{
-        return n - at < LIMIT_BANDS_PER_UPDATE ? n : at + LIMIT_BANDS_PER_UPDATE;
 }
 
 bool send_bands(struct publisher *p, const uint32_t *ids, uint32_t n)
 {
-        for (uint32_t at = 0; at < n; at = part_end(at, n))
-                if (!send_band_part(p, ids, at, part_end(at, n), NULL))
-                        return false;
-        return true;
+        uint32_t at = 0;
+
+        return send_bands_from(p, ids, &at, n, NULL);
 }
 
-/* A part that was begun stays as long as it was, also when there are more bands by now. */
 bool send_all_bands(struct publisher *p, struct snapshot *to)
 {
-        const uint32_t n = bands_count(model_bands(p->model));
-
-        while (to->band < n) {
-                if (to->end == 0) {
-                        to->part = part_end(to->band, n);
-                        to->end = to->part;
-                }
-                if (!send_band_part(p, NULL, to->band, to->end, to))
-                        return false;
-                to->band = to->part;
-                to->end = 0;
-        }
-        return true;
+        return send_bands_from(p, NULL, &to->band, bands_count(model_bands(p->model)), to);
 }
 
 /* -------------------------------------------------------------- notes */
