@@ -2,11 +2,8 @@
 #include "client/cli/inspector.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -14,6 +11,7 @@
 
 #include "client/cli/signals.h"
 #include "heapwatch/text.h"
+#include "proto/base/child.h"
 #include "proto/base/clock.h"
 #include "proto/base/sibling.h"
 
@@ -29,46 +27,6 @@ struct child {
         size_t n_said;
         unsigned char before; /* the last byte of its output */
 };
-
-static bool open_pipes(int out[2], int err[2])
-{
-        if (pipe2(out, O_CLOEXEC) < 0)
-                return false;
-        if (pipe2(err, O_CLOEXEC) == 0)
-                return true;
-        (void)close(out[0]);
-        (void)close(out[1]);
-        return false;
-}
-
-/* Signals as they are usually: a key on the terminal ends it as it ends us. 0 or an errno. */
-static int spawn(const char *program, const char *const *arguments, int out, int err, pid_t *ret)
-{
-        posix_spawn_file_actions_t actions;
-        posix_spawnattr_t attributes;
-        sigset_t none, defaults;
-        int r = posix_spawn_file_actions_init(&actions);
-
-        if (r)
-                return r;
-        if ((r = posix_spawnattr_init(&attributes)) != 0) {
-                (void)posix_spawn_file_actions_destroy(&actions);
-                return r;
-        }
-        (void)sigemptyset(&none);
-        (void)sigemptyset(&defaults);
-        (void)sigaddset(&defaults, SIGPIPE);
-        if (!(r = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)) &&
-            !(r = posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO)) &&
-            !(r = posix_spawn_file_actions_adddup2(&actions, err, STDERR_FILENO)) &&
-            !(r = posix_spawnattr_setsigmask(&attributes, &none)) &&
-            !(r = posix_spawnattr_setsigdefault(&attributes, &defaults)) &&
-            !(r = posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF)))
-                r = posix_spawnp(ret, program, &actions, &attributes, (char *const *)arguments, environ);
-        (void)posix_spawnattr_destroy(&attributes);
-        (void)posix_spawn_file_actions_destroy(&actions);
-        return r;
-}
 
 /* ------------------------------------------------------------------------- its output */
 
@@ -181,15 +139,13 @@ enum inspector_end inspector_run(const struct inspection *i, struct error *error
 {
         struct child c = { .to = i->to };
         const char *const name = i->arguments[0];
-        char program[PATH_MAX];
-        int out[2], err[2], status = 0;
+        int out[2], err[2], r = child_pipes(out, 0, err, 0);
 
-        sibling_program(name, program, sizeof(program));
-        if (!open_pipes(out, err)) {
-                (void)error_set(error, "cannot start %s: %s", name, strerror(errno));
+        if (r < 0) {
+                (void)error_set(error, "cannot start %s: %s", name, strerror(-r));
                 return INSPECTOR_FAILED;
         }
-        const int r = spawn(program, i->arguments, out[1], err[1], &c.pid);
+        r = child_spawn((char *const *)i->arguments, (const int[]){ CHILD_NULL, out[1], err[1] }, CHILD_BESIDE, &c.pid);
         (void)close(out[1]);
         (void)close(err[1]);
         c.out = out[0];
@@ -203,8 +159,7 @@ enum inspector_end inspector_run(const struct inspection *i, struct error *error
                 (void)error_set(error, "cannot start %s: %s; it is installed with heapwatch", name, strerror(r));
                 return INSPECTOR_FAILED;
         }
-        while (waitpid(c.pid, &status, 0) < 0 && errno == EINTR)
-                ;
+        const int status = child_wait(c.pid);
         while (c.n_said > 0 && c.said[c.n_said - 1] == '\n')
                 c.n_said--;
         c.said[c.n_said] = '\0';

@@ -26,9 +26,10 @@
 #include "client/feed/locate.h"
 #include "client/commands/bundles.h"
 #include "client/commands/stretch_file.h"
+#include "proto/base/child.h"
 #include "proto/base/ckd.h"
 #include "proto/base/clock.h"
-#include "proto/base/sibling.h"
+#include "proto/base/descriptors.h"
 #include "proto/cli/options.h"
 #include "proto/recording/pin.h"
 #include "proto/recording/stretch.h"
@@ -162,27 +163,18 @@ static bool write_log(const char *directory, const char *path, const struct reco
  */
 static bool run_to_file(const char *path, const char *name, const char *const *words, bool quiet)
 {
-        char self[RECORDED_PATH_MAX], file[RECORDED_PATH_MAX + 32];
-        int status;
+        char file[RECORDED_PATH_MAX + 32];
+        pid_t pid;
+        int status = -1;
 
-        sibling_program("heapwatch", self, sizeof(self));
         snprintf(file, sizeof(file), "%s/%s", path, name);
         (void)fflush(NULL);
-        pid_t pid = fork();
-        if (pid == 0) {
-                int out = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-                const int null = quiet ? open("/dev/null", O_WRONLY | O_CLOEXEC) : -1;
-                if (null >= 0)
-                        (void)dup2(null, STDERR_FILENO);
-                if (out >= 0 && dup2(out, STDOUT_FILENO) >= 0) {
-                        (void)execvp(self, (char *const *)words);
-                        (void)unlink(file);
-                }
-                _exit(127);
-        }
-        while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR && !signals_stop())
-                ;
-        const bool good = pid > 0 && WIFEXITED(status) && WEXITSTATUS(status) <= 1;
+        int out = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+        const int files[] = { STDIN_FILENO, out, quiet ? CHILD_NULL : STDERR_FILENO };
+        if (out >= 0 && child_spawn((char *const *)words, files, CHILD_BESIDE, &pid) == 0)
+                status = child_wait(pid);
+        close_fd(&out);
+        const bool good = status >= 0 && WIFEXITED(status) && WEXITSTATUS(status) <= 1;
         if (!good)
                 (void)unlink(file);
         return good;

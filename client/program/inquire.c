@@ -34,6 +34,7 @@
 
 #include "client/program/agent_fit.h"
 #include "client/program/sandbox.h"
+#include "proto/base/child.h"
 #include "proto/base/clock.h"
 #include "proto/base/descriptors.h"
 #include "proto/base/error.h"
@@ -149,11 +150,13 @@ static void listen_to(struct answer *a, int out, int err, pid_t pid)
 /* Starts the program and reads its answer to the end. 0 or -errno. */
 static int query_program(const char *path, const char *ghcrts, struct answer *a)
 {
-        int out[2] = { -1, -1 }, err[2] = { -1, -1 }, r = 0;
+        int out[2], err[2], r;
         pid_t pid;
 
         *a = (struct answer){ 0 };
-        if (pipe2(out, O_CLOEXEC) < 0 || pipe2(err, O_CLOEXEC) < 0 || (pid = fork()) < 0) {
+        if ((r = child_pipes(out, 0, err, 0)) < 0)
+                return r;
+        if ((pid = fork()) < 0) {
                 r = -errno;
                 goto done;
         }
@@ -164,8 +167,7 @@ static int query_program(const char *path, const char *ghcrts, struct answer *a)
         (void)close(err[1]);
         out[1] = err[1] = -1;
         listen_to(a, out[0], err[0], pid);
-        while (waitpid(pid, &a->status, 0) < 0 && errno == EINTR)
-                ;
+        a->status = child_wait(pid);
 done:
         for (int i = 0; i < 2; i++) {
                 close_fd(&out[i]);

@@ -19,6 +19,7 @@
 
 #include "client/program/inquire.h"
 #include "heapwatch/requester.h"
+#include "proto/base/child.h"
 #include "proto/base/clock.h"
 #include "proto/base/descriptors.h"
 #include "proto/base/error.h"
@@ -169,8 +170,7 @@ static bool spawn(struct arguments *a, int null, int log, struct error *error)
         }
         if (pid < 0)
                 return error_set(error, "cannot start %s: %s", a->program, strerror(errno));
-        while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-                ;
+        (void)child_wait(pid);
         return true;
 }
 

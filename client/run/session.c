@@ -34,6 +34,7 @@
 #include "client/run/hung.h"
 #include "client/run/run_private.h"
 #include "proto/base/array.h"
+#include "proto/base/child.h"
 #include "proto/base/clock.h"
 #include "proto/base/descriptors.h"
 #include "proto/base/limits.h"
@@ -163,7 +164,7 @@ static int start_program(struct session *s)
         ssize_t n = s->program > 0 ? read(report[0], &error, sizeof(error)) : -1;
         (void)close(report[0]);
         if (n == (ssize_t)sizeof(error) && s->program > 0) {
-                (void)waitpid(s->program, NULL, 0);
+                (void)child_wait(s->program);
                 s->program = 0;
         }
         return -error;
@@ -171,20 +172,13 @@ static int start_program(struct session *s)
 
 static void start_screen(struct session *s)
 {
-        char self[] = "/proc/self/exe", name[] = "heapwatch", top[] = "top", plain[] = "--plain";
+        char name[] = "heapwatch", top[] = "top", plain[] = "--plain";
         char *target = s->result.target;
         char *with_plain[] = { name, top, plain, target, NULL }, *without[] = { name, top, target, NULL };
+        const int files[] = { STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO };
 
-        s->screen = fork();
-        if (s->screen == 0) {
-                restore_signals(s);
-                execv(self, s->r->o.plain ? with_plain : without);
-                _exit(127);
-        }
-        if (s->screen < 0) {
-                s->screen = 0;
+        if (child_spawn(s->r->o.plain ? with_plain : without, files, CHILD_BESIDE, &s->screen) != 0)
                 (void)notify_user(s, "the screen could not be started; the program goes on without it");
-        }
 }
 
 /* To a daemon that came back, or that has not answered before. */
@@ -613,7 +607,7 @@ int session_run(struct program_run *run, struct session_result *ret_result)
                         start_screen(&s);
                 loop(&s);
                 if (s.adder.pid > 0) {
-                        (void)waitpid(s.adder.pid, NULL, 0); /* bounded by its own request timeout */
+                        (void)child_wait(s.adder.pid); /* bounded by its own request timeout */
                         on_answer(&s);
                 }
                 if (s.adder.tried_ms)

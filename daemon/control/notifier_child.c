@@ -23,10 +23,10 @@
 
 #include "daemon/log.h"
 #include "daemon/source/backoff.h"
+#include "proto/base/child.h"
 #include "proto/base/clock.h"
 #include "proto/base/descriptors.h"
 #include "proto/base/event.h"
-#include "proto/base/sibling.h"
 
 #define GOOD_LIFE_NS (UINT64_C(30) * 1000000000)
 
@@ -56,7 +56,7 @@ static int spawn(struct notifier_child *c, int end)
                          (char *)c->options.log_level,
                          NULL };
 
-        return sibling_spawn(argv, (const int[]){ end, SIBLING_NULL, STDERR_FILENO }, &c->pid);
+        return child_spawn(argv, (const int[]){ end, CHILD_NULL, STDERR_FILENO }, CHILD_APART, &c->pid);
 }
 
 static int send_key(struct notifier_child *c)

@@ -19,8 +19,8 @@
 #include "daemon/log.h"
 #include "daemon/source/inspector.h"
 #include "daemon/source/limits.h"
+#include "proto/base/child.h"
 #include "proto/base/descriptors.h"
-#include "proto/base/sibling.h"
 
 static unsigned n_readers; /* that have a program */
 static bool is_allowed = true;
@@ -47,14 +47,9 @@ static bool start(struct census_reader *r)
 
         (void)snprintf(pid, sizeof(pid), "%ld", (long)r->program);
         inspector_print_memory(memory);
-        if (pipe2(in, O_CLOEXEC) < 0)
+        if (child_pipes(in, 0, err, O_NONBLOCK) < 0)
                 return false;
-        if (pipe2(err, O_CLOEXEC | O_NONBLOCK) < 0) {
-                (void)close(in[0]);
-                (void)close(in[1]);
-                return false;
-        }
-        const int failed = sibling_spawn(argv, (const int[]){ in[0], r->socket, err[1] }, &r->child);
+        const int failed = child_spawn(argv, (const int[]){ in[0], r->socket, err[1] }, CHILD_APART, &r->child);
         (void)close(in[0]);
         (void)close(err[1]);
         r->life = in[1];

@@ -22,6 +22,7 @@
 #include "daemon/source/inspector.h"
 #include "daemon/source/medium.h"
 #include "daemon/source/procfs.h"
+#include "proto/base/child.h"
 #include "proto/base/descriptors.h"
 #include "proto/base/event.h"
 #include "proto/base/sibling.h"
@@ -52,7 +53,7 @@ static int spawn(struct outside_source *o, int out, int err)
 
         (void)snprintf(pid, sizeof(pid), "%" PRIu32, o->source.uri.pid);
         inspector_print_memory(memory);
-        return sibling_spawn(argv, (const int[]){ SIBLING_NULL, out, err }, &o->child);
+        return child_spawn(argv, (const int[]){ CHILD_NULL, out, err }, CHILD_APART, &o->child);
 }
 
 static void close_pipes(struct outside_source *o)
@@ -151,14 +152,8 @@ static bool start_child(struct outside_source *o, char *why, size_t size)
 {
         int out[2], err[2], r;
 
-        if (pipe2(out, O_CLOEXEC | O_NONBLOCK) < 0) {
-                (void)snprintf(why, size, "no pipe to read from: %s", strerror(errno));
-                return false;
-        }
-        if (pipe2(err, O_CLOEXEC | O_NONBLOCK) < 0) {
-                (void)snprintf(why, size, "no pipe to read from: %s", strerror(errno));
-                (void)close(out[0]);
-                (void)close(out[1]);
+        if ((r = child_pipes(out, O_NONBLOCK, err, O_NONBLOCK)) < 0) {
+                (void)snprintf(why, size, "no pipe to read from: %s", strerror(-r));
                 return false;
         }
         o->out = out[0];

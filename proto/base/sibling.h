@@ -6,9 +6,6 @@
 #include <stdint.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <sys/types.h>
-
-#define SIBLING_NULL (-1) /* /dev/null */
 
 /* Exit status of heapwatch-inspect when the kernel does not let it read or stop the process. */
 #define INSPECT_REFUSED 3
@@ -26,12 +23,5 @@ bool sibling_file(const char *name, char *ret_path, size_t size);
 
 /* Signatures of library code, a file or a folder of several: HEAPWATCH_SIGNATURES, else those that are installed. */
 bool sibling_signatures(char *ret_path, size_t size);
-
-/*
- * Starts the one that argv[0] names, with `files` as its standard input, output and error and no other descriptor, with
- * signals as they are usually, and in its own process group, so that Ctrl-C in a terminal does not end it. Returns 0,
- * or an errno with *ret_pid 0.
- */
-int sibling_spawn(char *const argv[], const int files[3], pid_t *ret_pid);
 
 #endif
