@@ -126,12 +126,12 @@ struct snapshot {
         bool (*each)(void *ctx, const Hw__Update *update); /* borrowed; false: not taken, as nothing more can be now */
         bool (*is_over)(void *ctx); /* before each part: the time of this turn is over; NULL: it never is */
         void *ctx;
-        bool full;          /* `each` returned false, or `is_over` true */
-        unsigned step;      /* which kind is next; 0: not begun */
-        uint32_t run;       /* when there is another one, the snapshot begins anew */
-        uint64_t row;       /* of that kind, which is next */
-        uint32_t band;      /* likewise of bands */
-        unsigned begun;     /* 1 << kind */
+        bool full;                                    /* `each` returned false, or `is_over` true */
+        unsigned step;                                /* which kind is next; 0: not begun */
+        uint32_t run;                                 /* when there is another one, the snapshot begins anew */
+        uint64_t row;                                 /* of that kind, which is next */
+        uint32_t band;                                /* likewise of bands */
+        unsigned begun;                               /* 1 << kind */
         uint64_t sequences[HW__KIND__KIND_ALERT + 1]; /* of each topic when its first part was made */
 };
 

@@ -86,8 +86,9 @@ static void process_by_tick(struct pipeline *p, const struct hw_event *events, s
                         continue;
                 model_events(p->model, events + from, i - from);
                 from = i;
-                if (p->next_tick_ns > 0 && p->wish.ends_alone)
-                        publisher_skip_flush(p->publisher);
+                if (p->next_tick_ns > 0 && p->wish.ends_alone && !model_gc(p->model)->counted)
+                        publisher_skip_flush(
+                                p->publisher); /* collections that are counted are known from state alone */
                 else if (p->next_tick_ns > 0)
                         pipeline_flush(p);
                 p->next_tick_ns = events[i].time_ns - events[i].time_ns % ONCE_TICK_NS;
