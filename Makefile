@@ -613,7 +613,7 @@ install: all
 	install -m 644 proto/wire/heapwatch.proto $(DEST)/share/heapwatch
 	for from in $(SIGNATURES); do [ -d $$from ] || continue; install -m 644 $$from/*.hwsig $(DEST)/share/heapwatch/signatures; break; done
 	sed -e 's|@PREFIX@|$(PREFIX)|' scripts/install/heapwatchd.service.in > $(DESTDIR)$(UNITDIR)/heapwatchd.service
-	for unit in heapwatch-notify heapwatch-export heapwatch-archive; do \
+	for unit in heapwatch-export heapwatch-archive; do \
 	  sed -e 's|@PREFIX@|$(PREFIX)|' scripts/install/$$unit.service.in > $(DESTDIR)$(UNITDIR)/$$unit.service || exit 1; done
 	for unit in heapwatchd heapwatch-run@; do \
 	  sed -e 's|@PREFIX@|$(PREFIX)|' scripts/install/$$unit.user.service.in > $(DESTDIR)$(USERUNITDIR)/$$unit.service || exit 1; done

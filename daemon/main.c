@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "daemon/alerting/alert_actions.h"
-#include "daemon/alerting/outcomes.h"
 #include "daemon/alerting/silence_store.h"
 #include "daemon/transport/limits.h"
 #include "daemon/checkpoint/store.h"
@@ -92,10 +90,12 @@ static struct silence_store *open_silences(struct event_base *base, const struct
         return silence_store_new(base, kept ? path : NULL);
 }
 
-static struct notifier *open_notifier(struct event_base *base, const struct config *config)
+static struct notifier *open_notifier(struct event_base *base, const struct config *config,
+                                      const struct silence_store *silences)
 {
         const struct notifier_options options = { .base = base,
                                                   .start = !config->notify_off,
+                                                  .silences = silences,
                                                   .publish_endpoint = config->publish_endpoint,
                                                   .log_level = log_level_names[config->log_level.common] };
 
@@ -212,7 +212,6 @@ static int serve(const struct config *config, struct rulebook *rulebook)
         struct event *interrupt = NULL, *terminate = NULL, *hangup = NULL;
         struct targets *targets = NULL;
         struct bus *bus = NULL;
-        struct alert_actions actions = { .silences = NULL };
         struct recorder *recorder = NULL;
         struct checkpoint_store *store = NULL;
         struct checkpoints *checkpoints = NULL;
@@ -250,20 +249,18 @@ static int serve(const struct config *config, struct rulebook *rulebook)
                 goto out;
         }
         requests.silences = open_silences(base, config);
-        requests.outcomes = outcomes_new();
-        requests.notifier = open_notifier(base, config);
-        if (!requests.silences || !requests.outcomes || !requests.notifier) {
+        requests.notifier = requests.silences ? open_notifier(base, config, requests.silences) : NULL;
+        if (!requests.notifier) {
                 fprintf(stderr, "heapwatchd: out of memory\n");
                 goto out;
         }
         if (!open_recorder(config, &recorder) || !open_checkpoints(config, &life, &store))
                 goto out;
         requests.recorder = recorder;
-        actions = (struct alert_actions){ requests.silences, requests.outcomes, notifier_wake, requests.notifier };
         struct targets_options common = {
                 .show_arguments = config->show_arguments,
                 .rules = rulebook->rules,
-                .alert_hooks = alert_actions_hooks(&actions),
+                .alert_hooks = notifier_hooks(requests.notifier),
                 .before = life.before.text ? &life.before : NULL,
                 .fill_state = notifier_fill_state,
                 .fill_ctx = requests.notifier,
@@ -302,19 +299,19 @@ static int serve(const struct config *config, struct rulebook *rulebook)
         log_info("publish=%s request=%s targets=%zu ready", config->publish_endpoint, config->request_endpoint,
                  config->n_targets);
         service_ready(service);
-        notifier_rules(requests.notifier, rulebook->rules);
+        notifier_rules(requests.notifier, targets, rulebook->rules);
         status = run_loop(base);
 out:
         service_destroy(&service);
-        actions.fires = NULL;
-        notifier_destroy(&requests.notifier); /* first: it must not see the targets removed */
+        if (requests.notifier)
+                notifier_stop(requests.notifier); /* first: it must not see the targets removed */
         checkpoints_destroy(&checkpoints);
         pending_destroy(&requests.pending);
         targets_destroy(&targets);
         checkpoint_store_destroy(&store);
         recorder_destroy(&recorder);
+        notifier_destroy(&requests.notifier);
         silence_store_destroy(&requests.silences);
-        outcomes_destroy(&requests.outcomes);
         bus_destroy(&bus);
         free_event(&hangup);
         free_event(&terminate);

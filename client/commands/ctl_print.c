@@ -33,8 +33,15 @@ static const char *state_name(const Hw__Target *t)
 
 static void print_notifier(const Hw__Notifier *n)
 {
-        static const char *const names[] = { "unknown",    "idle: nothing to act on",   "starting", "running",
-                                             "restarting", "waiting: none is connected" };
+        static const char *const names[] = {
+                "unknown",
+                "idle: nothing to act on",
+                "starting",
+                "running",
+                "restarting",
+                "unknown",
+                "off: rules have actions, and --notify=off does none of them",
+        };
         char detail[512];
 
         (void)printf("notifier %s", n->has_state && (size_t)n->state < ARRAY_SIZE(names) ? names[n->state] : names[0]);

@@ -116,7 +116,7 @@ const struct metric metrics_of_daemon[] = {
         NUMBER("heapwatch_daemon_actions_failed_total", COUNTER, NONE, of_daemon_actions_failed,
                "Actions that failed, after all attempts.", "heapwatch notify"),
         NUMBER("heapwatch_daemon_actions_dropped_total", COUNTER, NONE, of_daemon_actions_dropped,
-               "Actions that were not tried: too many at once, or of too many open alerts.", "heapwatch notify"),
+               "Actions that were not tried: too many at once, or more than could be passed on.", "heapwatch notify"),
         SEVERAL("heapwatch_daemon_notifier_state", GAUGE, NONE, put_notifier, "state",
                 "1 for the state of the process that acts on alerts.", "the daemon"),
         NUMBER("heapwatch_daemon_notifier_restarts_total", COUNTER, NONE, of_daemon_notifier_restarts,

@@ -11,18 +11,14 @@
  */
 #include "client/notify/alert_json.h"
 
-#include <inttypes.h>
-#include <math.h>
-#include <stdbool.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "heapwatch/text.h"
+#include "proto/base/array.h"
 #include "proto/base/document.h"
 #include "proto/base/json_out.h"
 
-#define NEVER     "0001-01-01T00:00:00Z" /* Alertmanager's value for something that has not ended */
-#define PAIRS_MAX (ALERT_EVENT_PAIRS + 8u)
+#define NEVER "0001-01-01T00:00:00Z" /* Alertmanager's value for something that has not ended */
 
 /* -------------------------------------------------------------------- pieces */
 
@@ -43,195 +39,122 @@ static char *finish(struct writer *w)
         return document_close(&w->document) ? document_detach(&w->document) : NULL;
 }
 
-static void put_wall(struct json_out *j, const char *name, bool known, uint64_t wall_ns)
+static void put_wall(struct json_out *j, const char *name, uint64_t wall_ns)
 {
         char text[HW_NUMBER_MAX];
 
-        if (known && wall_ns != UNKNOWN_U64)
+        if (wall_ns != UNKNOWN_U64)
                 json_known_text(j, name, hw_time_text(text, sizeof(text), wall_ns));
 }
 
-/* 64-bit integers are written as strings, as in all JSON of heapwatch. */
-static void put_ns(struct json_out *j, const char *name, bool known, uint64_t ns)
+/* A value as it was read, without line feeds and with control characters escaped. */
+static void put_value(struct json_out *j, const json_t *value)
 {
-        if (known)
-                json_member_u64_string(j, name, ns);
-}
+        const char *key;
+        json_t *member;
+        size_t i;
 
-static void put_fingerprint(struct json_out *j, const struct alert_event *e)
-{
-        char text[HW_NUMBER_MAX];
-
-        (void)snprintf(text, sizeof(text), "%016" PRIx64, e->alert->fingerprint);
-        json_known_text(j, "fingerprint", text);
-}
-
-/* --------------------------------------------------------------------- pairs */
-
-struct pairs {
-        const char *name[PAIRS_MAX], *value[PAIRS_MAX];
-        size_t n;
-};
-
-static bool has(const struct pairs *p, const char *name)
-{
-        for (size_t i = 0; i < p->n; i++)
-                if (!strcmp(p->name[i], name))
-                        return true;
-        return false;
-}
-
-static void set(struct pairs *p, const char *name, const char *value)
-{
-        size_t i = 0;
-
-        if (!name || !value)
-                return;
-        while (i < p->n && strcmp(p->name[i], name) != 0)
-                i++;
-        if (i == PAIRS_MAX)
-                return;
-        p->name[i] = name;
-        p->value[i] = value;
-        p->n += i == p->n;
-}
-
-static void set_all(struct pairs *p, Hw__Label *const *labels, size_t n)
-{
-        for (size_t i = 0; i < n; i++)
-                set(p, labels[i]->name, labels[i]->value);
-}
-
-static void put_pairs(struct json_out *j, const char *name, const struct pairs *p)
-{
-        json_member_open(j, name, '{');
-        for (size_t i = 0; i < p->n; i++) {
-                json_text(j, p->name[i]);
-                (void)putc_unlocked(':', j->to);
-                j->comma = false;
-                json_text(j, p->value[i]);
+        if (json_is_object(value)) {
+                json_open(j, '{');
+                json_object_foreach((json_t *)value, key, member)
+                {
+                        json_text_key(j, key);
+                        put_value(j, member);
+                }
+                json_close(j, '}');
+        } else if (json_is_array(value)) {
+                json_open(j, '[');
+                json_array_foreach(value, i, member) put_value(j, member);
+                json_close(j, ']');
+        } else if (json_is_integer(value)) {
+                json_i64(j, json_integer_value(value));
+        } else if (json_is_real(value)) {
+                json_double(j, json_real_value(value));
+        } else if (json_is_boolean(value)) {
+                json_bool(j, json_is_true(value));
+        } else {
+                json_text(j, json_string_value(value));
         }
-        json_close(j, '}');
 }
 
 /* ---------------------------------------------------------------- our own */
 
 char *json_event(const struct alert_event *e)
 {
-        const Hw__Alert *a = e->alert;
-        struct pairs labels = { .n = 0 }, annotations = { .n = 0 };
         struct writer w;
-        struct json_out *j = &w.json;
 
         if (!begin(&w))
                 return NULL;
-        json_open(j, '{');
-        json_member_u64(j, "version", 1);
-        json_known_text(j, "status", alert_event_state_name(e));
-        json_known_text(j, "alert", a->rule);
-        json_known_text(j, "group", a->group);
-        json_known_text(j, "target", e->target);
-        if (a->has_run && a->run)
-                json_member_u64(j, "run", a->run);
-        json_known_text(j, "band", a->band_label);
-        json_known_text(j, "bandSource", a->band_source);
-        json_known_text(j, "bandName", a->band_name);
-        json_known_text(j, "severity", a->severity);
-        if (a->has_value && isfinite(a->value))
-                json_member_double(j, "value", a->value);
-        json_known_text(j, "valueText", a->value_text);
-        json_known_text(j, "sentence", a->sentence);
-        set_all(&labels, a->labels, a->n_labels);
-        put_pairs(j, "labels", &labels);
-        set_all(&annotations, a->annotations, a->n_annotations);
-        put_pairs(j, "annotations", &annotations);
-        put_wall(j, "activeAt", a->has_since_wall_ns, a->since_wall_ns);
-        put_wall(j, "startsAt", a->has_fired_wall_ns, a->fired_wall_ns);
-        put_wall(j, "at", true, alert_event_wall_ns(e));
-        put_ns(j, "activeTimeNs", a->has_since_ns, a->since_ns);
-        put_ns(j, "startsTimeNs", a->has_fired_ns, a->fired_ns);
-        if (e->resolved)
-                put_ns(j, "timeNs", a->has_resolved_ns, a->resolved_ns);
-        else
-                put_ns(j, "timeNs", a->has_fired_ns, a->fired_ns);
-        put_fingerprint(j, e);
-        json_close(j, '}');
+        put_value(&w.json, e->alert);
         return finish(&w);
 }
 
 /* ----------------------------------------------------------- Alertmanager */
 
-static struct pairs labels_of(const struct alert_event *e)
+/* The alert's own pairs of that name, and those of `names` ("in the pair", "in the alert") that it has no pair for. */
+static void put_pairs(struct json_out *j, const char *name, const struct alert_event *e, const char *own,
+                      const char *const (*names)[2], size_t n, bool ours_win)
 {
-        const Hw__Alert *a = e->alert;
-        struct pairs p = { .n = 0 };
+        json_t *pairs = json_copy(json_object_get(e->alert, own));
 
-        set_all(&p, a->labels, a->n_labels);
-        set(&p, "alertname", a->rule);
-        set(&p, "target", e->target);
-        set(&p, "group", a->group);
-        set(&p, "band", a->band_label);
-        set(&p, "band_source", a->band_source);
-        set(&p, "band_name", a->band_name);
-        set(&p, "severity", a->severity);
-        return p;
-}
-
-static struct pairs annotations_of(const struct alert_event *e)
-{
-        const Hw__Alert *a = e->alert;
-        struct pairs p = { .n = 0 };
-
-        set_all(&p, a->annotations, a->n_annotations);
-        if (!has(&p, "summary"))
-                set(&p, "summary", a->sentence);
-        if (!has(&p, "value"))
-                set(&p, "value", a->value_text);
-        return p;
-}
-
-static uint64_t starts_at(const struct alert_event *e)
-{
-        uint64_t fired = alert_event_fired_wall_ns(e);
-
-        return fired != UNKNOWN_U64 ? fired : alert_event_wall_ns(e);
+        if (!pairs)
+                pairs = json_object();
+        for (size_t i = 0; i < n; i++) {
+                json_t *value = json_object_get(e->alert, names[i][1]);
+                if (json_is_string(value) && (ours_win || !json_object_get(pairs, names[i][0])))
+                        (void)json_object_set(pairs, names[i][0], value);
+        }
+        json_key(j, name);
+        put_value(j, pairs);
+        json_decref(pairs);
 }
 
 static void put_labels(struct json_out *j, const char *labels_name, const char *annotations_name,
                        const struct alert_event *e)
 {
-        struct pairs labels = labels_of(e), annotations = annotations_of(e);
+        static const char *const labels[][2] = {
+                { "alertname", "alert" },  { "target", "target" },          { "group", "group" },
+                { "band", "band" },        { "band_source", "bandSource" }, { "band_name", "bandName" },
+                { "severity", "severity" }
+        };
+        static const char *const annotations[][2] = { { "summary", "sentence" }, { "value", "valueText" } };
 
-        put_pairs(j, labels_name, &labels);
-        put_pairs(j, annotations_name, &annotations);
+        put_pairs(j, labels_name, e, "labels", labels, ARRAY_SIZE(labels), true);
+        put_pairs(j, annotations_name, e, "annotations", annotations, ARRAY_SIZE(annotations), false);
+}
+
+static uint64_t starts_at(const struct alert_event *e)
+{
+        return e->fired_wall_ns != UNKNOWN_U64 ? e->fired_wall_ns : alert_event_wall_ns(e);
 }
 
 static void put_webhook_alert(struct json_out *j, const struct alert_event *e)
 {
         json_open(j, '{');
-        json_known_text(j, "status", alert_event_state_name(e));
+        json_known_text(j, "status", alert_event_text(e, "status"));
         put_labels(j, "labels", "annotations", e);
-        put_wall(j, "startsAt", true, starts_at(e));
+        put_wall(j, "startsAt", starts_at(e));
         if (e->resolved)
-                put_wall(j, "endsAt", true, alert_event_wall_ns(e));
+                put_wall(j, "endsAt", alert_event_wall_ns(e));
         else
                 json_known_text(j, "endsAt", NEVER);
         json_known_text(j, "generatorURL", "");
-        put_fingerprint(j, e);
+        json_known_text(j, "fingerprint", alert_event_text(e, "fingerprint"));
         json_close(j, '}');
 }
 
 /* The key of a group as Alertmanager writes it: route, then the labels that it is grouped by. */
 static void put_group(struct json_out *j, const struct alert_event *e)
 {
-        char key[2 * ALERT_EVENT_TEXT_BYTES + 64];
-        struct pairs by = { .n = 0 };
+        const char *name = alert_event_text(e, "alert"), *target = alert_event_text(e, "target");
+        char key[8192];
 
-        (void)snprintf(key, sizeof(key), "{}:{alertname=\"%s\", target=\"%s\"}", e->alert->rule, e->target);
+        (void)snprintf(key, sizeof(key), "{}:{alertname=\"%s\", target=\"%s\"}", name, target);
         json_known_text(j, "groupKey", key);
-        set(&by, "alertname", e->alert->rule);
-        set(&by, "target", e->target);
-        put_pairs(j, "groupLabels", &by);
+        json_member_open(j, "groupLabels", '{');
+        json_known_text(j, "alertname", name);
+        json_known_text(j, "target", target);
+        json_close(j, '}');
 }
 
 char *json_webhook(const struct alert_event *e)
@@ -245,7 +168,7 @@ char *json_webhook(const struct alert_event *e)
         json_known_text(j, "version", "4");
         put_group(j, e);
         json_member_u64(j, "truncatedAlerts", 0);
-        json_known_text(j, "status", alert_event_state_name(e));
+        json_known_text(j, "status", alert_event_text(e, "status"));
         json_known_text(j, "receiver", "heapwatch");
         put_labels(j, "commonLabels", "commonAnnotations", e);
         json_known_text(j, "externalURL", "");
@@ -274,8 +197,8 @@ char *json_alertmanager(const struct alert_event *const *events, size_t n, uint6
         for (size_t i = 0; i < n; i++) {
                 json_open(j, '{');
                 put_labels(j, "labels", "annotations", events[i]);
-                put_wall(j, "startsAt", true, starts_at(events[i]));
-                put_wall(j, "endsAt", true, events[i]->resolved ? ended_at(events[i], now_wall_ns) : ends_wall_ns);
+                put_wall(j, "startsAt", starts_at(events[i]));
+                put_wall(j, "endsAt", events[i]->resolved ? ended_at(events[i], now_wall_ns) : ends_wall_ns);
                 json_close(j, '}');
         }
         json_close(j, ']');

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: an open alert is in one of these states, and each list and each tick
- * rechecks all that wait:
+ * DESIGN: an open alert is in one of these states, and each news of it and each
+ * tick rechecks it:
  *
  *      OLD ─settled─▶ WAITING ─▶ ACTED ─resolved─▶ DONE ─DISPATCHER_KEEP_NS─▶ forgotten
  *                        │        │ ▲ silenced, no longer silenced
@@ -11,9 +11,6 @@
  *
  * Most actions are done once. An Alertmanager keeps a state that is sent to it
  * repeatedly: only alerts with such an action become SILENCED.
- *
- * Every list has a number; after one has been processed, alerts without its number were
- * not in it.
  */
 #include "client/notify/dispatcher.h"
 
@@ -21,30 +18,108 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/notify/open_alerts.h"
 #include "client/notify/rate_limit.h"
+#include "proto/base/array.h"
 #include "proto/base/hash.h"
 #include "proto/base/idtable.h"
 
-#define NO_ROOM_MAX 65536u /* alerts without room that are told from each other; further ones are not counted */
+enum open_state { STATE_OLD, STATE_WAITING, STATE_ACTED, STATE_SILENCED, STATE_DONE };
+
+struct open_alert {
+        struct alert_event *event; /* its beginning, or its end in STATE_DONE */
+        struct action_plan *plan;
+        char *silenced; /* until when and why; NULL: it is not */
+        enum open_state state;
+        bool known;   /* acted on before a restart */
+        bool changed; /* results that the daemon does not have yet */
+        bool fresh;   /* what it has is over */
+        bool counted_silenced, counted_limited;
+        uint64_t since_wall_ns;        /* when it became known; in STATE_DONE, when it was done */
+        struct action_report *results; /* room for one for each step of the plan */
+        size_t n_results;
+};
 
 struct dispatcher {
         struct dispatcher_handler handler;
         struct record *record;
         struct limit_table *limits;
-        struct open_alerts table;
-        struct action_plan *nothing; /* for alerts whose rule has no actions */
+        struct open_alert **alerts;
+        size_t n, capacity;
+        struct idtable index; /* of `alerts`, by fingerprint: place + 1 */
         struct dispatcher_stats stats;
-        struct idtable no_room; /* alerts that the table had no room for, while it is nearly full: each counts once */
-        uint64_t lists;         /* taken so far */
-        uint64_t now_wall_ns;   /* of the current call */
+        uint64_t now_wall_ns; /* of the current call */
 };
+
+/* ---------------------------------------------------------------- open alerts */
+
+static uint64_t hash_of(uint64_t fingerprint)
+{
+        return fingerprint ^ fingerprint >> 32;
+}
+
+static struct open_alert *find(const struct dispatcher *d, uint64_t fingerprint)
+{
+        uint32_t at = idtable_start(&d->index, hash_of(fingerprint)), id;
+
+        while ((id = idtable_next(&d->index, hash_of(fingerprint), &at)))
+                if (d->alerts[id - 1]->event->fingerprint == fingerprint)
+                        return d->alerts[id - 1];
+        return NULL;
+}
+
+static void alert_destroy(struct open_alert *a)
+{
+        action_plan_unref(&a->plan);
+        alert_event_unref(&a->event);
+        free(a->silenced);
+        free(a->results);
+        free(a);
+}
+
+/* Another event and plan for an alert; results stay if the plan does. False when out of memory: nothing has changed. */
+static bool replace(struct open_alert *a, const struct alert_event *event, struct action_plan *plan)
+{
+        const bool same = a->results && plan == a->plan;
+        struct action_report *results = same ? a->results : calloc(action_plan_steps(plan) + 1, sizeof(*results));
+
+        if (!results)
+                return false;
+        struct alert_event *next = alert_event_ref(event); /* before the old ones are released: they may be the same */
+        struct action_plan *next_plan = action_plan_ref(plan);
+        alert_event_unref(&a->event);
+        action_plan_unref(&a->plan);
+        if (!same) {
+                free(a->results);
+                a->n_results = 0;
+                a->fresh = true;
+        }
+        a->event = next;
+        a->plan = next_plan;
+        a->results = results;
+        return true;
+}
+
+/* NULL: no room, or no memory. */
+static struct open_alert *add(struct dispatcher *d, const struct news *news)
+{
+        struct open_alert *a = d->n < DISPATCHER_ALERTS_MAX && ARRAY_RESERVE(d->alerts, d->capacity, d->n + 1)
+                                       ? calloc(1, sizeof(*a))
+                                       : NULL;
+
+        if (!a || !replace(a, news->event, news->plan) ||
+            idtable_add(&d->index, hash_of(news->event->fingerprint), (uint32_t)d->n + 1) != 0) {
+                if (a)
+                        alert_destroy(a);
+                return NULL;
+        }
+        return d->alerts[d->n++] = a;
+}
 
 /* ------------------------------------------------------------------- acting */
 
 static uint64_t rule_of(const struct alert_event *e)
 {
-        return hash_text(e->alert->rule, hash_text(e->alert->group, 0));
+        return hash_text(alert_event_text(e, "alert"), hash_text(alert_event_text(e, "group"), 0));
 }
 
 /* Stores the newest result of a step. */
@@ -68,13 +143,15 @@ static void put_result(struct open_alert *a, const struct action_report *r)
  */
 static void preset(struct open_alert *a, bool known, enum action_outcome outcome, const char *detail, uint64_t now)
 {
-        if (!known && !a->event->resolved)
+        if (!known && !a->event->resolved) {
                 a->n_results = 0;
+                a->fresh = true;
+        }
         for (uint32_t i = 0; i < action_plan_steps(a->plan); i++) {
                 const struct action_step *step = action_plan_step(a->plan, i);
                 if (!action_step_applies(step, a->event->resolved, known))
                         continue;
-                struct action_report r = { .fingerprint = a->event->alert->fingerprint,
+                struct action_report r = { .fingerprint = a->event->fingerprint,
                                            .resolved = a->event->resolved,
                                            .step = i,
                                            .kind = step->kind,
@@ -108,12 +185,7 @@ static void count_silenced(struct dispatcher *d, struct open_alert *a)
  */
 static void resolve_on_silence(struct dispatcher *d, struct open_alert *a)
 {
-        Hw__Silence silence = HW__SILENCE__INIT;
-
-        silence.has_until_wall_ns = a->silenced_until_wall_ns != UNKNOWN_U64;
-        silence.until_wall_ns = a->silenced_until_wall_ns;
-        silence.why = a->silenced_why;
-        struct alert_event *end = alert_event_resolve_on_silence(a->event, &silence, d->now_wall_ns);
+        struct alert_event *end = alert_event_end(a->event, NULL, a->silenced, d->now_wall_ns);
 
         if (!end)
                 return;
@@ -141,7 +213,7 @@ static const char *obstacle(struct dispatcher *d, struct open_alert *a)
                 count_silenced(d, a);
                 return silenced;
         }
-        answer = limit_check(d->limits, action_plan_limits(a->plan), rule_of(a->event), a->event->alert->fingerprint,
+        answer = limit_check(d->limits, action_plan_limits(a->plan), rule_of(a->event), a->event->fingerprint,
                              d->now_wall_ns);
         if (answer == LIMIT_FREE)
                 return NULL;
@@ -162,8 +234,7 @@ static void try_to_act(struct dispatcher *d, struct open_alert *a)
         }
         a->state = STATE_ACTED;
         d->stats.acted++;
-        limit_note(d->limits, action_plan_limits(a->plan), rule_of(a->event), a->event->alert->fingerprint,
-                   d->now_wall_ns);
+        limit_note(d->limits, action_plan_limits(a->plan), rule_of(a->event), a->event->fingerprint, d->now_wall_ns);
         record_begin(d->record, a->event);
         act(d, a, false);
 }
@@ -171,26 +242,6 @@ static void try_to_act(struct dispatcher *d, struct open_alert *a)
 static bool is_old(uint64_t wall_ns, uint64_t now)
 {
         return wall_ns != UNKNOWN_U64 && wall_ns < now && now - wall_ns > DISPATCHER_OLD_NS;
-}
-
-/* Takes what the daemon knows of an alert's actions from before a restart. */
-static void restore_results(struct open_alert *a)
-{
-        const Hw__Alert *m = a->event->alert;
-
-        for (size_t i = 0; i < m->n_actions; i++) {
-                const Hw__ActionResult *from = m->actions[i];
-                if (!from->has_step || from->step >= action_plan_steps(a->plan))
-                        continue;
-                struct action_report r = { .fingerprint = m->fingerprint,
-                                           .step = from->step,
-                                           .kind = action_plan_step(a->plan, from->step)->kind,
-                                           .outcome = from->ok ? OUTCOME_DONE : OUTCOME_FAILED,
-                                           .attempts = from->attempts,
-                                           .wall_ns = from->wall_ns };
-                (void)snprintf(r.detail, sizeof(r.detail), "%s", from->detail ? from->detail : "");
-                put_result(a, &r);
-        }
 }
 
 /* Acted on before a restart: actions that keep a state are sent again, the others are done. */
@@ -211,7 +262,7 @@ static void resume_known(struct dispatcher *d, struct open_alert *a)
 
 static const struct record_entry *recorded(const struct dispatcher *d, const struct open_alert *a)
 {
-        return record_find(d->record, a->event->alert->fingerprint, alert_event_fired_wall_ns(a->event));
+        return record_find(d->record, a->event->fingerprint, a->event->fired_wall_ns);
 }
 
 static void begin(struct dispatcher *d, struct open_alert *a)
@@ -221,8 +272,7 @@ static void begin(struct dispatcher *d, struct open_alert *a)
         a->n_results = 0;
         a->counted_silenced = a->counted_limited = false;
         a->known = action_plan_has_work(a->plan) && recorded(d, a);
-        if (a->known)
-                restore_results(a);
+        a->fresh = !a->known; /* else the daemon may know what was done */
         a->state = is_old(alert_event_wall_ns(a->event), d->now_wall_ns) ? STATE_OLD : STATE_WAITING;
         if (!action_plan_has_work(a->plan))
                 a->state = STATE_ACTED;
@@ -254,7 +304,7 @@ static void change_plan(struct open_alert *a, struct action_plan *plan)
 {
         bool acted = a->state == STATE_SILENCED || (a->state == STATE_ACTED && action_plan_has_work(a->plan));
 
-        if (a->plan == plan || acted || !open_alert_replace(a, a->event, plan))
+        if (a->plan == plan || acted || !replace(a, a->event, plan))
                 return;
         a->changed = true;
         if (!action_plan_has_work(plan))
@@ -265,18 +315,18 @@ static void change_plan(struct open_alert *a, struct action_plan *plan)
 
 /* --------------------------------------------------------------------- ends */
 
-/* `last`: the daemon's message about it; NULL: it ended for the reason `why` (NULL: unknown). The alert may remain. */
-static void end(struct dispatcher *d, struct open_alert *a, const Hw__Alert *last, const char *why)
+/* `last`: what the daemon says about it; NULL: it was not told. */
+static void end(struct dispatcher *d, struct open_alert *a, const struct alert_event *last)
 {
         enum open_state before = a->state;
         const struct record_entry *entry = recorded(d, a);
         bool known = a->known && entry && entry->resolved;
-        struct alert_event *e = alert_event_end(a->event, last, why, d->now_wall_ns);
-        bool replaced = e && open_alert_replace(a, e, a->plan);
+        struct alert_event *e = alert_event_end(a->event, last, NULL, d->now_wall_ns);
+        bool replaced = e && replace(a, e, a->plan);
 
         alert_event_unref(&e);
         if (!replaced)
-                return; /* out of memory: the next list repeats it */
+                return; /* out of memory */
         d->stats.firing--;
         a->state = STATE_DONE;
         a->since_wall_ns = d->now_wall_ns;
@@ -290,193 +340,116 @@ static void end(struct dispatcher *d, struct open_alert *a, const Hw__Alert *las
         }
 }
 
-/* -------------------------------------------------------------------- lists */
+/* --------------------------------------------------------------------- news */
 
-static struct action_plan *plan_of(struct dispatcher *d, const Hw__Alert *m)
+static void set_silence(struct open_alert *a, const struct news *news)
 {
-        struct action_plan *plan = d->handler.plan_of(d->handler.ctx, m->group, m->rule);
+        char *words = news->silenced ? strdup(news->silenced) : NULL;
 
-        return plan ? plan : d->nothing;
+        if (!words && news->silenced)
+                return; /* out of memory: as it was */
+        free(a->silenced);
+        a->silenced = words;
 }
 
-static void set_silence(struct open_alert *a, const Hw__Alert *m)
+/* An alert that begins to fire: a new one, or one that had ended. NULL when there is no room: its actions are lost. */
+static struct open_alert *add_firing(struct dispatcher *d, struct open_alert *a, const struct news *news)
 {
-        const Hw__Silence *s = m->silence;
-
-        a->silenced = m->has_silenced && m->silenced;
-        a->silenced_until_wall_ns = s && s->has_until_wall_ns ? s->until_wall_ns : UNKNOWN_U64;
-        (void)snprintf(a->silenced_why, sizeof(a->silenced_why), "%s", s && s->why ? s->why : "");
-}
-
-static uint64_t fired_of(const Hw__Alert *m)
-{
-        return m->has_fired_wall_ns ? m->fired_wall_ns : UNKNOWN_U64;
-}
-
-/* Every list has it again: it counts once, and without actions nothing is lost. */
-static void count_no_room(struct dispatcher *d, const Hw__Alert *m)
-{
-        const uint64_t hash = m->fingerprint ^ m->fingerprint >> 32;
-        const size_t steps = action_plan_steps(plan_of(d, m));
-        uint32_t at = idtable_start(&d->no_room, hash);
-
-        if (steps == 0 || idtable_next(&d->no_room, hash, &at) || d->no_room.n_used >= NO_ROOM_MAX ||
-            idtable_add(&d->no_room, hash, 1) != 0)
-                return;
-        d->stats.no_room++;
-        d->stats.no_room_actions += steps;
-}
-
-/* An alert that begins to fire: a new one, or one that had ended. NULL when there is no room. */
-static struct open_alert *add_firing(struct dispatcher *d, const char *target, const Hw__Alert *m, uint64_t generation)
-{
-        struct open_alert *a = open_alerts_find(&d->table, m->fingerprint);
-        struct alert_event *e = alert_event_new(target, m, false);
-
-        if (e && a && !open_alert_replace(a, e, plan_of(d, m)))
+        if (a && !replace(a, news->event, news->plan))
                 a = NULL;
-        else if (e && !a)
-                a = open_alerts_add(&d->table, e, plan_of(d, m));
-        if (!e || !a) {
-                count_no_room(d, m);
-                alert_event_unref(&e);
+        else if (!a)
+                a = add(d, news);
+        if (!a) {
+                d->stats.dropped += action_plan_steps(news->plan);
                 return NULL;
         }
-        alert_event_unref(&e);
-        a->generation = generation;
-        a->list = d->lists;
-        set_silence(a, m);
+        set_silence(a, news);
         begin(d, a);
         return a;
 }
 
-static void update_firing(struct dispatcher *d, const char *target, const Hw__Alert *m, uint64_t generation)
+static void update_firing(struct dispatcher *d, struct open_alert *a, const struct news *news)
 {
-        struct open_alert *a = open_alerts_find(&d->table, m->fingerprint);
-
-        if (a && a->state != STATE_DONE && alert_event_fired_wall_ns(a->event) != fired_of(m))
-                end(d, a, NULL, NULL); /* it fires again, and its end was never seen */
+        if (a && a->state != STATE_DONE && a->event->fired_wall_ns != news->event->fired_wall_ns)
+                end(d, a, NULL); /* it fires again, and its end was never seen */
         if (!a || a->state == STATE_DONE) {
-                (void)add_firing(d, target, m, generation);
+                (void)add_firing(d, a, news);
                 return;
         }
-        a->list = d->lists;
-        set_silence(a, m);
-        if (a->generation != generation) {
-                a->generation = generation;
-                change_plan(a, plan_of(d, m));
-        }
+        set_silence(a, news);
+        change_plan(a, news->plan);
         recheck(d, a);
 }
 
 /* Ended before it became known: acted on before a restart, or so short that its beginning was never seen. */
-static void end_unseen(struct dispatcher *d, const char *target, const Hw__Alert *m, uint64_t generation)
+static void end_unseen(struct dispatcher *d, struct open_alert *a, const struct news *news)
 {
-        const struct record_entry *entry = record_find(d->record, m->fingerprint, fired_of(m));
-        bool recent = m->has_fired_wall_ns && !is_old(m->fired_wall_ns, d->now_wall_ns);
+        const struct alert_event *e = news->event;
+        const struct record_entry *entry = record_find(d->record, e->fingerprint, e->fired_wall_ns);
+        bool recent = e->fired_wall_ns != UNKNOWN_U64 && !is_old(e->fired_wall_ns, d->now_wall_ns);
 
-        if ((entry && entry->resolved) || (!entry && !recent) || !action_plan_has_work(plan_of(d, m)))
+        if ((entry && entry->resolved) || (!entry && !recent) || !action_plan_has_work(news->plan))
                 return;
-        struct open_alert *a = add_firing(d, target, m, generation);
+        struct alert_event *began = alert_event_begin(e);
+        struct news beginning = { began, news->plan, news->silenced };
+        a = began ? add_firing(d, a, &beginning) : NULL;
+        alert_event_unref(&began);
         if (a)
-                end(d, a, m, NULL);
+                end(d, a, e);
 }
 
-static void end_resolved(struct dispatcher *d, const char *target, const Hw__Alert *m, uint64_t generation)
+static void end_resolved(struct dispatcher *d, struct open_alert *a, const struct news *news)
 {
-        struct open_alert *a = open_alerts_find(&d->table, m->fingerprint);
-        bool same = a && alert_event_fired_wall_ns(a->event) == fired_of(m);
+        bool same = a && a->event->fired_wall_ns == news->event->fired_wall_ns;
 
         if (a && a->state != STATE_DONE)
-                end(d, a, same ? m : NULL, NULL);
+                end(d, a, same ? news->event : NULL);
         if (!same)
-                end_unseen(d, target, m, generation);
+                end_unseen(d, a, news);
 }
 
-struct ended {
-        struct dispatcher *dispatcher;
-        const char *target;
-        char *const *names;
-        size_t n;
-};
-
-static bool end_if_not_listed(void *ctx, struct open_alert *a)
+void dispatcher_apply(struct dispatcher *d, const struct news *news, uint64_t now_wall_ns)
 {
-        const struct ended *e = ctx;
+        struct open_alert *a = find(d, news->event->fingerprint);
 
-        if (a->state != STATE_DONE && a->list != e->dispatcher->lists && !strcmp(a->event->target, e->target))
-                end(e->dispatcher, a, NULL, NULL);
-        return true;
+        d->now_wall_ns = now_wall_ns;
+        if (news->event->resolved)
+                end_resolved(d, a, news);
+        else
+                update_firing(d, a, news);
 }
 
-void dispatcher_apply(struct dispatcher *d, const char *target, const Hw__Alerts *alerts, uint64_t now)
+static bool is_forgotten(const struct open_alert *a, uint64_t now)
 {
-        struct ended e = { .dispatcher = d, .target = target };
-
-        d->now_wall_ns = now;
-        d->lists++;
-        if (d->table.n < OPEN_ALERTS_MAX / 2)
-                idtable_done(&d->no_room);
-        for (size_t i = 0; i < alerts->n_alerts; i++) {
-                const Hw__Alert *m = alerts->alerts[i];
-                if (m->state == HW__ALERT__STATE__STATE_FIRING)
-                        update_firing(d, target, m, alerts->rules_generation);
-                else if (m->state == HW__ALERT__STATE__STATE_RESOLVED)
-                        end_resolved(d, target, m, alerts->rules_generation);
-        }
-        if (!alerts->left_out) /* otherwise it may be one of those */
-                open_alerts_visit(&d->table, end_if_not_listed, &e);
+        return a->state == STATE_DONE && !a->changed &&
+               (now < a->since_wall_ns || now - a->since_wall_ns > DISPATCHER_KEEP_NS);
 }
 
-static bool end_if_removed(void *ctx, struct open_alert *a)
+void dispatcher_tick(struct dispatcher *d, uint64_t now_wall_ns)
 {
-        const struct ended *e = ctx;
+        size_t n = 0, before = d->n;
 
-        if (a->state == STATE_DONE)
-                return true;
-        for (size_t i = 0; i < e->n; i++)
-                if (!strcmp(a->event->target, e->names[i]))
-                        return true;
-        end(e->dispatcher, a, NULL, "The target was removed from the daemon.");
-        return true;
-}
-
-void dispatcher_set_targets(struct dispatcher *d, char *const *names, size_t n, uint64_t now)
-{
-        struct ended e = { .dispatcher = d, .names = names, .n = n };
-
-        d->now_wall_ns = now;
-        open_alerts_visit(&d->table, end_if_removed, &e);
-}
-
-void dispatcher_reset(struct dispatcher *d)
-{
-        open_alerts_clear(&d->table);
-        d->stats.firing = 0;
-}
-
-static bool tick_one(void *ctx, struct open_alert *a)
-{
-        struct dispatcher *d = ctx;
-        uint64_t now = d->now_wall_ns;
-
-        if (a->state == STATE_DONE)
-                return a->changed || (now >= a->since_wall_ns && now - a->since_wall_ns <= DISPATCHER_KEEP_NS);
-        recheck(d, a);
-        return true;
-}
-
-void dispatcher_tick(struct dispatcher *d, uint64_t now)
-{
-        d->now_wall_ns = now;
-        open_alerts_visit(&d->table, tick_one, d);
+        d->now_wall_ns = now_wall_ns;
+        for (size_t i = 0; i < before; i++)
+                recheck(d, d->alerts[i]);
+        for (size_t i = 0; i < before; i++)
+                if (is_forgotten(d->alerts[i], now_wall_ns))
+                        alert_destroy(d->alerts[i]);
+                else
+                        d->alerts[n++] = d->alerts[i];
+        if (n == before)
+                return;
+        d->n = n;
+        idtable_clear(&d->index);
+        for (size_t i = 0; i < n; i++)
+                (void)idtable_add(&d->index, hash_of(d->alerts[i]->event->fingerprint), (uint32_t)i + 1);
 }
 
 /* ------------------------------------------------------------------ results */
 
 void dispatcher_report(struct dispatcher *d, const struct action_report *report)
 {
-        struct open_alert *a = open_alerts_find(&d->table, report->fingerprint);
+        struct open_alert *a = find(d, report->fingerprint);
         struct action_report r = *report;
 
         if (!a || report->step >= action_plan_steps(a->plan))
@@ -488,45 +461,22 @@ void dispatcher_report(struct dispatcher *d, const struct action_report *report)
 
 const struct action_report *dispatcher_results(const struct dispatcher *d, uint64_t fingerprint, size_t *ret_n)
 {
-        const struct open_alert *a = open_alerts_find(&d->table, fingerprint);
+        const struct open_alert *a = find(d, fingerprint);
 
         *ret_n = a ? a->n_results : 0;
         return a ? a->results : NULL;
 }
 
-struct taker {
-        bool (*each)(void *ctx, uint64_t fingerprint, const struct action_report *results, size_t n);
-        void *ctx;
-        bool full;
-};
-
-static bool collect_if_changed(void *ctx, struct open_alert *a)
+void dispatcher_collect_changed(struct dispatcher *d, dispatcher_each_fn *each, void *ctx)
 {
-        struct taker *t = ctx;
-
-        if (!a->changed || t->full)
-                return true;
-        t->full = !t->each(t->ctx, a->event->alert->fingerprint, a->results, a->n_results);
-        a->changed = t->full;
-        return true;
-}
-
-void dispatcher_collect_changed(struct dispatcher *d,
-                                bool (*each)(void *ctx, uint64_t fingerprint, const struct action_report *results,
-                                             size_t n),
-                                void *ctx)
-{
-        struct taker t = { .each = each, .ctx = ctx };
-
-        open_alerts_visit(&d->table, collect_if_changed, &t);
-}
-
-void dispatcher_mark_changed(struct dispatcher *d, uint64_t fingerprint)
-{
-        struct open_alert *a = open_alerts_find(&d->table, fingerprint);
-
-        if (a)
-                a->changed = true;
+        for (size_t i = 0; i < d->n; i++) {
+                struct open_alert *a = d->alerts[i];
+                if (!a->changed)
+                        continue;
+                if (!each(ctx, a->event, a->fresh, a->results, a->n_results))
+                        return;
+                a->changed = a->fresh = false;
+        }
 }
 
 const struct dispatcher_stats *dispatcher_stats(const struct dispatcher *d)
@@ -545,8 +495,7 @@ struct dispatcher *dispatcher_new(const struct dispatcher_handler *handler, stru
         d->handler = *handler;
         d->record = record;
         d->limits = limit_table_new();
-        d->nothing = action_plan_new();
-        if (!d->limits || !d->nothing)
+        if (!d->limits)
                 dispatcher_destroy(&d);
         return d;
 }
@@ -558,9 +507,10 @@ void dispatcher_destroy(struct dispatcher **dp)
         *dp = NULL;
         if (!d)
                 return;
-        open_alerts_clear(&d->table);
-        idtable_done(&d->no_room);
-        action_plan_unref(&d->nothing);
+        while (d->n > 0)
+                alert_destroy(d->alerts[--d->n]);
+        free(d->alerts);
+        idtable_done(&d->index);
         limit_table_destroy(&d->limits);
         free(d);
 }

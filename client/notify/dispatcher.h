@@ -2,7 +2,7 @@
 /*
  * dispatcher.h - decides which alerts are acted on, and when.
  *
- *      lists ─▶ new? acted on before? silenced? over a limit? old? ─▶ act, wait, or leave it
+ *      news ─▶ new? acted on before? silenced? over a limit? old? ─▶ act, wait, or leave it
  *
  * It keeps every firing alert and the newest result of each of its actions. The same alert
  * is acted on once: when it begins to fire, and when it resolves if its beginning was acted
@@ -12,9 +12,9 @@
  * is silenced after it was acted on is resolved for receivers that keep it as a state
  * (Alertmanager), and sent to them again when the silence ends.
  *
- * Its input is the daemon's lists, not transitions: the next list makes up for a lost one.
- * An alert that is no longer in a list is over; one that is resolved when it is first seen
- * and began less than DISPATCHER_OLD_NS ago is acted on for its beginning and its end.
+ * Its input is what is, not what has changed: hearing it twice does no harm. One that is
+ * resolved when it is first heard of and began less than DISPATCHER_OLD_NS ago is acted on
+ * for its beginning and its end.
  *
  * Pure: time is an argument, Unix time in ns.
  */
@@ -25,14 +25,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "client/notify/alert_event.h"
+#include "client/notify/news.h"
 #include "client/notify/record.h"
 #include "client/notify/report.h"
-#include "proto/wire/action_plan.h"
 
-#define DISPATCHER_OLD_NS    60000000000u  /* began longer ago than this when it becomes known ... */
-#define DISPATCHER_SETTLE_NS 5000000000u   /* ... then it waits this long */
-#define DISPATCHER_KEEP_NS   600000000000u /* results of a resolved alert are kept this long */
+#define DISPATCHER_ALERTS_MAX 16384u        /* kept, those that are over among them; twice what the daemon tells of */
+#define DISPATCHER_OLD_NS     60000000000u  /* began longer ago than this when it becomes known ... */
+#define DISPATCHER_SETTLE_NS  5000000000u   /* ... then it waits this long */
+#define DISPATCHER_KEEP_NS    600000000000u /* results of a resolved alert are kept this long */
 
 struct dispatcher;
 
@@ -40,25 +40,14 @@ struct dispatcher_handler {
         void *ctx;
         /* Acts now. Both are borrowed; `known`: see executor_add(). */
         void (*act)(void *ctx, const struct alert_event *event, struct action_plan *plan, bool known);
-        /* The actions of this rule, borrowed; NULL: none. */
-        struct action_plan *(*plan_of)(void *ctx, const char *group, const char *rule);
 };
 
 /* `record` is borrowed: what was acted on, also by earlier notifiers. NULL when out of memory. */
 struct dispatcher *dispatcher_new(const struct dispatcher_handler *handler, struct record *record);
 void dispatcher_destroy(struct dispatcher **d);
 
-/*
- * The newest list of one target: all its alerts. If its rules_generation has changed, each alert that was not acted
- * on gets the plan that its rule has now.
- */
-void dispatcher_apply(struct dispatcher *d, const char *target, const Hw__Alerts *alerts, uint64_t now_wall_ns);
-
-/* The daemon's targets: alerts of others are over. */
-void dispatcher_set_targets(struct dispatcher *d, char *const *names, size_t n, uint64_t now_wall_ns);
-
-/* The daemon was restarted: forgets all alerts, but not the record. */
-void dispatcher_reset(struct dispatcher *d);
+/* An alert as it is now. One that was not acted on gets the plan of the news; one that was keeps its own. */
+void dispatcher_apply(struct dispatcher *d, const struct news *news, uint64_t now_wall_ns);
 
 /* About once a second. */
 void dispatcher_tick(struct dispatcher *d, uint64_t now_wall_ns);
@@ -71,19 +60,16 @@ const struct action_report *dispatcher_results(const struct dispatcher *d, uint6
 
 /*
  * Calls `each` for the alerts whose results have changed since they were last taken, until it returns false (that one
- * is then not taken). dispatcher_mark_changed: the results did not reach the daemon.
+ * is then not taken). `fresh`: what was known of it before is over.
  */
-void dispatcher_collect_changed(struct dispatcher *d,
-                                bool (*each)(void *ctx, uint64_t fingerprint, const struct action_report *results,
-                                             size_t n),
-                                void *ctx);
-void dispatcher_mark_changed(struct dispatcher *d, uint64_t fingerprint);
+typedef bool dispatcher_each_fn(void *ctx, const struct alert_event *event, bool fresh,
+                                const struct action_report *results, size_t n);
+void dispatcher_collect_changed(struct dispatcher *d, dispatcher_each_fn *each, void *ctx);
 
 struct dispatcher_stats {
         uint64_t acted, silenced, limited, past; /* alerts; silenced, limited: at least temporarily */
-        uint64_t no_room;         /* alerts with actions, beyond OPEN_ALERTS_MAX: not acted on before there is room */
-        uint64_t no_room_actions; /* theirs */
-        uint64_t firing;          /* now */
+        uint64_t dropped;                        /* actions of alerts for which there was no room */
+        uint64_t firing;                         /* now */
 };
 
 const struct dispatcher_stats *dispatcher_stats(const struct dispatcher *d);

@@ -30,6 +30,7 @@
 #include "client/notify/alert_json.h"
 #include "client/notify/exec_child.h"
 #include "heapwatch/text.h"
+#include "proto/base/array.h"
 #include "proto/base/descriptors.h"
 #include "proto/base/document.h"
 #include "proto/base/error.h"
@@ -54,61 +55,55 @@ __attribute__((format(printf, 2, 3))) static void add(FILE *to, const char *form
         (void)fputc('\0', to);
 }
 
-static void add_text(FILE *to, const char *name, const char *text)
-{
-        if (text)
-                add(to, "HEAPWATCH_%s=%s", name, text);
-}
-
-static void add_wall(FILE *to, const char *name, bool known, uint64_t wall_ns)
-{
-        char text[HW_NUMBER_MAX];
-
-        if (known && wall_ns != UNKNOWN_U64)
-                add_text(to, name, hw_time_text(text, sizeof(text), wall_ns));
-}
-
-static void add_label(FILE *to, const Hw__Label *label)
+static void add_label(FILE *to, const char *label, const char *value)
 {
         char name[128];
         size_t n = 0;
 
-        if (!label->name || !label->value)
-                return;
-        for (; label->name[n] && n < sizeof(name) - 1; n++) {
-                unsigned char c = (unsigned char)label->name[n];
+        for (; label[n] && n < sizeof(name) - 1; n++) {
+                unsigned char c = (unsigned char)label[n];
                 name[n] = c < 0x80 && isalnum(c) ? (char)toupper(c) : '_';
         }
         name[n] = '\0';
-        add(to, "HEAPWATCH_LABEL_%s=%s", name, label->value);
+        if (value)
+                add(to, "HEAPWATCH_LABEL_%s=%s", name, value);
 }
 
 static void add_all(FILE *to, const struct alert_event *e)
 {
-        const Hw__Alert *a = e->alert;
+        static const char *const texts[][2] = {
+                { "ALERT", "alert" },
+                { "GROUP", "group" },
+                { "TARGET", "target" },
+                { "BAND", "band" },
+                { "BAND_SOURCE", "bandSource" },
+                { "BAND_NAME", "bandName" },
+                { "STATE", "status" },
+                { "SEVERITY", "severity" },
+                { "VALUE_TEXT", "valueText" },
+                { "SENTENCE", "sentence" },
+                { "ACTIVE_AT", "activeAt" },
+                { "STARTS_AT", "startsAt" },
+                { "AT", "at" },
+                { "FINGERPRINT", "fingerprint" },
+        };
+        const json_t *run = json_object_get(e->alert, "run"), *value = json_object_get(e->alert, "value");
+        json_t *label;
+        const char *name;
 
         add(to, "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
         add(to, "LANG=C.UTF-8");
-        add_text(to, "ALERT", a->rule);
-        add_text(to, "GROUP", a->group);
-        add_text(to, "TARGET", e->target);
-        if (a->has_run && a->run)
-                add(to, "HEAPWATCH_RUN=%" PRIu32, a->run);
-        add_text(to, "BAND", a->band_label);
-        add_text(to, "BAND_SOURCE", a->band_source);
-        add_text(to, "BAND_NAME", a->band_name);
-        add_text(to, "STATE", alert_event_state_name(e));
-        add_text(to, "SEVERITY", a->severity);
-        if (a->has_value)
-                add(to, "HEAPWATCH_VALUE=%.17g", a->value);
-        add_text(to, "VALUE_TEXT", a->value_text);
-        add_text(to, "SENTENCE", a->sentence);
-        add_wall(to, "ACTIVE_AT", a->has_since_wall_ns, a->since_wall_ns);
-        add_wall(to, "STARTS_AT", a->has_fired_wall_ns, a->fired_wall_ns);
-        add_wall(to, "AT", true, alert_event_wall_ns(e));
-        add(to, "HEAPWATCH_FINGERPRINT=%016" PRIx64, a->fingerprint);
-        for (size_t i = 0; i < a->n_labels && i < ALERT_EVENT_PAIRS; i++)
-                add_label(to, a->labels[i]);
+        for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+                const char *text = alert_event_text(e, texts[i][1]);
+                if (text)
+                        add(to, "HEAPWATCH_%s=%s", texts[i][0], text);
+        }
+        if (run)
+                add(to, "HEAPWATCH_RUN=%" JSON_INTEGER_FORMAT, json_integer_value(run));
+        if (value)
+                add(to, "HEAPWATCH_VALUE=%.17g", json_number_value(value));
+        json_object_foreach(json_object_get(e->alert, "labels"), name, label)
+                add_label(to, name, json_string_value(label));
 }
 
 /* NULL-terminated, in one block to free(). NULL when out of memory. docs/ACTIONS.md lists the names. */

@@ -72,7 +72,7 @@ static void job_destroy(struct job *j)
 static void report(struct job *j, enum action_outcome outcome, const char *detail)
 {
         struct action_report r = {
-                .fingerprint = j->event->alert->fingerprint,
+                .fingerprint = j->event->fingerprint,
                 .resolved = j->event->resolved,
                 .step = j->step,
                 .kind = step_of(j)->kind,
@@ -90,10 +90,11 @@ static void log_failure(const struct job *j, const char *detail)
         char name[256], rule[128], why[256];
 
         action_step_text(name, sizeof(name), step_of(j));
-        (void)hw_terminal_text(rule, sizeof(rule), j->event->alert->rule);
+        (void)hw_terminal_text(rule, sizeof(rule), alert_event_text(j->event, "alert"));
         (void)hw_terminal_text(why, sizeof(why), detail);
-        report_warning("alert=%s target=%s action=%s to=%s attempts=%" PRIu32 " failed: %s", rule, j->event->target,
-                       action_kind_name(step_of(j)->kind), name, j->attempts, why);
+        report_warning("alert=%s target=%s action=%s to=%s attempts=%" PRIu32 " failed: %s", rule,
+                       alert_event_text(j->event, "target"), action_kind_name(step_of(j)->kind), name, j->attempts,
+                       why);
 }
 
 /* ------------------------------------------------------------------- steps */
@@ -147,26 +148,34 @@ static void retry_or_abort(struct job *j, bool again, const char *detail)
 
 static bool is_severe(const struct alert_event *e, const char *severity)
 {
-        return !e->resolved && e->alert->severity && !strcmp(e->alert->severity, severity);
+        return !e->resolved && !strcmp(alert_event_text(e, "severity"), severity);
+}
+
+/* A text of the event as it is shown; `unknown` where there is none. */
+static const char *shown(char *out, size_t size, const struct alert_event *e, const char *name, const char *unknown)
+{
+        const char *text = alert_event_text(e, name);
+
+        (void)hw_terminal_text(out, size, text ? text : unknown);
+        return out;
 }
 
 static void do_log(struct job *j)
 {
-        const Hw__Alert *a = j->event->alert;
+        const struct alert_event *e = j->event;
         char rule[256], band[512], severity[32], value[128], sentence[1024];
         void (*say)(const char *format, ...) = report_info;
 
-        if (is_severe(j->event, "critical"))
+        if (is_severe(e, "critical"))
                 say = report_error;
-        else if (is_severe(j->event, "warning"))
+        else if (is_severe(e, "warning"))
                 say = report_warning;
-        (void)hw_terminal_text(rule, sizeof(rule), a->rule);
-        (void)hw_terminal_text(band, sizeof(band), a->band_label ? a->band_label : "");
-        (void)hw_terminal_text(severity, sizeof(severity), a->severity ? a->severity : "unknown");
-        (void)hw_terminal_text(value, sizeof(value), a->value_text ? a->value_text : "unknown");
-        (void)hw_terminal_text(sentence, sizeof(sentence), a->sentence ? a->sentence : "");
-        say("alert=%s state=%s severity=%s target=%s%s%s value=\"%s\": %s", rule, alert_event_state_name(j->event),
-            severity, j->event->target, *band ? " band=" : "", band, value, sentence);
+        (void)shown(band, sizeof(band), e, "band", "");
+        say("alert=%s state=%s severity=%s target=%s%s%s value=\"%s\": %s", shown(rule, sizeof(rule), e, "alert", ""),
+            alert_event_text(e, "status"), shown(severity, sizeof(severity), e, "severity", "unknown"),
+            alert_event_text(e, "target"), *band ? " band=" : "", band,
+            shown(value, sizeof(value), e, "valueText", "unknown"),
+            shown(sentence, sizeof(sentence), e, "sentence", ""));
         step_over(j, true, "logged");
 }
 
@@ -247,7 +256,8 @@ static void do_why(struct job *j)
                 return;
         }
         do_command(j, (const char *const[]){ "why", "--brief", "--max-pause", ACTION_WHY_PAUSE, NULL },
-                   (const char *const[]){ j->event->target, j->event->alert->band_label, NULL });
+                   (const char *const[]){ alert_event_text(j->event, "target"), alert_event_text(j->event, "band"),
+                                          NULL });
         j->executor->whys += j->exec != NULL;
 }
 
@@ -290,7 +300,7 @@ static void do_alertmanager(struct job *j)
         uint64_t now = clock_wall_ns();
 
         if (e->resolved)
-                resend_close(j->executor->resend, e->alert->fingerprint, s);
+                resend_close(j->executor->resend, e->fingerprint, s);
         else if (!resend_open(j->executor->resend, e, s))
                 report_warning("alertmanager: too many alerts fire; one is only sent once");
         do_post(j, resend_url(url, sizeof(url), s->url),
@@ -315,7 +325,7 @@ static void attempt(struct job *j)
                 return;
         case ACTION_DUMP:
                 do_command(j, (const char *const[]){ "recording", "bundle", "--alert=-", NULL },
-                           (const char *const[]){ j->event->target, NULL });
+                           (const char *const[]){ alert_event_text(j->event, "target"), NULL });
                 return;
         case ACTION_WHY:
                 do_why(j);
@@ -364,7 +374,7 @@ static void on_turn(evutil_socket_t fd, short what, void *ctx)
 static bool is_busy(const struct executor *a, uint64_t fingerprint)
 {
         for (const struct job *j = TAILQ_FIRST(&a->working); j; j = TAILQ_NEXT(j, link))
-                if (j->event->alert->fingerprint == fingerprint)
+                if (j->event->fingerprint == fingerprint)
                         return true;
         return false;
 }
@@ -375,7 +385,7 @@ static void start_waiting(struct executor *a)
 
         for (struct job *j = TAILQ_FIRST(&a->waiting); j && a->stats.working < EXECUTOR_JOBS_MAX; j = next) {
                 next = TAILQ_NEXT(j, link);
-                if (is_busy(a, j->event->alert->fingerprint))
+                if (is_busy(a, j->event->fingerprint))
                         continue;
                 TAILQ_REMOVE(&a->waiting, j, link);
                 a->stats.waiting--;
@@ -388,7 +398,7 @@ static void start_waiting(struct executor *a)
 static void drop(struct job *j, const char *why)
 {
         j->executor->stats.dropped++;
-        report_warning("alert of target=%s: actions %s", j->event->target, why);
+        report_warning("alert of target=%s: actions %s", alert_event_text(j->event, "target"), why);
         for (j->step = 0; j->step < action_plan_steps(j->plan); j->step++)
                 if (has_to_be_done(j))
                         report(j, OUTCOME_SKIPPED, why);
@@ -423,11 +433,6 @@ void executor_add(struct executor *a, const struct alert_event *event, struct ac
 void executor_hold(struct executor *a, bool held)
 {
         resend_hold(a->resend, held);
-}
-
-void executor_forget_open(struct executor *a)
-{
-        resend_clear(a->resend);
 }
 
 const struct executor_stats *executor_stats(const struct executor *a)

@@ -56,9 +56,6 @@ void executor_add(struct executor *executor, const struct alert_event *event, st
  */
 void executor_hold(struct executor *executor, bool held);
 
-/* The daemon was restarted: only alerts passed to executor_add from now on are sent to Alertmanagers again. */
-void executor_forget_open(struct executor *executor);
-
 struct executor_stats {
         uint64_t dropped;          /* orders */
         uint64_t done, failed;     /* steps */

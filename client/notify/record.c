@@ -37,21 +37,18 @@ void record_add(struct record *r, const struct record_entry *entry)
 /* Whether its time is valid: an alert without one, or with nonsense from a log, is not recorded. */
 static bool can_be_remembered(const struct alert_event *e)
 {
-        uint64_t fired = alert_event_fired_wall_ns(e);
-
-        return fired > 0 && fired <= INT64_MAX;
+        return e->fired_wall_ns > 0 && e->fired_wall_ns <= INT64_MAX;
 }
 
 static struct record_entry *entry_of(struct record *r, const struct alert_event *e)
 {
-        return can_be_remembered(e) ? find(r, e->alert->fingerprint, e->alert->fired_wall_ns) : NULL;
+        return can_be_remembered(e) ? find(r, e->fingerprint, e->fired_wall_ns) : NULL;
 }
 
 void record_begin(struct record *r, const struct alert_event *e)
 {
         struct record_entry *entry = entry_of(r, e);
-        const struct record_entry fresh = { .fingerprint = e->alert->fingerprint,
-                                            .fired_wall_ns = e->alert->fired_wall_ns };
+        const struct record_entry fresh = { .fingerprint = e->fingerprint, .fired_wall_ns = e->fired_wall_ns };
 
         if (!can_be_remembered(e))
                 return;

@@ -130,7 +130,7 @@ static void set_aside(const char *path, const char *why)
                              strerror(errno));
 }
 
-void record_read(struct record *r, const char *path, const char *before)
+void record_read(struct record *r, const char *path)
 {
         struct error error;
         char *text = NULL;
@@ -143,10 +143,7 @@ void record_read(struct record *r, const char *path, const char *before)
                 set_aside(path, "expected a regular file that belongs to this user");
         else if (err == -EFBIG)
                 set_aside(path, "it is larger than 4 MiB");
-        else if (err == -ENOENT || err == -ENOTDIR) {
-                if (before && whole_file_read(before, RECORD_FILE_BYTES_MAX, &text, &size) == 0)
-                        (void)record_parse(r, text, size, &error); /* the daemon reports what is wrong with it */
-        } else if (err < 0)
+        else if (err < 0 && err != -ENOENT && err != -ENOTDIR)
                 report_error("record %s cannot be read: %s", path, strerror(-err));
         free(text);
 }

@@ -15,11 +15,8 @@ char *record_text(const struct record *record);
 /* Adds the entries of the text. False with a message (where, what was expected) in `error`: then nothing was added. */
 bool record_parse(struct record *record, const char *text, size_t size, struct error *error);
 
-/*
- * Reads the file; if there is none, the daemon's file (`before`, may be NULL), where earlier releases kept the list.
- * A broken file is moved aside (its name with ".broken") and named in the log.
- */
-void record_read(struct record *record, const char *path, const char *before);
+/* Reads the file, if there is one. A broken file is moved aside (its name with ".broken") and named in the log. */
+void record_read(struct record *record, const char *path);
 
 /* Replaces the file. Returns 0 or -errno. */
 int record_write(const struct record *record, const char *path);

@@ -205,7 +205,7 @@ static bool remove_alert(struct resend *r, struct peer *p, uint64_t fingerprint)
 {
         for (struct resent_alert **link = &p->open; *link; link = &(*link)->next) {
                 struct resent_alert *a = *link;
-                if (a->event->alert->fingerprint != fingerprint)
+                if (a->event->fingerprint != fingerprint)
                         continue;
                 http_cancel(&p->request);
                 p->unsent = NULL;
@@ -224,7 +224,7 @@ bool resend_open(struct resend *r, const struct alert_event *event, const struct
         struct resent_alert *a = NULL;
 
         if (p)
-                (void)remove_alert(r, p, event->alert->fingerprint);
+                (void)remove_alert(r, p, event->fingerprint);
         else
                 p = peer_new(r, step);
         if (p && r->n_open < RESEND_OPEN_MAX)

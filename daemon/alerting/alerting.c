@@ -99,6 +99,14 @@ static void on_changed(void *ctx, const struct alert *alert, const struct rule_m
                 a->hooks.changed(a->hooks.ctx, alert, at);
 }
 
+static void on_removed(void *ctx, const char *target, struct alert *alert)
+{
+        struct alerting *a = ctx;
+
+        if (a->hooks.removed)
+                a->hooks.removed(a->hooks.ctx, target, alert);
+}
+
 /* A run that begins does not show its Unix time yet: live, our clock does. */
 static void judge_target(struct alerting *a, uint64_t time_ns)
 {
@@ -333,7 +341,9 @@ struct model_sink alerting_sink(struct alerting *a)
 struct alerting *alerting_new(const struct alerting_options *options)
 {
         struct alerting *a = calloc(1, sizeof(*a));
-        struct alerts_sink sink = { .ctx = a, .changed = on_changed, .time_is_up = on_time_is_up };
+        struct alerts_sink sink = {
+                .ctx = a, .changed = on_changed, .removed = on_removed, .time_is_up = on_time_is_up
+        };
 
         if (!a)
                 return NULL;

@@ -25,16 +25,15 @@
 #include "daemon/rules/alerts.h"
 
 struct alerting;
-struct image;
 struct publisher;
 struct tracker;
 
-/* Further callbacks. All may be NULL. */
+/* Further callbacks. All may be NULL; what they are given is borrowed for the call. */
 struct alert_hooks {
         void *ctx;
-        void (*changed)(void *ctx, const struct alert *alert, const struct rule_moment *at); /* borrowed for the call */
+        void (*changed)(void *ctx, const struct alert *alert, const struct rule_moment *at);
+        void (*removed)(void *ctx, const char *target, struct alert *alert); /* it is about to be */
         alert_extra_fn *extra;
-        void (*image)(void *ctx, struct image *im, uint64_t alert); /* what `extra` knows, of an alert by fingerprint */
 };
 
 /* How a run ended, as far as rules care. */

@@ -197,9 +197,9 @@ static const struct option options[] = {
                         "heapwatch-rules(5)); read again on SIGHUP and `heapwatch ctl reload`: alerts of rules that "
                         "have not changed keep their state, and with a mistake in any file the old rules go on"),
         OPTION_CALLBACK("notify", 0, "WHEN", parse_setting, COMPLETE_NOTHING,
-                        "who acts on alerts; on (default): `heapwatch notify`, which the daemon starts when a rule has "
-                        "actions, starts again when it ends, and ends with itself; off: one that is started apart, as "
-                        "another user or on another machine"),
+                        "whether alerts are acted on; on (default): by `heapwatch notify`, which the daemon starts "
+                        "when a rule has actions, starts again when it ends, and ends with itself; off: they are "
+                        "published alone"),
         OPTION_CALLBACK("log-level", 0, "LEVEL", parse_setting, COMPLETE_NOTHING,
                         "error, warning, info (default) or debug, for all of the daemon or by room, as in "
                         "info,source=debug,target=debug; the rooms are the folders of its source. Lines go to standard "

@@ -62,7 +62,7 @@ struct config {
         char listen[CONFIG_ENDPOINT_MAX]; /* tcp, for those who have keys; "": nowhere */
         char keys[CONFIG_PATH_MAX];       /* the directory of these keys; "": not given */
         struct log_levels log_level;
-        bool notify_off;     /* `heapwatch notify` is not started by the daemon */
+        bool notify_off;     /* alerts are not acted on */
         bool show_arguments; /* publish the program's arguments, not only its RTS options */
         struct config_trend trend;
         struct config_keep keep_ended;

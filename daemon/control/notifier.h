@@ -1,12 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * notifier.h - which notifier acts on the alerts of this daemon, and its state.
+ * notifier.h - `heapwatch notify`, which acts on the alerts of this daemon: a child that is told of each change and
+ * tells what it has done.
  *
- * Only one notifier acts at a time, or people would be notified twice. Usually
- * it is a child of the daemon (notifier_child.h), which identifies itself by
- * the key that it was given; others are refused. With --notify=off the first
- * that requests plans acts until it leaves or has been silent for
- * NOTIFIER_SILENT_NS; others keep requesting, and one of them replaces it.
+ *      alerts ─▶ a line for each change (alert_line.h) ─▶ its standard input
+ *      alerts ◀─ results, counts ◀─ a line for each ◀─── its standard output
+ *
+ *      {"target": "api", "alert": "00c0ffee00c0ffee", "firedNs": 1700000090000000000, "fresh": true,
+ *       "results": [{"step": 0, "kind": "exec", "ok": true, "detail": "exit status 0", "attempts": 1, "wallNs": ...}]}
+ *      {"done": 3, "failed": 0, "dropped": 0}
+ *
+ * `fresh`: what was known of the alert's actions before is over; `ok` is absent while an action is under way. Each side
+ * says something at least once a second. A child is told everything that fires and what ended of late; so is the next
+ * one after it ended. It is started when a rule of a file has actions, or an alert with some fires; again, with
+ * backoff, whenever it ends; and it ends when its standard input does, which the kernel closes however the daemon dies.
+ *
+ * Nothing here waits for the child. What it does not take is kept up to NOTIFIER_QUEUE_BYTES; further alerts are told
+ * when there is room again, if they are still there. The end of one that is not is told at once, up to four times that;
+ * then the child is killed, because it knows what is no longer true. Each action that nobody was told of is counted.
+ *
+ * It is started with posix_spawn, which copies nothing, and inherits standard error and the pipe alone. Only
+ * notifier_destroy blocks.
  */
 #ifndef HW_DAEMON_CONTROL_NOTIFIER_H
 #define HW_DAEMON_CONTROL_NOTIFIER_H
@@ -14,39 +28,39 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "daemon/alerting/alerting.h"
 #include "heapwatch/wire.h"
 
-#define NOTIFIER_SILENT_NS (UINT64_C(5) * 1000000000)
+#define NOTIFIER_QUEUE_BYTES (1u << 20)
+#define NOTIFIER_OPEN_MAX    8192u /* alerts that it is told fire, at a time */
+#define NOTIFIER_SILENT_NS   (UINT64_C(5) * 1000000000)
+#define NOTIFIER_STOP_S      4
 
-struct error;
 struct event_base;
 struct notifier;
-struct ruleset;
+struct silence_store;
+struct targets;
 
 struct notifier_options {
         struct event_base *base;
-        bool start;                   /* whether the daemon starts it itself, when a rule has actions */
-        const char *publish_endpoint; /* borrowed */
-        const char *log_level;        /* its name; static */
+        bool start;                           /* false: --notify=off, nothing acts */
+        const struct silence_store *silences; /* borrowed, like the texts */
+        const char *publish_endpoint;         /* for the commands that actions run */
+        const char *log_level;
 };
 
 /* NULL when out of memory. */
 struct notifier *notifier_new(const struct notifier_options *options);
 
-/* Ends the child; waits at most NOTIFIER_STOP_S. */
+/* Ends the child: SIGTERM, and after NOTIFIER_STOP_S SIGKILL. The hooks do nothing more; pointers to it stay valid. */
+void notifier_stop(struct notifier *n);
 void notifier_destroy(struct notifier **n);
 
-/* Sets the rules in force, at the start and after each reload; starts the child if one of a file has actions. */
-void notifier_rules(struct notifier *n, const struct ruleset *rules);
+/* For the alerts of any number of targets; the notifier must outlive them. */
+struct alert_hooks notifier_hooks(struct notifier *n);
 
-/* An alert with actions fires, maybe of a built-in rule: starts the child. ctx is the notifier. */
-void notifier_wake(void *ctx);
-
-/* A notifier requests its plans. False with a sentence: it is not allowed to act. */
-bool notifier_admit(struct notifier *n, const Hw__PlansRequest *request, struct error *error);
-
-/* A notifier reports outcomes. False with a sentence: it is not the one that acts, and must stop. */
-bool notifier_report(struct notifier *n, const Hw__OutcomesRequest *request, struct error *error);
+/* Sets the rules in force, at the start and after each reload; `targets` have the alerts that results are of. */
+void notifier_rules(struct notifier *n, const struct targets *targets, const struct ruleset *rules);
 
 /* Fills in its part of the daemon's state; ctx is the notifier. The data is valid until the next call. */
 void notifier_fill_state(void *ctx, Hw__DaemonState *state);

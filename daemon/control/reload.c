@@ -17,7 +17,7 @@ static bool reload(struct rulebook *book, struct targets *targets, struct notifi
         }
         targets_reload(targets, rules);
         rulebook_change(book, rules);
-        notifier_rules(notifier, rules);
+        notifier_rules(notifier, targets, rules);
         log_info("rules=%zu reloaded", rules->n);
         return true;
 }

@@ -21,7 +21,6 @@
 #include "daemon/source/procfs.h"
 #include "daemon/target/pipeline.h"
 #include "daemon/control/reload.h"
-#include "daemon/control/notifier_requests.h"
 #include "daemon/control/pending.h"
 #include "daemon/control/recording_requests.h"
 #include "daemon/control/replies.h"
@@ -363,12 +362,6 @@ static void handle(struct requests *r, const Hw__Request *request, struct bus_cl
                 break;
         case HW__REQUEST__WHAT_SILENCES:
                 silence_requests_list(r->silences, client);
-                break;
-        case HW__REQUEST__WHAT_PLANS:
-                notifier_requests_plans(r->notifier, r->rulebook->rules, request->plans, client);
-                break;
-        case HW__REQUEST__WHAT_OUTCOMES:
-                notifier_requests_outcomes(r->notifier, r->outcomes, request->outcomes, client);
                 break;
         case HW__REQUEST__WHAT_RECORDING:
                 recording_requests_handle(r->recorder, r->targets, request->recording, client);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* requests.h - answers clients: snapshot, history, status, targets, rules, silences, notifier, recordings. */
+/* requests.h - answers clients: snapshot, history, status, targets, rules, silences, recordings. */
 #ifndef HW_DAEMON_CONTROL_REQUESTS_H
 #define HW_DAEMON_CONTROL_REQUESTS_H
 
@@ -9,7 +9,6 @@
 #include "daemon/target/targets.h"
 
 struct notifier;
-struct outcomes;
 struct pending;
 struct recorder;
 struct silence_store;
@@ -19,7 +18,6 @@ struct requests {
         struct bus *bus;
         struct pending *pending;
         struct silence_store *silences;
-        struct outcomes *outcomes;
         struct notifier *notifier;
         struct rulebook *rulebook;
         const struct source_allow *allow; /* which sources a request may add */

@@ -66,19 +66,13 @@ static const char *object_of(const Hw__Request *r)
         return text ? text : "";
 }
 
-/* What the notifier reports each second is its work and nobody's wish: it is logged when it was refused. */
-static bool is_routine(const Hw__Request *request)
-{
-        return request->what_case == HW__REQUEST__WHAT_OUTCOMES || request->what_case == HW__REQUEST__WHAT_PLANS;
-}
-
 void role_audit(struct bus *bus, struct bus_client *client, const Hw__Request *request, bool allowed)
 {
         const ProtobufCFieldDescriptor *what =
                 protobuf_c_message_descriptor_get_field(&hw__request__descriptor, (unsigned)request->what_case);
         char object[WHAT_MAX];
 
-        if (role_needed(request) == ROLE_READ || (is_routine(request) && allowed))
+        if (role_needed(request) == ROLE_READ)
                 return;
         bus_count_control(bus, !allowed);
         (void)hw_terminal_text(object, sizeof(object), object_of(request));

@@ -19,11 +19,11 @@ static void put_pairs(struct encoder *e, Hw__Label **rows, const struct rule_pai
         }
 }
 
-static void put_results(struct encoder *e, Hw__Alert *out, const struct alert_extra *extra)
+static void put_results(struct encoder *e, Hw__Alert *out, const struct alert_deeds *deeds)
 {
-        PUT_ROWS(e, out, actions, &hw__action_result__descriptor, extra->n_results);
+        PUT_ROWS(e, out, actions, &hw__action_result__descriptor, deeds->n);
         for (size_t i = 0; i < out->n_actions; i++) {
-                const struct alert_result *r = &extra->results[i];
+                const struct alert_result *r = &deeds->results[i];
                 Hw__ActionResult *row = out->actions[i];
                 row->kind = encoder_text(e, r->kind);
                 if (!r->under_way)
@@ -84,7 +84,8 @@ static void put_alert(struct encoder *e, Hw__Alert *out, const struct alert *a, 
         PUT_ROWS(e, out, annotations, &hw__label__descriptor, a->n_annotations);
         put_pairs(e, out->annotations, a->annotations, out->n_annotations);
         put_silence(e, out, extra);
-        put_results(e, out, extra);
+        if (a->deeds)
+                put_results(e, out, a->deeds);
 }
 
 static bool is_silenced(const Hw__Alert *a)
@@ -138,7 +139,7 @@ Hw__Alerts *encode_alerts(struct encoder *e, const char *target, const struct al
         if (!out || !rows || !places)
                 return NULL;
         for (size_t i = 0; i < n; i++) {
-                struct alert_extra more = { .n_results = 0 };
+                struct alert_extra more = { .silenced = false };
                 if (extra)
                         extra(extra_ctx, target, alerts_get(alerts, i), &more);
                 put_alert(e, rows[i], alerts_get(alerts, i), &more);

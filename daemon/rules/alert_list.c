@@ -13,6 +13,49 @@
 #include "daemon/rules/alert_text.h"
 #include "proto/base/array.h"
 
+static void result_done(struct alert_result *r)
+{
+        free(r->kind);
+        free(r->detail);
+}
+
+struct alert_deeds *alert_deeds(struct alert *alert)
+{
+        if (!alert->deeds)
+                alert->deeds = calloc(1, sizeof(*alert->deeds));
+        return alert->deeds;
+}
+
+bool alert_set_result(struct alert *alert, const struct alert_result *result)
+{
+        struct alert_deeds *d = result->step < ALERT_RESULTS_MAX ? alert_deeds(alert) : NULL;
+        struct alert_result own = *result;
+        size_t i = 0;
+
+        own.kind = strdup(result->kind);
+        own.detail = result->detail && result->detail[0] ? strdup(result->detail) : NULL;
+        if (!d || !own.kind) {
+                result_done(&own);
+                return false;
+        }
+        while (i < d->n && d->results[i].step < own.step)
+                i++;
+        if (i < d->n && d->results[i].step == own.step) {
+                result_done(&d->results[i]);
+        } else {
+                memmove(d->results + i + 1, d->results + i, (d->n - i) * sizeof(*d->results));
+                d->n++;
+        }
+        d->results[i] = own;
+        return true;
+}
+
+void alert_forget_results(struct alert *alert)
+{
+        while (alert->deeds && alert->deeds->n > 0)
+                result_done(&alert->deeds->results[--alert->deeds->n]);
+}
+
 void alert_free(struct alert *alert)
 {
         if (!alert)
@@ -20,6 +63,8 @@ void alert_free(struct alert *alert)
         free((char *)alert->band_label);
         free((char *)alert->band_source);
         free((char *)alert->band_name);
+        alert_forget_results(alert);
+        free(alert->deeds);
         free(alert->memory);
         free(alert);
 }

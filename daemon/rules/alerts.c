@@ -54,6 +54,13 @@ static void stamp_change(struct alert *alert, const struct rule_moment *at)
                 alert->resolved = now;
 }
 
+static void remove_alert(struct alerts *a, size_t i)
+{
+        if (a->sink.removed)
+                a->sink.removed(a->sink.ctx, a->target, a->list.items[i]);
+        alert_list_remove(&a->list, i);
+}
+
 /*
  * Refreshes and reports an alert; one that is inactive again is removed. Returns whether it is still there. A resolved
  * one keeps the words with which it fired: what is true now is not what it was about.
@@ -68,7 +75,7 @@ static bool changed(struct alerts *a, size_t i, const struct rule_moment *at, bo
         a->sink.changed(a->sink.ctx, alert, at);
         if (alert->state.now != ALERT_INACTIVE)
                 return true;
-        alert_list_remove(&a->list, i);
+        remove_alert(a, i);
         return false;
 }
 
@@ -272,7 +279,7 @@ static void forget_old(struct alerts *a, const struct rule_moment *at)
 
                 if (alert->state.now == ALERT_RESOLVED && now != UNKNOWN_U64 &&
                     sub_sat(now, alert->state.resolved_ns) > ALERT_KEEP_NS)
-                        alert_list_remove(&a->list, i);
+                        remove_alert(a, i);
         }
 }
 
@@ -443,7 +450,7 @@ void alerts_begin_run(struct alerts *a)
                 if (!alert->rule->of_target)
                         alert->state.judged_ns = alert->state.resolved_ns = 0; /* event time restarts */
                 if (alert->band && alert->run + 1 < a->run)
-                        alert_list_remove(&a->list, i);
+                        remove_alert(a, i);
         }
 }
 
@@ -481,7 +488,7 @@ void alerts_reload(struct alerts *a, const struct ruleset *rules, const struct r
                 size_t before = a->list.n;
                 end_at(a, i, at);
                 if (a->list.n == before)
-                        alert_list_remove(&a->list, i);
+                        remove_alert(a, i);
         }
         use_rules(a, rules);
         alert_list_sort(&a->list, rules);
@@ -535,6 +542,8 @@ void alerts_destroy(struct alerts **ap)
         *ap = NULL;
         if (!a)
                 return;
+        while (a->list.n > 0)
+                remove_alert(a, a->list.n - 1);
         alert_list_done(&a->list);
         forget_bands(a);
         free(a->uses);
@@ -552,9 +561,17 @@ size_t alerts_count(const struct alerts *a)
         return a->list.n;
 }
 
-const struct alert *alerts_get(const struct alerts *a, size_t i)
+struct alert *alerts_get(const struct alerts *a, size_t i)
 {
         return a->list.items[i];
+}
+
+struct alert *alerts_find(const struct alerts *a, uint64_t fingerprint, uint64_t fired_wall_ns)
+{
+        for (size_t i = 0; i < a->list.n; i++)
+                if (a->list.items[i]->fingerprint == fingerprint && a->list.items[i]->fired.wall_ns == fired_wall_ns)
+                        return a->list.items[i];
+        return NULL;
 }
 
 uint64_t alerts_left_out(const struct alerts *a)

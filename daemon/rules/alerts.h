@@ -23,16 +23,36 @@
 #include "daemon/rules/rule.h"
 #include "daemon/rules/state.h"
 
-#define LIMIT_ALERTS    1000u /* of one target: further ones are counted as left out */
-#define ALERT_KEEP_NS   (UINT64_C(900) * 1000000000)
-#define GAP_EVALUATIONS 400000u /* of rules over bands in one gap: about 100 ms */
-#define ALERT_TEXT_MAX  2048u   /* one expanded annotation: longer ones are cut */
+#define LIMIT_ALERTS      1000u /* of one target: further ones are counted as left out */
+#define ALERT_KEEP_NS     (UINT64_C(900) * 1000000000)
+#define GAP_EVALUATIONS   400000u /* of rules over bands in one gap: about 100 ms */
+#define ALERT_TEXT_MAX    2048u   /* one expanded annotation: longer ones are cut */
+#define ALERT_RESULTS_MAX 16u     /* actions of one rule */
 
 struct alerts;
 struct image;
 
 struct stamp { /* event time and Unix time; UNKNOWN_U64 each */
         uint64_t time_ns, wall_ns;
+};
+
+/* The newest result of one of its actions. */
+struct alert_result {
+        char *kind, *detail; /* its own; detail may be NULL */
+        bool under_way;      /* else `ok` is the outcome */
+        bool ok;
+        uint64_t wall_ns;  /* UNKNOWN_U64 */
+        uint32_t attempts; /* 0: not tried */
+        uint32_t step;     /* index into the rule's actions; below ALERT_RESULTS_MAX */
+};
+
+/* What was done about an alert: kept with it, of no meaning here. Made by who acts (daemon/control/notifier.c). */
+struct alert_deeds {
+        struct alert_result results[ALERT_RESULTS_MAX]; /* in order of steps */
+        size_t n;
+        uint64_t told;     /* what the notifier was told of it last; 0: nothing */
+        uint32_t listener; /* the notifier that was told that it fires, and not that it is over; 0: none */
+        bool over_told;
 };
 
 /* An alert as it is published. It owns all its texts. */
@@ -53,14 +73,23 @@ struct alert {
         const struct rule_pair *annotations; /* filled in */
         size_t n_annotations;
         uint64_t fingerprint;
-        void *memory; /* of the texts */
+        void *memory;              /* of the texts */
+        struct alert_deeds *deeds; /* NULL: none */
 };
+
+/* Its deeds, made when there are none yet; NULL when out of memory. */
+struct alert_deeds *alert_deeds(struct alert *alert);
+
+/* Replaces the result of a step with a copy. False: there is no such step, or no memory. */
+bool alert_set_result(struct alert *alert, const struct alert_result *result);
+void alert_forget_results(struct alert *alert);
 
 struct alerts_sink {
         void *ctx;
         void (*changed)(void *ctx, const struct alert *alert,
-                        const struct rule_moment *at); /* a change of state; borrowed */
-        bool (*time_is_up)(void *ctx);                 /* checked while rules of runs are judged; NULL: never */
+                        const struct rule_moment *at);                       /* a change of state; borrowed */
+        void (*removed)(void *ctx, const char *target, struct alert *alert); /* it is about to be; NULL: nobody cares */
+        bool (*time_is_up)(void *ctx); /* checked while rules of runs are judged; NULL: never */
 };
 
 /*
@@ -120,9 +149,11 @@ void alerts_refresh(struct alerts *a, const struct rule_moment *at);
 
 const char *alerts_target(const struct alerts *a); /* its name */
 size_t alerts_count(const struct alerts *a);
-const struct alert *alerts_get(const struct alerts *a, size_t i); /* in order of rule and band */
-uint64_t alerts_left_out(const struct alerts *a);                 /* alerts that the newest judging had no room for */
-uint64_t alerts_generation(const struct alerts *a);               /* of the rules in force */
+struct alert *alerts_get(const struct alerts *a, size_t i); /* in order of rule and band */
+/* That fired at this Unix time (UNKNOWN_U64: it is not known); NULL: none. */
+struct alert *alerts_find(const struct alerts *a, uint64_t fingerprint, uint64_t fired_wall_ns);
+uint64_t alerts_left_out(const struct alerts *a);   /* alerts that the newest judging had no room for */
+uint64_t alerts_generation(const struct alerts *a); /* of the rules in force */
 size_t alerts_held_bytes(const struct alerts *a);
 
 /*

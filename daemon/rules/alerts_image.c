@@ -89,6 +89,7 @@ static bool read_alert(struct image *im, struct alerts *a, struct alert *alert)
         alert->value_text = alert->threshold_text = alert->sentence = NULL;
         alert->annotations = NULL;
         alert->n_annotations = 0;
+        alert->deeds = NULL;
         image_texts(im, &t);
         alert->band_label = t.label;
         alert->band_source = t.source;

@@ -242,6 +242,11 @@ struct recording *pipeline_recording(const struct pipeline *p)
         return p->rebuild && !p->recording ? rebuild_recording(p->rebuild) : p->recording;
 }
 
+const struct alerts *pipeline_alerts(const struct pipeline *p)
+{
+        return p->alerting ? alerting_alerts(p->alerting) : NULL;
+}
+
 const struct model *pipeline_model(const struct pipeline *p)
 {
         return p->model;

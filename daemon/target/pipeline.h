@@ -24,6 +24,7 @@
 #include "proto/base/error.h"
 
 struct alert_hooks;
+struct alerts;
 struct alerting;
 struct checkpoint;
 struct event_base;
@@ -78,6 +79,9 @@ const char *pipeline_name(const struct pipeline *p);
 /* Whether it has all of the other one's run, of one source and from the same event on. */
 bool pipeline_has_run_of(const struct pipeline *p, const struct pipeline *other);
 const struct model *pipeline_model(const struct pipeline *p);
+
+/* NULL: none are judged. */
+const struct alerts *pipeline_alerts(const struct pipeline *p);
 
 /* NULL: it is not recorded. */
 struct recording *pipeline_recording(const struct pipeline *p);

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define FIRST_SLOTS 64u
 
@@ -40,6 +41,13 @@ int idtable_add(struct idtable *t, uint64_t hash, uint32_t id)
         place(t->slots, t->n_slots, (struct idtable_slot){ .hash = (uint32_t)hash, .id = id });
         t->n_used++;
         return 0;
+}
+
+void idtable_clear(struct idtable *t)
+{
+        if (t->n_slots)
+                memset(t->slots, 0, t->n_slots * sizeof(*t->slots));
+        t->n_used = 0;
 }
 
 void idtable_done(struct idtable *t)

@@ -25,6 +25,9 @@ struct idtable {
 /* A zeroed idtable is empty. Frees the slots and leaves it so. */
 void idtable_done(struct idtable *t);
 
+/* Forgets all, and keeps the slots: as many ids fit again without an error. */
+void idtable_clear(struct idtable *t);
+
 /* Stores an id; 0 or -ENOMEM. Does not look for equal ones. */
 int idtable_add(struct idtable *t, uint64_t hash, uint32_t id);
 

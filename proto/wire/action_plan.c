@@ -16,6 +16,7 @@
 
 struct action_plan {
         unsigned refs;
+        uint64_t serial;
         struct action_limits limits;
         size_t n;
         struct action_step steps[ACTION_STEPS_MAX];
@@ -250,11 +251,13 @@ bool action_plan_limit(struct action_plan *plan, const struct action_limits *lim
 
 struct action_plan *action_plan_new(void)
 {
+        static uint64_t serial;
         struct action_plan *plan = calloc(1, sizeof(*plan));
 
         if (!plan)
                 return NULL;
         plan->refs = 1;
+        plan->serial = ++serial;
         plan->limits = (struct action_limits){
                 .count = ACTION_LIMIT_COUNT,
                 .per_alert = ACTION_LIMIT_PER_ALERT,
@@ -289,6 +292,11 @@ size_t action_plan_steps(const struct action_plan *plan)
 const struct action_step *action_plan_step(const struct action_plan *plan, size_t index)
 {
         return &plan->steps[index];
+}
+
+uint64_t action_plan_serial(const struct action_plan *plan)
+{
+        return plan->serial;
 }
 
 const struct action_limits *action_plan_limits(const struct action_plan *plan)
@@ -328,46 +336,4 @@ char *action_step_text(char *out, size_t size, const struct action_step *s)
         else
                 snprintf(out, size, "%s", s->argv && s->kind == ACTION_EXEC ? s->argv[0] : names[s->kind]);
         return out;
-}
-
-/* ----------------------------------------------------------------- message */
-
-static bool add_message(struct action_plan *plan, const Hw__Action *m, struct error *error)
-{
-        const char *argv[ACTION_ARGV_MAX + 2] = { NULL };
-        struct action_step step = {
-                .kind = action_kind_parse(m->kind ? m->kind : ""),
-                .timeout_ns = m->timeout_ns,
-                .attempts = m->attempts,
-                .firing_only = m->firing_only,
-                .argv = m->n_argv ? argv : NULL,
-                .url = m->url,
-                .bearer_file = m->bearer_file,
-                .ca_file = m->ca_file,
-                .resend_ns = m->resend_ns,
-        };
-
-        if (step.kind == ACTION_KINDS)
-                return refuse(error, "do", "an action of a kind that is not known here");
-        for (size_t i = 0; i < m->n_argv && i <= ACTION_ARGV_MAX; i++)
-                argv[i] = m->argv[i];
-        return action_plan_add(plan, &step, error);
-}
-
-struct action_plan *action_plan_unpack(const Hw__Plan *message, struct error *error)
-{
-        const struct action_limits limits = { message->limit_count, message->limit_per_alert,
-                                              message->limit_window_ns };
-        struct action_plan *plan = action_plan_new();
-
-        if (!plan) {
-                error_set(error, "out of memory");
-                return NULL;
-        }
-        bool good = action_plan_limit(plan, &limits, error);
-        for (size_t i = 0; good && i < message->n_actions; i++)
-                good = add_message(plan, message->actions[i], error);
-        if (!good)
-                action_plan_unref(&plan);
-        return plan;
 }

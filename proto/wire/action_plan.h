@@ -3,10 +3,10 @@
  * action_plan.h - the actions of one rule: the checked form of its `do:` and
  * `limits:`.
  *
- *      rule file ─▶ plan, in the daemon ─▶ message Plan ─▶ plan, in heapwatch notify
+ *      rule file ─▶ plan, in the daemon ─▶ JSON, with each alert ─▶ plan, in heapwatch notify
  *
- * A plan is filled while rules or a message are read, checked the same way both
- * times, and never changed afterwards; it is shared by reference, because a
+ * A plan is filled while rules or a line of JSON are read, checked the same way
+ * both times, and never changed afterwards; it is shared by reference, because a
  * reload may drop a rule whose actions still run. docs/ACTIONS.md says what each
  * field means to users.
  */
@@ -16,8 +16,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include "heapwatch/wire.h"
 
 enum action_kind {
         ACTION_PUBLISH, /* always done by the daemon itself: no work here */
@@ -97,6 +95,7 @@ size_t action_plan_steps(const struct action_plan *plan);
 const struct action_step *action_plan_step(const struct action_plan *plan,
                                            size_t index); /* lives as long as the plan */
 const struct action_limits *action_plan_limits(const struct action_plan *plan);
+uint64_t action_plan_serial(const struct action_plan *plan); /* of no other plan of this process */
 
 /* Whether any step is other than `publish`: if not, there is nothing to run. */
 bool action_plan_has_work(const struct action_plan *plan);
@@ -109,12 +108,6 @@ bool action_plan_keeps_state(const struct action_plan *plan);
  * keeps a state elsewhere is sent again.
  */
 bool action_step_applies(const struct action_step *step, bool resolved, bool known);
-
-/*
- * From a message, which may come from anywhere: checked like a rule's own text. NULL with a sentence. An unknown kind
- * of action is an error.
- */
-struct action_plan *action_plan_unpack(const Hw__Plan *message, struct error *error);
 
 /* "publish", "log", "exec" ...; and back, or ACTION_KINDS. Static. */
 const char *action_kind_name(enum action_kind kind);

@@ -432,55 +432,52 @@ def test_results_outlive_the_daemon(directory):
         assert told.kind == "exec" and told.ok and told.detail == "exit status 0; it said: told somebody"
 
 
-def test_notifiers_that_connect_by_themselves(directory):
-    """--notify=off: one acts, another waits for its place; the daemon is restarted under them."""
-    said = directory / "said"
-    tell = script(directory, "tell", f'echo "$HEAPWATCH_ALERT $HEAPWATCH_STATE" >> "{said}"\n')
+def test_nothing_acts_with_notify_off(directory):
     rules = directory / "rules.yaml"
-    rules.write_text("groups:\n  - name: test\n    rules:\n" + rule([{"exec": [tell]}]))
+    rules.write_text("groups:\n  - name: test\n    rules:\n" + rule([{"exec": ["/bin/false"]}]))
     with Feeder(directory / "t.eventlog") as feeder, \
             Daemon(directory, f"t=file:{directory}/t.eventlog", args=("--rules", rules, "--notify=off")) as d:
         feeder.mib = 40
-        fires(d)
-        assert notifier(d).state == pb.Notifier.STATE_AWAITED
-        command = [CLIENT, "notify", "--connect", d.publish]
-        with running(*command) as one:
-            assert running_notifier(d).pid == one.pid
-            wait_for(said.exists, "the alert to be acted on")
-            refused = d.ask(pb.Request(plans=pb.PlansRequest(notifier=1)))[0]
-            assert "another notifier acts" in refused.error and str(one.pid) in refused.error
-            refused = d.ask(pb.Request(outcomes=pb.OutcomesRequest(notifier=1, done=7)))[0]
-            assert "does not act" in refused.error
-            assert [r.ok for r in results(d, 1)] == [True]
-            wait_for(lambda: len(kept(directory)) == 1, "what is over to be kept")
-            with running(*command, stderr=subprocess.PIPE) as two:
-                line = two.stderr.readline()
-                assert b"another notifier acts" in line, line
-                one.terminate()
-                assert one.wait(DEADLINE_S) == 0
-                assert running_notifier(d, other_than=one.pid).pid == two.pid
-                d.stop(signal.SIGKILL)                                      # the Daemon object stays, for the next process
-                d.start()
-                fires(d)
-                assert running_notifier(d).pid == two.pid
-                feeder.mib = 10
-                wait_for(lambda: "big resolved" in said.read_text(), "the end to be told")
-                assert two.poll() is None
-    assert said.read_text().splitlines() == ["big firing", "big resolved"]
+        assert not fires(d).actions
+        assert notifier(d).state == pb.Notifier.STATE_OFF and notifier(d).pid == 0
+        assert b"notifier off" in client("status", "--connect", d.publish).stdout
+        assert not children(d.process.pid)
 
 
-def test_only_the_daemons_own_notifier_gets_its_plans(directory):
-    """A URL's path may be a secret: a daemon that starts its notifier itself shows plans to that one alone."""
-    with watched(directory, rule([{"webhook": "https://example.org/s3cret"}])) as (d, feeder):
-        running_notifier(d)
-        for n in (0, 1, 2**64 - 1):
-            refused = d.ask(pb.Request(plans=pb.PlansRequest(notifier=n)))[0]
-            assert refused.error and not refused.HasField("plans")
-        assert "--notify=off" in refused.error
+def children(pid):
+    return {int(child) for tasks in pathlib.Path(f"/proc/{pid}/task").glob("*/children")
+            for child in tasks.read_text().split()}
+
+
+def test_what_a_notifier_is_started_with(directory):
+    """No secret is in its arguments or its environment: the path of a URL may be one. Without actions there is none."""
+    with watched(directory, rule([{"webhook": "https://example.org/s3cret"}])) as (d, _):
+        pid = running_notifier(d).pid
+        assert pid in children(d.process.pid)
+        for what in ("cmdline", "environ"):
+            assert b"s3cret" not in pathlib.Path(f"/proc/{pid}/{what}").read_bytes()
+        assert "s3cret" not in d.log.read_text()
     with private_directory() as quiet, Daemon(quiet) as d:
-        assert notifier(d).state == pb.Notifier.STATE_IDLE                  # no rule has actions: none is started
-        assert not [p for p in pathlib.Path("/proc").glob("[0-9]*/task/[0-9]*/children")
-                    if p.parts[2] == str(d.process.pid) and p.read_text().strip()]
+        assert notifier(d).state == pb.Notifier.STATE_IDLE and not children(d.process.pid)
+    alone = client("notify")
+    assert alone.returncode == 2 and alone.stdout == b"" and b"heapwatchd starts this program" in alone.stderr
+
+
+def test_a_notifier_that_hangs_holds_up_nobody(directory):
+    with Webhook() as hook, watched(directory, rule([{"webhook": hook.url}])) as (d, feeder):
+        pid = running_notifier(d).pid
+        os.kill(pid, signal.SIGSTOP)
+        try:
+            feeder.mib = 40
+            fires(d)
+            wait_for(lambda: "it has not reported for" in notifier(d).detail, "its silence to be told")
+            before = d.health("t").bytes
+            wait_for(lambda: d.health("t").bytes > before, "bytes to be read meanwhile")
+            assert not hook.bodies
+        finally:
+            os.kill(pid, signal.SIGCONT)
+        wait_for(lambda: hook.told() == [("firing", "big", "t")], "the alert to be acted on")
+        assert running_notifier(d).pid == pid and not notifier(d).detail
 
 
 def test_https(directory):

@@ -242,7 +242,7 @@ def test_bash_completes_commands_options_and_targets(installed, directory):
 
 
 def test_what_services_and_other_languages_need(installed):
-    for name, starts in (("heapwatchd", "heapwatchd --config /etc/heapwatch/heapwatchd.yaml"), ("heapwatch-notify", "heapwatch notify"),
+    for name, starts in (("heapwatchd", "heapwatchd --config /etc/heapwatch/heapwatchd.yaml"),
                          ("heapwatch-export", "heapwatch export --config /etc/heapwatch/export.yaml"),
                          ("heapwatch-archive", "heapwatch archive --db /var/lib/heapwatch/archive.db")):
         unit = (installed / "lib" / "systemd" / "system" / f"{name}.service").read_text()

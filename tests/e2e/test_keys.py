@@ -124,8 +124,6 @@ def test_each_role_may_what_it_says(keyed):
     for role in roles:
         with dealer(keyed, keyed.files[role]) as s:
             for what, request, needs in one_of_each():
-                if role == "control" and what in ("plans", "outcomes"):
-                    continue        # it would take the notifier's place
                 reply = ask(s, request)
                 while reply.more:
                     assert s.poll(60000)

@@ -11,7 +11,7 @@ import pytest
 from harness import BUILD, LONG, ROOT, WATCHED
 
 VERSION = (ROOT / "VERSION").read_text().strip()
-UNITS = {f"./lib/systemd/system/{name}.service" for name in ("heapwatchd", "heapwatch-archive", "heapwatch-export", "heapwatch-notify")}
+UNITS = {f"./lib/systemd/system/{name}.service" for name in ("heapwatchd", "heapwatch-archive", "heapwatch-export")}
 USER_UNITS = {f"./usr/lib/systemd/user/{name}.service" for name in ("heapwatchd", "heapwatch-run@")}
 
 pytestmark = [pytest.mark.slow, pytest.mark.long, pytest.mark.xdist_group("packages"),

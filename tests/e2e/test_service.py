@@ -15,7 +15,7 @@ import harness
 from harness import DEADLINE_S, LOGS, ROOT, Daemon, client, pb, require, require_another_user, wait_for
 
 LOG = LOGS / "leaky-hT-ghc9103" / "run.eventlog"
-UNITS = ["heapwatchd", "heapwatch-notify", "heapwatch-export", "heapwatch-archive"]
+UNITS = ["heapwatchd", "heapwatch-export", "heapwatch-archive"]
 # What systemd-analyze security lists as open, with its weight: sockets and sched_setscheduler for all of them, ...
 EXPOSED = {"SystemCallFilter_resources": 0.2, "RootDirectoryOrRootImage": 0.1, "RestrictAddressFamilies_AF_UNIX": 0.1,
            "RestrictAddressFamilies_AF_INET_INET6": 0.3, "ProcSubset": 0.1, "PrivateNetwork": 0.5, "PrivateUsers": 0.2, "DeviceAllow": 0.1,
@@ -24,7 +24,7 @@ NETLINK = {"RestrictAddressFamilies_AF_NETLINK": 0.1}
 # ... and other users' logs and processes, or the programs of actions.
 EXPOSED_MORE = {"heapwatchd": NETLINK | {"AmbientCapabilities": 0.1, "CapabilityBoundingSet_CAP_DAC_FOWNER_IPC_OWNER": 0.2,
                                          "CapabilityBoundingSet_CAP_SYS_PTRACE": 0.3, "ProtectHome": 0.1},
-                "heapwatch-notify": NETLINK | {"MemoryDenyWriteExecute": 0.1}, "heapwatch-export": NETLINK, "heapwatch-archive": {}}
+                "heapwatch-export": NETLINK, "heapwatch-archive": {}}
 
 
 class Manager:
@@ -184,12 +184,11 @@ def test_the_daemon_needs_no_other_system_calls(directory, monkeypatch):
 
 @pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="needs systemd-analyze, of Debian's systemd")
 @pytest.mark.parametrize("name, options, follows", [
-    ("heapwatch-notify", [], "acting on alerts"),
     ("heapwatch-export", ["--listen", "unix:{}/page"], "unix:"),
     ("heapwatch-archive", ["--db", "{}/archive.db"], "is followed")])
 def test_the_other_units_need_no_other_system_calls(directory, name, options, follows):
     program = filtered(directory, name, harness.CLIENT)
-    with Daemon(directory, f"a={LOG}", args=["--notify=off"]) as d, open(directory / "log", "wb") as log, \
+    with Daemon(directory, f"a={LOG}") as d, open(directory / "log", "wb") as log, \
             subprocess.Popen([program, name.split("-")[1], "--connect", d.publish, *(o.format(directory) for o in options)],
                              stdout=log, stderr=log) as p:
         try:

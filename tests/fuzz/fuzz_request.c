@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/alerting/outcomes.h"
 #include "daemon/alerting/silence_store.h"
 #include "daemon/control/notifier.h"
 #include "heapwatch/wire.h"
@@ -33,7 +32,6 @@ struct targets {
 
 static struct targets all;
 static struct silence_store *silences;
-static struct outcomes *outcomes;
 static struct notifier *notifier;
 static struct pending *pending;
 static struct event_base *base;
@@ -148,11 +146,9 @@ static void set_up(void)
         all.pipelines[0] = read_log("a", "tests/data/logs/cc-hc-ghc966/run.eventlog");
         all.pipelines[1] = read_log("b", "tests/data/logs/leaky-hT-ghc9103/run.eventlog");
         silences = silence_store_new(options.base, NULL);
-        outcomes = outcomes_new();
         notifier = notifier_new(&options);
         pending = pending_new(base, &all, NULL, &(struct bus_handler){ .request = requests_again });
-        if (!pending || !silences || !outcomes || !notifier ||
-            !rulebook_open(&rulebook, NULL, 0, &diagnostics_to_stderr))
+        if (!pending || !silences || !notifier || !rulebook_open(&rulebook, NULL, 0, &diagnostics_to_stderr))
                 abort();
 }
 
@@ -169,7 +165,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                 set_up();
         requests.pending = pending;
         requests.silences = silences;
-        requests.outcomes = outcomes;
         requests.notifier = notifier;
         Hw__Request *request = hw_request_unpack(data, size, &reason);
         if (!request)

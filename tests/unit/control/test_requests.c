@@ -2,7 +2,6 @@
 /* Each request, valid and invalid, sent as a client does: through the socket. */
 #include "tests/unit/publish/support.h"
 
-#include "daemon/alerting/outcomes.h"
 #include "daemon/alerting/silence_store.h"
 #include "daemon/control/notifier.h"
 #include "daemon/control/pending.h"
@@ -64,7 +63,6 @@ static int set_up(void **state)
                 .targets = targets_new(f->base, f->bus, &options),
                 .bus = f->bus,
                 .silences = silence_store_new(f->base, NULL),
-                .outcomes = outcomes_new(),
                 .notifier = notifier_new(&notifier),
                 .rulebook = &f->rulebook,
                 .publish_endpoint = f->publish,
@@ -72,7 +70,7 @@ static int set_up(void **state)
         const struct bus_handler again = { .ctx = &f->requests, .request = requests_again };
         f->requests.pending = pending_new(f->base, f->requests.targets, f->bus, &again);
         assert_true(f->requests.pending);
-        assert_true(f->requests.targets && f->requests.silences && f->requests.outcomes && f->requests.notifier);
+        assert_true(f->requests.targets && f->requests.silences && f->requests.notifier);
         f->context = zmq_ctx_new();
         f->socket = new_socket(f->context, ZMQ_DEALER, f->request);
         return 0;
@@ -96,7 +94,6 @@ static int tear_down(void **state)
         targets_destroy(&f->requests.targets);
         notifier_destroy(&f->requests.notifier);
         silence_store_destroy(&f->requests.silences);
-        outcomes_destroy(&f->requests.outcomes);
         bus_destroy(&f->bus);
         rulebook_close(&f->rulebook);
         event_base_free(f->base);

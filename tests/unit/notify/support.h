@@ -25,41 +25,24 @@ enum { FIRING, RESOLVED }; /* for `resolved` */
 /* With one reference. A test may change what is in it. */
 static inline struct alert_event *made_up_event(bool resolved)
 {
-        Hw__Label team = HW__LABEL__INIT, dashed = HW__LABEL__INIT, runbook = HW__LABEL__INIT;
-        Hw__Label *labels[] = { &team, &dashed }, *annotations[] = { &runbook };
-        Hw__Alert a = HW__ALERT__INIT;
+        json_t *alert = json_pack(
+                "{s:i, s:s, s:s, s:s, s:s, s:i, s:s, s:s, s:s, s:s, s:f, s:s, s:s, s:{s:s, s:s}, s:{s:s}, s:s, s:s, "
+                "s:s, s:s, "
+                "s:s, s:s, s:s}",
+                "version", 1, "status", resolved ? "resolved" : "firing", "alert", "leak", "group", "memory", "target",
+                "api-1", "run", 2, "band", "Main.cache", "bandSource", "Main.hs:3:1-9", "bandName", "sat_info",
+                "severity", "critical", "value", 1048576.5, "valueText", "1.00 MiB/min", "sentence",
+                "Main.cache grows without end.", "labels", "team", "db", "dash-ed", "a\"b\\c\n\x1b[31m", "annotations",
+                "runbook", "https://example.org/x", "activeAt", "2023-11-14T22:14:20.000Z", "startsAt",
+                "2023-11-14T22:14:50.000Z", "at", resolved ? "2023-11-14T22:15:20.000Z" : "2023-11-14T22:14:50.000Z",
+                "activeTimeNs", "60000000000", "startsTimeNs", "90000000000", "timeNs",
+                resolved ? "120000000000" : "90000000000", "fingerprint", "00c0ffee00c0ffee");
+        struct alert_event *e =
+                alert_event_new(alert, WALL + 90000000000u, resolved ? WALL + 120000000000u : UNKNOWN_U64);
 
-        team.name = "team";
-        team.value = "db";
-        dashed.name = "dash-ed";
-        dashed.value = "a\"b\\c\n\x1b[31m";
-        runbook.name = "runbook";
-        runbook.value = "https://example.org/x";
-        a.has_fingerprint = a.has_value = a.has_run = true;
-        a.fingerprint = 0x00c0ffee00c0ffee;
-        a.value = 1048576.5;
-        a.run = 2;
-        a.rule = "leak";
-        a.group = "memory";
-        a.band_label = "Main.cache";
-        a.band_source = "Main.hs:3:1-9";
-        a.band_name = "sat_info";
-        a.severity = "critical";
-        a.value_text = "1.00 MiB/min";
-        a.sentence = "Main.cache grows without end.";
-        a.labels = labels;
-        a.n_labels = 2;
-        a.annotations = annotations;
-        a.n_annotations = 1;
-        a.has_since_ns = a.has_since_wall_ns = a.has_fired_ns = a.has_fired_wall_ns = true;
-        a.since_ns = 60000000000u;
-        a.since_wall_ns = WALL + 60000000000u;
-        a.fired_ns = 90000000000u;
-        a.fired_wall_ns = WALL + 90000000000u;
-        a.has_resolved_ns = a.has_resolved_wall_ns = resolved;
-        a.resolved_ns = 120000000000u;
-        a.resolved_wall_ns = WALL + 120000000000u;
-        return alert_event_new("api-1", &a, resolved);
+        json_decref(alert);
+        assert_non_null(e);
+        return e;
 }
 
 /* Runs the loop until *done is at least `wanted`; fails after two minutes. */

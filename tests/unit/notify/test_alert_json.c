@@ -27,12 +27,6 @@ static const char *text_at(const json_t *root, const char *a, const char *b)
         return json_string_value(b ? json_object_get(found, b) : found);
 }
 
-static void drop(char **text)
-{
-        free(*text);
-        *text = NULL;
-}
-
 static void our_own_form(void **state)
 {
         struct alert_event *n = made_up_event(FIRING);
@@ -56,17 +50,6 @@ static void our_own_form(void **state)
         assert_string_equal(text_at(root, "fingerprint", NULL), "00c0ffee00c0ffee");
         json_decref(root);
 
-        n->alert->value = NAN;
-        drop(&n->alert->band_label);
-        drop(&n->alert->value_text);
-        n->alert->has_run = n->alert->has_since_ns = false;
-        root = parse(json_event(n));
-        assert_null(json_object_get(root, "value"));
-        assert_null(json_object_get(root, "band"));
-        assert_null(json_object_get(root, "valueText"));
-        assert_null(json_object_get(root, "run"));
-        assert_null(json_object_get(root, "activeTimeNs"));
-        json_decref(root);
         alert_event_unref(&n);
 }
 
@@ -125,13 +108,13 @@ static void alertmanager_ends(void **state)
         n = made_up_event(RESOLVED);
         assert_string_equal(ends_at(n, now, now, &root), "2023-11-14T22:15:20.000Z");
         json_decref(root);
-        n->alert->resolved_wall_ns = now + 3600000000000u; /* the program's clock is ahead: it is over now */
+        n->ended_ns = now + 3600000000000u; /* the program's clock is ahead: it is over now */
         assert_string_equal(ends_at(n, now, now, &root), "2023-11-14T22:16:40.000Z");
         json_decref(root);
-        n->alert->resolved_wall_ns = WALL; /* before it began: never */
+        n->ended_ns = WALL; /* before it began: never */
         assert_string_equal(ends_at(n, now, now, &root), "2023-11-14T22:14:50.000Z");
         json_decref(root);
-        n->alert->has_resolved_wall_ns = n->alert->has_fired_wall_ns = false;
+        n->ended_ns = n->fired_wall_ns = UNKNOWN_U64;
         assert_string_equal(ends_at(n, now, now, &root), "2023-11-14T22:16:40.000Z");
         assert_null(text_at(json_array_get(root, 0), "startsAt", NULL));
         json_decref(root);
@@ -144,12 +127,44 @@ static void ours_win(void **state)
         struct alert_event *n = made_up_event(FIRING);
 
         (void)state;
-        free(n->alert->labels[0]->name);
-        n->alert->labels[0]->name = strdup("target");
+        assert_int_equal(json_object_del(json_object_get(n->alert, "labels"), "team"), 0);
+        assert_int_equal(json_object_set_new(json_object_get(n->alert, "labels"), "target", json_string("x")), 0);
         json_t *root = parse(json_webhook(n));
         assert_string_equal(text_at(root, "commonLabels", "target"), "api-1");
         assert_int_equal(json_object_size(json_object_get(root, "commonLabels")), 8);
         json_decref(root);
+        alert_event_unref(&n);
+}
+
+/* Severity and labels identify an alert to its receivers; the rest is news. */
+static void an_end_keeps_what_identifies_it(void **state)
+{
+        struct alert_event *n = made_up_event(FIRING), *last = made_up_event(RESOLVED);
+
+        (void)state;
+        (void)json_object_set_new(last->alert, "severity", json_string("info"));
+        (void)json_object_set_new(last->alert, "labels", json_pack("{s:s}", "team", "other"));
+        (void)json_object_set_new(last->alert, "sentence", json_string("It is over."));
+        struct alert_event *e = alert_event_end(n, last, NULL, 0);
+        assert_string_equal(alert_event_text(e, "severity"), "critical");
+        assert_string_equal(text_at(e->alert, "labels", "team"), "db");
+        assert_string_equal(alert_event_text(e, "sentence"), "It is over.");
+        assert_string_equal(alert_event_text(last, "severity"), "info");
+        alert_event_unref(&e);
+        e = alert_event_end(n, NULL, "until tomorrow", WALL);
+        assert_true(e->resolved && e->ended_ns == WALL);
+        assert_string_equal(alert_event_text(e, "status"), "resolved");
+        assert_string_equal(alert_event_text(e, "at"), "2023-11-14T22:13:20.000Z");
+        assert_null(alert_event_text(e, "timeNs"));
+        assert_string_equal(text_at(e->alert, "annotations", "silenced"), "until tomorrow");
+        assert_null(text_at(n->alert, "annotations", "silenced"));
+        alert_event_unref(&e);
+        e = alert_event_begin(last);
+        assert_false(e->resolved);
+        assert_string_equal(alert_event_text(e, "at"), "2023-11-14T22:14:50.000Z");
+        assert_string_equal(alert_event_text(e, "timeNs"), "90000000000");
+        alert_event_unref(&e);
+        alert_event_unref(&last);
         alert_event_unref(&n);
 }
 
@@ -160,6 +175,7 @@ int main(void)
                 cmocka_unit_test(webhook_version_4),
                 cmocka_unit_test(alertmanager_ends),
                 cmocka_unit_test(ours_win),
+                cmocka_unit_test(an_end_keeps_what_identifies_it),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

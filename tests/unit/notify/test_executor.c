@@ -32,7 +32,7 @@ static void on_report(void *ctx, const struct action_report *report)
 static void on_over(void *ctx, const struct alert_event *event)
 {
         (void)ctx;
-        assert_string_equal(event->target, "api-1");
+        assert_string_equal(alert_event_text(event, "target"), "api-1");
         seen.over++;
 }
 
@@ -70,7 +70,7 @@ static void take(bool resolved, uint64_t fingerprint, struct action_plan *plan, 
 {
         struct alert_event *n = made_up_event(resolved);
 
-        n->alert->fingerprint = fingerprint;
+        n->fingerprint = fingerprint;
         executor_add(executor, n, plan, known);
         alert_event_unref(&n);
 }
@@ -198,8 +198,9 @@ static void the_queue_is_bounded(void **state)
         add(plan, (struct action_step){ .kind = ACTION_LOG });
         for (unsigned i = 0; i < wanted; i++) {
                 struct alert_event *n = made_up_event(FIRING);
-                n->alert->fingerprint = i;
-                n->alert->severity[0] = 'n'; /* none that we know: an ordinary line */
+                n->fingerprint = i;
+                json_object_set_new(n->alert, "severity",
+                                    json_string("nritical")); /* none that we know: an ordinary line */
                 executor_add(executor, n, plan, false);
                 alert_event_unref(&n);
         }
@@ -327,11 +328,6 @@ static void nothing_is_sent_again_while_held(void **state)
         assert_int_equal(s.requests, before);
         executor_hold(executor, false);
         run_until(base, &s.requests, before + 1);
-        executor_forget_open(executor);
-        before = s.requests;
-        event_base_loopexit(base, &more);
-        event_base_dispatch(base);
-        assert_int_equal(s.requests, before);
         action_plan_unref(&plan);
         server_stop(&s);
 }
