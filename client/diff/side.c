@@ -202,8 +202,8 @@ static bool read_through(struct side_reader *r, const struct command *command)
         struct error error;
         struct gatherer g = { .command = command, .take = pass_update, .reset = forget, .ctx = r };
         static const struct update_wish wish = { .kinds = WISH(TARGET) | WISH(HEAP) | WISH(GC) | WISH(CENSUS) |
-                                                          WISH(BAND) | WISH(NOTE) | WISH(PROFILE) | WISH(SCHED) |
-                                                          WISH(HEALTH) | WISH(TREND),
+                                                          WISH(BAND) | WISH(NOTE) | WISH(PROFILE) | WISH(TICKY) |
+                                                          WISH(SCHED) | WISH(HEALTH) | WISH(TREND),
                                                  .ends_alone = true };
         struct feed *feed = feed_files_wanted(&r->log, 1, NULL, &wish, &error);
 
