@@ -79,8 +79,7 @@ static void read_expected(const char *name, struct timeline *want)
         assert_true(want->has_last);
 }
 
-static void take_answer(const struct trend *t, uint64_t time_ns, double limit, struct timeline *got,
-                        uint64_t *told_minute)
+static void take_answer(struct trend *t, uint64_t time_ns, double limit, struct timeline *got, uint64_t *told_minute)
 {
         struct time_to_limit ttl = { NAN, NAN };
         struct trend_result r;
