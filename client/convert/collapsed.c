@@ -3,7 +3,7 @@
  * collapsed.c - one line per stack, outermost frame first, followed by a number: what flamegraph.pl, inferno
  * and speedscope read. The number is ticks of the time profile, or bytes of one census.
  *
- * A name must not look like the end of a frame or of a line: ';' becomes ',', a control character '_'.
+ * A name must not look like the end of a frame or of a line: ';' becomes ',', a control character \xNN.
  */
 #include "client/convert/format.h"
 
@@ -13,6 +13,9 @@
 
 #include "client/convert/frames.h"
 #include "client/convert/moment.h"
+#include "heapwatch/text.h"
+
+#define NAME_BYTES 4096 /* a longer one is cut */
 
 struct collapsed {
         FILE *out;
@@ -22,11 +25,11 @@ struct collapsed {
 
 static void put_name(FILE *out, const char *name)
 {
-        for (; *name; name++) {
-                unsigned char c = (unsigned char)*name;
+        char clean[NAME_BYTES];
 
-                (void)putc(c == ';' ? ',' : c < ' ' || c == 0x7f ? '_' : c, out);
-        }
+        (void)hw_terminal_text(clean, sizeof(clean), name);
+        for (const char *c = clean; *c; c++)
+                (void)putc(*c == ';' ? ',' : *c, out);
 }
 
 static void put_stack(FILE *out, Hw__CostCentre *const *centres, size_t n)

@@ -13,14 +13,12 @@
 #include "client/export/limits.h"
 #include "client/export/otlp.pb-c.h"
 #include "client/metrics/histogram.h"
-#include "heapwatch/text.h"
 #include "proto/base/arena.h"
 #include "proto/base/document.h"
 #include "proto/wire/json.h"
 
-#define VALUE_BYTES 1024
-#define CUMULATIVE  2
-#define NO_VALUE    1 /* flag of a point: the series has ended */
+#define CUMULATIVE 2
+#define NO_VALUE   1 /* flag of a point: the series has ended */
 
 /* A list that grows in the arena. */
 struct list {
@@ -70,8 +68,8 @@ static bool list_add(struct arena *a, struct list *l, void *item)
 
 static char *copy(struct arena *a, const char *text)
 {
-        char clean[VALUE_BYTES];
-        size_t n = hw_utf8_clean(clean, sizeof(clean), text, strlen(text));
+        char clean[METRIC_VALUE_MAX];
+        size_t n = metric_label_text(clean, text);
 
         return arena_strndup(a, clean, n);
 }

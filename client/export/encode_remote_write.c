@@ -17,12 +17,10 @@
 #include "client/export/remote_write.pb-c.h"
 #include "client/export/sender.h"
 #include "client/metrics/histogram.h"
-#include "heapwatch/text.h"
 #include "proto/base/arena.h"
 #include "proto/base/hash.h"
 #include "proto/base/idtable.h"
 
-#define VALUE_BYTES    1024                     /* of a label; longer ones are cut */
 #define SYMBOLS_MAX    (BATCH_SAMPLES_MAX * 8u) /* more end the batch */
 #define SERIES_MAX     (BATCH_SAMPLES_MAX * 2u) /* samples, and native histograms beside them */
 #define ZERO_THRESHOLD 1e-9                     /* seconds; pauses are whole nanoseconds */
@@ -86,8 +84,8 @@ static uint64_t flush(struct batcher *e)
 /* The index of a text, or NO_SYMBOL: there is no room for it. */
 static uint32_t symbol(struct remote_write *w, const char *text)
 {
-        char clean[VALUE_BYTES];
-        size_t n = hw_utf8_clean(clean, sizeof(clean), text, strlen(text));
+        char clean[METRIC_VALUE_MAX];
+        size_t n = metric_label_text(clean, text);
         uint64_t hash = hash_bytes(clean, n, w->seed);
         uint32_t at = idtable_start(&w->symbol_ids, hash), id;
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "client/feed/locate.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -98,14 +99,15 @@ bool locate_directory(const struct locate *l, char directory[RECORDED_PATH_MAX],
         return true;
 }
 
+/* An ELF file that is no core file, whose type is 4 in either byte order. */
 static bool is_program(const char *path)
 {
-        char start[4] = { 0 };
+        char start[18] = { 0 };
         int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
         bool yes = fd >= 0 && read(fd, start, sizeof(start)) == (ssize_t)sizeof(start) && !memcmp(start, "\177ELF", 4);
 
         close_fd(&fd);
-        return yes;
+        return yes && (start[16] | start[17]) != ET_CORE;
 }
 
 bool locate_is_log(const char *what)

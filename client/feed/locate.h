@@ -45,8 +45,9 @@ bool locate_new_profile(const struct locate *l, const char *target, uint64_t wal
                         struct error *error);
 
 /*
- * Whether an argument that may be a target or a log is a log: a path, a recording, or a file here. A program or a
- * directory of that name is none: a target is named after its program, and is looked at where that is built.
+ * Whether an argument that may be a target or a log is a log: a path, a recording, or a file here, also a core file. A
+ * program or a directory of that name is none: a target is named after its program, and is looked at where that is
+ * built.
  */
 bool locate_is_log(const char *what);
 

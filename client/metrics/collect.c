@@ -9,6 +9,7 @@
 
 #include "client/metrics/bands.h"
 #include "client/state/kept.h"
+#include "heapwatch/text.h"
 #include "proto/base/decimal.h"
 
 /* What is kept for one target. */
@@ -95,6 +96,14 @@ static void follow(struct metrics *m, const struct world *w)
 }
 
 /* ---------------------------------------------------------------- one sample */
+
+size_t metric_label_text(char out[METRIC_VALUE_MAX], const char *value)
+{
+        char clean[METRIC_VALUE_MAX];
+
+        (void)hw_utf8_clean(clean, sizeof(clean), value, strlen(value));
+        return hw_terminal_text(out, METRIC_VALUE_MAX, clean);
+}
 
 static bool room_left(struct metric_out *o, size_t needed)
 {

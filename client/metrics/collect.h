@@ -56,6 +56,11 @@ struct metric_part {
         double value;
 };
 
+#define METRIC_VALUE_MAX 1024 /* bytes of a label's value with its NUL; a longer one is cut */
+
+/* A label's value as receivers get it: UTF-8 without what steers a terminal. Returns its length. */
+size_t metric_label_text(char out[METRIC_VALUE_MAX], const char *value);
+
 typedef void metric_taker(void *ctx, const struct metric_sample *sample);
 typedef void metric_part_taker(void *ctx, const struct metric_sample *sample, const struct metric_part *part);
 

@@ -9,11 +9,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "heapwatch/text.h"
 #include "proto/base/decimal.h"
 #include "proto/base/time.h"
-
-#define LABEL_BYTES 1024 /* a longer value is cut */
 
 struct sheet {
         FILE *to;
@@ -35,17 +32,14 @@ bool metrics_wants_open(const char *accept)
 
 static void put_label(FILE *to, const char **separator, const char *name, const char *value)
 {
-        char clean[LABEL_BYTES];
+        char clean[METRIC_VALUE_MAX];
 
-        (void)hw_utf8_clean(clean, sizeof(clean), value, strlen(value));
+        (void)metric_label_text(clean, value);
         (void)fprintf(to, "%s%s=\"", *separator, name);
         for (const char *c = clean; *c; c++) {
-                if (*c == '\n')
-                        (void)fputs("\\n", to);
-                else if (*c == '"' || *c == '\\')
-                        (void)fprintf(to, "\\%c", *c);
-                else
-                        (void)putc(*c, to);
+                if (*c == '"' || *c == '\\')
+                        (void)putc('\\', to);
+                (void)putc(*c, to);
         }
         (void)putc('"', to);
         *separator = ",";

@@ -265,7 +265,7 @@ static bool start_thread(struct checkpoint_store *s)
  */
 static bool lock_directory(int directory, const char *path, int *ret, struct error *error)
 {
-        int fd = openat(directory, "lock", O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+        int fd = openat(directory, "lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
         pid_t holder = 0;
         int r = fd >= 0 ? daemon_life_lock(fd, &holder) : -errno;
 

@@ -497,7 +497,7 @@ static int lock_file(int fd, pid_t *ret_holder)
  */
 static bool lock_directory(int directory, const char *path, int *ret, struct error *error)
 {
-        int fd = openat(directory, LOCK_NAME, O_RDONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+        int fd = openat(directory, LOCK_NAME, O_RDONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
         pid_t holder = 0;
         const int failed = fd >= 0 ? lock_file(fd, &holder) : errno;
 

@@ -91,21 +91,20 @@ bool template_check(const char *text, bool of_bands, uint32_t *ret_column, struc
                 struct name n = read_name(at);
                 enum placeholder p = n.end ? find(&n) : PLACES;
 
+                const bool needs_band = p == PLACE_BAND || p == PLACE_SOURCE;
+                if (p != PLACES && (!needs_band || of_bands)) {
+                        at = n.end;
+                        continue;
+                }
                 *ret_column = column_of(text, at);
-                if (!n.end) {
+                if (!n.end)
                         text_join(error->text, sizeof(error->text), "{{ has no closing }}", NULL);
-                        return false;
-                }
-                if (p == PLACES) {
-                        explain(&n, error);
-                        return false;
-                }
-                if ((p == PLACE_BAND || p == PLACE_SOURCE) && !of_bands) {
+                else if (needs_band)
                         text_join(error->text, sizeof(error->text), "{{", places[p],
                                   "}} has no meaning here: the expression does not refer to band{...}", NULL);
-                        return false;
-                }
-                at = n.end;
+                else
+                        explain(&n, error);
+                return false;
         }
         return true;
 }
@@ -118,7 +117,7 @@ static bool put_part(struct text_out *o, const char *text, size_t n, const char 
         const char *end = text + n, *open;
         bool known = true;
 
-        while ((open = strstr(text, "{{")) && open < end) {
+        while ((open = memmem(text, (size_t)(end - text), "{{", 2))) {
                 struct name name = read_name(open);
                 enum placeholder p = name.end && name.end <= end ? find(&name) : PLACES;
 

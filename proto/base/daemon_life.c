@@ -115,7 +115,7 @@ void daemon_life_read(const char *directory, struct daemon_life *ret)
 
         *ret = (struct daemon_life){ .end = LIFE_NONE };
         (void)snprintf(path, sizeof(path), "%s/life", directory);
-        fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+        fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
         if (fd < 0)
                 return;
         read_file(fd, ret);

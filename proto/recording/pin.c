@@ -75,7 +75,7 @@ uint32_t pin_name_read(const char *name)
 
 bool pin_is_held(const char *path)
 {
-        int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+        int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
         bool held = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) != 0;
 
         close_fd(&fd);

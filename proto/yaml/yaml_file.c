@@ -230,30 +230,20 @@ static char *slurp(struct yaml_file *f, int fd)
         return NULL;
 }
 
-static bool read_with(struct yaml_file *f, const char *path, bool may_wait, const struct error_sink *says)
+bool yaml_file_read(struct yaml_file *f, const char *path, const struct error_sink *says)
 {
-        int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | (may_wait ? 0 : O_NONBLOCK));
+        int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
         char *text;
         bool good;
 
         *f = (struct yaml_file){ .name = path, .says = *says };
         if (fd < 0)
                 return yaml_error(f, NULL, 0, "cannot be read: %s", strerror(errno));
-        text = may_wait || is_plain(f, fd) ? slurp(f, fd) : NULL;
+        text = is_plain(f, fd) ? slurp(f, fd) : NULL;
         close(fd);
         good = text && yaml_file_parse(f, path, text, says);
         free(text);
         return good;
-}
-
-bool yaml_file_read(struct yaml_file *f, const char *path, const struct error_sink *says)
-{
-        return read_with(f, path, false, says);
-}
-
-bool yaml_file_read_blocking(struct yaml_file *f, const char *path, const struct error_sink *says)
-{
-        return read_with(f, path, true, says);
 }
 
 void yaml_file_done(struct yaml_file *f)

@@ -41,9 +41,6 @@ struct yaml_file {
 bool yaml_file_read(struct yaml_file *f, const char *path, const struct error_sink *says);
 bool yaml_file_parse(struct yaml_file *f, const char *name, const char *text, const struct error_sink *says);
 
-/* The same, also from a pipe, which it reads to its end: only before anything is watched. */
-bool yaml_file_read_blocking(struct yaml_file *f, const char *path, const struct error_sink *says);
-
 void yaml_file_done(struct yaml_file *f);
 
 /* The document; NULL when it is empty. */

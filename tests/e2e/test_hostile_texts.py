@@ -18,6 +18,8 @@ FROM_FILES = {
     "trend": ["trend", "{log}"], "summary": ["summary", "{log}"], "alerts": ["alerts", "{log}"], "check": ["check", "{log}"],
     "diff": ["diff", "{log}", "{log}"], "csv": ["pipe", "--format", "csv", "{log}"],
     "json": ["pipe", "--format", "json", "{log}"], "events": ["events", "{log}"], "post-mortem": ["post-mortem", "{log}"],
+    **{f"convert-{to}": ["convert", "--to", to, "-o", "-", "{log}"]
+       for to in ("hp", "csv", "csv-wide", "json", "collapsed", "speedscope", "openmetrics", "resid")},
     "doctor": ["doctor", "{log}"], "report": ["report", "--format", "json", "-o", "-", "{log}"],
 }
 FROM_DAEMONS = {
@@ -51,7 +53,7 @@ def is_harmless(done):
 @pytest.mark.parametrize("command", FROM_FILES)
 def test_from_files(log, command):
     said = is_harmless(client(*(word.format(log=log) for word in FROM_FILES[command])))
-    assert "stolen" in said or command in ("check", "diff", "doctor", "top-targets", "top-memory"), said
+    assert "stolen" in said or command in ("check", "diff", "doctor", "convert-resid", "top-targets", "top-memory"), said
 
 
 @pytest.fixture(scope="module")

@@ -142,7 +142,7 @@ def test_labels_hold_anything_and_alerts_are_told():
         wait_for(lambda: value(scrape(web), "heapwatch_band_bytes", target="api", band="twin", id="5"), "the bands")
         found = scrape(web)
     shown = {dict(labels)["band"] for name, labels in found if name == "heapwatch_band_bytes"}
-    assert shown == {'a"b', "back\\slash", "two\nlines", "twin", "x" * 1023, "other"}
+    assert shown == {'a"b', "back\\slash", "two\\nlines", "twin", "x" * 1023, "other"}
     assert [dict(labels) for name, labels in found if name == "heapwatch_alert"] == \
         [dict(target="api", alertname="LiveLeak", severity="critical", state="firing")]
 

@@ -318,6 +318,31 @@ static void templates(void **state)
                          63);
 }
 
+/* As long as a rule file may be: the time is linear, where a column of each place would take minutes. */
+static void test_many_placeholders(void **state)
+{
+        enum { N = 100000 };
+        static const char place[] = "{{target}}", part[] = "[[{{slope}}]]";
+        const char *values[PLACES] = { [PLACE_TARGET] = "t" };
+        char *text = malloc(N * sizeof(part)), out[64];
+        struct error error;
+        uint32_t column;
+
+        (void)state;
+        for (size_t i = 0; i < N; i++)
+                memcpy(text + i * (sizeof(place) - 1), place, sizeof(place));
+        assert_true(template_check(text, false, &column, &error));
+        (void)template_expand(text, values, out, sizeof(out));
+        for (size_t i = 0; i < N; i++)
+                memcpy(text + i * (sizeof(part) - 1), part, sizeof(part));
+        assert_true(template_check(text, false, &column, &error));
+        (void)template_expand(text, values, out, sizeof(out));
+        for (size_t i = 0; i < N; i++)
+                memcpy(text + 6 * i, "[[xx]]", 7);
+        (void)template_expand(text, values, out, sizeof(out));
+        free(text);
+}
+
 /* Of a daemon: what grows is explained, and kept with a bundle where streams are recorded; a file may say otherwise. */
 static void test_what_built_in_rules_do(void **state)
 {
@@ -361,11 +386,17 @@ static void test_series_that_are_read(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_series_that_are_read),     cmocka_unit_test(test_what_built_in_rules_do),
-                cmocka_unit_test(the_pack_is_on_without_a_file), cmocka_unit_test(a_file_changes_the_pack),
-                cmocka_unit_test(everything_a_rule_may_say),     cmocka_unit_test(mistakes),
-                cmocka_unit_test(many_mistakes_are_bounded),     cmocka_unit_test(too_many_rules),
-                cmocka_unit_test(only_plain_files_are_read),     cmocka_unit_test(templates),
+                cmocka_unit_test(test_series_that_are_read),
+                cmocka_unit_test(test_many_placeholders),
+                cmocka_unit_test(test_what_built_in_rules_do),
+                cmocka_unit_test(the_pack_is_on_without_a_file),
+                cmocka_unit_test(a_file_changes_the_pack),
+                cmocka_unit_test(everything_a_rule_may_say),
+                cmocka_unit_test(mistakes),
+                cmocka_unit_test(many_mistakes_are_bounded),
+                cmocka_unit_test(too_many_rules),
+                cmocka_unit_test(only_plain_files_are_read),
+                cmocka_unit_test(templates),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
