@@ -266,7 +266,7 @@ static void add_pauses(struct account *a, const struct world_target *t)
         if (!gc || (!gc->has_gc_share && !gc->has_gc_share_run && !gc->n_last))
                 return;
         struct target_answer *r = row(a, "pauses", ANSWER_DIM);
-        if (gc->has_gc_share)
+        if (gc->has_gc_share && t->event_time_ns > 10 * NS_PER_S)
                 append_text(r->text, "%s of the last 10 s of events",
                             hw_share_text(share, sizeof(share), gc->gc_share));
         if (gc->has_gc_share_run)

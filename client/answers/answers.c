@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "client/answers/answers.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "client/answers/evidence.h"
 #include "client/state/band_name.h"
+#include "client/state/facts.h"
+#include "proto/base/ckd.h"
+#include "proto/base/text_out.h"
 #include "heapwatch/text.h"
 
 #define CRITICAL_NS (UINT64_C(20) * 60 * 1000000000) /* a limit this near is critical */
@@ -123,6 +127,20 @@ static double rank(const struct answers *a, const struct evidence *e)
         const double nearness = a->has_limit ? hour_ns / (hour_ns + (double)a->limit_ns) : 0;
 
         return kind_rank(a, e) + 0.9 * nearness + 0.09 * slope / (slope + mib);
+}
+
+char *answers_sync_text(char *out, size_t size, const struct world_target *t)
+{
+        const double sync_ns = facts_get(t, FACT_GC_SYNC);
+        const Hw__Run *run = t->target ? t->target->run_info : NULL;
+        const uint64_t span_ns = sub_sat(t->event_time_ns, run && run->has_first_time_ns ? run->first_time_ns : 0);
+        char time[HW_NUMBER_MAX], share[HW_NUMBER_MAX];
+
+        if (isnan(sync_ns))
+                return text_join(out, size, "not known: only a log of the program tells", NULL);
+        return text_join(out, size, hw_duration_text(time, sizeof(time), sync_ns), ", ",
+                         hw_share_text(share, sizeof(share), span_ns > 0 ? sync_ns / (double)span_ns : 0),
+                         " of the run", NULL);
 }
 
 /* ---------------------------------------------------------------- caveats */

@@ -75,6 +75,12 @@ struct answers {
 /* The share of all time in collections that the heap profile's censuses caused, 0..1; false: unknown, or none. */
 bool answers_census_share(const struct world_target *t, double *ret);
 
+/*
+ * What collections waited for capabilities to stop: "5.05 s, 18.7 % of the run", "not known: ...". Returns `out`.
+ */
+#define SYNC_TEXT 128
+char *answers_sync_text(char *out, size_t size, const struct world_target *t);
+
 /* Answers from what is known of `t`. `live`: a daemon follows it; false: a finished log. Cannot fail. */
 void answers_of(struct answers *ret, const struct world_target *t, bool live);
 

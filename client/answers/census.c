@@ -9,6 +9,7 @@
 #include "client/answers/evidence.h"
 #include "client/state/facts.h"
 #include "heapwatch/text.h"
+#include "proto/base/ckd.h"
 #include "proto/base/outside_census.h"
 #include "proto/base/text_out.h"
 
@@ -26,9 +27,24 @@ __attribute__((format(printf, 2, 3))) static void add(char text[CENSUS_TEXT], co
         va_end(arguments);
 }
 
+#define UNCOUNTED_SHARE 0.05 /* of the larger one: less is alignment and what is being made */
+
+bool census_uncounted(const struct world_target *t, double *ret_bytes)
+{
+        const Hw__Run *run = t->target ? t->target->run_info : NULL;
+        const bool known = t->census && !t->census->outside && run && run->ghc_version && run->ghc_version[0];
+        const double bytes = known ? facts_get(t, FACT_CENSUS_UNCOUNTED) : NAN;
+        const double total = t->census ? (double)t->census->total_bytes : 0;
+
+        *ret_bytes = bytes;
+        return fabs(bytes) >= DIFFERENT_BYTES && fabs(bytes) >= UNCOUNTED_SHARE * fmax(total, total + bytes);
+}
+
 static bool differs_from_live(const struct world_target *t)
 {
-        const uint64_t total = t->census->total_bytes;
+        double uncounted;
+        const bool adds = census_uncounted(t, &uncounted);
+        const uint64_t total = u64_sat((double)t->census->total_bytes + (adds ? uncounted : 0));
 
         if (!t->heap || !t->heap->has_live_bytes || !t->heap->has_live_time_ns)
                 return false;
@@ -69,6 +85,45 @@ char *band_contents_text(char *out, size_t size, const struct world_band *band)
         return text_join(out, size, hw_share_text(number, sizeof(number), share), " ", band->contents->name, NULL);
 }
 
+char *census_uncounted_reason(char *out, size_t size, const struct world_target *t)
+{
+        const Hw__Run *run = t->target ? t->target->run_info : NULL;
+        const char *version = run && run->ghc_version ? run->ghc_version : "";
+        const bool first_alone = !strncmp(version, "9.6.", 4) || !strncmp(version, "9.10.", 5);
+        double bytes;
+
+        (void)census_uncounted(t, &bytes);
+        if (run && run->has_breakdown && run->breakdown == HW__BREAKDOWN__BREAKDOWN_RETAINER)
+                return text_join(out, size, "closures with many retainers are not in it (-R)", NULL);
+        if (run && run->rts_way && strstr(run->rts_way, "_p") && bytes > 0)
+                return text_join(out, size,
+                                 "the words that profiling adds to each closure are not in it, nor, of GHC 9.6 "
+                                 "and 9.10, most of short ByteStrings",
+                                 NULL);
+        if (bytes < 0)
+                return text_join(
+                        out, size, !strncmp(version, "9.0.", 4) ? "GHC " : "most likely the runtime",
+                        !strncmp(version, "9.0.", 4) ? version : "",
+                        " counts a byte array above 1 MiB as whole megablocks, short pinned ones (ByteString) as "
+                        "whole blocks",
+                        NULL);
+        return text_join(out, size, first_alone ? "GHC " : "most likely the runtime", first_alone ? version : "",
+                         " counts of short pinned byte arrays (ByteString) only the first of each block", NULL);
+}
+
+static void add_uncounted(struct census_age *a, const struct world_target *t)
+{
+        char number[HW_NUMBER_MAX], share[HW_NUMBER_MAX], reason[CENSUS_TEXT];
+        double bytes;
+
+        if (!census_uncounted(t, &bytes))
+                return;
+        add(a->after, bytes > 0 ? "; %s of live data (%s) are not in it: %s" : "; %s more than live data (%s): %s",
+            hw_bytes_text(number, sizeof(number), fabs(bytes)),
+            hw_share_text(share, sizeof(share), fabs(bytes) / ((double)t->census->total_bytes + bytes)),
+            census_uncounted_reason(reason, sizeof(reason), t));
+}
+
 static void add_size(struct census_age *a, const struct world_target *t, bool over)
 {
         const double pause = t->census->outside ? NAN : facts_get(t, FACT_WATCH_PAUSE);
@@ -80,6 +135,7 @@ static void add_size(struct census_age *a, const struct world_target *t, bool ov
         else if (pause > 0)
                 add(a->after, " (%s pause)", hw_duration_text(paused, sizeof(paused), pause));
         add(a->after, " at %s", hw_bytes_text(then, sizeof(then), (double)a->total_bytes));
+        add_uncounted(a, t);
         if (!a->stale && !has_garbage(t, over))
                 return;
         (void)hw_bytes_text(now, sizeof(now), (double)t->heap->live_bytes);
@@ -161,6 +217,7 @@ void census_age_print(struct json_out *j, const struct world_target *t, bool liv
         const Hw__Run *run = t->target ? t->target->run_info : NULL;
         struct census_age a;
         char whole[CENSUS_LINE];
+        double uncounted;
 
         census_age_of(&a, t, live);
         if (!a.any)
@@ -173,6 +230,10 @@ void census_age_print(struct json_out *j, const struct world_target *t, bool liv
                                                t->event_time_ns > a.time_ns ? t->event_time_ns - a.time_ns : 0);
                 json_member_u64_string(j, "totalBytes", a.total_bytes);
                 json_member_bool(j, "stale", a.stale);
+                if (census_uncounted(t, &uncounted)) {
+                        json_member_short(j, "uncountedBytes", uncounted);
+                        json_member_text(j, "uncounted", census_uncounted_reason(whole, sizeof(whole), t));
+                }
                 if (t->census->spread > 0)
                         json_member_short(j, "spread", t->census->spread);
         }

@@ -9,7 +9,7 @@
 #include "client/state/world.h"
 #include "proto/base/json_out.h"
 
-#define CENSUS_TEXT 320
+#define CENSUS_TEXT 480
 #define CENSUS_LINE (2 * CENSUS_TEXT + 32) /* of the whole sentence */
 
 /*
@@ -27,6 +27,14 @@ struct census_age {
 
 /* `live`: a daemon follows the target; false: a finished log. */
 void census_age_of(struct census_age *ret, const struct world_target *t, bool live);
+
+/*
+ * What the newest census, the runtime's own, leaves out of live data, or, negative, counts beyond: with it bands and
+ * live data add up. False: not known, or next to nothing. And why: "GHC 9.6.6 counts ...". Returns `out`.
+ */
+#define UNCOUNTED_NAME "(not in the runtime's census)"
+bool census_uncounted(const struct world_target *t, double *ret_bytes);
+char *census_uncounted_reason(char *out, size_t size, const struct world_target *t);
 
 /* Bytes that a band may seem to have gained by the newest census without having done so; 0: it was counted. */
 double census_margin_of_gain(const struct world_target *t, const struct world_band *band);

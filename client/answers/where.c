@@ -379,7 +379,22 @@ static void append_no_risen_band(struct target_answer *a, const struct evidence 
                 append_text(a->text, "Not known yet: no census before the rise, or none since");
 }
 
-void answer_grows(struct target_answer *a, const struct evidence *e)
+#define MUCH_UNCOUNTED 0.25
+
+/* Live data that are in no band: whatever else grows, they may. */
+static void append_uncounted(struct target_answer *a, const struct evidence *e)
+{
+        char share[HW_NUMBER_MAX], reason[256];
+        double bytes;
+
+        if (!census_uncounted(e->t, &bytes) || bytes < MUCH_UNCOUNTED * ((double)e->t->census->total_bytes + bytes))
+                return;
+        append_text(a->text, "; %s of live data is in no band: %s",
+                    hw_share_text(share, sizeof(share), bytes / ((double)e->t->census->total_bytes + bytes)),
+                    census_uncounted_reason(reason, sizeof(reason), e->t));
+}
+
+static void append_what_grows(struct target_answer *a, const struct evidence *e)
 {
         const struct world_target *t = e->t;
         bool profiled = t->census || t->n_bands;
@@ -435,6 +450,12 @@ void answer_grows(struct target_answer *a, const struct evidence *e)
                             : e->over ? "Not known: its log has no census"
                                       : "No census yet");
         }
+}
+
+void answer_grows(struct target_answer *a, const struct evidence *e)
+{
+        append_what_grows(a, e);
+        append_uncounted(a, e);
 }
 
 /* ------------------------------------------------------------------- where */

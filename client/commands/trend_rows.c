@@ -8,6 +8,7 @@
 #include "client/answers/census.h"
 #include "client/answers/evidence.h"
 #include "client/state/band_name.h"
+#include "client/state/facts.h"
 #include "client/commands/trend.h"
 #include "heapwatch/text.h"
 #include "proto/base/array.h"
@@ -333,6 +334,8 @@ static int compare(const void *left, const void *right)
 static void print_bands(FILE *to, struct rate_unit unit, const struct world_target *t, const struct trend_show *show)
 {
         const struct world_band **bands = calloc(t->n_bands + 1u, sizeof(*bands));
+        char text[HW_NUMBER_MAX];
+        double uncounted;
         size_t n = 0;
 
         for (uint32_t i = 0; bands && i < t->n_bands; i++)
@@ -348,6 +351,8 @@ static void print_bands(FILE *to, struct rate_unit unit, const struct world_targ
         }
         if (n > show->bands)
                 fprintf(to, "  ... and %zu more bands (--bands N)\n", n - show->bands);
+        if (census_uncounted(t, &uncounted))
+                fprintf(to, "  %-*s  %-7s%12s\n", NAME_COLUMNS, UNCOUNTED_NAME, "–", amount(text, true, uncounted));
         free(bands);
 }
 
@@ -442,11 +447,11 @@ static void print_live_age(FILE *to, const struct world_target *t)
 
         if (!h || !h->has_live_bytes || !h->has_live_time_ns || sub_sat(t->event_time_ns, h->live_time_ns) <= OLD_NS)
                 return;
-        (void)snprintf(line, sizeof(line), "measured %s%s %s",
+        (void)snprintf(line, sizeof(line), "live data was measured %s%s %s",
                        t->gc && t->gc->counted ? "" : "by the last major collection, ", /* from outside, by either */
                        hw_duration_text(age, sizeof(age), (double)(t->event_time_ns - h->live_time_ns)),
                        trend_is_over(t) ? "before the end" : "ago");
-        sentence(to, "live", line);
+        sentence(to, "age", line);
 }
 
 /* What a line of the list is made of. */
@@ -524,6 +529,8 @@ static void print_where(FILE *to, const struct world_target *t, const struct ans
 {
         const Hw__Trends *s = t->trend_state;
 
+        if (over && answers->verdict == HW__VERDICT__VERDICT_STEADY)
+                return; /* "wrong" has just said so */
         if (over && s->growth && !s->growth->where && s->early && s->early->has_series)
                 print_answer(to, t, answers, QUESTION_WHERE);
         else if (s->growth && (s->growth->where || over))
@@ -535,10 +542,15 @@ void trend_text(FILE *to, const struct world_target *t, const struct trend_show 
         struct rate_unit unit = unit_of_rows(t);
         const Hw__Trends *s = t->trend_state;
         const Hw__Trend *live = t->trends[HW__SERIES__SERIES_LIVE];
+        const Hw__Run *run = t->target ? t->target->run_info : NULL;
+        char sync[SYNC_TEXT], safe[256] = "";
         struct answers answers;
 
         answers_of(&answers, t, show->live);
-        fprintf(to, "%s, run %u: %s\n", t->name, t->run, answers.word);
+        fprintf(to, "%s, run %u: %s", t->name, t->run, answers.word);
+        if (run && run->program && run->program[0] && strcmp(run->program, t->name) != 0)
+                (void)hw_terminal_text(safe, sizeof(safe), run->program);
+        fprintf(to, safe[0] ? " (%s)\n" : "%s\n", safe);
         print_answer(to, t, &answers, QUESTION_WRONG);
         if (!s)
                 return;
@@ -550,6 +562,8 @@ void trend_text(FILE *to, const struct world_target *t, const struct trend_show 
         sentence(to, "live", live ? live->sentence : NULL);
         print_live_age(to, t);
         sentence(to, "memory", t->heap && t->heap->resident ? t->heap->resident->text : NULL);
+        if (t->gc && t->gc->n_generations && !(facts_get(t, FACT_GC_SYNC) <= 0))
+                sentence(to, "waits", answers_sync_text(sync, sizeof(sync), t));
         print_answer(to, t, &answers, QUESTION_SINCE);
         print_answer(to, t, &answers, QUESTION_GROWS);
         if (answers.answer[QUESTION_WHY].text[0])

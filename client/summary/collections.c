@@ -9,6 +9,7 @@
 #include "client/answers/census.h"
 #include "client/summary/print.h"
 #include "client/summary/summary.h"
+#include "client/answers/answers.h"
 
 bool collections_known(const struct summary *s)
 {
@@ -93,9 +94,9 @@ void collections_text(FILE *to, const struct summary *s)
         if (gc->has_parallel_balance)
                 (void)fprintf(to, "\n  Parallel GC work balance: %.2f%% (serial 0%%, perfect 100%%)\n",
                               gc->parallel_balance * 100);
-        if (gc->sync_total_ns)
+        if (!gc->has_sync_total_ns || gc->sync_total_ns)
                 (void)fprintf(to, "%s  Waiting for capabilities to stop: %s\n", gc->has_parallel_balance ? "" : "\n",
-                              hw_duration_text(text, sizeof(text), (double)gc->sync_total_ns));
+                              answers_sync_text(text, sizeof(text), s->t));
         if (gc->unmatched)
                 (void)fprintf(to, "  Collections without a start or an end: %s\n",
                               hw_count_text(text, sizeof(text), gc->unmatched));

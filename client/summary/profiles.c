@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* profiles.c - the heap profile with its largest bands, the time profile with its hottest stacks, ticky counters. */
 #include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include <stdlib.h>
 
@@ -8,6 +10,8 @@
 #include "client/summary/print.h"
 #include "client/summary/summary.h"
 #include "proto/base/array.h"
+#include "proto/base/ckd.h"
+#include "proto/base/text_out.h"
 
 #define LABEL 80 /* bytes of a name shown */
 
@@ -55,16 +59,24 @@ static void print_bands(FILE *to, const struct summary *s)
         const struct world_band *top[SUMMARY_BANDS];
         size_t n = world_top_bands(s->t, top, SUMMARY_BANDS);
         char last[HW_NUMBER_MAX], max[HW_NUMBER_MAX], share[HW_NUMBER_MAX], label[LABEL];
-        uint64_t total = s->t->census ? s->t->census->total_bytes : 0;
+        double uncounted, total = s->t->census ? (double)s->t->census->total_bytes : 0;
+        const bool adds = census_uncounted(s->t, &uncounted);
 
-        if (n == 0 || total == 0)
+        if (n == 0 || !(total > 0))
                 return;
+        total += adds ? uncounted : 0;
         (void)fprintf(to, "%18s %10s %8s %10s  band\n", "bytes in the last", "", "", s->now ? "" : "largest");
         for (size_t i = 0; i < n && top[i]->bytes > 0; i++)
                 (void)fprintf(to, "%18s %10s %8s %10s  %s\n", hw_count_text(last, sizeof(last), top[i]->bytes), "",
-                              hw_share_text(share, sizeof(share), (double)top[i]->bytes / (double)total),
+                              hw_share_text(share, sizeof(share), (double)top[i]->bytes / total),
                               s->now ? "" : hw_bytes_text(max, sizeof(max), (double)top[i]->max_bytes),
                               print_safe(label, sizeof(label), top[i]->def->label));
+        if (adds) {
+                (void)hw_count_text(max, sizeof(max), u64_sat(fabs(uncounted)));
+                (void)text_join(last, sizeof(last), uncounted < 0 ? "-" : "", max, NULL);
+                (void)fprintf(to, "%18s %10s %8s %10s  " UNCOUNTED_NAME "\n", last, "",
+                              hw_share_text(share, sizeof(share), uncounted / total), "");
+        }
 }
 
 static void print_age(FILE *to, const struct summary *s)

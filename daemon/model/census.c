@@ -28,7 +28,8 @@ void census_clear(struct census_state *c)
 {
         const struct census_rows rows[] = { c->buffers[0], c->buffers[1], c->groups[0], c->groups[1] };
 
-        *c = (struct census_state){ .buffers = { rows[0], rows[1] },
+        *c = (struct census_state){ .own_ns = UINT64_MAX,
+                                    .buffers = { rows[0], rows[1] },
                                     .groups = { rows[2], rows[3] },
                                     .contents = { c->contents[0], c->contents[1] } };
 }
@@ -73,6 +74,52 @@ static void remember(struct census_history *h, const struct census *now, bool al
         cell_add(fold_cell(&shape, &h->fold, now->time_ns), now->time_ns, (double)now->total_bytes);
 }
 
+/*
+ * The runtime logs live data at the end of the collection in which it made the census; events of different buffers come
+ * in any order. Known only where an older measurement, or the run's first, shows that none between has been forgotten.
+ */
+static void compare_live(struct model *m)
+{
+        struct census_state *c = &m->census;
+        const struct census_live *of = NULL;
+        bool complete = c->n_lives <= CENSUS_LIVES;
+
+        for (unsigned i = 0; i < CENSUS_LIVES && i < c->n_lives; i++) {
+                const struct census_live *l = &c->lives[i];
+                complete |= l->time_ns < c->own_ns;
+                if (l->time_ns >= c->own_ns && (!of || l->time_ns < of->time_ns))
+                        of = l;
+        }
+        if (of && complete)
+                model_set_fact(m, CARRIED_CENSUS_UNCOUNTED, c->own_ns, (double)of->bytes - (double)c->own_bytes);
+}
+
+void census_live(struct model *m, uint64_t time_ns, uint64_t bytes)
+{
+        struct census_state *c = &m->census;
+
+        c->lives[c->n_lives++ % CENSUS_LIVES] = (struct census_live){ time_ns, bytes };
+        if (c->own_ns <= time_ns)
+                compare_live(m);
+}
+
+static void is_filter(void *ctx, const char *option)
+{
+        bool *filtered = ctx;
+
+        *filtered |= !strncmp(option, "-h", 2) && option[2] && option[3];
+}
+
+/* One that selects rows, or is made outside of a measuring collection, says nothing of what it leaves out. */
+static bool is_comparable(const struct model *m, const struct census *census)
+{
+        bool filtered = false;
+
+        run_each_rts_option(&m->run, is_filter, &filtered);
+        return !filtered && !census->outside && m->run.breakdown != BREAKDOWN_BIOGRAPHY &&
+               !run_has_rts_option(&m->run, "-xn") && !run_has_rts_option(&m->run, "--nonmoving-gc");
+}
+
 static void finish(struct model *m, bool unfinished)
 {
         struct census_state *c = &m->census;
@@ -88,6 +135,11 @@ static void finish(struct model *m, bool unfinished)
                 remember(&c->history, &c->open, are_alike(&c->open, &c->done));
                 accept(m);
                 model_sample(m, SERIES_CENSUS_TOTAL, c->done.time_ns, c->done.total_bytes);
+                if (is_comparable(m, &c->done)) {
+                        c->own_ns = c->done.time_ns;
+                        c->own_bytes = c->done.total_bytes;
+                        compare_live(m);
+                }
         }
         if (m->sink.census)
                 m->sink.census(m->sink.ctx, &c->open);

@@ -18,6 +18,8 @@ struct census_contents_rows {
         uint32_t room;
 };
 
+#define CENSUS_LIVES 64u
+
 struct census_state {
         struct census done; /* newest finished; its rows are in buffers[!writing] */
         struct census open; /* not ended yet */
@@ -31,6 +33,11 @@ struct census_state {
         bool ends_seen; /* HEAP_PROF_SAMPLE_END has been seen: this release writes it */
         bool followed;  /* a sample was closed by the start of the next */
         struct census_history history;
+        uint64_t own_ns, own_bytes; /* the runtime's newest census, and its total; own_ns UINT64_MAX: none */
+        struct census_live {
+                uint64_t time_ns, bytes;
+        } lives[CENSUS_LIVES]; /* the newest measurements, of which one was made in its collection */
+        uint64_t n_lives;      /* ever */
 };
 
 void census_clear(struct census_state *c);
@@ -53,6 +60,9 @@ bool census_grows(const struct model *m);
 void census_prefetch(const struct model *m, const struct hw_event *events, size_t n);
 void census_row_stack(struct model *m, const struct hw_event *e);
 void census_end(struct model *m, const struct hw_event *e);
+
+/* Live data was measured, at the end of a collection. */
+void census_live(struct model *m, uint64_t time_ns, uint64_t bytes);
 
 /* The heap profile restarts, or the run ended: an open sample is passed on. */
 void census_close(struct model *m);

@@ -50,6 +50,7 @@ void gc_clear(struct model *m)
         forget_generations(&m->gc);
         m->gc = (struct gc){
                 .generations = generations,
+                .sync_total_ns = UNKNOWN_U64,
                 .major_copied_bytes = UNKNOWN_U64,
                 .max_slop_bytes = UNKNOWN_U64,
                 .slop_bytes = UNKNOWN_U64,
@@ -122,11 +123,50 @@ void gc_begin_watching(struct model *m)
                         model_add_fact(m, id, 0);
 }
 
+static double share_of(double part_ns, uint64_t from_ns, uint64_t to_ns)
+{
+        if (to_ns <= from_ns)
+                return -1;
+        double share = part_ns / (double)(to_ns - from_ns);
+        return share > 1 ? 1 : share;
+}
+
+/* What was waited for capabilities to stop before a collection that began at `time_ns`. */
+static void count_sync(struct model *m, uint64_t time_ns, uint64_t sync_ns)
+{
+        struct gc_sync_second *s = &m->gc_state.syncs[time_ns / NS_PER_S % GC_SYNC_SECONDS];
+
+        m->gc.sync_total_ns += sync_ns;
+        if (s->second > time_ns / NS_PER_S)
+                return;
+        if (s->second < time_ns / NS_PER_S)
+                *s = (struct gc_sync_second){ .second = time_ns / NS_PER_S };
+        s->sync_ns += sync_ns;
+}
+
+/* The share of the last 10 s of events. A runtime without threads has nothing to wait for. */
+static void refresh_sync(struct model *m, uint64_t now_ns)
+{
+        const uint64_t from_ns = sub_sat(now_ns, SHARE_SPAN_NS), first_ns = m->clock.first_ns;
+        uint64_t sum = 0;
+
+        if (m->gc.sync_total_ns == UNKNOWN_U64 && m->run.rts_way[0] && !m->run.threaded)
+                m->gc.sync_total_ns = 0;
+        if (m->gc.sync_total_ns == UNKNOWN_U64)
+                return;
+        for (unsigned i = 0; i < GC_SYNC_SECONDS; i++)
+                if (m->gc_state.syncs[i].second * NS_PER_S >= from_ns)
+                        sum += m->gc_state.syncs[i].sync_ns;
+        const double share = share_of((double)sum, from_ns > first_ns ? from_ns : first_ns, now_ns);
+        if (share >= 0)
+                model_set_fact(m, CARRIED_GC_SYNC_SHARE, now_ns, share);
+}
+
 /* Adds the pause of a collection, and decides whose it is. */
 static void count_pause(struct model *m, struct generation *g, struct collection *c)
 {
         if (c->sync_ns != UNKNOWN_U64)
-                m->gc.sync_total_ns += c->sync_ns;
+                count_sync(m, sub_sat(c->end_time_ns, c->pause_ns == UNKNOWN_U64 ? 0 : c->pause_ns), c->sync_ns);
         if (c->pause_ns == UNKNOWN_U64)
                 return;
         const uint64_t from_ns = sub_sat(c->end_time_ns, c->pause_ns);
@@ -225,8 +265,11 @@ void gc_request(struct model *m, const struct hw_event *e)
 {
         struct cap_state *cap = see_capability(m, e);
 
-        if (cap)
-                cap->gc_request_ns = e->time_ns;
+        if (!cap)
+                return;
+        cap->gc_request_ns = e->time_ns;
+        if (m->gc.sync_total_ns == UNKNOWN_U64)
+                m->gc.sync_total_ns = 0;
 }
 
 void gc_start(struct model *m, const struct hw_event *e)
@@ -290,14 +333,6 @@ void gc_end(struct model *m, const struct hw_event *e)
                 cap->collection.pause_ns = spent;
         }
         finish(m, cap);
-}
-
-static double share_of(double part_ns, uint64_t from_ns, uint64_t to_ns)
-{
-        if (to_ns <= from_ns)
-                return -1;
-        double share = part_ns / (double)(to_ns - from_ns);
-        return share > 1 ? 1 : share;
 }
 
 /* False: this log has the collections themselves. */
@@ -391,5 +426,6 @@ bool gc_refresh(struct model *m, uint64_t now_ns)
         }
         m->gc.share = share_of((double)recent.cell.n * recent.cell.mean, from > first ? from : first, now_ns);
         m->gc.share_run = share_of((double)m->gc.pause_total_ns - watched, first, now_ns);
+        refresh_sync(m, now_ns);
         return m->gc.share < share || m->gc.share > share || m->gc.share_run < share_run || m->gc.share_run > share_run;
 }

@@ -32,10 +32,17 @@ struct gc_censuses {
         uint32_t next_collection, next_time;
 };
 
+#define GC_SYNC_SECONDS 12u /* of the last 10 s, begun ones too */
+
+struct gc_sync_second {
+        uint64_t second, sync_ns; /* since event time 0 */
+};
+
 struct gc_state {
         struct gc_censuses censuses;
         uint64_t newest_end_ns; /* of the collection whose slop and fragmentation are kept */
         bool seen;              /* any event of class g: shares are known */
+        struct gc_sync_second syncs[GC_SYNC_SECONDS];
         uint64_t mark_begin_ns, sync_begin_ns, sweep_begin_ns; /* nonmoving: UNKNOWN_U64 outside the phase */
         bool new_cycle;                                        /* the next row of a nonmoving census begins a new one */
 };

@@ -158,6 +158,7 @@ void heap_live(struct model *m, const struct hw_event *e)
         raise(&h->max_live_bytes, bytes);
         h->live_samples++;
         model_add_fact(m, CARRIED_LIVE_SUM, (double)bytes);
+        census_live(m, e->time_ns, bytes);
         h->size_factor = fmax(h->size_factor, size_factor(m));
         model_sample(m, SERIES_LIVE, e->time_ns, bytes);
         m->changes |= MODEL_HEAP;

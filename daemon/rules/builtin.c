@@ -109,6 +109,14 @@ const char *const builtin_rules[] = {
         LINE "labels: {severity: warning}\n"
         NOTES "'{{target}} spends {{value}} of its time collecting garbage, heap censuses not counted'\n"
 
+        RULE "gc-sync\n"
+        LINE "expr: gc_sync_share > 10%\n"
+        LINE "for: 1m\n"
+        LINE "until: gc_sync_share < 5%\n"
+        LINE "labels: {severity: warning}\n"
+        NOTES "'{{target}} spends {{value}} of its time waiting for capabilities to stop before collections: an unsafe "
+              "foreign call, or a loop that allocates nothing, holds one'\n"
+
         RULE "gc-events-missing\n"
         LINE "expr: gc_events_missing\n"
         LINE "labels: {severity: warning}\n"

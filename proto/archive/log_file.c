@@ -40,6 +40,7 @@ struct log_file {
         bool over;       /* no more bytes of the log */
         const char *damage;
         char damage_text[224];
+        bool ended; /* gzip: a member, so padding may follow */
 
         struct cutout *cutout; /* of a recording: then there is no file */
         uint64_t step_ns;      /* in which it was judged when it was recorded; 0: not known */
@@ -93,9 +94,21 @@ static bool damaged(struct log_file *f, const char *method, const char *why)
         return false;
 }
 
+/* Behind a member: zeros fill the blocks of tapes and disks, and mean nothing (as to gzip). */
+static void skip_padding(struct log_file *f)
+{
+        while (f->at < f->n && f->input[f->at] == 0)
+                f->at++;
+}
+
 static bool unpack_gzip(struct log_file *f, void *buffer, size_t size, size_t *ret_n)
 {
         z_stream *z = &f->zlib;
+
+        if (f->ended && !f->inside)
+                skip_padding(f);
+        if (f->at == f->n)
+                return true;
 
         z->next_in = f->input + f->at;
         z->avail_in = (uInt)(f->n - f->at);
@@ -108,6 +121,7 @@ static bool unpack_gzip(struct log_file *f, void *buffer, size_t size, size_t *r
         *ret_n = room - z->avail_out;
         if (r == Z_STREAM_END) {
                 f->inside = false;
+                f->ended = true;
                 return inflateReset(z) == Z_OK;
         }
         return r == Z_OK || r == Z_BUF_ERROR || damaged(f, "gzip", "is damaged");
@@ -299,7 +313,7 @@ static int detect_format(struct log_file *f)
 static void report_text_damage(struct log_file *f)
 {
         const struct text_damage *d = text_log_damage(f->text);
-        char lines[128] = "", stopped[64] = "";
+        char lines[160] = "", stopped[64] = "";
 
         if ((!d->lines && !f->text_stopped) || f->damage)
                 return;

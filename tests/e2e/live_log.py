@@ -9,7 +9,7 @@
 import struct
 import time
 
-GC_START, GC_END, GC_STATS = 9, 10, 53
+GC_START, GC_END, REQUEST_SEQ_GC, GC_STATS = 9, 10, 11, 53
 PROGRAM_ARGS, PROGRAM_ENV = 30, 31
 BLOCK_MARKER, CAPSET_CREATE, WALL_CLOCK_TIME, HEAP_ALLOCATED, HEAP_SIZE, HEAP_LIVE, HEAP_INFO = 18, 25, 43, 49, 50, 51, 52
 USER_MARKER = 58
@@ -17,7 +17,7 @@ PROFILE_BEGIN, SAMPLE_BEGIN, SAMPLE_ROW, SAMPLE_END = 160, 162, 164, 165
 OUTSIDE_GENERATION, OUTSIDE_COLLECTIONS = 250, 251
 NO_CAPABILITY = 0xFFFF
 VARIABLE = 0xFFFF
-SIZES = {GC_START: 0, GC_END: 0, GC_STATS: 58, PROGRAM_ARGS: VARIABLE, PROGRAM_ENV: VARIABLE, USER_MARKER: VARIABLE, PROFILE_BEGIN: VARIABLE, SAMPLE_BEGIN: 8, SAMPLE_ROW: VARIABLE, SAMPLE_END: 8, BLOCK_MARKER: 14, CAPSET_CREATE: 6, WALL_CLOCK_TIME: 16, HEAP_ALLOCATED: 12, HEAP_SIZE: 12, HEAP_LIVE: 12, HEAP_INFO: 38,
+SIZES = {REQUEST_SEQ_GC: 0, GC_START: 0, GC_END: 0, GC_STATS: 58, PROGRAM_ARGS: VARIABLE, PROGRAM_ENV: VARIABLE, USER_MARKER: VARIABLE, PROFILE_BEGIN: VARIABLE, SAMPLE_BEGIN: 8, SAMPLE_ROW: VARIABLE, SAMPLE_END: 8, BLOCK_MARKER: 14, CAPSET_CREATE: 6, WALL_CLOCK_TIME: 16, HEAP_ALLOCATED: 12, HEAP_SIZE: 12, HEAP_LIVE: 12, HEAP_INFO: 38,
          OUTSIDE_GENERATION: 24, OUTSIDE_COLLECTIONS: 20}
 
 
@@ -74,14 +74,15 @@ class LiveLog:
         self._append(self._block(self._event(HEAP_SIZE, struct.pack(">IQ", 0, 3 * n_bytes if heap is None else heap), at) +
                                  self._event(HEAP_LIVE, struct.pack(">IQ", 0, n_bytes), at), at))
 
-    def collection(self, at_ns, pause_ns, fragmentation=0, heap=None):
-        """A major collection that ended then; `heap`: the size of the heap after it."""
-        events = self._event(GC_START, b"", at_ns - pause_ns)
+    def collection(self, at_ns, pause_ns, fragmentation=0, heap=None, sync_ns=None):
+        """A major collection that ended then; `heap`: the size of the heap after it; `sync_ns`: how long capabilities were waited for."""
+        events = b"" if sync_ns is None else self._event(REQUEST_SEQ_GC, b"", at_ns - pause_ns - sync_ns)
+        events += self._event(GC_START, b"", at_ns - pause_ns)
         events += self._event(GC_STATS, struct.pack(">IHQQQIQQQ", 0, 1, 0, 0, fragmentation, 1, 0, 0, 0), at_ns)
         events += self._event(GC_END, b"", at_ns)
         if heap is not None:
             events += self._event(HEAP_SIZE, struct.pack(">IQ", 0, heap), at_ns)
-        self._append(self._block(events, at_ns, at_ns - pause_ns))
+        self._append(self._block(events, at_ns, at_ns - pause_ns - (sync_ns or 0)))
 
     def allocated(self, n_bytes, at_ns=None):
         """So much has been allocated since the program's start."""

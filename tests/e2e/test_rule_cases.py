@@ -44,7 +44,7 @@ def write_log(path, interval, bands=None, **series):
         at = (i + 1) * number(interval)
         now = {name: s[i] for name, s in series.items() if i < len(s)}
         if now.get("pause") is not None:
-            log.collection(at, now["pause"], now.get("fragmentation", 0), now.get("heap"))
+            log.collection(at, now["pause"], now.get("fragmentation", 0), now.get("heap"), now.get("sync"))
         if now.get("live") is not None:
             log.live(now["live"], at, now.get("heap"))
         rows = {name: b[i] for name, b in bands.items() if i < len(b) and b[i] is not None}
@@ -92,6 +92,7 @@ MADE = {
     "long pauses": (dict(interval="5s", heap="1GiBx300", pause="300msx300"), [], {"gc-pauses"}),
     "short pauses": (dict(interval="5s", heap="1GiBx300", pause="20msx300"), [], set()),
     "much time in collections": (dict(interval="1s", heap="1GiBx1000", pause="150ms 500msx1000"), [], {"gc-pauses", "gc-share"}),
+    "an unsafe call that every collection waits for": (dict(interval="1s", heap="1GiBx300", pause="10msx300", sync="150msx200 1msx100"), [], {"gc-sync"}),
     "little time in collections": (dict(interval="1s", heap="1GiBx1000", pause="50msx1000"), [], set()),
 }
 STATES = {
@@ -134,7 +135,7 @@ def test_builtin_rules_of_real_logs(name, directory):
 def test_every_builtin_rule_has_a_case():
     rules = {line.split()[1] for line in client("rules", "list").stdout.decode().splitlines()}
     cases = [case[-1] for case in (*MADE.values(), *LOGGED.values())]
-    assert len(rules) == 19
+    assert len(rules) == 20
     for rule in rules - {"stream-stalled", "recording-paused", "failed", "crashed", "resident-growth", "threads-pile-up", "off-heap-growth", "heap-limit-met"}:
         assert any(rule in fired for fired in cases) and any(rule not in fired for fired in cases), rule
 

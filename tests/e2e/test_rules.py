@@ -89,7 +89,7 @@ def test_list_and_explain(directory):
     assert "gc-pauses (collections, warning, built in, changed)" in told and "for 1h 00m" in told
     everything = client("rules", "list", "--explain").stdout.decode()
     for rule in ("leak", "leaking-band", "memory-runs-out-soon", "memory-runs-out-now", "heap-limit-met", "off-heap-growth",
-                 "fragmentation", "gc-pauses", "gc-share", "gc-events-missing", "crashed", "failed", "restart-loop",
+                 "fragmentation", "gc-pauses", "gc-share", "gc-sync", "gc-events-missing", "crashed", "failed", "restart-loop",
                  "stream-stalled", "stream-damaged", "recording-paused"):
         assert f"\n{rule} (" in "\n" + everything
 

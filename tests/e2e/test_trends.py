@@ -288,4 +288,4 @@ def test_old_live_data_have_their_age(directory):
     assert "last major collection" not in said, said
     log.marker("goes on", 100 * 10**9)
     said = subprocess.run([CLIENT, "trend", log.path], capture_output=True, text=True, check=True).stdout
-    assert "  live   measured by the last major collection, 1m 30s before the end" in said, said
+    assert "  age    live data was measured by the last major collection, 1m 30s before the end" in said, said
