@@ -101,7 +101,7 @@ static void print(struct reading *r, const struct world_target *t)
         if (r->printed++ && !r->request->json)
                 fputc('\n', stdout);
         if (r->request->json)
-                trend_json(stdout, t);
+                trend_json(stdout, t, show.live);
         else
                 trend_text(stdout, t, &show);
         if (worst > r->worst)

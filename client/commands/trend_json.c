@@ -62,11 +62,11 @@ static void put_live(struct json_out *j, const struct world_target *t)
 }
 
 /* What keeps what grows alive, if an alert has found that out; kept with bundles. */
-static void put_why(struct json_out *j, const struct world_target *t)
+static void put_why(struct json_out *j, const struct world_target *t, bool live)
 {
         struct answers answers;
 
-        answers_of(&answers, t, !trend_is_over(t));
+        answers_of(&answers, t, !trend_is_over(t, live));
         const struct target_answer *why = &answers.answer[QUESTION_WHY];
         if (!why->text[0])
                 return;
@@ -77,7 +77,7 @@ static void put_why(struct json_out *j, const struct world_target *t)
         json_close(j, '}');
 }
 
-void trend_json(FILE *to, const struct world_target *t)
+void trend_json(FILE *to, const struct world_target *t, bool live)
 {
         struct json_out j = { .to = to };
 
@@ -92,8 +92,8 @@ void trend_json(FILE *to, const struct world_target *t)
                 json_none(&j);
         put_labels(&j, t);
         put_live(&j, t);
-        census_age_print(&j, t, !trend_is_over(t), true);
-        put_why(&j, t);
+        census_age_print(&j, t, !trend_is_over(t, live), true);
+        put_why(&j, t, live);
         json_close(&j, '}');
         json_newline(&j);
 }

@@ -418,21 +418,22 @@ static struct rate_unit unit_of_rows(const struct world_target *t)
 }
 
 /* Whether its last numbers are those at its end: the collection at exit may have freed most of what it held. */
-bool trend_is_over(const struct world_target *t)
+bool trend_is_over(const struct world_target *t, bool live)
 {
         const Hw__Target *state = t->target;
 
-        return state && state->has_state &&
-               (state->state == HW__TARGET__STATE__STATE_ENDED || state->state == HW__TARGET__STATE__STATE_FAILED ||
-                state->state == HW__TARGET__STATE__STATE_CRASHED);
+        return !live ||
+               (state && state->has_state &&
+                (state->state == HW__TARGET__STATE__STATE_ENDED || state->state == HW__TARGET__STATE__STATE_FAILED ||
+                 state->state == HW__TARGET__STATE__STATE_CRASHED));
 }
 
-static void print_census(FILE *to, const struct world_target *t)
+static void print_census(FILE *to, const struct world_target *t, bool live)
 {
         struct census_age age;
         char line[CENSUS_LINE];
 
-        census_age_of(&age, t, !trend_is_over(t));
+        census_age_of(&age, t, !trend_is_over(t, live));
         if (age.any)
                 sentence(to, "bands", census_age_text(line, sizeof(line), &age, t->event_time_ns));
 }
@@ -440,7 +441,7 @@ static void print_census(FILE *to, const struct world_target *t)
 #define OLD_NS (UINT64_C(30) * 1000000000)
 
 /* Of when live data is, where it was not measured lately: what the rows show as now is of then. */
-static void print_live_age(FILE *to, const struct world_target *t)
+static void print_live_age(FILE *to, const struct world_target *t, bool live)
 {
         const Hw__Heap *h = t->heap;
         char line[128], age[HW_NUMBER_MAX];
@@ -450,7 +451,7 @@ static void print_live_age(FILE *to, const struct world_target *t)
         (void)snprintf(line, sizeof(line), "live data was measured %s%s %s",
                        t->gc && t->gc->counted ? "" : "by the last major collection, ", /* from outside, by either */
                        hw_duration_text(age, sizeof(age), (double)(t->event_time_ns - h->live_time_ns)),
-                       trend_is_over(t) ? "before the end" : "ago");
+                       trend_is_over(t, live) ? "before the end" : "ago");
         sentence(to, "age", line);
 }
 
@@ -554,13 +555,14 @@ void trend_text(FILE *to, const struct world_target *t, const struct trend_show 
         print_answer(to, t, &answers, QUESTION_WRONG);
         if (!s)
                 return;
-        print_where(to, t, &answers, !show->live || trend_is_over(t));
-        if (!s->early || !trend_is_over(t)) /* else it was met, or nearly, and the next line says how it was */
+        print_where(to, t, &answers, trend_is_over(t, show->live));
+        if (!s->early ||
+            !trend_is_over(t, show->live)) /* else it was met, or nearly, and the next line says how it was */
                 sentence(to, "limit", s->time_to_limit ? s->time_to_limit->sentence : NULL);
         if (s->early)
                 print_answer(to, t, &answers, QUESTION_UNTIL);
         sentence(to, "live", live ? live->sentence : NULL);
-        print_live_age(to, t);
+        print_live_age(to, t, show->live);
         sentence(to, "memory", t->heap && t->heap->resident ? t->heap->resident->text : NULL);
         if (t->gc && t->gc->n_generations && !(facts_get(t, FACT_GC_SYNC) <= 0))
                 sentence(to, "waits", answers_sync_text(sync, sizeof(sync), t));
@@ -569,11 +571,11 @@ void trend_text(FILE *to, const struct world_target *t, const struct trend_show 
         if (answers.answer[QUESTION_WHY].text[0])
                 print_answer(to, t, &answers, QUESTION_WHY);
         sentence(to, "scale", s->scale ? s->scale->sentence : NULL);
-        print_census(to, t);
+        print_census(to, t, show->live);
         for (size_t i = 0; i < answers.n_caveats; i++)
                 sentence(to, "but", answers.caveats[i]);
         fprintf(to, "\n  %-*s  %-7s%12s%14s%14s%14s%12s%10s  %s\n", NAME_COLUMNS, "", "verdict",
-                !show->live || trend_is_over(t) ? "at end" : "now", "slope", "at least", "at most", "gained >=", "over",
+                trend_is_over(t, show->live) ? "at end" : "now", "slope", "at least", "at most", "gained >=", "over",
                 "since");
         print_series(to, unit, t, show);
         print_bands(to, unit, t, show);
