@@ -47,7 +47,7 @@ DAEMON_ROOMS := $(addprefix daemon/, buffer loop source image model trend rules 
                 rules/file target control)
 CLIENT_ROOMS := $(addprefix client/, cli feed history state program alerts answers \
                 console/draw console/table console/scene console/overview console/views console \
-                metrics page api http web archive diff run attach commands query convert report summary notify export)
+                metrics page api http web archive diff run attach commands query convert report summary notify export mcp)
 INSPECT_ROOMS := $(addprefix inspect/, memory graph ghc process code show watch)
 
 define read_room

@@ -40,5 +40,6 @@ extern const struct command command_heap;
 extern const struct command command_why;
 extern const struct command command_profile;
 extern const struct command command_query;
+extern const struct command command_mcp;
 
 #endif

@@ -1,0 +1,1 @@
+sources := mcp.c tools.c
