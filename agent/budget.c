@@ -15,7 +15,7 @@ static double share_at(const struct census_budget *b, int64_t now)
 }
 
 /* What a stretch of time adds. */
-static double filling(const struct census_budget *b, int64_t from, int64_t to)
+static double budget_filled_between(const struct census_budget *b, int64_t from, int64_t to)
 {
         int64_t until = rise_until(&b->rise);
         int64_t middle = until < from ? from : until > to ? to : until;
@@ -30,10 +30,10 @@ static int64_t within_limits(const struct census_budget *b, double left)
         return (int64_t)(left > (double)BUDGET_SAVED_NS ? (double)BUDGET_SAVED_NS : left < least ? least : left);
 }
 
-static void fill(struct census_budget *b, int64_t now)
+static void fill_budget(struct census_budget *b, int64_t now)
 {
         if (now > b->filled_ns)
-                b->left_ns = within_limits(b, (double)b->left_ns + filling(b, b->filled_ns, now));
+                b->left_ns = within_limits(b, (double)b->left_ns + budget_filled_between(b, b->filled_ns, now));
         b->filled_ns = now;
 }
 
@@ -50,7 +50,7 @@ void budget_set_longest(struct census_budget *b, int64_t longest_ns)
 
 void budget_set_share(struct census_budget *b, int64_t now, double share)
 {
-        fill(b, now);
+        fill_budget(b, now);
         b->share = share;
 }
 
@@ -71,7 +71,7 @@ int64_t budget_wait(const struct census_budget *b, int64_t now)
 
         if (b->share <= 0)
                 return 0;
-        fill(&then, now);
+        fill_budget(&then, now);
         const int64_t missing = needed_ns(b) - then.left_ns;
         return missing <= 0 ? 0 : (int64_t)((double)missing / share_at(b, now)) + 1;
 }
@@ -80,7 +80,7 @@ void budget_spend(struct census_budget *b, int64_t now)
 {
         int64_t cost;
 
-        fill(b, now);
+        fill_budget(b, now);
         b->expected_ns = budget_predict(b, &cost) ? cost : 0;
         b->charged_ns = b->expected_ns > 0 ? b->expected_ns : UNKNOWN_NS;
         b->left_ns = within_limits(b, (double)(b->left_ns - b->charged_ns));
@@ -107,7 +107,7 @@ static void learn_cost(struct census_budget *b, int64_t now, const struct census
         const int64_t pause_ns = (int64_t)f->pause_ns;
         uint64_t n = f->known - b->seen.known;
 
-        fill(b, now);
+        fill_budget(b, now);
         if (b->expected_ns > 0 && is_surprise(b, pause_ns))
                 b->ended_ns = pause_ns;
         b->costs[b->n_costs % BUDGET_COSTS].pause_ns = f->pause_ns;
@@ -122,7 +122,7 @@ void budget_learn(struct census_budget *b, int64_t now, const struct census_fact
 {
         if (facts->known > b->seen.known)
                 learn_cost(b, now, facts);
-        fill(b, now);
+        fill_budget(b, now);
         if (facts->lives != b->seen.lives)
                 rise_add(&b->rise, now, facts->live_bytes, facts->promoted_before_bytes);
         rise_promoted(&b->rise, now, facts->promoted_bytes);

@@ -90,7 +90,7 @@ void control_on_request(void (*wake)(void))
         c.wake = wake;
 }
 
-static bool enqueue(const struct request *r)
+static bool enqueue_request(const struct request *r)
 {
         bool room;
 
@@ -130,7 +130,7 @@ void control_post(const char *line, int connection)
                 control_reply(&r, false, error.text);
         else if (r.verb == REQUEST_TRACER)
                 control_reply(&r, allow_tracer(connection, &error), error.text);
-        else if (!c.wake || !enqueue(&r))
+        else if (!c.wake || !enqueue_request(&r))
                 control_reply(&r, false, "busy");
         else
                 c.wake();

@@ -51,7 +51,7 @@ void given_forget(struct given *g)
         *g = (struct given){ 0 };
 }
 
-static void refuse(uint32_t id, const char *why)
+static void refuse_census(uint32_t id, const char *why)
 {
         control_reply(&(struct request){ .id = id }, false, why);
 }
@@ -64,7 +64,7 @@ void given_add(struct given *g, size_t n)
         if (g->left > 0)
                 return;
         if (!given_check(g->chunk->bytes + BLOCK_MARKER_BYTES, g->chunk->size - BLOCK_MARKER_BYTES, &error)) {
-                refuse(g->id, error.text);
+                refuse_census(g->id, error.text);
                 given_forget(g);
                 return;
         }
@@ -139,7 +139,7 @@ static uint64_t number_of(const uint8_t *begin)
         return outside_census_spread(given, &unused) ? given : OUTSIDE_CENSUS;
 }
 
-static void stamp(struct chunk *c, uint64_t at_ns)
+static void stamp_chunk(struct chunk *c, uint64_t at_ns)
 {
         uint8_t *events = c->bytes + BLOCK_MARKER_BYTES;
         const size_t size = c->size - BLOCK_MARKER_BYTES;
@@ -166,7 +166,7 @@ struct chunk *given_make_block(uint64_t block_ns)
         if (block_ns <= w.after_ns)
                 return NULL;
         w.chunk = NULL;
-        stamp(c, block_ns);
+        stamp_chunk(c, block_ns);
         return c;
 }
 
@@ -174,7 +174,7 @@ void given_refuse(const char *why)
 {
         if (!w.chunk)
                 return;
-        refuse(w.id, why);
+        refuse_census(w.id, why);
         chunk_release(w.chunk);
         w.chunk = NULL;
 }

@@ -100,7 +100,7 @@ static void report_error(const char *error)
 
 /* ----------------------------------------------------------------------- hooks */
 
-static int begin(void)
+static int start_agent(void)
 {
         int r = server_start();
 
@@ -150,7 +150,7 @@ static void on_defaults(void)
         }
         runtime_read_defaults();
         writer_replace_file(&rts.FileEventLogWriter);
-        if (begin() != 0)
+        if (start_agent() != 0)
                 return;
         if (!runtime_kind.log) {
                 synthetic_begin(a.setup.version, runtime_kind.threaded, 0);
@@ -228,7 +228,7 @@ static void serve_child(void)
         }
         leave_parent();
         runtime_correct_clock_of_child();
-        if (begin() != 0) {
+        if (start_agent() != 0) {
                 a.child = a.declined = true;
                 writer_mute(true);
                 server_abandon();
@@ -352,7 +352,7 @@ static bool find_symbols(void)
         return symbols_find_given(a.setup.settings.symbols, a.setup.version, sizeof(a.setup.version)) || found;
 }
 
-static bool understand(struct error *error)
+static bool find_runtime(struct error *error)
 {
         if (!runtime_classify(&rts, &runtime_kind, error))
                 return false;
@@ -365,7 +365,7 @@ static bool understand(struct error *error)
         return true;
 }
 
-static void prepare(void)
+static void prepare_agent(void)
 {
         if (a.prepared)
                 return;
@@ -376,12 +376,12 @@ static void prepare(void)
         a.prepared = true;
 }
 
-static bool ready(struct error *error)
+static bool is_runtime_ready(struct error *error)
 {
         if (!server_open(&a.setup.settings, error))
                 return false;
         a.setup.forked = false; /* its runtime is up by now */
-        prepare();
+        prepare_agent();
         return true;
 }
 
@@ -414,12 +414,12 @@ __attribute__((constructor)) static void agent_begin(void)
         }
         if (runtime_up())
                 return; /* attached: it begins with heapwatch_agent_attach */
-        good = good && understand(&error);
+        good = good && find_runtime(&error);
         if (good && a.setup.settings.off) {
                 clean_environment();
                 return;
         }
-        good = good && rts.setupRtsFlags.address && syscall_filter_allows(&error) && ready(&error);
+        good = good && rts.setupRtsFlags.address && syscall_filter_allows(&error) && is_runtime_ready(&error);
         if (good && !put_hooks(rts.defaultRtsConfig.address, true)) {
                 error_set(&error, "the runtime's configuration cannot be written");
                 server_abandon();
@@ -457,7 +457,7 @@ AGENT_EXPORT int heapwatch_agent_attach(const char *settings, char *answer, size
                 server_abandon(); /* it was loaded too late for the hooks of the start */
         runtime_correct_clock_of_child();
         a.setup.attached = true;
-        if (!parsed || !(a.on || understand(&error)) || !syscall_filter_allows(&error) || !ready(&error)) {
+        if (!parsed || !(a.on || find_runtime(&error)) || !syscall_filter_allows(&error) || !is_runtime_ready(&error)) {
                 snprintf(answer, answer_size, "%s", error.text);
                 return AGENT_REFUSED;
         }
@@ -467,7 +467,7 @@ AGENT_EXPORT int heapwatch_agent_attach(const char *settings, char *answer, size
                 server_abandon();
                 return AGENT_REFUSED;
         }
-        if (begin() != 0) {
+        if (start_agent() != 0) {
                 snprintf(answer, answer_size, "cannot start a thread");
                 server_abandon();
                 return AGENT_REFUSED;

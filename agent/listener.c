@@ -64,7 +64,7 @@ static bool default_path(char *out, size_t size, struct error *error)
  * long as this process lives, with a lock that a child does not inherit, and by flock(2), until the last child that it
  * has forked is gone or executes another program.
  */
-static bool claim(struct listener *l, struct error *error)
+static bool claim_socket(struct listener *l, struct error *error)
 {
         char pid[32];
         int n = snprintf(pid, sizeof(pid), "%ld\n", (long)getpid());
@@ -100,7 +100,7 @@ static bool path_beside(struct listener *l, struct error *error)
 
 static bool set_path(struct listener *l, const struct agent_settings *s, struct error *error)
 {
-        if (!s->once || claim(l, error))
+        if (!s->once || claim_socket(l, error))
                 return true;
         return s->follow && !error->text[0] && path_beside(l, error);
 }
@@ -236,7 +236,7 @@ bool listener_open(struct listener *l, struct error *error)
         return false;
 }
 
-static bool allowed(const struct listener *l, int fd)
+static bool is_peer_allowed(const struct listener *l, int fd)
 {
         struct ucred peer;
         socklen_t size = sizeof(peer);
@@ -251,7 +251,7 @@ int listener_accept(struct listener *l)
 
         while (descriptor_ours(&l->socket) &&
                (fd = accept4(l->socket.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0) {
-                if (allowed(l, fd))
+                if (is_peer_allowed(l, fd))
                         return fd;
                 (void)close(fd);
         }

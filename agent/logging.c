@@ -63,7 +63,7 @@ void logging_prepare(void)
                                                         "a writer of its own");
 }
 
-static bool join(struct error *error)
+static bool join_started_log(struct error *error)
 {
         if (!l.own_read)
                 return error_set(error, "%s", l.own_not_joined.text);
@@ -97,7 +97,7 @@ bool logging_start(struct error *error)
         if (!runtime_kind.log)
                 synthetic_begin(l.version, runtime_kind.threaded, runtime_elapsed_ns());
         else if (runtime_logs())
-                return join(error);
+                return join_started_log(error);
         else if (!runtime_start_log(l.classes, error))
                 return false;
         else

@@ -4,7 +4,7 @@
  * only if exactly one such pointer is there: a malloc_state, whose 127 bins are each empty (a list of themselves) or
  * not, most of them empty. Another allocator, or a glibc whose arenas look otherwise, has none, and nothing is changed.
  */
-#include "agent/malloc_arena.h"
+#include "agent/thread.h"
 
 #include <dlfcn.h>
 #include <link.h>

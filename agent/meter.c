@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "agent/meter.h"
+#include "agent/preamble.h"
 
 #include <stdbool.h>
 

@@ -126,7 +126,7 @@ static void census_for_request(int64_t now)
         runtime_census();
 }
 
-static void turn(void)
+static void run_turn(void)
 {
         int64_t now = thread_now_ns();
         bool request, flush_due = timetable_flush(&p.timetable, now) || p.flush_now;
@@ -160,7 +160,7 @@ static bool request_start(void)
 }
 
 /* The runtime's start is over. */
-static void begin(void)
+static void start_pace(void)
 {
         const struct server_facts facts = server_facts();
 
@@ -179,7 +179,7 @@ static void wait_for(int64_t ns)
         (void)pthread_cond_timedwait(&p.changed, &p.lock, &until);
 }
 
-static void run(void)
+static void run_pace(void)
 {
         pthread_mutex_lock(&p.lock);
         while (!p.ending && !(p.setup.forked ? runtime_up_after_fork() : runtime_up()))
@@ -187,19 +187,19 @@ static void run(void)
         if (!p.ending && rts_flag(&rts.rts_shutdown, false))
                 p.ending = true; /* attached, and too late */
         if (!p.ending)
-                begin();
+                start_pace();
         while (!p.ending) {
                 int64_t ns = timetable_until_due(&p.timetable, thread_now_ns());
                 if (ns > 0 && !p.flush_now && !p.census_now)
                         wait_for(ns);
                 if (!p.ending)
-                        turn();
+                        run_turn();
         }
         pthread_mutex_unlock(&p.lock);
 }
 
 /* From the server's thread: there is a request. */
-static void wake(void)
+static void wake_pace(void)
 {
         pthread_mutex_lock(&p.lock);
         pthread_cond_broadcast(&p.changed);
@@ -232,8 +232,8 @@ int pace_start(const struct pace_setup *setup)
         });
         p.waiting = !runtime_kind.threaded && request_start();
         thread_condition_init(&p.changed);
-        control_on_request(wake);
-        int r = thread_start(&p.thread, "heapwatch-pace", run);
+        control_on_request(wake_pace);
+        int r = thread_start(&p.thread, "heapwatch-pace", run_pace);
         p.started = r == 0;
         return r;
 }

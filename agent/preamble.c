@@ -140,8 +140,8 @@ static void forget_labels(struct preamble *p, struct definitions *d)
 }
 
 /* Buffers are flushed one after the other, so an event may be older than what has come before it. */
-static void keep(struct preamble *p, unsigned type, uint16_t capability, uint64_t at_ns, const uint8_t *bytes,
-                 size_t size)
+static void store_event(struct preamble *p, unsigned type, uint16_t capability, uint64_t at_ns, const uint8_t *bytes,
+                        size_t size)
 {
         struct definitions *d = list_of(p, type == EVENT_THREAD_LABEL ? LABELS_OF : capability);
 
@@ -218,7 +218,7 @@ static void add_event(struct preamble *p, unsigned type, uint16_t capability, co
         else if (type == EVENT_HEAP_LIVE && size >= 22)
                 meter_live(&p->meter, get_be(event + 14, 8));
         else if (is_definition(type))
-                keep(p, type, capability, at_ns, event, size);
+                store_event(p, type, capability, at_ns, event, size);
 }
 
 static void add_block(struct preamble *p, const uint8_t *marker, uint16_t *ret_capability)

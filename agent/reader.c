@@ -108,7 +108,7 @@ static void move_to_given(struct reader *r)
         given_add(&r->given, n);
 }
 
-static bool process(struct reader *r, size_t n)
+static bool process_received(struct reader *r, size_t n)
 {
         if (r->given.left > 0) {
                 given_add(&r->given, n);
@@ -132,7 +132,7 @@ bool reader_receive_requests(struct reader *r)
                                  gives ? r->given.left : sizeof(r->line) - 1 - r->line_size, MSG_DONTWAIT);
                 if (n < 0)
                         return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
-                if (n == 0 || !process(r, (size_t)n))
+                if (n == 0 || !process_received(r, (size_t)n))
                         return false;
         }
         return true;

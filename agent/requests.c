@@ -118,7 +118,7 @@ static bool start_profile(char letter)
 }
 
 /* Without a profile the log goes on, and the reason is given. */
-static bool start(void)
+static bool start_requests(void)
 {
         if (!logging_start(&current->reason))
                 return false;
@@ -138,13 +138,13 @@ static bool set_profile(char letter)
         return !letter || start_profile(letter);
 }
 
-static void act(void)
+static void execute_errand(void)
 {
         const struct request *r = &current->request;
 
         switch (r->verb) {
         case REQUEST_START:
-                current->ok = start();
+                current->ok = start_requests();
                 break;
         case REQUEST_STOP:
                 current->ok = logging_stop(&current->reason);
@@ -167,7 +167,7 @@ static void act(void)
 }
 
 /* Of the heap profile that it begins; 0: none. */
-static char begins(const struct errand *e)
+static char start_answer(const struct errand *e)
 {
         if (e->request.verb == REQUEST_START)
                 return e->heap;
@@ -175,7 +175,7 @@ static char begins(const struct errand *e)
 }
 
 /* The log goes on as it is. */
-static void refuse(struct errand *e)
+static void refuse_errand(struct errand *e)
 {
         error_set(&e->reason, NO_PROFILE, refused);
         e->ok = e->request.verb == REQUEST_START;
@@ -193,15 +193,15 @@ void requests_carry_out(struct errand *e)
 {
         current = e;
         e->reason.text[0] = '\0';
-        refused = begins(e) ? logging_refuses_profile() : NULL;
+        refused = start_answer(e) ? logging_refuses_profile() : NULL;
         if (e->request.verb == REQUEST_STOP)
                 logging_flush();
         if (e->request.verb == REQUEST_START)
                 logging_prepare();
         if (refused && logging_runs())
-                refuse(e);
+                refuse_errand(e);
         else
-                runtime_stopped(act);
+                runtime_stopped(execute_errand);
 }
 
 void requests_answer(const struct errand *e)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "agent/rise.h"
+#include "agent/budget.h"
 
 #include <string.h>
 

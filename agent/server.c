@@ -114,7 +114,7 @@ static void reader_gone(struct reader *r)
         pthread_mutex_unlock(&s.descriptors);
 }
 
-static void give(struct reader *r, struct chunk *c)
+static void queue_for_reader(struct reader *r, struct chunk *c)
 {
         if (r->socket.fd < 0 && !s.came && !reader_has_room(r, c->size))
                 reader_gone(r); /* nobody came: the first reader will get what a later one gets */
@@ -126,7 +126,7 @@ static void give_all(struct chunk *c)
 {
         for (unsigned i = 0; i < AGENT_READERS; i++)
                 if (s.readers[i].used)
-                        give(&s.readers[i], c);
+                        queue_for_reader(&s.readers[i], c);
 }
 
 /* Reports to all readers what the queue dropped. */
@@ -155,7 +155,7 @@ static void queue_message(const struct chunk *text)
 
         for (unsigned i = 0; c && i < AGENT_READERS; i++)
                 if (s.readers[i].used && (log || s.readers[i].asks))
-                        give(&s.readers[i], c);
+                        queue_for_reader(&s.readers[i], c);
         chunk_release(c);
 }
 
@@ -234,7 +234,7 @@ static void queue_chunks(struct chunk *list)
 /* ------------------------------------------------------------------- sockets */
 
 /* The one that waits for the first reader, or a free one. */
-static struct reader *place(void)
+static struct reader *find_free_reader(void)
 {
         for (unsigned i = 0; i < AGENT_READERS; i++)
                 if (s.readers[i].used && s.readers[i].socket.fd < 0)
@@ -247,7 +247,7 @@ static struct reader *place(void)
 
 static void accept_reader(int fd)
 {
-        struct reader *r = place();
+        struct reader *r = find_free_reader();
 
         if (!r) {
                 (void)close(fd);
@@ -314,7 +314,7 @@ static bool is_filtered(void)
 }
 
 /* Serves all readers; returns whether something still waits for one of them. */
-static bool serve(void)
+static bool serve_once(void)
 {
         bool waiting = false;
 
@@ -335,7 +335,7 @@ static bool serve(void)
 /* -------------------------------------------------------------------- thread */
 
 /* After the end of the log: whether to go on for readers. */
-static bool linger(bool waiting, int64_t since_ns)
+static bool linger_for_readers(bool waiting, int64_t since_ns)
 {
         if (s.open_at_ns != 0 || s.filtered)
                 return false; /* no reader can come */
@@ -344,7 +344,7 @@ static bool linger(bool waiting, int64_t since_ns)
         return s.readers[0].used && s.readers[0].count > 0 && since_ns < s.settings.await_ns;
 }
 
-static void run(void)
+static void run_server(void)
 {
         int64_t closed_ns = 0;
         bool waiting = false;
@@ -353,12 +353,12 @@ static void run(void)
                 bool closed = queue_closed();
                 queue_chunks(queue_receive(waiting || closed ? BUSY_NS : IDLE_NS));
                 open_if_due();
-                waiting = serve();
+                waiting = serve_once();
                 if (!closed)
                         continue;
                 if (closed_ns == 0)
                         closed_ns = thread_now_ns();
-                if (!linger(waiting, thread_now_ns() - closed_ns))
+                if (!linger_for_readers(waiting, thread_now_ns() - closed_ns))
                         break;
                 struct timespec pause = { 0, 1000000 };
                 nanosleep(&pause, NULL); /* the queue is closed: it does not make us wait any more */
@@ -375,7 +375,7 @@ static void run(void)
 int server_start(void)
 {
         read_surroundings(); /* the first census is due soon, and its pause is predicted by them */
-        int r = thread_start(&s.thread, "heapwatch-io", run);
+        int r = thread_start(&s.thread, "heapwatch-io", run_server);
 
         s.running = r == 0;
         return r;

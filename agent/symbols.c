@@ -53,19 +53,19 @@ struct image {
         uintptr_t bias;
 };
 
-static bool inside(const struct image *m, uint64_t offset, uint64_t size)
+static bool is_inside(const struct image *m, uint64_t offset, uint64_t size)
 {
         return offset <= m->size && size <= m->size - offset;
 }
 
-static bool section(const struct image *m, unsigned i, ElfW(Shdr) * ret)
+static bool read_section(const struct image *m, unsigned i, ElfW(Shdr) * ret)
 {
         uint64_t at = m->header.e_shoff + (uint64_t)i * sizeof(*ret);
 
-        if (i >= m->header.e_shnum || !inside(m, at, sizeof(*ret)))
+        if (i >= m->header.e_shnum || !is_inside(m, at, sizeof(*ret)))
                 return false;
         memcpy(ret, m->bytes + at, sizeof(*ret));
-        return ret->sh_type == SHT_NOBITS || inside(m, ret->sh_offset, ret->sh_size);
+        return ret->sh_type == SHT_NOBITS || is_inside(m, ret->sh_offset, ret->sh_size);
 }
 
 static bool open_image(struct image *m, const uint8_t *bytes, size_t size, uintptr_t bias)
@@ -84,7 +84,7 @@ struct sieve {
         uint8_t bits[65536 / 8];
 };
 
-static unsigned letters(const char *name)
+static unsigned hash_letters(const char *name)
 {
         return (unsigned)(uint8_t)name[0] << 8 | (uint8_t)name[1];
 }
@@ -93,7 +93,8 @@ static void sieve_init(struct sieve *s)
 {
         memset(s, 0, sizeof(*s));
         for (unsigned i = 0; i < rts_symbol_count; i++)
-                s->bits[letters(rts_symbol_names[i]) / 8] |= (uint8_t)(1u << letters(rts_symbol_names[i]) % 8);
+                s->bits[hash_letters(rts_symbol_names[i]) / 8] |=
+                        (uint8_t)(1u << hash_letters(rts_symbol_names[i]) % 8);
 }
 
 enum binding {
@@ -140,7 +141,7 @@ static void scan_table(const struct image *m, const ElfW(Shdr) * table, const El
                     entry.st_name + 1 >= names->sh_size || ELF64_ST_TYPE(entry.st_info) > STT_FUNC)
                         continue;
                 const char *name = text + entry.st_name;
-                if (!(sieve.bits[letters(name) / 8] & 1u << letters(name) % 8))
+                if (!(sieve.bits[hash_letters(name) / 8] & 1u << hash_letters(name) % 8))
                         continue;
                 for (unsigned i = 0; i < rts_symbol_count; i++)
                         if (!strcmp(name, rts_symbol_names[i]))
@@ -148,7 +149,7 @@ static void scan_table(const struct image *m, const ElfW(Shdr) * table, const El
         }
 }
 
-static unsigned found(void)
+static unsigned count_found(void)
 {
         unsigned n = 0;
 
@@ -166,10 +167,10 @@ unsigned symbols_scan(const uint8_t *image, size_t size, uintptr_t bias)
                 return 0;
         for (int pass = 0; pass < 2; pass++)
                 for (unsigned i = 0; i < m.header.e_shnum; i++)
-                        if (section(&m, i, &table) && table.sh_type == (pass ? SHT_DYNSYM : SHT_SYMTAB) &&
-                            section(&m, table.sh_link, &names) && names.sh_type == SHT_STRTAB)
+                        if (read_section(&m, i, &table) && table.sh_type == (pass ? SHT_DYNSYM : SHT_SYMTAB) &&
+                            read_section(&m, table.sh_link, &names) && names.sh_type == SHT_STRTAB)
                                 scan_table(&m, &table, &names);
-        return found();
+        return count_found();
 }
 
 /* ------------------------------------------------------------- GHC's version */
@@ -202,11 +203,11 @@ bool symbols_ghc_version(const uint8_t *image, size_t size, char *ret, size_t re
         struct image m;
         ElfW(Shdr) names, s;
 
-        if (!open_image(&m, image, size, 0) || !section(&m, m.header.e_shstrndx, &names) || names.sh_size == 0 ||
+        if (!open_image(&m, image, size, 0) || !read_section(&m, m.header.e_shstrndx, &names) || names.sh_size == 0 ||
             m.bytes[names.sh_offset + names.sh_size - 1] != '\0')
                 return false;
         for (unsigned i = 0; i < m.header.e_shnum; i++)
-                if (section(&m, i, &s) && s.sh_type == SHT_PROGBITS && s.sh_name < names.sh_size &&
+                if (read_section(&m, i, &s) && s.sh_type == SHT_PROGBITS && s.sh_name < names.sh_size &&
                     !strcmp((const char *)m.bytes + names.sh_offset + s.sh_name, ".comment"))
                         return version_in((const char *)m.bytes + s.sh_offset, s.sh_size, ret, ret_size);
         return false;

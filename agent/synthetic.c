@@ -74,7 +74,7 @@ static struct {
         size_t line_size;
 } y = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-static uint64_t now(void)
+static uint64_t time_since_start(void)
 {
         return (uint64_t)(thread_now_ns() - y.zero_ns);
 }
@@ -84,7 +84,7 @@ static uint64_t now(void)
 /* With an empty block of each other capability: a reader waits for what may still come of one that is silent. */
 static void send_block(void)
 {
-        const uint64_t end_ns = now();
+        const uint64_t end_ns = time_since_start();
         uint8_t empty[BLOCK_MARKER_BYTES];
 
         if (y.size == 0)
@@ -99,7 +99,7 @@ static void send_block(void)
 }
 
 /* Room for an event's payload of n bytes; a variable one has its length written. */
-static uint8_t *event(uint16_t number, uint64_t at_ns, size_t n, bool variable)
+static uint8_t *append_event(uint16_t number, uint64_t at_ns, size_t n, bool variable)
 {
         size_t whole = 10 + (variable ? 2u : 0u) + n;
         uint8_t *at;
@@ -121,7 +121,7 @@ static uint8_t *event(uint16_t number, uint64_t at_ns, size_t n, bool variable)
 /* An event of a capability set and a number of `n` bytes, as most are. */
 static void set_event(uint16_t number, uint64_t at_ns, uint64_t value, size_t n)
 {
-        uint8_t *at = event(number, at_ns, 4 + n, false);
+        uint8_t *at = append_event(number, at_ns, 4 + n, false);
 
         put_be(at, MAIN_SET, 4);
         put_be(at + 4, value, n);
@@ -129,7 +129,7 @@ static void set_event(uint16_t number, uint64_t at_ns, uint64_t value, size_t n)
 
 static void set_text(uint16_t number, const char *text, size_t n)
 {
-        uint8_t *at = event(number, now(), 4 + n, true);
+        uint8_t *at = append_event(number, time_since_start(), 4 + n, true);
 
         put_be(at, MAIN_SET, 4);
         memcpy(at + 4, text, n);
@@ -148,7 +148,7 @@ static void put_arguments(void)
 static void put_capabilities(uint32_t n)
 {
         for (; y.capabilities < n && y.capabilities < AGENT_CAPABILITIES; y.capabilities++)
-                put_be(event(CAPABILITY, now(), 2, false), y.capabilities, 2);
+                put_be(append_event(CAPABILITY, time_since_start(), 2, false), y.capabilities, 2);
 }
 
 static void put_process(const char *version, bool threaded)
@@ -156,14 +156,14 @@ static void put_process(const char *version, bool threaded)
         struct timespec wall;
         char name[64];
         int n = snprintf(name, sizeof(name), "GHC-%s %s", version, threaded ? "rts_thr" : "rts_v");
-        uint8_t *at = event(WALL_CLOCK, now(), 16, false);
+        uint8_t *at = append_event(WALL_CLOCK, time_since_start(), 16, false);
 
         clock_gettime(CLOCK_REALTIME, &wall);
         put_be(at, MAIN_SET, 4);
         put_be(at + 4, (uint64_t)wall.tv_sec, 8);
         put_be(at + 12, (uint64_t)wall.tv_nsec, 4);
-        set_event(PROCESS, now(), (uint64_t)getpid(), 4);
-        set_event(PARENT, now(), (uint64_t)getppid(), 4);
+        set_event(PROCESS, time_since_start(), (uint64_t)getpid(), 4);
+        set_event(PARENT, time_since_start(), (uint64_t)getppid(), 4);
         if (n > 0 && (size_t)n < sizeof(name))
                 set_text(RTS_IDENTIFIER, name, (size_t)n);
         put_arguments();
@@ -181,7 +181,7 @@ static void put_heap_info(void)
                 y.gc = (struct gc_flags){ 0 };
                 return;
         }
-        at = event(HEAP_INFO, now(), 38, false);
+        at = append_event(HEAP_INFO, time_since_start(), 38, false);
         put_be(at, MAIN_SET, 4);
         put_be(at + 4, y.gc.generations, 2);
         put_be(at + 6, y.gc.max_heap_bytes, 8);
@@ -259,8 +259,8 @@ static void put_collection(const struct gc_details *gc, uint64_t end_ns)
                 put_heap_info();
         if (rts.n_capabilities.address)
                 put_capabilities(*(const uint32_t *)rts.n_capabilities.address);
-        (void)event(GC_BEGIN, took < end_ns ? end_ns - took : end_ns, 0, false);
-        at = event(GC_STATISTICS, end_ns, 58, false);
+        (void)append_event(GC_BEGIN, took < end_ns ? end_ns - took : end_ns, 0, false);
+        at = append_event(GC_STATISTICS, end_ns, 58, false);
         put_be(at, MAIN_SET, 4);
         put_be(at + 4, gc->generation, 2);
         put_be(at + 6, gc->copied_bytes, 8);
@@ -270,7 +270,7 @@ static void put_collection(const struct gc_details *gc, uint64_t end_ns)
         put_be(at + 34, gc->parallel_max_copied_bytes, 8);
         put_be(at + 42, gc->copied_bytes, 8);
         put_be(at + 50, gc->parallel_balanced_copied_bytes, 8);
-        (void)event(GC_END, end_ns, 0, false);
+        (void)append_event(GC_END, end_ns, 0, false);
         if (y.gc.generations ? gc->generation + 1 == y.gc.generations : gc->generation > 0)
                 set_event(LIVE, end_ns, gc->live_bytes, 8);
         set_event(HEAP_SIZE, end_ns, gc->memory_bytes, 8);
@@ -282,7 +282,7 @@ void synthetic_collection(const struct gc_details *gc)
         pthread_mutex_lock(&y.lock);
         if (y.runs) {
                 y.allocated_bytes += gc->allocated_bytes;
-                put_collection(gc, now());
+                put_collection(gc, time_since_start());
         }
         pthread_mutex_unlock(&y.lock);
 }
@@ -292,14 +292,14 @@ void synthetic_collection(const struct gc_details *gc)
 static void begin_census(void)
 {
         if (!y.census_open)
-                put_be(event(CENSUS_BEGIN, now(), 8, false), y.census, 8);
+                put_be(append_event(CENSUS_BEGIN, time_since_start(), 8, false), y.census, 8);
         y.census_open = true;
 }
 
 static void end_census(void)
 {
         if (y.census_open)
-                put_be(event(CENSUS_END, now(), 8, false), y.census++, 8);
+                put_be(append_event(CENSUS_END, time_since_start(), 8, false), y.census++, 8);
         y.census_open = false;
 }
 
@@ -315,7 +315,7 @@ static void put_band(const char *line)
         if (!tab || end == tab + 1)
                 return;
         begin_census(); /* the empty ones that a profile begins and ends with do not count */
-        at = event(CENSUS_BAND, now(), 9 + n + 1, true);
+        at = append_event(CENSUS_BAND, time_since_start(), 9 + n + 1, true);
         at[0] = 0;
         put_be(at + 1, bytes, 8);
         memcpy(at + 9, line, n);
@@ -359,7 +359,7 @@ FILE *synthetic_profile(void)
         if (!f)
                 return NULL;
         pthread_mutex_lock(&y.lock);
-        at = event(PROFILE, now(), 13 + 7, true);
+        at = append_event(PROFILE, time_since_start(), 13 + 7, true);
         at[0] = 0;
         put_be(at + 1, AGENT_CENSUS_PERIOD_NS, 8);
         put_be(at + 9, by_closure_type, 4);

@@ -132,7 +132,7 @@ void table_names_sort(struct table_names *t)
                 qsort(t->pending, t->n_pending, sizeof(*t->pending), by_key);
 }
 
-static struct table_name *find(struct table_names *t, uint64_t key)
+static struct table_name *find_name(struct table_names *t, uint64_t key)
 {
         struct table_name wanted = { .key = key };
 
@@ -141,7 +141,7 @@ static struct table_name *find(struct table_names *t, uint64_t key)
 
 void table_names_known(struct table_names *t, uint64_t key)
 {
-        struct table_name *name = find(t, key);
+        struct table_name *name = find_name(t, key);
 
         if (name)
                 name->ambiguous = true; /* described already: nothing is sent */
@@ -196,14 +196,14 @@ static bool read_name(const struct sections *s, uint32_t at, char ret[SYMBOL_BYT
         return size > 0 && read_at(ret, (size_t)size, s->names.sh_offset + at) && memchr(ret, '\0', (size_t)size);
 }
 
-static void match(struct table_names *t, const struct sections *s, const ElfW(Sym) * symbol, uint64_t shift)
+static void match_symbol(struct table_names *t, const struct sections *s, const ElfW(Sym) * symbol, uint64_t shift)
 {
         unsigned type = ELF64_ST_TYPE(symbol->st_info);
         struct table_name *name;
         char text[SYMBOL_BYTES];
 
         if (symbol->st_shndx == SHN_UNDEF || symbol->st_shndx >= SHN_LORESERVE || type > STT_FUNC ||
-            !(name = find(t, symbol->st_value + shift)) || name->ambiguous || name->name_at == symbol->st_name ||
+            !(name = find_name(t, symbol->st_value + shift)) || name->ambiguous || name->name_at == symbol->st_name ||
             !read_name(s, symbol->st_name, text) || !haskell_symbol_is_table(text))
                 return;
         name->ambiguous = name->name_at != 0;
@@ -220,7 +220,7 @@ static bool match_all(struct table_names *t, const struct sections *s, uint64_t 
                 if (!read_at(buffer.symbols, some * sizeof(ElfW(Sym)), s->symbols.sh_offset + at * sizeof(ElfW(Sym))))
                         return false;
                 for (size_t i = 0; i < some; i++)
-                        match(t, s, &buffer.symbols[i], shift);
+                        match_symbol(t, s, &buffer.symbols[i], shift);
         }
         return true;
 }

@@ -5,10 +5,29 @@
 
 #include <pthread.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <time.h>
 
-#include "agent/malloc_arena.h"
+/*
+ * Where our threads allocate. glibc gives every thread that allocates an arena of its own, 64 MiB of
+ * address space: a program whose address space is limited (RLIMIT_AS) would miss that. Ours use the arena of the
+ * thread that starts them.
+ */
+
+struct malloc_arena {
+        void *state;      /* glibc's; NULL: not found, and our threads get their own */
+        ptrdiff_t offset; /* from pthread_self() to a thread's pointer to its arena */
+};
+
+/* Finds the arena of the calling thread. */
+struct malloc_arena malloc_arena_find(void);
+
+/* To be called by a new thread, before it allocates. */
+void malloc_arena_join(const struct malloc_arena *a);
+
+/* Before the end of that thread: glibc would count it out of an arena that it was never counted into. */
+void malloc_arena_leave(const struct malloc_arena *a);
 
 struct thread {
         pthread_t id;

@@ -109,7 +109,7 @@ static void print_help(FILE *to)
         (void)fputs("\n  heapwatch COMMAND --help   what it does, its options, examples\n", to);
 }
 
-static const struct command *find(const char *name)
+static const struct command *find_command(const char *name)
 {
         const struct command *c;
 
@@ -125,9 +125,9 @@ static const struct command *find_words(int n, char **words, int *ret_words)
         const struct command *c = NULL;
 
         if (n > 1 && snprintf(name, sizeof(name), "%s %s", words[0], words[1]) < (int)sizeof(name))
-                c = find(name);
+                c = find_command(name);
         *ret_words = c ? 2 : 1;
-        return c ? c : find(words[0]);
+        return c ? c : find_command(words[0]);
 }
 
 /* Words of other tools for what a command does here. */
@@ -171,7 +171,7 @@ static const char *const meant_by[][2] = {
         { "html", "report" },
 };
 
-static int unknown(const char *name)
+static int report_unknown(const char *name)
 {
         const char *names[COMMANDS_MAX], *meant = NULL;
         size_t n = 0;
@@ -201,7 +201,7 @@ static int run_help(void *filled)
         const struct command *c = n ? find_words(n, (char **)about->words.items, &words) : NULL;
 
         if (n && (!c || n > words))
-                return unknown(about->words.items[c ? words : 0]);
+                return report_unknown(about->words.items[c ? words : 0]);
         if (c)
                 help_print(stdout, c);
         else
@@ -282,7 +282,7 @@ static const struct command command_version = {
 /* Commands of two words, the second of which is being typed; where a command has verbs, they are among these. */
 static void offer_parts(const char *first, const char *word)
 {
-        const struct command *c = find(first), *part;
+        const struct command *c = find_command(first), *part;
         struct complete_place second = { .word = word, .prefix = "", .to = stdout };
         size_t size = strlen(first);
 
@@ -292,14 +292,14 @@ static void offer_parts(const char *first, const char *word)
 }
 
 /* `--complete WORD...`, for shells; the first word is the command's name, or its beginning. */
-static int complete(int n, char **words)
+static int complete_command_line(int n, char **words)
 {
         const struct command *c = NULL, *each;
         struct complete_place first = { .word = n > 0 ? words[0] : "", .prefix = "", .to = stdout };
         int n_name = 1;
 
         if (n > 1)
-                c = n > 2 ? find_words(n, words, &n_name) : find(words[0]);
+                c = n > 2 ? find_words(n, words, &n_name) : find_command(words[0]);
         if (n == 2)
                 offer_parts(words[0], words[1]);
         if (c) {
@@ -324,7 +324,7 @@ static int print_man(void)
         return EXIT_OK;
 }
 
-static int run(int argc, char **argv)
+static int run_command(int argc, char **argv)
 {
         int words;
 
@@ -339,11 +339,11 @@ static int run(int argc, char **argv)
         if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V"))
                 return run_version(NULL);
         if (!strcmp(argv[1], "--complete"))
-                return complete(argc - 2, argv + 2);
+                return complete_command_line(argc - 2, argv + 2);
         if (!strcmp(argv[1], "--man"))
                 return print_man();
         const struct command *c = find_words(argc - 1, argv + 1, &words);
-        return c ? command_main(c, argc - words, argv + words) : unknown(argv[1]);
+        return c ? command_main(c, argc - words, argv + words) : report_unknown(argv[1]);
 }
 
 static void continue_unless_offline(const struct command *c)
@@ -364,5 +364,5 @@ int main(int argc, char **argv)
                 command_before_run = continue_unless_offline;
         else
                 (void)prctl(PR_SET_NAME, "heapwatch"); /* for ps and pgrep: which of the two it is matters to nobody */
-        return command_exit("heapwatch", run(argc, argv));
+        return command_exit("heapwatch", run_command(argc, argv));
 }

@@ -239,7 +239,7 @@ static void bound_file(void)
 }
 
 /* Bytes that stderr accepted; 0: none now. After a permanent failure (its reader is gone) all count as written. */
-static size_t give(const char *bytes, size_t size)
+static size_t write_bytes(const char *bytes, size_t size)
 {
         struct pollfd p = { .fd = sink_fd, .events = POLLOUT };
         ssize_t n = 0;
@@ -262,11 +262,11 @@ static size_t give(const char *bytes, size_t size)
         return (size_t)n;
 }
 
-static void flush(void)
+static void flush_lines(void)
 {
         while (ring_size > 0) {
                 size_t straight = LOG_BUFFER_BYTES - ring_start;
-                size_t n = give(ring + ring_start, straight < ring_size ? straight : ring_size);
+                size_t n = write_bytes(ring + ring_start, straight < ring_size ? straight : ring_size);
                 if (n == 0)
                         return;
                 ring_start = (ring_start + n) % LOG_BUFFER_BYTES;
@@ -274,7 +274,7 @@ static void flush(void)
         }
 }
 
-static bool put(const char *line, size_t size)
+static bool put_line(const char *line, size_t size)
 {
         size_t end = (ring_start + ring_size) % LOG_BUFFER_BYTES, straight = LOG_BUFFER_BYTES - end;
 
@@ -313,7 +313,7 @@ __attribute__((format(printf, 2, 3))) static bool put_own(const struct log_site 
         int head = put_head(line, site);
         int body = vsnprintf(line + head, sizeof(line) - (size_t)head, format, args);
         va_end(args);
-        return put(line, finish_line(line, head + body));
+        return put_line(line, finish_line(line, head + body));
 }
 
 static bool report_dropped(void)
@@ -343,7 +343,7 @@ static bool may_write(struct log_site *site, uint64_t now)
         return true;
 }
 
-static void suppress(struct log_site *site)
+static void suppress_site(struct log_site *site)
 {
         if (site->n_suppressed++ == 0) {
                 site->next = suppressing;
@@ -376,18 +376,18 @@ static void retry_later(uint64_t ms)
 
 static void write_line(struct log_site *site, const char *line, size_t size)
 {
-        flush();
+        flush_lines();
         bound_file();
         if (!may_write(site, clock_mono_ns())) {
-                suppress(site);
+                suppress_site(site);
         } else {
                 if (site->n_suppressed)
                         report_suppressed();
                 if (n_dropped && ring_size > LOG_BUFFER_BYTES / 2) /* one gap, not one per line */
                         n_dropped++;
-                else if (!report_dropped() || !put(line, size))
+                else if (!report_dropped() || !put_line(line, size))
                         n_dropped++;
-                flush();
+                flush_lines();
         }
         if (ring_size > 0)
                 retry_later(RETRY_MS);
@@ -427,7 +427,7 @@ static void on_timer(evutil_socket_t fd, short what, void *ctx)
         pthread_mutex_lock(&lock);
         report_suppressed();
         (void)report_dropped();
-        flush();
+        flush_lines();
         if (ring_size > 0 || suppressing)
                 retry_later(RETRY_MS);
         pthread_mutex_unlock(&lock);
@@ -446,9 +446,9 @@ void log_detach(void)
         pthread_mutex_lock(&lock);
         report_suppressed();
         (void)report_dropped();
-        flush();
+        flush_lines();
         if (ring_size > 0 && poll(&p, 1, LAST_MS) == 1)
-                flush();
+                flush_lines();
         pthread_mutex_unlock(&lock);
 }
 

@@ -164,7 +164,7 @@ static struct event_base *new_loop(void)
 }
 
 /* An event for a signal, with priority over all sources. NULL when out of memory. */
-static struct event *on(struct event_base *base, int number, event_callback_fn callback, void *ctx)
+static struct event *add_signal(struct event_base *base, int number, event_callback_fn callback, void *ctx)
 {
         struct event *event = evsignal_new(base, number, callback, ctx);
 
@@ -201,7 +201,7 @@ static int run_loop(struct event_base *base)
         return going < 0;
 }
 
-static int serve(const struct config *config, struct rulebook *rulebook)
+static int serve_targets(const struct config *config, struct rulebook *rulebook)
 {
         int status = 1;
         struct own_life life;
@@ -280,9 +280,9 @@ static int serve(const struct config *config, struct rulebook *rulebook)
         requests.bus = bus;
         const struct bus_handler again = { .ctx = &requests, .request = requests_again };
         requests.pending = targets ? pending_new(base, targets, bus, &again) : NULL;
-        interrupt = on(base, SIGINT, on_signal, base);
-        terminate = on(base, SIGTERM, on_signal, base);
-        hangup = on(base, SIGHUP, on_hangup, &requests);
+        interrupt = add_signal(base, SIGINT, on_signal, base);
+        terminate = add_signal(base, SIGTERM, on_signal, base);
+        hangup = add_signal(base, SIGHUP, on_hangup, &requests);
         if (!requests.pending || !interrupt || !terminate || !hangup) {
                 fprintf(stderr, "heapwatchd: out of memory\n");
                 goto out;
@@ -323,7 +323,7 @@ out:
 }
 
 /* Reads the rules; when they have a mistake nothing is started. */
-static int watch(const struct config *config)
+static int watch_targets(const struct config *config)
 {
         struct rulebook rulebook;
         int status;
@@ -332,16 +332,16 @@ static int watch(const struct config *config)
                 return 2;
         if (!rulebook_act(&rulebook, config->record.directory[0] && !config->record.no_bundles))
                 fprintf(stderr, "heapwatchd: out of memory\n");
-        status = serve(config, &rulebook);
+        status = serve_targets(config, &rulebook);
         rulebook_close(&rulebook);
         return status;
 }
 
-static int run(const struct config *config)
+static int run_daemon(const struct config *config)
 {
         switch (config->task) {
         case TASK_WATCH:
-                return watch(config);
+                return watch_targets(config);
         case TASK_CHECK_RULES:
                 return rules_tool_check(config->rules, config->n_rules);
         case TASK_LIST_RULES:
@@ -375,7 +375,7 @@ int main(int argc, char **argv)
         switch (config_parse(&config, argc, argv)) {
         case CONFIG_RUN:
                 log_set_levels(&config.log_level);
-                status = run(&config);
+                status = run_daemon(&config);
                 break;
         case CONFIG_DONE:
                 status = 0;

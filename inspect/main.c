@@ -78,7 +78,7 @@ struct words {
 
 static const struct command command;
 
-static bool never(void *ctx)
+static bool is_never(void *ctx)
 {
         (void)ctx;
         return false;
@@ -99,7 +99,7 @@ static void pause_briefly(void)
 
 /* ----------------------------------------------------------------------- commands */
 
-static int show(struct inspect_subject *s, struct threads *t)
+static int answer_threads(struct inspect_subject *s, struct threads *t)
 {
         threads_walk(t, s->ghc);
         s->late |= t->out_of_time;
@@ -111,8 +111,8 @@ static int threads_of_core(struct inspect_subject *s, struct error *error)
         struct threads t = { 0 };
 
         (void)error;
-        threads_copy(&t, s->ghc, never, NULL);
-        const int status = show(s, &t);
+        threads_copy(&t, s->ghc, is_never, NULL);
+        const int status = answer_threads(s, &t);
         threads_done(&t);
         return status;
 }
@@ -124,7 +124,7 @@ static int threads_of_process(struct inspect_subject *s, struct error *error)
         enum stopped stopped = STOPPED;
 
         if (!s->request->no_stop)
-                threads_copy(&t, s->ghc, never, NULL); /* makes room, and knows the tables afterwards */
+                threads_copy(&t, s->ghc, is_never, NULL); /* makes room, and knows the tables afterwards */
         for (int tries = 0; tries < QUIET_TRIES; tries++) {
                 if (!s->request->no_stop) {
                         stopped = stop_begin(s->pid, s->request->max_pause_ns, s->program, error);
@@ -134,7 +134,7 @@ static int threads_of_process(struct inspect_subject *s, struct error *error)
                 const bool wait = generations_read(&s->ghc->generations, s->program) &&
                                   generations_collecting(&s->ghc->generations) && tries + 1 < QUIET_TRIES;
                 if (!wait)
-                        threads_copy(&t, s->ghc, s->request->no_stop ? never : is_late, NULL);
+                        threads_copy(&t, s->ghc, s->request->no_stop ? is_never : is_late, NULL);
                 if (!s->request->no_stop) {
                         s->late = stop_is_over();
                         s->stopped_ns = stop_end();
@@ -146,7 +146,7 @@ static int threads_of_process(struct inspect_subject *s, struct error *error)
         const uint32_t before = s->ghc->generations.items[0].collections;
         s->torn = s->request->no_stop && (!generations_read(&s->ghc->generations, s->program) ||
                                           s->ghc->generations.items[0].collections != before);
-        const int status = show(s, &t);
+        const int status = answer_threads(s, &t);
         threads_done(&t);
         return status;
 }
@@ -167,7 +167,7 @@ static uint64_t bytes_to_copy(const struct heap_snapshot *n, const struct heap_s
 static bool copy_moment(struct inspect_subject *s, struct heap_snapshot *n, struct heap_sample *x, bool stops,
                         bool with_written, struct error *error)
 {
-        bool (*const expired)(void *ctx) = s->request->core ? never : stops ? is_late : heap_moment_is_over;
+        bool (*const expired)(void *ctx) = s->request->core ? is_never : stops ? is_late : heap_moment_is_over;
         struct heap_moment m = { s->program, s->ghc->generations };
         /* until the stop, a collection may have added memory to the heap, and moved what is to be found there */
         bool good = (!stops || live_remap(s->program, s->pid)) && generations_read(&m.generations, s->program) &&
@@ -181,7 +181,7 @@ static bool copy_moment(struct inspect_subject *s, struct heap_snapshot *n, stru
         return good && snapshot_index(n) && (s->request->core || n->lost_links == 0);
 }
 
-static void release(struct heap_snapshot *n, struct heap_sample *x)
+static void release_copies(struct heap_snapshot *n, struct heap_sample *x)
 {
         snapshot_done(n);
         if (x)
@@ -200,8 +200,8 @@ static bool prepare_sample(const struct inspect_subject *s, struct heap_snapshot
  * Makes room, of what there is: for all of the heap, or for a sample (NULL: not for that) of `sample` bytes. What an
  * earlier try had is used again: to touch as much memory as the heap takes as long as to copy it.
  */
-static bool prepare(const struct inspect_subject *s, struct heap_snapshot *n, struct heap_sample *x, uint64_t sample,
-                    unsigned quarters, struct error *error)
+static bool prepare_snapshot(const struct inspect_subject *s, struct heap_snapshot *n, struct heap_sample *x,
+                             uint64_t sample, unsigned quarters, struct error *error)
 {
         const uint64_t allowed = s->request->memory_bytes, available = available_bytes();
         const uint64_t most = available < allowed ? available : allowed;
@@ -212,7 +212,7 @@ static bool prepare(const struct inspect_subject *s, struct heap_snapshot *n, st
                 heap_sample_clear(x);
         if (n->reserve && snapshot_prepare_again(n))
                 return true;
-        release(n, x);
+        release_copies(n, x);
         if (prepare_sample(s, n, x, sample, most, &unused) || snapshot_prepare(n, s->ghc, most, quarters, &why))
                 return true;
         if (prepare_sample(s, n, x, heap_sample_share(most), most, &unused)) {
@@ -259,7 +259,7 @@ static void wait_for_moment(const struct inspect_subject *s, const struct attemp
 }
 
 /* What is said before it lasts, on a line that `heapwatch` passes on at once (INSPECT_NOTE). */
-static void announce(const struct attempt *a, const struct heap_snapshot *n, const struct inspect_request *r)
+static void announce_copy(const struct attempt *a, const struct heap_snapshot *n, const struct inspect_request *r)
 {
         char bytes[HW_NUMBER_MAX], time[HW_NUMBER_MAX], most[HW_NUMBER_MAX];
 
@@ -369,7 +369,7 @@ static int try_copies(struct inspect_subject *s, struct heap_snapshot *n, struct
                                          (long)s->pid),
                                EXIT_USAGE;
                 const uint64_t began = clock_mono_ns();
-                if (!n->before && !prepare(s, n, x, sample, with_written ? REACH_QUARTERS : 5, error))
+                if (!n->before && !prepare_snapshot(s, n, x, sample, with_written ? REACH_QUARTERS : 5, error))
                         return EXIT_USAGE;
                 if (heap_bytes == 0) /* to make room takes as long as to copy */
                         a.ns_a_byte = fmax(a.ns_a_byte,
@@ -382,7 +382,7 @@ static int try_copies(struct inspect_subject *s, struct heap_snapshot *n, struct
                 if (lives && !n->before && !is_sample(x) &&
                     (copy_ns(&a, heap_bytes) > r->max_pause_ns || (!can_stop && !is_first))) {
                         if (is_first && !r->no_stop && !r->brief)
-                                announce(&a, n, r);
+                                announce_copy(&a, n, r);
                         if (!copy_while_it_runs(s, n, &a, error)) {
                                 if (x && a.tries >= WHOLE_TRIES) { /* its moments are too short for all of it */
                                         s->whole_ns = copy_ns(&a, heap_bytes);
@@ -399,7 +399,7 @@ static int try_copies(struct inspect_subject *s, struct heap_snapshot *n, struct
                         return EXIT_USAGE;
                 if (is_sample(x) && n->expired) { /* a smaller one */
                         sample = (x->n_buffer * PIECE_BYTES + SAMPLE_LEAST) / 2;
-                        release(n, x);
+                        release_copies(n, x);
                 }
                 pause_briefly();
                 if (n->before)
@@ -416,12 +416,12 @@ static int copy_heap(struct inspect_subject *s, struct heap_snapshot *n, struct 
         const int status = try_copies(s, n, x, with_written, error);
 
         if (status != EXIT_OK)
-                release(n, x);
+                release_copies(n, x);
         return status;
 }
 
 /* Of a heap that is too large, or if that is wanted, of a sample of it; what closures hold is not in a sample. */
-static int census(struct inspect_subject *s, struct error *error)
+static int answer_census(struct inspect_subject *s, struct error *error)
 {
         const struct inspect_request *r = s->request;
         struct heap_snapshot n;
@@ -533,14 +533,14 @@ static int with_graph(struct inspect_subject *s, bool (*answer)(const struct gra
         return status;
 }
 
-static int heap(struct inspect_subject *s, struct error *error)
+static int answer_heap(struct inspect_subject *s, struct error *error)
 {
         const struct inspect_request *r = s->request;
 
-        return r->retained || r->output || r->since ? with_graph(s, heap_of_graph, error) : census(s, error);
+        return r->retained || r->output || r->since ? with_graph(s, heap_of_graph, error) : answer_census(s, error);
 }
 
-static int why(struct inspect_subject *s, struct error *error)
+static int answer_why(struct inspect_subject *s, struct error *error)
 {
         return with_graph(s, show_why, error);
 }
@@ -553,7 +553,7 @@ static int watch_process(struct inspect_subject *s, struct error *error)
         if (r->once)
                 return EXIT_OK;
         if (!r->for_agent)
-                return watch(STDOUT_FILENO, s->pid, s->ghc, r->memory_bytes, error) ? EXIT_OK : EXIT_USAGE;
+                return watch_heap(STDOUT_FILENO, s->pid, s->ghc, r->memory_bytes, error) ? EXIT_OK : EXIT_USAGE;
         (void)setpriority(PRIO_PROCESS, 0, BACKGROUND_NICE); /* the program runs, and may need the processor */
         return watch_for_agent(STDOUT_FILENO, s->pid, s->ghc, r->memory_bytes, error) ? EXIT_OK : EXIT_USAGE;
 }
@@ -624,8 +624,8 @@ static const struct verb {
         bool (*graph)(const struct graph_subject *s, struct error *error); /* NULL: it needs the program */
 } verbs[] = {
         { "threads", threads_of_process, threads_of_core, NULL },
-        { "heap", heap, heap, heap_of_graph },
-        { "why", why, why, show_why },
+        { "heap", answer_heap, answer_heap, heap_of_graph },
+        { "why", answer_why, answer_why, show_why },
         { "profile", profile_of_process, profile_of_core, NULL },
         { "watch", watch_process, watch_core, NULL },
 };
@@ -641,7 +641,7 @@ static bool is_collecting(const struct program *p)
 }
 
 /* A program that runs (`pid`; 0: a core file) is tried several times: what is to be found may be moving, or to come. */
-static bool find(struct ghc *g, struct program *p, const char *what, pid_t pid, struct error *error)
+static bool find_heap(struct ghc *g, struct program *p, const char *what, pid_t pid, struct error *error)
 {
         struct error why = { "" };
 
@@ -671,7 +671,7 @@ static int inspect_core(const struct inspect_request *r, const struct verb *v, s
         s.program = &c.program;
         s.pid = c.pid;
         s.missing = c.missing;
-        if (find(&g, &c.program, r->core, 0, error)) {
+        if (find_heap(&g, &c.program, r->core, 0, error)) {
                 status = v->core(&s, error);
                 ghc_done(&g);
         }
@@ -695,7 +695,7 @@ static int inspect_process(const struct inspect_request *r, const struct verb *v
         known_code_read(&known, &l.program);
         s.program = &l.program;
         (void)snprintf(name, sizeof(name), "process %ld", (long)r->pid);
-        if (find(&g, &l.program, name, r->pid, error)) {
+        if (find_heap(&g, &l.program, name, r->pid, error)) {
                 status = v->process(&s, error);
                 ghc_done(&g);
         }
@@ -751,7 +751,7 @@ static bool check_output(const struct inspect_request *r, const struct verb *v, 
         return !r->output || !v->graph || graph_file_check(r->output, error);
 }
 
-static int run(void *filled)
+static int run_verb(void *filled)
 {
         struct words *w = filled;
         struct error error = { "" };
@@ -856,7 +856,7 @@ static const struct command command = {
                                                         .hz = 99,
                                                         .memory_bytes = UINT64_C(4) << 30 },
                                            .time_ns = UINT64_C(60000000000) },
-        .run = run,
+        .run = run_verb,
 };
 
 static void print_version_details(FILE *to)

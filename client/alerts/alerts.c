@@ -58,7 +58,7 @@ static const struct option options[] = {
         OPTIONS_END,
 };
 
-static int check(void *filled)
+static int check_request(void *filled)
 {
         struct alerts *a = filled;
 
@@ -181,7 +181,7 @@ static bool all_ready(struct alerts *a, const struct feed *feed, int *ret_status
         return a->follow;
 }
 
-static bool ready(struct alerts *a, const struct feed *feed, int *ret_status)
+static bool finish_reading(struct alerts *a, const struct feed *feed, int *ret_status)
 {
         const size_t daemons = a->from.endpoints.n ? a->from.endpoints.n : 1, daemon = feed_daemon(feed);
 
@@ -211,7 +211,7 @@ static bool is_answered(const struct alerts *a, const struct feed *feed, int *re
 }
 
 /* One event. Returns false at the end, with the exit status. */
-static bool handle(struct alerts *a, struct feed *feed, int *ret_status)
+static bool handle_feed(struct alerts *a, struct feed *feed, int *ret_status)
 {
         const Hw__Update *update = NULL;
         int r = 0;
@@ -226,7 +226,7 @@ static bool handle(struct alerts *a, struct feed *feed, int *ret_status)
                 break;
         case FEED_READY:
                 known_end_resync(&a->known, feed_daemon(feed));
-                if (feed_is_live(feed) && !ready(a, feed, ret_status))
+                if (feed_is_live(feed) && !finish_reading(a, feed, ret_status))
                         return false;
                 break;
         case FEED_STALE:
@@ -260,7 +260,7 @@ static struct feed *open_feed(const struct alerts *a, struct error *error)
         return selection_open(&a->from, kinds, 1, error);
 }
 
-static int watch(struct alerts *a)
+static int watch_alerts(struct alerts *a)
 {
         struct error error;
         struct feed *feed = open_feed(a, &error);
@@ -273,18 +273,18 @@ static int watch(struct alerts *a)
         a->known.changed = a->follow ? print_change : NULL;
         a->known.ctx = a;
         a->began_ms = clock_mono_ms();
-        while (!signals_stop() && is_answered(a, feed, &status) && handle(a, feed, &status))
+        while (!signals_stop() && is_answered(a, feed, &status) && handle_feed(a, feed, &status))
                 continue;
         feed_close(&feed);
         return status;
 }
 
-static int run(void *filled)
+static int run_alerts(void *filled)
 {
         struct alerts *a = filled;
 
         signals_catch();
-        int status = watch(a);
+        int status = watch_alerts(a);
         known_done(&a->known);
         signals_die();
         return status;
@@ -311,7 +311,7 @@ const struct command command_alerts = {
                 },
         .size = sizeof(struct alerts),
         .defaults = &(const struct alerts){ .clock = -1 },
-        .check = check,
-        .run = run,
+        .check = check_request,
+        .run = run_alerts,
         .offline = true,
 };

@@ -57,8 +57,8 @@ void known_done(struct known *k)
 
 /* ------------------------------------------------------------------ lists */
 
-static struct known_alert *find(const struct known *k, size_t daemon, const char *target, const Hw__Alert *alert,
-                                size_t *from)
+static struct known_alert *find_alert(const struct known *k, size_t daemon, const char *target, const Hw__Alert *alert,
+                                      size_t *from)
 {
         for (size_t i = 0; i < k->n; i++) {
                 size_t at = (*from + i) % k->n;
@@ -72,7 +72,7 @@ static struct known_alert *find(const struct known *k, size_t daemon, const char
         return NULL;
 }
 
-static struct known_alert *add(struct known *k, size_t daemon, const char *target, const Hw__Alert *alert)
+static struct known_alert *append_alert(struct known *k, size_t daemon, const char *target, const Hw__Alert *alert)
 {
         struct known_alert *a;
 
@@ -93,7 +93,7 @@ static struct known_alert *add(struct known *k, size_t daemon, const char *targe
 
 static int add_alert(struct known *k, size_t daemon, const char *target, const Hw__Alert *alert, size_t *from)
 {
-        struct known_alert *a = find(k, daemon, target, alert, from);
+        struct known_alert *a = find_alert(k, daemon, target, alert, from);
         const bool news = !a || !same_firing(a->alert, alert);
 
         if (!a && k->n == KNOWN_MAX) {
@@ -101,7 +101,7 @@ static int add_alert(struct known *k, size_t daemon, const char *target, const H
                 return 0;
         }
         if (!a)
-                a = add(k, daemon, target, alert);
+                a = append_alert(k, daemon, target, alert);
         if (!a)
                 return -ENOMEM;
         if (a->alert != alert) {
@@ -122,7 +122,7 @@ static bool was_removed_long_ago(const struct known_alert *a, uint64_t now_ns)
 }
 
 /* Drops those of a target (NULL: of a daemon) that are not listed, and those of targets that are gone for long. */
-static void sweep(struct known *k, size_t daemon, const char *target, uint64_t now_ns)
+static void remove_outdated(struct known *k, size_t daemon, const char *target, uint64_t now_ns)
 {
         size_t n = 0;
 
@@ -138,7 +138,7 @@ static void sweep(struct known *k, size_t daemon, const char *target, uint64_t n
 }
 
 /* Of a target (NULL: of a daemon). */
-static void unlist(struct known *k, size_t daemon, const char *target)
+static void remove_target(struct known *k, size_t daemon, const char *target)
 {
         for (size_t i = 0; i < k->n; i++)
                 if (is_of(k->alerts[i], daemon, target))
@@ -149,19 +149,19 @@ int known_add(struct known *k, size_t daemon, const char *target, const Hw__Aler
 {
         size_t from = 0;
 
-        unlist(k, daemon, target);
+        remove_target(k, daemon, target);
         if (list->has_left_out && list->left_out > k->left_out)
                 k->left_out = list->left_out;
         for (size_t i = 0; i < list->n_alerts; i++)
                 if (add_alert(k, daemon, target, list->alerts[i], &from) < 0)
                         return -ENOMEM;
-        sweep(k, daemon, target, now_ns);
+        remove_outdated(k, daemon, target, now_ns);
         return 0;
 }
 
 void known_remove_target(struct known *k, size_t daemon, const char *target, uint64_t now_ns)
 {
-        unlist(k, daemon, target);
+        remove_target(k, daemon, target);
         for (size_t i = 0; i < k->n; i++)
                 if (is_of(k->alerts[i], daemon, target))
                         k->alerts[i]->removed_ns = now_ns;
@@ -169,12 +169,12 @@ void known_remove_target(struct known *k, size_t daemon, const char *target, uin
 
 void known_begin_resync(struct known *k, size_t daemon)
 {
-        unlist(k, daemon, NULL);
+        remove_target(k, daemon, NULL);
 }
 
 void known_end_resync(struct known *k, size_t daemon)
 {
-        sweep(k, daemon, NULL, 0);
+        remove_outdated(k, daemon, NULL, 0);
 }
 
 /* ------------------------------------------------------------------- order */
@@ -208,7 +208,7 @@ const char *known_state_name(const Hw__Alert *alert)
         return names[alert->state];
 }
 
-static int rank(const Hw__Alert *a)
+static int severity_rank(const Hw__Alert *a)
 {
         return known_fires(a) ? 2 : a->has_state && a->state == HW__ALERT__STATE__STATE_PENDING;
 }
@@ -218,10 +218,10 @@ static int compare_texts(const char *a, const char *b)
         return strcmp(a ? a : "", b ? b : "");
 }
 
-static int compare(const void *pa, const void *pb)
+static int compare_alerts(const void *pa, const void *pb)
 {
         const struct known_alert *a = *(struct known_alert *const *)pa, *b = *(struct known_alert *const *)pb;
-        int by = rank(b->alert) - rank(a->alert);
+        int by = severity_rank(b->alert) - severity_rank(a->alert);
 
         if (!by)
                 by = (int)alert_severity(b->alert) - (int)alert_severity(a->alert);
@@ -234,5 +234,5 @@ static int compare(const void *pa, const void *pb)
 
 void known_sort(struct known *k)
 {
-        ARRAY_SORT(k->alerts, k->n, compare);
+        ARRAY_SORT(k->alerts, k->n, compare_alerts);
 }

@@ -15,7 +15,7 @@
 
 #define INDENT "          "
 
-static const char *safe(char *out, size_t size, const char *text)
+static const char *copy_printable(char *out, size_t size, const char *text)
 {
         (void)hw_terminal_text(out, size, text ? text : "");
         return out;
@@ -26,11 +26,11 @@ static void print_name(const Hw__Alert *a)
 {
         char rule[256], band[512], source[512];
 
-        (void)printf("%s", safe(rule, sizeof(rule), a->rule));
+        (void)printf("%s", copy_printable(rule, sizeof(rule), a->rule));
         if (a->band_label)
-                (void)printf(" of %s", safe(band, sizeof(band), a->band_label));
+                (void)printf(" of %s", copy_printable(band, sizeof(band), a->band_label));
         if (a->band_source)
-                (void)printf(" (%s)", safe(source, sizeof(source), a->band_source));
+                (void)printf(" (%s)", copy_printable(source, sizeof(source), a->band_source));
 }
 
 /* A moment in the clock of the output; false when it is unknown in that clock. */
@@ -83,7 +83,7 @@ static void print_silence(const Hw__Alert *a)
         if (a->silence && a->silence->has_until_wall_ns)
                 (void)printf(" until %s", hw_time_text(text, sizeof(text), a->silence->until_wall_ns));
         if (a->silence && a->silence->why)
-                (void)printf(": %s", safe(why, sizeof(why), a->silence->why));
+                (void)printf(": %s", copy_printable(why, sizeof(why), a->silence->why));
         (void)putchar('\n');
 }
 
@@ -95,11 +95,11 @@ static void print_actions(const Hw__Alert *a)
                 const Hw__ActionResult *r = a->actions[i];
                 const char *outcome = action_outcome(r);
 
-                (void)printf(INDENT "%s: %s", safe(kind, sizeof(kind), r->kind), outcome ? outcome : "");
+                (void)printf(INDENT "%s: %s", copy_printable(kind, sizeof(kind), r->kind), outcome ? outcome : "");
                 if (r->has_attempts && r->attempts > 1)
                         (void)printf(" after %u attempts", r->attempts);
                 if (r->detail)
-                        (void)printf("%s%s", outcome ? ", " : "", safe(detail, sizeof(detail), r->detail));
+                        (void)printf("%s%s", outcome ? ", " : "", copy_printable(detail, sizeof(detail), r->detail));
                 (void)putchar('\n');
         }
 }
@@ -111,7 +111,7 @@ static void print_onset(const Hw__Alert *a)
 
         for (size_t i = 0; i < a->n_annotations; i++)
                 if (a->annotations[i]->name && !strcmp(a->annotations[i]->name, "onset"))
-                        (void)printf(INDENT "%s\n", safe(text, sizeof(text), a->annotations[i]->value));
+                        (void)printf(INDENT "%s\n", copy_printable(text, sizeof(text), a->annotations[i]->value));
 }
 
 void alert_print_text(const struct known_alert *k, struct alert_clock clock)
@@ -120,17 +120,17 @@ void alert_print_text(const struct known_alert *k, struct alert_clock clock)
         char severity[32], target[512], text[4096];
 
         (void)printf("%-8s  %-8s  %-16s  ",
-                     safe(severity, sizeof(severity), a->whole_severity ? a->whole_severity : a->severity),
-                     known_state_name(a), safe(target, sizeof(target), k->target));
+                     copy_printable(severity, sizeof(severity), a->whole_severity ? a->whole_severity : a->severity),
+                     known_state_name(a), copy_printable(target, sizeof(target), k->target));
         print_name(a);
         if (a->value_text)
-                (void)printf("  %s", safe(text, sizeof(text), a->value_text));
+                (void)printf("  %s", copy_printable(text, sizeof(text), a->value_text));
         print_span(a, clock);
         if (a->has_unknown && a->unknown)
                 (void)printf("  (no data now)");
         (void)putchar('\n');
         if (a->sentence)
-                (void)printf(INDENT "%s\n", safe(text, sizeof(text), a->sentence));
+                (void)printf(INDENT "%s\n", copy_printable(text, sizeof(text), a->sentence));
         print_onset(a);
         print_silence(a);
         print_actions(a);
@@ -144,10 +144,10 @@ static void print_part(const Hw__Alert *a, struct alert_clock clock)
         char name[512], more[512], value[256];
 
         (void)printf(INDENT "%s  %s", known_state_name(a),
-                     safe(name, sizeof(name), a->has_band ? a->band_label : a->rule));
+                     copy_printable(name, sizeof(name), a->has_band ? a->band_label : a->rule));
         if (a->has_band ? a->band_source : a->severity)
-                (void)printf(" (%s)", safe(more, sizeof(more), a->has_band ? a->band_source : a->severity));
-        (void)printf("  %s", safe(value, sizeof(value), a->value_text));
+                (void)printf(" (%s)", copy_printable(more, sizeof(more), a->has_band ? a->band_source : a->severity));
+        (void)printf("  %s", copy_printable(value, sizeof(value), a->value_text));
         print_span(a, clock);
         (void)putchar('\n');
 }
@@ -198,14 +198,14 @@ void alert_print_change(const struct known_alert *k, struct alert_clock clock)
         char severity[32], target[512], text[4096], at[HW_NUMBER_MAX] = "-";
 
         (void)show_change(at, a, clock);
-        (void)printf("%-8s  %-8s  %-16s  at %-8s  ", safe(severity, sizeof(severity), a->severity), known_state_name(a),
-                     safe(target, sizeof(target), k->target), at);
+        (void)printf("%-8s  %-8s  %-16s  at %-8s  ", copy_printable(severity, sizeof(severity), a->severity),
+                     known_state_name(a), copy_printable(target, sizeof(target), k->target), at);
         print_name(a);
         if (a->value_text)
-                (void)printf("  %s", safe(text, sizeof(text), a->value_text));
+                (void)printf("  %s", copy_printable(text, sizeof(text), a->value_text));
         if (a->has_silenced && a->silenced)
                 (void)printf("  (silenced)");
         if (a->sentence)
-                (void)printf(": %s", safe(text, sizeof(text), a->sentence));
+                (void)printf(": %s", copy_printable(text, sizeof(text), a->sentence));
         (void)putchar('\n');
 }

@@ -13,7 +13,7 @@
 #define LABEL 60 /* bytes of a band's label that are shown */
 
 /* An empty row under this key; the last one once there are too many, which does not happen: see ACCOUNT_ROWS. */
-static struct target_answer *row(struct account *a, const char *key, enum answer_tone tone)
+static struct target_answer *add_row(struct account *a, const char *key, enum answer_tone tone)
 {
         struct account_row *r = &a->rows[a->n < ACCOUNT_ROWS ? a->n++ : ACCOUNT_ROWS - 1];
 
@@ -23,7 +23,7 @@ static struct target_answer *row(struct account *a, const char *key, enum answer
 
 static struct target_answer *row_at(struct account *a, const char *key, enum answer_tone tone, uint64_t time_ns)
 {
-        struct target_answer *r = row(a, key, tone);
+        struct target_answer *r = add_row(a, key, tone);
 
         r->has_time = true;
         r->time_ns = time_ns;
@@ -55,7 +55,7 @@ static void add_end(struct account *a, const struct world_target *t)
                 [END_UNKNOWN] = "how it ended is not known",
         };
         const Hw__Target *s = t->target;
-        struct target_answer *r = row(a, "end", a->end == END_BADLY ? ANSWER_BAD : ANSWER_DIM);
+        struct target_answer *r = add_row(a, "end", a->end == END_BADLY ? ANSWER_BAD : ANSWER_DIM);
 
         append_text(r->text, "%s", words[a->end]);
         if (s && s->detail && *s->detail)
@@ -68,7 +68,7 @@ static void add_end(struct account *a, const struct world_target *t)
                 append_text(r->text, ", before anything was read of it");
         }
         if (s && s->oom_killed)
-                append_text(row(a, "kernel", ANSWER_BAD)->text, "killed a process of its control group for memory");
+                append_text(add_row(a, "kernel", ANSWER_BAD)->text, "killed a process of its control group for memory");
 }
 
 /* ------------------------------------------------------------------ memory */
@@ -127,14 +127,14 @@ static void add_limit(struct account *a, const struct world_target *t)
         if (!account_limit(t, &limit, &words) || !limit)
                 return;
         if (!account_used(t, &name, &used)) {
-                append_text(row(a, "limit", ANSWER_DIM)->text, "%s is ", words);
+                append_text(add_row(a, "limit", ANSWER_DIM)->text, "%s is ", words);
                 append_bytes(a->rows[a->n - 1].says.text, limit);
                 return;
         }
         const bool most = a->end != END_RUNS && heap_counts(t) && t->heap->max_heap_size_bytes > used;
         if (most) /* at the end of a program that ran out of heap the runtime has freed most of it */
                 used = t->heap->max_heap_size_bytes;
-        struct target_answer *r = row(a, "limit", used >= limit / 10 * 9 ? ANSWER_BAD : ANSWER_DIM);
+        struct target_answer *r = add_row(a, "limit", used >= limit / 10 * 9 ? ANSWER_BAD : ANSWER_DIM);
         append_text(r->text, "%s had %s%s of %s, ", name, most ? "at most " : "",
                     hw_share_text(share, sizeof(share), (double)used / (double)limit), words);
         append_bytes(r->text, limit);
@@ -149,7 +149,7 @@ static void add_memory(struct account *a, const struct world_target *t)
         if (!h)
                 return;
         const Hw__Process *p = h->process;
-        struct target_answer *r = row(a, "memory", ANSWER_DIM);
+        struct target_answer *r = add_row(a, "memory", ANSWER_DIM);
         append_amount(r->text, "live", h->has_live_bytes, h->live_bytes);
         append_amount(r->text, "heap", h->has_heap_size_bytes, h->heap_size_bytes);
         append_amount(r->text, "resident", p && p->has_rss_bytes, p ? p->rss_bytes : 0);
@@ -159,7 +159,7 @@ static void add_memory(struct account *a, const struct world_target *t)
         if (!r->text[0])
                 append_text(r->text, "not known");
         if (h->resident && h->resident->text && *h->resident->text)
-                append_text(row(a, "memory", ANSWER_DIM)->text, "%.400s", h->resident->text);
+                append_text(add_row(a, "memory", ANSWER_DIM)->text, "%.400s", h->resident->text);
         add_limit(a, t);
 }
 
@@ -172,9 +172,9 @@ static void add_answers(struct account *a, const struct world_target *t, bool li
         answers_of(&answers, t, live);
         for (int q = QUESTION_WRONG; q < QUESTIONS; q++)
                 if (answers.answer[q].text[0] || answers.answer[q].after[0])
-                        *row(a, question_key((enum target_question)q), ANSWER_DIM) = answers.answer[q];
+                        *add_row(a, question_key((enum target_question)q), ANSWER_DIM) = answers.answer[q];
         for (size_t i = 0; i < answers.n_caveats; i++)
-                append_text(row(a, "but", ANSWER_WARN)->text, "%s", answers.caveats[i]);
+                append_text(add_row(a, "but", ANSWER_WARN)->text, "%s", answers.caveats[i]);
 }
 
 /* ------------------------------------------------- bands, notes and pauses */
@@ -206,10 +206,10 @@ static void add_bands(struct account *a, const struct world_target *t, bool live
 
         census_age_of(&age, t, live);
         if (age.any)
-                append_text(row(a, "census", age.stale ? ANSWER_WARN : ANSWER_DIM)->text, "%s",
+                append_text(add_row(a, "census", age.stale ? ANSWER_WARN : ANSWER_DIM)->text, "%s",
                             census_age_text(line, sizeof(line), &age, t->event_time_ns));
         for (size_t i = 0; i < n; i++) {
-                struct target_answer *r = row(a, "bands", ANSWER_DIM);
+                struct target_answer *r = add_row(a, "bands", ANSWER_DIM);
                 append_text(r->text, "+");
                 append_bytes(r->text, grown[i]->bytes - grown[i]->first_bytes);
                 append_text(r->text, ", has ");
@@ -260,12 +260,12 @@ static void add_pauses(struct account *a, const struct world_target *t)
         char share[HW_NUMBER_MAX], watching[CENSUS_LINE];
 
         if (gc && gc->counted && gc->n_generations)
-                append_text(row(a, "collected", ANSWER_DIM)->text, "%s times, %s",
+                append_text(add_row(a, "collected", ANSWER_DIM)->text, "%s times, %s",
                             hw_count_text(share, sizeof(share), (uint64_t)facts_get(t, FACT_COLLECTIONS)),
                             world_untimed(t));
         if (!gc || (!gc->has_gc_share && !gc->has_gc_share_run && !gc->n_last))
                 return;
-        struct target_answer *r = row(a, "pauses", ANSWER_DIM);
+        struct target_answer *r = add_row(a, "pauses", ANSWER_DIM);
         if (gc->has_gc_share && t->event_time_ns > 10 * NS_PER_S)
                 append_text(r->text, "%s of the last 10 s of events",
                             hw_share_text(share, sizeof(share), gc->gc_share));
@@ -335,7 +335,7 @@ static void add_stream(struct account *a, const struct world_target *t)
         if (!h)
                 return;
         append_lost(lost, t);
-        struct target_answer *r = row(a, "stream", lost[0] ? ANSWER_WARN : ANSWER_DIM);
+        struct target_answer *r = add_row(a, "stream", lost[0] ? ANSWER_WARN : ANSWER_DIM);
         append_text(r->text, "%s events%s", hw_count_text(number, sizeof(number), h->events),
                     lost[0] ? lost : ", nothing lost");
         if (h->recording && h->recording->bytes) {

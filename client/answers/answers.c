@@ -120,7 +120,7 @@ static int kind_rank(const struct answers *a, const struct evidence *e)
 }
 
 /* Of one kind, first what meets its limit sooner, then what grows faster. */
-static double rank(const struct answers *a, const struct evidence *e)
+static double answer_urgency(const struct answers *a, const struct evidence *e)
 {
         const double hour_ns = 3600e9, mib = 1 << 20;
         const double slope = a->has_slope && a->slope > 0 ? a->slope : 0;
@@ -145,7 +145,7 @@ char *answers_sync_text(char *out, size_t size, const struct world_target *t)
 
 /* ---------------------------------------------------------------- caveats */
 
-static char *caveat(struct answers *a)
+static char *find_caveat(struct answers *a)
 {
         return a->n_caveats < ANSWER_CAVEATS ? a->caveats[a->n_caveats++] : NULL;
 }
@@ -155,7 +155,7 @@ static void find_damage(struct answers *a, const struct evidence *e)
         const Hw__Health *h = e->t->health;
         char *text, number[HW_NUMBER_MAX];
 
-        if (h && h->has_lost_bytes && h->lost_bytes && (text = caveat(a))) {
+        if (h && h->has_lost_bytes && h->lost_bytes && (text = find_caveat(a))) {
                 append_text(text, "Damaged: ");
                 append_bytes(text, h->lost_bytes);
                 append_text(text, " of its log skipped");
@@ -166,11 +166,11 @@ static void find_damage(struct answers *a, const struct evidence *e)
                 if (h->n_damages && h->damages[h->n_damages - 1]->reason)
                         append_text(text, " (%.120s)", h->damages[h->n_damages - 1]->reason);
         }
-        if (h && h->unread && (text = caveat(a)))
+        if (h && h->unread && (text = find_caveat(a)))
                 append_text(text, "Read in part: %.200s", h->unread);
-        if (advised(e, HW_ADVICE_SEVERAL_PROCESSES) && (text = caveat(a)))
+        if (is_advised(e, HW_ADVICE_SEVERAL_PROCESSES) && (text = find_caveat(a)))
                 append_text(text, "Of several processes: they wrote one log, and its numbers are of all together");
-        if (h && h->has_lag_ns && h->lag_ns > LAG_NS && (text = caveat(a))) {
+        if (h && h->has_lag_ns && h->lag_ns > LAG_NS && (text = find_caveat(a))) {
                 append_text(text, "Late: its events arrive ");
                 append_duration(text, h->lag_ns);
                 append_text(text, " after they happened");
@@ -182,10 +182,10 @@ static void find_left_out(struct answers *a, const Hw__Health *h)
         const bool some = h && h->has_bands_left_out && h->bands_left_out;
         char *text, number[HW_NUMBER_MAX];
 
-        if (some && !h->memory_pressure && (text = caveat(a)))
+        if (some && !h->memory_pressure && (text = find_caveat(a)))
                 append_text(text, "%s bands are beyond what the daemon keeps and left out",
                             hw_count_text(number, sizeof(number), h->bands_left_out));
-        if (!h || !h->memory_pressure || !(text = caveat(a)))
+        if (!h || !h->memory_pressure || !(text = find_caveat(a)))
                 return;
         append_text(text, "The daemon is short of memory: %.200s", h->memory_pressure);
         if (some)
@@ -198,7 +198,7 @@ static void find_recording(struct answers *a, const Hw__Health *h)
         const Hw__Recording *r = h ? h->recording : NULL;
         char *text;
 
-        if (!r || !r->paused || !(text = caveat(a)))
+        if (!r || !r->paused || !(text = find_caveat(a)))
                 return;
         append_text(text, "Its recording is paused: %.160s", r->detail ? r->detail : "the reason is not known");
 }
@@ -219,7 +219,7 @@ static void find_profile(struct answers *a, const struct evidence *e)
         double share;
 
         if (gc && gc->has_gc_share_run && gc->gc_share_run > MUCH_GC && answers_census_share(e->t, &share) &&
-            share > 0.5 && (text = caveat(a))) {
+            share > 0.5 && (text = find_caveat(a))) {
                 append_text(text, "%s in collections", hw_share_text(number, sizeof(number), gc->gc_share_run));
                 append_text(text, ", %s of it heap censuses at ", hw_share_text(number, sizeof(number), share));
                 append_census_period(text, e->t);
@@ -228,7 +228,7 @@ static void find_profile(struct answers *a, const struct evidence *e)
                 return;
         uint64_t seen = e->t->event_time_ns - (run->has_first_time_ns ? run->first_time_ns : 0);
         if (seen > IDLE_NS && e->t->census->number < seen / run->census_period_ns / 4 &&
-            e->t->census->number * 4 < seen / step_in_use_or(e, IDLE_NS) && (text = caveat(a))) {
+            e->t->census->number * 4 < seen / step_in_use_or(e, IDLE_NS) && (text = find_caveat(a))) {
                 const char *plural = e->t->census->number == 1 ? "census" : "censuses";
                 hw_count_text(number, sizeof(number), e->t->census->number);
                 append_text(text, "Idle: %s %s in ", number, plural);
@@ -245,7 +245,7 @@ static void find_late(struct answers *a, const Hw__Target *target)
         const uint64_t missed_ns = run && run->has_first_time_ns ? run->first_time_ns : 0;
         char *text;
 
-        if ((!inside && missed_ns <= JOINED_LATE_NS) || !(text = caveat(a)))
+        if ((!inside && missed_ns <= JOINED_LATE_NS) || !(text = find_caveat(a)))
                 return;
         append_text(text, "Joined late: nothing is known of its first ");
         append_duration(text, missed_ns);
@@ -263,10 +263,10 @@ static void find_caveats(struct answers *a, const struct evidence *e)
         find_left_out(a, e->t->health);
         find_recording(a, e->t->health);
         find_profile(a, e);
-        if (e->ending == AWAITED && e->t->run && (text = caveat(a)))
+        if (e->ending == AWAITED && e->t->run && (text = find_caveat(a)))
                 append_text(text, "Nothing comes from it now: %s", e->detail);
         find_late(a, e->t->target);
-        if (e->t->census && e->t->census->has_unfinished && e->t->census->unfinished && (text = caveat(a)))
+        if (e->t->census && e->t->census->has_unfinished && e->t->census->unfinished && (text = find_caveat(a)))
                 append_text(text, "Its newest census is cut: its bands are counted short");
 }
 
@@ -324,13 +324,13 @@ static void find_numbers(struct answers *a, const struct evidence *e)
         }
 }
 
-static void brief(struct answers *ret, const struct evidence *e)
+static void fill_brief(struct answers *ret, const struct evidence *e)
 {
         *ret = (struct answers){ 0 };
         answer_wrong(&ret->answer[QUESTION_WRONG], e);
         one_word(ret, e);
         find_numbers(ret, e);
-        ret->rank = rank(ret, e);
+        ret->rank = answer_urgency(ret, e);
 }
 
 void answers_brief(struct answers *ret, const struct world_target *t, bool live)
@@ -338,7 +338,7 @@ void answers_brief(struct answers *ret, const struct world_target *t, bool live)
         struct evidence e;
 
         evidence_of(&e, t, live);
-        brief(ret, &e);
+        fill_brief(ret, &e);
 }
 
 void answers_of(struct answers *ret, const struct world_target *t, bool live)
@@ -350,7 +350,7 @@ void answers_of(struct answers *ret, const struct world_target *t, bool live)
         struct evidence e;
 
         evidence_of(&e, t, live);
-        brief(ret, &e);
+        fill_brief(ret, &e);
         for (int q = 0; q < QUESTIONS; q++)
                 if (fill[q])
                         fill[q](&ret->answer[q], &e);

@@ -17,7 +17,7 @@
 #define DIFFERENT_BYTES (UINT64_C(1) << 20)
 #define ALL_OF_IT       0.9995 /* what is left is none of it */
 
-__attribute__((format(printf, 2, 3))) static void add(char text[CENSUS_TEXT], const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void append_format(char text[CENSUS_TEXT], const char *format, ...)
 {
         size_t n = strlen(text);
         va_list arguments;
@@ -118,10 +118,11 @@ static void add_uncounted(struct census_age *a, const struct world_target *t)
 
         if (!census_uncounted(t, &bytes))
                 return;
-        add(a->after, bytes > 0 ? "; %s of live data (%s) are not in it: %s" : "; %s more than live data (%s): %s",
-            hw_bytes_text(number, sizeof(number), fabs(bytes)),
-            hw_share_text(share, sizeof(share), fabs(bytes) / ((double)t->census->total_bytes + bytes)),
-            census_uncounted_reason(reason, sizeof(reason), t));
+        append_format(a->after,
+                      bytes > 0 ? "; %s of live data (%s) are not in it: %s" : "; %s more than live data (%s): %s",
+                      hw_bytes_text(number, sizeof(number), fabs(bytes)),
+                      hw_share_text(share, sizeof(share), fabs(bytes) / ((double)t->census->total_bytes + bytes)),
+                      census_uncounted_reason(reason, sizeof(reason), t));
 }
 
 static void add_size(struct census_age *a, const struct world_target *t, bool over)
@@ -129,22 +130,23 @@ static void add_size(struct census_age *a, const struct world_target *t, bool ov
         const double pause = t->census->outside ? NAN : facts_get(t, FACT_WATCH_PAUSE);
         char then[HW_NUMBER_MAX], now[HW_NUMBER_MAX], paused[HW_NUMBER_MAX];
 
-        add(a->after, "%s", over ? " before the end" : " ago");
+        append_format(a->after, "%s", over ? " before the end" : " ago");
         if (t->census->outside)
-                add(a->after, " (without a pause)");
+                append_format(a->after, " (without a pause)");
         else if (pause > 0)
-                add(a->after, " (%s pause)", hw_duration_text(paused, sizeof(paused), pause));
-        add(a->after, " at %s", hw_bytes_text(then, sizeof(then), (double)a->total_bytes));
+                append_format(a->after, " (%s pause)", hw_duration_text(paused, sizeof(paused), pause));
+        append_format(a->after, " at %s", hw_bytes_text(then, sizeof(then), (double)a->total_bytes));
         add_uncounted(a, t);
         if (!a->stale && !has_garbage(t, over))
                 return;
         (void)hw_bytes_text(now, sizeof(now), (double)t->heap->live_bytes);
         if (has_garbage(t, over))
-                add(a->after, "; the last major collection left %s: bands have what came since, too, garbage or not",
-                    now);
+                append_format(a->after,
+                              "; the last major collection left %s: bands have what came since, too, garbage or not",
+                              now);
         else
-                add(a->after, "; live data %s %s %s: bands are of then", over ? "was" : "is", now,
-                    over ? "at the end" : "now");
+                append_format(a->after, "; live data %s %s %s: bands are of then", over ? "was" : "is", now,
+                              over ? "at the end" : "now");
 }
 
 /* The largest band is known best, in parts of itself. */
@@ -157,11 +159,12 @@ static void add_kind(struct census_age *a, const struct world_target *t)
         for (size_t i = 0; i < c->n_bytes; i++)
                 largest = c->bytes[i] > largest ? c->bytes[i] : largest;
         if (c->spread > 0 && largest > 0)
-                add(a->before, "last census, estimated from a sample (largest band \xc2\xb1%s), ",
-                    hw_share_text(share, sizeof(share),
-                                  census_margin(c->spread, (double)largest, (double)c->total_bytes) / (double)largest));
+                append_format(a->before, "last census, estimated from a sample (largest band \xc2\xb1%s), ",
+                              hw_share_text(share, sizeof(share),
+                                            census_margin(c->spread, (double)largest, (double)c->total_bytes) /
+                                                    (double)largest));
         else
-                add(a->before, "last census ");
+                append_format(a->before, "last census ");
 }
 
 void census_age_of(struct census_age *ret, const struct world_target *t, bool live)
@@ -180,8 +183,8 @@ void census_age_of(struct census_age *ret, const struct world_target *t, bool li
                 add_size(ret, t, e.over);
         }
         if (none)
-                add(t->census ? ret->after : ret->before, "%s%.200s",
-                    t->census ? "; no further one: " : "no census: ", none);
+                append_format(t->census ? ret->after : ret->before, "%s%.200s",
+                              t->census ? "; no further one: " : "no census: ", none);
 }
 
 double census_margin_of_gain(const struct world_target *t, const struct world_band *band)

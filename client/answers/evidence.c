@@ -141,50 +141,50 @@ static enum ending ending_of(const Hw__Target *state, bool live)
 
 /* ------------------------------------------------------------------ growth */
 
-static const Hw__Trend *judged(const struct world_target *t, Hw__Series series)
+static const Hw__Trend *judged_trend(const struct world_target *t, Hw__Series series)
 {
         const Hw__Trend *trend = t->trends[series];
 
         return trend && trend->has_verdict ? trend : NULL;
 }
 
-static bool rises(const Hw__Trend *trend)
+static bool is_rising(const Hw__Trend *trend)
 {
         return trend && trend->verdict >= HW__VERDICT__VERDICT_GROWING;
 }
 
 /* The first of two series that grows, or else the first that is judged. */
-static Hw__Series which(const struct world_target *t, Hw__Series first, Hw__Series second)
+static Hw__Series choose_series(const struct world_target *t, Hw__Series first, Hw__Series second)
 {
-        if (rises(judged(t, first)) || !judged(t, second))
+        if (is_rising(judged_trend(t, first)) || !judged_trend(t, second))
                 return first;
-        return rises(judged(t, second)) || !judged(t, first) ? second : first;
+        return is_rising(judged_trend(t, second)) || !judged_trend(t, first) ? second : first;
 }
 
 /* Something grows, but it is unknown where: live data, or else the heap, or else the whole process. */
-static Hw__Series rising(const struct world_target *t)
+static Hw__Series rising_series(const struct world_target *t)
 {
         static const Hw__Series order[] = { HW__SERIES__SERIES_LIVE, HW__SERIES__SERIES_HEAP_SIZE,
                                             HW__SERIES__SERIES_BLOCKS_SIZE, HW__SERIES__SERIES_FOREIGN,
                                             HW__SERIES__SERIES_RSS };
 
         for (size_t i = 0; i < ARRAY_SIZE(order); i++)
-                if (rises(judged(t, order[i])))
+                if (is_rising(judged_trend(t, order[i])))
                         return order[i];
-        return judged(t, HW__SERIES__SERIES_LIVE) ? HW__SERIES__SERIES_LIVE : HW__SERIES__SERIES_HEAP_SIZE;
+        return judged_trend(t, HW__SERIES__SERIES_LIVE) ? HW__SERIES__SERIES_LIVE : HW__SERIES__SERIES_HEAP_SIZE;
 }
 
-static Hw__Series deciding(const struct world_target *t, Hw__Growth__Where where)
+static Hw__Series series_of_growth(const struct world_target *t, Hw__Growth__Where where)
 {
         switch (where) {
         case HW__GROWTH__WHERE__WHERE_RETENTION:
-                return which(t, HW__SERIES__SERIES_HEAP_SIZE, HW__SERIES__SERIES_BLOCKS_SIZE);
+                return choose_series(t, HW__SERIES__SERIES_HEAP_SIZE, HW__SERIES__SERIES_BLOCKS_SIZE);
         case HW__GROWTH__WHERE__WHERE_FOREIGN:
-                return which(t, HW__SERIES__SERIES_FOREIGN, HW__SERIES__SERIES_RSS);
+                return choose_series(t, HW__SERIES__SERIES_FOREIGN, HW__SERIES__SERIES_RSS);
         case HW__GROWTH__WHERE__WHERE_LIVE:
                 return HW__SERIES__SERIES_LIVE;
         default:
-                return rising(t);
+                return rising_series(t);
         }
 }
 
@@ -351,7 +351,7 @@ static void find_near(struct evidence *e)
 }
 
 /* The early warning needs a few samples more to tell a rise from a step or a peak. */
-static bool climbs(const struct evidence *e, const Hw__WindowStatistics *run)
+static bool is_climbing(const struct evidence *e, const Hw__WindowStatistics *run)
 {
         const Hw__Heap *h = e->t->heap;
 
@@ -382,7 +382,7 @@ static void find_so_far(struct evidence *e)
                 return;
         e->may_grow = (!t->verdict && t->has_provisional_low && t->provisional_low > 0) ||
                       (t->verdict && e->growing && e->growing->has_slope);
-        e->climbs = !e->may_grow && !t->verdict && climbs(e, run);
+        e->climbs = !e->may_grow && !t->verdict && is_climbing(e, run);
         e->steady_so_far = !e->may_grow && !e->climbs && !e->grows && (t->verdict || e->samples >= RISE_SAMPLES);
 }
 
@@ -427,10 +427,10 @@ static void find_growth(struct evidence *e)
 
         e->process_only = t->target && t->target->run_info && t->target->run_info->process_only;
         e->where = growth && growth->has_where ? growth->where : HW__GROWTH__WHERE__WHERE_UNKNOWN;
-        e->series = e->process_only ? HW__SERIES__SERIES_RSS : deciding(t, e->where);
+        e->series = e->process_only ? HW__SERIES__SERIES_RSS : series_of_growth(t, e->where);
         if (rise_leads(e, early))
                 e->series = early->series;
-        e->trend = judged(t, e->series);
+        e->trend = judged_trend(t, e->series);
         e->verdict = e->trend ? e->trend->verdict : HW__VERDICT__VERDICT_UNKNOWN;
         if (e->where == HW__GROWTH__WHERE__WHERE_NOWHERE)
                 e->verdict = HW__VERDICT__VERDICT_STEADY;
@@ -557,7 +557,7 @@ bool answers_census_share(const struct world_target *t, double *ret)
         return *ret <= 1;
 }
 
-bool advised(const struct evidence *e, enum hw_advice code)
+bool is_advised(const struct evidence *e, enum hw_advice code)
 {
         const Hw__Health *h = e->t->health;
 
@@ -574,5 +574,5 @@ bool is_by_agent(const struct evidence *e)
 
 bool keeps_events(const struct evidence *e)
 {
-        return !e->over && !e->trend && (advised(e, HW_ADVICE_NOT_FLUSHED) || advised(e, HW_ADVICE_OLD_GHC));
+        return !e->over && !e->trend && (is_advised(e, HW_ADVICE_NOT_FLUSHED) || is_advised(e, HW_ADVICE_OLD_GHC));
 }

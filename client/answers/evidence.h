@@ -135,7 +135,7 @@ const char *shorter_step(const struct evidence *e);
 const char *limit_words(bool known, Hw__TimeToLimit__Source source);
 
 /* Whether the daemon gives that advice. */
-bool advised(const struct evidence *e, enum hw_advice code);
+bool is_advised(const struct evidence *e, enum hw_advice code);
 
 /* Its log comes from the agent, which takes censuses as often as its budget of the program's time allows. */
 bool is_by_agent(const struct evidence *e);

@@ -33,7 +33,7 @@ static void append_stopped(char *text, const struct evidence *e)
                     e->t->name);
 }
 
-CONDITION(no_collections, advised(e, HW_ADVICE_NO_GC_EVENTS))
+CONDITION(no_collections, is_advised(e, HW_ADVICE_NO_GC_EVENTS))
 
 static void append_keeps_events(char *text, const struct evidence *e)
 {
@@ -41,7 +41,7 @@ static void append_keeps_events(char *text, const struct evidence *e)
                     "Watch it from inside: heapwatch attach PID; or let a thread of it call Debug.Trace.flushEventLog "
                     "once a "
                     "second%s",
-                    advised(e, HW_ADVICE_OLD_GHC) ? " (GHC 9.2 or newer)" : "");
+                    is_advised(e, HW_ADVICE_OLD_GHC) ? " (GHC 9.2 or newer)" : "");
 }
 
 CONDITION(out_of_memory, e->ending >= ENDED_BADLY && e->ending <= LOST && !e->grows && !e->rise &&

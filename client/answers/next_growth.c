@@ -45,7 +45,7 @@ static const Hw__Run *run_of(const struct evidence *e)
 }
 
 /* 902 for GHC 9.2; 0: unknown. */
-static unsigned ghc(const struct evidence *e)
+static unsigned major_ghc_version(const struct evidence *e)
 {
         const Hw__Run *run = run_of(e);
         unsigned major = 0, minor = 0;
@@ -61,7 +61,7 @@ static void append_profile_flags(char *text, const struct evidence *e)
 
         if (run && run->has_profiled && run->profiled)
                 append_text(text, "+RTS -hc -i1 (by call stack; it is built for profiling)");
-        else if (ghc(e) >= 902)
+        else if (major_ghc_version(e) >= 902)
                 append_text(text,
                             "+RTS -hT -i1 at once, or compile with -finfo-table-map -fdistinct-constructor-tables and "
                             "run with +RTS -hi -i1 for the place in the source");
@@ -77,7 +77,7 @@ static void append_without_profile(char *text, const struct evidence *e)
         append_profile_flags(text, e);
 }
 
-static Hw__Breakdown breakdown(const struct evidence *e)
+static Hw__Breakdown breakdown_of(const struct evidence *e)
 {
         const Hw__Run *run = run_of(e);
 
@@ -89,7 +89,7 @@ static bool label_has(const struct evidence *e, const char *text)
         return e->growing && e->growing->label && strstr(e->growing->label, text);
 }
 
-CONDITION(thunks, live_grows(e) && breakdown(e) == HW__BREAKDOWN__BREAKDOWN_CLOSURE_TYPE &&
+CONDITION(thunks, live_grows(e) && breakdown_of(e) == HW__BREAKDOWN__BREAKDOWN_CLOSURE_TYPE &&
                           (label_has(e, "THUNK") || label_has(e, "AP_STACK") || label_has(e, "BLACKHOLE")))
 
 /* Threads that wait at one place: inspect/ghc/thread_bands.h. */
@@ -117,7 +117,7 @@ static bool label_is(const struct evidence *e, const char *text)
         return e->growing && e->growing->label && !strcmp(e->growing->label, text);
 }
 
-CONDITION(threads, live_grows(e) && breakdown(e) == HW__BREAKDOWN__BREAKDOWN_CLOSURE_TYPE &&
+CONDITION(threads, live_grows(e) && breakdown_of(e) == HW__BREAKDOWN__BREAKDOWN_CLOSURE_TYPE &&
                            (label_is(e, "STACK") || label_is(e, "TSO")))
 
 static void append_threads(char *text, const struct evidence *e)
@@ -132,7 +132,7 @@ static void append_threads(char *text, const struct evidence *e)
 
 static void append_place_flags(char *text, const struct evidence *e)
 {
-        if (ghc(e) >= 902)
+        if (major_ghc_version(e) >= 902)
                 append_text(text, "compile with -finfo-table-map -fdistinct-constructor-tables, run with +RTS -hi -i1");
         else
                 append_text(text, "compile with -prof, run with +RTS -hc -i1");
@@ -172,7 +172,7 @@ static void append_place(char *text, const struct evidence *e)
                     band_source(e->band), e->growing->label ? package_label(e->growing->label).rest : "they");
 }
 
-CONDITION(stack_known, live_grows(e) && e->growing && breakdown(e) == HW__BREAKDOWN__BREAKDOWN_COST_CENTRE_STACK)
+CONDITION(stack_known, live_grows(e) && e->growing && breakdown_of(e) == HW__BREAKDOWN__BREAKDOWN_COST_CENTRE_STACK)
 
 static void append_stack(char *text, const struct evidence *e)
 {
@@ -182,7 +182,7 @@ static void append_stack(char *text, const struct evidence *e)
                     (int)(n < 160 ? n : 160), e->growing->label ? e->growing->label : "");
 }
 
-CONDITION(module_known, live_grows(e) && e->growing && breakdown(e) == HW__BREAKDOWN__BREAKDOWN_MODULE)
+CONDITION(module_known, live_grows(e) && e->growing && breakdown_of(e) == HW__BREAKDOWN__BREAKDOWN_MODULE)
 
 static void append_module(char *text, const struct evidence *e)
 {
@@ -191,18 +191,18 @@ static void append_module(char *text, const struct evidence *e)
 }
 
 CONDITION(type_known, live_grows(e) && e->growing &&
-                              (breakdown(e) == HW__BREAKDOWN__BREAKDOWN_TYPE ||
-                               breakdown(e) == HW__BREAKDOWN__BREAKDOWN_CLOSURE_DESCRIPTION))
+                              (breakdown_of(e) == HW__BREAKDOWN__BREAKDOWN_TYPE ||
+                               breakdown_of(e) == HW__BREAKDOWN__BREAKDOWN_CLOSURE_DESCRIPTION))
 
 static void append_type(char *text, const struct evidence *e)
 {
-        bool type = breakdown(e) == HW__BREAKDOWN__BREAKDOWN_TYPE;
+        bool type = breakdown_of(e) == HW__BREAKDOWN__BREAKDOWN_TYPE;
 
         append_text(text, "Find who keeps %.100s: run with +RTS -hr -h%c%.100s (retainers), or -hc for who makes it",
                     e->growing->label, type ? 'y' : 'd', e->growing->label);
 }
 
-CONDITION(retainer_known, live_grows(e) && e->growing && breakdown(e) == HW__BREAKDOWN__BREAKDOWN_RETAINER)
+CONDITION(retainer_known, live_grows(e) && e->growing && breakdown_of(e) == HW__BREAKDOWN__BREAKDOWN_RETAINER)
 
 static void append_retainer(char *text, const struct evidence *e)
 {
@@ -217,7 +217,7 @@ CONDITION(closures_known, live_grows(e) && e->growing)
 static void append_closures(char *text, const struct evidence *e)
 {
         append_text(text, "Find where %.100s are made: ", package_label(e->growing->label).rest);
-        if (breakdown(e) == HW__BREAKDOWN__BREAKDOWN_INFO_TABLE)
+        if (breakdown_of(e) == HW__BREAKDOWN__BREAKDOWN_INFO_TABLE)
                 append_text(text, "no place in the source is known for it, so see what grows beside it");
         else
                 append_place_flags(text, e);
@@ -278,7 +278,7 @@ static void append_unplaced(char *text, const struct evidence *e)
 {
         if (append_agents_budget(text, e))
                 return;
-        if (!e->over && !advised(e, HW_ADVICE_FEW_MAJOR) && has_profile(e))
+        if (!e->over && !is_advised(e, HW_ADVICE_FEW_MAJOR) && has_profile(e))
                 append_text(text, "Wait: where it grows shows with the next collections");
         else
                 append_text(text,

@@ -81,7 +81,7 @@ static void append_kept(char *text, const struct evidence *e)
         append_text(text, "Nothing. It stays as it ended; to remove it: heapwatch remove %s", e->t->name);
 }
 
-static bool always(const struct evidence *e)
+static bool is_always(const struct evidence *e)
 {
         (void)e;
         return true;
@@ -149,7 +149,7 @@ const struct advice advice_of_waiting[] = {
           .text = "Wait for a major collection: a heap profile makes one at each census (+RTS -hT -i10)" },
         { "advice", has_advice, .append = append_advice },
         { "kept", kept, .append = append_kept },
-        { "nothing", always, .append = append_nothing },
+        { "nothing", is_always, .append = append_nothing },
         { .name = NULL },
 };
 

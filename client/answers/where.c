@@ -23,16 +23,16 @@ static bool is_marker(const Hw__Note *note)
         return note && note->has_what && note->what == HW__NOTE__WHAT__WHAT_MARKER;
 }
 
-static const Hw__Note *usable(const Hw__Note *note)
+static const Hw__Note *usable_note(const Hw__Note *note)
 {
         return note && note->has_time_ns && note->text ? note : NULL;
 }
 
 /* Markers outrank messages, then the nearer one wins. The daemon sends only those that are near. */
-static const Hw__Note *nearest(const Hw__Note *before, const Hw__Note *after, uint64_t onset_ns)
+static const Hw__Note *nearest_note(const Hw__Note *before, const Hw__Note *after, uint64_t onset_ns)
 {
-        before = usable(before);
-        after = usable(after);
+        before = usable_note(before);
+        after = usable_note(after);
         if (!before || !after)
                 return before ? before : after;
         if (is_marker(before) != is_marker(after))
@@ -43,10 +43,10 @@ static const Hw__Note *nearest(const Hw__Note *before, const Hw__Note *after, ui
 const Hw__Note *note_near(const struct evidence *e)
 {
         if (e->rise)
-                return nearest(e->rise->note_before, e->rise->note_after, onset_middle(e->rise));
+                return nearest_note(e->rise->note_before, e->rise->note_after, onset_middle(e->rise));
         if (!e->grows || !e->trend || !e->trend->has_onset_ns)
                 return NULL;
-        return nearest(e->trend->note_before, e->trend->note_after, e->trend->onset_ns);
+        return nearest_note(e->trend->note_before, e->trend->note_after, e->trend->onset_ns);
 }
 
 /*
@@ -79,7 +79,7 @@ static void append_onset_note(struct target_answer *a, const struct evidence *e,
         }
 }
 
-static void at(struct target_answer *a, const char *text, bool known, uint64_t time_ns)
+static void append_time(struct target_answer *a, const char *text, bool known, uint64_t time_ns)
 {
         if (!known) {
                 append_text(a->text, "–");
@@ -110,7 +110,7 @@ static void append_watched(struct target_answer *a, const Hw__Run *run)
         if (run && run->has_first_time_ns && run->first_time_ns <= JOINED_LATE_NS)
                 append_text(a->text, "Watched from its start");
         else
-                at(a, "Watched since ", run && run->has_first_time_ns, run ? run->first_time_ns : 0);
+                append_time(a, "Watched since ", run && run->has_first_time_ns, run ? run->first_time_ns : 0);
 }
 
 /* Since the beginning of the window that the verdict rests on, which is older than the verdict. */
@@ -125,7 +125,7 @@ static void append_steady_since(struct target_answer *a, const struct evidence *
         if (run && run->has_first_time_ns && run->first_time_ns <= JOINED_LATE_NS && since_ns <= step_in_use(e))
                 append_text(a->text, "No lasting growth since its start");
         else
-                at(a, "No lasting growth since ", since_ns < UINT64_MAX, since_ns);
+                append_time(a, "No lasting growth since ", since_ns < UINT64_MAX, since_ns);
 }
 
 static void answer_rising_since(struct target_answer *a, const struct evidence *e, const Hw__EarlyWarning *early)
@@ -133,12 +133,12 @@ static void answer_rising_since(struct target_answer *a, const struct evidence *
         const bool is_latest = onset_is_latest(early);
         const uint64_t onset_ns = onset_moment(early);
 
-        at(a,
-           is_latest ? e->over ? "The rise began before " : "Rising since before "
-           : e->over ? "The rise began at "
-                     : "Rising since ",
-           true, onset_ns);
-        append_onset_note(a, e, nearest(early->note_before, early->note_after, onset_ns), onset_ns,
+        append_time(a,
+                    is_latest ? e->over ? "The rise began before " : "Rising since before "
+                    : e->over ? "The rise began at "
+                              : "Rising since ",
+                    true, onset_ns);
+        append_onset_note(a, e, nearest_note(early->note_before, early->note_after, onset_ns), onset_ns,
                           is_latest ? 0 : sub_sat(early->onset_to_ns, early->onset_from_ns) / 2);
 }
 
@@ -156,13 +156,13 @@ void answer_since(struct target_answer *a, const struct evidence *e)
                 const bool before = grew_before(e, first_ns);
                 const uint64_t onset_ns = before ? first_ns : e->trend->onset_ns;
 
-                at(a, before ? "It grew already when watching began, at " : "Growth began at ", e->trend->has_onset_ns,
-                   onset_ns);
+                append_time(a, before ? "It grew already when watching began, at " : "Growth began at ",
+                            e->trend->has_onset_ns, onset_ns);
                 if (a->has_time)
                         append_onset_note(a, e, note_near(e), onset_ns,
                                           e->trend->has_onset_error_ns && !before ? e->trend->onset_error_ns : 0);
         } else if (e->ending >= ENDED_SOMEHOW && e->ending <= LOST) {
-                at(a, "Its last event was at ", t->event_time_ns > 0, t->event_time_ns);
+                append_time(a, "Its last event was at ", t->event_time_ns > 0, t->event_time_ns);
         } else if (e->verdict == HW__VERDICT__VERDICT_STEADY) {
                 append_steady_since(a, e, run);
         } else {
@@ -255,7 +255,7 @@ static bool append_thread_growth(struct target_answer *a, const Hw__GrowingBand 
 }
 
 /* What a label alone does not say. */
-static const char *explain(const struct evidence *e, const char *label)
+static const char *explain_label(const struct evidence *e, const char *label)
 {
         if (is_unnamed_table(e, label))
                 return " (not named in the log; -finfo-table-map gives names)";
@@ -273,7 +273,7 @@ static void append_band(struct target_answer *a, const struct evidence *e, uint3
         if (label && b && band_contents_text(contents, sizeof(contents), b)[0])
                 append_text(a->text, " (%s)", contents);
         else
-                append_text(a->text, "%s", explain(e, name));
+                append_text(a->text, "%s", explain_label(e, name));
 }
 
 static void append_growing_band(struct target_answer *a, const struct evidence *e)

@@ -145,7 +145,7 @@ void state_print_update(struct json_out *j, size_t daemon, const Hw__Update *u)
         json_close(j, '}');
 }
 
-static bool wanted(const struct printer *p, const struct world_target *t, Hw__Kind kind)
+static bool is_kind_wanted(const struct printer *p, const struct world_target *t, Hw__Kind kind)
 {
         return detail_wants(p->detail, p->source->world, t->daemon, t->name, kind);
 }
@@ -218,7 +218,7 @@ static void print_trends(struct printer *p, const struct world_target *t)
                 if (t->trends[i])
                         trends.trends[trends.n_trends++] = (Hw__Trend *)t->trends[i];
         }
-        for (uint32_t i = 0; trends.trends && wanted(p, t, HW__KIND__KIND_TREND) && i < t->n_bands; i++) {
+        for (uint32_t i = 0; trends.trends && is_kind_wanted(p, t, HW__KIND__KIND_TREND) && i < t->n_bands; i++) {
                 if (t->bands[i] && t->bands[i]->trend)
                         trends.trends[trends.n_trends++] = (Hw__Trend *)t->bands[i]->trend;
         }
@@ -315,7 +315,7 @@ static void print_whole(struct printer *p, const struct world_target *t)
 
 static void print_target(struct printer *p, const struct world_target *t)
 {
-        if (wanted(p, t, HW__KIND__KIND_HEAP))
+        if (is_kind_wanted(p, t, HW__KIND__KIND_HEAP))
                 print_whole(p, t);
         else
                 row_print(p->to, t);
@@ -347,7 +347,7 @@ static void print_answers(struct printer *p)
 
         for (size_t i = 0; i < world_targets(w); i++)
                 answers_print(p->to, world_target(w, i), p->source->live || p->source->watched,
-                              wanted(p, world_target(w, i), HW__KIND__KIND_BAND));
+                              is_kind_wanted(p, world_target(w, i), HW__KIND__KIND_BAND));
 }
 
 /* ------------------------------------------------------------------- brief */

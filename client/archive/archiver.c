@@ -91,7 +91,7 @@ static void request_build(const struct archiver *a, struct observed *o)
                 o->build_id[0] = '\0';
 }
 
-static struct observed *follow(struct archiver *a, const Hw__Update *u, size_t daemon)
+static struct observed *follow_target(struct archiver *a, const Hw__Update *u, size_t daemon)
 {
         struct observed *o = observed_new(daemon, u->target, u->run);
 
@@ -127,7 +127,7 @@ static void leave_old(struct archiver *a)
 
 /* ------------------------------------------------------------------------- writing */
 
-static size_t pending(const struct archiver *a)
+static size_t count_pending(const struct archiver *a)
 {
         size_t n = 0;
 
@@ -137,7 +137,7 @@ static size_t pending(const struct archiver *a)
 }
 
 /* Sets a damaged file aside and begins a new one with what is known of the runs. */
-static void renew(struct archiver *a)
+static void reopen_database(struct archiver *a)
 {
         struct error error;
 
@@ -150,7 +150,7 @@ static void renew(struct archiver *a)
                 observed_unwritten(o);
 }
 
-static void report(struct archiver *a, int result)
+static void report_result(struct archiver *a, int result)
 {
         if (result == SQLITE_OK && a->failing)
                 report_info("archive=%s is written again", a->database.path);
@@ -170,10 +170,10 @@ static void write_all(struct archiver *a)
         a->written_ms = clock_mono_ms();
         r = writer_write(&a->writer, a->runs);
         if (database_is_damage(r)) {
-                renew(a);
+                reopen_database(a);
                 r = a->failed ? r : writer_write(&a->writer, a->runs);
         }
-        report(a, r);
+        report_result(a, r);
         if (r == SQLITE_OK)
                 leave_old(a);
 }
@@ -185,9 +185,9 @@ static void forget_old(struct archiver *a)
 
         a->kept_ms = clock_mono_ms();
         if (database_is_damage(r))
-                renew(a);
+                reopen_database(a);
         else if (r != SQLITE_OK)
-                report(a, r);
+                report_result(a, r);
         else if (most && bytes > most)
                 report_warning("archive=%s bytes=%" PRIu64 " is larger than --max-size, with nothing left to forget",
                                a->database.path, bytes);
@@ -197,7 +197,7 @@ static void on_time(struct archiver *a)
 {
         uint64_t now = clock_mono_ms();
 
-        if (now - a->written_ms >= a->options->interval_ns / 1000000u || (!a->failing && pending(a) > PENDING))
+        if (now - a->written_ms >= a->options->interval_ns / 1000000u || (!a->failing && count_pending(a) > PENDING))
                 write_all(a);
         if (now - a->kept_ms >= KEEP_MS)
                 forget_old(a);
@@ -247,7 +247,7 @@ static int apply_update(struct archiver *a, const Hw__Update *u)
 
         if (of_run && before && u->run > before->run)
                 end_run(a, before);
-        if (of_run && !o && !(o = follow(a, u, daemon)))
+        if (of_run && !o && !(o = follow_target(a, u, daemon)))
                 return -ENOMEM;
         if (o) {
                 observed_add(o, before, u);
@@ -258,7 +258,7 @@ static int apply_update(struct archiver *a, const Hw__Update *u)
         return world_apply(a->world, daemon, u);
 }
 
-static void reset(struct archiver *a)
+static void reset_observed(struct archiver *a)
 {
         size_t daemon = feed_daemon(a->feed);
 
@@ -288,7 +288,7 @@ static void on_event(struct archiver *a, enum feed_event event, const Hw__Update
                 }
                 break;
         case FEED_RESET:
-                reset(a);
+                reset_observed(a);
                 break;
         case FEED_STALE:
                 report_warning("daemon=%s is silent", feed_endpoint(a->feed, daemon));
@@ -323,7 +323,7 @@ static bool open_feed(struct archiver *a, struct error *error)
         return (a->hosts && a->world) || error_set(error, "out of memory");
 }
 
-static void loop(struct archiver *a)
+static void run_loop(struct archiver *a)
 {
         enum feed_event event = FEED_NOTHING;
         const Hw__Update *u = NULL;
@@ -348,7 +348,7 @@ int archiver_run(const struct archiver_options *options)
         if (good) {
                 a.written_ms = clock_mono_ms();
                 forget_old(&a);
-                loop(&a);
+                run_loop(&a);
                 for (size_t i = 0; i < world_targets(a.world); i++)
                         end_run(&a, world_target(a.world, i));
                 write_all(&a);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* build_id.c - DESIGN: of the file only headers and notes are read, by pread into buffers of a fixed size. */
-#include "client/archive/build_id.h"
+#include "client/archive/observe.h"
 #include "proto/base/descriptors.h"
 
 #include <elf.h>

@@ -79,7 +79,7 @@ static int check_sources(struct request *r)
         return 0;
 }
 
-static int check(void *filled)
+static int check_request(void *filled)
 {
         struct request *r = filled;
         struct error error;
@@ -101,7 +101,7 @@ static int check(void *filled)
 }
 
 /* Labels runs in the archive, also while another process writes it. */
-static int label(const struct request *r, const char *path)
+static int label_log(const struct request *r, const char *path)
 {
         struct database d;
         struct archived_runs runs = { .n = 0 };
@@ -120,7 +120,7 @@ static int label(const struct request *r, const char *path)
         return good ? EXIT_OK : EXIT_USAGE;
 }
 
-static int run(void *filled)
+static int run_archive(void *filled)
 {
         struct request *r = filled;
         const char *path = r->db ? r->db : r->path;
@@ -128,7 +128,7 @@ static int run(void *filled)
 
         report_set_level(r->level);
         if (r->of)
-                return label(r, path);
+                return label_log(r, path);
         r->options.path = path;
         r->options.name = r->name;
         r->options.from = &r->from;
@@ -166,6 +166,6 @@ const struct command command_archive = {
                 },
         .size = sizeof(struct request),
         .defaults = &(const struct request){ .level = LOG_INFO, .bands = 50, .interval_ns = UINT64_C(10000000000) },
-        .check = check,
-        .run = run,
+        .check = check_request,
+        .run = run_archive,
 };

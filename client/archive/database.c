@@ -135,7 +135,7 @@ bool database_is_damage(int result)
 
 /* ----------------------------------------------------------------- the connection */
 
-static void disconnect(struct database *d)
+static void close_connection(struct database *d)
 {
         for (size_t i = 0; i < STATEMENTS; i++) {
                 (void)sqlite3_finalize(d->statements[i]);
@@ -227,7 +227,7 @@ static bool check_kind(struct database *d, struct error *error)
         return true;
 }
 
-static int connect(struct database *d, int flags, struct error *error)
+static int open_connection(struct database *d, int flags, struct error *error)
 {
         int r = sqlite3_open_v2(d->path, &d->db, flags | SQLITE_OPEN_NOMUTEX, NULL);
 
@@ -242,7 +242,7 @@ static int connect(struct database *d, int flags, struct error *error)
 static int open_whole(struct database *d, char *why, size_t size, struct error *error)
 {
         int64_t tables = 0;
-        int r = connect(d, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, error);
+        int r = open_connection(d, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, error);
 
         if (r != SQLITE_OK)
                 return r;
@@ -292,7 +292,7 @@ static bool open_or_renew(struct database *d, struct error *error)
 
         if (r == SQLITE_OK)
                 return true;
-        disconnect(d);
+        close_connection(d);
         if (!database_is_damage(r))
                 return false;
         if (!ours)
@@ -346,8 +346,8 @@ bool database_open(struct database *d, const char *path, struct error *error)
 
         bool known = good && is_ours(d), there = good && stat(d->path, &st) == 0 && st.st_size > 0;
         if (there && !known) { /* there is no lock file to mark it as ours */
-                good = connect(d, SQLITE_OPEN_READONLY, error) == SQLITE_OK && check_kind(d, error);
-                disconnect(d);
+                good = open_connection(d, SQLITE_OPEN_READONLY, error) == SQLITE_OK && check_kind(d, error);
+                close_connection(d);
         }
         good = good && acquire_lock(d, error) && open_or_renew(d, error);
         (void)umask(mask);
@@ -365,7 +365,7 @@ static bool open_existing(struct database *d, const char *path, int flags, struc
         if (stat(path, &st) < 0)
                 return error_set(error, "there is no archive at %s: %s; `heapwatch archive` writes one", path,
                                  strerror(errno));
-        if (connect(d, flags, error) == SQLITE_OK && check_kind(d, error))
+        if (open_connection(d, flags, error) == SQLITE_OK && check_kind(d, error))
                 return true;
         database_close(d);
         return false;
@@ -405,12 +405,12 @@ bool database_renew(struct database *d, const char *why, struct error *error)
         char reason[256];
 
         (void)snprintf(reason, sizeof(reason), "%s", why); /* `why` may belong to the connection */
-        disconnect(d);
+        close_connection(d);
         return set_aside(d, reason, error) && open_or_renew(d, error);
 }
 
 void database_close(struct database *d)
 {
-        disconnect(d);
+        close_connection(d);
         close_fd(&d->lock);
 }

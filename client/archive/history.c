@@ -51,7 +51,7 @@ static const struct option options[] = {
         OPTIONS_END,
 };
 
-static int check(void *filled)
+static int check_request(void *filled)
 {
         static const struct option series = { .nth_word = options_nth_series };
         struct request *r = filled;
@@ -110,7 +110,7 @@ static void put_field(const char *text, bool last)
         (void)printf(last ? "\"\n" : "\",");
 }
 
-static void safe(char *out, size_t size, const char *text)
+static void copy_printable(char *out, size_t size, const char *text)
 {
         (void)hw_terminal_text(out, size, text ? text : "");
 }
@@ -130,9 +130,9 @@ static void run_line(const struct request *r, const struct archived_run *run)
                 put_field(run->growth, true);
                 return;
         }
-        safe(labels, sizeof(labels), run->labels);
-        safe(growth, sizeof(growth), run->growth);
-        safe(build, sizeof(build), run->build_id);
+        copy_printable(labels, sizeof(labels), run->labels);
+        copy_printable(growth, sizeof(growth), run->growth);
+        copy_printable(build, sizeof(build), run->build_id);
         (void)printf("%5lld  %.19sZ  %8s  %-8s  %-12.12s  %-20s  %s\n", (long long)run->id, start,
                      hw_duration_text(lasted, sizeof(lasted), (double)end), run->state ? run->state : "?",
                      *build ? build : "-", *labels ? labels : "-", growth);
@@ -160,7 +160,7 @@ static const char *unit_of(const struct request *r)
         return r->id == SERIES_COLLECTIONS ? "" : hw_series_unit((Hw__Series)r->id);
 }
 
-static void number(char *out, size_t size, const char *unit, double value)
+static void format_number(char *out, size_t size, const char *unit, double value)
 {
         if (isnan(value))
                 (void)snprintf(out, size, "-");
@@ -216,7 +216,7 @@ static void point_line(const struct printing *p, const char *time)
                 else if (i == 4 && numbers[i] <= 0)
                         continue;
                 else {
-                        number(text, sizeof(text), unit, none ? NAN : numbers[i]);
+                        format_number(text, sizeof(text), unit, none ? NAN : numbers[i]);
                         (void)printf("  %10s", text);
                 }
         }
@@ -232,7 +232,7 @@ static void print_heading(const struct request *r)
                              "mean", "max", "last", "rise");
 }
 
-static void flush(struct printing *p)
+static void flush_row(struct printing *p)
 {
         char time[HW_NUMBER_MAX];
 
@@ -257,7 +257,7 @@ static void add_value(void *ctx, const struct archived_value *v)
         if (!v->cell.n && v->rise <= 0) /* no sample, only a line through it */
                 return;
         if (p->any && (p->point.width_s != width || p->point.time_s / width != v->time_s / width))
-                flush(p);
+                flush_row(p);
         if (!p->any) {
                 p->point = (struct archived_value){ .time_s = v->time_s - v->time_s % width, .width_s = width };
                 p->any = true;
@@ -274,7 +274,7 @@ static bool print_series(const struct request *r, struct database *d, const stru
         for (size_t i = 0; i < runs->n; i++) {
                 p.run = &runs->items[i];
                 int result = archived_series(d, p.run, r->id, add_value, &p);
-                flush(&p);
+                flush_row(&p);
                 if (result != SQLITE_OK)
                         return error_set(error, "cannot read %s: %s", d->path, sqlite3_errstr(result));
         }
@@ -283,7 +283,7 @@ static bool print_series(const struct request *r, struct database *d, const stru
 
 /* ----------------------------------------------------------------------------- main */
 
-static int run(void *filled)
+static int run_history(void *filled)
 {
         const struct request *r = filled;
         uint64_t now = clock_wall_ns(), from = now > r->since_ns ? now - r->since_ns : 0;
@@ -330,6 +330,6 @@ const struct command command_history = {
                 },
         .size = sizeof(struct request),
         .defaults = &(const struct request){ .since_ns = 30 * DAY_S * NS_PER_S },
-        .check = check,
-        .run = run,
+        .check = check_request,
+        .run = run_history,
 };

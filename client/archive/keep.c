@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "client/archive/keep.h"
+#include "client/archive/archiver.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -39,7 +39,7 @@ bool keep_parse(struct keep *k, const char *text, struct error *error)
 
 /* -------------------------------------------------------------------- statements */
 
-static int one(struct database *d, const char *text, uint64_t a, uint64_t b)
+static int execute_one(struct database *d, const char *text, uint64_t a, uint64_t b)
 {
         sqlite3_stmt *s = NULL;
         int r = sqlite3_prepare_v2(d->db, text, -1, &s, NULL);
@@ -54,7 +54,7 @@ static int one(struct database *d, const char *text, uint64_t a, uint64_t b)
         return r;
 }
 
-static int number(struct database *d, const char *text, uint64_t *ret)
+static int read_number(struct database *d, const char *text, uint64_t *ret)
 {
         sqlite3_stmt *s = NULL;
         int r = sqlite3_prepare_v2(d->db, text, -1, &s, NULL);
@@ -75,7 +75,7 @@ static int forget_rows(struct database *d, const struct schema_table *t, uint64_
         char text[STATEMENT];
 
         (void)snprintf(text, sizeof(text), "DELETE FROM %s WHERE run = ?1 AND %s < ?2", t->name, t->time);
-        return one(d, text, run, before_s);
+        return execute_one(d, text, run, before_s);
 }
 
 /* Deletes runs of which nothing is kept any more. */
@@ -90,10 +90,10 @@ static int forget_runs(struct database *d, uint64_t now_s, uint64_t longest_s)
         for (size_t i = 0; i < n_schema_tables + 2 && r == SQLITE_OK; i++) {
                 (void)snprintf(text, sizeof(text), "DELETE FROM %s WHERE run IN (%s)",
                                i < n_schema_tables ? schema_tables[i].name : parts[i - n_schema_tables], gone);
-                r = one(d, text, before, 0);
+                r = execute_one(d, text, before, 0);
         }
         (void)snprintf(text, sizeof(text), "DELETE FROM runs WHERE id IN (%s)", gone);
-        return r == SQLITE_OK ? one(d, text, before, 0) : r;
+        return r == SQLITE_OK ? execute_one(d, text, before, 0) : r;
 }
 
 static int forget_old(struct database *d, const struct keep *k, uint64_t now_s)
@@ -123,10 +123,10 @@ static int forget_old(struct database *d, const struct keep *k, uint64_t now_s)
 
 static int used_bytes(struct database *d, uint64_t *ret)
 {
-        return number(d,
-                      "SELECT (page_count - freelist_count) * page_size"
-                      " FROM pragma_page_count, pragma_freelist_count, pragma_page_size",
-                      ret);
+        return read_number(d,
+                           "SELECT (page_count - freelist_count) * page_size"
+                           " FROM pragma_page_count, pragma_freelist_count, pragma_page_size",
+                           ret);
 }
 
 /* Deletes the oldest tenth of the finest table that is not empty. False in `ret`: there is none. */
@@ -144,16 +144,16 @@ static int forget_finest(struct database *d, bool *ret)
                         if (t->order != order)
                                 continue;
                         (void)snprintf(text, sizeof(text), "SELECT min(%s) FROM %s", t->time, t->name);
-                        r = number(d, text, &least);
+                        r = read_number(d, text, &least);
                         (void)snprintf(text, sizeof(text), "SELECT max(%s) FROM %s", t->time, t->name);
-                        r = r == SQLITE_OK ? number(d, text, &most) : r;
+                        r = r == SQLITE_OK ? read_number(d, text, &most) : r;
                         if (r != SQLITE_OK)
                                 return r;
                         if (!most)
                                 continue;
                         *ret = true;
                         (void)snprintf(text, sizeof(text), "DELETE FROM %s WHERE %s <= ?1", t->name, t->time);
-                        return one(d, text, least + (most - least) / 10, 0);
+                        return execute_one(d, text, least + (most - least) / 10, 0);
                 }
         return SQLITE_OK;
 }

@@ -29,7 +29,7 @@ struct observed *observed_new(size_t daemon, const char *target, uint32_t run)
 }
 
 /* Keeps the newest message in place of the previous one, which may be the same. */
-static const void *replace(const ProtobufCMessage *old, const ProtobufCMessage *now)
+static const void *replace_message(const ProtobufCMessage *old, const ProtobufCMessage *now)
 {
         hw_message_ref(now);
         hw_message_unref(old);
@@ -137,7 +137,7 @@ static bool is_old(struct observed *o, uint64_t time_ns)
         return false;
 }
 
-static void gauge(struct observed *o, Hw__Series series, uint64_t time_ns, double value)
+static void observe_gauge(struct observed *o, Hw__Series series, uint64_t time_ns, double value)
 {
         uint64_t at = observed_wall(o, time_ns), from = o->newest[series].time_ns;
 
@@ -158,7 +158,7 @@ static void gauge(struct observed *o, Hw__Series series, uint64_t time_ns, doubl
  * A counter is the sum over all capabilities, whose blocks come out of order: an increase at an earlier time is added
  * to the newest one. For a run that is followed from its start the first sample is the total since then.
  */
-static void counter(struct observed *o, Hw__Series series, uint64_t time_ns, double total)
+static void observe_counter(struct observed *o, Hw__Series series, uint64_t time_ns, double total)
 {
         if (!o->newest[series].any && o->whole) {
                 o->newest[series].any = true;
@@ -197,7 +197,7 @@ static bool is_derived(Hw__Series series)
         }
 }
 
-static void samples(struct observed *o, const Hw__Samples *s)
+static void observe_samples(struct observed *o, const Hw__Samples *s)
 {
         if (s->series <= 0 || s->series >= WORLD_SERIES || is_derived(s->series))
                 return;
@@ -206,9 +206,9 @@ static void samples(struct observed *o, const Hw__Samples *s)
                 double value = (double)s->values[i];
 
                 if (is_counter(s->series))
-                        counter(o, s->series, s->times_ns[i], value);
+                        observe_counter(o, s->series, s->times_ns[i], value);
                 else
-                        gauge(o, s->series, s->times_ns[i], value);
+                        observe_gauge(o, s->series, s->times_ns[i], value);
         }
 }
 
@@ -218,7 +218,7 @@ static void value_of(struct observed *o, Hw__Series series, uint64_t end_ns, int
                 pending_sample(&o->pending, (uint64_t)series, observed_wall(o, end_ns), (double)value);
 }
 
-static void collection(struct observed *o, const Hw__Collection *c)
+static void observe_collection(struct observed *o, const Hw__Collection *c)
 {
         uint64_t end = c->end_time_ns, at = observed_wall(o, end);
 
@@ -267,12 +267,12 @@ void observed_recall_band(struct observed *o, const char *name, uint64_t id)
                 o->bands.items[index].id = id;
 }
 
-static bool reach(struct observed_bands *b, uint32_t id)
+static bool reserve_band(struct observed_bands *b, uint32_t id)
 {
         return id <= LIMIT_BANDS && ARRAY_RESERVE_ZEROED(b->by_wire, b->n_by_wire, id);
 }
 
-static void define(struct observed *o, const Hw__Bands *bands)
+static void define_bands(struct observed *o, const Hw__Bands *bands)
 {
         for (size_t i = 0; i < bands->n_bands; i++) {
                 const Hw__Band *band = bands->bands[i];
@@ -281,7 +281,7 @@ static void define(struct observed *o, const Hw__Bands *bands)
 
                 band_name(&name, band);
                 index = band->id ? band_index(&o->bands, name.text, band->label) : UINT32_MAX;
-                if (index == UINT32_MAX || !reach(&o->bands, band->id))
+                if (index == UINT32_MAX || !reserve_band(&o->bands, band->id))
                         o->lost++;
                 else
                         o->bands.by_wire[band->id - 1] = index + 1;
@@ -298,7 +298,7 @@ static void in_census(struct observed *o, uint32_t index, double bytes)
         o->bands.items[index].in_census = true;
 }
 
-static void census(struct observed *o, const Hw__Census *c)
+static void observe_census(struct observed *o, const Hw__Census *c)
 {
         struct observed_bands *b = &o->bands;
 
@@ -308,7 +308,7 @@ static void census(struct observed *o, const Hw__Census *c)
 
         if (again || (c->has_unfinished && c->unfinished) || !c->has_total_bytes)
                 return;
-        gauge(o, HW__SERIES__SERIES_CENSUS_TOTAL, c->time_ns, (double)c->total_bytes);
+        observe_gauge(o, HW__SERIES__SERIES_CENSUS_TOTAL, c->time_ns, (double)c->total_bytes);
         if (is_old(o, c->time_ns))
                 return;
         uint64_t ten = observed_wall(o, c->time_ns) / 1000000000u;
@@ -333,7 +333,7 @@ static void census(struct observed *o, const Hw__Census *c)
 
 /* --------------------------------------------------------------- notes, verdicts */
 
-static void notes(struct observed *o, const Hw__Notes *all)
+static void observe_notes(struct observed *o, const Hw__Notes *all)
 {
         for (size_t i = 0; i < all->n_notes; i++)
                 if (!list_add(&o->notes, &all->notes[i]->base))
@@ -376,7 +376,7 @@ static void verdict_of_band(struct observed *o, const struct world_target *befor
                 add_verdict(o, t, "band ", o->bands.items[index - 1].name);
 }
 
-static void trends(struct observed *o, const struct world_target *before, const Hw__Trends *all)
+static void observe_trends(struct observed *o, const struct world_target *before, const Hw__Trends *all)
 {
         for (size_t i = 0; i < all->n_trends; i++) {
                 const Hw__Trend *t = all->trends[i];
@@ -391,12 +391,12 @@ static void trends(struct observed *o, const struct world_target *before, const 
                 if (is_new_verdict(before ? before->trends[t->series] : NULL, t))
                         add_verdict(o, t, "", name);
                 if (t->series == HW__SERIES__SERIES_LIVE) {
-                        o->live = replace(BASE(o->live), &t->base);
+                        o->live = replace_message(BASE(o->live), &t->base);
                 }
         }
         if (!all->growth && !all->scale)
                 return;
-        o->trends = replace(BASE(o->trends), &all->base);
+        o->trends = replace_message(BASE(o->trends), &all->base);
 }
 
 /* ------------------------------------------------------------------------ its end */
@@ -413,13 +413,13 @@ void observed_end(struct observed *o, const struct world_target *target)
                 return;
         bool all_known = o->until_ns && !o->sampled_ns;                      /* the archive had all of it */
         if (!all_known && target->heap && target->heap->has_allocated_bytes) /* after the last sample */
-                counter(o, HW__SERIES__SERIES_ALLOCATED, o->last_ns, (double)target->heap->allocated_bytes);
+                observe_counter(o, HW__SERIES__SERIES_ALLOCATED, o->last_ns, (double)target->heap->allocated_bytes);
         o->changed = true;
 }
 
 /* ----------------------------------------------------------------------- messages */
 
-static void seen(struct observed *o, uint64_t time_ns)
+static void observe_time(struct observed *o, uint64_t time_ns)
 {
         if (o->first_ns > o->last_ns && time_ns <= FROM_START_NS && !o->until_ns)
                 o->whole = true;
@@ -429,7 +429,7 @@ static void seen(struct observed *o, uint64_t time_ns)
 
 void observed_state(struct observed *o, const Hw__Target *t)
 {
-        o->state = replace(BASE(o->state), BASE(t));
+        o->state = replace_message(BASE(o->state), BASE(t));
         if (!t)
                 return;
         o->over = is_over(t);
@@ -453,7 +453,7 @@ void observed_add(struct observed *o, const struct world_target *before, const H
         if (before && before->run != o->number)
                 before = NULL;
         if (u->has_event_time_ns)
-                seen(o, u->event_time_ns);
+                observe_time(o, u->event_time_ns);
         o->changed = true;
         switch (u->body_case) {
         case HW__UPDATE__BODY_TARGET_STATE:
@@ -461,27 +461,27 @@ void observed_add(struct observed *o, const struct world_target *before, const H
                 break;
         case HW__UPDATE__BODY_HEAP:
                 for (size_t i = 0; i < u->heap->n_samples; i++)
-                        samples(o, u->heap->samples[i]);
+                        observe_samples(o, u->heap->samples[i]);
                 break;
         case HW__UPDATE__BODY_GC:
                 o->lost += u->gc->collections_dropped;
                 for (size_t i = 0; i < u->gc->n_collections; i++)
-                        collection(o, u->gc->collections[i]);
+                        observe_collection(o, u->gc->collections[i]);
                 break;
         case HW__UPDATE__BODY_BANDS:
-                define(o, u->bands);
+                define_bands(o, u->bands);
                 break;
         case HW__UPDATE__BODY_CENSUS:
-                census(o, u->census);
+                observe_census(o, u->census);
                 break;
         case HW__UPDATE__BODY_NOTES:
-                notes(o, u->notes);
+                observe_notes(o, u->notes);
                 break;
         case HW__UPDATE__BODY_TRENDS:
-                trends(o, before, u->trends);
+                observe_trends(o, before, u->trends);
                 break;
         case HW__UPDATE__BODY_ALERTS:
-                o->alerts = replace(BASE(o->alerts), &u->alerts->base);
+                o->alerts = replace_message(BASE(o->alerts), &u->alerts->base);
                 o->alerts_changed = true;
                 break;
         case HW__UPDATE__BODY_HEALTH:

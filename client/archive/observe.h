@@ -8,10 +8,19 @@
 #ifndef HW_CLIENT_ARCHIVE_OBSERVE_H
 #define HW_CLIENT_ARCHIVE_OBSERVE_H
 
-#include "client/archive/build_id.h"
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "client/archive/pending.h"
 #include "client/state/world.h"
 #include "proto/base/idtable.h"
+
+/* Which build of a program a process of this machine runs: the linker's build id (NT_GNU_BUILD_ID). */
+
+#define BUILD_ID_TEXT 129 /* 64 bytes in hexadecimal */
+
+/* False: it has none, or its file cannot be read. */
+bool build_id_of(uint32_t pid, char out[BUILD_ID_TEXT]);
 
 /* Bands of the run by name, as client/diff has them: bands of one name are one. */
 struct observed_bands {

@@ -77,7 +77,7 @@ static bool parse_when(const char *text, uint64_t now_ns, uint64_t *ret_from, ui
 
 /* ---------------------------------------------------------------------------- runs */
 
-static void clip(struct archived_run *r, uint64_t from_ns, uint64_t to_ns)
+static void clip_run(struct archived_run *r, uint64_t from_ns, uint64_t to_ns)
 {
         r->whole = r->first_ns >= from_ns && r->seen_ns < to_ns;
         r->from_ns = r->first_ns > from_ns ? r->first_ns : from_ns;
@@ -93,7 +93,7 @@ bool select_between(struct database *d, const char *target, uint64_t from_ns, ui
                                 (int64_t)to_ns, ret, error))
                 return false;
         for (size_t i = before; i < ret->n; i++)
-                clip(&ret->items[i], from_ns, to_ns);
+                clip_run(&ret->items[i], from_ns, to_ns);
         return true;
 }
 
@@ -108,7 +108,7 @@ static bool select_now(struct database *d, const char *target, struct archived_r
                 return false;
         for (size_t i = before; i < ret->n; i++) {
                 struct archived_run *r = &ret->items[i];
-                clip(r, r->seen_ns >= DAY_NS ? r->seen_ns - DAY_NS + 1 : 0, UINT64_MAX);
+                clip_run(r, r->seen_ns >= DAY_NS ? r->seen_ns - DAY_NS + 1 : 0, UINT64_MAX);
         }
         return true;
 }

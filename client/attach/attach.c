@@ -285,7 +285,8 @@ static bool inject_when_up(const struct ghc_process *p, const char *library, con
 {
         static const struct timespec pause = { .tv_nsec = 100000000 };
 
-        for (int tries = 0; inject(p->pid, p->fit.threaded, library, settings, ret, said, said_size, error); tries++) {
+        for (int tries = 0; inject_library(p->pid, p->fit.threaded, library, settings, ret, said, said_size, error);
+             tries++) {
                 if (*ret != AGENT_NOT_YET || tries == 10)
                         return true;
                 (void)nanosleep(&pause, NULL);
@@ -335,8 +336,8 @@ static bool understand_path(const struct ghc_process *p, bool near, const char *
 }
 
 /* The socket's path in `socket`, AGENT_BEGUN or AGENT_THERE in *ret. `own`: where it is to be, for our user. */
-static bool load(const struct request *q, const struct ghc_process *p, const char *library, const char *own,
-                 char *socket, size_t size, int *ret, struct error *error)
+static bool load_agent(const struct request *q, const struct ghc_process *p, const char *library, const char *own,
+                       char *socket, size_t size, int *ret, struct error *error)
 {
         char settings[4352], censuses[64], said[1024], text[1024];
         bool near = is_near(p, own);
@@ -365,7 +366,7 @@ static bool find_socket(const struct ghc_process *p, const char *own, char *ret,
         return !unix_nobody_listens(own);
 }
 
-/* As load(), unless the agent is in it and has its socket in a known place; and switches its log on. */
+/* As load_agent(), unless the agent is in it and has its socket in a known place; and switches its log on. */
 static bool bring_in(const struct request *q, const struct ghc_process *p, const struct daemon_link *link,
                      const char *library, char *socket, size_t size, int *ret, struct error *error)
 {
@@ -379,7 +380,7 @@ static bool bring_in(const struct request *q, const struct ghc_process *p, const
                                  "the agent is linked into it, but its socket is not %s: give the daemon the one "
                                  "that it has, or start it with the same HEAPWATCH_DIR",
                                  own);
-        } else if (!load(q, p, library, own, socket, size, ret, error)) {
+        } else if (!load_agent(q, p, library, own, socket, size, ret, error)) {
                 return false;
         }
         return start_log(q, socket, *ret == AGENT_BEGUN, error);
@@ -393,7 +394,7 @@ static bool may_answer(const struct ghc_process *p, struct error *error)
                          "let it go on (kill -CONT PID), and try again");
 }
 
-static int fail(const struct command *command, const char *program, const struct error *error)
+static int report_failure(const struct command *command, const char *program, const struct error *error)
 {
         return command_error(command, "%s: %s", program, error->text);
 }
@@ -414,17 +415,17 @@ static int fail_but_process(const struct request *q, struct error *error)
         else
                 (void)error_set(error, "%s; its process alone can be watched: heapwatch attach --process-only %d",
                                 why.text, (int)pid);
-        return fail(&command_attach, q->program, error);
+        return report_failure(&command_attach, q->program, error);
 }
 
 /* The daemon does not take it: a log that we began is ended; one that was there may have another reader. */
-static int undo(const struct ghc_process *p, const char *socket, int outcome, struct error *error)
+static int undo_attach(const struct ghc_process *p, const char *socket, int outcome, struct error *error)
 {
         struct error why = *error, unused;
 
         if (outcome != AGENT_BEGUN || !agent_request(socket, "stop", ASK_MS, NULL, 0, &unused))
                 error_set(error, "%s; the agent goes on in it: `heapwatch detach %d` ends that", why.text, (int)p->pid);
-        return fail(&command_attach, p->name, error);
+        return report_failure(&command_attach, p->name, error);
 }
 
 /* Not from inside, because of that obstacle or because the user wishes it so. */
@@ -435,10 +436,10 @@ static int attach_process(const struct request *q, pid_t pid, enum obstacle obst
         };
         struct error error;
 
-        return process_attach(pid, &wish, &error) ? EXIT_OK : fail(&command_attach, q->program, &error);
+        return process_attach(pid, &wish, &error) ? EXIT_OK : report_failure(&command_attach, q->program, &error);
 }
 
-static int attach(void *filled)
+static int run_attach(void *filled)
 {
         const struct request *q = filled;
         const struct daemon_wish wish = { q->resolution_ns, &q->labels, NULL, q->no_record };
@@ -456,23 +457,23 @@ static int attach(void *filled)
         if (q->process_only || q->outside) {
                 pid_t pid;
                 return process_number(q->program, &pid, &error) ? attach_process(q, pid, OBSTACLE_NONE)
-                                                                : fail(&command_attach, q->program, &error);
+                                                                : report_failure(&command_attach, q->program, &error);
         }
         if (!process_find(q->program, &p, &error))
                 return fail_but_process(q, &error);
         /* Examined once more when no other heapwatch attaches to it any more, which may have brought the agent in. */
         if (!lock_process(&p, &error) || !process_find(q->program, &p, &error))
-                return fail(&command_attach, q->program, &error);
+                return report_failure(&command_attach, q->program, &error);
         process_reveal(&p);
         if (!may_answer(&p, &error))
-                return fail(&command_attach, q->program, &error);
+                return report_failure(&command_attach, q->program, &error);
         if (p.obstacle != OBSTACLE_NONE)
                 return attach_process(q, p.pid, p.obstacle);
         /* No daemon is started for a program that cannot be attached to. */
         if (!may_watch(&p, &error) || !library_for(&p, library, sizeof(library), &error))
                 return fail_but_process(q, &error);
         if (!daemon_link_init(&link, &error))
-                return fail(&command_attach, q->program, &error);
+                return report_failure(&command_attach, q->program, &error);
         if (!may_reach(&p, &link, &error))
                 return fail_but_process(q, &error);
         link.wait_ms = PATIENCE_MS;
@@ -481,13 +482,13 @@ static int attach(void *filled)
         if (started[0])
                 printf("%s\n", started);
         if (ensured != DAEMON_OK)
-                return fail(&command_attach, q->program, &error);
+                return report_failure(&command_attach, q->program, &error);
         if (!bring_in(q, &p, &link, library, socket, sizeof(socket), &outcome, &error))
                 return fail_but_process(q, &error);
         snprintf(uri, sizeof(uri), "unix:%s", socket);
         daemon_name_of(p.name, name);
         if (daemon_add(&link, q->name ? q->name : name, q->name != NULL, uri, &wish, target, &error) != DAEMON_OK)
-                return undo(&p, socket, outcome, &error);
+                return undo_attach(&p, socket, outcome, &error);
         printf("attached to %s, process %d, GHC %s%s: heapwatch top %s\n", p.name, (int)p.pid, p.fit.version,
                p.fit.eventlog ? "" : " without eventlog, so no threads and no user events", target);
         printf("what happened before is unknown; `heapwatch detach %d` stops watching\n", (int)p.pid);
@@ -521,12 +522,12 @@ static int end_without_agent(struct daemon_link *link, const char *name, bool is
 {
         link->wait_ms = PATIENCE_MS;
         if (!is_target || !daemon_remove(link, name))
-                return fail(&command_detach, name, error);
+                return report_failure(&command_detach, name, error);
         printf("%s is no longer watched; `heapwatch run`, which started it, waits for its end\n", name);
         return EXIT_OK;
 }
 
-static int detach(void *filled)
+static int run_detach(void *filled)
 {
         const struct request *q = filled;
         struct ghc_process p;
@@ -538,7 +539,7 @@ static int detach(void *filled)
         pid_t pid;
 
         if (!daemon_link_init(&link, &error))
-                return fail(&command_detach, q->program, &error);
+                return report_failure(&command_detach, q->program, &error);
         if (strspn(program, "0123456789") < strlen(program) && (pid = daemon_process_of(&link, program)) > 0) {
                 (void)snprintf(number, sizeof(number), "%ld", (long)pid); /* the name of its target */
                 program = number;
@@ -552,7 +553,7 @@ static int detach(void *filled)
         if (!found || !p.agent)
                 return end_without_agent(&link, q->program, named, &error);
         if (!may_answer(&p, &error) || !lock_process(&p, &error))
-                return fail(&command_detach, q->program, &error);
+                return report_failure(&command_detach, q->program, &error);
         link.wait_ms = PATIENCE_MS;
         bool answered = find_agent(&link, &p, &target, socket, sizeof(socket));
         if (!agent_request(socket, "stop", ASK_MS, NULL, 0, &error))
@@ -593,7 +594,7 @@ const struct command command_attach = {
                                            NULL },
         .size = sizeof(struct request),
         .defaults = &(const struct request){ .interval_ns = UINT64_C(1000000000) },
-        .run = attach,
+        .run = run_attach,
 };
 
 const struct command command_detach = {
@@ -608,5 +609,5 @@ const struct command command_detach = {
         .examples = (const char *const[]){ "heapwatch detach Server", NULL },
         .size = sizeof(struct request),
         .defaults = &(const struct request){ .program = NULL },
-        .run = detach,
+        .run = run_detach,
 };

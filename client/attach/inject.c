@@ -138,8 +138,8 @@ static bool run_code(struct injection *j, int *ret_outcome)
                          "own file system, and readable for it?");
 }
 
-static bool borrow(struct injection *j, const char *library, const char *settings, int *ret_outcome, char *said,
-                   size_t said_size)
+static bool borrow_thread(struct injection *j, const char *library, const char *settings, int *ret_outcome, char *said,
+                          size_t said_size)
 {
         static const uint64_t map[6] = {
                 0, PAGE_BYTES, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, (uint64_t)-1, 0
@@ -176,8 +176,8 @@ static bool stop_any_thread(struct injection *j, bool threaded)
         return false;
 }
 
-bool inject(pid_t pid, bool threaded, const char *library, const char *settings, int *ret_outcome, char *said,
-            size_t said_size, struct error *error)
+bool inject_library(pid_t pid, bool threaded, const char *library, const char *settings, int *ret_outcome, char *said,
+                    size_t said_size, struct error *error)
 {
         struct injection j = { .tracee = { .pid = pid, .error = error } };
 
@@ -197,7 +197,7 @@ bool inject(pid_t pid, bool threaded, const char *library, const char *settings,
         sigset_t all, old; /* we are ended before or after it, but not in the middle */
         sigfillset(&all);
         (void)sigprocmask(SIG_SETMASK, &all, &old);
-        bool good = borrow(&j, library, settings, ret_outcome, said, said_size);
+        bool good = borrow_thread(&j, library, settings, ret_outcome, said, said_size);
         tracee_release(&j.tracee);
         (void)sigprocmask(SIG_SETMASK, &old, NULL);
         return good;
@@ -205,8 +205,8 @@ bool inject(pid_t pid, bool threaded, const char *library, const char *settings,
 
 #else
 
-bool inject(pid_t pid, bool threaded, const char *library, const char *settings, int *ret_outcome, char *said,
-            size_t said_size, struct error *error)
+bool inject_library(pid_t pid, bool threaded, const char *library, const char *settings, int *ret_outcome, char *said,
+                    size_t said_size, struct error *error)
 {
         (void)pid, (void)threaded, (void)library, (void)settings, (void)ret_outcome, (void)said, (void)said_size;
         return error_set(error,

@@ -17,7 +17,7 @@
  * What it returned is in *ret_outcome, what it said in `said`; AGENT_NOT_YET also when there is no thread yet that can
  * be borrowed. False with an error message: the process is unchanged.
  */
-bool inject(pid_t pid, bool threaded, const char *library, const char *settings, int *ret_outcome, char *said,
-            size_t said_size, struct error *error);
+bool inject_library(pid_t pid, bool threaded, const char *library, const char *settings, int *ret_outcome, char *said,
+                    size_t said_size, struct error *error);
 
 #endif

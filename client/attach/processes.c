@@ -102,7 +102,7 @@ static void set_obstacle(struct ghc_process *p, enum obstacle obstacle)
         (void)error_set(&p->why, "%s", obstacle_reason(obstacle));
 }
 
-static void judge(struct ghc_process *p, const struct maps *maps)
+static void judge_process(struct ghc_process *p, const struct maps *maps)
 {
         struct hindrance h = { 0 };
 
@@ -163,7 +163,7 @@ bool process_read(pid_t pid, struct ghc_process *ret)
         each_line(pid, "status", see_user, &ret->user);
         each_line(pid, "status", see_rss, &ret->rss_bytes);
         ret->agent = maps.agent || ret->fit.agent;
-        judge(ret, &maps);
+        judge_process(ret, &maps);
         return true;
 }
 
@@ -175,7 +175,7 @@ void process_reveal(struct ghc_process *p)
         if (!proc_path(p->pid, "exe", path, sizeof(path)) || !(p->symbols = hidden_symbols_find(path, &p->fit)))
                 return;
         each_line(p->pid, "maps", see_map, &maps);
-        judge(p, &maps);
+        judge_process(p, &maps);
 }
 
 static int by_number(const void *a, const void *b)
@@ -185,7 +185,7 @@ static int by_number(const void *a, const void *b)
         return (*x > *y) - (*x < *y);
 }
 
-static size_t list(pid_t *pids)
+static size_t list_pids(pid_t *pids)
 {
         DIR *d = opendir("/proc");
         const struct dirent *e;
@@ -203,7 +203,7 @@ static size_t list(pid_t *pids)
 bool processes_each(void (*each)(void *ctx, const struct ghc_process *p), void *ctx)
 {
         pid_t *pids = malloc(PROCESSES_MAX * sizeof(*pids));
-        size_t n = pids ? list(pids) : 0;
+        size_t n = pids ? list_pids(pids) : 0;
         struct ghc_process p;
 
         for (size_t i = 0; i < n; i++)
@@ -221,7 +221,7 @@ struct search {
         unsigned count;
 };
 
-static void match(void *ctx, const struct ghc_process *p)
+static void match_process(void *ctx, const struct ghc_process *p)
 {
         struct search *s = ctx;
 
@@ -251,7 +251,7 @@ static bool find_name(const char *name, struct ghc_process *ret, struct error *e
 {
         struct search s = { name, ret, 0 };
 
-        if (!processes_each(match, &s) || s.count == 0)
+        if (!processes_each(match_process, &s) || s.count == 0)
                 return error_set(
                         error, "no GHC-compiled program %s runs here that you may inspect; `heapwatch ps` lists those",
                         name);

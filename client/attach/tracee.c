@@ -101,7 +101,7 @@ static bool waits_in_call(const struct tracee *t)
         return false;
 }
 
-static bool seize(const struct tracee *t)
+static bool seize_tracee(const struct tracee *t)
 {
         const bool good = request_trace(t, PTRACE_SEIZE, PTRACE_O_TRACESYSGOOD);
 
@@ -115,7 +115,7 @@ static bool seize(const struct tracee *t)
 }
 
 /* It stops as soon as it can; one that is stopped, as soon as it goes on. */
-static bool interrupt(const struct tracee *t)
+static bool interrupt_tracee(const struct tracee *t)
 {
         return request_trace(t, PTRACE_INTERRUPT, 0);
 }
@@ -132,12 +132,12 @@ static bool run_to_call(struct tracee *t, uint64_t until_ms, int *ret_signal)
                 if (!request_trace(t, PTRACE_SYSCALL, (uintptr_t)*ret_signal))
                         return false;
                 if (!wait_stop(t, until_ms, &status))
-                        return clock_mono_ms() > until_ms && interrupt(t); /* it makes no call at all */
+                        return clock_mono_ms() > until_ms && interrupt_tracee(t); /* it makes no call at all */
                 *ret_signal = own_signal(status);
                 if (!get_registers(t, &t->before))
                         return false;
         } while (WSTOPSIG(status) != (SIGTRAP | 0x80) || !waits_in_call(t));
-        return interrupt(t) && request_trace(t, PTRACE_CONT, 0);
+        return interrupt_tracee(t) && request_trace(t, PTRACE_CONT, 0);
 }
 
 static bool run_a_while(struct tracee *t, uint64_t until_ms, int *ret_signal)
@@ -147,7 +147,7 @@ static bool run_a_while(struct tracee *t, uint64_t until_ms, int *ret_signal)
         if (!request_trace(t, PTRACE_CONT, (uintptr_t)*ret_signal))
                 return false;
         (void)usleep(1000);
-        return interrupt(t);
+        return interrupt_tracee(t);
 }
 
 /*
@@ -160,7 +160,7 @@ static bool stop_quietly(struct tracee *t, uint64_t ms, int *ret_signal)
         int status;
 
         *ret_signal = 0;
-        if (!interrupt(t))
+        if (!interrupt_tracee(t))
                 return false;
         for (;;) {
                 if (!wait_stop(t, until + STOP_MS, &status))
@@ -183,7 +183,7 @@ bool tracee_stop(struct tracee *t, pid_t tid, uint64_t ms)
 
         t->tid = tid;
         t->main_thread = tid == t->pid;
-        if (!seize(t))
+        if (!seize_tracee(t))
                 return false;
         if (stop_quietly(t, ms, &signal) && get_vectors(t))
                 return true;

@@ -145,7 +145,7 @@ static void request_names(const char *endpoint, struct names *names)
         (void)hw_request(endpoint, &request, ASK_MS, on_status, names); /* only for a better message */
 }
 
-static void report(const struct command *c, const struct names *names)
+static void report_absent(const struct command *c, const struct names *names)
 {
         command_error(c, "the daemon has no target '%s'%s%s%s; `heapwatch status` lists them, `heapwatch add` adds one",
                       names->typed, names->nearest[0] ? " (did you mean '" : "", names->nearest,
@@ -157,7 +157,7 @@ int absent_target(const struct command *c, const char *endpoint, const char *nam
         struct names names = { .typed = name };
 
         request_names(endpoint, &names);
-        report(c, &names);
+        report_absent(c, &names);
         return EXIT_USAGE;
 }
 
@@ -167,6 +167,6 @@ bool absent_check_target(const struct command *c, const char *endpoint, const ch
 
         request_names(endpoint, &names);
         if (names.listed && !names.found)
-                report(c, &names);
+                report_absent(c, &names);
         return names.listed && !names.found;
 }

@@ -189,7 +189,7 @@ static bool is_local(const char *endpoint)
                !strncmp(endpoint, "tcp://localhost:", 16) || !strncmp(endpoint, "tcp://[::1]:", 12);
 }
 
-static int secure(const struct command *c, const struct named *n)
+static int secure_endpoint(const struct command *c, const struct named *n)
 {
         const uint8_t *server = n_server_keys ? server_keys[0] : n->host ? n->host->server[0] : NULL;
         const size_t n_server = n_server_keys ? n_server_keys : n->host ? n->host->n_server : 0;
@@ -218,7 +218,7 @@ static int secure(const struct command *c, const struct named *n)
 static int endpoints_ready(const struct command *c)
 {
         for (size_t i = 0; i < n_named; i++) {
-                int status = secure(c, &named[i]);
+                int status = secure_endpoint(c, &named[i]);
                 if (status)
                         return status;
         }

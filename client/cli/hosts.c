@@ -111,7 +111,7 @@ static bool read_hosts(struct yaml_file *f, struct hosts *h)
         return good;
 }
 
-static bool finish(struct hosts *h, struct yaml_file *f, bool read)
+static bool finish_file(struct hosts *h, struct yaml_file *f, bool read)
 {
         bool good = read && read_hosts(f, h);
 
@@ -126,7 +126,7 @@ bool hosts_parse(struct hosts *h, const char *file, const char *text, const stru
         struct yaml_file f;
 
         *h = (struct hosts){ .n = 0 };
-        return finish(h, &f, yaml_file_parse(&f, file, text, says));
+        return finish_file(h, &f, yaml_file_parse(&f, file, text, says));
 }
 
 bool hosts_path(char *ret_path, size_t size)
@@ -142,7 +142,7 @@ bool hosts_path(char *ret_path, size_t size)
 }
 
 /* What is wrong with the file's owner or mode; NULL: nothing. */
-static const char *objection(const struct stat *st)
+static const char *find_objection(const struct stat *st)
 {
         if (st->st_uid != geteuid() && st->st_uid != 0)
                 return "it belongs to another user";
@@ -158,12 +158,12 @@ bool hosts_read(struct hosts *h, const struct error_sink *says)
         *h = (struct hosts){ .n = 0 };
         if (!hosts_path(path, sizeof(path)) || (stat(path, &st) != 0 && errno == ENOENT))
                 return true;
-        if (stat(path, &st) == 0 && objection(&st)) {
-                (void)snprintf(line, sizeof(line), "%s: %s", path, objection(&st));
+        if (stat(path, &st) == 0 && find_objection(&st)) {
+                (void)snprintf(line, sizeof(line), "%s: %s", path, find_objection(&st));
                 says->say(says->ctx, line);
                 return false;
         }
-        return finish(h, &f, yaml_file_read(&f, path, says));
+        return finish_file(h, &f, yaml_file_read(&f, path, says));
 }
 
 void hosts_done(struct hosts *h)

@@ -140,7 +140,7 @@ static enum inspector_end read_memory(struct inspecting *p)
         return end == INSPECTOR_GOOD && !hand_over_object(p) ? INSPECTOR_FAILED : end;
 }
 
-static void *run(void *ctx)
+static void *run_inspector(void *ctx)
 {
         struct inspecting *p = ctx;
         const enum inspector_end end = is_profile(p) ? sample_stacks(p) : read_memory(p);
@@ -153,7 +153,7 @@ static void *run(void *ctx)
         return NULL;
 }
 
-static void release(struct inspecting *p)
+static void release_inspecting(struct inspecting *p)
 {
         if (p->output)
                 (void)fclose(p->output);
@@ -177,11 +177,11 @@ struct inspecting *inspecting_new(const struct inspecting_options *what, struct 
         document_open(&p->text);
         p->output = fopencookie(p, "w", (cookie_io_functions_t){ .write = write_output });
         if (p->text.to && p->output && setvbuf(p->output, NULL, _IONBF, 0) == 0 &&
-            !(failed = thread_create_masked(&p->thread, run, p)))
+            !(failed = thread_create_masked(&p->thread, run_inspector, p)))
                 return p;
         if (failed)
                 (void)error_set(error, "cannot start a thread: %s", strerror(failed));
-        release(p);
+        release_inspecting(p);
         return NULL;
 }
 
@@ -220,5 +220,5 @@ void inspecting_destroy(struct inspecting **ref)
                 return;
         atomic_store(&p->stop, INSPECTOR_STOP_NOW);
         (void)pthread_join(p->thread, NULL);
-        release(p);
+        release_inspecting(p);
 }

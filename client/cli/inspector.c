@@ -87,7 +87,7 @@ static enum inspector_stop stop_of(const struct inspection *i)
 }
 
 /* Until both pipes end. False: the time is over, or we end. */
-static bool relay(struct child *c, const struct inspection *i)
+static bool relay_output(struct child *c, const struct inspection *i)
 {
         uint64_t until_ns = clock_mono_ns() + i->most_ns;
         struct pollfd fds[] = { { c->out, POLLIN, 0 }, { c->err, POLLIN, 0 } };
@@ -150,7 +150,7 @@ enum inspector_end inspector_run(const struct inspection *i, struct error *error
         (void)close(err[1]);
         c.out = out[0];
         c.err = err[0];
-        const bool late = r == 0 && !relay(&c, i);
+        const bool late = r == 0 && !relay_output(&c, i);
         if (late)
                 (void)kill(c.pid, SIGKILL); /* a program that it has stopped is released by that */
         (void)close(out[0]);

@@ -97,8 +97,8 @@ static bool is_before(const struct recorded_run *before, const struct recorded_r
 }
 
 /* The run that an alert which fired then is about. */
-static bool find(const struct bundle *b, uint64_t fired_ns, const char *directory, struct recorded_run *run,
-                 struct error *error)
+static bool find_run(const struct bundle *b, uint64_t fired_ns, const char *directory, struct recorded_run *run,
+                     struct error *error)
 {
         struct recorded_run *runs = NULL;
 
@@ -114,7 +114,7 @@ static bool find(const struct bundle *b, uint64_t fired_ns, const char *director
 }
 
 /* As it is by now; a daemon that does not answer writes by itself within seconds. */
-static bool again(const struct bundle *b, const char *directory, struct recorded_run *run, struct error *error)
+static bool make_again(const struct bundle *b, const char *directory, struct recorded_run *run, struct error *error)
 {
         char which[RUN_TARGET_MAX + RUN_NAME_MAX + 2];
 
@@ -131,7 +131,7 @@ static bool wait_until(const struct bundle *b, const char *directory, struct rec
 
         while (run->live && run->end_ns < to_ns && !signals_stop() && clock_mono_ns() < until_ns) {
                 (void)poll(NULL, 0, LOOK_MS);
-                if (!again(b, directory, run, error))
+                if (!make_again(b, directory, run, error))
                         return false;
         }
         return true;
@@ -267,13 +267,13 @@ static void default_directory(const char *recordings, char out[RECORDED_PATH_MAX
 }
 
 /* All of it, into the directory that was begun. */
-static bool fill(const struct bundle *b, const struct cause *c, const char *recordings, const char *path,
-                 struct error *error)
+static bool fill_bundle(const struct bundle *b, const struct cause *c, const char *recordings, const char *path,
+                        struct error *error)
 {
         struct recorded_run run;
         struct pin pin = { .fd = -1 };
 
-        if (!find(b, c->fired_ns, recordings, &run, error))
+        if (!find_run(b, c->fired_ns, recordings, &run, error))
                 return false;
         const uint64_t onset_ns = c->onset_ns < run.end_ns ? c->onset_ns : run.end_ns;
         const uint64_t fired_ns = c->fired_ns != UINT64_MAX && c->fired_ns > onset_ns ? c->fired_ns : run.end_ns;
@@ -292,7 +292,7 @@ static bool fill(const struct bundle *b, const struct cause *c, const char *reco
         return good;
 }
 
-static int make(const struct bundle *b, const struct cause *c, struct error *error)
+static int make_bundle(const struct bundle *b, const struct cause *c, struct error *error)
 {
         char recordings[RECORDED_PATH_MAX], bundles[RECORDED_PATH_MAX], path[RECORDED_PATH_MAX];
         bool limited = false;
@@ -310,7 +310,7 @@ static int make(const struct bundle *b, const struct cause *c, struct error *err
                 puts(error->text);
                 return EXIT_OK;
         }
-        bool good = fill(b, c, recordings, path, error) && !signals_stop() && bundle_end(path, error);
+        bool good = fill_bundle(b, c, recordings, path, error) && !signals_stop() && bundle_end(path, error);
         if (!good) {
                 bundle_remove(path);
                 return EXIT_USAGE;
@@ -321,7 +321,7 @@ static int make(const struct bundle *b, const struct cause *c, struct error *err
         return EXIT_OK;
 }
 
-static int run(void *filled)
+static int run_bundle(void *filled)
 {
         struct bundle *b = filled;
         struct cause cause;
@@ -332,7 +332,7 @@ static int run(void *filled)
         if (b->limits.per_day == NOT_SAID)
                 b->limits.per_day = b->alert ? ACTION_DUMP_PER_DAY : 0;
         signals_catch();
-        int status = read_cause(b->alert, &cause, &error) ? make(b, &cause, &error) : EXIT_USAGE;
+        int status = read_cause(b->alert, &cause, &error) ? make_bundle(b, &cause, &error) : EXIT_USAGE;
         if (status != EXIT_OK && error.text[0] && !signals_stop())
                 command_error(&command_bundle, "%s", error.text);
         json_decref(cause.json);
@@ -386,5 +386,5 @@ const struct command command_bundle = {
                                             .after_ns = ACTION_DUMP_AFTER_NS,
                                             .keep_bytes = ACTION_DUMP_KEEP_BYTES,
                                             .limits = { NOT_SAID, NOT_SAID } },
-        .run = run,
+        .run = run_bundle,
 };

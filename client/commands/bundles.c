@@ -44,7 +44,7 @@ struct list {
 /* ------------------------------------------------------------------- names */
 
 /* Letters, digits and a few more; all else becomes '_'. */
-static void plain(char *out, size_t size, const char *text)
+static void copy_plain(char *out, size_t size, const char *text)
 {
         size_t n = 0;
 
@@ -54,7 +54,7 @@ static void plain(char *out, size_t size, const char *text)
         out[n] = '\0';
 }
 
-static void stamp(char out[STAMP_BYTES + 1], uint64_t wall_ns)
+static void format_stamp(char out[STAMP_BYTES + 1], uint64_t wall_ns)
 {
         time_t s = (time_t)(wall_ns / NS_PER_S);
         struct tm tm;
@@ -79,7 +79,7 @@ static bool read_stamp(const char *name, uint64_t *ret_ns)
 
 static uint64_t counted; /* bytes: nftw has no argument for its caller */
 
-static int count(const char *path, const struct stat *st, int kind, struct FTW *place)
+static int count_bytes(const char *path, const struct stat *st, int kind, struct FTW *place)
 {
         (void)path;
         (void)place;
@@ -94,7 +94,7 @@ static int by_name(const void *a, const void *b)
         return strcmp(x->name + !x->whole, y->name + !y->whole);
 }
 
-static void see(struct list *l, const char *directory, const char *name)
+static void see_directory(struct list *l, const char *directory, const char *name)
 {
         char path[RECORDED_PATH_MAX];
         const bool whole = name[0] != '.';
@@ -106,7 +106,7 @@ static void see(struct list *l, const char *directory, const char *name)
         if (!ARRAY_RESERVE_NEXT(l->bundles, l->n))
                 return;
         counted = 0;
-        (void)nftw(path, count, 8, FTW_PHYS);
+        (void)nftw(path, count_bytes, 8, FTW_PHYS);
         struct found *f = &l->bundles[l->n++];
         *f = (struct found){ .made_ns = made_ns, .bytes = counted, .whole = whole };
         snprintf(f->name, sizeof(f->name), "%s", name);
@@ -120,7 +120,7 @@ static struct list list_bundles(const char *directory)
         struct dirent *entry;
 
         while (dir && (entry = readdir(dir)))
-                see(&l, directory, entry->d_name);
+                see_directory(&l, directory, entry->d_name);
         if (dir)
                 closedir(dir);
         ARRAY_SORT(l.bundles, l.n, by_name);
@@ -130,8 +130,8 @@ static struct list list_bundles(const char *directory)
 /* ------------------------------------------------------------------ limits */
 
 /* False with a sentence: there are enough of that reason, or one of the target for it that is young. */
-static bool may(const struct list *l, const char *who, const char *why, const struct bundle_limits *limits,
-                uint64_t wall_ns, struct error *error)
+static bool is_allowed(const struct list *l, const char *who, const char *why, const struct bundle_limits *limits,
+                       uint64_t wall_ns, struct error *error)
 {
         uint64_t day = 0;
         char text[HW_NUMBER_MAX];
@@ -164,10 +164,10 @@ bool bundle_begin(const char *directory, const char *target, const char *why, co
         if (fd < 0)
                 return false;
         close(fd);
-        plain(who, sizeof(who), target);
-        plain(reason, sizeof(reason), why);
+        copy_plain(who, sizeof(who), target);
+        copy_plain(reason, sizeof(reason), why);
         struct list l = list_bundles(directory);
-        const bool allowed = may(&l, who, reason, limits, wall_ns, error);
+        const bool allowed = is_allowed(&l, who, reason, limits, wall_ns, error);
         free(l.bundles);
         if (!allowed) {
                 *ret_limited = true;
@@ -175,7 +175,7 @@ bool bundle_begin(const char *directory, const char *target, const char *why, co
         }
         for (unsigned i = 0; i < NAME_TRIES; i++) { /* of the first second that is free */
                 char whole[RECORDED_PATH_MAX];
-                stamp(when, wall_ns + i * NS_PER_S);
+                format_stamp(when, wall_ns + i * NS_PER_S);
                 int n = snprintf(path, RECORDED_PATH_MAX, "%s/.%s-%s-%s", directory, when, who, reason);
                 if (n < 0 || n >= (int)RECORDED_PATH_MAX)
                         return error_set(error, "the path is too long");

@@ -65,7 +65,7 @@ static size_t times_fired(const struct findings *f, size_t first)
         return n;
 }
 
-static struct counts count(const struct writer *w, size_t target)
+static struct counts count_findings(const struct writer *w, size_t target)
 {
         struct counts c = { 0, 0 };
 
@@ -141,7 +141,7 @@ static void put_rule(const struct writer *w, size_t first, const char *file)
 
 static void put_log(const struct writer *w, size_t target, const char *file)
 {
-        struct counts c = count(w, target);
+        struct counts c = count_findings(w, target);
         bool quiet = true;
 
         (void)fputs("  <testsuite", w->out);
@@ -169,7 +169,7 @@ static void put_head(FILE *out, size_t tests, size_t failures, size_t errors)
                       tests, failures, errors);
 }
 
-static int finish(FILE *out)
+static int finish_output(FILE *out)
 {
         int bad = ferror(out);
 
@@ -189,7 +189,7 @@ static int junit_write(const char *path, const struct findings *f, const char *c
                 return -errno;
         errno = 0;
         for (size_t t = 0; t < n_files; t++) {
-                struct counts c = count(&w, t);
+                struct counts c = count_findings(&w, t);
                 all.tests += c.tests;
                 all.failures += c.failures;
         }
@@ -197,7 +197,7 @@ static int junit_write(const char *path, const struct findings *f, const char *c
         for (size_t t = 0; t < n_files; t++)
                 put_log(&w, t, files[t]);
         (void)fputs("</testsuites>\n", w.out);
-        return finish(w.out);
+        return finish_output(w.out);
 }
 
 /* Reports that nothing could be judged, so that no result of an earlier run is left there. Returns the same. */
@@ -215,7 +215,7 @@ static int junit_write_error(const char *path, const char *message)
                 out);
         xml_attribute(out, "message", message);
         (void)fputs("/>\n    </testcase>\n  </testsuite>\n</testsuites>\n", out);
-        return finish(out);
+        return finish_output(out);
 }
 
 /* ------------------------------------------------------------------- check */
@@ -284,7 +284,7 @@ static void print_all(const struct check *c)
 /* ------------------------------------------------------------------ reading */
 
 /* Nothing was judged: CI must not show the result of the previous run. */
-static int fail(const struct check *c, const char *why)
+static int report_failure(const struct check *c, const char *why)
 {
         int r = c->junit ? junit_write_error(c->junit, why) : 0;
 
@@ -304,7 +304,7 @@ static int read_all(struct check *c)
         enum feed_event event;
 
         if (!feed)
-                return fail(c, error.text);
+                return report_failure(c, error.text);
         do {
                 event = feed_next(feed, -1, &update);
                 if (event == FEED_UPDATE)
@@ -315,11 +315,11 @@ static int read_all(struct check *c)
         feed_close(&feed);
         findings_add_unjudged(&c->findings);
         if (event == FEED_FAILED)
-                return fail(c, error.text);
-        return c->findings.refused ? fail(c, c->findings.refused) : EXIT_OK;
+                return report_failure(c, error.text);
+        return c->findings.refused ? report_failure(c, c->findings.refused) : EXIT_OK;
 }
 
-static int judge(struct check *c)
+static int judge_log(struct check *c)
 {
         int status = read_all(c), r;
 
@@ -352,10 +352,10 @@ static const struct option options[] = {
         OPTIONS_END,
 };
 
-static int run(void *filled)
+static int run_check(void *filled)
 {
         struct check *c = filled;
-        int status = judge(c);
+        int status = judge_log(c);
 
         findings_done(&c->findings);
         return status;
@@ -378,6 +378,6 @@ const struct command command_check = {
                 },
         .size = sizeof(struct check),
         .defaults = &(const struct check){ .least = SEVERITY_WARNING },
-        .run = run,
+        .run = run_check,
         .offline = true,
 };

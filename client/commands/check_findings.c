@@ -12,16 +12,16 @@
 #define FINDINGS_MAX 10000u /* of all logs; can_add() says so in words */
 
 /* `p` as it is; NULL is noted. */
-static void *allocated(struct findings *f, void *p)
+static void *note_allocation(struct findings *f, void *p)
 {
         if (!p)
                 f->refused = "out of memory";
         return p;
 }
 
-static char *copy(struct findings *f, const char *text)
+static char *copy_text(struct findings *f, const char *text)
 {
-        return allocated(f, strdup(text ? text : ""));
+        return note_allocation(f, strdup(text ? text : ""));
 }
 
 /* Whether one more can be added to a list of `n` with or without room for it; why not is noted. */
@@ -47,7 +47,7 @@ static size_t target_index(struct findings *f, const char *name)
                      ARRAY_RESERVE_NEXT(f->targets, f->n_targets) && ARRAY_RESERVE_NEXT(f->unjudged, f->n_targets)))
                 return SIZE_MAX;
         f->unjudged[f->n_targets] = (struct unjudged){ .lost_bytes = 0 };
-        f->targets[f->n_targets] = copy(f, name);
+        f->targets[f->n_targets] = copy_text(f, name);
         if (!f->targets[f->n_targets])
                 return SIZE_MAX;
         return f->n_targets++;
@@ -64,7 +64,7 @@ static bool same_run(const struct finding *old, const Hw__Alert *a)
         return old->run == a->run || (a->state == HW__ALERT__STATE__STATE_RESOLVED && old->resolved_ns == UINT64_MAX);
 }
 
-static struct finding *find(struct findings *f, size_t target, const Hw__Alert *a)
+static struct finding *find_finding(struct findings *f, size_t target, const Hw__Alert *a)
 {
         for (size_t i = f->n; i-- > 0;) {
                 struct finding *old = &f->items[i];
@@ -78,7 +78,7 @@ static struct finding *find(struct findings *f, size_t target, const Hw__Alert *
 
 static void copy_evidence(struct findings *f, struct finding *item, const Hw__Alert *a)
 {
-        item->evidence = allocated(f, calloc(a->n_annotations + 1, sizeof(*item->evidence)));
+        item->evidence = note_allocation(f, calloc(a->n_annotations + 1, sizeof(*item->evidence)));
         for (size_t i = 0; item->evidence && i < a->n_annotations; i++) {
                 const Hw__Label *note = a->annotations[i];
                 char *line;
@@ -91,7 +91,7 @@ static void copy_evidence(struct findings *f, struct finding *item, const Hw__Al
         }
 }
 
-static struct finding *add(struct findings *f, size_t target, const Hw__Alert *a)
+static struct finding *add_finding(struct findings *f, size_t target, const Hw__Alert *a)
 {
         struct finding *item;
 
@@ -104,12 +104,12 @@ static struct finding *add(struct findings *f, size_t target, const Hw__Alert *a
                                   .fired_ns = a->has_fired_ns ? a->fired_ns : UINT64_MAX,
                                   .fired_wall_ns = a->has_fired_wall_ns ? a->fired_wall_ns : UINT64_MAX,
                                   .resolved_ns = UINT64_MAX };
-        item->rule = copy(f, a->rule);
-        item->group = copy(f, a->group);
+        item->rule = copy_text(f, a->rule);
+        item->group = copy_text(f, a->group);
         item->band_id = a->band;
-        item->band = a->band_label ? copy(f, a->band_label) : NULL;
-        item->band_source = a->band_source ? copy(f, a->band_source) : NULL;
-        item->sentence = copy(f, a->sentence);
+        item->band = a->band_label ? copy_text(f, a->band_label) : NULL;
+        item->band_source = a->band_source ? copy_text(f, a->band_source) : NULL;
+        item->sentence = copy_text(f, a->sentence);
         copy_evidence(f, item, a);
         return item;
 }
@@ -121,9 +121,9 @@ static void add_alert(struct findings *f, size_t target, const Hw__Alert *a)
 
         if (!over && a->state != HW__ALERT__STATE__STATE_FIRING)
                 return;
-        item = find(f, target, a);
+        item = find_finding(f, target, a);
         if (!item)
-                item = add(f, target, a);
+                item = add_finding(f, target, a);
         if (item)
                 item->is_part = a->part_of;
         if (item && over && a->has_resolved_ns)
@@ -135,7 +135,7 @@ static void note_damage(struct findings *f, struct unjudged *u, const Hw__Health
         u->lost_bytes = h->lost_bytes;
         u->places = h->resyncs;
         if (h->unread && !u->unread)
-                u->unread = copy(f, h->unread);
+                u->unread = copy_text(f, h->unread);
         for (size_t i = 0; i < h->n_advice; i++)
                 u->of_several |= h->advice[i]->code == HW_ADVICE_SEVERAL_PROCESSES;
 }
@@ -151,7 +151,7 @@ void findings_add(struct findings *f, const Hw__Update *update)
                 note_damage(f, &f->unjudged[target], update->health);
         if (target != SIZE_MAX && update->body_case == HW__UPDATE__BODY_TARGET_STATE &&
             update->target_state->state == HW__TARGET__STATE__STATE_LOST && !f->unjudged[target].not_completed)
-                f->unjudged[target].not_completed = copy(f, update->target_state->detail);
+                f->unjudged[target].not_completed = copy_text(f, update->target_state->detail);
         if (target == SIZE_MAX || update->body_case != HW__UPDATE__BODY_ALERTS)
                 return;
         for (size_t i = 0; i < update->alerts->n_alerts; i++)
@@ -172,9 +172,9 @@ static void add_unjudged(struct findings *f, size_t target, const char *rule, co
                 return;
         f->items[f->n++] = (struct finding){ .target = target,
                                              .severity = SEVERITY_WARNING,
-                                             .rule = copy(f, rule),
-                                             .group = copy(f, "heapwatch"),
-                                             .sentence = copy(f, sentence),
+                                             .rule = copy_text(f, rule),
+                                             .group = copy_text(f, "heapwatch"),
+                                             .sentence = copy_text(f, sentence),
                                              .fired_ns = UINT64_MAX,
                                              .fired_wall_ns = UINT64_MAX,
                                              .resolved_ns = UINT64_MAX };

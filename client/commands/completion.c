@@ -80,7 +80,7 @@ struct request {
 
 static const char *const shells[] = { "bash", "zsh", "fish", NULL };
 
-static int run(void *filled)
+static int run_completion(void *filled)
 {
         static const char *const scripts[] = { bash, zsh, fish };
         const struct request *r = filled;
@@ -112,7 +112,7 @@ const struct command command_completion = {
                         NULL,
                 },
         .size = sizeof(struct request),
-        .run = run,
+        .run = run_completion,
         .offline = true,
 };
 

@@ -46,8 +46,8 @@ struct verb {
 /* ---------------------------------------------------------------- requests */
 
 /* Sends the request, unless it is NULL, and frees it. EXIT_OK when there were replies. */
-static int exchange(const struct ctl *c, Hw__Request *request, void (*each)(void *ctx, const Hw__Reply *reply),
-                    void *ctx)
+static int exchange_request(const struct ctl *c, Hw__Request *request, void (*each)(void *ctx, const Hw__Reply *reply),
+                            void *ctx)
 {
         struct error error;
         char publish[256], ask[256];
@@ -66,7 +66,7 @@ static int exchange(const struct ctl *c, Hw__Request *request, void (*each)(void
 /* Sends a request and prints its replies. */
 static int send_request(struct ctl *c, Hw__Request *request)
 {
-        int r = exchange(c, request, print_reply, &c->print);
+        int r = exchange_request(c, request, print_reply, &c->print);
 
         if (r != EXIT_OK)
                 return r;
@@ -242,7 +242,7 @@ static int request_of_agent(struct ctl *c, const struct verb *v)
         char request[128], said[700] = "";
         struct error error;
         bool census = !strcmp(v->name, "census"), good;
-        int r = exchange(c, hw_request_new(HW__REQUEST__WHAT_STATUS), agent_find, &place);
+        int r = exchange_request(c, hw_request_new(HW__REQUEST__WHAT_STATUS), agent_find, &place);
 
         if (r != EXIT_OK)
                 return r;
@@ -307,7 +307,7 @@ static const struct option options[] = {
         OPTIONS_END,
 };
 
-static int run(void *filled)
+static int run_ctl(void *filled)
 {
         struct ctl *c = filled;
 
@@ -346,7 +346,7 @@ const struct command command_ctl = {
                 },
         .size = sizeof(struct ctl),
         .defaults = &(const struct ctl){ .from_ns = UINT64_MAX, .to_ns = UINT64_MAX, .step_ns = UINT64_MAX },
-        .run = run,
+        .run = run_ctl,
 };
 
 const struct command command_status = {

@@ -253,7 +253,7 @@ static void print_status(struct print_state *p, const Hw__Status *s)
                 (void)printf("no targets\n");
 }
 
-static void number(bool known, double value)
+static void print_number(bool known, double value)
 {
         char text[DECIMAL_MAX];
 
@@ -275,10 +275,10 @@ static void print_history(struct print_state *p, const Hw__History *h)
                 const Hw__Point *x = h->points[i];
 
                 (void)printf("%14.3f  %9.3f  %8" PRIu64, (double)x->time_ns / 1e9, (double)x->width_ns / 1e9, x->count);
-                number(x->has_min, x->min);
-                number(x->has_mean, x->mean);
-                number(x->has_max, x->max);
-                number(x->has_last, x->last);
+                print_number(x->has_min, x->min);
+                print_number(x->has_mean, x->mean);
+                print_number(x->has_max, x->max);
+                print_number(x->has_last, x->last);
                 (void)putchar('\n');
         }
 }

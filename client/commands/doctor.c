@@ -55,7 +55,7 @@ struct stream {
         uint64_t lost_bytes, events;
 };
 
-static void copy(char *out, size_t size, const char *text)
+static void copy_cut_off(char *out, size_t size, const char *text)
 {
         snprintf(out, size, "%s", text != NULL ? text : "");
 }
@@ -67,17 +67,17 @@ static void check_target_state(struct stream *s, const Hw__Target *t)
         s->outside = process_uri_is_outside(t->uri);
         s->crashed = t->state == HW__TARGET__STATE__STATE_CRASHED;
         s->cut = t->state == HW__TARGET__STATE__STATE_LOST || s->crashed;
-        copy(s->detail, sizeof(s->detail), t->detail);
-        copy(s->process_only_reason, sizeof(s->process_only_reason), t->process_only_reason);
+        copy_cut_off(s->detail, sizeof(s->detail), t->detail);
+        copy_cut_off(s->process_only_reason, sizeof(s->process_only_reason), t->process_only_reason);
         if (t->run_info == NULL)
                 return;
         s->process_only = t->run_info->process_only;
-        copy(s->program, sizeof(s->program), t->run_info->program);
-        copy(s->version, sizeof(s->version), t->run_info->ghc_version);
+        copy_cut_off(s->program, sizeof(s->program), t->run_info->program);
+        copy_cut_off(s->version, sizeof(s->version), t->run_info->ghc_version);
         s->profiled = t->run_info->has_breakdown && t->run_info->breakdown;
         for (size_t i = 0; i < t->run_info->n_rts_options && !s->profiled; i++)
                 s->profiled = !strncmp(t->run_info->rts_options[i], "-h", 2);
-        copy(s->way, sizeof(s->way), t->run_info->rts_way);
+        copy_cut_off(s->way, sizeof(s->way), t->run_info->rts_way);
 }
 
 static void check_health(struct stream *s, const Hw__Health *h)
@@ -87,7 +87,7 @@ static void check_health(struct stream *s, const Hw__Health *h)
         s->n_advice = 0;
         for (size_t i = 0; i < h->n_advice && i < STREAM_ADVICE_MAX; i++) {
                 s->advice[s->n_advice].code = h->advice[i]->code;
-                copy(s->advice[s->n_advice++].text, sizeof(s->advice[0].text), h->advice[i]->text);
+                copy_cut_off(s->advice[s->n_advice++].text, sizeof(s->advice[0].text), h->advice[i]->text);
         }
 }
 
@@ -315,7 +315,7 @@ static void print_json(const struct subject *p, const struct features *f)
         putchar('\n');
 }
 
-static int report(const struct subject *p, const struct features *f, bool json)
+static int report_program(const struct subject *p, const struct features *f, bool json)
 {
         const bool inside = p->fit && p->fit->obstacle == OBSTACLE_NONE;
         const bool well = inside || (features_complete(f) && (p->stream == NULL || p->stream->n_advice == 0));
@@ -336,9 +336,9 @@ static int examine_program(const char *path, bool json, bool flags)
         struct agent_fit fit;
         struct error error;
 
-        (void)agent_fit_check(path, &fit, NULL); /* what cannot be read is not GHC's, and inquire() says more */
+        (void)agent_fit_check(path, &fit, NULL); /* what cannot be read is not GHC's, and inquire_program() says more */
         free(hidden_symbols_find(path, &fit));
-        switch (inquire(path, &info, &error)) {
+        switch (inquire_program(path, &info, &error)) {
         case INQUIRY_OK:
                 break;
         case INQUIRY_NO_RTSOPTS:
@@ -352,13 +352,13 @@ static int examine_program(const char *path, bool json, bool flags)
                 return command_error(&command_doctor, "%s", error.text);
         }
         features_of_program(&f, path, &info, &fit);
-        return report(&(struct subject){ .what = "executable",
-                                         .name = path,
-                                         .info = &info,
-                                         .ghcrts_only = !inquire_accepts_arguments(path),
-                                         .fit = &fit,
-                                         .flags = flags },
-                      &f, json);
+        return report_program(&(struct subject){ .what = "executable",
+                                                 .name = path,
+                                                 .info = &info,
+                                                 .ghcrts_only = !inquire_accepts_arguments(path),
+                                                 .fit = &fit,
+                                                 .flags = flags },
+                              &f, json);
 }
 
 static int examine_log(const char *path, bool json)
@@ -390,7 +390,7 @@ static int examine_log(const char *path, bool json)
         if (is_cut_early(&s))
                 drop_unsure_advice(&s);
         features_of_stream(&f, &s);
-        return report(&(struct subject){ .what = "log", .name = path, .stream = &s }, &f, json);
+        return report_program(&(struct subject){ .what = "log", .name = path, .stream = &s }, &f, json);
 }
 
 struct search {
@@ -463,7 +463,7 @@ static int examine_target(const char *wanted, bool json)
         if (!request_snapshot(search.name, &s) || !s.any)
                 return command_error(&command_doctor, "the daemon does not report %s", search.name);
         features_of_stream(&f, &s);
-        return report(&(struct subject){ .what = "target", .name = search.name, .stream = &s }, &f, json);
+        return report_program(&(struct subject){ .what = "target", .name = search.name, .stream = &s }, &f, json);
 }
 
 /* Whether the file is an executable program rather than a log. */
@@ -486,7 +486,7 @@ struct request {
         bool json, flags, systemd, patch;
 };
 
-static int run(void *filled)
+static int run_doctor(void *filled)
 {
         const struct request *r = filled;
         const char *what = r->what;
@@ -550,5 +550,5 @@ const struct command command_doctor = {
                                            "heapwatch doctor . --patch | git apply",
                                            "heapwatch doctor --systemd api.service", NULL },
         .size = sizeof(struct request),
-        .run = run,
+        .run = run_doctor,
 };

@@ -357,7 +357,7 @@ static void check_cabal(struct project *p, const struct source *s)
         }
 }
 
-static size_t indentation(const char *line)
+static size_t count_indentation(const char *line)
 {
         return strspn(line, " ");
 }
@@ -367,7 +367,8 @@ static size_t block_end(const struct source *s, size_t from)
 {
         size_t end = from + 1;
 
-        while (end < s->n && (is_comment(s->lines[end]) || indentation(s->lines[end]) > indentation(s->lines[from])))
+        while (end < s->n &&
+               (is_comment(s->lines[end]) || count_indentation(s->lines[end]) > count_indentation(s->lines[from])))
                 end++;
         return end;
 }
@@ -464,7 +465,7 @@ static void insert_stripping(struct project *p, const struct source *s)
         for (size_t i = 0; i < s->n; i++) {
                 if (!is_comment(s->lines[i]) && is_field(s->lines[i], "executable-stripping", &value))
                         return;
-                if (indentation(s->lines[i]) || !is_field(s->lines[i], "build", &value))
+                if (count_indentation(s->lines[i]) || !is_field(s->lines[i], "build", &value))
                         continue;
                 const size_t begin = block_begin(s, i);
                 if (begin)

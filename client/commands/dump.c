@@ -55,7 +55,7 @@ static int open_output(const struct dump *d)
 
 /* ----------------------------------------------------------------- stretch */
 
-static bool find(const struct dump *d, const char *directory, struct recorded_run *run, struct error *error)
+static bool find_run(const struct dump *d, const char *directory, struct recorded_run *run, struct error *error)
 {
         return locate_seal(&d->where, d->which, error) && recorded_run_find(directory, d->which, run, error) == 0;
 }
@@ -76,7 +76,7 @@ static bool wait_until(const struct dump *d, const char *directory, struct recor
         while (run->live && run->end_ns < to_ns && !signals_stop()) {
                 draw_wait(run, to_ns);
                 (void)poll(NULL, 0, LOOK_MS);
-                if (!find(d, directory, run, error))
+                if (!find_run(d, directory, run, error))
                         return false;
         }
         if (isatty(STDERR_FILENO))
@@ -85,14 +85,14 @@ static bool wait_until(const struct dump *d, const char *directory, struct recor
 }
 
 /* Which run, and which part. False with a message. */
-static bool choose(const struct dump *d, const char *directory, struct recorded_run *run, struct cutout_range *range,
-                   struct error *error)
+static bool choose_range(const struct dump *d, const char *directory, struct recorded_run *run,
+                         struct cutout_range *range, struct error *error)
 {
         struct stretch s = { .directory = "" };
 
         snprintf(s.from, sizeof(s.from), "%s", d->from ? d->from : "");
         snprintf(s.to, sizeof(s.to), "%s", d->to ? d->to : "now");
-        if (!find(d, directory, run, error) || !stretch_range(&s, run, range, error))
+        if (!find_run(d, directory, run, error) || !stretch_range(&s, run, range, error))
                 return false;
         return s.to[0] != '+' || wait_until(d, directory, run, range->to_ns, error);
 }
@@ -148,7 +148,7 @@ static void print_result(const struct dump *d, const struct recorded_run *run, c
                 (void)fprintf(stderr, "heapwatch report %s -o report.html\n", d->output);
 }
 
-static int run(void *filled)
+static int run_dump(void *filled)
 {
         const struct dump *d = filled;
         char directory[RECORDED_PATH_MAX];
@@ -162,7 +162,7 @@ static int run(void *filled)
                                            "expected an output file: -o FILE, or -o - for standard output");
         signals_catch();
         struct cutout *c = NULL;
-        if (locate_directory(&d->where, directory, &error) && choose(d, directory, &run, &range, &error))
+        if (locate_directory(&d->where, directory, &error) && choose_range(d, directory, &run, &range, &error))
                 c = cutout_open(directory, &run, range, &error);
         if (!c)
                 return command_error(&command_dump, "%s", error.text);
@@ -209,5 +209,5 @@ const struct command command_dump = {
                         NULL,
                 },
         .size = sizeof(struct dump),
-        .run = run,
+        .run = run_dump,
 };

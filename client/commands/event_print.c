@@ -178,7 +178,7 @@ void event_print_json(FILE *to, const struct event *e)
 
 /* --------------------------------------------------------------- counts */
 
-static uint64_t counted(const struct event_types *t, const bool *wanted, uint32_t id)
+static uint64_t count_events(const struct event_types *t, const bool *wanted, uint32_t id)
 {
         return t->defined[id] && (!wanted || wanted[id]) ? t->count[id] : 0;
 }
@@ -190,7 +190,7 @@ void event_counts_print_text(FILE *to, const struct event_types *t, const bool *
 
         (void)fprintf(to, "%5s  %-30s %16s\n", "ID", "EVENT", "COUNT");
         for (uint32_t id = 0; id < EVENT_IDS; id++) {
-                uint64_t n = counted(t, wanted, id);
+                uint64_t n = count_events(t, wanted, id);
                 if (n)
                         (void)fprintf(to, "%5" PRIu32 "  %-30s %16s\n", id, event_type_name(t->defined[id], name),
                                       hw_count_text(number, sizeof(number), n));
@@ -208,7 +208,7 @@ void event_counts_print_json(FILE *to, const struct event_types *t, const bool *
         json_open(&j, '{');
         json_member_open(&j, "types", '[');
         for (uint32_t id = 0; id < EVENT_IDS; id++) {
-                uint64_t n = counted(t, wanted, id);
+                uint64_t n = count_events(t, wanted, id);
                 if (!n)
                         continue;
                 total += n;

@@ -133,7 +133,7 @@ static int apply_update(struct request *r, const Hw__Update *u)
         return 0; /* these are the whole log's counts, not those of the chosen time */
 }
 
-static int finish(struct request *r)
+static int finish_output(struct request *r)
 {
         const bool *wanted = r->any_kind ? r->kinds : NULL;
 
@@ -144,7 +144,7 @@ static int finish(struct request *r)
         return fflush(stdout) || ferror(stdout) ? -(errno ? errno : EIO) : 0;
 }
 
-static int fail(int r)
+static int report_failure(int r)
 {
         if (r == -EPIPE) /* the reader of the pipe has exited */
                 return EXIT_OK;
@@ -174,13 +174,13 @@ static int read_log(struct request *r)
                 command_error(&command_events, "%s", feed_error(feed));
         feed_close(&feed);
         if (event != FEED_FAILED && status == 0 && !signals_stop())
-                status = finish(r);
+                status = finish_output(r);
         if (status)
-                return fail(status);
+                return report_failure(status);
         return event == FEED_FAILED ? EXIT_USAGE : EXIT_OK;
 }
 
-static int run(void *filled)
+static int run_events(void *filled)
 {
         struct request *r = filled;
 
@@ -210,6 +210,6 @@ const struct command command_events = {
                 },
         .size = sizeof(struct request),
         .defaults = &(const struct request){ .to_ns = UINT64_MAX },
-        .run = run,
+        .run = run_events,
         .offline = true,
 };

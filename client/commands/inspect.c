@@ -55,7 +55,7 @@ struct request {
 
 /* What these commands have in common; `c` shows `t` rows. */
 #define COMMAND_OF(c, t)                                                                                               \
-        .status = STATUS, .size = sizeof(struct request), .run = run, .defaults = &(const struct request)              \
+        .status = STATUS, .size = sizeof(struct request), .run = run_inspect, .defaults = &(const struct request)      \
         {                                                                                                              \
                 .command = &(c), .frames = 12, .top = (t), .max_pause_ns = 1000000000,                                 \
                 .memory_bytes = UINT64_C(4) << 30, .time_ns = UINT64_C(60000000000)                                    \
@@ -69,7 +69,7 @@ struct arguments {
         size_t n;
 };
 
-static void add(struct arguments *a, const char *text)
+static void add_argument(struct arguments *a, const char *text)
 {
         if (a->n + 1 < ARGUMENTS_MOST)
                 a->items[a->n++] = text;
@@ -77,65 +77,65 @@ static void add(struct arguments *a, const char *text)
 
 static void add_number(struct arguments *a, const char *option, uint64_t value, const char *unit)
 {
-        add(a, option);
+        add_argument(a, option);
         (void)snprintf(a->numbers[a->n], NUMBER_BYTES, "%" PRIu64 "%s", value, unit);
-        add(a, a->numbers[a->n]);
+        add_argument(a, a->numbers[a->n]);
 }
 
-static void fill(struct arguments *a, const struct request *r, const struct inspectee *s)
+static void fill_arguments(struct arguments *a, const struct request *r, const struct inspectee *s)
 {
-        add(a, "heapwatch-inspect");
-        add(a, r->command->name);
+        add_argument(a, "heapwatch-inspect");
+        add_argument(a, r->command->name);
         if (s->file) {
-                add(a, "--file");
-                add(a, s->file);
+                add_argument(a, "--file");
+                add_argument(a, s->file);
         } else {
                 add_number(a, "--pid", (uint64_t)s->pid, "");
         }
-        add(a, "--format");
-        add(a, r->json ? "json" : "text");
+        add_argument(a, "--format");
+        add_argument(a, r->json ? "json" : "text");
         if (r->all)
-                add(a, "--all");
+                add_argument(a, "--all");
         if (r->no_stop)
-                add(a, "--no-stop");
+                add_argument(a, "--no-stop");
         if (r->brief)
-                add(a, "--brief");
+                add_argument(a, "--brief");
         add_number(a, "--frames", r->frames, "");
         add_number(a, "--top", r->top, "");
-        add(a, "--by");
-        add(a, groupings[r->by]);
+        add_argument(a, "--by");
+        add_argument(a, groupings[r->by]);
         if (r->band || s->band[0]) {
-                add(a, "--band");
-                add(a, r->band ? r->band : s->band);
+                add_argument(a, "--band");
+                add_argument(a, r->band ? r->band : s->band);
         }
         if (r->for_ns) {
                 add_number(a, "--for", r->for_ns / 1000000, "ms");
                 add_number(a, "--hz", r->hz, "");
         }
         if (r->by_thread)
-                add(a, "--by-thread");
+                add_argument(a, "--by-thread");
         if (r->allocation)
-                add(a, "--allocation");
+                add_argument(a, "--allocation");
         if (r->waiting)
-                add(a, "--waiting");
+                add_argument(a, "--waiting");
         if (r->keep) {
-                add(a, "--keep");
-                add(a, r->kept);
+                add_argument(a, "--keep");
+                add_argument(a, r->kept);
         }
         if (r->output) {
-                add(a, "--output");
-                add(a, r->output);
+                add_argument(a, "--output");
+                add_argument(a, r->output);
         }
         if (r->since) {
-                add(a, "--since");
-                add(a, r->since);
+                add_argument(a, "--since");
+                add_argument(a, r->since);
         }
         if (r->retained)
-                add(a, "--retained");
+                add_argument(a, "--retained");
         if (r->arrays)
-                add(a, "--arrays");
+                add_argument(a, "--arrays");
         if (r->show_values)
-                add(a, "--show-values");
+                add_argument(a, "--show-values");
         if (r->sample_bytes)
                 add_number(a, "--sample", r->sample_bytes, "");
         if (r->seed)
@@ -159,7 +159,7 @@ static void print_foreign(const struct request *r, const struct inspectee *s)
         (void)fflush(stdout); /* the census comes from another process */
 }
 
-static int run(void *filled)
+static int run_inspect(void *filled)
 {
         struct request *r = filled;
         struct arguments a = { .n = 0 };
@@ -197,7 +197,7 @@ static int run(void *filled)
                 found = locate_new_profile(&(struct locate){ .endpoint = r->endpoint }, r->what, clock_wall_ns(),
                                            r->kept, &error);
         if (found) {
-                fill(&a, r, &s);
+                fill_arguments(&a, r, &s);
                 print_foreign(r, &s);
                 if (r->for_ns && isatty(STDERR_FILENO))
                         (void)fprintf(stderr, "taking samples for %s; Ctrl-C ends it before\n",
@@ -426,7 +426,7 @@ const struct command command_profile = {
                 },
         .status = STATUS,
         .size = sizeof(struct request),
-        .run = run,
+        .run = run_inspect,
         .defaults = &(const struct request){ .command = &command_profile,
                                              .top = 20,
                                              .for_ns = UINT64_C(30000000000),

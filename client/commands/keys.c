@@ -44,7 +44,7 @@ static void print_line(void *ctx, const char *line)
 
 static const struct error_sink to_stderr = { .say = print_line };
 
-static int fail(const struct error *error)
+static int report_failure(const struct error *error)
 {
         return command_error(&command_keys, "%s", error->text);
 }
@@ -86,7 +86,7 @@ static int make_new(struct keys *k)
         struct error error;
 
         if (!key_pair_new(&pair, name, &error))
-                return fail(&error);
+                return report_failure(&error);
         path_of(k, name, ".key", path);
         if (access(path, F_OK) == 0 && !k->replace) {
                 key_pair_wipe(&pair);
@@ -94,13 +94,13 @@ static int make_new(struct keys *k)
                           "%s already exists; --replace makes a new key in its place, which has to be authorised or "
                           "recorded anew wherever the old one was",
                           path);
-                return fail(&error);
+                return report_failure(&error);
         }
         bool good = open_directory(k, &error) && key_pair_write(&pair, path, &error);
         key_print(pair.public, text);
         key_pair_wipe(&pair);
         if (!good)
-                return fail(&error);
+                return report_failure(&error);
         (void)printf("%s %s\n", name, text);
         (void)fprintf(stderr, "heapwatch keys: made %s; its public key is above: %s\n", path,
                       !strcmp(name, "server") ? "clients put it into their hosts file as server_key"
@@ -108,7 +108,7 @@ static int make_new(struct keys *k)
         return EXIT_OK;
 }
 
-static int show(struct keys *k)
+static int show_key(struct keys *k)
 {
         const char *name = k->given.n > 1 ? k->given.items[1] : NULL;
         char path[PATH_MAX], text[KEY_TEXT];
@@ -123,7 +123,7 @@ static int show(struct keys *k)
                         return command_usage_error(&command_keys, "'%.80s' is not a key name", name);
                 path_of(k, name, ".key", path);
                 if (!key_pair_read(&pair, path, &error))
-                        return fail(&error);
+                        return report_failure(&error);
                 key_print(pair.public, text);
                 (void)printf("%s %s\n", name, text);
                 key_pair_wipe(&pair);
@@ -137,7 +137,7 @@ static int show(struct keys *k)
                 n++;
                 path_of(k, entry->d_name, "", path);
                 if (!key_pair_read(&pair, path, &error)) {
-                        status = fail(&error);
+                        status = report_failure(&error);
                         continue;
                 }
                 key_print(pair.public, text);
@@ -149,7 +149,7 @@ static int show(struct keys *k)
         if (n > 0)
                 return status;
         error_set(&error, "there is no key in %s; `heapwatch keys new` makes one", k->at);
-        return fail(&error);
+        return report_failure(&error);
 }
 
 /* ------------------------------------------------------------------ authorized */
@@ -193,7 +193,7 @@ static const char *line_at(const char *text, size_t n)
 }
 
 /* `text` without the entry, which ends where the next one begins, or at the end of the text. To free(). */
-static char *without(const char *text, const struct authorized *a, const struct authorized_key *key)
+static char *text_without_key(const char *text, const struct authorized *a, const struct authorized_key *key)
 {
         const char *from = line_at(text, key->line);
         const char *to = key + 1 < a->keys + a->n ? line_at(text, key[1].line) : NULL;
@@ -212,7 +212,7 @@ static void print_reload(void)
         (void)fprintf(stderr, "heapwatch keys: `heapwatch ctl reload` or SIGHUP makes a running daemon read it\n");
 }
 
-static int authorize(struct keys *k)
+static int authorize_key(struct keys *k)
 {
         const char *name = k->given.n > 1 ? k->given.items[1] : NULL,
                    *public = k->given.n > 2 ? k->given.items[2] : NULL;
@@ -229,7 +229,7 @@ static int authorize(struct keys *k)
                         "expected: heapwatch keys authorize NAME KEY, as `heapwatch keys show` prints "
                         "them where the key is");
         if (!open_directory(k, &error))
-                return fail(&error);
+                return report_failure(&error);
         path_of(k, KEYS_AUTHORIZED, "", path);
         text = read_text(path);
         if (!text || !authorized_parse(&a, path, text, &to_stderr)) {
@@ -237,7 +237,7 @@ static int authorize(struct keys *k)
                 return EXIT_USAGE;
         }
         const struct authorized_key *before = authorized_by_name(&a, name);
-        kept = before ? without(text, &a, before) : strdup(text);
+        kept = before ? text_without_key(text, &a, before) : strdup(text);
         const size_t n = kept ? strlen(kept) : 0;
         if (before && memcmp(before->public, key, KEY_BYTES) != 0 && !k->replace)
                 command_error(&command_keys, "'%s' has another key already; --replace puts this one in its place",
@@ -284,7 +284,7 @@ static int revoke_key(struct keys *k)
                 return EXIT_USAGE;
         }
         const struct authorized_key *key = authorized_by_name(&a, name);
-        kept = key ? without(text, &a, key) : NULL;
+        kept = key ? text_without_key(text, &a, key) : NULL;
         if (kept && !kept[0]) { /* an empty file is refused by the daemon */
                 free(kept);
                 kept = strdup(NO_KEYS);
@@ -300,7 +300,7 @@ static int revoke_key(struct keys *k)
         return status;
 }
 
-static int list(struct keys *k)
+static int list_keys(struct keys *k)
 {
         char path[PATH_MAX], text[KEY_TEXT];
         struct authorized a;
@@ -323,8 +323,8 @@ static const struct verb {
         size_t least, most; /* words after it */
         int (*run)(struct keys *k);
 } verbs[] = {
-        { "new", 0, 1, make_new },      { "show", 0, 1, show }, { "authorize", 2, 2, authorize },
-        { "revoke", 1, 1, revoke_key }, { "list", 0, 0, list },
+        { "new", 0, 1, make_new },      { "show", 0, 1, show_key },  { "authorize", 2, 2, authorize_key },
+        { "revoke", 1, 1, revoke_key }, { "list", 0, 0, list_keys },
 };
 
 enum { VERBS = ARRAY_SIZE(verbs) };
@@ -340,7 +340,7 @@ static const struct term terms[] = {
         { NULL, NULL, NULL },
 };
 
-static int run(void *filled)
+static int run_keys(void *filled)
 {
         struct keys *k = filled;
         struct error error;
@@ -352,7 +352,7 @@ static int run(void *filled)
         if (k->directory)
                 (void)snprintf(k->at, sizeof(k->at), "%s", k->directory);
         else if (!keys_directory(k->at, sizeof(k->at), &error))
-                return fail(&error);
+                return report_failure(&error);
         for (size_t i = 0; i < VERBS; i++) {
                 if (strcmp(verbs[i].name, k->given.items[0]) != 0)
                         continue;
@@ -402,5 +402,5 @@ const struct command command_keys = {
                                            "heapwatch top --connect prod-1", NULL },
         .verbs = terms,
         .size = sizeof(struct keys),
-        .run = run,
+        .run = run_keys,
 };

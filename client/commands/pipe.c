@@ -55,7 +55,7 @@ static const struct option options[] = {
         OPTIONS_END,
 };
 
-static int check(void *filled)
+static int check_request(void *filled)
 {
         struct pipe *p = filled;
 
@@ -64,7 +64,7 @@ static int check(void *filled)
         return selection_check(&command_pipe, &p->from);
 }
 
-static bool listed(const struct kind_list *list, Hw__Kind kind)
+static bool is_kind_listed(const struct kind_list *list, Hw__Kind kind)
 {
         for (size_t i = 0; i < list->n; i++) {
                 if (list->items[i] == kind)
@@ -77,22 +77,22 @@ static bool listed(const struct kind_list *list, Hw__Kind kind)
 static void choose_followed(struct pipe *p)
 {
         p->followed = p->kinds;
-        if (p->format == FORMAT_CSV && listed(&p->kinds, HW__KIND__KIND_CENSUS) &&
-            !listed(&p->kinds, HW__KIND__KIND_BAND) && p->followed.n < OPTIONS_MAX)
+        if (p->format == FORMAT_CSV && is_kind_listed(&p->kinds, HW__KIND__KIND_CENSUS) &&
+            !is_kind_listed(&p->kinds, HW__KIND__KIND_BAND) && p->followed.n < OPTIONS_MAX)
                 p->followed.items[p->followed.n++] = HW__KIND__KIND_BAND;
 }
 
 /* ------------------------------------------------------------------ output */
 
-static bool wanted(const struct pipe *p, const Hw__Update *u)
+static bool is_update_wanted(const struct pipe *p, const Hw__Update *u)
 {
-        if (p->kinds.n && !listed(&p->kinds, hw_update_kind(u)))
+        if (p->kinds.n && !is_kind_listed(&p->kinds, hw_update_kind(u)))
                 return false;
         return u->target ? selection_has_target(&p->from, u->target) : p->from.targets.n == 0;
 }
 
 /* 0, or -errno of the output. */
-static int emit(const char *text, size_t n)
+static int emit_text(const char *text, size_t n)
 {
         if (fwrite(text, 1, n, stdout) != n || fflush(stdout))
                 return errno ? -errno : -EIO;
@@ -109,7 +109,7 @@ static int print_json(const struct pipe *p, const Hw__Update *u)
                 return -ENOMEM;
         n = strlen(json);
         json[n] = '\n'; /* in place of the NUL, so that a line is one write */
-        r = emit(json, n + 1);
+        r = emit_text(json, n + 1);
         free(json);
         return r;
 }
@@ -117,16 +117,16 @@ static int print_json(const struct pipe *p, const Hw__Update *u)
 static int print_update(struct pipe *p, size_t daemon, const Hw__Update *u)
 {
         if (p->format == FORMAT_JSON)
-                return wanted(p, u) ? print_json(p, u) : 0;
+                return is_update_wanted(p, u) ? print_json(p, u) : 0;
         if (world_apply(p->world, daemon, u) < 0)
                 return -ENOMEM;
-        if (!wanted(p, u))
+        if (!is_update_wanted(p, u))
                 return 0;
         csv_clear(&p->rows);
         csv_update(&p->rows, p->world, daemon, u);
         if (p->rows.error)
                 return p->rows.error;
-        return p->rows.length ? emit(p->rows.text, p->rows.length) : 0;
+        return p->rows.length ? emit_text(p->rows.text, p->rows.length) : 0;
 }
 
 static void print_notice(const struct feed *feed, const char *what)
@@ -135,7 +135,7 @@ static void print_notice(const struct feed *feed, const char *what)
 }
 
 /* Whether to go on after printing returned `r`; otherwise sets the exit status. */
-static bool written(int r, int *ret_status)
+static bool check_written(int r, int *ret_status)
 {
         if (r == 0)
                 return true;
@@ -159,7 +159,7 @@ static bool none_found(struct pipe *p, const struct feed *feed)
 }
 
 /* One event. Returns false at the end, with the exit status. */
-static bool handle(struct pipe *p, struct feed *feed, int *ret_status)
+static bool handle_feed(struct pipe *p, struct feed *feed, int *ret_status)
 {
         const Hw__Update *update = NULL;
         int r = 0;
@@ -192,10 +192,10 @@ static bool handle(struct pipe *p, struct feed *feed, int *ret_status)
         default:
                 break;
         }
-        return written(r, ret_status);
+        return check_written(r, ret_status);
 }
 
-static int follow(struct pipe *p)
+static int follow_feed(struct pipe *p)
 {
         struct error error;
         struct feed *feed = selection_open(&p->from, p->followed.items, p->followed.n, &error);
@@ -203,14 +203,14 @@ static int follow(struct pipe *p)
 
         if (!feed)
                 return command_error(&command_pipe, "%s", error.text);
-        if (p->format == FORMAT_JSON || written(emit(CSV_HEADER, strlen(CSV_HEADER)), &status))
-                while (!signals_stop() && handle(p, feed, &status))
+        if (p->format == FORMAT_JSON || check_written(emit_text(CSV_HEADER, strlen(CSV_HEADER)), &status))
+                while (!signals_stop() && handle_feed(p, feed, &status))
                         continue;
         feed_close(&feed);
         return status;
 }
 
-static int run(void *filled)
+static int run_pipe(void *filled)
 {
         struct pipe *p = filled;
         int status = EXIT_USAGE;
@@ -219,7 +219,7 @@ static int run(void *filled)
         p->world = world_new(NULL);
         signals_catch();
         if (p->world)
-                status = follow(p);
+                status = follow_feed(p);
         world_destroy(&p->world);
         csv_done(&p->rows);
         signals_die();
@@ -263,7 +263,7 @@ const struct command command_pipe = {
                 },
         .size = sizeof(struct pipe),
         .defaults = &(const struct pipe){ .format = FORMAT_NONE },
-        .check = check,
-        .run = run,
+        .check = check_request,
+        .run = run_pipe,
         .offline = true,
 };

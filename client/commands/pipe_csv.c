@@ -22,7 +22,7 @@
 #include "proto/base/array.h"
 #include "proto/base/csv.h"
 
-static void append(struct csv_text *out, const char *text, size_t n)
+static void append_bytes(struct csv_text *out, const char *text, size_t n)
 {
         if (!ARRAY_RESERVE(out->text, out->capacity, out->length + n + 1)) {
                 out->error = -ENOMEM;
@@ -35,7 +35,7 @@ static void append(struct csv_text *out, const char *text, size_t n)
 
 static void append_char(struct csv_text *out, char c)
 {
-        append(out, &c, 1);
+        append_bytes(out, &c, 1);
 }
 
 void csv_clear(struct csv_text *out)
@@ -54,7 +54,7 @@ void csv_field(struct csv_text *out, const char *text)
         char *cell = csv_cell(text);
 
         if (cell)
-                append(out, cell, strlen(cell));
+                append_bytes(out, cell, strlen(cell));
         else
                 out->error = -ENOMEM;
         free(cell);
@@ -70,7 +70,7 @@ struct origin {
         uint64_t start_wall_ns;
 };
 
-static void comma(struct csv_text *out)
+static void append_comma(struct csv_text *out)
 {
         append_char(out, ',');
 }
@@ -79,7 +79,7 @@ static void append_u64(struct csv_text *out, uint64_t n)
 {
         char text[24];
 
-        append(out, text, (size_t)snprintf(text, sizeof(text), "%" PRIu64, n));
+        append_bytes(out, text, (size_t)snprintf(text, sizeof(text), "%" PRIu64, n));
 }
 
 /* The four columns that say where and when. */
@@ -88,28 +88,28 @@ static void begin_row(struct csv_text *out, const struct origin *o, bool has_tim
         char text[48];
 
         csv_field(out, o->target);
-        comma(out);
+        append_comma(out);
         if (o->has_run)
                 append_u64(out, o->run);
-        comma(out);
+        append_comma(out);
         if (has_time)
-                append(out, text,
-                       (size_t)snprintf(text, sizeof(text), "%" PRIu64 ".%09" PRIu64, time_ns / 1000000000,
-                                        time_ns % 1000000000));
-        comma(out);
+                append_bytes(out, text,
+                             (size_t)snprintf(text, sizeof(text), "%" PRIu64 ".%09" PRIu64, time_ns / 1000000000,
+                                              time_ns % 1000000000));
+        append_comma(out);
         if (has_time && o->has_start && time_ns <= UINT64_MAX - o->start_wall_ns) {
                 (void)hw_time_text(text, sizeof(text), o->start_wall_ns + time_ns);
-                append(out, text, strlen(text));
+                append_bytes(out, text, strlen(text));
         }
-        comma(out);
+        append_comma(out);
 }
 
 static void series_and_unit(struct csv_text *out, const char *series, const char *unit)
 {
-        append(out, series, strlen(series));
-        comma(out);
-        append(out, unit, strlen(unit));
-        comma(out);
+        append_bytes(out, series, strlen(series));
+        append_comma(out);
+        append_bytes(out, unit, strlen(unit));
+        append_comma(out);
 }
 
 /* A row of an integer without band and label. */
@@ -119,7 +119,7 @@ static void number_row(struct csv_text *out, const struct origin *o, uint64_t ti
         begin_row(out, o, true, time_ns);
         series_and_unit(out, series, unit);
         append_u64(out, value);
-        append(out, ",,\n", 3);
+        append_bytes(out, ",,\n", 3);
 }
 
 /* A fact that came with the update, which the world has applied. */
@@ -136,8 +136,8 @@ static void fact_row(struct csv_text *out, const struct origin *o, const Hw__Upd
                 return;
         begin_row(out, o, u->has_event_time_ns, u->event_time_ns);
         series_and_unit(out, series, units[fact_rows[id].unit]);
-        append(out, text, (size_t)snprintf(text, sizeof(text), "%.6g", value));
-        append(out, ",,\n", 3);
+        append_bytes(out, text, (size_t)snprintf(text, sizeof(text), "%.6g", value));
+        append_bytes(out, ",,\n", 3);
 }
 
 static void heap_rows(struct csv_text *out, const struct origin *o, const Hw__Update *u)
@@ -160,9 +160,9 @@ static void census_rows(struct csv_text *out, const struct origin *o, const stru
                 begin_row(out, o, c->has_time_ns, c->time_ns);
                 series_and_unit(out, "band", "B");
                 append_u64(out, c->bytes[i]);
-                comma(out);
+                append_comma(out);
                 append_u64(out, id);
-                comma(out);
+                append_comma(out);
                 csv_field(out, b ? b->def->label : "");
                 append_char(out, '\n');
         }
@@ -177,7 +177,7 @@ static void note_rows(struct csv_text *out, const struct origin *o, const Hw__No
 
                 begin_row(out, o, n->has_time_ns, n->time_ns);
                 series_and_unit(out, "note", "");
-                append(out, ",,", 2);
+                append_bytes(out, ",,", 2);
                 csv_field(out, n->text ? n->text : "");
                 append_char(out, '\n');
         }

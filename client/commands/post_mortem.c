@@ -177,7 +177,7 @@ static const struct option options[] = {
         OPTIONS_END,
 };
 
-static int check(void *filled)
+static int check_request(void *filled)
 {
         struct request *r = filled;
 
@@ -190,12 +190,12 @@ static int apply_update(void *world, size_t daemon, const Hw__Update *update)
         return world_apply(world, daemon, update);
 }
 
-static void reset(void *world, size_t daemon)
+static void reset_world(void *world, size_t daemon)
 {
         world_reset(world, daemon);
 }
 
-static int print(const struct request *r, const struct world_target *t, bool live)
+static int print_target(const struct request *r, const struct world_target *t, bool live)
 {
         struct account a;
 
@@ -207,7 +207,7 @@ static int print(const struct request *r, const struct world_target *t, bool liv
         return a.end == END_BADLY ? EXIT_FINDING : EXIT_OK;
 }
 
-static int show(const struct request *r)
+static int show_targets(const struct request *r)
 {
         struct world *world = world_new(NULL);
         struct error error = { "out of memory" };
@@ -219,15 +219,16 @@ static int show(const struct request *r)
                 world_destroy(&world);
                 return EXIT_USAGE;
         }
-        enum gather_end gathered = gather(
-                feed, &(struct gatherer){
-                              .command = &command_post_mortem, .take = apply_update, .reset = reset, .ctx = world });
+        enum gather_end gathered = gather(feed, &(struct gatherer){ .command = &command_post_mortem,
+                                                                    .take = apply_update,
+                                                                    .reset = reset_world,
+                                                                    .ctx = world });
         bool good = gathered != GATHERED_FAILED;
         const struct world_target *t = feed_is_live(feed)     ? world_find(world, r->what)
                                        : world_targets(world) ? world_target(world, 0)
                                                               : NULL;
         if (good && t && t->run)
-                status = gather_status(gathered, print(r, t, feed_is_live(feed)));
+                status = gather_status(gathered, print_target(r, t, feed_is_live(feed)));
         else if (good && feed_is_live(feed) && !t)
                 status = absent_target(&command_post_mortem, feed_endpoint(feed, 0), r->what);
         else if (good)
@@ -237,10 +238,10 @@ static int show(const struct request *r)
         return status;
 }
 
-static int run(void *filled)
+static int run_post_mortem(void *filled)
 {
         signals_catch();
-        int status = show(filled);
+        int status = show_targets(filled);
         signals_die();
         return status;
 }
@@ -263,7 +264,7 @@ const struct command command_post_mortem = {
                         NULL,
                 },
         .size = sizeof(struct request),
-        .check = check,
-        .run = run,
+        .check = check_request,
+        .run = run_post_mortem,
         .offline = true,
 };

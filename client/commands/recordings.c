@@ -102,7 +102,7 @@ static bool report_pause(const struct locate *where)
         return true;
 }
 
-static int list(const struct recordings *c, const char *directory, const char *target, bool paused)
+static int list_recordings(const struct recordings *c, const char *directory, const char *target, bool paused)
 {
         struct recorded_run *runs;
         struct error error;
@@ -148,7 +148,7 @@ static int delete_run(const char *directory, const char *which)
 
 /* ---------------------------------------------------------------- command */
 
-static int run(void *filled)
+static int run_recordings(void *filled)
 {
         const struct recordings *c = filled;
         const char *verb = c->words.n ? c->words.items[0] : "list";
@@ -164,7 +164,7 @@ static int run(void *filled)
                 return command_error(&command_recordings, "%s", error.text);
         if (is_delete)
                 return delete_run(directory, c->words.items[1]);
-        return list(c, directory, c->words.n > 1 ? c->words.items[1] : NULL, report_pause(&c->where));
+        return list_recordings(c, directory, c->words.n > 1 ? c->words.items[1] : NULL, report_pause(&c->where));
 }
 
 static const struct option options[] = {
@@ -193,5 +193,5 @@ const struct command command_recordings = {
                         NULL,
                 },
         .size = sizeof(struct recordings),
-        .run = run,
+        .run = run_recordings,
 };

@@ -67,7 +67,7 @@ static const struct option options[] = {
 /* The answers are made from all kinds of state. */
 static const struct update_wish wish = { .no_samples = true, .ends_alone = true };
 
-static int check(void *filled)
+static int check_request(void *filled)
 {
         struct request *r = filled;
 
@@ -90,7 +90,7 @@ static int check(void *filled)
 
 /* --------------------------------------------------------------- output */
 
-static void print(struct reading *r, const struct world_target *t)
+static void print_target(struct reading *r, const struct world_target *t)
 {
         Hw__Verdict worst = trend_worst(t);
         struct trend_show show = r->request->show;
@@ -141,7 +141,7 @@ static void print_all(struct reading *r)
         }
         for (size_t i = 0; i < world_targets(r->world); i++)
                 if (selection_has_target(&r->request->from, world_target(r->world, i)->name))
-                        print(r, world_target(r->world, i));
+                        print_target(r, world_target(r->world, i));
 }
 
 /* ------------------------------------------------------------- messages */
@@ -153,12 +153,12 @@ static int apply_update(void *ctx, size_t daemon, const Hw__Update *u)
         if ((r->request->from.files.n || r->request->archived.n) && u->has_run && u->target) {
                 const struct world_target *t = world_find(r->world, u->target);
                 if (t && t->run && u->run > t->run)
-                        print(r, t);
+                        print_target(r, t);
         }
         return world_apply(r->world, daemon, u);
 }
 
-static void reset(void *ctx, size_t daemon)
+static void reset_reading(void *ctx, size_t daemon)
 {
         world_reset(((struct reading *)ctx)->world, daemon);
 }
@@ -182,7 +182,7 @@ static const char *absent_of(const struct request *request, const struct world *
         return NULL;
 }
 
-static int show(const struct request *request)
+static int show_targets(const struct request *request)
 {
         struct reading r = { .request = request, .world = world_new(NULL) };
         struct error error = { "out of memory" };
@@ -195,7 +195,8 @@ static int show(const struct request *request)
                 return EXIT_USAGE;
         }
         enum gather_end gathered = gather(
-                feed, &(struct gatherer){ .command = &command_trend, .take = apply_update, .reset = reset, .ctx = &r });
+                feed, &(struct gatherer){
+                              .command = &command_trend, .take = apply_update, .reset = reset_reading, .ctx = &r });
         bool good = gathered != GATHERED_FAILED;
         print_all(&r);
         if (good && !r.printed && absent_of(request, r.world))
@@ -237,7 +238,7 @@ static bool read_archived(struct request *r, struct error *error)
         return good;
 }
 
-static int run(void *filled)
+static int run_trend(void *filled)
 {
         struct request *r = filled;
         struct error error;
@@ -245,7 +246,7 @@ static int run(void *filled)
 
         signals_catch();
         if (!r->since_ns || read_archived(r, &error))
-                status = show(r);
+                status = show_targets(r);
         else
                 command_error(&command_trend, "%s", error.text);
         run_events_done(&r->archived);
@@ -281,7 +282,7 @@ const struct command command_trend = {
                 },
         .size = sizeof(struct request),
         .defaults = &(const struct request){ .show = { .bands = 10 }, .fails = -1 },
-        .check = check,
-        .run = run,
+        .check = check_request,
+        .run = run_trend,
         .offline = true,
 };

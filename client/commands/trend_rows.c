@@ -29,23 +29,23 @@ static const char *verdict_word(const Hw__Trend *t)
         return t->has_verdict && word < ARRAY_SIZE(words) ? words[word] : "–";
 }
 
-static const char *rate(char out[HW_NUMBER_MAX], struct rate_unit unit, bool known, double v)
+static const char *format_rate(char out[HW_NUMBER_MAX], struct rate_unit unit, bool known, double v)
 {
         return known ? rate_text(out, HW_NUMBER_MAX, unit, v) : "–";
 }
 
-static const char *amount(char out[HW_NUMBER_MAX], bool known, double v)
+static const char *format_amount(char out[HW_NUMBER_MAX], bool known, double v)
 {
         return known ? hw_bytes_text(out, HW_NUMBER_MAX, v) : "–";
 }
 
-static const char *duration(char out[HW_NUMBER_MAX], bool known, uint64_t ns)
+static const char *format_duration(char out[HW_NUMBER_MAX], bool known, uint64_t ns)
 {
         return known ? hw_duration_text(out, HW_NUMBER_MAX, (double)ns) : "–";
 }
 
 /* At least one column apart. */
-static void cell(FILE *to, const char *text, int columns)
+static void print_cell(FILE *to, const char *text, int columns)
 {
         int pad = columns - text_columns(text);
 
@@ -81,7 +81,7 @@ static void print_name(FILE *to, const char *name)
 }
 
 /* The time of day first, as elsewhere; without the program's start the time into the run alone. */
-static const char *moment(char out[MOMENT_MAX], const struct world_target *t, bool known, uint64_t time_ns)
+static const char *format_moment(char out[MOMENT_MAX], const struct world_target *t, bool known, uint64_t time_ns)
 {
         const Hw__Run *run = t->target ? t->target->run_info : NULL;
         char wall[HW_NUMBER_MAX], into[HW_NUMBER_MAX];
@@ -98,7 +98,7 @@ static const char *moment(char out[MOMENT_MAX], const struct world_target *t, bo
 }
 
 /* An onset is exact to a step of the verdict, unless its own error is less: one in the first step is the start. */
-static const char *onset(char out[MOMENT_MAX], const struct world_target *t, const Hw__Trend *trend)
+static const char *format_onset(char out[MOMENT_MAX], const struct world_target *t, const Hw__Trend *trend)
 {
         const Hw__TrendScale *scale = t->trend_state ? t->trend_state->scale : NULL;
         const Hw__Run *run = t->target ? t->target->run_info : NULL;
@@ -107,7 +107,7 @@ static const char *onset(char out[MOMENT_MAX], const struct world_target *t, con
         if (trend->has_onset_ns && scale && first_ns < scale->resolution_ns && trend->onset_ns < scale->resolution_ns &&
             (!trend->has_onset_error_ns || trend->onset_error_ns >= scale->resolution_ns))
                 return "the start of the run";
-        return moment(out, t, trend->has_onset_ns, trend->onset_ns);
+        return format_moment(out, t, trend->has_onset_ns, trend->onset_ns);
 }
 
 /* What a row says of its growth: by the verdict, or of a rise that this does not know of yet. */
@@ -136,7 +136,7 @@ static struct growth_row growth_by_verdict(const struct world_target *of, const 
         };
         char text[MOMENT_MAX];
 
-        (void)snprintf(row.since, sizeof(row.since), "%s", onset(text, of, t));
+        (void)snprintf(row.since, sizeof(row.since), "%s", format_onset(text, of, t));
         return row;
 }
 
@@ -178,7 +178,7 @@ static struct growth_row growth_now(const struct world_target *of, const Hw__Tre
                                            .gained = rise->level_bytes - rise->base_bytes,
                                            .span_ns = sub_sat(rise->as_of_ns, began_ns) };
                 (void)snprintf(row.since, sizeof(row.since), "%s%s", onset_is_latest(rise) ? "before " : "",
-                               moment(text, of, rise->has_onset_to_ns, began_ns));
+                               format_moment(text, of, rise->has_onset_to_ns, began_ns));
         }
         const Hw__GrowingBand *gain = t->has_band ? gain_of(rise, t->band) : NULL;
         if (gain) {
@@ -198,12 +198,12 @@ static void print_row(FILE *to, const struct world_target *of, struct rate_unit 
 
         print_name(to, name);
         fprintf(to, "  %-7s", row.word);
-        cell(to, amount(text, has_now, now), 12);
-        cell(to, rate(text, unit, row.has_slope, row.slope), 14);
-        cell(to, rate(text, unit, row.has_low, row.low), 14);
-        cell(to, rate(text, unit, row.has_high, row.high), 14);
-        cell(to, amount(text, row.has_gained, row.gained), 12);
-        cell(to, duration(text, row.has_span, row.span_ns), 10);
+        print_cell(to, format_amount(text, has_now, now), 12);
+        print_cell(to, format_rate(text, unit, row.has_slope, row.slope), 14);
+        print_cell(to, format_rate(text, unit, row.has_low, row.low), 14);
+        print_cell(to, format_rate(text, unit, row.has_high, row.high), 14);
+        print_cell(to, format_amount(text, row.has_gained, row.gained), 12);
+        print_cell(to, format_duration(text, row.has_span, row.span_ns), 10);
         fprintf(to, "  %s", row.since);
         if (rose_but_is_steady(t))
                 fprintf(to, "  %.100s", t->evidence->missing);
@@ -227,14 +227,14 @@ static void print_window(FILE *to, struct rate_unit unit, const Hw__WindowStatis
                 { w->has_p50, w->p50 }, { w->has_p99, w->p99 },   { w->has_max, w->max },
         };
 
-        fprintf(to, "    %-8s ", w->has_window_ns ? duration(text, true, w->window_ns) : "run");
-        cell(to, hw_count_text(text, sizeof(text), w->has_count ? w->count : 0), 8);
+        fprintf(to, "    %-8s ", w->has_window_ns ? format_duration(text, true, w->window_ns) : "run");
+        print_cell(to, hw_count_text(text, sizeof(text), w->has_count ? w->count : 0), 8);
         for (size_t i = 0; i < ARRAY_SIZE(values); i++)
-                cell(to,
-                     bytes ? amount(text, values[i].known, values[i].v)
-                           : duration(text, values[i].known, u64_sat(values[i].v)),
-                     11);
-        cell(to, bytes ? rate(text, unit, w->has_slope, w->slope) : "–", 14);
+                print_cell(to,
+                           bytes ? format_amount(text, values[i].known, values[i].v)
+                                 : format_duration(text, values[i].known, u64_sat(values[i].v)),
+                           11);
+        print_cell(to, bytes ? format_rate(text, unit, w->has_slope, w->slope) : "–", 14);
         if (w->has_fit)
                 fprintf(to, "  %.3f\n", w->fit);
         else
@@ -251,7 +251,7 @@ static void print_windows(FILE *to, struct rate_unit unit, const Hw__Trend *t, b
 
 /* --------------------------------------------------------------- series */
 
-static bool newest(const Hw__Trend *t, double *ret)
+static bool newest_value(const Hw__Trend *t, double *ret)
 {
         for (size_t i = t->n_windows; i-- > 0;) {
                 if (!t->windows[i]->has_last)
@@ -272,7 +272,7 @@ static bool newest_of(const struct world_target *of, Hw__Series series, const Hw
         else if (series == HW__SERIES__SERIES_HEAP_SIZE && h && h->has_heap_size_bytes)
                 *ret = (double)h->heap_size_bytes;
         else
-                return newest(t, ret);
+                return newest_value(t, ret);
         return true;
 }
 
@@ -295,39 +295,39 @@ static void print_series(FILE *to, struct rate_unit unit, const struct world_tar
 
 static enum trend_order order_now; /* qsort has no context */
 
-static double gained(const struct world_band *b)
+static double band_gain(const struct world_band *b)
 {
         return b->trend->has_gained_low_bytes ? b->trend->gained_low_bytes : -INFINITY;
 }
 
-static double slope(const struct world_band *b)
+static double band_slope(const struct world_band *b)
 {
         return b->trend->has_slope ? b->trend->slope : -INFINITY;
 }
 
-static int descending(double a, double b)
+static int compare_descending(double a, double b)
 {
         return (a < b) - (a > b);
 }
 
-static int compare(const void *left, const void *right)
+static int compare_bands(const void *left, const void *right)
 {
         const struct world_band *a = *(const struct world_band *const *)left;
         const struct world_band *b = *(const struct world_band *const *)right;
         int order = 0;
 
         if (order_now == ORDER_GAINED)
-                order = descending(a->trend->verdict, b->trend->verdict);
+                order = compare_descending(a->trend->verdict, b->trend->verdict);
         if (!order && order_now == ORDER_GAINED)
-                order = descending(gained(a), gained(b));
+                order = compare_descending(band_gain(a), band_gain(b));
         else if (order_now == ORDER_SLOPE)
-                order = descending(slope(a), slope(b));
+                order = compare_descending(band_slope(a), band_slope(b));
         else if (order_now == ORDER_SIZE)
-                order = descending((double)a->bytes, (double)b->bytes);
+                order = compare_descending((double)a->bytes, (double)b->bytes);
         else if (order_now == ORDER_NAME)
                 order = strcmp(a->def->label, b->def->label);
         if (!order) /* not judged yet, or alike: the largest first */
-                order = descending((double)a->bytes, (double)b->bytes);
+                order = compare_descending((double)a->bytes, (double)b->bytes);
         return order ? order : a->id < b->id ? -1 : 1;
 }
 
@@ -342,7 +342,7 @@ static void print_bands(FILE *to, struct rate_unit unit, const struct world_targ
                 if (t->bands[i] && t->bands[i]->trend)
                         bands[n++] = t->bands[i];
         order_now = show->order;
-        ARRAY_SORT(bands, n, compare);
+        ARRAY_SORT(bands, n, compare_bands);
         for (size_t i = 0; i < n && i < show->bands; i++) {
                 print_row(to, t, unit, bands[i]->def->label, bands[i]->def, bands[i]->trend, true,
                           (double)bands[i]->bytes);
@@ -352,13 +352,14 @@ static void print_bands(FILE *to, struct rate_unit unit, const struct world_targ
         if (n > show->bands)
                 fprintf(to, "  ... and %zu more bands (--bands N)\n", n - show->bands);
         if (census_uncounted(t, &uncounted))
-                fprintf(to, "  %-*s  %-7s%12s\n", NAME_COLUMNS, UNCOUNTED_NAME, "–", amount(text, true, uncounted));
+                fprintf(to, "  %-*s  %-7s%12s\n", NAME_COLUMNS, UNCOUNTED_NAME, "–",
+                        format_amount(text, true, uncounted));
         free(bands);
 }
 
 /* --------------------------------------------------------------- target */
 
-static void sentence(FILE *to, const char *label, const char *text)
+static void print_sentence(FILE *to, const char *label, const char *text)
 {
         char safe[2048];
 
@@ -374,7 +375,8 @@ static void print_answer(FILE *to, const struct world_target *t, const struct an
         char whole[2 * ANSWER_TEXT + ANSWER_MOMENT], moment[ANSWER_MOMENT];
         const struct target_answer *a = &answers->answer[q];
 
-        sentence(to, question_key(q), answer_whole(whole, sizeof(whole), a, answer_moment(moment, t, a->time_ns)));
+        print_sentence(to, question_key(q),
+                       answer_whole(whole, sizeof(whole), a, answer_moment(moment, t, a->time_ns)));
 }
 
 /* A cgroup that the program shares is not judged: its memory is not the program's. */
@@ -387,7 +389,7 @@ static void print_cgroup(FILE *to, const struct world_target *t)
                 return;
         (void)hw_terminal_text(safe, sizeof(safe), p->cgroup && p->cgroup[0] ? p->cgroup : "its control group");
         fprintf(to, "  cgroup %s is shared with other processes: its %s are not judged\n", safe,
-                amount(text, p->has_cgroup_current_bytes, (double)p->cgroup_current_bytes));
+                format_amount(text, p->has_cgroup_current_bytes, (double)p->cgroup_current_bytes));
 }
 
 /* With those of one more row. */
@@ -435,7 +437,7 @@ static void print_census(FILE *to, const struct world_target *t, bool live)
 
         census_age_of(&age, t, !trend_is_over(t, live));
         if (age.any)
-                sentence(to, "bands", census_age_text(line, sizeof(line), &age, t->event_time_ns));
+                print_sentence(to, "bands", census_age_text(line, sizeof(line), &age, t->event_time_ns));
 }
 
 #define OLD_NS (UINT64_C(30) * 1000000000)
@@ -452,7 +454,7 @@ static void print_live_age(FILE *to, const struct world_target *t, bool live)
                        t->gc && t->gc->counted ? "" : "by the last major collection, ", /* from outside, by either */
                        hw_duration_text(age, sizeof(age), (double)(t->event_time_ns - h->live_time_ns)),
                        trend_is_over(t, live) ? "before the end" : "ago");
-        sentence(to, "age", line);
+        print_sentence(to, "age", line);
 }
 
 /* What a line of the list is made of. */
@@ -464,7 +466,7 @@ struct line {
 static int compare_lines(const void *left, const void *right)
 {
         const struct line *a = left, *b = right;
-        const int order = descending(a->answers.rank, b->answers.rank);
+        const int order = compare_descending(a->answers.rank, b->answers.rank);
 
         return order ? order : name_order(a->t->name, b->t->name, false);
 }
@@ -535,7 +537,7 @@ static void print_where(FILE *to, const struct world_target *t, const struct ans
         if (over && s->growth && !s->growth->where && s->early && s->early->has_series)
                 print_answer(to, t, answers, QUESTION_WHERE);
         else if (s->growth && (s->growth->where || over))
-                sentence(to, "where", s->growth->sentence);
+                print_sentence(to, "where", s->growth->sentence);
 }
 
 void trend_text(FILE *to, const struct world_target *t, const struct trend_show *show)
@@ -558,22 +560,22 @@ void trend_text(FILE *to, const struct world_target *t, const struct trend_show 
         print_where(to, t, &answers, trend_is_over(t, show->live));
         if (!s->early ||
             !trend_is_over(t, show->live)) /* else it was met, or nearly, and the next line says how it was */
-                sentence(to, "limit", s->time_to_limit ? s->time_to_limit->sentence : NULL);
+                print_sentence(to, "limit", s->time_to_limit ? s->time_to_limit->sentence : NULL);
         if (s->early)
                 print_answer(to, t, &answers, QUESTION_UNTIL);
-        sentence(to, "live", live ? live->sentence : NULL);
+        print_sentence(to, "live", live ? live->sentence : NULL);
         print_live_age(to, t, show->live);
-        sentence(to, "memory", t->heap && t->heap->resident ? t->heap->resident->text : NULL);
+        print_sentence(to, "memory", t->heap && t->heap->resident ? t->heap->resident->text : NULL);
         if (t->gc && t->gc->n_generations && !(facts_get(t, FACT_GC_SYNC) <= 0))
-                sentence(to, "waits", answers_sync_text(sync, sizeof(sync), t));
+                print_sentence(to, "waits", answers_sync_text(sync, sizeof(sync), t));
         print_answer(to, t, &answers, QUESTION_SINCE);
         print_answer(to, t, &answers, QUESTION_GROWS);
         if (answers.answer[QUESTION_WHY].text[0])
                 print_answer(to, t, &answers, QUESTION_WHY);
-        sentence(to, "scale", s->scale ? s->scale->sentence : NULL);
+        print_sentence(to, "scale", s->scale ? s->scale->sentence : NULL);
         print_census(to, t, show->live);
         for (size_t i = 0; i < answers.n_caveats; i++)
-                sentence(to, "but", answers.caveats[i]);
+                print_sentence(to, "but", answers.caveats[i]);
         fprintf(to, "\n  %-*s  %-7s%12s%14s%14s%14s%12s%10s  %s\n", NAME_COLUMNS, "", "verdict",
                 trend_is_over(t, show->live) ? "at end" : "now", "slope", "at least", "at most", "gained >=", "over",
                 "since");

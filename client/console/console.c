@@ -336,7 +336,7 @@ static void toggle_help(struct console *c)
 }
 
 /* From the help or one band to the view before; from a view of one of several targets to their list. */
-static void leave(struct console *c)
+static void leave_view(struct console *c)
 {
         if (c->shown->class->letter && world_targets(c->scene.world) > 1)
                 console_show(c, &view_targets_list);
@@ -386,7 +386,7 @@ static void common_key(struct console *c, int key)
         else if (key == SCREEN_ESCAPE && c->has_cursor)
                 c->has_cursor = false;
         else if (key == SCREEN_ESCAPE)
-                leave(c);
+                leave_view(c);
 }
 
 /* Keys go to the view's next table that has rows. */

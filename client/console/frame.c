@@ -17,7 +17,7 @@ enum { LINE = 512 };
 /* --------------------------------------------------------------------- top */
 
 /* What is unusual now, the most serious; "" when nothing is. */
-static enum tint moment(const struct console *c, char *out, size_t size)
+static enum tint format_moment(const struct console *c, char *out, size_t size)
 {
         char age[SHORT_TEXT];
         uint64_t age_ns;
@@ -37,7 +37,7 @@ static enum tint moment(const struct console *c, char *out, size_t size)
 static int draw_moment(struct console *c, struct canvas *canvas, struct area area)
 {
         char state[64], text[SHORT_TEXT];
-        enum tint tint = moment(c, state, sizeof(state));
+        enum tint tint = format_moment(c, state, sizeof(state));
         int width;
 
         (void)snprintf(text, sizeof(text), "window %s", console_window(c));

@@ -15,7 +15,8 @@
 #include "proto/base/clock.h"
 
 /* Begins one of the shown target, if that can be; else says why not. `what` it is, for people. */
-static bool begin(struct console_subject *s, struct console *c, struct inspecting_options options, const char *what)
+static bool begin_inspection(struct console_subject *s, struct console *c, struct inspecting_options options,
+                             const char *what)
 {
         const struct world_target *t = c->scene.live ? c->scene.target : NULL;
         struct error error;
@@ -56,11 +57,12 @@ void console_profile_key(struct console *c, int key)
         console_show(c, &view_profile);
         if (p->subject.inspecting) {
                 inspecting_finish(p->subject.inspecting);
-        } else if (begin(&subject, c,
-                         (struct inspecting_options){ .what = key == 'A' ? INSPECTING_ALLOCATION : INSPECTING_PROFILE,
-                                                      .for_ns = PROFILE_DEFAULT_NS,
-                                                      .most_bytes = CPU_TREE_BYTES },
-                         "profile")) {
+        } else if (begin_inspection(
+                           &subject, c,
+                           (struct inspecting_options){ .what = key == 'A' ? INSPECTING_ALLOCATION : INSPECTING_PROFILE,
+                                                        .for_ns = PROFILE_DEFAULT_NS,
+                                                        .most_bytes = CPU_TREE_BYTES },
+                           "profile")) {
                 c->scene.cpu = NULL;
                 profile_done(p);
                 p->subject = subject;
@@ -85,7 +87,7 @@ bool console_profile_toggle(struct console *c, int key)
         return true;
 }
 
-static bool sum(struct cpu_tree *merged, struct cpu_tree *tree, struct error *error)
+static bool add_tree(struct cpu_tree *merged, struct cpu_tree *tree, struct error *error)
 {
         return cpu_tree_merge(merged, tree, error) && cpu_tree_sum(merged, error) && cpu_tree_sum(tree, error);
 }
@@ -103,8 +105,9 @@ static bool poll_profile(struct console *c)
                 cpu_trees_done(&p->merged);
                 cpu_trees_done(&p->trees);
         }
-        if (text && (!cpu_trees_read(&p->trees, text, &error) || !sum(&p->merged.running, &p->trees.running, &error) ||
-                     !sum(&p->merged.waiting, &p->trees.waiting, &error)))
+        if (text &&
+            (!cpu_trees_read(&p->trees, text, &error) || !add_tree(&p->merged.running, &p->trees.running, &error) ||
+             !add_tree(&p->merged.waiting, &p->trees.waiting, &error)))
                 console_notify(c, true, "no profile: %s", error.text);
         if (!is_done)
                 return text != NULL;
@@ -147,9 +150,9 @@ void console_threads_key(struct console *c)
 
         console_show(c, &view_threads);
         if (p->subject.inspecting ||
-            !begin(&subject, c,
-                   (struct inspecting_options){ .what = INSPECTING_THREADS, .most_bytes = INSPECTING_BYTES },
-                   "threads"))
+            !begin_inspection(&subject, c,
+                              (struct inspecting_options){ .what = INSPECTING_THREADS, .most_bytes = INSPECTING_BYTES },
+                              "threads"))
                 return;
         c->scene.groups = NULL;
         threads_done(p);

@@ -38,7 +38,7 @@ struct loop {
 
 /* --------------------------------------------------------------- the screen */
 
-static void draw(struct loop *l)
+static void redraw_screen(struct loop *l)
 {
         struct canvas *canvas;
         int height, width;
@@ -182,7 +182,7 @@ static uint64_t due_ns(const struct loop *l)
         return l->console->ended ? UINT64_MAX : l->drawn_ns + AGE_NS;
 }
 
-static void loop(struct loop *l)
+static void run_loop(struct loop *l)
 {
         while (!l->console->quit && !signals_stop()) {
                 handle_keys(l);
@@ -194,7 +194,7 @@ static void loop(struct loop *l)
                 choose_view(l);
                 const uint64_t now_ns = clock_mono_ns();
                 if (now_ns >= due_ns(l)) {
-                        draw(l);
+                        redraw_screen(l);
                         l->dirty = l->pressed = false;
                         l->drawn_ns = now_ns;
                 }
@@ -223,7 +223,7 @@ int console_run(struct feed *feed, struct world *world, const char *view_name, c
         if (screen_open() < 0) {
                 command_error(&command_top, "this terminal cannot be drawn on; use --plain");
         } else {
-                loop(&l);
+                run_loop(&l);
                 screen_close();
                 status = l.console->trouble[0] ? EXIT_USAGE : EXIT_OK;
                 if (status != EXIT_OK)

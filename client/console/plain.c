@@ -59,7 +59,7 @@ static void json_target(struct json_out *j, const struct console *c)
 
 /* ------------------------------------------------------------------ report */
 
-static bool named(const struct world_target *t, const struct plain_options *o)
+static bool is_named(const struct world_target *t, const struct plain_options *o)
 {
         for (size_t i = 0; i < o->n_targets; i++) {
                 if (!strcmp(t->name, o->targets[i]))
@@ -69,7 +69,7 @@ static bool named(const struct world_target *t, const struct plain_options *o)
 }
 
 /* Waits for what the daemon remembers: a report has no next frame that could show it. */
-static void prepare(struct console *c, uint64_t now_wall_ns)
+static void prepare_console(struct console *c, uint64_t now_wall_ns)
 {
         console_prepare(c, now_wall_ns);
         if (!c->scene.recall)
@@ -80,7 +80,7 @@ static void prepare(struct console *c, uint64_t now_wall_ns)
 
 static int report_target(struct json_out *j, struct console *c, const struct plain_options *o, uint64_t now_wall_ns)
 {
-        prepare(c, now_wall_ns);
+        prepare_console(c, now_wall_ns);
         if (!o->json) {
                 int r = print_view(j->to, c, o);
 
@@ -99,7 +99,7 @@ static int report_each(struct json_out *j, struct console *c, const struct plain
         for (size_t i = 0; i < world_targets(world) && r == 0; i++) {
                 const struct world_target *t = world_target(world, i);
 
-                if (!named(t, o))
+                if (!is_named(t, o))
                         continue;
                 console_choose(c, t);
                 r = report_target(j, c, o, now_wall_ns);
@@ -121,7 +121,7 @@ static int report_all(struct json_out *j, struct console *c, const struct plain_
 
                 if (nowhere) {
                         (void)fclose(nowhere);
-                        prepare(c, now_wall_ns);
+                        prepare_console(c, now_wall_ns);
                 }
                 return r < 0 ? r : print_view(j->to, c, o);
         }

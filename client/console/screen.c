@@ -182,7 +182,7 @@ static void show_cell(int row, int column, const struct screen_cell *cell)
 }
 
 /* Forgets what is drawn when the size has changed, so that every cell is drawn again. */
-static bool fit(const struct canvas *c)
+static bool fit_canvas(const struct canvas *c)
 {
         struct screen_cell *cells;
 
@@ -222,7 +222,7 @@ void screen_show(const struct canvas *c)
         int height, width;
 
         screen_size(&height, &width);
-        if (!fit(c))
+        if (!fit_canvas(c))
                 return;
         for (int row = 0; row < c->height && row < height; row++) {
                 if (memcmp(&drawn[(size_t)row * (size_t)c->width], canvas_cell(c, row, 0),
@@ -239,7 +239,7 @@ void screen_mouse(int *ret_row, int *ret_column)
 }
 
 /* Two presses at one place within 400 ms are a double click. */
-static int mouse(void)
+static int read_mouse(void)
 {
         static uint64_t pressed_ms;
         MEVENT e;
@@ -260,7 +260,7 @@ static int mouse(void)
         return twice || (e.bstate & BUTTON1_DOUBLE_CLICKED) ? SCREEN_CLICK_TWICE : SCREEN_CLICK;
 }
 
-static int special(wint_t key)
+static int special_key(wint_t key)
 {
         static const struct {
                 wint_t key;
@@ -279,7 +279,7 @@ static int special(wint_t key)
         for (size_t i = 0; i < ARRAY_SIZE(codes); i++)
                 if (codes[i].key == key)
                         return codes[i].code;
-        return key == KEY_MOUSE ? mouse() : SCREEN_NONE;
+        return key == KEY_MOUSE ? read_mouse() : SCREEN_NONE;
 }
 
 int screen_key(void)
@@ -288,7 +288,7 @@ int screen_key(void)
         int r = get_wch(&key);
 
         if (r == KEY_CODE_YES)
-                return special(key);
+                return special_key(key);
         if (r != OK)
                 return SCREEN_NONE;
         switch (key) {

@@ -62,7 +62,7 @@ static const struct option options[] = {
         OPTIONS_END,
 };
 
-static int check(void *filled)
+static int check_request(void *filled)
 {
         struct top *t = filled;
 
@@ -90,7 +90,7 @@ static int text_width(void)
         return n >= 40 && n <= 400 ? (int)n : 100;
 }
 
-static int report(const struct top *t)
+static int report_end(const struct top *t)
 {
         struct plain_options o = {
                 .view = t->view_name,
@@ -195,7 +195,7 @@ static bool none_found(const struct top *t)
         return t->from.targets.n > 0 && feed_is_live(t->feed);
 }
 
-static int plain(const struct top *t)
+static int print_plain(const struct top *t)
 {
         uint64_t interval_ns = t->interval_ns ? t->interval_ns : REPORT_NS;
         uint64_t begin_ns = clock_mono_ns(), due_ns = begin_ns + interval_ns;
@@ -223,7 +223,7 @@ static int plain(const struct top *t)
                 }
                 p.shown |= p.complete;
                 if (!t->once && p.complete)
-                        r = report(t);
+                        r = report_end(t);
                 else if (feed_is_live(t->feed) && !p.complete &&
                          now_ns - begin_ns > (t->once ? ABSENT_NS : 2 * REPORT_NS)) {
                         if (!p.said)
@@ -235,7 +235,7 @@ static int plain(const struct top *t)
                 p.status = find_targets(t, p.status);
         if (r == 0 && p.complete && (t->once || p.over) && (p.status == EXIT_OK || world_has_run(t->world)) &&
             !signals_stop())
-                r = report(t);
+                r = report_end(t);
         if (r == 0 || r == -EPIPE)
                 return p.status;
         return command_error(&command_top, "cannot write: %s", strerror(-r));
@@ -243,7 +243,7 @@ static int plain(const struct top *t)
 
 /* -------------------------------------------------------------------- both */
 
-static int print(struct top *t)
+static int print_once(struct top *t)
 {
         int status = EXIT_USAGE;
 
@@ -255,12 +255,12 @@ static int print(struct top *t)
         t->console->scene.endpoint = feed_endpoint_of;
         t->console->scene.endpoint_ctx = t->feed;
         t->console->scene.recall = recall_new(feed_requester(t->feed));
-        status = plain(t);
+        status = print_plain(t);
         console_destroy(&t->console);
         return status;
 }
 
-static int show(struct top *t)
+static int show_console(struct top *t)
 {
         bool drawn = !t->plain && screen_possible();
         struct error error;
@@ -279,13 +279,13 @@ static int show(struct top *t)
                                      t->from.targets.n == 1 ? t->from.targets.items[0] : NULL,
                                      t->interval_ns ? t->interval_ns : PICTURE_NS);
         else
-                status = print(t);
+                status = print_once(t);
         feed_close(&t->feed);
         screen_release_messages();
         return status;
 }
 
-static int run(void *filled)
+static int run_top(void *filled)
 {
         struct top *t = filled;
         int status = EXIT_USAGE;
@@ -293,7 +293,7 @@ static int run(void *filled)
         signals_catch();
         t->world = world_new(&console_past);
         if (t->world)
-                status = show(t);
+                status = show_console(t);
         world_destroy(&t->world);
         signals_die();
         return status;
@@ -319,6 +319,6 @@ const struct command command_top = {
                 },
         .size = sizeof(struct top),
         .defaults = &(const struct top){ .format = -1 },
-        .check = check,
-        .run = run,
+        .check = check_request,
+        .run = run_top,
 };

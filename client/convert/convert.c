@@ -209,7 +209,7 @@ static const struct term format_terms[] = {
 
 static const struct help_section sections[] = { { "Formats", format_terms }, { NULL, NULL } };
 
-static int check(void *filled)
+static int check_request(void *filled)
 {
         struct request *r = filled;
 
@@ -226,7 +226,7 @@ static int check(void *filled)
 
 /* ----------------------------------------------------------- conversion */
 
-static int explain(const struct request *r, uint32_t runs_seen, int status)
+static int explain_failure(const struct request *r, uint32_t runs_seen, int status)
 {
         if (status == 0 || status == -EPIPE) /* -EPIPE: the reader of the pipe has exited */
                 return EXIT_OK;
@@ -243,13 +243,13 @@ static int explain(const struct request *r, uint32_t runs_seen, int status)
         return EXIT_USAGE;
 }
 
-static int convert(struct request *r)
+static int convert_log(struct request *r)
 {
         struct out_file out;
         int status = out_file_open(&out, r->output);
 
         if (status)
-                return explain(r, 0, status);
+                return explain_failure(r, 0, status);
         struct run_reader reader = {
                 .command = &command_convert,
                 .log = r->log,
@@ -269,13 +269,13 @@ static int convert(struct request *r)
         if (status == 0 && reader.runs_seen > 1)
                 command_error(&command_convert, "%s has %u runs; this is run %u (--run chooses)", r->log,
                               reader.runs_seen, r->run);
-        return explain(r, reader.runs_seen, status);
+        return explain_failure(r, reader.runs_seen, status);
 }
 
-static int run(void *filled)
+static int run_convert(void *filled)
 {
         signals_catch();
-        int status = convert(filled);
+        int status = convert_log(filled);
         signals_die();
         return status;
 }
@@ -303,7 +303,7 @@ const struct command command_convert = {
         .size = sizeof(struct request),
         .defaults =
                 &(const struct request){ .run = 1, .options = { .at_ns = AT_PEAK, .step_ns = UINT64_C(1000000000) } },
-        .check = check,
-        .run = run,
+        .check = check_request,
+        .run = run_convert,
         .offline = true,
 };

@@ -52,7 +52,7 @@ struct hp {
         uint64_t samples;
 };
 
-static FILE *sink(struct hp *h)
+static FILE *open_sink(struct hp *h)
 {
         return h->headed ? h->out : h->early;
 }
@@ -96,7 +96,7 @@ static size_t one_word(char *out, size_t size, const char *text)
 }
 
 /* Appends formatted text, as far as there is room. */
-__attribute__((format(printf, 2, 3))) static void append(char *out, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void append_format(char *out, const char *format, ...)
 {
         size_t used = strlen(out);
         va_list ap;
@@ -109,16 +109,16 @@ __attribute__((format(printf, 2, 3))) static void append(char *out, const char *
 /* "(n)inner/.../outer"; the label CAF is followed by its module. */
 static void stack_label(char *out, const Hw__Band *band)
 {
-        append(out, "(%" PRIu32 ")", band->id);
+        append_format(out, "(%" PRIu32 ")", band->id);
         for (size_t i = 0; i < band->n_stack; i++) {
                 const Hw__CostCentre *c = band->stack[i];
-                append(out, "%s", i > 0 ? "/" : "");
+                append_format(out, "%s", i > 0 ? "/" : "");
                 if (!c->label)
-                        append(out, "cc#%" PRIu32, c->id);
+                        append_format(out, "cc#%" PRIu32, c->id);
                 else if (!strcmp(c->label, "CAF") && c->module)
-                        append(out, "%s.CAF", c->module);
+                        append_format(out, "%s.CAF", c->module);
                 else
-                        append(out, "%s", c->label);
+                        append_format(out, "%s", c->label);
         }
 }
 
@@ -130,11 +130,11 @@ static void raw_label(const struct hp *h, char *out, const Hw__Band *band)
         if (band->n_stack)
                 stack_label(out, band);
         else if (table && !h->names && band->has_key)
-                append(out, "0x%" PRIx64, band->key);
+                append_format(out, "0x%" PRIx64, band->key);
         else if (table && h->names && band_source(band))
-                append(out, "%s:%s", band->label ? band->label : "", band_source(band));
+                append_format(out, "%s:%s", band->label ? band->label : "", band_source(band));
         else
-                append(out, "%s", band->label ? band->label : "");
+                append_format(out, "%s", band->label ? band->label : "");
 }
 
 static bool is_label_used(const struct hp *h, const char *label)
@@ -163,7 +163,7 @@ static char *make_label(struct hp *h, const Hw__Band *band)
 }
 
 /* The first definition stays: a band that changed its name would be drawn as two. */
-static int define(struct hp *h, const Hw__Band *band)
+static int define_band(struct hp *h, const Hw__Band *band)
 {
         if (!ARRAY_RESERVE_ZEROED(h->labels, h->n_labels, band->id))
                 return -ENOMEM;
@@ -224,7 +224,7 @@ static void put_header(FILE *out, const Hw__Run *run)
 }
 
 /* Writes the header and what waited for it. */
-static int head(struct hp *h)
+static int write_head(struct hp *h)
 {
         if (h->headed)
                 return 0;
@@ -252,10 +252,10 @@ static int put_census(struct hp *h, const Hw__Census *c)
 {
         if (c->has_unfinished && c->unfinished)
                 return 0;
-        int r = h->run && h->run->program ? head(h) : 0;
+        int r = h->run && h->run->program ? write_head(h) : 0;
         if (r)
                 return r;
-        FILE *out = sink(h);
+        FILE *out = open_sink(h);
         h->last_ns = c->time_ns > h->last_ns ? c->time_ns : h->last_ns;
         h->samples++;
         put_mark(out, "BEGIN_SAMPLE", h->last_ns);
@@ -269,7 +269,7 @@ static int put_census(struct hp *h, const Hw__Census *c)
         if (c->bytes_left_out)
                 (void)fprintf(out, LEFT_OUT "\t%" PRIu64 "\n", c->bytes_left_out);
         put_mark(out, "END_SAMPLE", h->last_ns);
-        return !h->headed && ftell(out) > (long)EARLY_BYTES ? head(h) : 0;
+        return !h->headed && ftell(out) > (long)EARLY_BYTES ? write_head(h) : 0;
 }
 
 static void forget_run(struct hp *h)
@@ -286,7 +286,7 @@ static int add_run(struct hp *h, const Hw__Run *run)
         h->run = run;
         if (run->has_breakdown)
                 h->breakdown = run->breakdown;
-        return run->program && h->samples > 0 ? head(h) : 0;
+        return run->program && h->samples > 0 ? write_head(h) : 0;
 }
 
 static int hp_update(void *state, const struct format_run *run, const Hw__Update *u)
@@ -302,7 +302,7 @@ static int hp_update(void *state, const struct format_run *run, const Hw__Update
         else if (u->body_case == HW__UPDATE__BODY_CENSUS)
                 r = put_census(h, u->census);
         for (size_t i = 0; u->body_case == HW__UPDATE__BODY_BANDS && i < u->bands->n_bands && r == 0; i++)
-                r = define(h, u->bands->bands[i]);
+                r = define_band(h, u->bands->bands[i]);
         return r;
 }
 
@@ -346,7 +346,7 @@ static int hp_finish(void *state, const struct format_run *run)
         (void)run;
         if (h->samples == 0)
                 return -ENODATA;
-        int r = head(h);
+        int r = write_head(h);
         if (r)
                 return r;
         h->last_ns = h->end_ns > h->last_ns ? h->end_ns : h->last_ns;

@@ -176,7 +176,7 @@ static void add_all(struct openmetrics *o, const struct world *world, struct clo
         metrics_collect(o->metrics, &source, add_sample, o);
 }
 
-static void advance(struct clock *clock, uint64_t time_ns)
+static void advance_clock(struct clock *clock, uint64_t time_ns)
 {
         clock->now_ns = time_ns > clock->now_ns ? time_ns : clock->now_ns;
 }
@@ -187,12 +187,12 @@ static int openmetrics_update(void *state, const struct format_run *run, const H
         struct clock *clock = u->body_case == HW__UPDATE__BODY_CENSUS ? &o->census : &o->others;
 
         if (u->body_case == HW__UPDATE__BODY_CENSUS && !u->census->unfinished)
-                advance(clock, u->census->time_ns);
+                advance_clock(clock, u->census->time_ns);
         for (size_t i = 0; u->body_case == HW__UPDATE__BODY_GC && i < u->gc->n_collections; i++)
-                advance(clock, u->gc->collections[i]->end_time_ns);
+                advance_clock(clock, u->gc->collections[i]->end_time_ns);
         for (size_t i = 0; u->body_case == HW__UPDATE__BODY_HEAP && i < u->heap->n_samples; i++)
                 for (size_t k = 0; k < u->heap->samples[i]->n_times_ns; k++)
-                        advance(clock, u->heap->samples[i]->times_ns[k]);
+                        advance_clock(clock, u->heap->samples[i]->times_ns[k]);
         if (find_start(o, run->t) && clock->now_ns - clock->newest_ns >= o->step_ns)
                 add_all(o, run->world, clock, clock->now_ns);
         return o->error;

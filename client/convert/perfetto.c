@@ -188,8 +188,8 @@ static void put_counter(struct perfetto *p, uint64_t track, uint64_t time_ns, ui
 
 #define NOTED 4
 
-static void annotate(Perfetto__Annotation *a, Perfetto__Annotation **list, size_t *n, const char *name, bool known,
-                     uint64_t number)
+static void add_annotation(Perfetto__Annotation *a, Perfetto__Annotation **list, size_t *n, const char *name,
+                           bool known, uint64_t number)
 {
         if (!known)
                 return;
@@ -212,10 +212,10 @@ static void add_collection(struct perfetto *p, const struct world_target *t, con
         need_track(p, t, &p->collections, TRACK_COLLECTIONS, "collections");
         (void)snprintf(name, sizeof(name), "GC of generation %" PRIu32 "%s%s", c->generation,
                        c->has_major && c->major ? " (major)" : "", c->has_watch_pause_ns ? " for heapwatch" : "");
-        annotate(a, list, &n, "copied_bytes", c->has_copied_bytes, c->copied_bytes);
-        annotate(a, list, &n, "slop_bytes", c->has_slop_bytes, c->slop_bytes);
-        annotate(a, list, &n, "fragmentation_bytes", c->has_fragmentation_bytes, c->fragmentation_bytes);
-        annotate(a, list, &n, "threads", c->has_parallel_threads, c->parallel_threads);
+        add_annotation(a, list, &n, "copied_bytes", c->has_copied_bytes, c->copied_bytes);
+        add_annotation(a, list, &n, "slop_bytes", c->has_slop_bytes, c->slop_bytes);
+        add_annotation(a, list, &n, "fragmentation_bytes", c->has_fragmentation_bytes, c->fragmentation_bytes);
+        add_annotation(a, list, &n, "threads", c->has_parallel_threads, c->parallel_threads);
         if ((!c->has_pause_ns && !c->has_watch_pause_ns) || pause_ns > c->end_time_ns) {
                 put_event(p, TRACK_COLLECTIONS, c->end_time_ns, PERFETTO__EVENT__TYPE__TYPE_INSTANT, name, list, n);
                 return;

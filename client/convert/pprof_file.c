@@ -103,7 +103,7 @@ struct definition {
         Pprof__Function function;
 };
 
-static bool define(struct pprof_file *p, struct definition *d, uint32_t number)
+static bool write_definition(struct pprof_file *p, struct definition *d, uint32_t number)
 {
         const struct code_place *f = &p->frames.frames[number - 1];
         int64_t name = text_index(p, f->name), file = f->file ? text_index(p, f->file) : 0;
@@ -181,7 +181,7 @@ static int put_sample(struct pprof_file *p, uint32_t known, const uint32_t *numb
         bool whole = d && locations && functions && ids;
 
         for (size_t i = 0; whole && i < fresh; i++) {
-                whole = define(p, &d[i], known + (uint32_t)i + 1);
+                whole = write_definition(p, &d[i], known + (uint32_t)i + 1);
                 locations[i] = &d[i].location;
                 functions[i] = &d[i].function;
         }

@@ -145,15 +145,15 @@ static int read_run(struct filling *f, struct database *d)
 
 /* ------------------------------------------------------------------------------ runs */
 
-static char *copy(const char *text)
+static char *copy_text(const char *text)
 {
         return text ? strdup(text) : NULL;
 }
 
-static void describe(struct side_run *run, const struct archived_run *from)
+static void describe_run(struct side_run *run, const struct archived_run *from)
 {
-        run->program = copy(from->program);
-        run->ghc = copy(from->ghc);
+        run->program = copy_text(from->program);
+        run->ghc = copy_text(from->ghc);
         run->breakdown = from->breakdown;
         run->census_period_ns = from->census_period_ns;
         run->left_out = from->lost;
@@ -161,7 +161,7 @@ static void describe(struct side_run *run, const struct archived_run *from)
         if (!from->whole)
                 return;
         run->verdict = from->verdict;
-        run->growth = copy(from->growth);
+        run->growth = copy_text(from->growth);
 }
 
 static int add_run(struct side *s, struct database *d, const char *selection, const struct archived_run *run)
@@ -174,7 +174,7 @@ static int add_run(struct side *s, struct database *d, const char *selection, co
         if (r == SQLITE_OK) {
                 added = side_add(s, selection, (uint32_t)run->id, &meter);
                 if (added)
-                        describe(added, run);
+                        describe_run(added, run);
                 else
                         r = SQLITE_NOMEM;
         }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "client/diff/bins.h"
+#include "client/diff/meter.h"
 
 #include <math.h>
 

@@ -14,7 +14,7 @@
 typedef size_t caution(const struct comparison *c, char *out, size_t size); /* 0: nothing to say */
 
 /* Finds the first run of either side that has a text, and one with another text. */
-static size_t differ(const struct comparison *c, char *out, size_t size, const char *what, size_t at)
+static size_t differing_texts(const struct comparison *c, char *out, size_t size, const char *what, size_t at)
 {
         const char *first = NULL;
         const struct side_run *run;
@@ -29,17 +29,17 @@ static size_t differ(const struct comparison *c, char *out, size_t size, const c
         return 0;
 }
 
-static size_t programs(const struct comparison *c, char *out, size_t size)
+static size_t differing_programs(const struct comparison *c, char *out, size_t size)
 {
-        return differ(c, out, size, "program", offsetof(struct side_run, program));
+        return differing_texts(c, out, size, "program", offsetof(struct side_run, program));
 }
 
-static size_t compilers(const struct comparison *c, char *out, size_t size)
+static size_t differing_compilers(const struct comparison *c, char *out, size_t size)
 {
-        return differ(c, out, size, "GHC's version", offsetof(struct side_run, ghc));
+        return differing_texts(c, out, size, "GHC's version", offsetof(struct side_run, ghc));
 }
 
-static size_t lengths(const struct comparison *c, char *out, size_t size)
+static size_t differing_lengths(const struct comparison *c, char *out, size_t size)
 {
         const struct change *d = &c->quantities[quantity_find("duration", strlen("duration")) - quantities];
         char a[HW_NUMBER_MAX], b[HW_NUMBER_MAX];
@@ -53,7 +53,7 @@ static size_t lengths(const struct comparison *c, char *out, size_t size)
                 hw_duration_text(a, sizeof(a), d->a), hw_duration_text(b, sizeof(b), d->b));
 }
 
-static size_t profiles(const struct comparison *c, char *out, size_t size)
+static size_t differing_profiles(const struct comparison *c, char *out, size_t size)
 {
         if (!c->bands_differ)
                 return 0;
@@ -61,7 +61,7 @@ static size_t profiles(const struct comparison *c, char *out, size_t size)
 }
 
 /* A census is made in a pause. */
-static size_t periods(const struct comparison *c, char *out, size_t size)
+static size_t differing_periods(const struct comparison *c, char *out, size_t size)
 {
         uint64_t first = 0;
         const struct side_run *run;
@@ -81,7 +81,7 @@ static size_t periods(const struct comparison *c, char *out, size_t size)
         return 0;
 }
 
-static size_t torn(const struct comparison *c, char *out, size_t size)
+static size_t torn_logs(const struct comparison *c, char *out, size_t size)
 {
         size_t n = 0;
         const struct side_run *run;
@@ -94,7 +94,7 @@ static size_t torn(const struct comparison *c, char *out, size_t size)
                  : 0;
 }
 
-static size_t live(const struct comparison *c, char *out, size_t size)
+static size_t live_caution(const struct comparison *c, char *out, size_t size)
 {
         const struct side_run *run;
 
@@ -118,7 +118,7 @@ static size_t left_out(const struct comparison *c, char *out, size_t size)
         return n ? (size_t)snprintf(out, size, "%" PRIu64 " samples are missing in these numbers", n) : 0;
 }
 
-static size_t unmatched(const struct comparison *c, char *out, size_t size)
+static size_t unmatched_rows(const struct comparison *c, char *out, size_t size)
 {
         char a[HW_NUMBER_MAX], b[HW_NUMBER_MAX];
 
@@ -150,7 +150,7 @@ static size_t one_sided(const struct comparison *c, char *out, size_t size)
         return 0;
 }
 
-static size_t single(const struct comparison *c, char *out, size_t size)
+static size_t single_run(const struct comparison *c, char *out, size_t size)
 {
         if (c->a->n > 1 || c->b->n > 1)
                 return 0;
@@ -160,10 +160,11 @@ static size_t single(const struct comparison *c, char *out, size_t size)
                 "from run to run; give several runs of each side");
 }
 
-void cautions(const struct comparison *c, void (*say)(void *ctx, const char *text), void *ctx)
+void list_cautions(const struct comparison *c, void (*say)(void *ctx, const char *text), void *ctx)
 {
-        static caution *const all[] = { programs, compilers, lengths,   profiles,  periods, torn,
-                                        live,     left_out,  one_sided, unmatched, single };
+        static caution *const all[] = { differing_programs, differing_compilers, differing_lengths, differing_profiles,
+                                        differing_periods,  torn_logs,           live_caution,      left_out,
+                                        one_sided,          unmatched_rows,      single_run };
         char text[CAUTION_MAX];
 
         for (size_t i = 0; i < ARRAY_SIZE(all); i++)

@@ -91,14 +91,14 @@ static int check_logs(struct request *r)
         return 0;
 }
 
-static void release(struct request *r)
+static void release_request(struct request *r)
 {
         bounds_done(&r->result.bounds);
         part_done(&r->a_part);
         part_done(&r->b_part);
 }
 
-static int check(void *filled)
+static int check_request(void *filled)
 {
         struct request *r = filled;
         struct error error;
@@ -114,7 +114,7 @@ static int check(void *filled)
         r->result.shown = r->rows;
         r->result.strict = r->strict;
         if (status)
-                release(r);
+                release_request(r);
         return status;
 }
 
@@ -140,7 +140,7 @@ static bool read_side(const struct request *r, struct side *s, const char *const
 
 /* -------------------------------------------------------------------- results */
 
-static int show(struct request *r)
+static int show_comparison(struct request *r)
 {
         const struct result *result = &r->result;
 
@@ -150,7 +150,7 @@ static int show(struct request *r)
         return EXIT_OK;
 }
 
-static int diff(struct request *r)
+static int diff_sides(struct request *r)
 {
         const char *const *logs = r->logs.items;
         const size_t n_a = r->against ? r->against : 1, n_b = r->against ? r->logs.n - r->against : 1;
@@ -159,21 +159,22 @@ static int diff(struct request *r)
 
         if (read_side(r, &b, logs + r->against, n_b, &r->b_part) &&
             read_side(r, &a, r->against ? logs : logs + r->logs.n - 1, n_a, &r->a_part))
-                status = compare(&a, &b, &r->result.comparison) == 0 ? show(r)
-                                                                     : command_error(&command_diff, "out of memory");
+                status = compare_sides(&a, &b, &r->result.comparison) == 0
+                                 ? show_comparison(r)
+                                 : command_error(&command_diff, "out of memory");
         comparison_done(&r->result.comparison);
         side_done(&a);
         side_done(&b);
         return status;
 }
 
-static int run(void *filled)
+static int run_diff(void *filled)
 {
         struct request *r = filled;
 
         signals_catch();
-        int status = diff(r);
-        release(r);
+        int status = diff_sides(r);
+        release_request(r);
         signals_die();
         return status;
 }
@@ -237,7 +238,7 @@ const struct command command_diff = {
                 },
         .size = sizeof(struct request),
         .defaults = &(const struct request){ .rows = 10 },
-        .check = check,
-        .run = run,
+        .check = check_request,
+        .run = run_diff,
         .offline = true,
 };

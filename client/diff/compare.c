@@ -37,7 +37,7 @@ static int change_of(const struct sample *a, const struct sample *b, bool is_sig
 
 /* ----------------------------------------------------------------- quantities */
 
-static double *column(const struct side *s, size_t quantity)
+static double *column_of(const struct side *s, size_t quantity)
 {
         double *values = calloc(s->n, sizeof(*values));
 
@@ -48,7 +48,7 @@ static double *column(const struct side *s, size_t quantity)
 
 static int compare_quantity(const struct comparison *c, size_t i, struct change *ret)
 {
-        double *x = column(c->a, i), *y = column(c->b, i);
+        double *x = column_of(c->a, i), *y = column_of(c->b, i);
         struct sample a = { x, c->a->n, &c->a->runs[0].noise[i] }, b = { y, c->b->n, &c->b->runs[0].noise[i] };
         int r = x && y ? change_of(&a, &b, quantity_is_signed(&quantities[i]), ret) : -ENOMEM;
 
@@ -87,7 +87,7 @@ static bool has_kind(const struct side_run *run, enum row_kind kind)
 }
 
 /* A side's values of a kind: 0 in a run that has others of this kind, NaN in one that has none. */
-static void blank(const struct side *s, enum row_kind kind, double *values)
+static void blank_values(const struct side *s, enum row_kind kind, double *values)
 {
         for (size_t i = 0; i < s->n; i++)
                 values[i] = has_kind(&s->runs[i], kind) ? 0 : NAN;
@@ -143,8 +143,8 @@ static bool columns_new(struct columns *v, const struct comparison *c)
         if (!v->a || !v->a_peak || !v->b || !v->b_peak || !v->blanks)
                 return false;
         for (unsigned kind = 0; kind < ROW_KINDS; kind++) {
-                blank(c->a, (enum row_kind)kind, v->blanks + kind * runs);
-                blank(c->b, (enum row_kind)kind, v->blanks + kind * runs + c->a->n);
+                blank_values(c->a, (enum row_kind)kind, v->blanks + kind * runs);
+                blank_values(c->b, (enum row_kind)kind, v->blanks + kind * runs + c->a->n);
         }
         return true;
 }
@@ -158,7 +158,7 @@ static void columns_done(struct columns *v)
         free(v->blanks);
 }
 
-static double weight(const struct row_change *r)
+static double change_weight(const struct row_change *r)
 {
         return isnan(r->value.shift.by) ? 0 : fabs(r->value.shift.by);
 }
@@ -169,12 +169,12 @@ static int by_change(const void *x, const void *y)
 
         if (a->kind != b->kind)
                 return (a->kind > b->kind) - (a->kind < b->kind);
-        if (weight(a) != weight(b))
-                return weight(a) < weight(b) ? 1 : -1;
+        if (change_weight(a) != change_weight(b))
+                return change_weight(a) < change_weight(b) ? 1 : -1;
         return strcmp(a->name, b->name);
 }
 
-static int join(struct comparison *c, const struct entry *entries, size_t n)
+static int join_rows(struct comparison *c, const struct entry *entries, size_t n)
 {
         struct columns v;
         int r = columns_new(&v, c) ? 0 : -ENOMEM;
@@ -202,7 +202,7 @@ static int compare_rows(struct comparison *c)
                 (void)gather_entries(c->a, false, entries);
                 (void)gather_entries(c->b, true, entries + n);
                 qsort(entries, n + m, sizeof(*entries), by_name);
-                r = join(c, entries, n + m);
+                r = join_rows(c, entries, n + m);
         }
         free(entries);
         return r;
@@ -225,7 +225,7 @@ static bool breakdowns_differ(const struct comparison *c)
         return false;
 }
 
-int compare(const struct side *a, const struct side *b, struct comparison *ret)
+int compare_sides(const struct side *a, const struct side *b, struct comparison *ret)
 {
         int r;
 

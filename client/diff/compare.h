@@ -34,7 +34,7 @@ struct comparison {
 const struct side_run *comparison_run(const struct comparison *c, size_t i);
 
 /* 0 or -ENOMEM. comparison_done() either way. */
-int compare(const struct side *a, const struct side *b, struct comparison *ret);
+int compare_sides(const struct side *a, const struct side *b, struct comparison *ret);
 void comparison_done(struct comparison *c);
 
 /* Whether both sides have the row, and differ in it. */

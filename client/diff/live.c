@@ -143,7 +143,7 @@ static void fill_allocated(struct run_meter *m, const struct past *p)
         }
 }
 
-static void fill(struct run_meter *m, Hw__Series series, const struct past *p)
+static void fill_meter(struct run_meter *m, Hw__Series series, const struct past *p)
 {
         switch (series) {
         case HW__SERIES__SERIES_LIVE:
@@ -184,7 +184,7 @@ static bool fill_series(struct asking *a, const char *endpoint)
                 struct past p = { .n = 0 };
                 good = request_history(a, endpoint, series[i], &p);
                 if (good)
-                        fill(a->meter, series[i], &p);
+                        fill_meter(a->meter, series[i], &p);
                 past_done(&p);
         }
         return good;

@@ -22,7 +22,7 @@ void print_json(FILE *to, const struct result *r); /* one object on one line; al
 bool compare_json(struct json_out *j, const struct side *baseline, const struct side *new_side);
 
 /* Reasons to trust a comparison less: calls `say` with a sentence for each, which is valid until it returns. */
-void cautions(const struct comparison *c, void (*say)(void *ctx, const char *text), void *ctx);
+void list_cautions(const struct comparison *c, void (*say)(void *ctx, const char *text), void *ctx);
 #define CAUTION_MAX 512u
 
 /* How many bounds have a decision. */

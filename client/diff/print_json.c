@@ -110,7 +110,7 @@ static void put_json(struct json_out *j, const struct result *r)
         put_rows(j, &r->comparison);
         put_bounds(j, r);
         json_member_open(j, "notes", '[');
-        cautions(&r->comparison, put_note, j);
+        list_cautions(&r->comparison, put_note, j);
         json_close(j, ']');
         json_close(j, '}');
 }
@@ -118,7 +118,7 @@ static void put_json(struct json_out *j, const struct result *r)
 bool compare_json(struct json_out *j, const struct side *baseline, const struct side *new_side)
 {
         struct result result = { .strict = false };
-        bool good = compare(new_side, baseline, &result.comparison) == 0;
+        bool good = compare_sides(new_side, baseline, &result.comparison) == 0;
 
         if (good)
                 put_json(j, &result);

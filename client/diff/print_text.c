@@ -107,6 +107,6 @@ void print_text(FILE *to, const struct result *r)
         put_growth(to, "baseline", r->comparison.b);
         if (basis_text(text, sizeof(text), &r->comparison)[0])
                 (void)fprintf(to, "%s\n", text);
-        cautions(&r->comparison, put_caution, to);
+        list_cautions(&r->comparison, put_caution, to);
         put_bounds(to, r);
 }

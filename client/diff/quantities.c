@@ -15,14 +15,14 @@ static double span_of(const struct run_meter *m)
         return m->any && m->last_ns > m->first_ns ? (double)(m->last_ns - m->first_ns) : NAN;
 }
 
-static double duration(const struct run_meter *m, const struct quantity *q, struct noise *noise)
+static double run_duration(const struct run_meter *m, const struct quantity *q, struct noise *noise)
 {
         (void)q;
         (void)noise;
         return span_of(m);
 }
 
-static double peak(const struct run_meter *m, const struct quantity *q, struct noise *noise)
+static double peak_value(const struct run_meter *m, const struct quantity *q, struct noise *noise)
 {
         const struct gauge *g = &m->gauges[q->which];
 
@@ -30,7 +30,7 @@ static double peak(const struct run_meter *m, const struct quantity *q, struct n
         return g->samples.n ? g->samples.max : NAN;
 }
 
-static double mean(const struct run_meter *m, const struct quantity *q, struct noise *noise)
+static double mean_value(const struct run_meter *m, const struct quantity *q, struct noise *noise)
 {
         const struct gauge *g = &m->gauges[q->which];
 
@@ -39,26 +39,26 @@ static double mean(const struct run_meter *m, const struct quantity *q, struct n
 }
 
 /* The noise of a rate, in another unit. */
-static struct noise scaled(struct noise n, double by)
+static struct noise scaled_noise(struct noise n, double by)
 {
         n.error *= by;
         return n;
 }
 
-static double total(const struct run_meter *m, const struct quantity *q, struct noise *noise)
+static double flow_total(const struct run_meter *m, const struct quantity *q, struct noise *noise)
 {
         const struct flow *f = &m->flows[q->which];
 
-        *noise = scaled(bins_noise_of_mean(&f->rate), (double)bins_covered(&f->rate));
+        *noise = scaled_noise(bins_noise_of_mean(&f->rate), (double)bins_covered(&f->rate));
         return f->known ? f->total : NAN;
 }
 
-static double rate(const struct run_meter *m, const struct quantity *q, struct noise *noise)
+static double flow_rate(const struct run_meter *m, const struct quantity *q, struct noise *noise)
 {
         const struct flow *f = &m->flows[q->which];
         double per = q->unit == UNIT_SHARE ? 1 : 1e9;
 
-        *noise = scaled(bins_noise_of_mean(&f->rate), per);
+        *noise = scaled_noise(bins_noise_of_mean(&f->rate), per);
         return f->known ? f->total / span_of(m) * per : NAN;
 }
 
@@ -66,7 +66,7 @@ static double rate(const struct run_meter *m, const struct quantity *q, struct n
  * The noise is that of ranks: about 95 % of the time the quantile is between those at n q -+ 1.96 sqrt(n q (1 - q)),
  * if pauses are independent of each other.
  */
-static double pause(const struct run_meter *m, const struct quantity *q, struct noise *noise)
+static double total_pause(const struct run_meter *m, const struct quantity *q, struct noise *noise)
 {
         double n = (double)m->n_pauses, half = 1.96 * sqrt(q->quantile * (1 - q->quantile) / n);
 
@@ -80,7 +80,7 @@ static double pause(const struct run_meter *m, const struct quantity *q, struct 
 }
 
 /* One extreme value tells nothing of how much it varies: without noise, so that only several runs give an interval. */
-static double longest(const struct run_meter *m, const struct quantity *q, struct noise *noise)
+static double longest_pause(const struct run_meter *m, const struct quantity *q, struct noise *noise)
 {
         (void)q;
         (void)noise;
@@ -88,7 +88,7 @@ static double longest(const struct run_meter *m, const struct quantity *q, struc
 }
 
 /* Only for whole runs, since verdicts are. */
-static double judged(const struct judged *j, struct noise *noise)
+static double judged_slope(const struct judged *j, struct noise *noise)
 {
         if (!j->known)
                 return NAN;
@@ -97,46 +97,46 @@ static double judged(const struct judged *j, struct noise *noise)
         return j->value;
 }
 
-static double slope(const struct run_meter *m, const struct quantity *q, struct noise *noise)
+static double trend_slope(const struct run_meter *m, const struct quantity *q, struct noise *noise)
 {
         (void)q;
-        return judged(&m->slope, noise);
+        return judged_slope(&m->slope, noise);
 }
 
 static double time_to_limit(const struct run_meter *m, const struct quantity *q, struct noise *noise)
 {
         (void)q;
-        return judged(&m->limit_ns, noise);
+        return judged_slope(&m->limit_ns, noise);
 }
 
 const struct quantity quantities[] = {
-        { "duration", "duration", UNIT_NS, duration, 0, 0 },
-        { "peak(live)", "peak live data", UNIT_BYTES, peak, GAUGE_LIVE, 0 },
-        { "mean(live)", "mean live data", UNIT_BYTES, mean, GAUGE_LIVE, 0 },
-        { "slope(live)", "slope of live data", UNIT_RATE, slope, 0, 0 },
-        { "peak(heap)", "peak heap size", UNIT_BYTES, peak, GAUGE_HEAP, 0 },
-        { "mean(heap)", "mean heap size", UNIT_BYTES, mean, GAUGE_HEAP, 0 },
+        { "duration", "duration", UNIT_NS, run_duration, 0, 0 },
+        { "peak(live)", "peak live data", UNIT_BYTES, peak_value, GAUGE_LIVE, 0 },
+        { "mean(live)", "mean live data", UNIT_BYTES, mean_value, GAUGE_LIVE, 0 },
+        { "slope(live)", "slope of live data", UNIT_RATE, trend_slope, 0, 0 },
+        { "peak(heap)", "peak heap size", UNIT_BYTES, peak_value, GAUGE_HEAP, 0 },
+        { "mean(heap)", "mean heap size", UNIT_BYTES, mean_value, GAUGE_HEAP, 0 },
         { "time_to_limit", "time to the limit", UNIT_NS, time_to_limit, 0, 0 },
-        { "peak(rss)", "peak RSS", UNIT_BYTES, peak, GAUGE_RSS, 0 },
-        { "mean(rss)", "mean RSS", UNIT_BYTES, mean, GAUGE_RSS, 0 },
-        { "peak(census_total)", "peak heap profile", UNIT_BYTES, peak, GAUGE_CENSUS, 0 },
-        { "mean(census_total)", "mean heap profile", UNIT_BYTES, mean, GAUGE_CENSUS, 0 },
-        { "allocated", "allocated", UNIT_BYTES, total, FLOW_ALLOCATED, 0 },
-        { "allocation_rate", "allocation rate", UNIT_RATE, rate, FLOW_ALLOCATED, 0 },
-        { "collections", "collections", UNIT_COUNT, total, FLOW_COLLECTIONS, 0 },
-        { "copied", "copied", UNIT_BYTES, total, FLOW_COPIED, 0 },
-        { "gc_time", "GC time", UNIT_NS, total, FLOW_GC, 0 },
-        { "gc_share", "GC share of time", UNIT_SHARE, rate, FLOW_GC, 0 },
-        { "p50(gc_pause)", "median pause", UNIT_NS, pause, 0, 0.5 },
-        { "p99(gc_pause)", "p99 pause", UNIT_NS, pause, 0, 0.99 },
-        { "max(gc_pause)", "longest pause", UNIT_NS, longest, 0, 0 },
+        { "peak(rss)", "peak RSS", UNIT_BYTES, peak_value, GAUGE_RSS, 0 },
+        { "mean(rss)", "mean RSS", UNIT_BYTES, mean_value, GAUGE_RSS, 0 },
+        { "peak(census_total)", "peak heap profile", UNIT_BYTES, peak_value, GAUGE_CENSUS, 0 },
+        { "mean(census_total)", "mean heap profile", UNIT_BYTES, mean_value, GAUGE_CENSUS, 0 },
+        { "allocated", "allocated", UNIT_BYTES, flow_total, FLOW_ALLOCATED, 0 },
+        { "allocation_rate", "allocation rate", UNIT_RATE, flow_rate, FLOW_ALLOCATED, 0 },
+        { "collections", "collections", UNIT_COUNT, flow_total, FLOW_COLLECTIONS, 0 },
+        { "copied", "copied", UNIT_BYTES, flow_total, FLOW_COPIED, 0 },
+        { "gc_time", "GC time", UNIT_NS, flow_total, FLOW_GC, 0 },
+        { "gc_share", "GC share of time", UNIT_SHARE, flow_rate, FLOW_GC, 0 },
+        { "p50(gc_pause)", "median pause", UNIT_NS, total_pause, 0, 0.5 },
+        { "p99(gc_pause)", "p99 pause", UNIT_NS, total_pause, 0, 0.99 },
+        { "max(gc_pause)", "longest pause", UNIT_NS, longest_pause, 0, 0 },
 };
 
 const size_t n_quantities = ARRAY_SIZE(quantities);
 
 bool quantity_is_signed(const struct quantity *q)
 {
-        return q->of == slope;
+        return q->of == trend_slope;
 }
 
 const struct quantity *quantity_find(const char *name, size_t n)

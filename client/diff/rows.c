@@ -70,7 +70,7 @@ int rows_define(struct rows *r, const Hw__Bands *bands)
 }
 
 /* Censuses come at unequal distances, from the agent at such that grow with the heap: a band went in straight lines. */
-static void settle(struct row *row, double since_ns)
+static void settle_row(struct row *row, double since_ns)
 {
         row->sum += row->now;
         row->area += (row->last + row->now) / 2 * since_ns;
@@ -97,7 +97,7 @@ int rows_census(struct rows *r, const Hw__Census *census)
         const uint64_t since_ns = r->censuses ? sub_sat(census->time_ns, r->last_ns) : 0;
         for (uint32_t i = 0; i < r->n; i++)
                 if (r->items[i].kind == ROW_BAND)
-                        settle(&r->items[i], (double)since_ns);
+                        settle_row(&r->items[i], (double)since_ns);
         r->last_ns = r->last_ns > census->time_ns ? r->last_ns : census->time_ns;
         r->span_ns += since_ns;
         r->censuses++;
@@ -118,7 +118,7 @@ int rows_band(struct rows *r, const char *name, double sum, double peak)
 
 /* ------------------------------------------------------------- at the end */
 
-static int add(struct rows *r, enum row_kind kind, const char *name, double amount)
+static int append_row(struct rows *r, enum row_kind kind, const char *name, double amount)
 {
         uint32_t row = row_of(r, kind, name);
 
@@ -139,7 +139,7 @@ int rows_ticky(struct rows *r, const Hw__TickyCounter *counter)
         end = unique ? strchr(unique, '}') : NULL;
         (void)snprintf(name, sizeof(name), "%.*s%s", end ? (int)(unique - counter->name) : -1, counter->name,
                        end ? end + 1 : "");
-        return add(r, ROW_TICKY, name, (double)counter->allocs);
+        return append_row(r, ROW_TICKY, name, (double)counter->allocs);
 }
 
 int rows_stack(struct rows *r, const Hw__Stack *stack)
@@ -147,7 +147,7 @@ int rows_stack(struct rows *r, const Hw__Stack *stack)
         struct band_name name;
 
         centre_name(&name, stack->n_centres ? stack->centres[0] : NULL);
-        return add(r, ROW_CENTRE, name.text, (double)stack->ticks);
+        return append_row(r, ROW_CENTRE, name.text, (double)stack->ticks);
 }
 
 double row_value(const struct rows *r, const struct row *row, bool by_census)

@@ -17,7 +17,7 @@ static int by_value(const void *a, const void *b)
 }
 
 /* Those that are not NaN, in ascending order. NULL when out of memory. */
-static double *sorted(const double *values, size_t n, size_t *ret_n)
+static double *sorted_copy(const double *values, size_t n, size_t *ret_n)
 {
         double *out = malloc((n + 1) * sizeof(*out));
 
@@ -30,7 +30,7 @@ static double *sorted(const double *values, size_t n, size_t *ret_n)
         return out;
 }
 
-static double middle(const double *rising, size_t n)
+static double median_of(const double *rising, size_t n)
 {
         if (n == 0)
                 return NAN;
@@ -40,7 +40,7 @@ static double middle(const double *rising, size_t n)
 double shift_median(const double *values, size_t n)
 {
         size_t known;
-        double *rising = sorted(values, n, &known), median = rising ? middle(rising, known) : NAN;
+        double *rising = sorted_copy(values, n, &known), median = rising ? median_of(rising, known) : NAN;
 
         free(rising);
         return median;
@@ -124,7 +124,7 @@ static size_t cut_of(size_t m, size_t n, double *ret_level)
 
 /* ----------------------------------------------------------------- intervals */
 
-static double squares(const double *values, size_t n)
+static double sum_of_squares(const double *values, size_t n)
 {
         double mean = 0, sum = 0;
 
@@ -135,7 +135,7 @@ static double squares(const double *values, size_t n)
         return sum;
 }
 
-static void around(struct shift *s, double half, enum shift_basis basis)
+static void shift_around(struct shift *s, double half, enum shift_basis basis)
 {
         s->low = s->by - half;
         s->high = s->by + half;
@@ -146,9 +146,9 @@ static void around(struct shift *s, double half, enum shift_basis basis)
 static void by_student(struct shift *s, const double *a, size_t m, const double *b, size_t n)
 {
         unsigned freedom = (unsigned)(m + n - 2);
-        double variance = (squares(a, m) + squares(b, n)) / freedom;
+        double variance = (sum_of_squares(a, m) + sum_of_squares(b, n)) / freedom;
 
-        around(s, shift_t(freedom) * sqrt(variance * (1 / (double)m + 1 / (double)n)), SHIFT_STUDENT);
+        shift_around(s, shift_t(freedom) * sqrt(variance * (1 / (double)m + 1 / (double)n)), SHIFT_STUDENT);
 }
 
 static void by_noise(struct shift *s, const struct noise *a, const struct noise *b)
@@ -156,10 +156,10 @@ static void by_noise(struct shift *s, const struct noise *a, const struct noise 
         if (!a || !b || !a->known || !b->known)
                 return;
         unsigned freedom = a->freedom < b->freedom ? a->freedom : b->freedom;
-        around(s, shift_t(freedom) * hypot(a->error, b->error), SHIFT_WITHIN);
+        shift_around(s, shift_t(freedom) * hypot(a->error, b->error), SHIFT_WITHIN);
 }
 
-static double *differences(const double *a, size_t m, const double *b, size_t n)
+static double *pairwise_differences(const double *a, size_t m, const double *b, size_t n)
 {
         double *out = malloc(m * n * sizeof(*out));
 
@@ -171,16 +171,16 @@ static double *differences(const double *a, size_t m, const double *b, size_t n)
         return out;
 }
 
-static int between(const double *a, size_t m, const double *b, size_t n, const struct noise *of_a,
-                   const struct noise *of_b, struct shift *s)
+static int shift_of_samples(const double *a, size_t m, const double *b, size_t n, const struct noise *of_a,
+                            const struct noise *of_b, struct shift *s)
 {
-        double *rising = differences(a, m, b, n);
+        double *rising = pairwise_differences(a, m, b, n);
         size_t cut;
 
         if (!rising)
                 return -ENOMEM;
         s->known = true;
-        s->by = middle(rising, m * n);
+        s->by = median_of(rising, m * n);
         cut = cut_of(m, n, &s->level);
         if (cut) {
                 s->low = rising[cut - 1];
@@ -198,12 +198,12 @@ static int between(const double *a, size_t m, const double *b, size_t n, const s
 int shift_between(const struct sample *a, const struct sample *b, struct shift *ret)
 {
         size_t m, n;
-        double *x = sorted(a->values, a->n, &m), *y = sorted(b->values, b->n, &n);
+        double *x = sorted_copy(a->values, a->n, &m), *y = sorted_copy(b->values, b->n, &n);
         int r = x && y ? 0 : -ENOMEM;
 
         *ret = (struct shift){ .by = NAN, .low = NAN, .high = NAN };
         if (r == 0 && m && n)
-                r = between(x, m, y, n, a->noise, b->noise, ret);
+                r = shift_of_samples(x, m, y, n, a->noise, b->noise, ret);
         free(x);
         free(y);
         return r;

@@ -77,12 +77,12 @@ static int extend_range(struct side_reader *r, const Hw__Update *u)
 
 /* ------------------------------------------------------------ what is kept of a run */
 
-static char *copy(const char *text)
+static char *copy_text(const char *text)
 {
         return text ? strdup(text) : NULL;
 }
 
-static void describe(struct side_run *run, const struct run_meter *m)
+static void describe_run(struct side_run *run, const struct run_meter *m)
 {
         const struct world_target *t = m->target;
         const Hw__Target *state = t ? t->target : NULL;
@@ -90,8 +90,8 @@ static void describe(struct side_run *run, const struct run_meter *m)
 
         run->truncated = state && state->state != HW__TARGET__STATE__STATE_ENDED;
         if (info) {
-                run->program = copy(info->program);
-                run->ghc = copy(info->ghc_version);
+                run->program = copy_text(info->program);
+                run->ghc = copy_text(info->ghc_version);
                 run->breakdown = info->breakdown;
                 run->census_period_ns = info->census_period_ns;
         }
@@ -100,7 +100,7 @@ static void describe(struct side_run *run, const struct run_meter *m)
         if (t->trends[HW__SERIES__SERIES_LIVE])
                 run->verdict = t->trends[HW__SERIES__SERIES_LIVE]->verdict;
         if (t->trend_state && t->trend_state->growth)
-                run->growth = copy(t->trend_state->growth->sentence);
+                run->growth = copy_text(t->trend_state->growth->sentence);
 }
 
 static void run_done(struct side_run *run)
@@ -138,7 +138,7 @@ struct side_run *side_add_described(struct side *s, const char *log, uint32_t nu
         struct side_run *run = side_add(s, log, number, m);
 
         if (run)
-                describe(run, m);
+                describe_run(run, m);
         return run;
 }
 
@@ -191,7 +191,7 @@ static int pass_update(void *ctx, size_t daemon, const Hw__Update *u)
         return apply_update(r, u);
 }
 
-static void forget(void *ctx, size_t daemon) /* files are never reset */
+static void forget_run(void *ctx, size_t daemon) /* files are never reset */
 {
         (void)ctx;
         (void)daemon;
@@ -200,7 +200,7 @@ static void forget(void *ctx, size_t daemon) /* files are never reset */
 static bool read_through(struct side_reader *r, const struct command *command)
 {
         struct error error;
-        struct gatherer g = { .command = command, .take = pass_update, .reset = forget, .ctx = r };
+        struct gatherer g = { .command = command, .take = pass_update, .reset = forget_run, .ctx = r };
         static const struct update_wish wish = { .kinds = WISH(TARGET) | WISH(HEAP) | WISH(GC) | WISH(CENSUS) |
                                                           WISH(BAND) | WISH(NOTE) | WISH(PROFILE) | WISH(TICKY) |
                                                           WISH(SCHED) | WISH(HEALTH) | WISH(TREND),

@@ -62,7 +62,7 @@ static void enforce_bounds(struct delivery *d)
         }
 }
 
-static void arm(struct delivery *d, uint64_t ms)
+static void arm_timer(struct delivery *d, uint64_t ms)
 {
         struct timeval after = { .tv_sec = (time_t)(ms / 1000u), .tv_usec = (suseconds_t)(ms % 1000u * 1000u) };
 
@@ -77,7 +77,7 @@ static void send_next(struct delivery *d)
         if (d->sending || !queue_oldest(&d->queue))
                 return;
         if (now < d->not_before_ns) {
-                arm(d, (d->not_before_ns - now) / 1000000u + 1);
+                arm_timer(d, (d->not_before_ns - now) / 1000000u + 1);
                 return;
         }
         d->sending = true;
@@ -132,12 +132,12 @@ static void on_sent(void *ctx, const struct sent *sent)
                 }
         }
         if (queue_oldest(&d->queue)) /* from the loop, so that a sender is never called from within itself */
-                arm(d, d->not_before_ns > now ? (d->not_before_ns - now) / 1000000u + 1 : 0);
+                arm_timer(d, d->not_before_ns > now ? (d->not_before_ns - now) / 1000000u + 1 : 0);
 }
 
 /* ------------------------------------------------------------------- its life */
 
-static void add(struct delivery *d, struct batch *batch, bool journalled)
+static void add_batch(struct delivery *d, struct batch *batch, bool journalled)
 {
         uint64_t samples = batch->samples;
         struct batch copy = *batch;
@@ -152,14 +152,14 @@ static void add(struct delivery *d, struct batch *batch, bool journalled)
 
 static void requeue_batch(void *ctx, struct batch *batch)
 {
-        add(ctx, batch, true);
+        add_batch(ctx, batch, true);
 }
 
 void delivery_add(void *ctx, struct batch *batch)
 {
         struct delivery *d = ctx;
 
-        add(d, batch, false);
+        add_batch(d, batch, false);
         send_next(d);
 }
 
@@ -191,7 +191,7 @@ struct delivery *delivery_new(const struct delivery_options *options, struct err
                 (void)delivery_destroy(&d);
         else if (queue_oldest(&d->queue)) {
                 report_info("sink=%s goes on with queued_samples=%" PRIu64, options->name, d->queue.samples);
-                arm(d, 0);
+                arm_timer(d, 0);
         }
         return d;
 }

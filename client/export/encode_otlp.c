@@ -66,7 +66,7 @@ static bool list_add(struct arena *a, struct list *l, void *item)
         return true;
 }
 
-static char *copy(struct arena *a, const char *text)
+static char *copy_text(struct arena *a, const char *text)
 {
         char clean[METRIC_VALUE_MAX];
         size_t n = metric_label_text(clean, text);
@@ -74,7 +74,7 @@ static char *copy(struct arena *a, const char *text)
         return arena_strndup(a, clean, n);
 }
 
-static HwOtlp__KeyValue *attribute(struct arena *a, const char *key, const char *value)
+static HwOtlp__KeyValue *make_attribute(struct arena *a, const char *key, const char *value)
 {
         HwOtlp__KeyValue *kv = arena_alloc(a, sizeof(*kv));
         HwOtlp__AnyValue *any = arena_alloc(a, sizeof(*any));
@@ -83,9 +83,9 @@ static HwOtlp__KeyValue *attribute(struct arena *a, const char *key, const char 
                 return NULL;
         hw_otlp__key_value__init(kv);
         hw_otlp__any_value__init(any);
-        kv->key = copy(a, key);
+        kv->key = copy_text(a, key);
         kv->value = any;
-        any->string_value = copy(a, value);
+        any->string_value = copy_text(a, value);
         return kv->key && any->string_value ? kv : NULL;
 }
 
@@ -131,13 +131,13 @@ static struct open_metric *find_metric(struct otlp *o, struct open_resource *r, 
 
 /* ------------------------------------------------------------------- points */
 
-static HwOtlp__KeyValue **attributes(struct otlp *o, const struct metric_sample *s, size_t *ret_n)
+static HwOtlp__KeyValue **make_attributes(struct otlp *o, const struct metric_sample *s, size_t *ret_n)
 {
         HwOtlp__KeyValue **list = arena_calloc(&o->arena, s->n_labels + 1, sizeof(HwOtlp__KeyValue *));
 
         *ret_n = 0;
         for (size_t i = 0; list && i < s->n_labels; i++) {
-                list[*ret_n] = attribute(&o->arena, s->labels[i].name, s->labels[i].value);
+                list[*ret_n] = make_attribute(&o->arena, s->labels[i].name, s->labels[i].value);
                 if (!list[(*ret_n)++])
                         return NULL;
         }
@@ -152,7 +152,7 @@ static HwOtlp__KeyValue **attributes(struct otlp *o, const struct metric_sample 
                 (p)->start_time_unix_nano = (s)->start_wall_ns;                                                        \
                 (p)->has_flags = (s)->ended;                                                                           \
                 (p)->flags = NO_VALUE;                                                                                 \
-                (p)->attributes = attributes(o, s, &(p)->n_attributes);                                                \
+                (p)->attributes = make_attributes(o, s, &(p)->n_attributes);                                           \
         } while (0)
 
 static void *number_point(struct otlp *o, const struct metric_sample *s)
@@ -263,7 +263,7 @@ static void *summary_point(struct otlp *o, const struct metric_sample *s)
         return p;
 }
 
-static void *point(struct otlp *o, const struct metric_sample *s)
+static void *make_point(struct otlp *o, const struct metric_sample *s)
 {
         if (s->metric->type == METRIC_HISTOGRAM)
                 return is_native(o, s) ? exponential_point(o, s) : histogram_point(o, s);
@@ -327,7 +327,7 @@ static bool finish_metric(struct arena *a, struct open_metric *m)
 }
 
 /* The target's name is the service's; labels common to the walk belong to the resource. */
-static HwOtlp__Resource *describe(struct otlp *o, const char *target)
+static HwOtlp__Resource *describe_resource(struct otlp *o, const char *target)
 {
         const struct encoding *now = o->base.now;
         HwOtlp__Resource *r = arena_alloc(&o->arena, sizeof(*r));
@@ -338,12 +338,12 @@ static HwOtlp__Resource *describe(struct otlp *o, const char *target)
         r->attributes = arena_calloc(&o->arena, now->n_labels + 1, sizeof(HwOtlp__KeyValue *));
         if (!r->attributes)
                 return NULL;
-        r->attributes[r->n_attributes++] = attribute(&o->arena, "service.name", target ? target : "heapwatch");
+        r->attributes[r->n_attributes++] = make_attribute(&o->arena, "service.name", target ? target : "heapwatch");
         for (size_t i = 0; i < now->n_labels; i++) {
                 const char *name = now->labels[i].name;
 
                 r->attributes[r->n_attributes++] =
-                        attribute(&o->arena, strcmp(name, "host") ? name : "host.name", now->labels[i].value);
+                        make_attribute(&o->arena, strcmp(name, "host") ? name : "host.name", now->labels[i].value);
         }
         for (size_t i = 0; i < r->n_attributes; i++)
                 if (!r->attributes[i])
@@ -364,7 +364,7 @@ static HwOtlp__ResourceMetrics *finish_resource(struct otlp *o, const struct ope
         scope.version = (char *)HEAPWATCH_VERSION;
         hw_otlp__resource_metrics__init(r);
         hw_otlp__scope_metrics__init(s);
-        r->resource = describe(o, from->target);
+        r->resource = describe_resource(o, from->target);
         r->scope_metrics = list;
         r->n_scope_metrics = 1;
         *list = s;
@@ -382,7 +382,7 @@ static HwOtlp__ResourceMetrics *finish_resource(struct otlp *o, const struct ope
         return r;
 }
 
-static void *print(const HwOtlp__ExportMetricsServiceRequest *request, bool json, size_t *ret_size)
+static void *print_request(const HwOtlp__ExportMetricsServiceRequest *request, bool json, size_t *ret_size)
 {
         struct document d;
 
@@ -403,7 +403,7 @@ static void *print(const HwOtlp__ExportMetricsServiceRequest *request, bool json
         return text;
 }
 
-static uint64_t flush(struct batcher *e)
+static uint64_t flush_otlp(struct batcher *e)
 {
         struct otlp *o = (struct otlp *)e;
         HwOtlp__ExportMetricsServiceRequest request = HW_OTLP__EXPORT_METRICS_SERVICE_REQUEST__INIT;
@@ -420,7 +420,7 @@ static uint64_t flush(struct batcher *e)
                         whole = r != NULL;
                 }
                 whole &= request.resource_metrics != NULL;
-                void *bytes = whole ? print(&request, o->json, &size) : NULL;
+                void *bytes = whole ? print_request(&request, o->json, &size) : NULL;
                 batcher_give(e, bytes, size, o->n);
                 o->arena.max_bytes = BATCHER_BYTES_MAX;
         }
@@ -431,14 +431,14 @@ static uint64_t flush(struct batcher *e)
         return 0;
 }
 
-static bool add(struct otlp *o, const struct metric_sample *s)
+static bool add_point(struct otlp *o, const struct metric_sample *s)
 {
         struct open_resource *r = find_resource(o, s->target);
         struct open_metric *m = r ? find_metric(o, r, s->metric) : NULL;
 
         if (m)
                 m->exponential = is_native(o, s);
-        return m && list_add(&o->arena, &m->points, point(o, s));
+        return m && list_add(&o->arena, &m->points, make_point(o, s));
 }
 
 static void add_sample(struct batcher *e, const struct metric_sample *s)
@@ -448,11 +448,11 @@ static void add_sample(struct batcher *e, const struct metric_sample *s)
         if (!s->ended)
                 series_mark(&e->series, s, NULL);
         if (o->n == BATCH_SAMPLES_MAX)
-                (void)flush(e);
-        bool added = add(o, s);
+                (void)flush_otlp(e);
+        bool added = add_point(o, s);
         if (!added && o->n) {
-                (void)flush(e);
-                added = add(o, s);
+                (void)flush_otlp(e);
+                added = add_point(o, s);
         }
         if (added)
                 o->n++;
@@ -466,7 +466,7 @@ static void end_series(void *ctx, const struct metric_sample *s, const struct me
         add_sample(ctx, s);
 }
 
-static struct batcher *make(bool json, bool native)
+static struct batcher *make_otlp(bool json, bool native)
 {
         struct otlp *o = calloc(1, sizeof(*o));
 
@@ -480,25 +480,25 @@ static struct batcher *make(bool json, bool native)
 
 static struct batcher *make_protobuf(void)
 {
-        return make(false, false);
+        return make_otlp(false, false);
 }
 
 static struct batcher *make_protobuf_native(void)
 {
-        return make(false, true);
+        return make_otlp(false, true);
 }
 
 static struct batcher *make_json(void)
 {
-        return make(true, false);
+        return make_otlp(true, false);
 }
 
 static struct batcher *make_json_native(void)
 {
-        return make(true, true);
+        return make_otlp(true, true);
 }
 
-static void destroy(struct batcher *e)
+static void destroy_otlp(struct batcher *e)
 {
         arena_done(&((struct otlp *)e)->arena);
         free(e);
@@ -506,7 +506,8 @@ static void destroy(struct batcher *e)
 
 #define KIND(of, made)                                                                                                 \
         {                                                                                                              \
-                .type = of, .make = made, .sample = add_sample, .end = end_series, .flush = flush, .destroy = destroy  \
+                .type = of, .make = made, .sample = add_sample, .end = end_series, .flush = flush_otlp,                \
+                .destroy = destroy_otlp                                                                                \
         }
 
 const struct batcher_kind batcher_otlp = KIND("application/x-protobuf", make_protobuf);

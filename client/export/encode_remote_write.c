@@ -38,7 +38,7 @@ struct remote_write {
         uint64_t seed;
 };
 
-static struct batcher *make(void)
+static struct batcher *make_remote_write(void)
 {
         struct remote_write *w = calloc(1, sizeof(*w));
 
@@ -49,7 +49,7 @@ static struct batcher *make(void)
         return &w->base;
 }
 
-static void destroy(struct batcher *e)
+static void destroy_remote_write(struct batcher *e)
 {
         struct remote_write *w = (struct remote_write *)e;
 
@@ -58,7 +58,7 @@ static void destroy(struct batcher *e)
         free(w);
 }
 
-static uint64_t flush(struct batcher *e)
+static uint64_t flush_remote_write(struct batcher *e)
 {
         struct remote_write *w = (struct remote_write *)e;
         HwRw__Request request = HW_RW__REQUEST__INIT;
@@ -82,7 +82,7 @@ static uint64_t flush(struct batcher *e)
 /* ---------------------------------------------------------------------- texts */
 
 /* The index of a text, or NO_SYMBOL: there is no room for it. */
-static uint32_t symbol(struct remote_write *w, const char *text)
+static uint32_t symbol_of(struct remote_write *w, const char *text)
 {
         char clean[METRIC_VALUE_MAX];
         size_t n = metric_label_text(clean, text);
@@ -104,7 +104,7 @@ static uint32_t symbol(struct remote_write *w, const char *text)
 /* In order of name, as the protocol requires. */
 static bool add_label(struct remote_write *w, HwRw__Series *s, const char *name, const char *value)
 {
-        uint32_t name_ref = symbol(w, name), value_ref = symbol(w, value), *refs = s->labels_refs;
+        uint32_t name_ref = symbol_of(w, name), value_ref = symbol_of(w, value), *refs = s->labels_refs;
         size_t at = s->n_labels_refs;
 
         if (name_ref == NO_SYMBOL || value_ref == NO_SYMBOL)
@@ -157,7 +157,7 @@ static int64_t now_ms(const struct remote_write *w)
         return (int64_t)(w->base.now->wall_ns / 1000000u);
 }
 
-static bool describe(struct remote_write *w, HwRw__Series *s, const struct metric_sample *sample)
+static bool describe_series(struct remote_write *w, HwRw__Series *s, const struct metric_sample *sample)
 {
         static const int types[] = { [METRIC_COUNTER] = 1,
                                      [METRIC_GAUGE] = 2,
@@ -172,8 +172,8 @@ static bool describe(struct remote_write *w, HwRw__Series *s, const struct metri
         hw_rw__metadata__init(m);
         m->has_type = m->has_help_ref = m->has_unit_ref = true;
         m->type = types[sample->metric->type];
-        m->help_ref = symbol(w, metric_help(sample->metric) ? metric_help(sample->metric) : "");
-        m->unit_ref = symbol(w, metric_unit_name(sample->metric->unit));
+        m->help_ref = symbol_of(w, metric_help(sample->metric) ? metric_help(sample->metric) : "");
+        m->unit_ref = symbol_of(w, metric_unit_name(sample->metric->unit));
         s->metadata = m;
         if (counts && sample->start_wall_ns && sample->start_wall_ns < w->base.now->wall_ns) {
                 s->has_created_timestamp = true;
@@ -188,10 +188,10 @@ static HwRw__Series *make_series(struct remote_write *w, const struct metric_sam
 {
         HwRw__Series *s = arena_alloc(&w->arena, sizeof(*s));
 
-        if (!s || symbol(w, "") != 0)
+        if (!s || symbol_of(w, "") != 0)
                 return NULL;
         hw_rw__series__init(s);
-        return add_labels(w, s, sample, part) && describe(w, s, sample) ? s : NULL;
+        return add_labels(w, s, sample, part) && describe_series(w, s, sample) ? s : NULL;
 }
 
 static HwRw__Series *with_value(struct remote_write *w, const struct metric_sample *sample,
@@ -292,10 +292,10 @@ static void add_part(void *ctx, const struct metric_sample *sample, const struct
         if (!sample->ended)
                 series_mark(&w->base.series, sample, part);
         if (w->samples == BATCH_SAMPLES_MAX || w->n == SERIES_MAX)
-                (void)flush(&w->base);
+                (void)flush_remote_write(&w->base);
         HwRw__Series *s = series_of(w, sample, part);
         if (!s && w->n) { /* there is no more room: emit the batch to make some */
-                (void)flush(&w->base);
+                (void)flush_remote_write(&w->base);
                 s = series_of(w, sample, part);
         }
         if (s) {
@@ -315,9 +315,9 @@ static void add_sample(struct batcher *e, const struct metric_sample *sample)
 
 const struct batcher_kind batcher_remote_write = {
         .sender = &sender_remote_write,
-        .make = make,
+        .make = make_remote_write,
         .sample = add_sample,
         .end = add_part,
-        .flush = flush,
-        .destroy = destroy,
+        .flush = flush_remote_write,
+        .destroy = destroy_remote_write,
 };

@@ -105,7 +105,7 @@ static bool add_labels(struct plan *p, const struct export *x, struct error *err
 }
 
 /* Options take precedence over the file. */
-static bool fill(struct plan *p, const struct export *x, struct error *error)
+static bool fill_plan(struct plan *p, const struct export *x, struct error *error)
 {
         const struct {
                 enum sink_kind kind;
@@ -142,7 +142,7 @@ static bool fill(struct plan *p, const struct export *x, struct error *error)
         return add_labels(p, x, error) && plan_check(p, error);
 }
 
-static int run(void *filled)
+static int run_export(void *filled)
 {
         const struct export *x = filled;
         struct exporter *e = NULL;
@@ -151,7 +151,7 @@ static int run(void *filled)
         int status = EXIT_USAGE;
 
         report_set_level(x->level);
-        if (!fill(&plan, x, &error)) {
+        if (!fill_plan(&plan, x, &error)) {
                 if (error.text[0])
                         (void)command_usage_error(&command_export, "%s", error.text);
         } else if (!(e = exporter_new(&plan, x->check, &error))) {
@@ -194,5 +194,5 @@ const struct command command_export = {
                 },
         .size = sizeof(struct export),
         .defaults = &(const struct export){ .level = LOG_INFO },
-        .run = run,
+        .run = run_export,
 };

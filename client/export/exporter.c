@@ -126,7 +126,7 @@ struct exporter {
 
 /* ---------------------------------------------------------------------- feed */
 
-static void stop(struct exporter *e, int status)
+static void stop_exporter(struct exporter *e, int status)
 {
         e->status = status;
         (void)event_base_loopbreak(e->base);
@@ -142,7 +142,7 @@ static bool receive_event(struct exporter *e)
         case FEED_UPDATE:
                 if (world_apply(e->world, feed_daemon(e->feed), update) < 0) {
                         report_error("out of memory");
-                        stop(e, EXIT_USAGE);
+                        stop_exporter(e, EXIT_USAGE);
                         return false;
                 }
                 return true;
@@ -163,7 +163,7 @@ static bool receive_event(struct exporter *e)
                 return true;
         case FEED_FAILED:
                 report_error("%s", feed_error(e->feed));
-                stop(e, EXIT_USAGE);
+                stop_exporter(e, EXIT_USAGE);
                 return false;
         default:
                 return false;
@@ -224,7 +224,7 @@ static uint64_t next_walk_wall_ns(struct sink *s)
 }
 
 /* The current state, or (at the end of the exporter) the ends of all series. */
-static void push(struct sink *s, bool end)
+static void push_samples(struct sink *s, bool end)
 {
         const struct plan *p = s->exporter->plan;
         struct encoding encoding = { .wall_ns = next_walk_wall_ns(s),
@@ -276,7 +276,7 @@ static void on_interval(evutil_socket_t fd, short what, void *ctx)
         if (!all_reported(s->exporter))
                 return;
         if (s->delivery)
-                push(s, false);
+                push_samples(s, false);
         else
                 write_file(s);
 }
@@ -391,7 +391,7 @@ static void on_end(evutil_socket_t fd, short what, void *ctx)
         for (size_t i = 0; i < e->n; i++)
                 if (e->sinks[i].delivery && !delivery_idle(e->sinks[i].delivery) && clock_mono_ms() < e->last_ms)
                         return;
-        stop(e, EXIT_OK);
+        stop_exporter(e, EXIT_OK);
 }
 
 /*
@@ -411,12 +411,12 @@ static void on_signal(evutil_socket_t number, short what, void *ctx)
                 if (e->sinks[i].timer) {
                         on_interval(-1, 0, &e->sinks[i]);
                         if (e->sinks[i].batcher)
-                                push(&e->sinks[i], true);
+                                push_samples(&e->sinks[i], true);
                         (void)event_del(e->sinks[i].timer);
                 }
         e->last_ms = clock_mono_ms() + LAST_MS;
         if (again || event_add(e->end, &often) < 0)
-                stop(e, EXIT_OK);
+                stop_exporter(e, EXIT_OK);
 }
 
 static bool open_feed(struct exporter *e, struct error *error)
@@ -481,7 +481,7 @@ struct exporter *exporter_new(const struct plan *plan, bool only_check, struct e
 }
 
 /* Where it can be scraped: one line each, for people and scripts. */
-static void announce(const struct exporter *e)
+static void announce_sinks(const struct exporter *e)
 {
         for (size_t i = 0; i < e->n; i++)
                 if (e->sinks[i].scrape)
@@ -491,7 +491,7 @@ static void announce(const struct exporter *e)
 
 int exporter_run(struct exporter *e)
 {
-        announce(e);
+        announce_sinks(e);
         (void)event_base_dispatch(e->base);
         return e->status;
 }

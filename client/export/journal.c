@@ -37,7 +37,7 @@ struct record {
 };
 
 /* Over the record's numbers and its bytes. */
-static uint32_t checksum(const struct record *r, const void *bytes, size_t size)
+static uint32_t record_checksum(const struct record *r, const void *bytes, size_t size)
 {
         uLong crc = crc32(0, (const Bytef *)&r->samples, 2 * sizeof(uint64_t));
 
@@ -79,7 +79,7 @@ static bool read_record(const struct journal *j, uint64_t at, uint64_t size, str
         if (!bytes)
                 return false;
         if (pread(j->fd, bytes, n, (off_t)(at + RECORD_BYTES)) != (ssize_t)n ||
-            checksum(&r, bytes, n) != le32toh(r.crc)) {
+            record_checksum(&r, bytes, n) != le32toh(r.crc)) {
                 free(bytes);
                 return false;
         }
@@ -150,7 +150,7 @@ void journal_close(struct journal **j)
 /* ------------------------------------------------------------------ writing */
 
 /* Drops what is before the beginning by copying; if that fails, the old file stays. */
-static void compact(struct journal *j)
+static void compact_journal(struct journal *j)
 {
         char beside[PATH_MAX + 8];
         char *rest = malloc((size_t)(j->end - j->begin) + HEAD_BYTES);
@@ -194,8 +194,8 @@ void journal_append(struct journal *j, const struct batch *b)
                 return;
         }
         if (j->begin - HEAD_BYTES > j->most)
-                compact(j);
-        r.crc = htole32(checksum(&r, b->bytes, b->size));
+                compact_journal(j);
+        r.crc = htole32(record_checksum(&r, b->bytes, b->size));
         if (pwritev(j->fd, parts, 2, (off_t)j->end) == (ssize_t)(RECORD_BYTES + b->size)) {
                 j->end += RECORD_BYTES + b->size;
                 return;

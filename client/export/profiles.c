@@ -117,7 +117,7 @@ static int write_time(struct pprof_file *file, const void *ctx)
         return r ? r : pprof_file_time(file, w->t, s->ticks ? s->ticks : &none, s->ticks ? s->n_ticks : 0);
 }
 
-static void heap(struct walk *w)
+static void walk_heap(struct walk *w)
 {
         static const struct profile_kind kind = {
                 "{\"inuse_space\":{\"units\":\"bytes\",\"display-name\":\"inuse_space\","
@@ -136,7 +136,7 @@ static void heap(struct walk *w)
         w->lost += profile_batch_add(&w->to, &kind, w, wall_ns - NS_PER_S, wall_ns);
 }
 
-static void ticks(struct walk *w)
+static void walk_ticks(struct walk *w)
 {
         static const struct profile_kind kind = {
                 "{\"samples\":{\"units\":\"samples\",\"display-name\":\"cpu\","
@@ -171,8 +171,8 @@ uint64_t profiles_run(struct profiles *p, const struct encoding *encoding, const
                 w.seen = seen;
                 w.to.target = t->name;
                 w.to.daemon = source->n_daemons > 1 ? source->daemon_name(source->ctx, t->daemon) : NULL;
-                heap(&w);
-                ticks(&w);
+                walk_heap(&w);
+                walk_ticks(&w);
         }
         return w.lost;
 }

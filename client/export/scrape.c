@@ -38,7 +38,7 @@ static void get_metrics(struct scrape *s, struct evhttp_request *req)
         answer_text(req, open ? METRICS_OPEN_TYPE : METRICS_TYPE, &d);
 }
 
-static bool refused(struct scrape *s, struct evhttp_request *req)
+static bool is_refused(struct scrape *s, struct evhttp_request *req)
 {
         struct evkeyvalq *in = evhttp_request_get_input_headers(req);
         struct evhttp_connection *c = evhttp_request_get_connection(req);
@@ -63,7 +63,7 @@ static void on_request(struct evhttp_request *req, void *arg)
         const char *path = uri ? evhttp_uri_get_path(uri) : NULL;
 
         connections_on_request(s->options.connections, req);
-        if (answer_ambiguous(req) || refused(s, req))
+        if (answer_ambiguous(req) || is_refused(s, req))
                 return;
         if (!path || strcmp(path, "/metrics") != 0) {
                 answer_error(req, 404, "there is nothing but /metrics");
@@ -75,7 +75,7 @@ static void on_request(struct evhttp_request *req, void *arg)
 }
 
 /* A token is required, unless only one user's socket leads here. */
-static bool check(struct scrape *s, struct error *error)
+static bool check_listener(struct scrape *s, struct error *error)
 {
         const struct sink_plan *p = s->options.plan;
 
@@ -96,7 +96,7 @@ static bool check(struct scrape *s, struct error *error)
                          p->name, p->address);
 }
 
-static bool start(struct scrape *s, struct error *error)
+static bool start_listener(struct scrape *s, struct error *error)
 {
         struct event_base *base = s->options.base;
         const struct sink_plan *p = s->options.plan;
@@ -130,7 +130,7 @@ struct scrape *scrape_new(const struct scrape_options *options, struct error *er
         if (!s)
                 return NULL;
         s->options = *options;
-        if (!check(s, error) || (!options->only_check && !start(s, error)))
+        if (!check_listener(s, error) || (!options->only_check && !start_listener(s, error)))
                 scrape_destroy(&s);
         return s;
 }

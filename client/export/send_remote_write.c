@@ -51,7 +51,7 @@ static const struct {
                              { "Content-Encoding: snappy", "X-Prometheus-Remote-Write-Version: 0.1.0" } },
 };
 
-static void post(struct remote_writer *w)
+static void post_next(struct remote_writer *w)
 {
         struct http_post post = attempt_post(&w->base.options);
 
@@ -116,7 +116,7 @@ static void on_done(void *ctx, const struct http_result *result)
                         w->first = *result;
                 w->tried = true;
                 w->form = next;
-                post(w);
+                post_next(w);
                 return;
         }
         sent.ok |= part;
@@ -136,7 +136,7 @@ static void on_done(void *ctx, const struct http_result *result)
 
 /* --------------------------------------------------------------------- its life */
 
-static void destroy(struct sender *s)
+static void destroy_writer(struct sender *s)
 {
         struct remote_writer *w = (struct remote_writer *)s;
 
@@ -145,7 +145,7 @@ static void destroy(struct sender *s)
         free(w);
 }
 
-static struct sender *make(const struct sender_options *o)
+static struct sender *make_writer(const struct sender_options *o)
 {
         struct remote_writer *w = calloc(1, sizeof(*w));
 
@@ -163,7 +163,7 @@ static void send_batch(struct sender *s, const struct batch *batch)
         w->tried = false;
         w->is_1 = remote_write_is_1(batch);
         w->form = w->is_1 ? REMOTE_WRITE_1 : clock_mono_ns() < w->keep_until_ns ? w->kept : s->options.best;
-        post(w);
+        post_next(w);
 }
 
-const struct sender_kind sender_remote_write = { .make = make, .send = send_batch, .destroy = destroy };
+const struct sender_kind sender_remote_write = { .make = make_writer, .send = send_batch, .destroy = destroy_writer };

@@ -3,7 +3,7 @@
  * series.c - DESIGN: a series is looked up at each of its samples, and stored with all that its marker needs at its
  * first one. The table of ids has no removal: after a walk in which some ended it is filled again, which is rare.
  */
-#include "client/export/series.h"
+#include "client/export/batcher.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -105,7 +105,7 @@ static struct series *make_series(const struct metric_sample *from, const struct
         return s;
 }
 
-static bool store(struct series_list *l, struct series *s)
+static bool store_series(struct series_list *l, struct series *s)
 {
         if (!ARRAY_RESERVE_NEXT(l->items, l->n) || idtable_add(&l->ids, s->hash, (uint32_t)l->n + 1) < 0)
                 return false;
@@ -130,7 +130,7 @@ void series_mark(struct series_list *l, const struct metric_sample *sample, cons
         s->walk = l->walk;
         s->sample.start_wall_ns = sample->start_wall_ns; /* a series may continue in the next run */
         s->hash = hash;
-        if (!id && !store(l, s))
+        if (!id && !store_series(l, s))
                 free(s);
 }
 

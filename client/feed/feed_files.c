@@ -50,7 +50,7 @@ struct feed_files {
         bool ready;         /* the next step has to wait for nothing */
 };
 
-static struct feed_files *files(const struct feed *feed)
+static struct feed_files *files_of(const struct feed *feed)
 {
         return (struct feed_files *)feed;
 }
@@ -97,7 +97,7 @@ static void drop_update(struct feed_files *f)
         f->update = NULL;
 }
 
-static enum feed_event deliver(struct feed_files *f, const Hw__Update **ret_update)
+static enum feed_event deliver_update(struct feed_files *f, const Hw__Update **ret_update)
 {
         const char *reason = NULL;
 
@@ -137,7 +137,7 @@ static bool wait_for_bytes(struct feed_files *f, int timeout_ms)
 }
 
 /* Reads on. Nothing more can be read when it is over; why, if not because all was read, is in the feed's error. */
-static void step(struct feed_files *f)
+static void read_step(struct feed_files *f)
 {
         const int status = log_reader_step(f->reader);
 
@@ -154,7 +154,7 @@ static void step(struct feed_files *f)
 
 static enum feed_event files_next(struct feed *feed, int timeout_ms, const Hw__Update **ret_update)
 {
-        struct feed_files *f = files(feed);
+        struct feed_files *f = files_of(feed);
         uint64_t now_ms = clock_mono_ms();
         const uint64_t until_ms = timeout_ms < 0 ? UINT64_MAX : now_ms + (uint64_t)timeout_ms;
 
@@ -163,11 +163,11 @@ static enum feed_event files_next(struct feed *feed, int timeout_ms, const Hw__U
                 if (now_ms > until_ms || signals_stop() ||
                     !wait_for_bytes(f, timeout_ms < 0 ? -1 : (int)(until_ms - now_ms)))
                         return FEED_NOTHING;
-                step(f);
+                read_step(f);
                 now_ms = clock_mono_ms() + (timeout_ms == 0); /* then one step is all */
         }
         if (f->packed.n > 0)
-                return deliver(f, ret_update);
+                return deliver_update(f, ret_update);
         return f->feed.error.text[0] ? FEED_FAILED : FEED_END;
 }
 
@@ -175,7 +175,7 @@ static enum feed_event files_next(struct feed *feed, int timeout_ms, const Hw__U
 
 static void files_close(struct feed *feed)
 {
-        struct feed_files *f = files(feed);
+        struct feed_files *f = files_of(feed);
 
         drop_update(f);
         log_reader_destroy(&f->reader);
@@ -203,7 +203,7 @@ static const char *files_endpoint(const struct feed *feed, size_t daemon)
 
 static int files_fd(const struct feed *feed)
 {
-        return files(feed)->wait_fd;
+        return files_of(feed)->wait_fd;
 }
 
 static const struct feed_ops files_ops = {
@@ -358,5 +358,5 @@ struct feed *feed_events(const char *path, enum feed_events_wish wish, const boo
 void feed_want_band(struct feed *feed, uint32_t run, uint32_t band, bool wanted)
 {
         if (feed->ops == &files_ops)
-                log_reader_want_band(files(feed)->reader, run, band, wanted);
+                log_reader_want_band(files_of(feed)->reader, run, band, wanted);
 }

@@ -19,7 +19,7 @@ struct feed_live {
         bool some; /* at least one has delivered */
 };
 
-static struct feed_live *live(const struct feed *feed)
+static struct feed_live *live_of(const struct feed *feed)
 {
         return (struct feed_live *)feed;
 }
@@ -32,7 +32,7 @@ static void mark_answered(struct feed_live *f, bool delivered)
 
 static bool live_complete(const struct feed *feed)
 {
-        const struct feed_live *f = live(feed);
+        const struct feed_live *f = live_of(feed);
 
         for (size_t i = 0; i < f->n_endpoints; i++) {
                 if (!f->answered[i])
@@ -43,7 +43,7 @@ static bool live_complete(const struct feed *feed)
 
 static enum feed_event live_next(struct feed *feed, int timeout_ms, const Hw__Update **ret_update)
 {
-        int r = hw_subscriber_next(live(feed)->subscriber, timeout_ms, ret_update);
+        int r = hw_subscriber_next(live_of(feed)->subscriber, timeout_ms, ret_update);
 
         switch (r) {
         case HW_SUBSCRIBER_NOTHING:
@@ -54,10 +54,10 @@ static enum feed_event live_next(struct feed *feed, int timeout_ms, const Hw__Up
         case HW_SUBSCRIBER_RESET:
                 return FEED_RESET;
         case HW_SUBSCRIBER_READY:
-                mark_answered(live(feed), true);
+                mark_answered(live_of(feed), true);
                 return FEED_READY;
         case HW_SUBSCRIBER_STALE:
-                mark_answered(live(feed), false);
+                mark_answered(live_of(feed), false);
                 return FEED_STALE;
         case HW_SUBSCRIBER_ALIVE:
                 return FEED_ALIVE;
@@ -68,7 +68,7 @@ static enum feed_event live_next(struct feed *feed, int timeout_ms, const Hw__Up
 
 static void live_close(struct feed *feed)
 {
-        struct feed_live *f = live(feed);
+        struct feed_live *f = live_of(feed);
 
         hw_subscriber_destroy(&f->subscriber);
         for (size_t i = 0; i < f->n_endpoints; i++)
@@ -80,27 +80,27 @@ static void live_close(struct feed *feed)
 
 static size_t live_daemon(const struct feed *feed)
 {
-        return hw_subscriber_daemon(live(feed)->subscriber);
+        return hw_subscriber_daemon(live_of(feed)->subscriber);
 }
 
 static const char *live_endpoint(const struct feed *feed, size_t daemon)
 {
-        return daemon < live(feed)->n_endpoints ? live(feed)->endpoints[daemon] : "?";
+        return daemon < live_of(feed)->n_endpoints ? live_of(feed)->endpoints[daemon] : "?";
 }
 
 static int live_fd(const struct feed *feed)
 {
-        return hw_subscriber_fd(live(feed)->subscriber);
+        return hw_subscriber_fd(live_of(feed)->subscriber);
 }
 
 static size_t live_daemons(const struct feed *feed)
 {
-        return live(feed)->n_endpoints;
+        return live_of(feed)->n_endpoints;
 }
 
 static struct hw_requester *live_requester(const struct feed *feed)
 {
-        return hw_requester_new((const char *const *)live(feed)->endpoints, live(feed)->n_endpoints);
+        return hw_requester_new((const char *const *)live_of(feed)->endpoints, live_of(feed)->n_endpoints);
 }
 
 static const struct feed_ops live_ops = {

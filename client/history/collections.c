@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* collections.c - an array that is halved when it is full. */
-#include "client/history/collections.h"
+#include "client/history/history.h"
 
 #include <errno.h>
 #include <stdlib.h>

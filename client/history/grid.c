@@ -27,7 +27,7 @@
 /* ------------------------------------------------------------------ merging */
 
 /* The cell of a band that had no row in a column. */
-static struct cell absent(const struct grid *g, size_t column)
+static struct cell absent_cell(const struct grid *g, size_t column)
 {
         const struct cell *total = &g->columns.points[column].cell;
 
@@ -38,7 +38,7 @@ struct cell grid_cell(const struct grid *g, const struct grid_band *b, size_t co
 {
         if (b == &g->total)
                 return g->columns.points[column].cell;
-        return column >= b->first && column < b->first + b->n ? b->cells[column - b->first] : absent(g, column);
+        return column >= b->first && column < b->first + b->n ? b->cells[column - b->first] : absent_cell(g, column);
 }
 
 static size_t new_place(size_t i, struct past_pairs x)
@@ -159,7 +159,7 @@ static int put_cell(struct grid *g, struct grid_band *b, uint64_t before)
                 return -ENOMEM;
         g->cells += column + 1 - b->first - b->n;
         for (; b->first + b->n < column; b->n++)
-                b->cells[b->n] = absent(g, b->first + b->n);
+                b->cells[b->n] = absent_cell(g, b->first + b->n);
         cell_add(&cell, g->newest_ns, b->bytes);
         b->cells[b->n++] = cell;
         return 0;
@@ -167,7 +167,7 @@ static int put_cell(struct grid *g, struct grid_band *b, uint64_t before)
 
 /* ----------------------------------------------------------------- censuses */
 
-static void hold(struct band_stats *s, uint64_t ns, double bytes)
+static void hold_bytes(struct band_stats *s, uint64_t ns, double bytes)
 {
         s->integrated += (double)ns / 1e9 * bytes;
 }
@@ -179,7 +179,7 @@ static void hold_until(struct grid *g, uint64_t time_ns)
                 return;
         for (uint32_t i = 0; i < g->n_bands; i++) {
                 if (g->bands[i].census == g->newest)
-                        hold(&g->bands[i].stats, time_ns - g->newest_ns, g->bands[i].bytes);
+                        hold_bytes(&g->bands[i].stats, time_ns - g->newest_ns, g->bands[i].bytes);
         }
         g->gap_ns = time_ns - g->newest_ns;
 }
@@ -256,7 +256,7 @@ struct band_stats grid_stats(const struct grid *g, const struct grid_band *b)
         struct band_stats s = b->stats;
 
         if (b->census == g->newest)
-                hold(&s, g->gap_ns, b->bytes);
+                hold_bytes(&s, g->gap_ns, b->bytes);
         return s;
 }
 

@@ -109,7 +109,7 @@ struct history *history_copy(const struct history *from)
 /* ------------------------------------------------------------------ filling */
 
 /* A sample from before own_ns is in the daemon's answer. */
-static int insert(struct history *h, Hw__Series series, uint64_t time_ns, double value)
+static int insert_value(struct history *h, Hw__Series series, uint64_t time_ns, double value)
 {
         if (h->own_ns[series] == UINT64_MAX)
                 past_end(&h->series[series], time_ns);
@@ -137,7 +137,7 @@ static int add_samples(struct history *h, const Hw__Samples *s)
                 h->sampled[s->series] = true;
         }
         for (size_t i = 0; i < s->n_times_ns && i < s->n_values && r == 0; i++)
-                r = insert(h, s->series, s->times_ns[i], (double)s->values[i]);
+                r = insert_value(h, s->series, s->times_ns[i], (double)s->values[i]);
         return r;
 }
 
@@ -150,20 +150,20 @@ static int add_heap(struct history *h, const Hw__Heap *heap)
         return r;
 }
 
-static int derive(struct history *h, Hw__Series series, uint64_t time_ns, bool known, uint64_t value)
+static int derive_rate(struct history *h, Hw__Series series, uint64_t time_ns, bool known, uint64_t value)
 {
-        return known && !h->sampled[series] ? insert(h, series, time_ns, (double)value) : 0;
+        return known && !h->sampled[series] ? insert_value(h, series, time_ns, (double)value) : 0;
 }
 
 static int add_collection(struct history *h, const Hw__Collection *c)
 {
-        int r = derive(h, HW__SERIES__SERIES_GC_PAUSE, c->end_time_ns, c->has_pause_ns, c->pause_ns);
+        int r = derive_rate(h, HW__SERIES__SERIES_GC_PAUSE, c->end_time_ns, c->has_pause_ns, c->pause_ns);
 
-        r = r ? r : derive(h, HW__SERIES__SERIES_COPIED, c->end_time_ns, c->has_copied_bytes, c->copied_bytes);
-        r = r ? r : derive(h, HW__SERIES__SERIES_SLOP, c->end_time_ns, c->has_slop_bytes, c->slop_bytes);
+        r = r ? r : derive_rate(h, HW__SERIES__SERIES_COPIED, c->end_time_ns, c->has_copied_bytes, c->copied_bytes);
+        r = r ? r : derive_rate(h, HW__SERIES__SERIES_SLOP, c->end_time_ns, c->has_slop_bytes, c->slop_bytes);
         return r ? r
-                 : derive(h, HW__SERIES__SERIES_FRAGMENTATION, c->end_time_ns, c->has_fragmentation_bytes,
-                          c->fragmentation_bytes);
+                 : derive_rate(h, HW__SERIES__SERIES_FRAGMENTATION, c->end_time_ns, c->has_fragmentation_bytes,
+                               c->fragmentation_bytes);
 }
 
 static int add_gc(struct history *h, const Hw__Gc *gc)
@@ -181,7 +181,7 @@ static int add_census(struct history *h, const Hw__Census *c)
         int r = h->options.columns ? grid_add(&h->bands, c) : 0;
 
         if (r == 0 && is_new && h->options.points)
-                r = derive(h, HW__SERIES__SERIES_CENSUS_TOTAL, c->time_ns, c->has_total_bytes, c->total_bytes);
+                r = derive_rate(h, HW__SERIES__SERIES_CENSUS_TOTAL, c->time_ns, c->has_total_bytes, c->total_bytes);
         return r;
 }
 
@@ -283,7 +283,7 @@ int history_band(const struct history *h, uint32_t band, const struct history_re
 }
 
 /* What a band held at a time, according to the daemon's points: see past_align. */
-static double held(const struct past *band, uint64_t time_ns)
+static double held_value(const struct past *band, uint64_t time_ns)
 {
         double last = 0;
 
@@ -310,7 +310,7 @@ static bool recalled_base(const struct history *h, uint32_t band, uint64_t from_
 
         if (!base || base->width_ns > widest_ns)
                 return false;
-        *ret = held(points, base->cell.last_ns);
+        *ret = held_value(points, base->cell.last_ns);
         return true;
 }
 

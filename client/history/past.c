@@ -82,7 +82,7 @@ struct past_pairs past_pairs(const struct past *p)
         return (struct past_pairs){ length < 2 ? 0 : best, length < 4 ? 2 : length / 2 & ~(size_t)1 };
 }
 
-static void thin(struct past *p)
+static void thin_points(struct past *p)
 {
         past_merge(p, past_pairs(p));
         if (!p->fades)
@@ -92,7 +92,7 @@ static void thin(struct past *p)
 /* ------------------------------------------------------------------ inserting */
 
 /* Whether a sample of this time belongs in the wide point before its place. */
-static bool covers(const struct point *p, uint64_t time_ns)
+static bool is_covering(const struct point *p, uint64_t time_ns)
 {
         return p->width_ns && time_ns <= end_of(p);
 }
@@ -103,14 +103,14 @@ int past_insert(struct past *p, uint64_t time_ns, double value)
         size_t at;
 
         while (p->n >= p->max && p->n > 1)
-                thin(p);
+                thin_points(p);
         if (p->n > 0 && p->points[p->n - 1].cell.n < p->per_point && time_ns >= p->points[p->n - 1].time_ns) {
                 past_point_merge(&p->points[p->n - 1], &point);
                 return 0;
         }
         for (at = p->n; at > 0 && p->points[at - 1].time_ns > time_ns; at--)
                 continue;
-        if (at > 0 && covers(&p->points[at - 1], time_ns)) {
+        if (at > 0 && is_covering(&p->points[at - 1], time_ns)) {
                 past_point_merge(&p->points[at - 1], &point);
                 return 0;
         }
@@ -143,7 +143,7 @@ int past_splice(struct past *p, const struct past *insert, uint64_t until_ns)
         memcpy(&p->points[from], insert->points, n * sizeof(*p->points));
         p->n += n - (end - from);
         while (p->n > p->max && p->n > 1)
-                thin(p);
+                thin_points(p);
         return 0;
 }
 

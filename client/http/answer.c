@@ -49,7 +49,7 @@ static const struct {
         { 504, "Gateway Timeout" },
 };
 
-static const char *phrase(int status)
+static const char *status_phrase(int status)
 {
         for (size_t i = 0; i < ARRAY_SIZE(phrases); i++) {
                 if (phrases[i].status == status)
@@ -59,7 +59,7 @@ static const char *phrase(int status)
 }
 
 /* Only the page's own content, whose scripts and style are identified by hash. */
-static const char *policy(void)
+static const char *content_policy(void)
 {
         static char text[1024];
 
@@ -77,11 +77,11 @@ void answer_headers(struct evhttp_request *req)
 
         for (size_t i = 0; i < ARRAY_SIZE(headers); i++)
                 (void)evhttp_add_header(out, headers[i].name, headers[i].value);
-        (void)evhttp_add_header(out, "Content-Security-Policy", policy());
+        (void)evhttp_add_header(out, "Content-Security-Policy", content_policy());
 }
 
 /* Takes over the body. */
-static void reply(struct evhttp_request *req, int status, const char *type, struct evbuffer *body)
+static void send_reply(struct evhttp_request *req, int status, const char *type, struct evbuffer *body)
 {
         struct evkeyvalq *out = evhttp_request_get_output_headers(req);
         char length[24];
@@ -93,7 +93,7 @@ static void reply(struct evhttp_request *req, int status, const char *type, stru
                 (void)evhttp_add_header(out, "Content-Length", length);
                 (void)evbuffer_drain(body, evbuffer_get_length(body));
         }
-        evhttp_send_reply(req, status, phrase(status), body);
+        evhttp_send_reply(req, status, status_phrase(status), body);
         if (body)
                 evbuffer_free(body);
 }
@@ -118,7 +118,7 @@ void answer_text(struct evhttp_request *req, const char *type, struct document *
                 answer_error(req, 500, "out of memory");
                 return;
         }
-        reply(req, 200, type, body);
+        send_reply(req, 200, type, body);
 }
 
 void answer_document(struct evhttp_request *req, struct document *d)
@@ -134,7 +134,7 @@ void answer_json(struct evhttp_request *req, const void *bytes, size_t size)
 
         if (body)
                 (void)evbuffer_add(body, bytes, size);
-        reply(req, body ? 200 : 500, "application/json", body);
+        send_reply(req, body ? 200 : 500, "application/json", body);
 }
 
 void answer_no_room(struct evhttp_request *req)
@@ -149,7 +149,7 @@ void answer_static(struct evhttp_request *req, const char *type, const void *byt
 
         if (body)
                 (void)evbuffer_add_reference(body, bytes, size, NULL, NULL);
-        reply(req, body ? 200 : 500, type, body);
+        send_reply(req, body ? 200 : 500, type, body);
 }
 
 void answer_error(struct evhttp_request *req, int status, const char *format, ...)
@@ -174,7 +174,7 @@ void answer_error(struct evhttp_request *req, int status, const char *format, ..
         if (document_close(&d) && body)
                 (void)evbuffer_add(body, d.text, d.size);
         document_done(&d);
-        reply(req, status, "application/json", body);
+        send_reply(req, status, "application/json", body);
 }
 
 bool answer_ambiguous(struct evhttp_request *req)

@@ -67,7 +67,7 @@ static void close_one(struct connections *c, struct connection *one)
         sweep_soon(c);
 }
 
-static size_t unread(const struct connection *one)
+static size_t unread_bytes(const struct connection *one)
 {
         return one->b ? evbuffer_get_length(bufferevent_get_output(one->b)) : 0;
 }
@@ -78,7 +78,7 @@ static size_t unread(const struct connection *one)
  */
 static bool evicted_before(const struct connection *one, const struct connection *other)
 {
-        if (one->answering && !unread(one))
+        if (one->answering && !unread_bytes(one))
                 return false;
         if (!other || one->answering != other->answering)
                 return !other || other->answering;
@@ -121,13 +121,13 @@ bool connections_have_room(struct connections *c)
         for (size_t i = 0; i < PLACES; i++) {
                 struct connection *one = &c->places[i];
 
-                all += unread(one);
-                if (one->b && !one->closing && (!most || unread(one) > unread(most)))
+                all += unread_bytes(one);
+                if (one->b && !one->closing && (!most || unread_bytes(one) > unread_bytes(most)))
                         most = one;
         }
         if (all <= WAITING_MOST_BYTES)
                 return true;
-        if (most && unread(most) > 0)
+        if (most && unread_bytes(most) > 0)
                 close_one(c, most);
         return false;
 }
@@ -145,7 +145,7 @@ static bool is_over(struct bufferevent *b)
         return !read && !write && !event;
 }
 
-static void sweep(struct connections *c)
+static void close_idle(struct connections *c)
 {
         for (size_t i = 0; i < PLACES; i++) {
                 struct connection *one = &c->places[i];
@@ -191,7 +191,7 @@ static void on_soon(evutil_socket_t fd, short what, void *arg)
 
         (void)fd;
         (void)what;
-        sweep(c);
+        close_idle(c);
         if (c->listener && free_place(c, &left))
                 (void)evconnlistener_enable(c->listener);
 }
@@ -246,7 +246,7 @@ static void stop_reading(evutil_socket_t fd, short what, void *arg)
                         (void)bufferevent_disable(c->places[i].b, EV_READ);
 }
 
-static struct connection *find(struct connections *c, struct evhttp_request *req)
+static struct connection *find_connection(struct connections *c, struct evhttp_request *req)
 {
         struct evhttp_connection *e = evhttp_request_get_connection(req);
         struct bufferevent *b = e ? evhttp_connection_get_bufferevent(e) : NULL;
@@ -260,7 +260,7 @@ static struct connection *find(struct connections *c, struct evhttp_request *req
 
 static void on_answered(struct evhttp_request *req, void *arg)
 {
-        struct connection *one = find(arg, req);
+        struct connection *one = find_connection(arg, req);
 
         if (!one)
                 return;
@@ -272,7 +272,7 @@ static void on_answered(struct evhttp_request *req, void *arg)
 
 void connections_on_request(struct connections *c, struct evhttp_request *req)
 {
-        struct connection *one = find(c, req);
+        struct connection *one = find_connection(c, req);
 
         if (!one)
                 return;
@@ -292,7 +292,7 @@ static struct bufferevent *on_connection(struct event_base *base, void *arg)
         struct connection *one, *first;
         size_t left;
 
-        sweep(c);
+        close_idle(c);
         if (count_open(c, NULL) >= CONNECTIONS_MOST && (first = eviction_candidate(c, NULL)))
                 close_one(c, first);
         one = free_place(c, &left);

@@ -156,14 +156,14 @@ const struct guard_token *guard_token(const struct guard *g, const char *authori
 }
 
 /* Whether it can appear in a cookie, a header and a URL as it is. */
-static bool plain(const char *token)
+static bool is_plain(const char *token)
 {
         return strspn(token, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._~+/=-") == strlen(token);
 }
 
-static bool usable(const char *text)
+static bool is_usable(const char *text)
 {
-        return strlen(text) >= TOKEN_LEAST && strlen(text) <= TOKEN_MOST && plain(text);
+        return strlen(text) >= TOKEN_LEAST && strlen(text) <= TOKEN_MOST && is_plain(text);
 }
 
 /* "NAME ROLE TOKEN"; the line is cut up. NULL, or what is wrong. */
@@ -181,7 +181,7 @@ static const char *parse_line(struct guard *g, char *line)
                 return "the name may have 1 to 64 of A-Z a-z 0-9 . _ @ -";
         if (!role_parse(role, &t->role))
                 return "expected one of the roles read, silence or control";
-        if (!usable(text))
+        if (!is_usable(text))
                 return "expected a token of 16 to 512 letters, digits or ._~+/=-";
         if (guard_find(g, text))
                 return "another line has this token";
@@ -227,11 +227,12 @@ bool guard_read_token(struct guard *g, const char *path, struct error *error)
                 good = parse_lines(g, text, path, error);
         } else if (good) {
                 text[first] = '\0';
-                good = usable(text) || error_set(error,
-                                                 "%s: expected a token of %d to %d letters, digits or ._~+/=- in its "
-                                                 "first line, or lines "
-                                                 "NAME ROLE TOKEN; make one with: openssl rand -hex 24",
-                                                 path, TOKEN_LEAST, TOKEN_MOST);
+                good = is_usable(text) ||
+                       error_set(error,
+                                 "%s: expected a token of %d to %d letters, digits or ._~+/=- in its "
+                                 "first line, or lines "
+                                 "NAME ROLE TOKEN; make one with: openssl rand -hex 24",
+                                 path, TOKEN_LEAST, TOKEN_MOST);
                 if (good)
                         memcpy(only_token(g), text, first + 1); /* usable: at most TOKEN_MOST letters */
         }

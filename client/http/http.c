@@ -168,7 +168,7 @@ static uint64_t retry_after(CURL *easy)
 }
 
 /* libcurl's message names hosts and ports, never a path or a token. */
-static void describe(struct http_result *result, CURLcode code, const struct http_request *r)
+static void describe_result(struct http_result *result, CURLcode code, const struct http_request *r)
 {
         const char *why = r->curl_error[0] ? r->curl_error : curl_easy_strerror(code);
 
@@ -187,7 +187,7 @@ static void describe(struct http_result *result, CURLcode code, const struct htt
 
 /* --------------------------------------------------------------- requests */
 
-static void release(struct http_request *r)
+static void release_request(struct http_request *r)
 {
         *r->link = r->next;
         if (r->next)
@@ -201,7 +201,7 @@ static void release(struct http_request *r)
         free(r);
 }
 
-static void finish(struct http_request *r, CURLcode code)
+static void finish_request(struct http_request *r, CURLcode code)
 {
         struct http_result result = { .ok = false };
         http_done_fn *done = r->done;
@@ -212,8 +212,8 @@ static void finish(struct http_request *r, CURLcode code)
         result.again = !result.ok && is_worth_retrying(r->easy, code, result.status);
         result.retry_after_ns = retry_after(r->easy);
         result.count = r->counted;
-        describe(&result, code, r);
-        release(r);
+        describe_result(&result, code, r);
+        release_request(r);
         done(ctx, &result);
 }
 
@@ -229,7 +229,7 @@ static void report_finished(struct http *h)
                 if (message->msg != CURLMSG_DONE)
                         continue;
                 (void)curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &r);
-                finish(r, code);
+                finish_request(r, code);
         }
 }
 
@@ -366,7 +366,8 @@ static bool add_headers(struct http_request *r, const struct http_post *post, co
         return added;
 }
 
-static struct http_request *make(struct http *h, const struct http_post *post, const char *token, const char *user)
+static struct http_request *make_request(struct http *h, const struct http_post *post, const char *token,
+                                         const char *user)
 {
         struct http_request *r = calloc(1, sizeof(*r));
 
@@ -383,7 +384,7 @@ static struct http_request *make(struct http *h, const struct http_post *post, c
         if (r->easy && add_headers(r, post, token) && set_options(r, post, user) &&
             curl_multi_add_handle(h->multi, r->easy) == CURLM_OK)
                 return r;
-        release(r);
+        release_request(r);
         return NULL;
 }
 
@@ -398,7 +399,7 @@ static bool set_multi_options(struct http *h)
 }
 
 /* Initialises libcurl on first use. */
-static bool begin(struct http *h)
+static bool begin_transfers(struct http *h)
 {
         if (h->multi)
                 return true;
@@ -428,7 +429,7 @@ struct http_request *http_start(struct http *h, const struct http_post *post, ht
                 return NULL;
         if (post->basic_file && !read_credential(&basic, post->basic_file, user, sizeof(user), error))
                 return NULL;
-        r = begin(h) ? make(h, post, token, user) : NULL;
+        r = begin_transfers(h) ? make_request(h, post, token, user) : NULL;
         explicit_bzero(token, sizeof(token));
         explicit_bzero(user, sizeof(user));
         if (!r) {
@@ -445,7 +446,7 @@ struct http_request *http_start(struct http *h, const struct http_post *post, ht
 void http_cancel(struct http_request **r)
 {
         if (*r)
-                release(*r);
+                release_request(*r);
         *r = NULL;
 }
 
@@ -472,7 +473,7 @@ void http_destroy(struct http **hp)
         if (!h)
                 return;
         while (h->requests)
-                release(h->requests);
+                release_request(h->requests);
         if (h->multi) {
                 (void)curl_multi_cleanup(h->multi);
                 curl_global_cleanup();

@@ -15,12 +15,12 @@
 
 #define BACKLOG 128
 
-static struct sockaddr_in *v4(struct listen_address *p)
+static struct sockaddr_in *as_ipv4(struct listen_address *p)
 {
         return (struct sockaddr_in *)&p->address;
 }
 
-static struct sockaddr_in6 *v6(struct listen_address *p)
+static struct sockaddr_in6 *as_ipv6(struct listen_address *p)
 {
         return (struct sockaddr_in6 *)&p->address;
 }
@@ -51,10 +51,10 @@ static bool parse_unix(struct listen_address *p, const char *path)
 
 static bool parse_v4(struct listen_address *p, const char *address, uint16_t port)
 {
-        if (inet_pton(AF_INET, !strcmp(address, "localhost") ? "127.0.0.1" : address, &v4(p)->sin_addr) != 1)
+        if (inet_pton(AF_INET, !strcmp(address, "localhost") ? "127.0.0.1" : address, &as_ipv4(p)->sin_addr) != 1)
                 return false;
-        v4(p)->sin_family = AF_INET;
-        v4(p)->sin_port = htons(port);
+        as_ipv4(p)->sin_family = AF_INET;
+        as_ipv4(p)->sin_port = htons(port);
         p->length = sizeof(struct sockaddr_in);
         return true;
 }
@@ -67,10 +67,10 @@ static bool parse_v6(struct listen_address *p, char *address, uint16_t port)
         if (n < 2 || address[0] != '[' || address[n - 1] != ']')
                 return false;
         address[n - 1] = '\0';
-        if (inet_pton(AF_INET6, address + 1, &v6(p)->sin6_addr) != 1)
+        if (inet_pton(AF_INET6, address + 1, &as_ipv6(p)->sin6_addr) != 1)
                 return false;
-        v6(p)->sin6_family = AF_INET6;
-        v6(p)->sin6_port = htons(port);
+        as_ipv6(p)->sin6_family = AF_INET6;
+        as_ipv6(p)->sin6_port = htons(port);
         p->length = sizeof(struct sockaddr_in6);
         return true;
 }

@@ -246,7 +246,7 @@ struct output {
 };
 
 /* False: it is more than is kept. */
-static bool keep(struct output *o, const char *piece, size_t n)
+static bool keep_output(struct output *o, const char *piece, size_t n)
 {
         for (size_t i = 0; i < n; i++) {
                 o->is_cut = o->n == OUTPUT_BYTES_MAX || (o->lines_max && o->lines == o->lines_max);
@@ -274,7 +274,7 @@ static bool read_pipes(struct output *o, int out, int err, uint64_t until_ns)
                         const ssize_t n = fds[k].fd >= 0 && fds[k].revents ? read(fds[k].fd, piece, sizeof(piece)) : -1;
                         if (n == 0)
                                 fds[k].fd = -1;
-                        else if (n > 0 && k == 0 && !keep(o, piece, (size_t)n))
+                        else if (n > 0 && k == 0 && !keep_output(o, piece, (size_t)n))
                                 return false;
                         for (ssize_t i = 0; k == 1 && i < n && n_said < sizeof(o->said) - 1; i++)
                                 o->said[n_said++] = piece[i];

@@ -77,7 +77,7 @@ void metrics_destroy(struct metrics **m)
  * Entries of a new run lose their bands, whose ids are new. When out of memory the list is dropped, and all bands are
  * chosen again.
  */
-static void follow(struct metrics *m, const struct world *w)
+static void follow_world(struct metrics *m, const struct world *w)
 {
         if (!kept_follow(&m->targets, w))
                 kept_clear(&m->targets);
@@ -119,8 +119,8 @@ static bool room_left(struct metric_out *o, size_t needed)
         return true;
 }
 
-static void emit(struct metric_out *o, double value, const struct metric_points *points,
-                 const struct metric_label *labels)
+static void emit_sample(struct metric_out *o, double value, const struct metric_points *points,
+                        const struct metric_label *labels)
 {
         struct metric_label all[METRIC_LABELS_MAX + 2];
         const struct world_target *t = o->scope.target;
@@ -150,13 +150,13 @@ static void emit(struct metric_out *o, double value, const struct metric_points 
 void metric_put(struct metric_out *out, double value, const struct metric_label *labels)
 {
         if (!isnan(value) && room_left(out, 1))
-                emit(out, value, NULL, labels);
+                emit_sample(out, value, NULL, labels);
 }
 
 void metric_put_points(struct metric_out *out, const struct metric_points *points, const struct metric_label *labels)
 {
         if (!isnan(points->count) && room_left(out, points->n + 3))
-                emit(out, NAN, points, labels);
+                emit_sample(out, NAN, points, labels);
 }
 
 /* ---------------------------------------------------------------- the walk */
@@ -169,7 +169,7 @@ static double base_value(const struct world_target *t, enum fact id)
         return facts_get(t, id) * (unit == FACT_NS || unit == FACT_WALL ? 1e-9 : 1);
 }
 
-static void put(struct metric_out *o)
+static void put_metric(struct metric_out *o)
 {
         const struct metric *m = o->metric;
 
@@ -199,7 +199,7 @@ static void of_targets(struct metric_out *o)
                                                   .daemon = world_daemon(o->source->world, t->daemon),
                                                   .bands = o->m->options.bands,
                                                   .chosen_bands = o->shown->bands };
-                put(o);
+                put_metric(o);
         }
         o->shown = NULL;
 }
@@ -212,7 +212,7 @@ static void of_daemons(struct metric_out *o)
                         continue;
                 o->daemon = i;
                 o->scope = (struct metric_scope){ .daemon = world_daemon(o->source->world, i) };
-                put(o);
+                put_metric(o);
         }
 }
 
@@ -220,7 +220,7 @@ static void of_sinks(struct metric_out *o)
 {
         for (size_t i = 0; i < o->source->n_sinks; i++) {
                 o->scope = (struct metric_scope){ .sink = &o->source->sinks[i] };
-                put(o);
+                put_metric(o);
         }
 }
 
@@ -243,7 +243,7 @@ static void put_left_out(struct metric_out *o)
                 o->daemon = t->daemon;
                 o->scope = (struct metric_scope){ .target = t };
                 if (s->left_out && !is_silent(o->source, t->daemon))
-                        emit(o, (double)s->left_out, NULL, NULL);
+                        emit_sample(o, (double)s->left_out, NULL, NULL);
         }
 }
 
@@ -251,7 +251,7 @@ void metrics_collect(struct metrics *m, const struct metrics_source *source, met
 {
         struct metric_out o = { .m = m, .source = source, .take = take, .ctx = ctx };
 
-        follow(m, source->world);
+        follow_world(m, source->world);
         each_row(&o, metrics_of_daemon, of_daemons);
         each_row(&o, metrics_of_target, of_targets);
         each_row(&o, metrics_of_sink, of_sinks);

@@ -15,7 +15,7 @@
 #define S_PER_NS     1e-9
 #define NUMBER_BYTES 24
 
-static const char *number(char out[NUMBER_BYTES], uint64_t value)
+static const char *format_number(char out[NUMBER_BYTES], uint64_t value)
 {
         (void)snprintf(out, NUMBER_BYTES, "%" PRIu64, value);
         return out;
@@ -85,7 +85,7 @@ void put_pauses(struct metric_out *out, const struct metric_scope *s)
 
                 if (gc->counted) /* its collections are no pauses that are known */
                         continue;
-                metric_put_points(out, &p, LABELS({ "generation", number(generation, g->generation) }));
+                metric_put_points(out, &p, LABELS({ "generation", format_number(generation, g->generation) }));
         }
 }
 
@@ -105,7 +105,7 @@ void put_pause_histogram(struct metric_out *out, const struct metric_scope *s)
                         continue;
                 p.count = histogram_of_pauses(counts, g);
                 p.sum = (double)g->pause_total_ns * S_PER_NS;
-                metric_put_points(out, &p, LABELS({ "generation", number(generation, g->generation) }));
+                metric_put_points(out, &p, LABELS({ "generation", format_number(generation, g->generation) }));
         }
 }
 
@@ -118,7 +118,7 @@ void put_collections(struct metric_out *out, const struct metric_scope *s)
                 char generation[NUMBER_BYTES];
 
                 metric_put(out, g->has_count ? (double)g->count : NAN,
-                           LABELS({ "generation", number(generation, g->generation) }));
+                           LABELS({ "generation", format_number(generation, g->generation) }));
         }
 }
 
@@ -147,7 +147,8 @@ void put_bands(struct metric_out *out, const struct metric_scope *s)
                 char id[NUMBER_BYTES];
 
                 metric_put(out, (double)shown.bands[i]->bytes,
-                           LABELS({ "band", shown.bands[i]->def->label }, { "id", number(id, shown.bands[i]->id) }));
+                           LABELS({ "band", shown.bands[i]->def->label },
+                                  { "id", format_number(id, shown.bands[i]->id) }));
         }
         metric_put(out, (double)shown.other_bytes, LABELS({ "band", "other" }, { "id", "other" }));
 }
@@ -163,7 +164,7 @@ static void put_capabilities(struct metric_out *out, const struct metric_scope *
                 double ns = (double)(collecting ? c->gc_ns : c->run_ns);
                 char name[NUMBER_BYTES];
 
-                metric_put(out, known ? ns * scale : NAN, LABELS({ label, number(name, c->number) }));
+                metric_put(out, known ? ns * scale : NAN, LABELS({ label, format_number(name, c->number) }));
         }
 }
 
@@ -284,7 +285,8 @@ void put_alerts(struct metric_out *out, const struct metric_scope *s)
                 metric_put(out, 1,
                            LABELS({ "alertname", a->rule ? a->rule : "" }, { "severity", a->severity },
                                   { "state", known_state_name(a) }, { "band", a->has_band ? a->band_label : NULL },
-                                  { "id", a->has_band ? number(band, a->band) : NULL }, { "part_of", a->part_of }));
+                                  { "id", a->has_band ? format_number(band, a->band) : NULL },
+                                  { "part_of", a->part_of }));
         }
 }
 

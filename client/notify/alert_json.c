@@ -27,14 +27,14 @@ struct writer {
         struct document document;
 };
 
-static bool begin(struct writer *w)
+static bool begin_object(struct writer *w)
 {
         document_open(&w->document);
         w->json = (struct json_out){ .to = w->document.to };
         return w->document.to != NULL;
 }
 
-static char *finish(struct writer *w)
+static char *finish_json(struct writer *w)
 {
         return document_close(&w->document) ? document_detach(&w->document) : NULL;
 }
@@ -83,10 +83,10 @@ char *json_event(const struct alert_event *e)
 {
         struct writer w;
 
-        if (!begin(&w))
+        if (!begin_object(&w))
                 return NULL;
         put_value(&w.json, e->alert);
-        return finish(&w);
+        return finish_json(&w);
 }
 
 /* ----------------------------------------------------------- Alertmanager */
@@ -162,7 +162,7 @@ char *json_webhook(const struct alert_event *e)
         struct writer w;
         struct json_out *j = &w.json;
 
-        if (!begin(&w))
+        if (!begin_object(&w))
                 return NULL;
         json_open(j, '{');
         json_known_text(j, "version", "4");
@@ -176,7 +176,7 @@ char *json_webhook(const struct alert_event *e)
         put_webhook_alert(j, e);
         json_close(j, ']');
         json_close(j, '}');
-        return finish(&w);
+        return finish_json(&w);
 }
 
 static uint64_t ended_at(const struct alert_event *e, uint64_t now_wall_ns)
@@ -191,7 +191,7 @@ char *json_alertmanager(const struct alert_event *const *events, size_t n, uint6
         struct writer w;
         struct json_out *j = &w.json;
 
-        if (!begin(&w))
+        if (!begin_object(&w))
                 return NULL;
         json_open(j, '[');
         for (size_t i = 0; i < n; i++) {
@@ -202,5 +202,5 @@ char *json_alertmanager(const struct alert_event *const *events, size_t n, uint6
                 json_close(j, '}');
         }
         json_close(j, ']');
-        return finish(&w);
+        return finish_json(&w);
 }

@@ -57,7 +57,7 @@ static uint64_t hash_of(uint64_t fingerprint)
         return fingerprint ^ fingerprint >> 32;
 }
 
-static struct open_alert *find(const struct dispatcher *d, uint64_t fingerprint)
+static struct open_alert *find_alert(const struct dispatcher *d, uint64_t fingerprint)
 {
         uint32_t at = idtable_start(&d->index, hash_of(fingerprint)), id;
 
@@ -77,7 +77,7 @@ static void alert_destroy(struct open_alert *a)
 }
 
 /* Another event and plan for an alert; results stay if the plan does. False when out of memory: nothing has changed. */
-static bool replace(struct open_alert *a, const struct alert_event *event, struct action_plan *plan)
+static bool replace_alert(struct open_alert *a, const struct alert_event *event, struct action_plan *plan)
 {
         const bool same = a->results && plan == a->plan;
         struct action_report *results = same ? a->results : calloc(action_plan_steps(plan) + 1, sizeof(*results));
@@ -100,13 +100,13 @@ static bool replace(struct open_alert *a, const struct alert_event *event, struc
 }
 
 /* NULL: no room, or no memory. */
-static struct open_alert *add(struct dispatcher *d, const struct news *news)
+static struct open_alert *add_alert(struct dispatcher *d, const struct news *news)
 {
         struct open_alert *a = d->n < DISPATCHER_ALERTS_MAX && ARRAY_RESERVE(d->alerts, d->capacity, d->n + 1)
                                        ? calloc(1, sizeof(*a))
                                        : NULL;
 
-        if (!a || !replace(a, news->event, news->plan) ||
+        if (!a || !replace_alert(a, news->event, news->plan) ||
             idtable_add(&d->index, hash_of(news->event->fingerprint), (uint32_t)d->n + 1) != 0) {
                 if (a)
                         alert_destroy(a);
@@ -141,7 +141,8 @@ static void put_result(struct open_alert *a, const struct action_report *r)
  * Initial results, the same for all steps that are to be done. Those of known alerts are kept, and, when an alert ends,
  * those of steps that are done at its beginning alone: what a dump or `why` has found stays true.
  */
-static void preset(struct open_alert *a, bool known, enum action_outcome outcome, const char *detail, uint64_t now)
+static void preset_outcome(struct open_alert *a, bool known, enum action_outcome outcome, const char *detail,
+                           uint64_t now)
 {
         if (!known && !a->event->resolved) {
                 a->n_results = 0;
@@ -163,9 +164,9 @@ static void preset(struct open_alert *a, bool known, enum action_outcome outcome
         a->changed = true;
 }
 
-static void act(struct dispatcher *d, struct open_alert *a, bool known)
+static void act_on_alert(struct dispatcher *d, struct open_alert *a, bool known)
 {
-        preset(a, known, OUTCOME_UNDER_WAY, "", d->now_wall_ns);
+        preset_outcome(a, known, OUTCOME_UNDER_WAY, "", d->now_wall_ns);
         d->handler.act(d->handler.ctx, a->event, a->plan, known);
 }
 
@@ -205,7 +206,7 @@ static void resume_after_silence(struct dispatcher *d, struct open_alert *a)
 /* ---------------------------------------------------------------- decisions */
 
 /* Why an alert must wait, or NULL; counted once for each alert. */
-static const char *obstacle(struct dispatcher *d, struct open_alert *a)
+static const char *find_obstacle(struct dispatcher *d, struct open_alert *a)
 {
         enum limit_answer answer;
 
@@ -225,18 +226,18 @@ static const char *obstacle(struct dispatcher *d, struct open_alert *a)
 
 static void try_to_act(struct dispatcher *d, struct open_alert *a)
 {
-        const char *why = obstacle(d, a);
+        const char *why = find_obstacle(d, a);
 
         if (why) {
                 if (a->n_results == 0 || strcmp(a->results[0].detail, why) != 0)
-                        preset(a, false, OUTCOME_SKIPPED, why, d->now_wall_ns);
+                        preset_outcome(a, false, OUTCOME_SKIPPED, why, d->now_wall_ns);
                 return;
         }
         a->state = STATE_ACTED;
         d->stats.acted++;
         limit_note(d->limits, action_plan_limits(a->plan), rule_of(a->event), a->event->fingerprint, d->now_wall_ns);
         record_begin(d->record, a->event);
-        act(d, a, false);
+        act_on_alert(d, a, false);
 }
 
 static bool is_old(uint64_t wall_ns, uint64_t now)
@@ -252,26 +253,26 @@ static void resume_known(struct dispatcher *d, struct open_alert *a)
         if (keeps_state && a->silenced) {
                 a->state = STATE_SILENCED;
                 count_silenced(d, a);
-                preset(a, true, OUTCOME_SKIPPED, silenced, d->now_wall_ns);
+                preset_outcome(a, true, OUTCOME_SKIPPED, silenced, d->now_wall_ns);
                 return;
         }
         a->state = STATE_ACTED;
         if (keeps_state)
-                act(d, a, true);
+                act_on_alert(d, a, true);
 }
 
-static const struct record_entry *recorded(const struct dispatcher *d, const struct open_alert *a)
+static const struct record_entry *find_record(const struct dispatcher *d, const struct open_alert *a)
 {
         return record_find(d->record, a->event->fingerprint, a->event->fired_wall_ns);
 }
 
-static void begin(struct dispatcher *d, struct open_alert *a)
+static void begin_alert(struct dispatcher *d, struct open_alert *a)
 {
         d->stats.firing++;
         a->since_wall_ns = d->now_wall_ns;
         a->n_results = 0;
         a->counted_silenced = a->counted_limited = false;
-        a->known = action_plan_has_work(a->plan) && recorded(d, a);
+        a->known = action_plan_has_work(a->plan) && find_record(d, a);
         a->fresh = !a->known; /* else the daemon may know what was done */
         a->state = is_old(alert_event_wall_ns(a->event), d->now_wall_ns) ? STATE_OLD : STATE_WAITING;
         if (!action_plan_has_work(a->plan))
@@ -283,7 +284,7 @@ static void begin(struct dispatcher *d, struct open_alert *a)
 }
 
 /* Rechecks an alert that waits, or whose silence began or ended. */
-static void recheck(struct dispatcher *d, struct open_alert *a)
+static void recheck_alert(struct dispatcher *d, struct open_alert *a)
 {
         if (a->state == STATE_OLD && d->now_wall_ns - a->since_wall_ns >= DISPATCHER_SETTLE_NS)
                 a->state = STATE_WAITING;
@@ -304,7 +305,7 @@ static void change_plan(struct open_alert *a, struct action_plan *plan)
 {
         bool acted = a->state == STATE_SILENCED || (a->state == STATE_ACTED && action_plan_has_work(a->plan));
 
-        if (a->plan == plan || acted || !replace(a, a->event, plan))
+        if (a->plan == plan || acted || !replace_alert(a, a->event, plan))
                 return;
         a->changed = true;
         if (!action_plan_has_work(plan))
@@ -316,13 +317,13 @@ static void change_plan(struct open_alert *a, struct action_plan *plan)
 /* --------------------------------------------------------------------- ends */
 
 /* `last`: what the daemon says about it; NULL: it was not told. */
-static void end(struct dispatcher *d, struct open_alert *a, const struct alert_event *last)
+static void end_alert(struct dispatcher *d, struct open_alert *a, const struct alert_event *last)
 {
         enum open_state before = a->state;
-        const struct record_entry *entry = recorded(d, a);
+        const struct record_entry *entry = find_record(d, a);
         bool known = a->known && entry && entry->resolved;
         struct alert_event *e = alert_event_end(a->event, last, NULL, d->now_wall_ns);
-        bool replaced = e && replace(a, e, a->plan);
+        bool replaced = e && replace_alert(a, e, a->plan);
 
         alert_event_unref(&e);
         if (!replaced)
@@ -333,10 +334,11 @@ static void end(struct dispatcher *d, struct open_alert *a, const struct alert_e
         if (before == STATE_SILENCED || (before == STATE_ACTED && action_plan_has_work(a->plan))) {
                 if (!known)
                         record_begin(d->record, a->event);
-                act(d, a, known);
+                act_on_alert(d, a, known);
         } else if (before == STATE_OLD) {
                 d->stats.past++;
-                preset(a, false, OUTCOME_SKIPPED, "not done: it was over when the log was read", d->now_wall_ns);
+                preset_outcome(a, false, OUTCOME_SKIPPED, "not done: it was over when the log was read",
+                               d->now_wall_ns);
         }
 }
 
@@ -355,30 +357,30 @@ static void set_silence(struct open_alert *a, const struct news *news)
 /* An alert that begins to fire: a new one, or one that had ended. NULL when there is no room: its actions are lost. */
 static struct open_alert *add_firing(struct dispatcher *d, struct open_alert *a, const struct news *news)
 {
-        if (a && !replace(a, news->event, news->plan))
+        if (a && !replace_alert(a, news->event, news->plan))
                 a = NULL;
         else if (!a)
-                a = add(d, news);
+                a = add_alert(d, news);
         if (!a) {
                 d->stats.dropped += action_plan_steps(news->plan);
                 return NULL;
         }
         set_silence(a, news);
-        begin(d, a);
+        begin_alert(d, a);
         return a;
 }
 
 static void update_firing(struct dispatcher *d, struct open_alert *a, const struct news *news)
 {
         if (a && a->state != STATE_DONE && a->event->fired_wall_ns != news->event->fired_wall_ns)
-                end(d, a, NULL); /* it fires again, and its end was never seen */
+                end_alert(d, a, NULL); /* it fires again, and its end was never seen */
         if (!a || a->state == STATE_DONE) {
                 (void)add_firing(d, a, news);
                 return;
         }
         set_silence(a, news);
         change_plan(a, news->plan);
-        recheck(d, a);
+        recheck_alert(d, a);
 }
 
 /* Ended before it became known: acted on before a restart, or so short that its beginning was never seen. */
@@ -395,7 +397,7 @@ static void end_unseen(struct dispatcher *d, struct open_alert *a, const struct 
         a = began ? add_firing(d, a, &beginning) : NULL;
         alert_event_unref(&began);
         if (a)
-                end(d, a, e);
+                end_alert(d, a, e);
 }
 
 static void end_resolved(struct dispatcher *d, struct open_alert *a, const struct news *news)
@@ -403,14 +405,14 @@ static void end_resolved(struct dispatcher *d, struct open_alert *a, const struc
         bool same = a && a->event->fired_wall_ns == news->event->fired_wall_ns;
 
         if (a && a->state != STATE_DONE)
-                end(d, a, same ? news->event : NULL);
+                end_alert(d, a, same ? news->event : NULL);
         if (!same)
                 end_unseen(d, a, news);
 }
 
 void dispatcher_apply(struct dispatcher *d, const struct news *news, uint64_t now_wall_ns)
 {
-        struct open_alert *a = find(d, news->event->fingerprint);
+        struct open_alert *a = find_alert(d, news->event->fingerprint);
 
         d->now_wall_ns = now_wall_ns;
         if (news->event->resolved)
@@ -431,7 +433,7 @@ void dispatcher_tick(struct dispatcher *d, uint64_t now_wall_ns)
 
         d->now_wall_ns = now_wall_ns;
         for (size_t i = 0; i < before; i++)
-                recheck(d, d->alerts[i]);
+                recheck_alert(d, d->alerts[i]);
         for (size_t i = 0; i < before; i++)
                 if (is_forgotten(d->alerts[i], now_wall_ns))
                         alert_destroy(d->alerts[i]);
@@ -449,7 +451,7 @@ void dispatcher_tick(struct dispatcher *d, uint64_t now_wall_ns)
 
 void dispatcher_report(struct dispatcher *d, const struct action_report *report)
 {
-        struct open_alert *a = find(d, report->fingerprint);
+        struct open_alert *a = find_alert(d, report->fingerprint);
         struct action_report r = *report;
 
         if (!a || report->step >= action_plan_steps(a->plan))
@@ -461,7 +463,7 @@ void dispatcher_report(struct dispatcher *d, const struct action_report *report)
 
 const struct action_report *dispatcher_results(const struct dispatcher *d, uint64_t fingerprint, size_t *ret_n)
 {
-        const struct open_alert *a = find(d, fingerprint);
+        const struct open_alert *a = find_alert(d, fingerprint);
 
         *ret_n = a ? a->n_results : 0;
         return a ? a->results : NULL;

@@ -25,9 +25,24 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "client/notify/news.h"
+#include "client/notify/alert_event.h"
 #include "client/notify/record.h"
 #include "client/notify/report.h"
+#include "proto/wire/action_plan.h"
+
+/* A line of the daemon about one alert (daemon/control/alert_line.h says which), read. Pure. */
+
+struct error;
+
+struct news {
+        struct alert_event *event;
+        struct action_plan *plan; /* the actions of its rule; perhaps none */
+        char *silenced;           /* until when and why; NULL: it is not */
+};
+
+/* False with a message: it is of another form, or out of memory. news_done in any case. */
+bool news_read(struct news *news, const json_t *line, struct error *error);
+void news_done(struct news *news);
 
 #define DISPATCHER_ALERTS_MAX 16384u        /* kept, those that are over among them; twice what the daemon tells of */
 #define DISPATCHER_OLD_NS     60000000000u  /* began longer ago than this when it becomes known ... */

@@ -45,7 +45,7 @@
  */
 
 /* Each text ends with its NUL. */
-__attribute__((format(printf, 2, 3))) static void add(FILE *to, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void append_format(FILE *to, const char *format, ...)
 {
         va_list args;
 
@@ -66,7 +66,7 @@ static void add_label(FILE *to, const char *label, const char *value)
         }
         name[n] = '\0';
         if (value)
-                add(to, "HEAPWATCH_LABEL_%s=%s", name, value);
+                append_format(to, "HEAPWATCH_LABEL_%s=%s", name, value);
 }
 
 static void add_all(FILE *to, const struct alert_event *e)
@@ -91,17 +91,17 @@ static void add_all(FILE *to, const struct alert_event *e)
         json_t *label;
         const char *name;
 
-        add(to, "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
-        add(to, "LANG=C.UTF-8");
+        append_format(to, "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
+        append_format(to, "LANG=C.UTF-8");
         for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
                 const char *text = alert_event_text(e, texts[i][1]);
                 if (text)
-                        add(to, "HEAPWATCH_%s=%s", texts[i][0], text);
+                        append_format(to, "HEAPWATCH_%s=%s", texts[i][0], text);
         }
         if (run)
-                add(to, "HEAPWATCH_RUN=%" JSON_INTEGER_FORMAT, json_integer_value(run));
+                append_format(to, "HEAPWATCH_RUN=%" JSON_INTEGER_FORMAT, json_integer_value(run));
         if (value)
-                add(to, "HEAPWATCH_VALUE=%.17g", json_number_value(value));
+                append_format(to, "HEAPWATCH_VALUE=%.17g", json_number_value(value));
         json_object_foreach(json_object_get(e->alert, "labels"), name, label)
                 add_label(to, name, json_string_value(label));
 }
@@ -192,7 +192,7 @@ static int open_input(const struct alert_event *event)
 
 /* ---------------------------------------------------------------- the end */
 
-static void release(struct exec *e)
+static void release_exec(struct exec *e)
 {
         free_event(&e->on_end);
         free_event(&e->on_output);
@@ -303,7 +303,7 @@ static void on_end(evutil_socket_t fd, short what, void *ctx)
         describe_end(e, reported ? &report : NULL);
         e->result.output[e->result.output_size] = '\0';
         struct exec_result result = e->result;
-        release(e);
+        release_exec(e);
         done(done_ctx, &result);
 }
 
@@ -322,7 +322,7 @@ static pid_t fork_keeper(const struct exec_child *child)
         return pid;
 }
 
-static int watch(struct exec *e, struct event_base *base)
+static int watch_program(struct exec *e, struct event_base *base)
 {
         struct timeval timeout = { .tv_sec = (time_t)(e->timeout_ns / 1000000000u),
                                    .tv_usec = (suseconds_t)(e->timeout_ns % 1000000000u / 1000) };
@@ -336,7 +336,8 @@ static int watch(struct exec *e, struct event_base *base)
         return 0;
 }
 
-static int start(struct exec *e, struct event_base *base, const char *const *argv, const struct alert_event *event)
+static int start_program(struct exec *e, struct event_base *base, const char *const *argv,
+                         const struct alert_event *event)
 {
         int output[2] = { -1, -1 }, report[2] = { -1, -1 }, input = -1, err = -ENOMEM;
         char **env = exec_env(event);
@@ -359,7 +360,7 @@ static int start(struct exec *e, struct event_base *base, const char *const *arg
         if (err < 0)
                 goto out;
         e->pidfd = (int)syscall(SYS_pidfd_open, e->keeper, 0);
-        err = e->pidfd < 0 && errno != ENOSYS ? -errno : watch(e, base);
+        err = e->pidfd < 0 && errno != ENOSYS ? -errno : watch_program(e, base);
 out:
         close_fd(&input);
         close_fd(&output[1]);
@@ -381,7 +382,7 @@ struct exec *exec_start(struct event_base *base, const char *const *argv, const 
                 e->ctx = ctx;
                 e->timeout_ns = timeout_ns;
                 e->keeper = e->pidfd = e->output = e->report = -1;
-                err = start(e, base, argv, event);
+                err = start_program(e, base, argv, event);
         }
         if (err < 0) {
                 error_set(error, "cannot make a process: %s", strerror(-err));
@@ -401,5 +402,5 @@ void exec_cancel(struct exec **ep)
                 (void)kill(e->keeper, SIGTERM);    /* not reaped yet, so the pid is still its own */
                 (void)waitpid(e->keeper, NULL, 0); /* at most two seconds: the keeper's rounds are bounded */
         }
-        release(e);
+        release_exec(e);
 }

@@ -26,7 +26,7 @@
 #define ROUND_NS      4000000L
 #define REPORT_FILENO 3
 
-static void report(enum exec_end end, int number)
+static void report_end(enum exec_end end, int number)
 {
         struct exec_report r = { .end = end, .number = number };
         ssize_t ignored = write(REPORT_FILENO, &r, sizeof(r)); /* the pipe has room; a missing report is noticed */
@@ -59,7 +59,7 @@ static noreturn void become_program(const struct exec_child *c)
         (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
         if (chdir("/") == 0)
                 (void)execve(c->argv[0], c->argv, c->env);
-        report(EXEC_NOT_STARTED, errno);
+        report_end(EXEC_NOT_STARTED, errno);
         _exit(127);
 }
 
@@ -110,7 +110,7 @@ static void kill_children(void)
 }
 
 /* Reaps all children that have ended. False when none is left. */
-static bool reap(pid_t program, int *status, bool *ended)
+static bool reap_program(pid_t program, int *status, bool *ended)
 {
         int s;
 
@@ -136,14 +136,14 @@ static void kill_all(pid_t program, int *status, bool *ended)
                 if (!*ended || i == 0)
                         (void)kill(-program, SIGKILL);
                 kill_children();
-                if (!reap(program, status, ended))
+                if (!reap_program(program, status, ended))
                         return;
                 (void)nanosleep(&pause, NULL);
         }
 }
 
 /* Waits until the program ends (it stays a zombie, so that its pid stays ours) or SIGTERM comes. */
-static void await(pid_t program, const sigset_t *awaited)
+static void await_program(pid_t program, const sigset_t *awaited)
 {
         do {
                 siginfo_t info = { 0 };
@@ -178,13 +178,13 @@ noreturn void exec_child(const struct exec_child *c)
         if (program == 0)
                 become_program(c);
         if (program < 0) {
-                report(EXEC_NOT_STARTED, errno);
+                report_end(EXEC_NOT_STARTED, errno);
                 _exit(1);
         }
-        await(program, &awaited);
+        await_program(program, &awaited);
         kill_all(program, &status, &ended);
         if (ended)
-                report(WIFSIGNALED(status) ? EXEC_SIGNALLED : EXEC_EXITED,
-                       WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+                report_end(WIFSIGNALED(status) ? EXEC_SIGNALLED : EXEC_EXITED,
+                           WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
         _exit(0);
 }

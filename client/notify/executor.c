@@ -69,7 +69,7 @@ static void job_destroy(struct job *j)
 
 /* ----------------------------------------------------------------- reports */
 
-static void report(struct job *j, enum action_outcome outcome, const char *detail)
+static void report_outcome(struct job *j, enum action_outcome outcome, const char *detail)
 {
         struct action_report r = {
                 .fingerprint = j->event->fingerprint,
@@ -118,7 +118,7 @@ static void step_over(struct job *j, bool ok, const char *detail)
         j->executor->stats.failed += !ok;
         if (!ok)
                 log_failure(j, detail);
-        report(j, ok ? OUTCOME_DONE : OUTCOME_FAILED, detail);
+        report_outcome(j, ok ? OUTCOME_DONE : OUTCOME_FAILED, detail);
         j->step++;
         j->attempts = 0;
         continue_after(j, 0);
@@ -128,7 +128,7 @@ static void step_over(struct job *j, bool ok, const char *detail)
 static void step_left_out(struct job *j, const char *detail)
 {
         j->attempts = 0;
-        report(j, OUTCOME_SKIPPED, detail);
+        report_outcome(j, OUTCOME_SKIPPED, detail);
         j->step++;
         continue_after(j, 0);
 }
@@ -152,7 +152,8 @@ static bool is_severe(const struct alert_event *e, const char *severity)
 }
 
 /* A text of the event as it is shown; `unknown` where there is none. */
-static const char *shown(char *out, size_t size, const struct alert_event *e, const char *name, const char *unknown)
+static const char *copy_shown(char *out, size_t size, const struct alert_event *e, const char *name,
+                              const char *unknown)
 {
         const char *text = alert_event_text(e, name);
 
@@ -170,12 +171,12 @@ static void do_log(struct job *j)
                 say = report_error;
         else if (is_severe(e, "warning"))
                 say = report_warning;
-        (void)shown(band, sizeof(band), e, "band", "");
-        say("alert=%s state=%s severity=%s target=%s%s%s value=\"%s\": %s", shown(rule, sizeof(rule), e, "alert", ""),
-            alert_event_text(e, "status"), shown(severity, sizeof(severity), e, "severity", "unknown"),
-            alert_event_text(e, "target"), *band ? " band=" : "", band,
-            shown(value, sizeof(value), e, "valueText", "unknown"),
-            shown(sentence, sizeof(sentence), e, "sentence", ""));
+        (void)copy_shown(band, sizeof(band), e, "band", "");
+        say("alert=%s state=%s severity=%s target=%s%s%s value=\"%s\": %s",
+            copy_shown(rule, sizeof(rule), e, "alert", ""), alert_event_text(e, "status"),
+            copy_shown(severity, sizeof(severity), e, "severity", "unknown"), alert_event_text(e, "target"),
+            *band ? " band=" : "", band, copy_shown(value, sizeof(value), e, "valueText", "unknown"),
+            copy_shown(sentence, sizeof(sentence), e, "sentence", ""));
         step_over(j, true, "logged");
 }
 
@@ -307,7 +308,7 @@ static void do_alertmanager(struct job *j)
                 json_alertmanager(&e, 1, now, now + RESEND_LIVES * s->resend_ns));
 }
 
-static void attempt(struct job *j)
+static void attempt_step(struct job *j)
 {
         j->attempts++;
         switch (step_of(j)->kind) {
@@ -361,7 +362,7 @@ static void on_turn(evutil_socket_t fd, short what, void *ctx)
         while (j->step < action_plan_steps(j->plan) && !has_to_be_done(j))
                 j->step++;
         if (j->step < action_plan_steps(j->plan)) {
-                attempt(j);
+                attempt_step(j);
                 return;
         }
         TAILQ_REMOVE(&a->working, j, link);
@@ -395,13 +396,13 @@ static void start_waiting(struct executor *a)
         }
 }
 
-static void drop(struct job *j, const char *why)
+static void drop_job(struct job *j, const char *why)
 {
         j->executor->stats.dropped++;
         report_warning("alert of target=%s: actions %s", alert_event_text(j->event, "target"), why);
         for (j->step = 0; j->step < action_plan_steps(j->plan); j->step++)
                 if (has_to_be_done(j))
-                        report(j, OUTCOME_SKIPPED, why);
+                        report_outcome(j, OUTCOME_SKIPPED, why);
         report_over(j);
         job_destroy(j);
 }
@@ -420,9 +421,9 @@ void executor_add(struct executor *a, const struct alert_event *event, struct ac
         j->known = known;
         j->timer = evtimer_new(a->options.base, on_turn, j);
         if (!j->timer) {
-                drop(j, "not done: out of memory");
+                drop_job(j, "not done: out of memory");
         } else if (a->stats.waiting >= EXECUTOR_WAITING_MAX) {
-                drop(j, "not done: too many wait already");
+                drop_job(j, "not done: too many wait already");
         } else {
                 TAILQ_INSERT_TAIL(&a->waiting, j, link);
                 a->stats.waiting++;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* news.c - DESIGN: the daemon has checked the actions; they are checked again, because it costs no line to do so. */
-#include "client/notify/news.h"
+#include "client/notify/dispatcher.h"
 
 #include <stdio.h>
 #include <stdlib.h>

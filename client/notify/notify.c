@@ -67,7 +67,7 @@ static const struct option options[] = {
         OPTIONS_END,
 };
 
-static void arm(struct event *timer, long ms)
+static void arm_timer(struct event *timer, long ms)
 {
         struct timeval after = { .tv_sec = ms / 1000, .tv_usec = ms % 1000 * 1000 };
 
@@ -182,7 +182,7 @@ static void on_report(void *ctx, const struct action_report *r)
         n->failed += r->outcome == OUTCOME_FAILED;
         n->dropped += r->outcome == OUTCOME_SKIPPED;
         dispatcher_report(n->dispatcher, r);
-        arm(n->flush, FLUSH_MS);
+        arm_timer(n->flush, FLUSH_MS);
 }
 
 static void on_over(void *ctx, const struct alert_event *event)
@@ -190,7 +190,7 @@ static void on_over(void *ctx, const struct alert_event *event)
         struct notify *n = ctx;
 
         record_over(n->record, event);
-        arm(n->keep, RECORD_MS);
+        arm_timer(n->keep, RECORD_MS);
 }
 
 /* ---------------------------------------------------------------------- lines */
@@ -211,7 +211,7 @@ static void apply_line(struct notify *n, const char *text, size_t size)
                 report_warning("a line of the daemon cannot be used: %s", error.text);
         news_done(&news);
         json_decref(line);
-        arm(n->flush, FLUSH_MS);
+        arm_timer(n->flush, FLUSH_MS);
 }
 
 static void set_silent(struct notify *n, bool silent)
@@ -317,7 +317,7 @@ static void close_all(struct notify *n)
         dispatcher_destroy(&n->dispatcher);
 }
 
-static int run(void *filled)
+static int run_notify(void *filled)
 {
         struct notify *n = filled;
         char publish[256], request[256];
@@ -368,5 +368,5 @@ const struct command command_notify = {
         .examples = (const char *const[]){ "heapwatchd --rules leaks.yaml api=/var/log/api.eventlog", NULL },
         .size = sizeof(struct notify),
         .defaults = &(const struct notify){ .level = LOG_INFO },
-        .run = run,
+        .run = run_notify,
 };

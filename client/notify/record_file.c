@@ -83,7 +83,7 @@ static bool read_entry(const json_t *o, struct record_entry *e)
         return true;
 }
 
-static bool check(const json_t *root, struct error *error)
+static bool check_record(const json_t *root, struct error *error)
 {
         const json_t *list = json_object_get(root, "done");
         struct record_entry e;
@@ -108,7 +108,7 @@ bool record_parse(struct record *r, const char *text, size_t size, struct error 
 
         if (!root)
                 return error_set(error, "line %d, column %d: %s", where.line, where.column, where.text);
-        bool good = check(root, error);
+        bool good = check_record(root, error);
         const json_t *list = json_object_get(root, "done");
         for (size_t i = 0; good && i < json_array_size(list); i++)
                 if (read_entry(json_array_get(list, i), &e))

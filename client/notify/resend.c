@@ -60,7 +60,7 @@ char *resend_url(char *out, size_t size, const char *base_url)
 
 static void send_batch(struct peer *p);
 
-static void report(struct peer *p, bool ok, const char *detail)
+static void report_peer(struct peer *p, bool ok, const char *detail)
 {
         struct action_step step = { .kind = ACTION_ALERTMANAGER, .url = p->url };
         char name[256];
@@ -80,7 +80,7 @@ static void on_sent(void *ctx, const struct http_result *result)
         struct peer *p = ctx;
 
         p->request = NULL;
-        report(p, result->ok, result->detail);
+        report_peer(p, result->ok, result->detail);
         if (result->ok)
                 send_batch(p);
 }
@@ -108,11 +108,11 @@ static void send_batch(struct peer *p)
         if (body)
                 p->request = http_start(p->resend->http, &post, on_sent, p, &error);
         if (!p->request)
-                report(p, false, error.text);
+                report_peer(p, false, error.text);
         free(body);
 }
 
-static void arm(struct peer *p)
+static void arm_peer(struct peer *p)
 {
         struct timeval after = { .tv_sec = (time_t)(p->resend_ns / 1000000000u),
                                  .tv_usec = (suseconds_t)(p->resend_ns % 1000000000u / 1000) };
@@ -131,22 +131,22 @@ static void on_time(evutil_socket_t fd, short what, void *ctx)
                 p->unsent = p->open;
                 send_batch(p);
         }
-        arm(p);
+        arm_peer(p);
 }
 
 /* ------------------------------------------------------------------- peers */
 
-static bool same(const char *a, const char *b)
+static bool is_same_text(const char *a, const char *b)
 {
         return a && b ? !strcmp(a, b) : a == b;
 }
 
-static struct peer *find(const struct resend *r, const struct action_step *s)
+static struct peer *find_peer(const struct resend *r, const struct action_step *s)
 {
         for (size_t i = 0; i < r->n_peers; i++) {
                 struct peer *p = r->peers[i];
-                if (same(p->url, s->url) && same(p->bearer_file, s->bearer_file) && same(p->ca_file, s->ca_file) &&
-                    p->resend_ns == s->resend_ns)
+                if (is_same_text(p->url, s->url) && is_same_text(p->bearer_file, s->bearer_file) &&
+                    is_same_text(p->ca_file, s->ca_file) && p->resend_ns == s->resend_ns)
                         return p;
         }
         return NULL;
@@ -220,7 +220,7 @@ static bool remove_alert(struct resend *r, struct peer *p, uint64_t fingerprint)
 
 bool resend_open(struct resend *r, const struct alert_event *event, const struct action_step *step)
 {
-        struct peer *p = find(r, step);
+        struct peer *p = find_peer(r, step);
         struct resent_alert *a = NULL;
 
         if (p)
@@ -238,13 +238,13 @@ bool resend_open(struct resend *r, const struct alert_event *event, const struct
         a->next = p->open;
         p->open = a;
         r->n_open++;
-        arm(p);
+        arm_peer(p);
         return true;
 }
 
 void resend_close(struct resend *r, uint64_t fingerprint, const struct action_step *step)
 {
-        struct peer *p = find(r, step);
+        struct peer *p = find_peer(r, step);
 
         if (p && remove_alert(r, p, fingerprint))
                 drop_if_empty(r, p);

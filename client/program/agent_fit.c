@@ -23,7 +23,7 @@
  * Where `head` directly followed by `tail` is; NULL. Split, so that this program's own file does not have the
  * text.
  */
-static const uint8_t *find(const void *image, size_t size, const char *head, const char *tail)
+static const uint8_t *find_between(const void *image, size_t size, const char *head, const char *tail)
 {
         char text[32];
 
@@ -31,9 +31,9 @@ static const uint8_t *find(const void *image, size_t size, const char *head, con
         return memmem(image, size, text, strlen(text));
 }
 
-static bool has(const void *image, size_t size, const char *head, const char *tail)
+static bool contains_between(const void *image, size_t size, const char *head, const char *tail)
 {
-        return find(image, size, head, tail) != NULL;
+        return find_between(image, size, head, tail) != NULL;
 }
 
 /* Program headers of a file, one after another. */
@@ -95,7 +95,7 @@ static const char *text_at(const struct parts *p, uint64_t address)
 /* Whether one of the libraries that it names as needed is GHC's runtime. */
 static bool needs_runtime(const uint8_t *image, size_t size)
 {
-        static const char package[] = "libHS", runtime[] = "rts"; /* apart, as in has() */
+        static const char package[] = "libHS", runtime[] = "rts"; /* apart, as in contains_between() */
         struct parts p;
         ElfW(Phdr) dynamic;
         ElfW(Dyn) entry;
@@ -143,7 +143,7 @@ static bool copy_version(const uint8_t *at, size_t n, char *ret, size_t size)
 /* A text of its own just before the message that names it: the compiler keeps a file's texts together. */
 static bool version_near_message(const uint8_t *image, size_t size, char *ret, size_t ret_size)
 {
-        const uint8_t *message = find(image, size, "(GHC version", " %s for %s)");
+        const uint8_t *message = find_between(image, size, "(GHC version", " %s for %s)");
         const size_t before = message ? (size_t)(message - image) : 0, from = before > 8192 ? before - 8192 : 0;
 
         for (size_t i = before; i > from + 1; i--) {
@@ -226,7 +226,8 @@ static void check_image(const void *image, size_t size, struct agent_fit *f, str
         (void)symbols_scan(image, size, 0);
         f->stripped = !rts.end_init_elapsed.address || !rts.rts_shutdown.address || !rts.setupRtsFlags.address;
         f->loader = has_loader(image, size);
-        f->ghc = rts.defaultRtsConfig.address || symbols_have_runtime(image, size) || has(image, size, "libHS", "rts");
+        f->ghc = rts.defaultRtsConfig.address || symbols_have_runtime(image, size) ||
+                 contains_between(image, size, "libHS", "rts");
         if (!f->ghc) { /* nothing else is asked of a browser of 300 MB */
                 (void)error_set(error, "%s", obstacle_reason(f->obstacle));
                 return;
@@ -235,8 +236,8 @@ static void check_image(const void *image, size_t size, struct agent_fit *f, str
         if (f->stripped)
                 find_way(image, size, f->way, sizeof(f->way));
         f->threaded = f->stripped ? !strncmp(f->way, "thr", 3) : rts.pending_sync.address != NULL;
-        f->tables = has(image, size, "_ipe", "_buf");
-        f->agent = has(image, size, "heapwatch_agent", "_attach");
+        f->tables = contains_between(image, size, "_ipe", "_buf");
+        f->agent = contains_between(image, size, "heapwatch_agent", "_attach");
         f->eventlog = rts.startEventLogging.address && rts.TRACE_gc.address;
         f->shared_runtime = f->stripped && needs_runtime(image, size);
         f->obstacle = obstacle_of(f);

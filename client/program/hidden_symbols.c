@@ -86,7 +86,7 @@ static bool read_way(const struct agent_fit *f, unsigned *ret)
 }
 
 /* What the inspection has printed; malloc'd. NULL: it failed. */
-static char *inspect(const char *path)
+static char *inspect_program(const char *path)
 {
         const char *fixed[] = { "heapwatch-inspect", "symbols", "--file", path };
         const char **arguments = calloc(ARRAY_SIZE(fixed) + rts_symbol_count + 1, sizeof(*arguments));
@@ -117,7 +117,7 @@ static char *find_kept(const char *path)
 
         if (text)
                 return text;
-        text = inspect(path);
+        text = inspect_program(path);
         if (text && key && key == symbol_cache_key(path, rts_symbol_names, rts_symbol_count))
                 symbol_cache_write(key, text);
         return text;
@@ -152,7 +152,7 @@ static bool read_all(char *text, unsigned has)
 }
 
 /* The setting, with all that is needed; malloc'd. */
-static char *compose(const char *path, const struct agent_fit *f, unsigned has)
+static char *compose_settings(const char *path, const struct agent_fit *f, unsigned has)
 {
         char *text = NULL;
         size_t size;
@@ -176,7 +176,7 @@ char *hidden_symbols_find(const char *path, struct agent_fit *fit)
 {
         unsigned has;
         char *text = fit->obstacle == OBSTACLE_STRIPPED && fit->loader && read_way(fit, &has) ? find_kept(path) : NULL;
-        char *ret = text && read_all(text, has) ? compose(path, fit, has) : NULL;
+        char *ret = text && read_all(text, has) ? compose_settings(path, fit, has) : NULL;
 
         free(text);
         if (!ret)

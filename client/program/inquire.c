@@ -51,7 +51,7 @@ struct answer {
 
 /* ------------------------------------------------------------ the file */
 
-static bool runnable(const char *path)
+static bool is_runnable(const char *path)
 {
         struct stat st;
 
@@ -61,19 +61,19 @@ static bool runnable(const char *path)
 bool inquire_find(const char *command, char *ret_path, size_t size)
 {
         if (strchr(command, '/') != NULL)
-                return (size_t)snprintf(ret_path, size, "%s", command) < size && runnable(command);
+                return (size_t)snprintf(ret_path, size, "%s", command) < size && is_runnable(command);
         const char *path = getenv("PATH");
         for (const char *p = path != NULL ? path : "/usr/bin:/bin"; *p != '\0';) {
                 size_t n = strcspn(p, ":");
                 int need = snprintf(ret_path, size, "%.*s/%s", n > 0 ? (int)n : 1, n > 0 ? p : ".", command);
-                if (need > 0 && (size_t)need < size && runnable(ret_path))
+                if (need > 0 && (size_t)need < size && is_runnable(ret_path))
                         return true;
                 p += n + (p[n] == ':');
         }
         return false;
 }
 
-static bool holds(const void *bytes, size_t size, const char *text)
+static bool contains_text(const void *bytes, size_t size, const char *text)
 {
         return memmem(bytes, size, text, strlen(text)) != NULL;
 }
@@ -88,7 +88,7 @@ static bool is_haskell_program(const char *path)
 /* ----------------------------------------------------------- the request */
 
 /* In the new process: becomes the program. */
-static _Noreturn void become(const char *path, const char *ghcrts, int out, int err)
+static _Noreturn void execute_program(const char *path, const char *ghcrts, int out, int err)
 {
         static char plus[] = "+RTS", info[] = "--info";
         int null = open("/dev/null", O_RDONLY);
@@ -118,7 +118,7 @@ static bool read_output(int fd, char *buffer, size_t *size, bool *ret_full)
 }
 
 /* Whether what came so far can still become the list of pairs. */
-static bool plausible(const struct answer *a)
+static bool is_plausible(const struct answer *a)
 {
         static const char start[] = " [(\"GHC ";
         size_t n = a->out_size < sizeof(start) - 1 ? a->out_size : sizeof(start) - 1;
@@ -141,7 +141,7 @@ static void listen_to(struct answer *a, int out, int err, pid_t pid)
                         p[0].fd = -1;
                 if (n > 0 && p[1].revents != 0 && !read_output(err, a->err, &a->err_size, &full))
                         p[1].fd = -1;
-                a->killed = n <= 0 || full || !plausible(a);
+                a->killed = n <= 0 || full || !is_plausible(a);
         }
         if (a->killed)
                 (void)kill(-pid, SIGKILL); /* it may be gone already */
@@ -161,7 +161,7 @@ static int query_program(const char *path, const char *ghcrts, struct answer *a)
                 goto done;
         }
         if (pid == 0)
-                become(path, ghcrts, out[1], err[1]);
+                execute_program(path, ghcrts, out[1], err[1]);
         (void)setpgid(pid, pid); /* parent and child both do it: either may run first */
         (void)close(out[1]);
         (void)close(err[1]);
@@ -177,7 +177,7 @@ done:
 }
 
 /* Its runtime printed nothing and went on: the sandbox ended it. */
-static bool fenced(const struct answer *a)
+static bool is_fenced(const struct answer *a)
 {
         return WIFSIGNALED(a->status) && WTERMSIG(a->status) == SIGSYS;
 }
@@ -198,11 +198,11 @@ static void report_failure(const char *path, const struct answer *a, struct erro
                 error_set(error, "%s was ended by signal %d when asked for +RTS --info", path, WTERMSIG(a->status));
 }
 
-enum inquiry inquire(const char *path, struct rtsinfo *ret_info, struct error *error)
+enum inquiry inquire_program(const char *path, struct rtsinfo *ret_info, struct error *error)
 {
         struct answer a;
 
-        if (!runnable(path)) {
+        if (!is_runnable(path)) {
                 error_set(error, "there is no executable program %s", path);
                 return INQUIRY_NOT_FOUND;
         }
@@ -221,14 +221,14 @@ enum inquiry inquire(const char *path, struct rtsinfo *ret_info, struct error *e
         if (!a.killed && WIFEXITED(a.status) && WEXITSTATUS(a.status) == 0 &&
             rtsinfo_parse(a.out, a.out_size, ret_info))
                 return INQUIRY_OK;
-        if (holds(a.err, a.err_size, "RTS options are disabled")) {
+        if (contains_text(a.err, a.err_size, "RTS options are disabled")) {
                 error_set(error,
                           "%s was linked with -rtsopts=none and takes no RTS flags; link it with "
                           "-rtsopts",
                           path);
                 return INQUIRY_NO_RTSOPTS;
         }
-        if (fenced(&a) || !plausible(&a) || (!a.killed && WIFEXITED(a.status) && WEXITSTATUS(a.status) == 0)) {
+        if (is_fenced(&a) || !is_plausible(&a) || (!a.killed && WIFEXITED(a.status) && WEXITSTATUS(a.status) == 0)) {
                 error_set(error,
                           "%s does not answer to +RTS --info, so it was linked with "
                           "-rtsopts=ignoreAll; link it with -rtsopts",

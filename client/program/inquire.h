@@ -30,7 +30,7 @@ enum inquiry {
 bool inquire_find(const char *command, char *ret_path, size_t size);
 
 /* Asks the program at `path`. `error` gets a message unless INQUIRY_OK. */
-enum inquiry inquire(const char *path, struct rtsinfo *ret_info, struct error *error);
+enum inquiry inquire_program(const char *path, struct rtsinfo *ret_info, struct error *error);
 
 /* For a program with INQUIRY_OK: whether it takes RTS flags as arguments, or only by GHCRTS (-rtsopts=ignore). */
 bool inquire_accepts_arguments(const char *path);

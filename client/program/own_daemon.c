@@ -157,7 +157,7 @@ static _Noreturn void become_daemon(struct arguments *a, int null, int log)
         _exit(127);
 }
 
-static bool spawn(struct arguments *a, int null, int log, struct error *error)
+static bool spawn_daemon(struct arguments *a, int null, int log, struct error *error)
 {
         pid_t pid = null >= 0 && log >= 0 ? fork() : -1;
 
@@ -174,7 +174,7 @@ static bool spawn(struct arguments *a, int null, int log, struct error *error)
         return true;
 }
 
-static void describe(const struct arguments *a, const struct error *why_not, struct own_daemon *ret)
+static void describe_failure(const struct arguments *a, const struct error *why_not, struct own_daemon *ret)
 {
         char ended[DAEMON_LIFE_TEXT_MAX], why[DAEMON_LIFE_TEXT_MAX + 64] = "";
 
@@ -207,9 +207,9 @@ bool own_daemon_start(const char *publish, const char *directory, bool records, 
         snprintf(ret->log, sizeof(ret->log), "%s/daemon.log", a.state[0] ? a.state : directory);
         int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
         int log = open(ret->log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
-        bool started = spawn(&a, null, log, error);
+        bool started = spawn_daemon(&a, null, log, error);
         if (started)
-                describe(&a, &why_not, ret);
+                describe_failure(&a, &why_not, ret);
         close_fd(&null);
         close_fd(&log);
         return started;

@@ -116,7 +116,7 @@ static int report_end(const struct command *c, const struct query *q, int status
 }
 
 /* NULL: reported, and *ret_status is set. */
-static sqlite3_stmt *prepare(const struct command *c, struct query *q, const char *sql, int *ret_status)
+static sqlite3_stmt *prepare_statement(const struct command *c, struct query *q, const char *sql, int *ret_status)
 {
         sqlite3_stmt *statement = NULL, *more = NULL;
         const char *rest = NULL;
@@ -235,7 +235,7 @@ static int store_table(const struct command *c, struct query *q, sqlite3 *to, co
                        int *ret_exit)
 {
         char *sql = sqlite3_mprintf("SELECT * FROM \"%w\"", table);
-        sqlite3_stmt *statement = sql ? prepare(c, q, sql, ret_exit) : NULL;
+        sqlite3_stmt *statement = sql ? prepare_statement(c, q, sql, ret_exit) : NULL;
         const int status = statement ? copy_rows(to, statement, table, error) : SQLITE_ERROR;
 
         (void)sqlite3_finalize(statement);
@@ -305,7 +305,7 @@ int query_answer(const struct command *c, struct query *q, const char *sql, cons
         struct error error = { .text = "" };
         struct out_file out;
         int exit_status;
-        sqlite3_stmt *statement = prepare(c, q, sql, &exit_status);
+        sqlite3_stmt *statement = prepare_statement(c, q, sql, &exit_status);
 
         if (!statement)
                 return exit_status;

@@ -4,7 +4,7 @@
  * The terminal's picture is the console's chart (client/console/draw/chart.h), SVG is that of `heapwatch report`
  * (client/report/plot.h): both have axes of their own. A picture of values below 0 exists in the terminal alone.
  */
-#include "client/query/chart.h"
+#include "client/query/answer.h"
 
 #include <errno.h>
 #include <langinfo.h>
@@ -151,20 +151,20 @@ static const char *find_unit(sqlite3_stmt *row, int text)
         return query_unit_of(sqlite3_column_name(row, text == 1 ? 2 : 1));
 }
 
-static int refuse(struct error *error, const char *why)
+static int refuse_chart(struct error *error, const char *why)
 {
         (void)error_set(error, "%s", why);
         return SQLITE_MISMATCH;
 }
 
-static int gather(struct rows *r, sqlite3_stmt *statement, enum query_chart chart, struct error *error)
+static int gather_rows(struct rows *r, sqlite3_stmt *statement, enum query_chart chart, struct error *error)
 {
         int status, text = -1;
         bool is_first = true;
 
         *r = (struct rows){ .unit = "" };
         if (sqlite3_column_count(statement) < 2)
-                return refuse(error, "a chart needs two columns: a time, or a name for bars, and a number");
+                return refuse_chart(error, "a chart needs two columns: a time, or a name for bars, and a number");
         while ((status = sqlite3_step(statement)) == SQLITE_ROW) {
                 if (is_first) {
                         const int type = sqlite3_column_type(statement, 0);
@@ -173,23 +173,23 @@ static int gather(struct rows *r, sqlite3_stmt *statement, enum query_chart char
                         r->is_time =
                                 type != SQLITE_TEXT && !strcmp(query_unit_of(sqlite3_column_name(statement, 0)), "s");
                         if (text == 1 && sqlite3_column_count(statement) < 3)
-                                return refuse(error, "a chart needs a column of numbers");
+                                return refuse_chart(error, "a chart needs a column of numbers");
                         r->unit = find_unit(statement, text);
                         is_first = false;
                 }
                 if (!r->is_time && chart != QUERY_BAR)
-                        return refuse(error,
-                                      "a chart of lines or areas needs a time as its first column, such as "
-                                      "bucket(time, '1 s') AS time; --chart bar takes names");
+                        return refuse_chart(error,
+                                            "a chart of lines or areas needs a time as its first column, such as "
+                                            "bucket(time, '1 s') AS time; --chart bar takes names");
                 if (r->is_time && sqlite3_column_double(statement, 0) < 0)
-                        return refuse(error, "a time of a chart is below 0");
+                        return refuse_chart(error, "a time of a chart is below 0");
                 if (r->n >= CELLS_MAX)
-                        return refuse(error, "too many rows for a chart: use fewer, by bucket() and GROUP BY");
+                        return refuse_chart(error, "too many rows for a chart: use fewer, by bucket() and GROUP BY");
                 if (!add_row(r, statement, text))
                         return SQLITE_NOMEM;
         }
         if (status == SQLITE_DONE && r->n == 0)
-                return refuse(error, "no row has a number that could be drawn");
+                return refuse_chart(error, "no row has a number that could be drawn");
         return status;
 }
 
@@ -350,7 +350,7 @@ static void draw_names(FILE *to, const struct rows *r, unsigned columns)
 int query_chart_draw(FILE *to, sqlite3_stmt *statement, enum query_chart chart, unsigned columns, struct error *error)
 {
         struct rows r;
-        int status = gather(&r, statement, chart, error);
+        int status = gather_rows(&r, statement, chart, error);
 
         columns = columns ? columns : WIDTH;
         if (status == SQLITE_DONE && r.is_time) {
@@ -437,13 +437,14 @@ static int write_plot(FILE *to, struct rows *r, enum query_chart kind, const cha
                 if (r->cells[i].y < 0) {
                         free(c);
                         free(data);
-                        return refuse(error, "a chart as SVG has no place for values below 0; one in the terminal has");
+                        return refuse_chart(error,
+                                            "a chart as SVG has no place for values below 0; one in the terminal has");
                 }
                 greatest = fmax(greatest, r->cells[i].y);
         }
         bool good = c && data && set_times(c, r);
         if (good && c->n_columns > PLOT_COLUMNS) {
-                status = refuse(error, "too many times for a chart as SVG: use fewer, by bucket() and GROUP BY");
+                status = refuse_chart(error, "too many times for a chart as SVG: use fewer, by bucket() and GROUP BY");
                 good = false;
         }
         if (good) {
@@ -476,10 +477,10 @@ int query_chart_write_svg(FILE *to, sqlite3_stmt *statement, enum query_chart ch
                           struct error *error)
 {
         struct rows r;
-        int status = gather(&r, statement, chart, error);
+        int status = gather_rows(&r, statement, chart, error);
 
         if (status == SQLITE_DONE && !r.is_time)
-                status = refuse(error, "a chart as SVG needs a time as its first column");
+                status = refuse_chart(error, "a chart as SVG needs a time as its first column");
         if (status == SQLITE_DONE) {
                 ARRAY_SORT(r.cells, r.n, compare_cells);
                 status = keep_lines(&r, PLOT_BANDS) ? write_plot(to, &r, chart, title, error) : SQLITE_NOMEM;

@@ -3,7 +3,7 @@
  * print.c - DESIGN: formats for programs are printed row by row. A table for people needs the width of its columns
  * first, so its rows are kept; where it is wider than the terminal, its widest columns of text are cut, never a number.
  */
-#include "client/query/print.h"
+#include "client/query/answer.h"
 
 #include <math.h>
 #include <stdbool.h>

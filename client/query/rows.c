@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "client/query/rows.h"
+#include "client/query/tables.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -53,7 +53,7 @@ static int by_size(const void *a, const void *b)
 }
 
 /* Bands by integrated size, largest first, as eventlog2html chooses them. NULL: out of memory. */
-static struct ranked *rank(const struct grid *g, size_t *ret_n)
+static struct ranked *rank_bands(const struct grid *g, size_t *ret_n)
 {
         struct ranked *list = calloc((size_t)g->n_bands + 1, sizeof(*list));
 
@@ -152,7 +152,7 @@ static void put_band(struct writer *w, const struct world_target *t, const struc
         json_close(w->to, '}');
 }
 
-static size_t clamp(size_t value, size_t least, size_t most)
+static size_t clamp_size(size_t value, size_t least, size_t most)
 {
         return value < least ? least : value > most ? most : value;
 }
@@ -160,12 +160,12 @@ static size_t clamp(size_t value, size_t least, size_t most)
 static void put_bands(struct writer *w, const struct world_target *t, struct grid *g, struct tally *tally)
 {
         size_t n = 0, first, columns, ration = BANDS_NUMBERS / w->logs, grid = 0;
-        struct ranked *order = rank(g, &n);
+        struct ranked *order = rank_bands(g, &n);
 
         first = !w->report->options->bands || w->report->options->bands > n ? n : w->report->options->bands;
         tally->bands = n;
         if (first)
-                grid_limit(g, clamp(ration / (COLUMNS * first), 16, FINE_MOST));
+                grid_limit(g, clamp_size(ration / (COLUMNS * first), 16, FINE_MOST));
         if (n) {
                 grid = put_grid(w, g);
                 put_total(w, t, g, grid);
@@ -175,7 +175,7 @@ static void put_bands(struct writer *w, const struct world_target *t, struct gri
         ration = OTHERS_NUMBERS / w->logs;
         columns = g->columns.n;
         if (first < n)
-                grid_limit(g, clamp(ration / (COLUMNS * (n - first)), 16, COARSE_MOST));
+                grid_limit(g, clamp_size(ration / (COLUMNS * (n - first)), 16, COARSE_MOST));
         if (first < n && g->columns.n != columns) {
                 grid = put_grid(w, g);
                 put_total(w, t, g, grid);
@@ -376,7 +376,7 @@ static void put_diff(struct json_out *j, const struct report *r)
         document_done(&d);
 }
 
-void compose(struct json_out *j, const struct report *r)
+void compose_report(struct json_out *j, const struct report *r)
 {
         static const struct detail all = { .all = true };
         size_t logs = world_targets(r->state->world);

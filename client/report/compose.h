@@ -31,6 +31,6 @@ struct report {
         bool watched; /* targets of a daemon: what it remembers of them was recalled */
 };
 
-void compose(struct json_out *j, const struct report *r);
+void compose_report(struct json_out *j, const struct report *r);
 
 #endif

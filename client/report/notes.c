@@ -80,7 +80,7 @@ static int count_dropped(struct report_notes *n, const Hw__Update *u)
         return 0;
 }
 
-static int keep(struct report_notes *n, const Hw__Update *u, const Hw__Note *note)
+static int keep_note(struct report_notes *n, const Hw__Update *u, const Hw__Note *note)
 {
         struct share *share = note->what == HW__NOTE__WHAT__WHAT_MESSAGE ? &n->messages : &n->others;
         struct kept *k;
@@ -112,7 +112,7 @@ int report_notes_add(struct report_notes *n, const Hw__Update *u)
         if (u->body_case != HW__UPDATE__BODY_NOTES || !u->target)
                 return 0;
         for (size_t i = 0; i < u->notes->n_notes; i++) {
-                if (keep(n, u, u->notes->notes[i]) < 0)
+                if (keep_note(n, u, u->notes->notes[i]) < 0)
                         return -ENOMEM;
         }
         return 0;

@@ -51,7 +51,7 @@ static int by_name(const void *a, const void *b)
 }
 
 /* Standard deviation over all censuses: those without the band count as 0. */
-static double deviation(const struct spool_band *b, uint64_t censuses)
+static double band_deviation(const struct spool_band *b, uint64_t censuses)
 {
         double mean = b->sum / (double)censuses, square = b->squares / (double)censuses - mean * mean;
 
@@ -143,9 +143,9 @@ static int choose_bands(struct plot_chart *c, const struct plot_data *d, const s
                         continue;
                 all += b->sum;
                 const char *label = label_of(t, b->id);
-                list[n++] =
-                        (struct candidate){ b, label, o->sort == SORT_STDDEV ? deviation(b, d->spool.n_rows) : b->sum,
-                                            place_in(order, label) };
+                list[n++] = (struct candidate){ b, label,
+                                                o->sort == SORT_STDDEV ? band_deviation(b, d->spool.n_rows) : b->sum,
+                                                place_in(order, label) };
         }
         qsort(list, n, sizeof(*list), by_weight);
         for (size_t i = 0; i < n && kept < o->bands && kept < PLOT_BANDS; i++)

@@ -39,7 +39,7 @@ static double text_width(cairo_t *cr, const char *text)
 }
 
 /* Copies as valid UTF-8 without control characters, cut to a width. */
-static void fit(cairo_t *cr, char *out, size_t size, const char *text, double width)
+static void fit_text(cairo_t *cr, char *out, size_t size, const char *text, double width)
 {
         size_t n = hw_utf8_clean(out, size - 4, text, strlen(text));
 
@@ -64,7 +64,7 @@ static void put_text(struct plot_picture *p, cairo_t *cr, const char *text, doub
         char fitted[512];
         cairo_font_extents_t f;
 
-        fit(cr, fitted, sizeof(fitted), text, width);
+        fit_text(cr, fitted, sizeof(fitted), text, width);
         if (!fitted[0])
                 return;
         double taken = text_width(cr, fitted);

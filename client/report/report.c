@@ -56,7 +56,7 @@ static bool all_there(const struct feed *feed, const struct world *world, const 
         return true;
 }
 
-static bool remember(const struct feed *feed, struct world *world)
+static bool remember_history(const struct feed *feed, struct world *world)
 {
         struct recall *recall = recall_new(feed_requester(feed));
         size_t missing = recall ? recall_all(recall, world) : 0;
@@ -76,7 +76,7 @@ static bool remember(const struct feed *feed, struct world *world)
 /* After their snapshot: adds the past of these targets. False after printing which is not there, or what is missing. */
 static bool watched_complete(struct feed *feed, struct world *world, const struct text_list *targets)
 {
-        return all_there(feed, world, targets) && remember(feed, world);
+        return all_there(feed, world, targets) && remember_history(feed, world);
 }
 
 /* ------------------------------------------------------------------ report */
@@ -337,7 +337,7 @@ static int check_page(struct reporter *r)
         return command_error(&command_report, "%s, or use --format json", PAGE_MISSING);
 }
 
-static int check(void *filled)
+static int check_request(void *filled)
 {
         struct reporter *r = filled;
 
@@ -378,7 +378,7 @@ static int apply_update(void *ctx, size_t daemon, const Hw__Update *u)
         return status;
 }
 
-static void reset(void *ctx, size_t daemon)
+static void reset_reporter(void *ctx, size_t daemon)
 {
         world_reset(((struct reporter *)ctx)->world, daemon);
 }
@@ -386,7 +386,7 @@ static void reset(void *ctx, size_t daemon)
 /* Reads all that was selected. False after printing a message, or when a signal came. */
 static bool read_all(struct reporter *r)
 {
-        const struct gatherer g = { &command_report, apply_update, reset, r, &r->progress };
+        const struct gatherer g = { &command_report, apply_update, reset_reporter, r, &r->progress };
 
         if (gather(r->feed, &g) == GATHERED_FAILED || (r->pair && pair_end(r->pair) < 0))
                 return false;
@@ -394,7 +394,7 @@ static bool read_all(struct reporter *r)
 }
 
 /* What a reader of the report should know before opening it. */
-static void warn(const struct reporter *r)
+static void warn_of_losses(const struct reporter *r)
 {
         char text[HW_NUMBER_MAX];
 
@@ -462,7 +462,7 @@ static int write_page(const struct reporter *r, FILE *to)
 
         document_open(&d);
         if (d.to)
-                compose(&(struct json_out){ .to = d.to }, &report);
+                compose_report(&(struct json_out){ .to = d.to }, &report);
         if (document_close(&d)) {
                 status = 0;
                 if (!strcmp(r->format, "json"))
@@ -557,7 +557,7 @@ static int write_file(const struct reporter *r, const char *name)
         return status < 0 ? status : out_file_close(&file, write_all(r, file.to));
 }
 
-static int deliver(struct reporter *r)
+static int deliver_report(struct reporter *r)
 {
         char *name = out_name(r), text[HW_NUMBER_MAX];
         struct stat st;
@@ -565,7 +565,7 @@ static int deliver(struct reporter *r)
 
         if (!name)
                 return EXIT_USAGE;
-        warn(r);
+        warn_of_losses(r);
         status = strcmp(name, "-") ? write_file(r, name) : write_all(r, stdout);
         if (status == -EPIPE && !strcmp(name, "-"))
                 status = EXIT_OK; /* the reader of the pipe has exited */
@@ -591,7 +591,7 @@ static bool may_write(const struct reporter *r)
 }
 
 /* What is filled while reading. False: out of memory, or no room for what a picture keeps on disk. */
-static bool prepare(struct reporter *r)
+static bool prepare_reporter(struct reporter *r)
 {
         static const struct history_options past = {
                 .points = HISTORY_POINTS, .columns = HISTORY_COLUMNS, .cells = HISTORY_CELLS, .collections = true
@@ -610,7 +610,7 @@ static bool prepare(struct reporter *r)
         return status == 0;
 }
 
-static void finish(struct reporter *r)
+static void finish_reporter(struct reporter *r)
 {
         feed_close(&r->feed);
         report_notes_destroy(&r->notes);
@@ -624,12 +624,12 @@ static void finish(struct reporter *r)
         world_destroy(&r->world);
 }
 
-static int report(struct reporter *r)
+static int make_report(struct reporter *r)
 {
         struct error error;
         int status = EXIT_USAGE;
 
-        if (may_write(r) && prepare(r)) {
+        if (may_write(r) && prepare_reporter(r)) {
                 if (r->from.files.n)
                         progress_begin(&r->progress, command_report.name, r->from.files.items, r->from.files.n);
                 r->from.wish.ends_alone = true; /* samples carry their times */
@@ -643,17 +643,17 @@ static int report(struct reporter *r)
                                 add_inspected(r, &r->heaps, INSPECTING_HELD, "heap");
                         if (r->with_threads)
                                 add_inspected(r, &r->threads, INSPECTING_THREADS, "threads");
-                        status = deliver(r);
+                        status = deliver_report(r);
                 }
         }
-        finish(r);
+        finish_reporter(r);
         return status;
 }
 
-static int run(void *filled)
+static int run_report(void *filled)
 {
         signals_catch();
-        int status = report(filled);
+        int status = make_report(filled);
         signals_die();
         return status;
 }
@@ -690,6 +690,6 @@ const struct command command_report = {
                 },
         .size = sizeof(struct reporter),
         .defaults = &(const struct reporter){ .bands = NOT_GIVEN, .plot = { .threshold = -1, .theme = -1 } },
-        .check = check,
-        .run = run,
+        .check = check_request,
+        .run = run_report,
 };

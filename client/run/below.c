@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "client/run/below.h"
+#include "client/run/session.h"
 
 #include <ctype.h>
 #include <dirent.h>

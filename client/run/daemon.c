@@ -101,7 +101,7 @@ static void on_status(void *ctx, const Hw__Reply *reply)
                 *(bool *)ctx = true;
 }
 
-static bool answers(const struct daemon_link *link)
+static bool is_answering(const struct daemon_link *link)
 {
         bool yes = false;
 
@@ -124,7 +124,7 @@ enum daemon_outcome daemon_ensure(const struct daemon_link *link, int start_ms, 
                 waited += START_STEP_MS;
         }
         if (daemon_reachable(link)) {
-                if (answers(link))
+                if (is_answering(link))
                         return DAEMON_OK;
                 return SILENT(error, "a daemon listens on %s but does not answer", link->request);
         }
@@ -132,7 +132,7 @@ enum daemon_outcome daemon_ensure(const struct daemon_link *link, int start_ms, 
                 return DAEMON_REFUSES;
         memcpy(ret_started, started.text, OWN_DAEMON_TEXT);
         for (; waited < start_ms; waited += START_STEP_MS) {
-                if (daemon_reachable(link) && answers(link))
+                if (daemon_reachable(link) && is_answering(link))
                         return DAEMON_OK;
                 (void)poll(NULL, 0, START_STEP_MS);
         }
@@ -260,7 +260,7 @@ static void on_status_of(void *ctx, const Hw__Reply *reply)
                 match_target(ctx, reply->status->targets[i]);
 }
 
-static int search(const struct daemon_link *link, struct search *q)
+static int search_daemon(const struct daemon_link *link, struct search *q)
 {
         return send_request(link, hw_request_new(HW__REQUEST__WHAT_STATUS), on_status_of, q);
 }
@@ -269,20 +269,20 @@ bool daemon_has(const struct daemon_link *link, const char *name)
 {
         struct search q = { .name = name };
 
-        return daemon_reachable(link) && search(link, &q) == 0 && q.taken;
+        return daemon_reachable(link) && search_daemon(link, &q) == 0 && q.taken;
 }
 
 pid_t daemon_process_of(const struct daemon_link *link, const char *name)
 {
         struct search q = { .name = name };
 
-        return daemon_reachable(link) && search(link, &q) == 0 ? q.process : 0;
+        return daemon_reachable(link) && search_daemon(link, &q) == 0 ? q.process : 0;
 }
 
 bool daemon_find(const struct daemon_link *link, const char *uri_end, struct daemon_target *ret)
 {
         *ret = (struct daemon_target){ .has_run = false };
-        return daemon_reachable(link) && search(link, &(struct search){ .uri_end = uri_end, .found = ret }) == 0;
+        return daemon_reachable(link) && search_daemon(link, &(struct search){ .uri_end = uri_end, .found = ret }) == 0;
 }
 
 /* An addition whose answer did not come in time may have been made all the same: so nothing is added without asking. */
@@ -299,7 +299,7 @@ enum daemon_outcome daemon_add(const struct daemon_link *link, const char *name,
         for (int i = 2; again && i <= NAMES_MAX + 1; i++) {
                 struct search q = { .name = candidate, .uri_end = uri, .found = &there };
 
-                if ((r = search(link, &q)) < 0 || there.name[0])
+                if ((r = search_daemon(link, &q)) < 0 || there.name[0])
                         break;
                 if (exact || !q.taken || q.over) {
                         r = add_once(link, candidate, uri, wish, &a);

@@ -42,7 +42,7 @@ struct look {
         pid_t found;
 };
 
-static bool has(const struct follow *f, pid_t pid)
+static bool has_process(const struct follow *f, pid_t pid)
 {
         for (unsigned i = 0; i < f->count; i++)
                 if (f->seen[i] == pid)
@@ -50,10 +50,10 @@ static bool has(const struct follow *f, pid_t pid)
         return false;
 }
 
-static void see(void *ctx, pid_t pid)
+static void see_process(void *ctx, pid_t pid)
 {
         struct look *l = ctx;
-        bool known = has(l->f, pid);
+        bool known = has_process(l->f, pid);
 
         if (l->now.count == FOLLOW_AT_ONCE || (!known && l->found != 0))
                 return; /* one at a time */
@@ -66,7 +66,7 @@ pid_t follow_next(struct follow *f, const char *socket)
 {
         struct look l = { .f = f };
 
-        each_socket(socket, see, &l);
+        each_socket(socket, see_process, &l);
         *f = l.now;
         return l.found;
 }
@@ -133,7 +133,7 @@ enum follow_unserved follow_unserved(const struct follow *f, const char *socket)
         DIR *d = opendir("/proc");
         while (d && most != UNSERVED_RUNS && (e = readdir(d)) != NULL) {
                 const long pid = strtol(e->d_name, NULL, 10);
-                const bool known = pid == owner || has(f, (pid_t)pid);
+                const bool known = pid == owner || has_process(f, (pid_t)pid);
                 if (pid <= 0 || !has_claim(pid, &claim, known))
                         continue;
                 if (known)
@@ -162,7 +162,7 @@ bool follow_add(const struct daemon_link *link, const char *socket, pid_t pid, c
         return false;
 }
 
-static void clean(void *ctx, pid_t pid)
+static void clean_process(void *ctx, pid_t pid)
 {
         const char *socket = ctx;
         char path[400];
@@ -175,5 +175,5 @@ static void clean(void *ctx, pid_t pid)
 
 void follow_clean(const char *socket)
 {
-        each_socket(socket, clean, (void *)(size_t)socket);
+        each_socket(socket, clean_process, (void *)(size_t)socket);
 }

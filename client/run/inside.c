@@ -42,7 +42,7 @@ bool inside_makes_profile(const char *kind)
 #define LAUNCHERS "stack:cabal"
 #define TOOLS     "ghc:runghc:hsc2hs:alex:happy:hpack"
 
-static bool named(const char *path, const char *names)
+static bool is_named(const char *path, const char *names)
 {
         struct agent_settings s;
         const char *slash = strrchr(path, '/');
@@ -53,7 +53,7 @@ static bool named(const char *path, const char *names)
 
 bool inside_skips(const char *name)
 {
-        return named(name, LAUNCHERS ":" TOOLS);
+        return is_named(name, LAUNCHERS ":" TOOLS);
 }
 
 static bool plan_settings(struct inside *in, const char *path, const char *socket, const struct inside_wish *wish,
@@ -72,7 +72,7 @@ static bool plan_settings(struct inside *in, const char *path, const char *socke
         n = snprintf(in->settings, sizeof(in->settings),
                      "socket=%s;once=1;follow=%d;skip=%s;await=%d;linger=2;classes=" CLASSES
                      ";interval=%s;%sheap=%s;%s;rts=%s%s",
-                     socket, follow, in->wrapper && !named(path, TOOLS) ? LAUNCHERS ":" TOOLS : "", follow ? 1 : 3,
+                     socket, follow, in->wrapper && !is_named(path, TOOLS) ? LAUNCHERS ":" TOOLS : "", follow ? 1 : 3,
                      interval, census_options_settings(wish->censuses, censuses, sizeof(censuses)),
                      !ours  ? "none"
                      : kind ? kind
@@ -102,8 +102,8 @@ bool inside_plan(struct inside *ret, const char *path, const char *socket, const
 
         if (!plan_preload(ret, error) || !agent_fit_check(path, &fit, error))
                 return false;
-        ret->wrapper = !fit.ghc || named(path, LAUNCHERS);
-        ret->skips = ret->wrapper && !named(path, TOOLS);
+        ret->wrapper = !fit.ghc || is_named(path, LAUNCHERS);
+        ret->skips = ret->wrapper && !is_named(path, TOOLS);
         char *symbols = ret->wrapper ? NULL : hidden_symbols_find(path, &fit);
         ret->obstacle = fit.ghc ? fit.obstacle : OBSTACLE_NONE;
         const bool good = (ret->wrapper || ret->obstacle == OBSTACLE_NONE) &&
@@ -117,7 +117,7 @@ bool inside_enter(const struct inside *inside)
         return setenv("LD_PRELOAD", inside->preload, 1) == 0 && setenv("HEAPWATCH_AGENT", inside->settings, 1) == 0;
 }
 
-static const char *beside(const char *socket, const char *tail)
+static const char *path_beside(const char *socket, const char *tail)
 {
         static char path[512];
 
@@ -127,7 +127,7 @@ static const char *beside(const char *socket, const char *tail)
 
 const char *inside_claim(const char *socket)
 {
-        return beside(socket, INSIDE_CLAIM);
+        return path_beside(socket, INSIDE_CLAIM);
 }
 
 bool inside_claimed(const char *socket)
@@ -179,5 +179,5 @@ void inside_clean(const char *socket)
 {
         (void)unlink(socket);
         (void)unlink(inside_claim(socket));
-        (void)unlink(beside(socket, ".hp"));
+        (void)unlink(path_beside(socket, ".hp"));
 }

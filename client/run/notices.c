@@ -5,7 +5,7 @@
  * poll(2) promises room for PIPE_BUF bytes in a pipe, and no more is written at a time. For a socket there is a flag
  * with each message, and a file never waits for a reader.
  */
-#include "client/run/notices.h"
+#include "client/run/run_private.h"
 
 #include <errno.h>
 #include <fcntl.h>

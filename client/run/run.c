@@ -81,7 +81,7 @@ static const struct option options[] = {
         OPTIONS_END,
 };
 
-static int check(void *filled)
+static int check_request(void *filled)
 {
         struct run_options *o = filled;
         const char *kind = o->heap_profile;
@@ -159,7 +159,7 @@ static bool make_directory(struct program_run *r)
 }
 
 /* The daemon, which may be started for this run: what it keeps is said. */
-static enum daemon_outcome ensure(struct program_run *r, const struct daemon_link *link, struct error *error)
+static enum daemon_outcome ensure_daemon(struct program_run *r, const struct daemon_link *link, struct error *error)
 {
         char started[OWN_DAEMON_TEXT];
         enum daemon_outcome outcome = daemon_ensure(link, WAIT_MS, started, error);
@@ -180,7 +180,7 @@ static enum daemon_outcome add_target(struct program_run *r, struct error *error
         daemon_name_of(r->path, name);
         if (r->o.name)
                 snprintf(name, sizeof(name), "%s", r->o.name);
-        outcome = ensure(r, &impatient, error);
+        outcome = ensure_daemon(r, &impatient, error);
         r->daemon_started_ns =
                 daemon_started_ns(&impatient); /* before: if the next one takes its place meanwhile, that shows later */
         if (outcome == DAEMON_OK)
@@ -200,7 +200,7 @@ static enum daemon_outcome find_daemon(struct program_run *r, struct error *erro
                 snprintf(r->target, sizeof(r->target), "%s", r->o.name);
         else
                 daemon_name_of(r->path, r->target);
-        return ensure(r, &impatient, error);
+        return ensure_daemon(r, &impatient, error);
 }
 
 /* The program is not held up by a daemon that is slow to answer: it is watched from the moment that it does. */
@@ -253,7 +253,7 @@ static bool find_program(struct program_run *r)
 }
 
 /* Everything before the program starts. False: it runs unwatched, and the reason was reported. */
-static bool prepare(struct program_run *r)
+static bool prepare_run(struct program_run *r)
 {
         struct error error = { "" };
         struct agent_fit fit;
@@ -280,7 +280,7 @@ static bool prepare(struct program_run *r)
 
 /* ---------------------------------------------------------------- the run */
 
-static void release(struct program_run *r)
+static void release_run(struct program_run *r)
 {
         if (r->watched && !r->late && !r->ran)
                 (void)daemon_remove(&r->link, r->target);
@@ -294,7 +294,7 @@ static void release(struct program_run *r)
         close_fd(&r->life);
 }
 
-static int start(struct program_run *r)
+static int start_program(struct program_run *r)
 {
         struct session_result result;
 
@@ -326,17 +326,17 @@ static int run_unwatched(const struct program_run *r)
         return command_error(&command_run, "cannot start %s: %s", r->path, strerror(errno));
 }
 
-static int run(void *filled)
+static int run_program(void *filled)
 {
         struct program_run r = { .o = *(const struct run_options *)filled, .output_fd = -1, .life = -1 };
 
         if (!find_program(&r))
                 return EXIT_USAGE;
         notices_open(&r.notices);
-        bool watched = prepare(&r);
-        int status = watched ? start(&r) : 0;
+        bool watched = prepare_run(&r);
+        int status = watched ? start_program(&r) : 0;
 
-        release(&r);
+        release_run(&r);
         notices_close(&r.notices, r.ran ? READ_MS : 0);
         if (r.mistaken)
                 return EXIT_USAGE;
@@ -376,6 +376,6 @@ const struct command command_run = {
                 },
         .size = sizeof(struct run_options),
         .defaults = &(const struct run_options){ .extra = "", .end_hung_ns = UINT64_MAX },
-        .check = check,
-        .run = run,
+        .check = check_request,
+        .run = run_program,
 };

@@ -300,7 +300,7 @@ static void on_answer(struct session *s)
 }
 
 /* In a child, because requests wait: a program that the watched one has started. False: there is none. */
-static bool follow(struct session *s)
+static bool follow_children(struct session *s)
 {
         pid_t pid = follow_next(&s->follow, s->r->agent);
 
@@ -312,7 +312,7 @@ static bool follow(struct session *s)
         _exit(follow_add(&s->r->link, s->r->agent, pid, &s->r->o.wish) ? 0 : 1);
 }
 
-static void reap(struct session *s)
+static void reap_children(struct session *s)
 {
         int status;
         pid_t pid;
@@ -348,7 +348,7 @@ static void on_signals(struct session *s)
 
         while (read(s->signals, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
                 if (info.ssi_signo == SIGCHLD)
-                        reap(s);
+                        reap_children(s);
                 else
                         pass_on(s, &info);
         }
@@ -514,7 +514,7 @@ static void program_ended(struct session *s)
         }
 }
 
-static void turn(struct session *s)
+static void run_turn(struct session *s)
 {
         struct pollfd fds[2] = { { s->signals, POLLIN, 0 }, notices_pollfd(&s->r->notices) };
         bool ran = s->program > 0, had_screen = s->screen > 0;
@@ -525,7 +525,7 @@ static void turn(struct session *s)
         if (poll(fds, 2, searches && s->r->unnamed ? CLAIM_MS : soon ? FOLLOW_MS : TICK_MS) < 0)
                 return; /* EINTR */
         if (is_followed(s))
-                (void)follow(s);
+                (void)follow_children(s);
         if (fds[1].revents)
                 notices_write(&s->r->notices);
         if (fds[0].revents != 0)
@@ -551,7 +551,7 @@ static void follow_forked(struct session *s)
 
         while ((unserved = follow_unserved(&s->follow, s->r->agent)) != UNSERVED_NONE) {
                 now_ms = clock_mono_ms();
-                while (follow(s))
+                while (follow_children(s))
                         unserved = UNSERVED_RUNS;
                 if (unserved == UNSERVED_RUNS)
                         ran_ms = now_ms;
@@ -564,12 +564,12 @@ static void follow_forked(struct session *s)
         }
 }
 
-static void loop(struct session *s)
+static void run_loop(struct session *s)
 {
         uint64_t tick = clock_mono_ms();
 
         while (going_on(s)) {
-                turn(s);
+                run_turn(s);
                 uint64_t now = clock_mono_ms();
                 if (s->program == 0 || now - tick < TICK_MS)
                         continue;
@@ -605,7 +605,7 @@ int session_run(struct program_run *run, struct session_result *ret_result)
                         add_target(&s, clock_mono_ms());
                 if (!run->o.no_top && !s.late)
                         start_screen(&s);
-                loop(&s);
+                run_loop(&s);
                 if (s.adder.pid > 0) {
                         (void)child_wait(s.adder.pid); /* bounded by its own request timeout */
                         on_answer(&s);

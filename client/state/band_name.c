@@ -35,7 +35,7 @@ struct package_label package_label(const char *label)
 
 /* --------------------------------------------------------------------- names */
 
-static void put(struct band_name *n, const char *before, const char *text)
+static void put_text(struct band_name *n, const char *before, const char *text)
 {
         if (!text || !text[0])
                 return;
@@ -51,7 +51,7 @@ static void put_n(struct band_name *n, const char *text, size_t size)
                 size = sizeof(copy) - 1;
         memcpy(copy, text, size);
         copy[size] = '\0';
-        put(n, "", copy);
+        put_text(n, "", copy);
 }
 
 static void put_centre(struct band_name *n, const Hw__CostCentre *c)
@@ -60,11 +60,11 @@ static void put_centre(struct band_name *n, const Hw__CostCentre *c)
 
         if (!c->label) {
                 (void)snprintf(id, sizeof(id), "cc#%u", c->id);
-                put(n, "/", id);
+                put_text(n, "/", id);
                 return;
         }
-        put(n, "/", c->module ? c->module : "?");
-        put(n, ".", c->label);
+        put_text(n, "/", c->module ? c->module : "?");
+        put_text(n, ".", c->label);
 }
 
 static void put_label(struct band_name *n, const char *label)
@@ -73,9 +73,9 @@ static void put_label(struct band_name *n, const char *label)
 
         if (is.package) {
                 put_n(n, label, is.package);
-                put(n, "", ":");
+                put_text(n, "", ":");
         }
-        put(n, "", is.rest);
+        put_text(n, "", is.rest);
 }
 
 static bool cut_end(const char *symbol, size_t *end, const char *what)
@@ -134,12 +134,13 @@ static void put_table(struct band_name *n, const Hw__InfoTable *table)
                 return;
         }
         if (table->label && table->label[0])
-                put(n, "", table->label);
+                put_text(n, "", table->label);
         else if (table->name)
                 put_n(n, table->name, stable_length(table->name));
-        put(n, " ", table->module);
-        put(n, " ", table->source && strcmp(table->source, ":") != 0 && !is_from_symbol(table) ? table->source : NULL);
-        put(n, " ", table->type);
+        put_text(n, " ", table->module);
+        put_text(n, " ",
+                 table->source && strcmp(table->source, ":") != 0 && !is_from_symbol(table) ? table->source : NULL);
+        put_text(n, " ", table->type);
 }
 
 static bool is_address(const char *label)
@@ -158,12 +159,12 @@ static void put_band(struct band_name *n, const Hw__Band *band)
         if (table) {
                 put_table(n, table);
         } else if (band->has_key && is_address(band->label)) {
-                put(n, "", UNNAMED);
+                put_text(n, "", UNNAMED);
         } else {
                 put_label(n, band->label);
         }
         if (!n->used)
-                put(n, "", "(no label)");
+                put_text(n, "", "(no label)");
 }
 
 void band_name(struct band_name *ret, const Hw__Band *band)
@@ -178,7 +179,7 @@ void centre_name(struct band_name *ret, const Hw__CostCentre *centre)
         if (centre)
                 put_centre(ret, centre);
         else
-                put(ret, "", "MAIN");
+                put_text(ret, "", "MAIN");
 }
 
 /* -------------------------------------------------------------------- places */

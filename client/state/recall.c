@@ -92,7 +92,7 @@ static struct query *in_state(struct recall *r, int state)
         return NULL;
 }
 
-static bool same(const struct query *q, const struct query *other)
+static bool is_same_query(const struct query *q, const struct query *other)
 {
         return q->state != FREE && q->daemon == other->daemon && q->run == other->run && q->series == other->series &&
                q->band == other->band && q->age == other->age && !strcmp(q->target, other->target);
@@ -107,13 +107,13 @@ static bool is_old(const struct query *q, uint64_t now_ns)
 }
 
 /* A place for a new query, or for one that is to be sent again; NULL: not now. */
-static struct query *place(struct recall *r, const struct query *wanted)
+static struct query *find_place(struct recall *r, const struct query *wanted)
 {
         struct query *q;
 
         for (size_t i = 0; i < QUERIES; i++) {
                 q = &r->queries[i];
-                if (same(q, wanted))
+                if (is_same_query(q, wanted))
                         return is_old(q, wanted->asked_ns) ? q : NULL;
         }
         q = in_state(r, FREE);
@@ -142,7 +142,7 @@ static int send_request(struct recall *r, struct query *q)
 
 static void start_query(struct recall *r, const struct query *wanted)
 {
-        struct query *q = place(r, wanted);
+        struct query *q = find_place(r, wanted);
 
         if (!q)
                 return;
@@ -217,7 +217,7 @@ bool recall_collect(struct recall *r, struct world *world)
 
 /* ------------------------------------------------------------ all at once */
 
-static void settle(struct recall *r, struct world *world)
+static void settle_recall(struct recall *r, struct world *world)
 {
         recall_wait(r, PORTION_MS);
         (void)recall_collect(r, world);
@@ -230,18 +230,18 @@ static void recall_target(struct recall *r, struct world *world, size_t index)
 
         for (int i = 1; i < WORLD_SERIES; i++)
                 recall_request(r, world_target(world, index), (Hw__Series)i, 0);
-        settle(r, world);
+        settle_recall(r, world);
         for (uint32_t i = 0; i < world_target(world, index)->n_bands; i++) {
                 const struct world_target *t = world_target(world, index);
 
                 if (t->bands[i])
                         recall_request(r, t, HW__SERIES__SERIES_NONE, t->bands[i]->id);
                 if (t->bands[i] && ++asked % PORTION == 0)
-                        settle(r, world);
+                        settle_recall(r, world);
         }
         if (asked)
                 recall_request(r, world_target(world, index), HW__SERIES__SERIES_NONE, 0);
-        settle(r, world);
+        settle_recall(r, world);
 }
 
 size_t recall_all(struct recall *r, struct world *world)

@@ -97,7 +97,7 @@ int world_target_order(const struct world_target *t, const char *name, size_t da
 }
 
 /* Where the target is or would have to be. */
-static uint32_t position(const struct world *w, const char *name, size_t daemon, bool *ret_found)
+static uint32_t find_position(const struct world *w, const char *name, size_t daemon, bool *ret_found)
 {
         uint32_t low = 0, high = w->n_targets;
 
@@ -125,7 +125,7 @@ static void remove_at(struct world *w, uint32_t at)
         memmove(&w->targets[at], &w->targets[at + 1], (w->n_targets - at) * sizeof(*w->targets));
 }
 
-static size_t share(size_t all, size_t n, size_t least)
+static size_t share_of(size_t all, size_t n, size_t least)
 {
         return all / n > least ? all / n : least;
 }
@@ -135,10 +135,10 @@ static struct history_options share_of_past(const struct world *w)
 {
         struct history_options o = w->past;
         size_t n = w->n_targets ? w->n_targets : 1,
-               points = share(WORLD_PAST_POINTS, n * WORLD_SERIES, WORLD_PAST_LEAST);
+               points = share_of(WORLD_PAST_POINTS, n * WORLD_SERIES, WORLD_PAST_LEAST);
 
         o.points = o.points < points ? o.points : points;
-        o.cells = share(o.cells, n, WORLD_CELLS_LEAST);
+        o.cells = share_of(o.cells, n, WORLD_CELLS_LEAST);
         return o;
 }
 
@@ -189,7 +189,7 @@ const struct world_target *world_target(const struct world *w, size_t index)
 const struct world_target *world_find(const struct world *w, const char *name)
 {
         bool found;
-        uint32_t at = position(w, name, 0, &found);
+        uint32_t at = find_position(w, name, 0, &found);
 
         if (at < w->n_targets && !strcmp(w->targets[at]->t.name, name))
                 return &w->targets[at]->t;
@@ -199,7 +199,7 @@ const struct world_target *world_find(const struct world *w, const char *name)
 const struct world_target *world_find_of(const struct world *w, size_t daemon, const char *name)
 {
         bool found;
-        uint32_t at = position(w, name, daemon, &found);
+        uint32_t at = find_position(w, name, daemon, &found);
 
         return found ? &w->targets[at]->t : NULL;
 }
@@ -258,7 +258,7 @@ static struct target_state *own_target(struct world *w, uint32_t at)
 
 /* ----------------------------------------------------------------- updates */
 
-static bool lists(const Hw__DaemonState *state, const char *name)
+static bool lists_target(const Hw__DaemonState *state, const char *name)
 {
         for (size_t i = 0; i < state->n_targets; i++) {
                 if (!strcmp(state->targets[i], name))
@@ -268,12 +268,13 @@ static bool lists(const Hw__DaemonState *state, const char *name)
 }
 
 /* Drops targets that are older than the daemon's list and not in it. */
-static void prune(struct world *w, size_t daemon, const Hw__Update *u)
+static void prune_targets(struct world *w, size_t daemon, const Hw__Update *u)
 {
         for (uint32_t i = w->n_targets; i > 0; i--) {
                 const struct world_target *t = &w->targets[i - 1]->t;
 
-                if (t->daemon == daemon && t->published_wall_ns < u->published_wall_ns && !lists(u->daemon, t->name))
+                if (t->daemon == daemon && t->published_wall_ns < u->published_wall_ns &&
+                    !lists_target(u->daemon, t->name))
                         remove_at(w, i - 1);
         }
 }
@@ -282,7 +283,7 @@ static void apply_daemon(struct world *w, struct world_daemon *d, size_t daemon,
 {
         KEEP(d->state, u->daemon);
         if (!d->state->finished && d->state->n_targets > 0)
-                prune(w, daemon, u);
+                prune_targets(w, daemon, u);
 }
 
 static bool is_removal(const Hw__Update *u)
@@ -295,7 +296,7 @@ static int apply_target(struct world *w, struct world_daemon *d, size_t daemon, 
 {
         struct target_state *ts;
         bool found;
-        uint32_t at = position(w, u->target, daemon, &found);
+        uint32_t at = find_position(w, u->target, daemon, &found);
 
         if (is_removal(u)) {
                 if (found)
@@ -320,7 +321,7 @@ int world_recall(struct world *w, size_t daemon, const char *target, uint32_t ru
 {
         struct target_state *ts;
         bool found;
-        uint32_t at = position(w, target, daemon, &found);
+        uint32_t at = find_position(w, target, daemon, &found);
         int r = 0;
 
         if (found && w->targets[at]->t.run == run && w->targets[at]->history) {

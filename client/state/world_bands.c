@@ -112,7 +112,7 @@ static void apply_contents(const struct world_target *t, const Hw__Census *c)
 }
 
 /* After the rows: what each band's first and greatest value are now. */
-static void settle(struct world_band *b, const Hw__Census *c)
+static void settle_band(struct world_band *b, const Hw__Census *c)
 {
         if (b->census != c->number)
                 return;
@@ -141,7 +141,7 @@ int bands_census(struct target_state *ts, const Hw__Census *c)
         apply_contents(t, c);
         for (uint32_t i = 0; i < t->n_bands; i++) {
                 if (t->bands[i])
-                        settle(t->bands[i], c);
+                        settle_band(t->bands[i], c);
         }
         return 0;
 }
@@ -162,7 +162,7 @@ void world_bands_clear(struct target_state *ts)
         t->n_bands = ts->cap_bands = 0;
 }
 
-static bool larger(const struct world_band *a, const struct world_band *b)
+static bool is_larger(const struct world_band *a, const struct world_band *b)
 {
         return a->bytes != b->bytes ? a->bytes > b->bytes : a->id < b->id;
 }
@@ -176,10 +176,10 @@ size_t world_top_bands(const struct world_target *t, const struct world_band **b
                 const struct world_band *b = t->bands[i];
                 size_t at;
 
-                if (!b || !b->seen || (n == max && !larger(b, bands[n - 1])))
+                if (!b || !b->seen || (n == max && !is_larger(b, bands[n - 1])))
                         continue;
                 at = n < max ? n++ : max - 1;
-                for (; at > 0 && larger(b, bands[at - 1]); at--)
+                for (; at > 0 && is_larger(b, bands[at - 1]); at--)
                         bands[at] = bands[at - 1];
                 bands[at] = b;
         }

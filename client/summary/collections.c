@@ -17,7 +17,7 @@ bool collections_known(const struct summary *s)
 }
 
 /* Collections whose pause is known. */
-static uint64_t measured(const Hw__Generation *g)
+static uint64_t measured_pauses(const Hw__Generation *g)
 {
         uint64_t n = 0;
 
@@ -38,7 +38,7 @@ static void print_pause(FILE *to, bool known, double ns)
 static void print_generation(FILE *to, const Hw__Generation *g)
 {
         char count[HW_NUMBER_MAX], parallel[HW_NUMBER_MAX];
-        uint64_t n = measured(g);
+        uint64_t n = measured_pauses(g);
 
         (void)fprintf(to, "  Gen %2" PRIu32 " %9s colls, %7s par  ", g->generation,
                       hw_count_text(count, sizeof(count), g->count),
@@ -106,7 +106,7 @@ void collections_text(FILE *to, const struct summary *s)
 
 static void json_generation(struct json_out *j, const Hw__Generation *g)
 {
-        uint64_t n = measured(g);
+        uint64_t n = measured_pauses(g);
 
         json_open(j, '{');
         json_known_u64(j, "generation", true, g->generation);

@@ -56,7 +56,7 @@ static const struct update_wish wish = { .kinds = WISH(TARGET) | WISH(HEAP) | WI
                                          .no_samples = true,
                                          .ends_alone = true };
 
-static int check(void *filled)
+static int check_request(void *filled)
 {
         struct request *r = filled;
 
@@ -104,7 +104,7 @@ static void print_run(struct gathering *g, const struct summary *s)
         g->any = true;
 }
 
-static void print(struct gathering *g, bool last)
+static void print_summary(struct gathering *g, bool last)
 {
         struct summary *s = &g->summary;
 
@@ -119,7 +119,7 @@ static void print(struct gathering *g, bool last)
 
 static int begin_log(struct gathering *g, const char *target)
 {
-        print(g, true);
+        print_summary(g, true);
         world_destroy(&g->world);
         free(g->target);
         g->summary = (struct summary){ .t = NULL };
@@ -143,7 +143,7 @@ static int apply_update(struct gathering *g, const Hw__Update *u)
                 progress_show(&g->progress, g->before_bytes + g->log_bytes);
         }
         if (r == 0 && u->has_run && u->run > g->run) {
-                print(g, false);
+                print_summary(g, false);
                 g->summary = (struct summary){ .t = NULL };
                 g->run = u->run;
         }
@@ -172,7 +172,7 @@ static int read_logs(const struct request *r)
         }
         progress_end(&g.progress);
         if (status == 0 && !signals_stop())
-                print(&g, true);
+                print_summary(&g, true);
         if (event == FEED_FAILED)
                 command_error(&command_summary, "%s", feed_error(feed));
         if (status)
@@ -190,7 +190,7 @@ static int apply_live(void *ctx, size_t daemon, const Hw__Update *u)
         return world_apply(((struct gathering *)ctx)->world, daemon, u);
 }
 
-static void reset(void *ctx, size_t daemon)
+static void reset_gathering(void *ctx, size_t daemon)
 {
         world_reset(((struct gathering *)ctx)->world, daemon);
 }
@@ -226,9 +226,10 @@ static int request_targets(const struct request *r)
         int status = EXIT_USAGE;
 
         if (feed)
-                gathered = gather(feed,
-                                  &(struct gatherer){
-                                          .command = &command_summary, .take = apply_live, .reset = reset, .ctx = &g });
+                gathered = gather(feed, &(struct gatherer){ .command = &command_summary,
+                                                            .take = apply_live,
+                                                            .reset = reset_gathering,
+                                                            .ctx = &g });
         else
                 command_error(&command_summary, "%s", error.text);
         if (gathered != GATHERED_FAILED)
@@ -238,7 +239,7 @@ static int request_targets(const struct request *r)
         return status;
 }
 
-static int run(void *filled)
+static int run_summary(void *filled)
 {
         const struct request *r = filled;
 
@@ -272,7 +273,7 @@ const struct command command_summary = {
                         NULL,
                 },
         .size = sizeof(struct request),
-        .check = check,
-        .run = run,
+        .check = check_request,
+        .run = run_summary,
         .offline = true,
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "client/web/api_archive.h"
+#include "client/web/server.h"
 
 #include <event2/keyvalq_struct.h>
 #include <stdlib.h>
@@ -139,7 +139,7 @@ static bool read_archive(struct worker_job *job, struct json_out *to, struct err
         return archived_print(to, a->path, &a->query, error);
 }
 
-static bool parse(struct archive_query *q, const char *query, struct error *error)
+static bool parse_query(struct archive_query *q, const char *query, struct error *error)
 {
         struct evkeyvalq given;
         bool good;
@@ -172,7 +172,7 @@ void api_archive_answer(const struct archive_source *s, struct evhttp_request *r
 
         if (!s->path || access(s->path, F_OK) < 0)
                 answer_json(req, none, strlen(none));
-        else if (!parse(&q, query, &error))
+        else if (!parse_query(&q, query, &error))
                 answer_error(req, 400, "%s", error.text);
         else if (q.daemon >= feed_daemons(s->feed))
                 answer_error(req, 400, "there is no daemon of that number");

@@ -12,7 +12,7 @@
  * this server's own first census on, its own data is finer; a daemon's point
  * that reaches into it is left out.
  */
-#include "client/web/api_history.h"
+#include "client/web/server.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -72,7 +72,7 @@ struct job {
 };
 
 /* Takes `cost` out of a bucket that holds two seconds' worth. False: it is empty. */
-static bool afford(struct token_bucket *b, double per_s, double cost)
+static bool afford_cost(struct token_bucket *b, double per_s, double cost)
 {
         uint64_t now = clock_mono_ms();
 
@@ -167,7 +167,7 @@ static void align_band(struct place *place, const struct past *total)
 }
 
 /* Totals last, because the bands of their targets are aligned with them. */
-static void align(struct job *job)
+static void align_series(struct job *job)
 {
         if (!job->api_history->source.requester)
                 return;
@@ -243,11 +243,11 @@ static void print_answer(struct json_out *j, const struct job *job)
         json_newline(j);
 }
 
-static void finish(struct job *job)
+static void finish_job(struct job *job)
 {
         struct document d;
 
-        align(job);
+        align_series(job);
         document_open(&d);
         if (d.to)
                 print_answer(&(struct json_out){ .to = d.to }, job);
@@ -286,17 +286,17 @@ static void fill_from_history(struct place *place)
 /* ------------------------------------------------------------------ from daemons */
 
 /* This place is done: filled, or failed. */
-static void settle(struct place *place)
+static void settle_place(struct place *place)
 {
         if (--place->job->open == 0)
-                finish(place->job);
+                finish_job(place->job);
 }
 
-static void refuse(struct place *place, const char *why)
+static void refuse_place(struct place *place, const char *why)
 {
         (void)snprintf(place->refusal, sizeof(place->refusal), "%s", why);
         place->error = place->refusal;
-        settle(place);
+        settle_place(place);
 }
 
 static void on_reply(void *ctx, int status, const Hw__Reply *reply)
@@ -304,14 +304,14 @@ static void on_reply(void *ctx, int status, const Hw__Reply *reply)
         struct place *place = ctx;
 
         if (!reply) {
-                refuse(place, hw_reply_error(status));
+                refuse_place(place, hw_reply_error(status));
         } else if (reply->what_case != HW__REPLY__WHAT_HISTORY) {
-                refuse(place, reply->error ? reply->error : "an unexpected reply");
+                refuse_place(place, reply->error ? reply->error : "an unexpected reply");
         } else {
                 place->wanted->run = reply->history->has_run ? reply->history->run : place->wanted->run;
                 if (history_points_of(reply->history, &place->past) < 0)
                         place->error = "out of memory";
-                settle(place);
+                settle_place(place);
         }
 }
 
@@ -349,23 +349,23 @@ static void send_query(struct place *place)
 
         hw_request_destroy(&request);
         if (r < 0)
-                refuse(place, hw_reply_error(r));
+                refuse_place(place, hw_reply_error(r));
 }
 
-static void fill(struct place *place)
+static void fill_place(struct place *place)
 {
         if (!place->wanted->known)
-                refuse(place, "there is no target of that name");
+                refuse_place(place, "there is no target of that name");
         else if (place->job->api_history->source.requester)
                 send_query(place);
         else {
                 fill_from_history(place);
-                settle(place);
+                settle_place(place);
         }
 }
 
 /* Totals after the bands: the daemon answers in order, so a total is never of an older time than they are. */
-static void start(struct job *job)
+static void start_job(struct job *job)
 {
         if (job->api_history->source.requester)
                 add_totals(job);
@@ -379,16 +379,16 @@ static void start(struct job *job)
                         const struct wanted *w = &job->wanted[i];
 
                         if ((is_band(w) && !w->band) == totals)
-                                fill(&job->places[i]);
+                                fill_place(&job->places[i]);
                 }
         }
         if (--job->open == 0)
-                finish(job);
+                finish_job(job);
 }
 
 /* ------------------------------------------------------------------ requests */
 
-static bool parse(struct history_query *q, const char *query, struct error *error)
+static bool parse_query(struct history_query *q, const char *query, struct error *error)
 {
         struct evkeyvalq parameters;
         bool good;
@@ -417,21 +417,22 @@ void api_history_answer(struct api_history *p, struct evhttp_request *req, const
         known = cache_find(p, query);
         if (job)
                 job->query = strdup(query);
-        if (!afford(&p->requests, REQUESTS_PER_S, 1))
+        if (!afford_cost(&p->requests, REQUESTS_PER_S, 1))
                 too_fast(req);
         else if (known)
                 answer_json(req, known->text, known->size);
         else if (!q || !job || !job->query)
                 answer_error(req, 500, "%s", error.text);
-        else if (!parse(q, query, &error) || !history_query_resolve(q, p->source.world, job->wanted, &job->n, &error))
+        else if (!parse_query(q, query, &error) ||
+                 !history_query_resolve(q, p->source.world, job->wanted, &job->n, &error))
                 answer_error(req, 400, "%s", error.text);
-        else if (!afford(&p->items, ITEMS_PER_S, (double)job->n)) {
+        else if (!afford_cost(&p->items, ITEMS_PER_S, (double)job->n)) {
                 wanted_done(job->wanted, job->n);
                 too_fast(req);
         } else {
                 job->api_history = p;
                 job->req = req;
-                start(job);
+                start_job(job);
                 job = NULL;
         }
         if (job)

@@ -40,7 +40,7 @@ struct performed {
         char holder[KEY_NAME_MAX + 1];
 };
 
-static void audit(const struct performed *p, const char *outcome)
+static void log_performed(const struct performed *p, const char *outcome)
 {
         struct evhttp_connection *c = evhttp_request_get_connection(p->req);
         char *address = NULL;
@@ -72,12 +72,12 @@ static void on_reply(void *ctx, int status, const Hw__Reply *reply)
 {
         struct performed *p = ctx;
 
-        audit(p, !reply ? hw_reply_error(status) : reply->error ? "refused" : "done");
+        log_performed(p, !reply ? hw_reply_error(status) : reply->error ? "refused" : "done");
         answer_reply(p->req, status, reply);
         free(p);
 }
 
-static const char *field(const struct evkeyvalq *form, const char *name)
+static const char *form_field(const struct evkeyvalq *form, const char *name)
 {
         return evhttp_find_header(form, name);
 }
@@ -85,7 +85,7 @@ static const char *field(const struct evkeyvalq *form, const char *name)
 /* Copies a field of the form, if present, into a text of the request. */
 static bool copy_text(char **text, const struct evkeyvalq *form, const char *name)
 {
-        return hw_request_set_text(text, field(form, name)) == 0;
+        return hw_request_set_text(text, form_field(form, name)) == 0;
 }
 
 static bool make_add(Hw__Request *r, const struct evkeyvalq *form)
@@ -102,7 +102,7 @@ static bool make_remove(Hw__Request *r, const struct evkeyvalq *form)
 
 static bool make_silence(Hw__Request *r, const struct evkeyvalq *form)
 {
-        const char *length = field(form, "for");
+        const char *length = form_field(form, "for");
         Hw__SilenceRequest *s = r->silence;
 
         s->has_duration_ns = 1;
@@ -140,12 +140,12 @@ static bool run_census(struct worker_job *job, struct json_out *to, struct error
 static void queue_census(const struct performed *about, const struct control_parts *parts, size_t daemon,
                          const struct evkeyvalq *form)
 {
-        const char *name = field(form, "target");
+        const char *name = form_field(form, "target");
         const struct world_target *t = name ? world_find_of(parts->world, daemon, name) : NULL;
         struct census_job *c = t ? calloc(1, sizeof(*c)) : NULL;
 
         if (!t) {
-                audit(about, "refused");
+                log_performed(about, "refused");
                 answer_error(about->req, name ? 409 : 400,
                              name ? "there is no target '%.80s'" : "census: expected target", name);
                 return;
@@ -158,7 +158,7 @@ static void queue_census(const struct performed *about, const struct control_par
                 (void)snprintf(c->place.uri, sizeof(c->place.uri), "%s",
                                t->target && t->target->uri ? t->target->uri : "");
         }
-        audit(about, "requested");
+        log_performed(about, "requested");
         worker_queue(parts->census_worker, c ? &c->job : NULL, about->req);
 }
 
@@ -167,7 +167,7 @@ static void answer_started(const struct performed *about, bool good, const struc
 {
         struct document d;
 
-        audit(about, good ? "done" : "refused");
+        log_performed(about, good ? "done" : "refused");
         if (!good) {
                 answer_error(about->req, 409, "%s", error->text);
                 return;
@@ -182,7 +182,8 @@ static void answer_started(const struct performed *about, bool good, const struc
 static void control_profile(const struct performed *about, const struct control_parts *parts, size_t daemon,
                             const struct evkeyvalq *form)
 {
-        const char *target = field(form, "target"), *length = field(form, "for"), *by = field(form, "allocation");
+        const char *target = form_field(form, "target"), *length = form_field(form, "for"),
+                   *by = form_field(form, "allocation");
         const bool is_stop = !strcmp(about->action, "stop-profile");
         uint64_t for_ns = PROFILE_DEFAULT_NS;
         struct error error;
@@ -207,7 +208,7 @@ static void control_profile(const struct performed *about, const struct control_
 static void control_inspection(const struct performed *about, const struct control_parts *parts, size_t daemon,
                                const struct evkeyvalq *form)
 {
-        const char *target = field(form, "target"), *retained = field(form, "retained");
+        const char *target = form_field(form, "target"), *retained = form_field(form, "retained");
         const enum inspecting_what what = !strcmp(about->action, "threads")    ? INSPECTING_THREADS
                                           : retained && !strcmp(retained, "1") ? INSPECTING_HELD
                                                                                : INSPECTING_HEAP;
@@ -259,21 +260,21 @@ static void send_request(const struct performed *about, struct hw_requester *req
                 on_reply(p, r, NULL);
 }
 
-static void perform(struct evhttp_request *req, const struct control_parts *parts, size_t daemon,
-                    const struct evkeyvalq *form, const struct guard_token *holder)
+static void perform_request(struct evhttp_request *req, const struct control_parts *parts, size_t daemon,
+                            const struct evkeyvalq *form, const struct guard_token *holder)
 {
-        const char *name = field(form, "action"), *object;
+        const char *name = form_field(form, "action"), *object;
         struct performed about = { .req = req };
 
         for (size_t i = 0; name && i < ARRAY_SIZE(actions); i++) {
                 if (strcmp(actions[i].name, name))
                         continue;
-                object = field(form, actions[i].object);
+                object = form_field(form, actions[i].object);
                 about.action = actions[i].name;
                 (void)snprintf(about.holder, sizeof(about.holder), "%s", holder->name);
                 (void)hw_terminal_text(about.object, sizeof(about.object), object ? object : "");
                 if (holder->role < actions[i].role) {
-                        audit(&about, "forbidden");
+                        log_performed(&about, "forbidden");
                         answer_error(req, 403, "the token '%s' has the role %s; this needs %s", holder->name,
                                      role_name(holder->role), role_name(actions[i].role));
                         return;
@@ -349,7 +350,7 @@ void control_answer(struct evhttp_request *req, const struct control_parts *part
         if (index >= parts->n_daemons || (daemon && (*end || daemon[0] < '0' || daemon[0] > '9')))
                 answer_error(req, 400, "there is no daemon with that number");
         else
-                perform(req, parts, index, &form, holder);
+                perform_request(req, parts, index, &form, holder);
         evhttp_clear_headers(&form);
         free(text);
 }

@@ -58,7 +58,7 @@ static bool set_top(struct history_query *q, const char *text)
         return true;
 }
 
-static bool seconds(const char *text, double *ret)
+static bool parse_seconds(const char *text, double *ret)
 {
         char *end;
 
@@ -68,17 +68,17 @@ static bool seconds(const char *text, double *ret)
 
 static bool set_from(struct history_query *q, const char *text)
 {
-        return q->has_from = seconds(text, &q->from_s);
+        return q->has_from = parse_seconds(text, &q->from_s);
 }
 
 static bool set_to(struct history_query *q, const char *text)
 {
-        return q->has_to = seconds(text, &q->to_s) && q->to_s >= 0;
+        return q->has_to = parse_seconds(text, &q->to_s) && q->to_s >= 0;
 }
 
 static bool set_step(struct history_query *q, const char *text)
 {
-        return seconds(text, &q->step_s) && q->step_s >= 0;
+        return parse_seconds(text, &q->step_s) && q->step_s >= 0;
 }
 
 static bool set_points(struct history_query *q, const char *text)
@@ -144,28 +144,28 @@ bool history_query_parse(struct history_query *q, const struct evkeyvalq *all, s
 
 /* ---------------------------------------------------------------- resolving */
 
-static uint64_t ns(double s)
+static uint64_t seconds_to_ns(double s)
 {
         return s > 0 ? (uint64_t)(s * 1e9 + 0.5) : 0;
 }
 
 /* What the wanted pasts of one target have in common. */
-static struct wanted frame(const struct history_query *q, size_t i, const struct world_target *t)
+static struct wanted frame_of(const struct history_query *q, size_t i, const struct world_target *t)
 {
         struct wanted w = { .daemon = t ? t->daemon : q->targets.targets[i].daemon,
                             .known = t != NULL,
                             .run = t ? t->run : 0,
-                            .range.to_ns = q->has_to ? ns(q->to_s) : UINT64_MAX,
-                            .step_ns = ns(q->step_s) };
+                            .range.to_ns = q->has_to ? seconds_to_ns(q->to_s) : UINT64_MAX,
+                            .step_ns = seconds_to_ns(q->step_s) };
         double newest_s = t ? (double)t->event_time_ns / 1e9 : 0;
 
         (void)snprintf(w.target, sizeof(w.target), "%s", q->targets.targets[i].name);
         if (q->has_from)
-                w.range.from_ns = ns(q->from_s < 0 ? newest_s + q->from_s : q->from_s);
+                w.range.from_ns = seconds_to_ns(q->from_s < 0 ? newest_s + q->from_s : q->from_s);
         if (q->points) {
                 double to_s = q->has_to && q->to_s < newest_s ? q->to_s : newest_s,
                        from_s = (double)w.range.from_ns / 1e9;
-                uint64_t step_ns = to_s > from_s ? ns((to_s - from_s) / (double)q->points) : 0;
+                uint64_t step_ns = to_s > from_s ? seconds_to_ns((to_s - from_s) / (double)q->points) : 0;
 
                 w.step_ns = step_ns > w.step_ns ? step_ns : w.step_ns;
         }
@@ -178,7 +178,8 @@ struct resolved {
         bool full, out_of_memory;
 };
 
-static void put(struct resolved *r, const struct wanted *frame_, Hw__Series series, uint32_t band, const char *label)
+static void put_resolved(struct resolved *r, const struct wanted *frame_, Hw__Series series, uint32_t band,
+                         const char *label)
 {
         struct wanted *w = &r->list[r->n];
 
@@ -204,15 +205,15 @@ static const char *label_of(const struct world_target *t, uint32_t id)
 static void put_target(struct resolved *r, const struct history_query *q, size_t i, const struct world_target *t)
 {
         const struct world_band *top[QUERY_TOP];
-        struct wanted w = frame(q, i, t);
+        struct wanted w = frame_of(q, i, t);
         size_t n_top = t && q->top ? world_top_bands(t, top, q->top) : 0;
 
         for (size_t s = 0; s < q->n_series; s++)
-                put(r, &w, q->series[s], 0, NULL);
+                put_resolved(r, &w, q->series[s], 0, NULL);
         for (size_t b = 0; b < q->n_bands; b++)
-                put(r, &w, HW__SERIES__SERIES_NONE, q->bands[b], label_of(t, q->bands[b]));
+                put_resolved(r, &w, HW__SERIES__SERIES_NONE, q->bands[b], label_of(t, q->bands[b]));
         for (size_t b = 0; b < n_top; b++)
-                put(r, &w, HW__SERIES__SERIES_NONE, top[b]->id, top[b]->def->label);
+                put_resolved(r, &w, HW__SERIES__SERIES_NONE, top[b]->id, top[b]->def->label);
 }
 
 bool history_query_resolve(const struct history_query *q, const struct world *world, struct wanted *list, size_t *ret_n,

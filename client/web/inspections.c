@@ -57,7 +57,7 @@ struct inspections *inspections_new(const struct world *world, const struct feed
         return p;
 }
 
-static void empty(struct item *item)
+static void empty_item(struct item *item)
 {
         inspecting_destroy(&item->inspecting);
         cpu_trees_done(&item->trees);
@@ -69,12 +69,12 @@ void inspections_destroy(struct inspections **p)
 {
         for (size_t k = 0; *p && k < KINDS; k++)
                 for (size_t i = 0; i < KEPT_MOST; i++)
-                        empty(&(*p)->items[k][i]);
+                        empty_item(&(*p)->items[k][i]);
         free(*p);
         *p = NULL;
 }
 
-static void collect(struct item *item, enum kind kind)
+static void collect_item(struct item *item, enum kind kind)
 {
         const bool is_done = item->inspecting && inspecting_is_done(item->inspecting);
         char *text = item->inspecting ? inspecting_detach_text(item->inspecting) : NULL;
@@ -97,13 +97,13 @@ static void collect(struct item *item, enum kind kind)
         inspecting_destroy(&item->inspecting);
 }
 
-static struct item *find(struct inspections *p, enum kind kind, size_t daemon, const char *target)
+static struct item *find_item(struct inspections *p, enum kind kind, size_t daemon, const char *target)
 {
         struct item *ret = NULL;
 
         for (size_t i = 0; i < KEPT_MOST; i++) {
                 struct item *item = &p->items[kind][i];
-                collect(item, kind);
+                collect_item(item, kind);
                 if (item->daemon == daemon && item->target[0] && !strcmp(item->target, target))
                         ret = item;
         }
@@ -131,7 +131,7 @@ bool inspections_start(struct inspections *p, enum inspecting_what what, size_t 
         const struct world_target *t = world_find_of(p->world, daemon, target);
         struct inspecting_options o = { .what = what, .for_ns = for_ns, .most_bytes = INSPECTING_BYTES };
         const enum kind kind = kind_of(what);
-        struct item *item = find(p, kind, daemon, target), *room = find_room(p, kind);
+        struct item *item = find_item(p, kind, daemon, target), *room = find_room(p, kind);
         struct inspecting *inspecting;
 
         if (kind == KIND_PROFILE)
@@ -148,7 +148,7 @@ bool inspections_start(struct inspections *p, enum inspecting_what what, size_t 
         if (!(inspecting = inspecting_new(&o, error)))
                 return false;
         item = item ? item : room;
-        empty(item);
+        empty_item(item);
         *item = (struct item){ .daemon = daemon,
                                .run = t->run,
                                .begin_wall_ns = clock_wall_ns(),
@@ -161,7 +161,7 @@ bool inspections_start(struct inspections *p, enum inspecting_what what, size_t 
 
 bool inspections_finish(struct inspections *p, size_t daemon, const char *target, struct error *error)
 {
-        struct item *item = find(p, KIND_PROFILE, daemon, target);
+        struct item *item = find_item(p, KIND_PROFILE, daemon, target);
 
         if (!item || !item->inspecting)
                 return error_set(error, "no profile of '%.80s' is being taken", target);
@@ -215,7 +215,7 @@ void inspections_answer(struct inspections *p, enum inspecting_what what, struct
         }
         const struct world_target *t = one.targets[0].any_daemon ? world_find(p->world, one.targets[0].name) : NULL;
         if (t || !one.targets[0].any_daemon)
-                found = find(p, kind, t ? t->daemon : one.targets[0].daemon, one.targets[0].name);
+                found = find_item(p, kind, t ? t->daemon : one.targets[0].daemon, one.targets[0].name);
         document_open(&d);
         if (d.to)
                 write_item(&(struct json_out){ .to = d.to }, kind, found);

@@ -110,7 +110,7 @@ static const struct guard_token *holder_of(const struct server *s, struct evhttp
                            evhttp_find_header(in, "Cookie"));
 }
 
-static void dispatch(struct server *s, struct evhttp_request *req, const char *path, const char *query)
+static void dispatch_request(struct server *s, struct evhttp_request *req, const char *path, const char *query)
 {
         bool post = evhttp_request_get_command(req) == EVHTTP_REQ_POST, control = !strcmp(path, "/api/control");
 
@@ -182,7 +182,7 @@ static int connection_fd(struct evhttp_request *req)
 }
 
 /* Answers a request that the guards reject. True: it is done. */
-static bool refused(struct server *s, struct evhttp_request *req, const char *path, const char *query)
+static bool is_refused(struct server *s, struct evhttp_request *req, const char *path, const char *query)
 {
         struct evkeyvalq *in = evhttp_request_get_input_headers(req);
         const struct guard *g = &s->options.guard;
@@ -224,8 +224,8 @@ static void on_request(struct evhttp_request *req, void *arg)
                 answer_error(req, 400, "this is not a proxy");
         else if (strlen(evhttp_request_get_uri(req)) > ADDRESS_MOST_BYTES)
                 answer_error(req, 414, "the address is longer than %d bytes", ADDRESS_MOST_BYTES);
-        else if (!answer_ambiguous(req) && !refused(arg, req, path, query))
-                dispatch(arg, req, path, query);
+        else if (!answer_ambiguous(req) && !is_refused(arg, req, path, query))
+                dispatch_request(arg, req, path, query);
 }
 
 /* ------------------------------------------------------------------- its life */
@@ -243,7 +243,7 @@ static bool listen_on(struct server *s, struct event_base *base, struct error *e
         return true;
 }
 
-static void configure(struct server *s)
+static void configure_server(struct server *s)
 {
         evhttp_set_max_headers_size(s->http, HEADERS_MOST_BYTES);
         evhttp_set_max_body_size(s->http, BODY_MOST_BYTES);
@@ -268,7 +268,7 @@ struct server *server_new(struct event_base *base, const struct server_options *
                 server_destroy(&s);
                 return NULL;
         }
-        configure(s);
+        configure_server(s);
         if (!listen_on(s, base, error))
                 server_destroy(&s);
         return s;

@@ -7,17 +7,69 @@
 #define HW_CLIENT_WEB_SERVER_H
 
 #include <event2/event.h>
+#include <event2/http.h>
 
-#include "heapwatch/requester.h"
+#include "client/api/state_json.h"
+#include "client/cli/options.h"
 #include "client/http/connections.h"
 #include "client/http/guard.h"
-#include "client/web/api_archive.h"
-#include "client/web/api_diff.h"
-#include "client/web/api_history.h"
-#include "client/web/control.h"
 #include "client/http/listen_address.h"
-#include "client/api/state_json.h"
+#include "client/state/world.h"
+#include "client/web/control.h"
 #include "client/web/stream.h"
+#include "client/web/worker.h"
+#include "heapwatch/requester.h"
+
+/*
+ * Answers /api/history: from daemons, all queried at once, or from
+ * the world (files). The same query within a second gets the same answer.
+ */
+
+struct api_history;
+
+struct api_history_source {
+        const struct world *world;
+        struct hw_requester *requester; /* NULL: files, the world has everything */
+};
+
+/* What `source` points to outlives it. NULL: out of memory. */
+struct api_history *api_history_new(const struct api_history_source *source);
+
+/* The requester must have been destroyed before, which answers all queries. */
+void api_history_destroy(struct api_history **p);
+
+/* Answers now or later. */
+void api_history_answer(struct api_history *p, struct evhttp_request *req, const char *query);
+
+/*
+ * Answers /api/diff?a=TARGET&b=TARGET: the whole runs of two targets, compared by the code of
+ * `heapwatch diff`. Live targets are measured from what their daemons know, finished logs are read.
+ */
+
+struct diff_parts {
+        const struct command *command; /* in whose name unreadable logs are reported */
+        const struct world *world;
+        const struct feed *feed;
+        const struct text_list *files; /* none: live */
+        const struct text_list *logs;  /* their targets, in the same order */
+        struct worker *worker;
+};
+
+/* Answers now or later. All of the parts outlive the answer. */
+void api_diff_answer(const struct diff_parts *p, struct evhttp_request *req, const char *query);
+
+/*
+ * Answers /api/archive: what an archive has of a target, besides what its daemon remembers.
+ */
+
+struct archive_source {
+        const char *path;        /* NULL: files, or no home for one */
+        const struct feed *feed; /* names the daemons */
+        struct worker *worker;
+};
+
+/* Answers now or later. No such file: {"archive":false} and no runs. All of the source outlives the answer. */
+void api_archive_answer(const struct archive_source *s, struct evhttp_request *req, const char *query);
 
 struct server_options {
         struct listen_address place;

@@ -48,7 +48,7 @@ static bool same_state(const struct answered_target *a, const struct world_targe
 }
 
 /* One of the two texts, if its hash differs from `hash`. */
-static bool gather(struct update_batch *p, const struct world_target *t, bool live, bool whole, uint64_t *hash)
+static bool gather_changes(struct update_batch *p, const struct world_target *t, bool live, bool whole, uint64_t *hash)
 {
         struct document d;
         bool good = true;
@@ -71,8 +71,8 @@ static bool gather_target(struct update_batch *p, const struct world_target *t, 
         now->of.run = t->run;
         now->event_time_ns = t->event_time_ns;
         now->published_wall_ns = t->published_wall_ns;
-        bool good = gather(p, t, live, true, &now->whole);
-        return gather(p, t, live, false, &now->brief) && good;
+        bool good = gather_changes(p, t, live, true, &now->whole);
+        return gather_changes(p, t, live, false, &now->brief) && good;
 }
 
 /* Adds to `p` the answers that have changed since the previous call. False: out of memory, some may be missing. */
@@ -125,16 +125,16 @@ struct streams {
 
 /* ------------------------------------------------------------------- writing */
 
-static struct bufferevent *connection(const struct stream *s)
+static struct bufferevent *connection_of(const struct stream *s)
 {
         struct evhttp_connection *c = s->closed ? NULL : evhttp_request_get_connection(s->req);
 
         return c ? evhttp_connection_get_bufferevent(c) : NULL;
 }
 
-static size_t waiting(const struct stream *s)
+static size_t waiting_bytes(const struct stream *s)
 {
-        struct bufferevent *b = connection(s);
+        struct bufferevent *b = connection_of(s);
 
         return b ? evbuffer_get_length(bufferevent_get_output(b)) : 0;
 }
@@ -145,7 +145,7 @@ static size_t waiting(const struct stream *s)
  */
 static void put_event(struct streams *all, struct stream *s, const char *name, const char *data, size_t size)
 {
-        struct evbuffer *out = connection(s) ? evbuffer_new() : NULL;
+        struct evbuffer *out = connection_of(s) ? evbuffer_new() : NULL;
 
         if (!out)
                 return;
@@ -182,9 +182,9 @@ static void put_state(struct streams *all, struct stream *s)
 }
 
 /* Whether more may be queued for it; one that was behind and has caught up gets the state instead. */
-static bool ready(struct streams *all, struct stream *s)
+static bool is_ready(struct streams *all, struct stream *s)
 {
-        size_t n = waiting(s);
+        size_t n = waiting_bytes(s);
 
         if (s->closed)
                 return false;
@@ -218,21 +218,21 @@ static void flush_batch(struct streams *all, const char *name, struct update_bat
                 return;
         all->id++;
         for (struct stream *s = all->first; s; s = s->next) {
-                if (ready(all, s))
+                if (is_ready(all, s))
                         put_batch(all, s, name, batch);
         }
         update_batch_clear(batch);
 }
 
 /* Sends what was collected, so that it goes out before whatever comes next. */
-static void flush(struct streams *all)
+static void flush_streams(struct streams *all)
 {
         flush_batch(all, "updates", &all->batch);
 }
 
 /* -------------------------------------------------------------- their lives */
 
-static void reap(struct streams *all)
+static void reap_streams(struct streams *all)
 {
         for (struct stream **at = &all->first; *at;) {
                 struct stream *s = *at;
@@ -260,8 +260,8 @@ static void on_tick(evutil_socket_t fd, short what, void *arg)
 {
         (void)fd;
         (void)what;
-        reap(arg);
-        flush(arg);
+        reap_streams(arg);
+        flush_streams(arg);
 }
 
 /* Something could not be sent as it happened. */
@@ -274,7 +274,7 @@ static void all_behind(struct streams *all)
 /* Answers follow from the state, and go out a tenth as often. */
 static void flush_answers(struct streams *all)
 {
-        flush(all);
+        flush_streams(all);
         if (all->first && !answered_gather(&all->answered, all->source->world, all->source->live, &all->answers))
                 all_behind(all);
         flush_batch(all, "answers", &all->answers);
@@ -294,9 +294,9 @@ static void on_alive(evutil_socket_t fd, short what, void *arg)
 
         (void)fd;
         (void)what;
-        reap(all);
+        reap_streams(all);
         for (struct stream *s = all->first; s; s = s->next) {
-                bool idle = ready(all, s) && !all->sent_any && waiting(s) == 0;
+                bool idle = is_ready(all, s) && !all->sent_any && waiting_bytes(s) == 0;
                 struct evbuffer *out = idle ? evbuffer_new() : NULL;
 
                 if (!out)
@@ -341,13 +341,13 @@ void streams_begin(struct streams *all, struct evhttp_request *req, const struct
         (void)evhttp_add_header(headers, "Content-Type", "text/event-stream");
         (void)evhttp_add_header(headers, "X-Accel-Buffering", "no");
         evhttp_connection_set_closecb(evhttp_request_get_connection(req), on_close, s);
-        flush(all);
+        flush_streams(all);
         s->next = all->first;
         all->first = s;
         all->n++;
         evhttp_send_reply_start(req, 200, "OK");
-        if (connection(s))
-                bufferevent_set_timeouts(connection(s), NULL, &stalled);
+        if (connection_of(s))
+                bufferevent_set_timeouts(connection_of(s), NULL, &stalled);
         all->id++;
         put_state(all, s);
         if (all->ended)
@@ -372,7 +372,7 @@ static void send_all(struct streams *all, const char *name, const struct documen
 {
         all->id++;
         for (struct stream *s = all->first; s; s = s->next) {
-                if (ready(all, s))
+                if (is_ready(all, s))
                         put_event(all, s, name, d->text, d->size);
         }
 }
@@ -381,7 +381,7 @@ void streams_daemon(struct streams *all, size_t daemon)
 {
         struct document d;
 
-        flush(all);
+        flush_streams(all);
         document_open(&d);
         if (d.to)
                 state_print_daemon(&(struct json_out){ .to = d.to }, all->source, daemon);
@@ -394,7 +394,7 @@ void streams_forget(struct streams *all, size_t daemon)
 {
         struct document d;
 
-        flush(all);
+        flush_streams(all);
         document_open(&d);
         if (d.to)
                 (void)fprintf(d.to, "{\"daemon\":%zu}", daemon);
@@ -437,7 +437,7 @@ void streams_destroy(struct streams **all)
 {
         if (!*all)
                 return;
-        reap(*all);
+        reap_streams(*all);
         for (struct stream *s = (*all)->first; s;) {
                 struct stream *next = s->next;
 

@@ -116,7 +116,7 @@ static int check_token(struct web *w)
 }
 
 /* Rejects options that contradict each other or are unsafe. */
-static int check(void *filled)
+static int check_request(void *filled)
 {
         struct web *w = filled;
 
@@ -145,14 +145,14 @@ static int check(void *filled)
 
 /* ---------------------------------------------------------------------- feed */
 
-static void stop(struct web *w, int status)
+static void stop_web(struct web *w, int status)
 {
         w->status = status;
         (void)event_base_loopbreak(w->base);
 }
 
 /* Once there is something to show: for a file that is not a log no address is printed. */
-static void announce(struct web *w)
+static void announce_address(struct web *w)
 {
         if (w->announced)
                 return;
@@ -165,7 +165,7 @@ static void announce(struct web *w)
         if (fflush(stdout) == 0)
                 return;
         command_error(&command_web, "cannot write its address to standard output: %s", strerror(errno));
-        stop(w, EXIT_USAGE);
+        stop_web(w, EXIT_USAGE);
 }
 
 /* Files are read one after the other, so targets come in their order. */
@@ -181,18 +181,18 @@ static void apply_update(struct web *w, size_t daemon, const Hw__Update *u)
 {
         if (!name_log(w, u->target) || world_apply(w->world, daemon, u) < 0) {
                 command_error(&command_web, "out of memory");
-                stop(w, EXIT_USAGE);
+                stop_web(w, EXIT_USAGE);
                 return;
         }
         streams_update(w->streams, daemon, u);
         if (!w->announced && world_has_run(w->world))
-                announce(w);
+                announce_address(w);
 }
 
 /* All files were read. Those that could not be do not prevent looking at the others. */
 static void end_files(struct web *w)
 {
-        announce(w);
+        announce_address(w);
         (void)event_del(w->beat);
         (void)event_del(w->readable);
         streams_end(w->streams, "all files are read");
@@ -227,7 +227,7 @@ static bool receive_event(struct web *w)
                 if (w->from.files.n && world_has_run(w->world))
                         end_files(w);
                 else
-                        stop(w, EXIT_USAGE);
+                        stop_web(w, EXIT_USAGE);
                 return false;
         default:
                 return false;
@@ -255,7 +255,7 @@ static void on_signal(evutil_socket_t number, short what, void *arg)
 {
         (void)what;
         signals_mark((int)number);
-        stop(arg, EXIT_OK);
+        stop_web(arg, EXIT_OK);
 }
 
 /* ----------------------------------------------------------------- its parts */
@@ -383,7 +383,7 @@ static bool open_server(struct web *w)
         if (!page_size())
                 command_error(&command_web, "%s; the API works", PAGE_MISSING);
         if (w->from.files.n == 0)
-                announce(w);
+                announce_address(w);
         return true;
 }
 
@@ -415,7 +415,7 @@ static void close_all(struct web *w)
                 event_base_free(w->base);
 }
 
-static int run(void *filled)
+static int run_web(void *filled)
 {
         struct web *w = filled;
 
@@ -454,6 +454,6 @@ const struct command command_web = {
                         NULL,
                 },
         .size = sizeof(struct web),
-        .check = check,
-        .run = run,
+        .check = check_request,
+        .run = run_web,
 };

@@ -61,7 +61,7 @@ static void do_job(struct worker_job *job)
                 job->failed = true;
 }
 
-static void *work(void *arg)
+static void *run_worker(void *arg)
 {
         static const uint64_t one = 1;
         struct worker *w = arg;
@@ -83,15 +83,15 @@ static void *work(void *arg)
         return NULL;
 }
 
-static bool start(struct worker *w)
+static bool start_worker(struct worker *w)
 {
-        w->running = thread_create_masked(&w->thread, work, w) == 0;
+        w->running = thread_create_masked(&w->thread, run_worker, w) == 0;
         return w->running;
 }
 
 /* ----------------------------------------------------------------------- the loop */
 
-static void answer(struct worker *w, struct worker_job *job)
+static void answer_job(struct worker *w, struct worker_job *job)
 {
         if (job->failed)
                 answer_error(job->req, 503, "%s", job->error.text);
@@ -115,7 +115,7 @@ static void on_ready(evutil_socket_t fd, short what, void *arg)
                 job = list_pop(&w->done);
                 (void)pthread_mutex_unlock(&w->lock);
                 if (job)
-                        answer(w, job);
+                        answer_job(w, job);
         } while (job);
 }
 
@@ -154,7 +154,7 @@ struct worker *worker_new(struct event_base *base, struct error *error)
         (void)pthread_cond_init(&w->work, NULL);
         w->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
         w->ready = w->wake >= 0 ? event_new(base, w->wake, EV_READ | EV_PERSIST, on_ready, w) : NULL;
-        if (!w->ready || event_add(w->ready, NULL) < 0 || !start(w))
+        if (!w->ready || event_add(w->ready, NULL) < 0 || !start_worker(w))
                 worker_destroy(&w);
         return w;
 }
@@ -176,10 +176,10 @@ void worker_destroy(struct worker **ref)
         while ((job = list_pop(&w->waiting))) {
                 job->failed = true;
                 error_set(&job->error, "the server ends");
-                answer(w, job);
+                answer_job(w, job);
         }
         while ((job = list_pop(&w->done)))
-                answer(w, job);
+                answer_job(w, job);
         free_event(&w->ready);
         close_fd(&w->wake);
         (void)pthread_cond_destroy(&w->work);

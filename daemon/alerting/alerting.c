@@ -65,7 +65,7 @@ static void advance_clock(struct alerting *a)
                 a->began_ns = a->target_ns;
 }
 
-static struct rule_moment moment(struct alerting *a, uint64_t time_ns)
+static struct rule_moment moment_of(struct alerting *a, uint64_t time_ns)
 {
         advance_clock(a);
         return (struct rule_moment){
@@ -78,7 +78,7 @@ static struct rule_moment moment(struct alerting *a, uint64_t time_ns)
 
 /* ---------------------------------------------------------------------- publishing */
 
-static void publish(struct alerting *a)
+static void publish_alerts(struct alerting *a)
 {
         uint64_t newest = model_wall_time(a->model, model_time_ns(a->model));
 
@@ -110,7 +110,7 @@ static void on_removed(void *ctx, const char *target, struct alert *alert)
 /* A run that begins does not show its Unix time yet: live, our clock does. */
 static void judge_target(struct alerting *a, uint64_t time_ns)
 {
-        struct rule_moment at = moment(a, time_ns);
+        struct rule_moment at = moment_of(a, time_ns);
 
         if (a->live)
                 at.wall_ns = a->target_ns;
@@ -131,9 +131,9 @@ static bool on_time_is_up(void *ctx)
 }
 
 /* False: the turn is over before all rules were judged; the same call continues. */
-static bool judge(struct alerting *a, uint64_t time_ns, struct rule_gap gap)
+static bool judge_rules(struct alerting *a, uint64_t time_ns, struct rule_gap gap)
 {
-        struct rule_moment at = moment(a, time_ns);
+        struct rule_moment at = moment_of(a, time_ns);
 
         if (!a->judging)
                 alerting_sample_run(a, time_ns);
@@ -145,7 +145,7 @@ static bool judge(struct alerting *a, uint64_t time_ns, struct rule_gap gap)
         if (!a->live)
                 judge_target(a, time_ns);
         if (a->changed)
-                publish(a);
+                publish_alerts(a);
         return true;
 }
 
@@ -157,7 +157,7 @@ static enum tick_answer on_tick(void *ctx, const struct tracker_tick *tick)
                 return TICK_TAKEN;
         if (a->hurry && tick->goes_on && !a->judging && turn_is_over(a))
                 return TICK_COSTLY;
-        if (!judge(a, tick->watermark_ns, (struct rule_gap){ tick->follows, tick->goes_on }))
+        if (!judge_rules(a, tick->watermark_ns, (struct rule_gap){ tick->follows, tick->goes_on }))
                 return TICK_WAIT;
         return alerts_gap_is_costly(a->alerts) ? TICK_COSTLY : TICK_TAKEN;
 }
@@ -221,7 +221,7 @@ void alerting_begin_run(struct alerting *a, uint32_t ordinal)
         alerts_begin_run(a->alerts);
         judge_target(a, 0);
         if (a->changed)
-                publish(a);
+                publish_alerts(a);
 }
 
 static void set_end(struct alerting *a, enum alerting_end end, const char *why)
@@ -245,23 +245,23 @@ void alerting_set_end(struct alerting *a, enum alerting_end end, const char *why
         set_end(a, end, why);
         judge_target(a, any ? end_of_second(model_time_ns(a->model)) : UNKNOWN_U64);
         if (a->changed)
-                publish(a);
+                publish_alerts(a);
 }
 
 bool alerting_end_run(struct alerting *a, enum alerting_end end, const char *why)
 {
-        struct rule_moment at = moment(a, end_of_second(model_time_ns(a->model)));
+        struct rule_moment at = moment_of(a, end_of_second(model_time_ns(a->model)));
 
         if (!a->in_run)
                 return true;
-        if (!judge(a, at.time_ns, (struct rule_gap){ .follows = false }))
+        if (!judge_rules(a, at.time_ns, (struct rule_gap){ .follows = false }))
                 return false;
         alerts_end_run(a->alerts, &at);
         a->in_run = false;
         set_end(a, end, why);
         judge_target(a, at.time_ns);
         if (a->changed)
-                publish(a);
+                publish_alerts(a);
         return true;
 }
 
@@ -272,7 +272,7 @@ void alerting_resume_run(struct alerting *a)
         a->last_bytes_wall_ns = UNKNOWN_U64; /* a broken connection is not a pause of the program */
         judge_target(a, UNKNOWN_U64);
         if (a->changed)
-                publish(a);
+                publish_alerts(a);
 }
 
 /* ----------------------------------------------------------------------- stream */
@@ -306,24 +306,24 @@ void alerting_recording(struct alerting *a, const char *why, bool first, uint64_
 void alerting_heartbeat(struct alerting *a, uint64_t wall_ns, uint64_t lag_ns)
 {
         uint64_t time_ns = a->in_run ? model_event_time(a->model, wall_ns) : UNKNOWN_U64;
-        struct rule_moment at = moment(a, a->in_run ? tracker_watermark_ns(a->tracker) : UNKNOWN_U64);
+        struct rule_moment at = moment_of(a, a->in_run ? tracker_watermark_ns(a->tracker) : UNKNOWN_U64);
 
         a->heartbeat_wall_ns = wall_ns;
         a->lag_ns = lag_ns;
         judge_target(a, time_ns);
         alerts_refresh(a->alerts, &at);
         if (a->changed || a->published_any || alerts_count(a->alerts) > 0)
-                publish(a);
+                publish_alerts(a);
 }
 
 void alerting_reload(struct alerting *a, const struct ruleset *rules)
 {
-        struct rule_moment at = moment(a, a->in_run ? tracker_watermark_ns(a->tracker) : UNKNOWN_U64);
+        struct rule_moment at = moment_of(a, a->in_run ? tracker_watermark_ns(a->tracker) : UNKNOWN_U64);
 
         gauges_require(a->gauges, rules);
         alerts_reload(a->alerts, rules, &at);
         alerts_refresh(a->alerts, &at);
-        publish(a);
+        publish_alerts(a);
 }
 
 /* ------------------------------------------------------------------------- life */

@@ -22,19 +22,19 @@
 #define WHOSE_NS  (300 * NS_PER_S) /* of whose time collections take: censuses may come minutes apart */
 #define UNKNOWN   ((double)NAN)
 
-static double number(uint64_t value)
+static double number_or_nan(uint64_t value)
 {
         return value == UNKNOWN_U64 ? UNKNOWN : (double)value;
 }
 
-static double seconds(uint64_t ns)
+static double ns_to_seconds(uint64_t ns)
 {
         return ns == UNKNOWN_U64 ? UNKNOWN : (double)ns / 1e9; /* not times 1e-9: 120 s would be more than 120 */
 }
 
 /* --------------------------------------------------------------------- samples */
 
-static struct subject tracked(struct rule_subject s)
+static struct subject tracked_subject(struct rule_subject s)
 {
         return s.id == RULE_BAND ? subject_band(s.band) : subject_series((enum series_id)s.id);
 }
@@ -55,7 +55,7 @@ static double unit_of(enum rule_series id)
         return id == (enum rule_series)SERIES_GC_PAUSE || id == (enum rule_series)SERIES_CPU ? 1e-9 : 1;
 }
 
-static void scale(enum rule_series id, struct trend_cell *c)
+static void scale_cell(enum rule_series id, struct trend_cell *c)
 {
         const double k = unit_of(id);
 
@@ -73,7 +73,7 @@ static bool data_span(void *ctx, struct rule_subject s, struct time_range range,
         bool any = s.id == RULE_BAND ? alerting_band_span(a, s.band, range, ret)
                                      : history_span(series_of(a, s.id), range, ret);
 
-        scale(s.id, ret);
+        scale_cell(s.id, ret);
         return any;
 }
 
@@ -84,7 +84,7 @@ static bool data_newest(void *ctx, struct rule_subject s, uint64_t before_ns, st
                                      : history_newest(series_of(a, s.id), before_ns, ret);
 
         if (any)
-                scale(s.id, ret);
+                scale_cell(s.id, ret);
         return any;
 }
 
@@ -94,7 +94,7 @@ static bool data_oldest(void *ctx, struct rule_subject s, struct time_range rang
         bool any = s.id == RULE_BAND ? alerting_band_oldest(a, s.band, range, ret)
                                      : history_oldest(series_of(a, s.id), range, ret);
 
-        scale(s.id, ret);
+        scale_cell(s.id, ret);
         return any;
 }
 
@@ -111,7 +111,7 @@ static double data_quantile(void *ctx, struct rule_subject s, struct time_range 
 {
         struct alerting *a = ctx;
 
-        return is_gauge(s.id) ? UNKNOWN : unit_of(s.id) * tracker_quantile(a->tracker, tracked(s), range, q);
+        return is_gauge(s.id) ? UNKNOWN : unit_of(s.id) * tracker_quantile(a->tracker, tracked_subject(s), range, q);
 }
 
 /* -------------------------------------------------------------------- verdicts */
@@ -120,7 +120,7 @@ bool alerting_trend(void *ctx, struct rule_subject s, struct trend_result *ret)
 {
         struct alerting *a = ctx;
 
-        return !is_gauge(s.id) && tracker_verdict(a->tracker, tracked(s), ret);
+        return !is_gauge(s.id) && tracker_verdict(a->tracker, tracked_subject(s), ret);
 }
 
 static bool is_judged(const struct alerting *a, enum series_id id)
@@ -202,15 +202,15 @@ static double data_fact(void *ctx, enum rule_series id, const struct rule_moment
         case RULE_RECORDING_PAUSED_FIRST:
                 return a->live ? a->pause_first : UNKNOWN;
         case RULE_STREAM_LAG:
-                return a->in_run ? seconds(a->lag_ns) : UNKNOWN;
+                return a->in_run ? ns_to_seconds(a->lag_ns) : UNKNOWN;
         case RULE_STREAM_GAP:
-                return a->live && a->in_run ? seconds(a->gap_ns) : UNKNOWN;
+                return a->live && a->in_run ? ns_to_seconds(a->gap_ns) : UNKNOWN;
         case RULE_STREAM_IDLE:
                 if (!a->live || a->heartbeat_wall_ns == UNKNOWN_U64)
                         return UNKNOWN;
                 if (!a->in_run || a->last_bytes_wall_ns == UNKNOWN_U64)
                         return 0; /* nothing is expected */
-                return seconds(sub_sat(a->heartbeat_wall_ns, a->last_bytes_wall_ns));
+                return ns_to_seconds(sub_sat(a->heartbeat_wall_ns, a->last_bytes_wall_ns));
         case RULE_TIME_TO_LIMIT:
         case RULE_TIME_TO_LIMIT_LATE:
                 return time_to_limit_s(a, id == RULE_TIME_TO_LIMIT_LATE);
@@ -304,7 +304,7 @@ struct rule_data alerting_data(struct alerting *a)
 
 /* ---------------------------------------------------------------------- gauges */
 
-static void push(struct alerting *a, enum rule_series id, uint64_t time_ns, double value)
+static void push_value(struct alerting *a, enum rule_series id, uint64_t time_ns, double value)
 {
         gauge_push(&a->gauges[GAUGE(id)], time_ns, value);
 }
@@ -318,10 +318,10 @@ static double allocation_rate(const struct alerting *a, uint64_t time_ns)
         if (!history_newest(s, time_ns, &now) || !history_newest(s, sub_sat(time_ns, RECENT_NS), &before) ||
             now.cell.last_ns <= before.cell.last_ns)
                 return UNKNOWN;
-        return (now.cell.last - before.cell.last) / seconds(now.cell.last_ns - before.cell.last_ns);
+        return (now.cell.last - before.cell.last) / ns_to_seconds(now.cell.last_ns - before.cell.last_ns);
 }
 
-static struct time_range before(uint64_t time_ns, uint64_t span_ns)
+static struct time_range range_before(uint64_t time_ns, uint64_t span_ns)
 {
         return (struct time_range){ sub_sat(time_ns, span_ns), time_ns };
 }
@@ -343,7 +343,7 @@ static double pauses_in(const struct alerting *a, struct time_range range)
 /* Without the collections of heap censuses: those are the profile's doing, not the program's. */
 static double gc_share(const struct alerting *a, uint64_t time_ns)
 {
-        const struct time_range range = before(time_ns, RECENT_NS);
+        const struct time_range range = range_before(time_ns, RECENT_NS);
         double pauses = pauses_in(a, range);
 
         if (isnan(pauses))
@@ -354,13 +354,13 @@ static double gc_share(const struct alerting *a, uint64_t time_ns)
 /* The share of heap censuses in the pauses of the last five minutes. */
 static double census_share(const struct alerting *a, uint64_t time_ns)
 {
-        const struct time_range range = before(time_ns - time_ns % (10 * NS_PER_S), WHOSE_NS);
+        const struct time_range range = range_before(time_ns - time_ns % (10 * NS_PER_S), WHOSE_NS);
         double pauses = pauses_in(a, range);
 
         return pauses > 0 ? fmin((double)gc_census_pause_ns(a->model, range) / pauses, 1) : pauses;
 }
 
-static double need(const struct alerting *a, uint64_t time_ns)
+static double memory_need(const struct alerting *a, uint64_t time_ns)
 {
         const double held = model_heap(a->model)->facts[CARRIED_RESIDENT_HELD];
         struct trend_cell b;
@@ -370,7 +370,7 @@ static double need(const struct alerting *a, uint64_t time_ns)
         return history_newest(model_series(a->model, SERIES_HEAP_SIZE), time_ns, &b) ? b.cell.last : UNKNOWN;
 }
 
-static double unneeded(const struct alerting *a, uint64_t time_ns)
+static double memory_unneeded(const struct alerting *a, uint64_t time_ns)
 {
         struct sizing sizing = sizing_of(model_run(a->model), model_heap(a->model));
         struct trend_cell live, heap;
@@ -378,20 +378,20 @@ static double unneeded(const struct alerting *a, uint64_t time_ns)
         if (!history_newest(model_series(a->model, SERIES_LIVE), time_ns, &live) ||
             !history_newest(model_series(a->model, SERIES_HEAP_SIZE), time_ns, &heap))
                 return UNKNOWN;
-        return number(sizing_beyond(&sizing, u64_sat(live.cell.last), u64_sat(heap.cell.last)));
+        return number_or_nan(sizing_beyond(&sizing, u64_sat(live.cell.last), u64_sat(heap.cell.last)));
 }
 
 void alerting_sample_run(struct alerting *a, uint64_t time_ns)
 {
         uint64_t at = time_ns - 1; /* the end of the previous second */
 
-        push(a, RULE_ALLOCATION_RATE, at, allocation_rate(a, time_ns));
-        push(a, RULE_GC_SHARE, at, gc_share(a, time_ns));
-        push(a, RULE_CENSUS_SHARE, at, census_share(a, time_ns));
-        push(a, RULE_THREADS, at, model_threads(a->model));
-        push(a, RULE_LIMIT, at, number(tracker_limit(a->tracker).bytes));
-        push(a, RULE_NEED, at, need(a, time_ns));
-        push(a, RULE_UNNEEDED, at, unneeded(a, time_ns));
+        push_value(a, RULE_ALLOCATION_RATE, at, allocation_rate(a, time_ns));
+        push_value(a, RULE_GC_SHARE, at, gc_share(a, time_ns));
+        push_value(a, RULE_CENSUS_SHARE, at, census_share(a, time_ns));
+        push_value(a, RULE_THREADS, at, model_threads(a->model));
+        push_value(a, RULE_LIMIT, at, number_or_nan(tracker_limit(a->tracker).bytes));
+        push_value(a, RULE_NEED, at, memory_need(a, time_ns));
+        push_value(a, RULE_UNNEEDED, at, memory_unneeded(a, time_ns));
 }
 
 /* Counters of a target begin at 0: what happens in its first second is an increase too. */
@@ -402,17 +402,17 @@ static void begin_counters(struct alerting *a)
 
         if (history_newest(&a->gauges[GAUGE(RULE_LOST_BYTES)].series, a->target_ns, &b))
                 return;
-        push(a, RULE_LOST_BYTES, before_ns, 0);
-        push(a, RULE_RESTARTS, before_ns, 0);
-        push(a, RULE_CRASHES, before_ns, 0);
-        push(a, RULE_FAILURES, before_ns, 0);
+        push_value(a, RULE_LOST_BYTES, before_ns, 0);
+        push_value(a, RULE_RESTARTS, before_ns, 0);
+        push_value(a, RULE_CRASHES, before_ns, 0);
+        push_value(a, RULE_FAILURES, before_ns, 0);
 }
 
 void alerting_sample_target(struct alerting *a)
 {
         begin_counters(a);
-        push(a, RULE_LOST_BYTES, a->target_ns, (double)a->lost_bytes);
-        push(a, RULE_RESTARTS, a->target_ns, (double)a->restarts);
-        push(a, RULE_CRASHES, a->target_ns, (double)a->crashes);
-        push(a, RULE_FAILURES, a->target_ns, (double)a->failures);
+        push_value(a, RULE_LOST_BYTES, a->target_ns, (double)a->lost_bytes);
+        push_value(a, RULE_RESTARTS, a->target_ns, (double)a->restarts);
+        push_value(a, RULE_CRASHES, a->target_ns, (double)a->crashes);
+        push_value(a, RULE_FAILURES, a->target_ns, (double)a->failures);
 }

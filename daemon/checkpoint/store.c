@@ -141,7 +141,7 @@ static void *write_all(void *ctx)
 /* ----------------------------------------------------------- reading thread */
 
 /* Replaces a waiting job of the same target. */
-static void add(struct checkpoint_store *s, struct job *job)
+static void add_job(struct checkpoint_store *s, struct job *job)
 {
         struct job **place = &s->first, *old = NULL;
 
@@ -158,7 +158,7 @@ static void add(struct checkpoint_store *s, struct job *job)
                 job_free(old);
 }
 
-static void put(struct checkpoint_store *s, const char *target, const struct checkpoint *c, uint64_t after)
+static void put_checkpoint(struct checkpoint_store *s, const char *target, const struct checkpoint *c, uint64_t after)
 {
         struct job *job = calloc(1, sizeof(*job));
 
@@ -170,13 +170,13 @@ static void put(struct checkpoint_store *s, const char *target, const struct che
         job->checkpoint = *c;
         job->after = after;
         job->until_ns = clock_mono_ns() + CHECKPOINT_AFTER_MS * UINT64_C(1000000);
-        add(s, job);
+        add_job(s, job);
 }
 
 void checkpoint_store_put(struct checkpoint_store *s, const char *target, uint8_t *image, size_t n, uint64_t wall_ns,
                           uint64_t number)
 {
-        put(s, target, &(struct checkpoint){ wall_ns, image, n }, number);
+        put_checkpoint(s, target, &(struct checkpoint){ wall_ns, image, n }, number);
 }
 
 void checkpoint_store_after(struct checkpoint_store *s, checkpoint_wait *wait, void *ctx)
@@ -191,7 +191,7 @@ void checkpoint_store_after(struct checkpoint_store *s, checkpoint_wait *wait, v
 
 void checkpoint_store_forget(struct checkpoint_store *s, const char *target)
 {
-        put(s, target, &(struct checkpoint){ 0 }, 0);
+        put_checkpoint(s, target, &(struct checkpoint){ 0 }, 0);
 }
 
 bool checkpoint_store_has_room(struct checkpoint_store *s)

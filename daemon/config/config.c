@@ -22,7 +22,7 @@
 
 static const struct command command_heapwatchd;
 
-static bool refuse(const char *what)
+static bool refuse_option(const char *what)
 {
         (void)command_usage_error(&command_heapwatchd, "%s", what);
         return false;
@@ -65,7 +65,7 @@ static bool add_rules(struct config *c, const char *path)
 {
         struct error error;
 
-        return config_add_rules(c, path, &error) || refuse(error.text);
+        return config_add_rules(c, path, &error) || refuse_option(error.text);
 }
 
 /* ----------------------------------------------------------------- options */
@@ -261,7 +261,7 @@ static bool parse_rule_files(struct config *c, const struct arguments *a)
                 if (!add_rules(c, a->words[i]))
                         return false;
         if (c->n_rules == 0 && c->task != TASK_LIST_RULES && c->task != TASK_EXPLAIN_RULES)
-                return refuse("which file? expected FILE...");
+                return refuse_option("which file? expected FILE...");
         return true;
 }
 
@@ -271,24 +271,24 @@ static bool parse_targets(struct config *c, const struct arguments *a)
 
         for (size_t i = 0; i < a->n_words; i++) {
                 if (!config_add_target(c, NULL, a->words[i], &error))
-                        return refuse(error.text);
+                        return refuse_option(error.text);
         }
         return true;
 }
 
-static bool check(struct config *c)
+static bool check_config(struct config *c)
 {
         struct error error;
 
         if (!config_trend_check(&c->trend, &error))
-                return refuse(error.text);
+                return refuse_option(error.text);
         for (size_t i = 0; i < c->n_targets; i++) {
                 for (size_t j = 0; j < i; j++) {
                         if (strcmp(c->targets[i].name, c->targets[j].name) != 0)
                                 continue;
                         error_set(&error, "two targets are called '%s'; name one of them: NAME=URI",
                                   c->targets[i].name);
-                        return refuse(error.text);
+                        return refuse_option(error.text);
                 }
         }
         return true;
@@ -301,9 +301,10 @@ static bool fill_endpoints(struct config *c)
         if (c->publish_endpoint[0] && c->request_endpoint[0])
                 return true;
         if (c->publish_endpoint[0] || c->request_endpoint[0])
-                return refuse("--publish and --request go together: give both or neither");
+                return refuse_option("--publish and --request go together: give both or neither");
         if (hw_default_endpoints(publish, request, sizeof(publish)) != 0)
-                return refuse("the runtime directory's path is too long for a socket; give --publish and --request");
+                return refuse_option(
+                        "the runtime directory's path is too long for a socket; give --publish and --request");
         memcpy(c->publish_endpoint, publish, sizeof(publish));
         memcpy(c->request_endpoint, request, sizeof(request));
         return true;
@@ -315,19 +316,20 @@ static bool check_keys(struct config *c)
         struct error error;
 
         if (!c->listen[0])
-                return !c->keys[0] || refuse("--keys belongs to --listen tcp://ADDRESS:PORT");
+                return !c->keys[0] || refuse_option("--keys belongs to --listen tcp://ADDRESS:PORT");
         if (!strncmp(c->publish_endpoint, "tcp:", 4) || !strncmp(c->request_endpoint, "tcp:", 4))
-                return refuse("--publish and --request by tcp are without keys; with --listen give them ipc endpoints");
-        return c->keys[0] || keys_directory(c->keys, sizeof(c->keys), &error) || refuse(error.text);
+                return refuse_option(
+                        "--publish and --request by tcp are without keys; with --listen give them ipc endpoints");
+        return c->keys[0] || keys_directory(c->keys, sizeof(c->keys), &error) || refuse_option(error.text);
 }
 
 /* Takes the arguments, then the file. */
-static enum config_result fill(struct config *c, const struct arguments *a)
+static enum config_result fill_config(struct config *c, const struct arguments *a)
 {
         if (c->task != TASK_WATCH)
                 return parse_rule_files(c, a) ? CONFIG_RUN : CONFIG_BAD;
-        if (!parse_targets(c, a) || (a->file && !config_read_file(c, a->file)) || !check(c) || !fill_endpoints(c) ||
-            !check_keys(c))
+        if (!parse_targets(c, a) || (a->file && !config_read_file(c, a->file)) || !check_config(c) ||
+            !fill_endpoints(c) || !check_keys(c))
                 return CONFIG_BAD;
         if (c->print_config) {
                 config_print(c);
@@ -362,7 +364,7 @@ enum config_result config_parse(struct config *c, int argc, char **argv)
         } else {
                 enum options_result parsed = options_parse(&command_heapwatchd, &a, argc, argv);
 
-                result = parsed == OPTIONS_GO ? fill(c, &a) : parsed == OPTIONS_DONE ? CONFIG_DONE : CONFIG_BAD;
+                result = parsed == OPTIONS_GO ? fill_config(c, &a) : parsed == OPTIONS_DONE ? CONFIG_DONE : CONFIG_BAD;
         }
         free(a.words);
         return result;

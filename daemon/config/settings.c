@@ -83,7 +83,7 @@ static const struct setting settings[] = {
 
 _Static_assert(ARRAY_SIZE(settings) <= 64, "struct config has a bit for each");
 
-static bool refuse(const struct setting *s, const char *value, struct error *error)
+static bool refuse_value(const struct setting *s, const char *value, struct error *error)
 {
         return error_set(error, "'%.40s'; expected %s", value, s->expected);
 }
@@ -119,7 +119,7 @@ static bool set_quantity(const struct setting *s, void *to, const char *value, s
         bool off = s->kind == SETTING_BYTES_OR_OFF && !strcmp(value, "off");
 
         if (!off && (!parse_quantity(s, value, &quantity) || quantity < s->least || (s->most && quantity > s->most)))
-                return refuse(s, value, error);
+                return refuse_value(s, value, error);
         if (s->kind == SETTING_NUMBER)
                 *(uint32_t *)to = (uint32_t)quantity;
         else
@@ -130,7 +130,7 @@ static bool set_quantity(const struct setting *s, void *to, const char *value, s
 static bool set_not(const struct setting *s, bool *to, const char *value, struct error *error)
 {
         *to = !strcmp(value, s->set);
-        return *to || !strcmp(value, s->clear) || refuse(s, value, error);
+        return *to || !strcmp(value, s->clear) || refuse_value(s, value, error);
 }
 
 static bool set_levels(const struct setting *s, struct log_levels *to, const char *value, struct error *error)
@@ -140,7 +140,7 @@ static bool set_levels(const struct setting *s, struct log_levels *to, const cha
                          s->expected, log_room_names());
 }
 
-static bool set(struct config *c, const struct setting *s, const char *value, struct error *error)
+static bool set_value(struct config *c, const struct setting *s, const char *value, struct error *error)
 {
         void *to = (char *)c + s->at;
 
@@ -176,7 +176,7 @@ bool setting_give(struct config *c, const char *option, const char *value, struc
         for (size_t i = 0; i < ARRAY_SIZE(settings); i++)
                 if (settings[i].option && !strcmp(settings[i].option, option)) {
                         c->given |= bit_of(&settings[i]);
-                        return set(c, &settings[i], value, error);
+                        return set_value(c, &settings[i], value, error);
                 }
         return error_set(error, "no setting has this name");
 }
@@ -220,5 +220,5 @@ bool setting_add(struct config *c, const struct setting *s, const char *value, s
 {
         struct config unused = { .n_targets = 0 };
 
-        return set(c->given & bit_of(s) ? &unused : c, s, value, error);
+        return set_value(c->given & bit_of(s) ? &unused : c, s, value, error);
 }

@@ -76,7 +76,7 @@ static void send_kept(const struct fd_store *s, struct kept *k)
 
 /* ------------------------------------------------------------------ sources */
 
-static struct kept *find(struct fd_store *s, const char *name)
+static struct kept *find_descriptor(struct fd_store *s, const char *name)
 {
         for (size_t i = 0; i < s->n; i++)
                 if (!strcmp(s->kept[i].name, name))
@@ -84,7 +84,7 @@ static struct kept *find(struct fd_store *s, const char *name)
         return NULL;
 }
 
-static struct kept *add(struct fd_store *s, const char *name)
+static struct kept *add_descriptor(struct fd_store *s, const char *name)
 {
         if (s->n == FD_STORE_MAX) {
                 if (!s->full)
@@ -101,34 +101,34 @@ static struct kept *add(struct fd_store *s, const char *name)
         return k;
 }
 
-static void drop(struct fd_store *s, struct kept *k)
+static void drop_descriptor(struct fd_store *s, struct kept *k)
 {
         close_fd(&k->held_fd);
         *k = s->kept[--s->n];
 }
 
-static void keep(void *ctx, const char *name, int fd)
+static void keep_descriptor(void *ctx, const char *name, int fd)
 {
         struct fd_store *s = ctx;
-        struct kept *k = find(s, name);
+        struct kept *k = find_descriptor(s, name);
 
-        if (!k && !(k = add(s, name)))
+        if (!k && !(k = add_descriptor(s, name)))
                 return;
         k->fd = fd;
         send_kept(s, k);
         close_fd(&k->held_fd);
 }
 
-static void forget(void *ctx, const char *name)
+static void forget_descriptor(void *ctx, const char *name)
 {
         struct fd_store *s = ctx;
-        struct kept *k = find(s, name);
+        struct kept *k = find_descriptor(s, name);
 
         if (!k)
                 return;
         if (!send_forget(s, name))
                 log_debug("the service manager was not told to forget %s: %s", name, strerror(errno));
-        drop(s, k);
+        drop_descriptor(s, k);
 }
 
 /* -------------------------------------------------------------------- whole */
@@ -156,7 +156,7 @@ static void restore_descriptors(struct fd_store *s)
                         continue;
                 if (fcntl(fd, F_SETFD, FD_CLOEXEC) != 0)
                         break;
-                struct kept *k = find(s, name) ? NULL : add(s, name);
+                struct kept *k = find_descriptor(s, name) ? NULL : add_descriptor(s, name);
                 if (k)
                         k->held_fd = fd;
                 else
@@ -184,7 +184,7 @@ void fd_store_update(struct fd_store *s, uint64_t mono_ns)
                 if (k->fd >= 0)
                         continue;
                 (void)send_forget(s, k->name);
-                drop(s, k);
+                drop_descriptor(s, k);
         }
 }
 
@@ -195,7 +195,7 @@ struct fd_store *fd_store_new(int socket)
         if (!s)
                 return NULL;
         s->socket = socket;
-        s->keeper = (struct keeper){ s, keep, forget };
+        s->keeper = (struct keeper){ s, keep_descriptor, forget_descriptor };
         restore_descriptors(s);
         return s;
 }

@@ -99,7 +99,7 @@ static void on_broken_pipe(struct bufferevent *pipe, short what, void *ctx)
 }
 
 /* Returns 0 or an errno. */
-static int start(struct notifier *n)
+static int start_child(struct notifier *n)
 {
         char *argv[] = { "heapwatch",   "notify",
                          "--connect",   (char *)n->options.publish_endpoint,
@@ -128,7 +128,7 @@ static int start(struct notifier *n)
 
 static void try_to_start(struct notifier *n)
 {
-        int err = start(n);
+        int err = start_child(n);
 
         if (!err) {
                 log_info("notifier: heapwatch notify started, pid=%d", (int)n->pid);
@@ -230,8 +230,8 @@ static uint64_t hash_of(const struct notifier *n, const struct alert *a, const s
         return hash | 1;
 }
 
-static bool pass(struct notifier *n, const char *target, const struct alert *a, const struct silence *silence,
-                 uint64_t gone_wall_ns)
+static bool pass_alert(struct notifier *n, const char *target, const struct alert *a, const struct silence *silence,
+                       uint64_t gone_wall_ns)
 {
         const size_t most = gone_wall_ns ? 4 * NOTIFIER_QUEUE_BYTES : NOTIFIER_QUEUE_BYTES;
         size_t size;
@@ -257,7 +257,7 @@ static void pass_if_news(struct notifier *n, const char *target, struct alert *a
         if (!deeds || deeds->told == hash)
                 return;
         const bool opens = fires && !is_open(n, a);
-        if ((opens && n->open >= NOTIFIER_OPEN_MAX) || !pass(n, target, a, silence, 0)) {
+        if ((opens && n->open >= NOTIFIER_OPEN_MAX) || !pass_alert(n, target, a, silence, 0)) {
                 n->refused++;
                 return;
         }
@@ -290,7 +290,7 @@ static void on_removed(void *ctx, const char *target, struct alert *a)
 
         if (!n->wanted || !fired || (a->deeds && a->deeds->over_told) || (!has_work(a->rule) && !is_open(n, a)))
                 return;
-        if (n->pipe && pass(n, target, a, NULL, clock_wall_ns())) {
+        if (n->pipe && pass_alert(n, target, a, NULL, clock_wall_ns())) {
                 n->open -= is_open(n, a);
                 return;
         }

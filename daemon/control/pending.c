@@ -42,7 +42,7 @@ struct pending {
 /* ------------------------------------------------------------------ one job */
 
 /* As far as it goes now; true: that was all. */
-static bool answer(struct pending *p, struct job *job, const Hw__Request *request)
+static bool answer_job(struct pending *p, struct job *job, const Hw__Request *request)
 {
         if (job->is_snapshot)
                 return snapshot_answer(&job->snapshot, request->snapshot, p->targets, job->client, &job->moved_ns);
@@ -56,7 +56,8 @@ static bool is_over(struct pending *p, struct job *job)
         const char *reason = NULL;
         Hw__Request *request = hw_request_unpack(job->packed, job->size, &reason);
         /* Without memory, or of fields that cannot be read again as they were packed, there is no further answer. */
-        const bool done = request ? answer(p, job, request) : offer_retry(job->client, reason ? reason : out_of_memory);
+        const bool done =
+                request ? answer_job(p, job, request) : offer_retry(job->client, reason ? reason : out_of_memory);
 
         hw_request_destroy(&request);
         bus_client_spend(job->client, clock_read_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns);
@@ -65,7 +66,7 @@ static bool is_over(struct pending *p, struct job *job)
 
 /* ----------------------------------------------------------------- all jobs */
 
-static void drop(struct pending *p, unsigned i)
+static void drop_job(struct pending *p, unsigned i)
 {
         struct job *job = p->jobs[i];
 
@@ -79,14 +80,14 @@ static void give_way(struct pending *p, unsigned i, const char *why)
 {
         log_debug("request=given_up: %s", why);
         (void)offer_retry(p->jobs[i]->client, why);
-        drop(p, i);
+        drop_job(p, i);
 }
 
 static void abort_job(struct pending *p, unsigned i)
 {
         log_debug("request=given_up: its client takes nothing of the answer");
         reply_too_late(p->jobs[i]->client);
-        drop(p, i);
+        drop_job(p, i);
 }
 
 /* One that is not ready waits for what others have, unless all jobs are of one client. */
@@ -108,7 +109,7 @@ static bool work_on_one(struct pending *p)
                 struct job *job = p->jobs[i];
                 if (bus_client_is_ready(job->client)) {
                         if (is_over(p, job))
-                                drop(p, i);
+                                drop_job(p, i);
                         return true;
                 }
                 if (tries == p->n)
@@ -122,7 +123,7 @@ static bool work_on_one(struct pending *p)
 }
 
 /* The callback of the rest. */
-static void turn(void *ctx)
+static void run_turn(void *ctx)
 {
         struct pending *p = ctx;
         const uint64_t began_ns = clock_mono_ns();
@@ -163,7 +164,7 @@ static unsigned to_give_way(const struct pending *p)
         return found;
 }
 
-static bool keep(struct pending *p, const Hw__Request *request, const struct job *begun)
+static bool keep_job(struct pending *p, const Hw__Request *request, const struct job *begun)
 {
         const size_t size = hw__request__get_packed_size(request);
         struct job *job = malloc(sizeof(*job) + size);
@@ -199,15 +200,15 @@ void pending_snapshot(struct pending *p, const Hw__Request *request, struct bus_
         struct job job = { .client = client, .is_snapshot = true, .moved_ns = clock_mono_ns() };
 
         end_the_one_before(p, client);
-        if (bus_client_is_ready(client) && answer(p, &job, request))
+        if (bus_client_is_ready(client) && answer_job(p, &job, request))
                 return;
-        if (!keep(p, request, &job))
+        if (!keep_job(p, request, &job))
                 (void)offer_retry(client, out_of_memory);
 }
 
 void pending_keep(struct pending *p, const Hw__Request *request, struct bus_client *client)
 {
-        if (!keep(p, request, &(struct job){ .client = client, .moved_ns = clock_mono_ns() }))
+        if (!keep_job(p, request, &(struct job){ .client = client, .moved_ns = clock_mono_ns() }))
                 (void)offer_retry(client, out_of_memory);
 }
 
@@ -226,7 +227,7 @@ struct pending *pending_new(struct event_base *base, struct targets *targets, st
         if (!p)
                 return NULL;
         *p = (struct pending){ .targets = targets, .bus = bus, .again = *again };
-        if (!rest_init(&p->rest, base, turn, p))
+        if (!rest_init(&p->rest, base, run_turn, p))
                 pending_destroy(&p);
         return p;
 }
@@ -236,7 +237,7 @@ void pending_destroy(struct pending **p)
         if (!*p)
                 return;
         while ((*p)->n > 0)
-                drop(*p, 0);
+                drop_job(*p, 0);
         rest_done(&(*p)->rest);
         free(*p);
         *p = NULL;

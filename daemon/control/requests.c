@@ -144,7 +144,7 @@ struct gathered {
         size_t n, capacity;
 };
 
-static bool gather(void *ctx, const Hw__Update *update)
+static bool gather_update(void *ctx, const Hw__Update *update)
 {
         struct gathered *g = ctx;
         size_t size = hw__update__get_packed_size(update);
@@ -187,7 +187,7 @@ static void handle_status(struct requests *r, struct bus_client *client)
                 return;
         }
         for (size_t i = 0; i < targets_count(r->targets); i++) {
-                struct snapshot s = { .kinds = kinds, .n_kinds = 2, .each = gather, .ctx = &g };
+                struct snapshot s = { .kinds = kinds, .n_kinds = 2, .each = gather_update, .ctx = &g };
                 (void)pipeline_snapshot(targets_get(r->targets, i), &s); /* a missing one shows */
         }
         status.daemon = targets_daemon_state(r->targets)->daemon;
@@ -330,7 +330,7 @@ static void handle_reload(struct requests *r, struct bus_client *client)
         bus_reply(client, &reply);
 }
 
-static void handle(struct requests *r, const Hw__Request *request, struct bus_client *client)
+static void handle_request(struct requests *r, const Hw__Request *request, struct bus_client *client)
 {
         switch (request->what_case) {
         case HW__REQUEST__WHAT_SNAPSHOT:
@@ -374,7 +374,7 @@ static void handle(struct requests *r, const Hw__Request *request, struct bus_cl
 /* Of a request that changes nothing. */
 void requests_again(void *ctx, const Hw__Request *request, struct bus_client *client)
 {
-        handle(ctx, request, client);
+        handle_request(ctx, request, client);
 }
 
 void requests_handle(void *ctx, const Hw__Request *request, struct bus_client *client)
@@ -387,7 +387,7 @@ void requests_handle(void *ctx, const Hw__Request *request, struct bus_client *c
         const bool allowed = role_allows(client, request, &error);
 
         if (allowed)
-                handle(r, request, client);
+                handle_request(r, request, client);
         else
                 reply_error(client, error.text);
         role_audit(r->bus, client, request, allowed);

@@ -32,7 +32,7 @@ struct service {
 };
 
 /* False: the manager's queue is full. */
-static bool notify(const struct service *s, const char *text)
+static bool notify_service(const struct service *s, const char *text)
 {
         return send(s->socket, text, strlen(text), MSG_DONTWAIT | MSG_NOSIGNAL) >= 0 || errno != EAGAIN;
 }
@@ -43,7 +43,7 @@ static bool notify_state(const struct service *s, const char *first)
         size_t n = s->count(s->ctx);
 
         (void)snprintf(text, sizeof(text), "%sWATCHDOG=1\nSTATUS=watching %zu target%s\n", first, n, n == 1 ? "" : "s");
-        return notify(s, text);
+        return notify_service(s, text);
 }
 
 static void on_beat(evutil_socket_t fd, short what, void *ctx)
@@ -148,7 +148,7 @@ void service_destroy(struct service **s)
         if (!*s)
                 return;
         if ((*s)->ready)
-                (void)notify(*s, "STOPPING=1\n");
+                (void)notify_service(*s, "STOPPING=1\n");
         keeper_set(NULL); /* what is kept stays so, while the sources close */
         fd_store_destroy(&(*s)->store);
         free_event(&(*s)->beat);

@@ -73,6 +73,6 @@ void decoder_gap(struct hw_eventlog *log)
         log->cursor.origin_offset = offset;
         log->block = (struct block){ .cap = HW_CAP_NONE };
         if (log->stage != STAGE_LOST)
-                (void)lose(log, offset, "bytes that were written while the daemon was away are missing", false);
+                (void)lose_bytes(log, offset, "bytes that were written while the daemon was away are missing", false);
         log->cursor.p = log->cursor.origin; /* nothing to skip */
 }

@@ -276,13 +276,13 @@ static bool is_number(enum image_kind kind)
 }
 
 /* Whether a value of one can become one of the other. */
-static bool fit(const struct image_field *their, const struct image_field *own)
+static bool fit_field(const struct image_field *their, const struct image_field *own)
 {
         return their->kind == own->kind || (is_number(their->kind) && is_number(own->kind));
 }
 
-static const struct image_plan *plan(struct image *im, struct image_their_type *t, const struct image_type *own,
-                                     unsigned depth)
+static const struct image_plan *plan_type(struct image *im, struct image_their_type *t, const struct image_type *own,
+                                          unsigned depth)
 {
         struct image_plan *p = &t->plan;
 
@@ -296,11 +296,11 @@ static const struct image_plan *plan(struct image *im, struct image_their_type *
         for (uint32_t i = 0; i < own->n; i++) {
                 const struct image_field *f = &own->fields[i], *their = find_field(&t->type, f->name, i);
                 p->is_copy = p->is_copy && same_field(their, f, own->from);
-                if (!their || !fit(their, f))
+                if (!their || !fit_field(their, f))
                         continue;
                 if (f->kind == IMAGE_PART) {
                         const struct image_plan *part =
-                                plan(im, (struct image_their_type *)their->type, f->type, depth + 1);
+                                plan_type(im, (struct image_their_type *)their->type, f->type, depth + 1);
                         if (!part)
                                 return NULL;
                         p->is_copy = p->is_copy && part->is_copy;
@@ -318,7 +318,7 @@ const struct image_plan *definitions_plan(struct image *im, uint32_t number, con
                 image_refuse(im, "another kind of struct is where one must be");
                 return NULL;
         }
-        return plan(im, &im->theirs[number], own, 0);
+        return plan_type(im, &im->theirs[number], own, 0);
 }
 
 uint32_t plan_size(const struct image_plan *plan)
@@ -443,7 +443,7 @@ static void convert_item(struct image *im, const struct image_field *their, cons
 {
         switch (own->kind) {
         case IMAGE_PART: {
-                const struct image_plan *part = plan(im, (struct image_their_type *)their->type, own->type, 0);
+                const struct image_plan *part = plan_type(im, (struct image_their_type *)their->type, own->type, 0);
                 if (part)
                         plan_apply(im, part, from, to);
                 break;

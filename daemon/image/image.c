@@ -89,7 +89,7 @@ void image_refuse(struct image *im, const char *why)
 
 /* ------------------------------------------------------------------- bytes */
 
-static void put(struct image *im, const void *object, size_t size)
+static void put_object(struct image *im, const void *object, size_t size)
 {
         if (im->trouble || size == 0)
                 return;
@@ -110,7 +110,7 @@ static void put(struct image *im, const void *object, size_t size)
         im->n += size;
 }
 
-static bool get(struct image *im, void *object, size_t size)
+static bool get_object(struct image *im, void *object, size_t size)
 {
         if (im->trouble)
                 return false;
@@ -127,15 +127,15 @@ static bool get(struct image *im, void *object, size_t size)
 void image_plain(struct image *im, void *object, size_t size)
 {
         if (im->reads)
-                (void)get(im, object, size);
+                (void)get_object(im, object, size);
         else
-                put(im, object, size);
+                put_object(im, object, size);
 }
 
 void image_expect(struct image *im, const void *object, size_t size)
 {
         if (!im->reads) {
-                put(im, object, size);
+                put_object(im, object, size);
                 return;
         }
         if (im->trouble)
@@ -153,14 +153,14 @@ static const struct image_plan *read_type(struct image *im, const struct image_t
 {
         uint32_t number = 0;
 
-        return get(im, &number, sizeof(number)) ? definitions_plan(im, number, type) : NULL;
+        return get_object(im, &number, sizeof(number)) ? definitions_plan(im, number, type) : NULL;
 }
 
 static void write_type(struct image *im, const struct image_type *type)
 {
         uint32_t number = definitions_number(im, type);
 
-        put(im, &number, sizeof(number));
+        put_object(im, &number, sizeof(number));
 }
 
 void image_struct(struct image *im, void *object, const struct image_type *type)
@@ -169,7 +169,7 @@ void image_struct(struct image *im, void *object, const struct image_type *type)
 
         if (!im->reads) {
                 write_type(im, type);
-                put(im, at, type->size);
+                put_object(im, at, type->size);
                 return;
         }
         const struct image_plan *plan = read_type(im, type);
@@ -185,7 +185,7 @@ void image_struct(struct image *im, void *object, const struct image_type *type)
 
 /* ------------------------------------------------------------------ blocks */
 
-static void remember(struct image *im, struct image_block block)
+static void remember_block(struct image *im, struct image_block block)
 {
         if (!ARRAY_RESERVE(im->blocks, im->room_blocks, im->n_blocks + 1)) {
                 im->trouble = "out of memory";
@@ -202,7 +202,7 @@ static void *read_block(struct image *im, const struct image_plan *plan, size_t 
         struct block_head head;
         uint8_t *now;
 
-        if (!get(im, &head, sizeof(head)))
+        if (!get_object(im, &head, sizeof(head)))
                 return NULL;
         if (head.used != used || head.room != room || used > room || used > (im->n - im->at) / old_item ||
             room > IMAGE_BYTES_MAX / item) {
@@ -219,7 +219,7 @@ static void *read_block(struct image *im, const struct image_plan *plan, size_t 
         if (!plan || plan_is_copy(plan))
                 memcpy(now, im->bytes + im->at, used * item);
         im->at += used * old_item;
-        remember(im, (struct image_block){ head.old, room, old_item, item, now });
+        remember_block(im, (struct image_block){ head.old, room, old_item, item, now });
         return now;
 }
 
@@ -227,8 +227,8 @@ static void write_block(struct image *im, const void *memory, size_t used, size_
 {
         const struct block_head head = { (uintptr_t)memory, used, room };
 
-        put(im, &head, sizeof(head));
-        put(im, memory, used * item);
+        put_object(im, &head, sizeof(head));
+        put_object(im, memory, used * item);
 }
 
 void image_block(struct image *im, void *memory, size_t used, size_t room)
@@ -290,7 +290,7 @@ void image_text(struct image *im, char **text)
 
         image_plain(im, &size, sizeof(size));
         if (!im->reads) {
-                put(im, *text, size);
+                put_object(im, *text, size);
                 return;
         }
         *text = NULL;
@@ -336,8 +336,8 @@ static bool write_next(struct image *im, struct image_entries *e)
         if (e->at == e->names->n || !image_fine(im))
                 return false;
         const struct image_name *name = &e->names->names[e->at++];
-        put(im, name->name, strlen(name->name) + 1);
-        put(im, &(uint64_t){ 0 }, sizeof(uint64_t));
+        put_object(im, name->name, strlen(name->name) + 1);
+        put_object(im, &(uint64_t){ 0 }, sizeof(uint64_t));
         e->i = (uint32_t)name->value;
         e->begin = im->n;
         return true;
@@ -364,7 +364,7 @@ static bool read_next(struct image *im, struct image_entries *e)
                         break;
                 }
                 im->at += (size_t)(end - name) + 1;
-                (void)get(im, &e->size, sizeof(e->size));
+                (void)get_object(im, &e->size, sizeof(e->size));
                 e->begin = im->at;
                 if (image_fine(im) && e->size > im->n - im->at)
                         image_refuse(im, "it ends too early");
@@ -405,7 +405,7 @@ static int by_old(const void *a, const void *b)
 }
 
 /* The block that an old address was in, or NULL. */
-static const struct image_block *find(struct image *im, uint64_t old)
+static const struct image_block *find_block(struct image *im, uint64_t old)
 {
         size_t from = 0, to = im->n_blocks;
 
@@ -441,7 +441,7 @@ void image_pointer(struct image *im, void *pointer, size_t size)
 
         memcpy(&old, pointer, sizeof(old));
         if (old && !im->trouble) {
-                b = find(im, old);
+                b = find_block(im, old);
                 now = b ? find_now(b, old) : NULL;
                 if (!now || size > b->n * b->item - (size_t)(now - b->now)) {
                         now = NULL;
@@ -453,7 +453,7 @@ void image_pointer(struct image *im, void *pointer, size_t size)
 
 void image_string(struct image *im, const char **text)
 {
-        const struct image_block *b = *text && !im->trouble ? find(im, (uintptr_t)*text) : NULL;
+        const struct image_block *b = *text && !im->trouble ? find_block(im, (uintptr_t)*text) : NULL;
         size_t at = b ? (uintptr_t)*text - b->old : 0;
 
         if (b && (b->item != 1 || !memchr(b->now + at, '\0', b->n - at)))

@@ -115,7 +115,7 @@ static void turn_is_over(struct watchdog_turn *t, uint64_t now_ns)
 /* ----------------------------------------------------------------------- pairs */
 
 /* The time since the top changed is the top's. */
-static void settle(uint64_t now_ns)
+static void settle_turn(uint64_t now_ns)
 {
         if (w.depth > 0)
                 w.now.part_ns[w.stack[w.depth - 1]] += now_ns - w.since_ns;
@@ -141,7 +141,7 @@ void watchdog_begin(enum watchdog_kind kind)
         const uint64_t now_ns = clock_mono_ns();
 
         assert(w.depth < DEPTH_MAX);
-        settle(now_ns);
+        settle_turn(now_ns);
         if (w.depth == 0) {
                 w.now = (struct watchdog_turn){ .kind = 0 };
                 w.begun_ns = now_ns;
@@ -157,7 +157,7 @@ void watchdog_end(void)
         const uint64_t now_ns = clock_mono_ns();
 
         assert(w.depth > 0);
-        settle(now_ns);
+        settle_turn(now_ns);
         if (--w.depth > 0)
                 return;
         w.now.wall_ns = now_ns - w.begun_ns;

@@ -20,14 +20,14 @@
 #define WITHOUT_DEADLOCK 1000u /* GHC 10.0 */
 #define FLUSH_OPTION     "--eventlog-flush-interval"
 
-static uint64_t age(const struct model *m)
+static uint64_t run_age(const struct model *m)
 {
         return sub_sat(m->clock.newest_ns, m->clock.first_ns);
 }
 
-static bool settled(const struct model *m)
+static bool is_settled(const struct model *m)
 {
-        return m->clock.first_ns != UINT64_MAX && (m->completed || age(m) >= SETTLED_NS);
+        return m->clock.first_ns != UINT64_MAX && (m->completed || run_age(m) >= SETTLED_NS);
 }
 
 struct log_class {
@@ -64,38 +64,38 @@ static bool no_gc_events(const struct model *m)
 {
         const struct log_class gc = class_of(m, 'g');
 
-        return settled(m) && !(gc.given && gc.on) && !m->gc_state.seen && !m->run.generations &&
+        return is_settled(m) && !(gc.given && gc.on) && !m->gc_state.seen && !m->run.generations &&
                m->heap.heap_size_bytes == UNKNOWN_U64;
 }
 
 static bool no_heap_profile(const struct model *m)
 {
-        return settled(m) && m->run.program && m->run.breakdown == BREAKDOWN_NONE && !m->census.count;
+        return is_settled(m) && m->run.program && m->run.breakdown == BREAKDOWN_NONE && !m->census.count;
 }
 
 /* How long blocks have been expected: while none comes, event time stands still, but the clock does not. */
-static uint64_t watched(const struct model *m, uint64_t silent_ns)
+static uint64_t watched_ns(const struct model *m, uint64_t silent_ns)
 {
-        return age(m) + silent_ns;
+        return run_age(m) + silent_ns;
 }
 
 /*
  * Blocks come often enough to watch live, whether flushed by a timer or because buffers fill fast. Nothing that the
  * program does changes when what is read of it from outside comes.
  */
-static bool timely(const struct model *m, uint64_t silent_ns)
+static bool is_timely(const struct model *m, uint64_t silent_ns)
 {
         if (clock_is_from_outside(m))
                 return true;
-        return m->clock.blocks >= SOME_BLOCKS && watched(m, silent_ns) / m->clock.blocks <= RARE_NS;
+        return m->clock.blocks >= SOME_BLOCKS && watched_ns(m, silent_ns) / m->clock.blocks <= RARE_NS;
 }
 
 static bool not_flushed(const struct model *m, uint64_t silent_ns)
 {
         bool any = m->clock.blocks || silent_ns; /* else the log has no blocks, or has just begun */
 
-        return !run_has_rts_option(&m->run, FLUSH_OPTION) && any && watched(m, silent_ns) >= LATE_NS &&
-               !timely(m, silent_ns);
+        return !run_has_rts_option(&m->run, FLUSH_OPTION) && any && watched_ns(m, silent_ns) >= LATE_NS &&
+               !is_timely(m, silent_ns);
 }
 
 static bool flush_not_threaded(const struct model *m)
@@ -115,7 +115,7 @@ static bool profile_not_threaded(const struct model *m)
 
 static bool old_ghc(const struct model *m, uint64_t silent_ns)
 {
-        return m->run.ghc_number && m->run.ghc_number < WITH_FLUSH && settled(m) && !timely(m, silent_ns);
+        return m->run.ghc_number && m->run.ghc_number < WITH_FLUSH && is_settled(m) && !is_timely(m, silent_ns);
 }
 
 static bool no_ipe(const struct model *m)
@@ -123,12 +123,12 @@ static bool no_ipe(const struct model *m)
         return m->run.breakdown == BREAKDOWN_INFO_TABLE && m->census.done.number && !m->bands.tables.count;
 }
 
-static bool biography(const struct model *m)
+static bool is_biography(const struct model *m)
 {
         return m->run.breakdown == BREAKDOWN_BIOGRAPHY;
 }
 
-static bool retainer(const struct model *m)
+static bool is_retainer(const struct model *m)
 {
         return m->run.breakdown == BREAKDOWN_RETAINER;
 }
@@ -169,8 +169,8 @@ static const struct {
         { HW_ADVICE_PROFILE_NOT_THREADED, profile_not_threaded, NULL },
         { HW_ADVICE_OLD_GHC, NULL, old_ghc },
         { HW_ADVICE_NO_IPE, no_ipe, NULL },
-        { HW_ADVICE_BIOGRAPHY_AT_EXIT, biography, NULL },
-        { HW_ADVICE_RETAINER_MANY, retainer, NULL },
+        { HW_ADVICE_BIOGRAPHY_AT_EXIT, is_biography, NULL },
+        { HW_ADVICE_RETAINER_MANY, is_retainer, NULL },
         { HW_ADVICE_TICKY_AT_EXIT, ticky_unnamed, NULL },
         { HW_ADVICE_UNDEFINED_COST_CENTRES, undefined_centres, NULL },
         { HW_ADVICE_NO_USER_EVENTS, no_user_events, NULL },

@@ -85,7 +85,7 @@ static struct band_entry *new_band(struct bands *b, enum band_kind kind, uint64_
 }
 
 /* The new band is complete. */
-static struct band_entry *finish(struct model *m, struct band_entry *entry)
+static struct band_entry *finish_entry(struct model *m, struct band_entry *entry)
 {
         if (m->sink.band)
                 m->sink.band(m->sink.ctx, &entry->band);
@@ -96,7 +96,7 @@ static struct band_entry *finish(struct model *m, struct band_entry *entry)
 static struct band_entry *finish_hashed(struct model *m, struct band_entry *entry, uint64_t hash)
 {
         if (idtable_add(&m->bands.by_key, hash, entry->band.id) == 0)
-                return finish(m, entry);
+                return finish_entry(m, entry);
         pool_undo(&m->bands.entries);
         return NULL;
 }
@@ -158,7 +158,7 @@ static const char *table_name(const struct info_table *table)
 }
 
 /* Remembers the order of rows. */
-static struct band_entry *follow(struct bands *b, struct band_entry *entry)
+static struct band_entry *follow_entry(struct bands *b, struct band_entry *entry)
 {
         if (!entry)
                 return NULL;
@@ -184,7 +184,7 @@ static struct band_entry *of_table(struct model *m, struct info_table *table, ui
         entry->band.label = table_name(table);
         entry->band.info_table = table;
         table->band = entry->band.id;
-        return finish(m, entry);
+        return finish_entry(m, entry);
 }
 
 /* A new band whose table is not defined yet. */
@@ -240,7 +240,8 @@ struct band_entry *bands_of_text(struct model *m, const char *label, size_t size
         uint64_t key;
         bool is_key = m->run.breakdown == BREAKDOWN_INFO_TABLE && bands_key(label, size, &key);
 
-        return follow(&m->bands, is_key ? of_key(m, key, label, size, time_ns) : of_text(m, label, size, time_ns));
+        return follow_entry(&m->bands,
+                            is_key ? of_key(m, key, label, size, time_ns) : of_text(m, label, size, time_ns));
 }
 
 struct band_entry *bands_of_stack(struct model *m, const uint32_t *centres, uint32_t depth, uint64_t time_ns)

@@ -46,7 +46,7 @@ void census_done(struct census_state *c)
 }
 
 /* The finished census becomes the newest. */
-static void accept(struct model *m)
+static void accept_census(struct model *m)
 {
         struct census_state *c = &m->census;
 
@@ -63,7 +63,7 @@ static bool are_alike(const struct census *a, const struct census *b)
         return (a->spread > 0) == (b->spread > 0) || (!a->splits && !b->splits);
 }
 
-static void remember(struct census_history *h, const struct census *now, bool alike)
+static void remember_census(struct census_history *h, const struct census *now, bool alike)
 {
         static const struct fold_shape shape = { CELL_TYPE, BAND_POINTS, 1, BAND_FIRST_WIDTH_NS };
 
@@ -120,7 +120,7 @@ static bool is_comparable(const struct model *m, const struct census *census)
                !run_has_rts_option(&m->run, "-xn") && !run_has_rts_option(&m->run, "--nonmoving-gc");
 }
 
-static void finish(struct model *m, bool unfinished)
+static void finish_census(struct model *m, bool unfinished)
 {
         struct census_state *c = &m->census;
 
@@ -132,8 +132,8 @@ static void finish(struct model *m, bool unfinished)
         c->open.contents = c->contents[c->writing].rows;
         c->open.unfinished = unfinished;
         if (!unfinished) {
-                remember(&c->history, &c->open, are_alike(&c->open, &c->done));
-                accept(m);
+                remember_census(&c->history, &c->open, are_alike(&c->open, &c->done));
+                accept_census(m);
                 model_sample(m, SERIES_CENSUS_TOTAL, c->done.time_ns, c->done.total_bytes);
                 if (is_comparable(m, &c->done)) {
                         c->own_ns = c->done.time_ns;
@@ -150,13 +150,13 @@ static bool ends_expected(const struct model *m)
         return m->census.ends_seen || m->run.ghc_number >= WITH_SAMPLE_END;
 }
 
-static void begin(struct model *m, uint64_t time_ns)
+static void begin_census(struct model *m, uint64_t time_ns)
 {
         struct census_state *c = &m->census;
 
         if (c->is_open)
                 c->followed = true;
-        finish(m, ends_expected(m));
+        finish_census(m, ends_expected(m));
         c->open = (struct census){ .number = ++c->count, .time_ns = time_ns, .tells_groups = c->tells_groups };
         c->is_open = true;
         c->tells_groups = false;
@@ -166,7 +166,7 @@ static void begin(struct model *m, uint64_t time_ns)
 /* For one that was read from outside no collection was made, whatever other one it may seem to be in. */
 void census_begin(struct model *m, const struct hw_event *e)
 {
-        begin(m, e->time_ns);
+        begin_census(m, e->time_ns);
         m->run.no_census[0] = '\0';
         m->census.open.outside = outside_census_spread(hw_event_u64(e, 0), &m->census.open.spread);
         if (!m->census.open.outside)
@@ -178,21 +178,21 @@ void census_bio_begin(struct model *m, const struct hw_event *e)
 {
         uint64_t time_ns = hw_event_u64(e, 8);
 
-        begin(m, time_ns < e->time_ns ? time_ns : e->time_ns);
+        begin_census(m, time_ns < e->time_ns ? time_ns : e->time_ns);
 }
 
 void census_end(struct model *m, const struct hw_event *e)
 {
         (void)e;
         m->census.ends_seen = true;
-        finish(m, false);
+        finish_census(m, false);
 }
 
 void census_close(struct model *m)
 {
         bool old = !ends_expected(m) && (m->run.ghc_number || m->census.followed);
 
-        finish(m, !old);
+        finish_census(m, !old);
 }
 
 static void add_sat(uint64_t *sum, uint64_t value)
@@ -201,7 +201,7 @@ static void add_sat(uint64_t *sum, uint64_t value)
                 *sum = UINT64_MAX;
 }
 
-static __attribute__((noinline)) bool grow(struct census_rows *buffer)
+static __attribute__((noinline)) bool grow_rows(struct census_rows *buffer)
 {
         uint32_t room = buffer->room ? buffer->room * 4 : FIRST_ROOM;
         struct census_row *rows = realloc(buffer->rows, room * sizeof(*rows));
@@ -230,7 +230,7 @@ static inline void add_row(struct census_state *c, struct band_entry *entry, uin
                 return; /* messages of one from outside count its rows */
         if (entry && entry->row_census == (uint32_t)open->number) {
                 add_sat(&buffer->rows[entry->row].bytes, bytes);
-        } else if (!entry || (open->n_rows == buffer->room && !grow(buffer))) {
+        } else if (!entry || (open->n_rows == buffer->room && !grow_rows(buffer))) {
                 leave_out(open, bytes);
         } else {
                 entry->row_census = (uint32_t)open->number;
@@ -285,7 +285,7 @@ static void add_group(struct model *m, uint64_t threads, uint64_t bytes, const c
         const struct band_entry *entry = find_entry(m, name, size);
 
         if (!entry || threads == 0 || threads > UINT32_MAX || c->open.n_groups == GROUPS_MOST ||
-            (c->open.n_groups == buffer->room && !grow(buffer)))
+            (c->open.n_groups == buffer->room && !grow_rows(buffer)))
                 return;
         buffer->rows[c->open.n_groups++] =
                 (struct census_row){ .band = entry->band.id, .threads = (uint32_t)threads, .bytes = bytes };

@@ -10,7 +10,6 @@
  * whole, which the start of the next block shows; the watermark is the least T
  * over all buffers, once each of them has been flushed.
  */
-#include "daemon/model/clock.h"
 
 #include "daemon/model/model.h"
 #include "daemon/model/notes_private.h"
@@ -52,7 +51,7 @@ static uint64_t least_end(const struct model *m)
 }
 
 /* A block begins: all blocks before it are whole. */
-static void settle(struct model *m)
+static void settle_clock(struct model *m)
 {
         uint64_t watermark = least_end(m);
 
@@ -133,7 +132,7 @@ void clock_block(struct model *m, const struct hw_event *e)
         struct cap_state *state = sched_cap_state(m, cap);
         uint64_t *newest_end = state ? &state->block_end_ns : cap == HW_CAP_NONE ? &c->global_end_ns : NULL;
 
-        settle(m);
+        settle_clock(m);
         c->block_offset = e->offset;
         c->block_size = hw_event_u32(e, 0);
         c->block_begin_ns = e->time_ns;

@@ -8,7 +8,7 @@
 
 #define TEXT_BYTES 512 /* of a stack; longer ones are cut and end with "..." */
 
-static struct cost_centre *find(const struct bands *b, uint32_t id)
+static struct cost_centre *find_centre(const struct bands *b, uint32_t id)
 {
         uint64_t hash = hash_u64(id, b->seed);
         uint32_t at = idtable_start(&b->centre_by_id, hash), i;
@@ -21,7 +21,7 @@ static struct cost_centre *find(const struct bands *b, uint32_t id)
         return NULL;
 }
 
-static struct cost_centre *make(struct bands *b, uint32_t id)
+static struct cost_centre *make_centre(struct bands *b, uint32_t id)
 {
         struct cost_centre *centre = !b->closed && b->centres.count < LIMIT_COST_CENTRES ? pool_add(&b->centres) : NULL;
 
@@ -42,10 +42,10 @@ void cost_centre_define(struct model *m, const struct hw_event *e)
         size_t at = 4;
         const char *label = bands_string(b, e, &at), *module = bands_string(b, e, &at);
         const char *source = bands_string(b, e, &at);
-        struct cost_centre *centre = find(b, id);
+        struct cost_centre *centre = find_centre(b, id);
 
         if (label && module && source && !centre)
-                centre = make(b, id);
+                centre = make_centre(b, id);
         if (!label || !module || !source || !centre) {
                 b->centres_left_out++;
                 return;
@@ -74,7 +74,7 @@ bool cost_centre_stack(const struct hw_event *e, size_t at, uint32_t *ids, uint3
 void cost_centres_check(struct bands *b, const uint32_t *ids, uint32_t depth)
 {
         for (uint32_t i = 0; i < depth; i++) {
-                if (!find(b, ids[i])) {
+                if (!find_centre(b, ids[i])) {
                         b->undefined_centre = ids[i];
                         b->any_undefined = true;
                 }
@@ -83,7 +83,7 @@ void cost_centres_check(struct bands *b, const uint32_t *ids, uint32_t depth)
 
 bool cost_centres_lacking(const struct bands *b)
 {
-        return b->any_undefined && !find(b, b->undefined_centre);
+        return b->any_undefined && !find_centre(b, b->undefined_centre);
 }
 
 struct text {
@@ -92,7 +92,7 @@ struct text {
         bool cut;
 };
 
-static void append(struct text *t, const char *s)
+static void append_text(struct text *t, const char *s)
 {
         size_t n = strlen(s);
 
@@ -114,23 +114,23 @@ static void append_number(struct text *t, uint32_t number)
                 digits[--i] = (char)('0' + number % 10);
                 number /= 10;
         } while (number);
-        append(t, digits + i);
+        append_text(t, digits + i);
 }
 
 static void append_centre(struct text *t, const struct bands *b, uint32_t id)
 {
-        const struct cost_centre *centre = find(b, id);
+        const struct cost_centre *centre = find_centre(b, id);
 
         if (!centre) {
-                append(t, "cc#");
+                append_text(t, "cc#");
                 append_number(t, id);
                 return;
         }
         if (!strcmp(centre->label, "CAF")) { /* every module has one */
-                append(t, centre->module);
-                append(t, ".");
+                append_text(t, centre->module);
+                append_text(t, ".");
         }
-        append(t, centre->label);
+        append_text(t, centre->label);
 }
 
 const char *cost_centres_text(struct bands *b, const uint32_t *ids, uint32_t depth)
@@ -138,24 +138,24 @@ const char *cost_centres_text(struct bands *b, const uint32_t *ids, uint32_t dep
         struct text t = { .size = 0 };
 
         if (!depth)
-                append(&t, "MAIN");
+                append_text(&t, "MAIN");
         for (uint32_t i = 0; i < depth && !t.cut; i++) {
                 if (i)
-                        append(&t, "/");
+                        append_text(&t, "/");
                 append_centre(&t, b, ids[i]);
         }
         if (t.cut) {
                 if (t.size > sizeof(t.bytes) - 3)
                         t.size = sizeof(t.bytes) - 3;
                 t.cut = false;
-                append(&t, "...");
+                append_text(&t, "...");
         }
         return bands_keep_text(b, t.bytes, t.size);
 }
 
 struct cost_centre bands_cost_centre(const struct bands *b, uint32_t id)
 {
-        const struct cost_centre *centre = find(b, id);
+        const struct cost_centre *centre = find_centre(b, id);
 
         return centre ? *centre : (struct cost_centre){ .id = id };
 }

@@ -221,7 +221,7 @@ static void count_bytes(struct model *m, struct generation *g, const struct coll
 }
 
 /* The collection that this capability leads is over. */
-static void finish(struct model *m, struct cap_state *cap)
+static void finish_collection(struct model *m, struct cap_state *cap)
 {
         struct collection *c = &cap->collection;
         struct generation *g = generation_of(&m->gc, c->generation);
@@ -237,21 +237,21 @@ static void finish(struct model *m, struct cap_state *cap)
 }
 
 /* A collection of this capability whose end will not come. */
-static void abandon(struct model *m, struct cap_state *cap)
+static void abandon_collection(struct model *m, struct cap_state *cap)
 {
         if (!cap->leads && cap->gc_start_ns == UNKNOWN_U64)
                 return;
         m->gc.unmatched++;
         m->changes |= MODEL_GC;
         if (cap->leads)
-                finish(m, cap);
+                finish_collection(m, cap);
         cap->gc_start_ns = UNKNOWN_U64;
 }
 
 void gc_close(struct model *m)
 {
         for (uint32_t i = 0; i < m->sched.n_caps; i++)
-                abandon(m, &m->caps[i]);
+                abandon_collection(m, &m->caps[i]);
 }
 
 /* An event of a collection. NULL: its capability is beyond the limit, or collections are counted from outside. */
@@ -278,7 +278,7 @@ void gc_start(struct model *m, const struct hw_event *e)
 
         if (!cap)
                 return;
-        abandon(m, cap);
+        abandon_collection(m, cap);
         cap->gc_start_ns = e->time_ns;
 }
 
@@ -292,7 +292,7 @@ void gc_stats(struct model *m, const struct hw_event *e)
                 return;
         }
         if (cap->leads)
-                abandon(m, cap);
+                abandon_collection(m, cap);
         uint32_t generation = hw_event_u16(e, 4), generations = m->run.generations;
         cap->leads = true;
         cap->collection = (struct collection){
@@ -332,7 +332,7 @@ void gc_end(struct model *m, const struct hw_event *e)
                 cap->collection.end_time_ns = e->time_ns;
                 cap->collection.pause_ns = spent;
         }
-        finish(m, cap);
+        finish_collection(m, cap);
 }
 
 /* False: this log has the collections themselves. */

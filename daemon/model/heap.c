@@ -70,14 +70,14 @@ void model_add_fact(struct model *m, enum carried_fact id, double value)
         m->changes |= MODEL_HEAP;
 }
 
-static void raise(uint64_t *max, uint64_t value)
+static void raise_max(uint64_t *max, uint64_t value)
 {
         if (*max == UNKNOWN_U64 || value > *max)
                 *max = value;
 }
 
 /* Whether a value of `time_ns` replaces the one kept; updates *kept_ns. */
-static bool newer(uint64_t kept, uint64_t *kept_ns, uint64_t time_ns)
+static bool is_newer(uint64_t kept, uint64_t *kept_ns, uint64_t time_ns)
 {
         if (kept != UNKNOWN_U64 && time_ns < *kept_ns)
                 return false;
@@ -120,9 +120,9 @@ void heap_size(struct model *m, const struct hw_event *e)
         struct heap *h = &m->heap;
         uint64_t bytes = hw_event_u64(e, 4);
 
-        if (newer(h->heap_size_bytes, &m->heap_state.size_time_ns, e->time_ns))
+        if (is_newer(h->heap_size_bytes, &m->heap_state.size_time_ns, e->time_ns))
                 h->heap_size_bytes = bytes;
-        raise(&h->max_heap_size_bytes, bytes);
+        raise_max(&h->max_heap_size_bytes, bytes);
         heap_compare_limit(m);
         model_sample(m, SERIES_HEAP_SIZE, e->time_ns, bytes);
         if (h->allocated_bytes != UNKNOWN_U64) /* this event ends every collection: one sample for all capabilities */
@@ -153,9 +153,9 @@ void heap_live(struct model *m, const struct hw_event *e)
         struct heap *h = &m->heap;
         uint64_t bytes = hw_event_u64(e, 4);
 
-        if (newer(h->live_bytes, &h->live_time_ns, e->time_ns))
+        if (is_newer(h->live_bytes, &h->live_time_ns, e->time_ns))
                 h->live_bytes = bytes;
-        raise(&h->max_live_bytes, bytes);
+        raise_max(&h->max_live_bytes, bytes);
         h->live_samples++;
         model_add_fact(m, CARRIED_LIVE_SUM, (double)bytes);
         census_live(m, e->time_ns, bytes);
@@ -168,7 +168,7 @@ void heap_blocks_size(struct model *m, const struct hw_event *e)
 {
         uint64_t bytes = hw_event_u64(e, 4);
 
-        if (newer(m->heap.blocks_size_bytes, &m->heap_state.blocks_time_ns, e->time_ns))
+        if (is_newer(m->heap.blocks_size_bytes, &m->heap_state.blocks_time_ns, e->time_ns))
                 m->heap.blocks_size_bytes = bytes;
         model_sample(m, SERIES_BLOCKS_SIZE, e->time_ns, bytes);
         m->changes |= MODEL_HEAP;
@@ -179,7 +179,7 @@ void heap_mem_return(struct model *m, const struct hw_event *e)
         struct heap *h = &m->heap;
         uint32_t current = hw_event_u32(e, 4), returned = hw_event_u32(e, 12);
 
-        if (!newer(h->megablocks_held, &m->heap_state.return_time_ns, e->time_ns))
+        if (!is_newer(h->megablocks_held, &m->heap_state.return_time_ns, e->time_ns))
                 return;
         h->megablocks_held = sub_sat(current, returned);
         h->megablocks_needed = hw_event_u32(e, 8);

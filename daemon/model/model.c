@@ -120,7 +120,7 @@ static void one_event(struct model *m, const struct hw_event *e)
 }
 
 /* Not per batch of events: what is published must not depend on how large those were. */
-static void refresh(struct model *m)
+static void refresh_shares(struct model *m)
 {
         uint64_t now = m->clock.newest_ns;
 
@@ -133,7 +133,7 @@ static void refresh(struct model *m)
                 m->changes |= MODEL_GC;
 }
 
-static bool stops(const struct model *m)
+static bool is_stopped(const struct model *m)
 {
         return m->sink.stop && *m->sink.stop;
 }
@@ -147,7 +147,7 @@ static size_t process_events(struct model *m, const struct hw_event *events, siz
                 const struct hw_event *e = &events[i];
                 if (e->id == HW_BLOCK_MARKER) { /* its time may be from before the run */
                         clock_block(m, e);
-                        if (stops(m))
+                        if (is_stopped(m))
                                 return i + 1;
                         continue;
                 }
@@ -158,7 +158,7 @@ static size_t process_events(struct model *m, const struct hw_event *events, siz
                 if (sched_hot(m, e))
                         continue; /* not passed on */
                 one_event(m, e);
-                if (stops(m))
+                if (is_stopped(m))
                         return i + 1;
         }
         return n;
@@ -195,7 +195,7 @@ void model_sample(struct model *m, enum series_id id, uint64_t time_ns, uint64_t
 
 /* ------------------------------------------------------------------- life */
 
-static void clear(struct model *m, uint32_t ordinal)
+static void clear_run(struct model *m, uint32_t ordinal)
 {
         clock_clear(&m->clock);
         run_clear(&m->run, ordinal);
@@ -215,7 +215,7 @@ static void clear(struct model *m, uint32_t ordinal)
         m->dropped_samples = 0;
 }
 
-static void release(struct model *m)
+static void release_model(struct model *m)
 {
         bands_done(&m->bands);
         profile_done(&m->profile);
@@ -235,7 +235,7 @@ struct model *model_new(const struct model_sink *sink)
                 free(m);
                 return NULL;
         }
-        clear(m, 0);
+        clear_run(m, 0);
         return m;
 }
 
@@ -251,7 +251,7 @@ void model_destroy(struct model **m)
         if (!gone)
                 return;
         *m = NULL;
-        release(gone);
+        release_model(gone);
         sched_done(gone);
         gc_done(gone);
         census_done(&gone->census);
@@ -263,8 +263,8 @@ void model_destroy(struct model **m)
 
 void model_begin_run(struct model *m, uint32_t ordinal)
 {
-        release(m);
-        clear(m, ordinal);
+        release_model(m);
+        clear_run(m, ordinal);
         m->changes = MODEL_RUN | MODEL_HEAP | MODEL_GC | MODEL_PROFILE | MODEL_TICKY | MODEL_SCHED;
 }
 
@@ -296,7 +296,7 @@ void model_resume_run(struct model *m)
 
 unsigned model_collect_changes(struct model *m)
 {
-        refresh(m);
+        refresh_shares(m);
         unsigned changes = m->changes;
 
         m->changes = 0;

@@ -6,17 +6,111 @@
 #ifndef HW_DAEMON_MODEL_STATE_H
 #define HW_DAEMON_MODEL_STATE_H
 
-#include "proto/base/strings.h"
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "daemon/model/bands_private.h"
 #include "daemon/model/census_private.h"
-#include "daemon/model/clock.h"
 #include "daemon/model/gc_private.h"
 #include "daemon/model/heap_private.h"
 #include "daemon/model/model.h"
 #include "daemon/model/notes_private.h"
-#include "daemon/model/profile_private.h"
-#include "daemon/model/run_private.h"
+#include "daemon/model/profile.h"
+#include "daemon/model/run.h"
 #include "daemon/model/sched_private.h"
+#include "heapwatch/eventlog.h"
+#include "proto/base/arena.h"
+#include "proto/base/idtable.h"
+#include "proto/base/pool.h"
+#include "proto/base/strings.h"
+
+/* How the identity of a run is taken in. */
+
+struct model;
+
+void run_clear(struct run *run, uint32_t ordinal);
+
+void run_rts_identifier(struct model *m, const struct hw_event *e);
+void run_program_args(struct model *m, const struct hw_event *e);
+void run_pid(struct model *m, const struct hw_event *e);
+void run_ppid(struct model *m, const struct hw_event *e);
+void run_capset_delete(struct model *m, const struct hw_event *e);
+void run_heap_info(struct model *m, const struct hw_event *e);
+void run_heap_prof_begin(struct model *m, const struct hw_event *e);
+void run_prof_begin(struct model *m, const struct hw_event *e);
+
+/* How time-profile ticks and ticky counters are taken in. */
+
+struct profile {
+        struct pool stacks; /* struct profile_stack */
+        struct idtable by_stack;
+        struct arena centres; /* their ids */
+        uint64_t seed;
+        uint64_t ticks, left_out;
+};
+
+void profile_init(struct profile *p);
+void profile_done(struct profile *p);
+size_t profile_held(const struct profile *p);
+void profile_tick(struct model *m, const struct hw_event *e);
+
+struct ticky {
+        struct pool counters; /* struct ticky_counter */
+        struct idtable by_id;
+        uint64_t seed;
+        uint64_t events, left_out;
+        uint32_t defined;
+};
+
+void ticky_init(struct ticky *t);
+void ticky_done(struct ticky *t);
+size_t ticky_held(const struct ticky *t);
+void ticky_define(struct model *m, const struct hw_event *e);
+void ticky_sample(struct model *m, const struct hw_event *e);
+
+/* Event time of a run: its range, blocks, watermark, and the mapping to Unix time. Private to the model. */
+
+struct clock {
+        uint64_t first_ns, newest_ns;           /* see clock_see; first is UINT64_MAX before the first event */
+        bool observed;                          /* an event that is no definition has come */
+        uint64_t block_offset, block_size;      /* of the stream's newest block; size 0: none */
+        uint64_t block_begin_ns, block_span_ns; /* times that its events can have */
+        uint64_t global_end_ns;                 /* newest end_time of the buffer without a capability; UNKNOWN_U64 */
+        uint64_t watermark_ns;                  /* all earlier events have arrived; 0: not known */
+        uint64_t blocks;                        /* most block markers of any one capability */
+        uint64_t anomalies;
+        uint64_t sure_begin_ns, sure_width_ns; /* see clock_sure */
+};
+
+void clock_clear(struct clock *c);
+
+/*
+ * Of a program that is watched from outside there is one buffer and no capability; in all other logs the size of the
+ * heap is in a capability's.
+ */
+bool clock_is_from_outside(const struct model *m);
+
+/* BLOCK_MARKER */
+void clock_block(struct model *m, const struct hw_event *e);
+
+/* WALL_CLOCK_TIME */
+void clock_wall(struct model *m, const struct hw_event *e);
+
+/*
+ * Takes in an event's time. The run is known from where the first block begins that has more than definitions; until
+ * it comes, from the first definition. A time outside of its block is counted as an anomaly and moved to the block's
+ * nearest end: returns true, with that end in *ret_time_ns.
+ */
+bool clock_see(struct clock *c, const struct hw_event *e, uint64_t *ret_time_ns);
+
+/*
+ * Whether clock_see would change nothing: the time is within the newest block, whose start and end have already been
+ * taken in. One comparison for nearly every event.
+ */
+static inline bool clock_sure(const struct clock *c, uint64_t time_ns)
+{
+        return time_ns - c->sure_begin_ns < c->sure_width_ns;
+}
 
 struct model {
         /* What every event touches comes first. */

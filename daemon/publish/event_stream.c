@@ -109,7 +109,7 @@ static Hw__EventType *make_type(struct event_stream *s, uint16_t id)
 
 /* -------------------------------------------------------------- sending */
 
-static void send(struct event_stream *s, Hw__Events *body)
+static void send_events(struct event_stream *s, Hw__Events *body)
 {
         Hw__Update update = HW__UPDATE__INIT;
 
@@ -163,7 +163,7 @@ void event_stream_flush(struct event_stream *s)
                 return;
         put_columns(s, &body);
         if (put_new_types(s, &body))
-                send(s, &body);
+                send_events(s, &body);
         else
                 s->error = -ENOMEM;
         s->n = s->n_new_types = s->n_numbers = 0;
@@ -175,7 +175,7 @@ void event_stream_flush(struct event_stream *s)
 static int put_count(struct event_stream *s, Hw__Events *body, uint16_t id, uint64_t count)
 {
         if (body->n_types == LIMIT_EVENTS_PER_UPDATE) {
-                send(s, body);
+                send_events(s, body);
                 body->n_types = 0;
         }
         Hw__EventType *type = make_type(s, id);
@@ -200,7 +200,7 @@ void event_stream_finish(struct event_stream *s, const struct hw_eventlog *log)
                         s->error = put_count(s, &body, (uint16_t)id, count);
         }
         if (!s->error)
-                send(s, &body);
+                send_events(s, &body);
         arena_reset(&s->arena);
 }
 

@@ -3,7 +3,7 @@
  * DESIGN: arrays start at FIRST_CAPACITY and double up to the cap of one message. Most series have a few samples per
  * second and never grow further, so a target costs some KiB, not the sum of all caps.
  */
-#include "daemon/publish/gather.h"
+#include "daemon/publish/send.h"
 
 #include <stdlib.h>
 #include <string.h>

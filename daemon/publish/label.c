@@ -35,7 +35,7 @@ static size_t append_sized(char *out, size_t n, size_t room, const char *text, s
         return n + size;
 }
 
-static size_t append(char *out, size_t n, size_t room, const char *text)
+static size_t append_text(char *out, size_t n, size_t room, const char *text)
 {
         return append_sized(out, n, room, text, strlen(text));
 }
@@ -73,10 +73,10 @@ static size_t label_stack(char out[LABEL_MAX], const struct bands *bands, const 
                 char name[LABEL_MAX];
                 name_centre(name, bands, stack[i]);
                 if (i > 0 && strlen(name) + 1 > room - n - 1)
-                        return append(out, n, LABEL_MAX, CUT);
+                        return append_text(out, n, LABEL_MAX, CUT);
                 if (i > 0)
-                        n = append(out, n, room, ";");
-                n = append(out, n, room, name);
+                        n = append_text(out, n, room, ";");
+                n = append_text(out, n, room, name);
         }
         return n;
 }
@@ -91,7 +91,7 @@ size_t label_band(char ret_label[LABEL_MAX], const struct bands *bands, const st
         if (it && is_text(it->label))
                 return append_qualified(ret_label, 0, LABEL_MAX, it->module, it->label);
         if (it && is_text(it->name))
-                return append(ret_label, 0, LABEL_MAX, it->name);
+                return append_text(ret_label, 0, LABEL_MAX, it->name);
         return 0;
 }
 
@@ -125,11 +125,11 @@ const char *label_of_growing(char ret_label[LABEL_MAX], const struct bands *band
 
         if (label != ret_label || (!type && !place) || !is_shared(bands, g, i, label))
                 return label ? label : "?";
-        size_t n = append(ret_label, strlen(ret_label), LABEL_MAX, " (");
-        n = type ? append(ret_label, n, LABEL_MAX, it->type) : n;
-        n = type && place ? append(ret_label, n, LABEL_MAX, ", ") : n;
-        n = place ? append(ret_label, n, LABEL_MAX, it->source) : n;
-        (void)append(ret_label, n, LABEL_MAX, ")");
+        size_t n = append_text(ret_label, strlen(ret_label), LABEL_MAX, " (");
+        n = type ? append_text(ret_label, n, LABEL_MAX, it->type) : n;
+        n = type && place ? append_text(ret_label, n, LABEL_MAX, ", ") : n;
+        n = place ? append_text(ret_label, n, LABEL_MAX, it->source) : n;
+        (void)append_text(ret_label, n, LABEL_MAX, ")");
         return ret_label;
 }
 
@@ -154,7 +154,7 @@ size_t label_band_name(char ret_name[LABEL_MAX], const struct bands *bands, cons
         if (n >= cut && !strcmp(label + n - cut, CUT))
                 return (size_t)snprintf(ret_name, LABEL_MAX, "stack-%016" PRIx64, hash_stack(bands, band));
         if (!band->depth && it && is_text(it->label) && is_text(it->name))
-                return append(ret_name, 0, LABEL_MAX, it->name);
+                return append_text(ret_name, 0, LABEL_MAX, it->name);
         return 0;
 }
 

@@ -26,7 +26,7 @@
 
 /* --------------------------------------------------------------- sink */
 
-static bool wants(const struct publisher *p, uint32_t any_of)
+static bool is_wanted(const struct publisher *p, uint32_t any_of)
 {
         return update_wish_has(&p->wish, any_of);
 }
@@ -34,9 +34,9 @@ static bool wants(const struct publisher *p, uint32_t any_of)
 /* The changes of which no message is wanted. */
 static unsigned unwanted_changes(const struct publisher *p)
 {
-        return (wants(p, WISH(HEAP)) ? 0 : MODEL_HEAP) | (wants(p, WISH(GC)) ? 0 : MODEL_GC) |
-               (wants(p, WISH(PROFILE)) ? 0 : MODEL_PROFILE) | (wants(p, WISH(TICKY)) ? 0 : MODEL_TICKY) |
-               (wants(p, WISH(SCHED)) ? 0 : MODEL_SCHED);
+        return (is_wanted(p, WISH(HEAP)) ? 0 : MODEL_HEAP) | (is_wanted(p, WISH(GC)) ? 0 : MODEL_GC) |
+               (is_wanted(p, WISH(PROFILE)) ? 0 : MODEL_PROFILE) | (is_wanted(p, WISH(TICKY)) ? 0 : MODEL_TICKY) |
+               (is_wanted(p, WISH(SCHED)) ? 0 : MODEL_SCHED);
 }
 
 /* Also updates the model's rates, so it is called before every message that has them. */
@@ -70,7 +70,7 @@ static void on_band(void *ctx, const struct band *band)
 {
         struct publisher *p = ctx;
 
-        if (!wants(p, WISH(BAND)) || gather_band(&p->gathered, band->id))
+        if (!is_wanted(p, WISH(BAND)) || gather_band(&p->gathered, band->id))
                 return;
         flush_bands(p);
         (void)gather_band(&p->gathered, band->id); /* there is room now */
@@ -80,7 +80,7 @@ static void on_census(void *ctx, const struct census *census)
 {
         struct publisher *p = ctx;
 
-        if (!wants(p, WISH(CENSUS)))
+        if (!is_wanted(p, WISH(CENSUS)))
                 return;
         flush_bands(p);
         PROBE_CENSUS_DONE(p->target, census->n_rows);
@@ -93,7 +93,7 @@ static void on_note(void *ctx, const struct note *note)
 {
         struct publisher *p = ctx;
 
-        if (!wants(p, WISH(NOTE)))
+        if (!is_wanted(p, WISH(NOTE)))
                 return;
         if (p->gathered.notes_last - p->gathered.notes_sent >= LIMIT_NOTES_PER_UPDATE)
                 flush_notes(p, p->gathered.notes_last);
@@ -104,7 +104,7 @@ static void on_collection(void *ctx, const struct collection *collection)
 {
         struct publisher *p = ctx;
 
-        if (!wants(p, WISH(GC)) || p->wish.no_samples || gather_collection(&p->gathered, collection))
+        if (!is_wanted(p, WISH(GC)) || p->wish.no_samples || gather_collection(&p->gathered, collection))
                 return;
         collect_changes(p);
         (void)send_gc(p, NULL); /* if out of memory it stays full, and the next line counts */
@@ -116,7 +116,7 @@ static void on_sample(void *ctx, enum series_id series, uint64_t time_ns, uint64
 {
         struct publisher *p = ctx;
 
-        if (!wants(p, WISH(HEAP)) || p->wish.no_samples || gather_sample(&p->gathered, series, time_ns, value))
+        if (!is_wanted(p, WISH(HEAP)) || p->wish.no_samples || gather_sample(&p->gathered, series, time_ns, value))
                 return;
         collect_changes(p);
         (void)send_heap(p, NULL);
@@ -169,7 +169,8 @@ void publisher_flush(struct publisher *p, uint64_t wall_ns)
         if (!publisher_pending(p) || !p->run)
                 return;
         flush_bands(p);
-        if (wants(p, WISH(HEAP)) && p->tracker && tracker_any_due(p->tracker) && tracker_has_last_values(p->tracker))
+        if (is_wanted(p, WISH(HEAP)) && p->tracker && tracker_any_due(p->tracker) &&
+            tracker_has_last_values(p->tracker))
                 p->changes |= MODEL_HEAP; /* the run is over, and its shutdown's values are none of the program's */
         if (has_heap(p) && send_heap(p, NULL))
                 p->changes &= ~(unsigned)MODEL_HEAP;
@@ -182,7 +183,7 @@ void publisher_flush(struct publisher *p, uint64_t wall_ns)
                 p->changes &= ~(unsigned)MODEL_TICKY;
         if ((p->changes & MODEL_SCHED) && send_sched(p, NULL))
                 p->changes &= ~(unsigned)MODEL_SCHED;
-        if (p->tracker && wants(p, WISH(TREND)) && !send_trends_due(p))
+        if (p->tracker && is_wanted(p, WISH(TREND)) && !send_trends_due(p))
                 send_gap(p, HW__KIND__KIND_TREND);
 }
 

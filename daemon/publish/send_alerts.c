@@ -94,7 +94,7 @@ static bool is_silenced(const Hw__Alert *a)
 }
 
 /* Names in each part the alert that it is counted with, and in that one how severe they are together. */
-static void group(struct encoder *e, const struct alerts *alerts, Hw__Alert *const *rows)
+static void group_alerts(struct encoder *e, const struct alerts *alerts, Hw__Alert *const *rows)
 {
         for (size_t i = 0; i < alerts_count(alerts); i++) {
                 const size_t at = alerts_whole(alerts, i);
@@ -144,7 +144,7 @@ Hw__Alerts *encode_alerts(struct encoder *e, const char *target, const struct al
                         extra(extra_ctx, target, alerts_get(alerts, i), &more);
                 put_alert(e, rows[i], alerts_get(alerts, i), &more);
         }
-        group(e, alerts, rows);
+        group_alerts(e, alerts, rows);
         for (int severity = SEVERITY_CRITICAL; severity >= SEVERITY_INFO; severity--)
                 collect_severity(alerts, rows, (enum severity)severity, places, &bytes_left);
         out->alerts = places;

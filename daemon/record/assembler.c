@@ -66,7 +66,7 @@ static struct blocks_spare *spare_for(const struct assembler *a, const struct wh
         return b == &a->stream ? a->spare : NULL;
 }
 
-static bool append(struct assembler *a, struct whole_blocks *b, const uint8_t *bytes, size_t size)
+static bool append_bytes(struct assembler *a, struct whole_blocks *b, const uint8_t *bytes, size_t size)
 {
         if (blocks_append(b, spare_for(a, b), bytes, size))
                 return true;
@@ -120,7 +120,7 @@ static void copy_events(struct assembler *a, const uint8_t *bytes, size_t size, 
                 a->lost_bytes += size;
                 return;
         }
-        (void)append(a, &a->stream, bytes, size);
+        (void)append_bytes(a, &a->stream, bytes, size);
         if (newest_ns > a->newest_ns)
                 a->newest_ns = newest_ns;
         if (oldest_ns < a->oldest_ns)
@@ -150,7 +150,7 @@ static void begin_block(struct assembler *a, const struct hw_event *marker, uint
         (void)open_block(a, &a->stream, a->marker, marker->time_ns);
 }
 
-static void define(struct assembler *a, struct whole_blocks *b, const struct hw_event *e)
+static void define_event(struct assembler *a, struct whole_blocks *b, const struct hw_event *e)
 {
         const uint32_t head = head_of(a, e->id);
         uint8_t marker[BLOCK_MARKER_BYTES];
@@ -164,7 +164,7 @@ static void define(struct assembler *a, struct whole_blocks *b, const struct hw_
         }
         blocks_widen(b, e->time_ns, e->time_ns);
         blocks_set_begin(b, b->begin_ns);
-        (void)append(a, b, e->payload - head, head + e->size);
+        (void)append_bytes(a, b, e->payload - head, head + e->size);
 }
 
 /* Keeps the event that names the program and its arguments, without those that may be secrets. */
@@ -195,7 +195,7 @@ static void keep_some_arguments(struct assembler *a, const struct hw_event *e)
         struct hw_event kept = *e;
         kept.payload = copy + HEAD_VARIABLE;
         kept.size = (uint32_t)(n - HEAD_VARIABLE);
-        define(a, &a->before, &kept);
+        define_event(a, &a->before, &kept);
         copy_events(a, copy, n, e->time_ns, e->time_ns);
         free(copy);
 }
@@ -237,7 +237,7 @@ static void handle_special(struct assembler *a, const struct hw_event *e, uint64
                 begin_block(a, e, offset);
                 break;
         case ALWAYS:
-                define(a, &a->always, e);
+                define_event(a, &a->always, e);
                 break;
         case ARGUMENTS:
                 keep_some_arguments(a, e);
@@ -292,7 +292,7 @@ void assembler_events(struct assembler *a, const struct event_span *s)
                 if (special)
                         continue;
                 if (fate == BEFORE)
-                        define(a, &a->before, &e);
+                        define_event(a, &a->before, &e);
                 oldest_ns = e.time_ns < oldest_ns ? e.time_ns : oldest_ns;
                 newest_ns = e.time_ns > newest_ns ? e.time_ns : newest_ns;
         }
@@ -309,7 +309,7 @@ void assembler_definitions(struct assembler *a, const struct event_span *s)
         for (const uint8_t *p = s->bytes; event_at(a, p, (size_t)(end - p), &e); p = e.payload + e.size) {
                 const enum fate fate = fate_of(a, &e);
                 if (fate == ALWAYS || fate == BEFORE)
-                        define(a, &a->always, &e);
+                        define_event(a, &a->always, &e);
         }
 }
 
@@ -333,7 +333,7 @@ void assembler_end(struct assembler *a, bool marked)
                 return;
         if (a->stream.n == 0)
                 a->stream.begin_ns = a->stream.end_ns = a->newest_ns;
-        (void)append(a, &a->stream, end_marker, sizeof(end_marker));
+        (void)append_bytes(a, &a->stream, end_marker, sizeof(end_marker));
 }
 
 /* ------------------------------------------------------------------- whole */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "daemon/record/blocks.h"
+#include "daemon/record/assembler.h"
 
 #include <stdlib.h>
 #include <string.h>

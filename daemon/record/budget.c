@@ -4,7 +4,7 @@
  * removed. That the disk is full is no such limit: others may have filled it, and what they fill would cost all
  * recordings and still not be enough.
  */
-#include "daemon/record/budget.h"
+#include "daemon/record/recorder.h"
 #include "proto/base/array.h"
 
 #include <errno.h>

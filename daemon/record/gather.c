@@ -19,7 +19,7 @@ void gather_done(struct gather *g)
         assembler_done(&g->assembler);
 }
 
-static void waits(struct gather *g, uint64_t wall_ns, uint64_t mono_ns)
+static void note_wait(struct gather *g, uint64_t wall_ns, uint64_t mono_ns)
 {
         g->wall_ns = wall_ns;
         if (g->since_ns == 0)
@@ -40,7 +40,7 @@ bool gather_resume(struct gather *g, const struct recorded_end *end, bool same_s
         return true;
 }
 
-static void discard(struct assembler *a)
+static void discard_blocks(struct assembler *a)
 {
         struct whole_blocks *all[] = { &a->always, &a->before, &a->stream };
 
@@ -51,14 +51,14 @@ static void discard(struct assembler *a)
 }
 
 /* Takes what is recorded already, to know in which block it ends. */
-static void pass(struct gather *g, struct event_span *s)
+static void pass_span(struct gather *g, struct event_span *s)
 {
         struct event_span again = *s;
 
         if (s->offset + s->size > g->recorded_offset)
                 again.size = (size_t)(g->recorded_offset - s->offset);
         assembler_events(&g->assembler, &again);
-        discard(&g->assembler);
+        discard_blocks(&g->assembler);
         s->bytes += again.size;
         s->size -= again.size;
         s->offset += again.size;
@@ -66,10 +66,10 @@ static void pass(struct gather *g, struct event_span *s)
 }
 
 /* The first events after those that are recorded. False: there are none in it. */
-static bool join(struct gather *g, struct event_span *s)
+static bool join_span(struct gather *g, struct event_span *s)
 {
         if (s->offset < g->recorded_offset) {
-                pass(g, s);
+                pass_span(g, s);
         } else if (s->offset > g->recorded_offset) {
                 g->lost_bytes += s->offset - g->recorded_offset;
                 g->lost_pieces++;
@@ -82,16 +82,16 @@ void gather_events(struct gather *g, const struct event_span *s, uint64_t wall_n
 {
         struct event_span rest = *s;
 
-        if (g->goes_on && !join(g, &rest))
+        if (g->goes_on && !join_span(g, &rest))
                 return;
         assembler_events(&g->assembler, &rest);
-        waits(g, wall_ns, mono_ns);
+        note_wait(g, wall_ns, mono_ns);
 }
 
 void gather_definitions(struct gather *g, const struct event_span *s, uint64_t wall_ns, uint64_t mono_ns)
 {
         assembler_definitions(&g->assembler, s);
-        waits(g, wall_ns, mono_ns);
+        note_wait(g, wall_ns, mono_ns);
 }
 
 void gather_gap(struct gather *g, uint64_t bytes, uint32_t pieces)

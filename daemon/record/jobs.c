@@ -55,7 +55,7 @@ void jobs_done(struct jobs *q)
 
 /* ----------------------------------------------------------- reading thread */
 
-static void wake(struct jobs *q)
+static void wake_writer(struct jobs *q)
 {
         q->wanted = true;
         if (q->asleep)
@@ -70,7 +70,7 @@ static size_t room_of(const struct job *job)
 }
 
 /* Definitions have a reserve, and a job without events always fits. */
-static bool fits(const struct jobs *q, const struct job *job)
+static bool is_fitting(const struct jobs *q, const struct job *job)
 {
         if (job->kind == JOB_GO_ON || job->kind == JOB_SEAL || job->kind == JOB_END || job->kind == JOB_OUTCOME)
                 return true;
@@ -105,7 +105,7 @@ static void hand_over(struct jobs *q, struct job *job)
                 q->first = job;
         q->last = job;
         if (q->bytes >= WAKE_BYTES || q->n >= WAKE_JOBS || job->kind != JOB_EVENTS)
-                wake(q);
+                wake_writer(q);
 }
 
 static void hand_over_open(struct jobs *q)
@@ -119,7 +119,7 @@ bool jobs_add(struct jobs *q, const struct job *job)
 {
         pthread_mutex_lock(&q->lock);
         hand_over_open(q);
-        struct job *copy = fits(q, job) ? copy_of(q, job) : NULL;
+        struct job *copy = is_fitting(q, job) ? copy_of(q, job) : NULL;
         if (copy && job->kind == JOB_EVENTS && job->buffer)
                 q->open = copy;
         else if (copy)
@@ -154,7 +154,7 @@ size_t jobs_tick(struct jobs *q, uint64_t *ret_done)
 {
         pthread_mutex_lock(&q->lock);
         hand_over_open(q);
-        wake(q);
+        wake_writer(q);
         const size_t waiting = q->n;
         *ret_done = q->written;
         pthread_mutex_unlock(&q->lock);
@@ -166,7 +166,7 @@ void jobs_stop(struct jobs *q)
         pthread_mutex_lock(&q->lock);
         hand_over_open(q);
         q->stop = true;
-        wake(q);
+        wake_writer(q);
         pthread_mutex_unlock(&q->lock);
 }
 

@@ -96,7 +96,7 @@ void recorder_run_release(struct shared_run *run)
 
 /* ----------------------------------------------------------- writing thread */
 
-static void refuse(struct recorder *r, const char *trouble)
+static void refuse_recording(struct recorder *r, const char *trouble)
 {
         r->refused = true;
         r->doubted = false;
@@ -119,7 +119,7 @@ static void probe_disk(struct recorder *r)
         struct error error;
 
         if (!probe_write(r->directory, &error)) {
-                refuse(r, error.text);
+                refuse_recording(r, error.text);
         } else if (r->doubted) {
                 accept_disk(r);
         } else {
@@ -151,7 +151,7 @@ static void check_disk(struct recorder *r)
         if (!enforce_budget(r)) {
                 snprintf(trouble, sizeof(trouble), "less than %s is free on its disk",
                          hw_bytes_text(floor, sizeof(floor), (double)r->budget.free_bytes));
-                refuse(r, trouble);
+                refuse_recording(r, trouble);
         } else if (r->refused || r->doubted) {
                 probe_disk(r);
         }
@@ -203,7 +203,7 @@ static void write_frame(void *ctx, uint32_t segment, const struct frame_head *he
                 if (good)
                         accept_disk(r);
                 else
-                        refuse(r, error.text);
+                        refuse_recording(r, error.text);
         }
         note_written(job->run, good, definitions);
         if (!good && !definitions)
@@ -220,7 +220,7 @@ static void write_run(struct recorder *r, struct shared_run *run)
         r->gathered += gather_waiting(&run->gather);
 }
 
-static void unlist(struct recorder *r, struct shared_run *run)
+static void unlist_run(struct recorder *r, struct shared_run *run)
 {
         for (struct shared_run **p = &r->runs; *p; p = &(*p)->next) {
                 if (*p != run)
@@ -232,7 +232,7 @@ static void unlist(struct recorder *r, struct shared_run *run)
 }
 
 /* Writes what has waited long enough. */
-static void tidy(struct recorder *r)
+static void tidy_runs(struct recorder *r)
 {
         const uint64_t now_ns = clock_mono_ns();
         struct shared_run *next;
@@ -243,7 +243,7 @@ static void tidy(struct recorder *r)
                 if (now_ns - run->gather.since_ns < BATCH_AGE_NS)
                         continue;
                 write_run(r, run);
-                unlist(r, run);
+                unlist_run(r, run);
         }
 }
 
@@ -266,14 +266,14 @@ static void gather_job(struct recorder *r, const struct job *job)
         if (gather_waiting(&run->gather) < BATCH_BYTES && r->gathered < BATCHES_BYTES)
                 return;
         write_run(r, run);
-        unlist(r, run);
+        unlist_run(r, run);
 }
 
 static void end_run(struct recorder *r, const struct job *job)
 {
         struct shared_run *run = job->run;
 
-        unlist(r, run);
+        unlist_run(r, run);
         r->gathered -= gather_waiting(&run->gather);
         gather_end(&run->gather, job->marked);
         r->gathered += gather_waiting(&run->gather);
@@ -346,11 +346,11 @@ static void *write_all(void *ctx)
                         do_job(r, job);
                         jobs_did(&r->jobs, job);
                         if (clock_mono_ns() >= r->tidy_ns)
-                                tidy(r);
+                                tidy_runs(r);
                         if (clock_mono_ns() >= r->look_ns)
                                 check_disk(r);
                 }
-                tidy(r);
+                tidy_runs(r);
                 if (clock_mono_ns() >= r->look_ns)
                         check_disk(r);
         } while (jobs_sleep(&r->jobs, LOOK_S));

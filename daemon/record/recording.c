@@ -80,8 +80,8 @@ static void copy_definition(struct recording *r, const struct hw_eventlog *log, 
 }
 
 /* Leaves out events of one stretch, and counts them. */
-static void lose(struct recording *r, const struct hw_eventlog *log, const struct hw_event *events, size_t n,
-                 uint64_t wall_ns)
+static void lose_events(struct recording *r, const struct hw_eventlog *log, const struct hw_event *events, size_t n,
+                        uint64_t wall_ns)
 {
         const uint64_t bytes = (uint64_t)(end_of(&events[n - 1]) - begin_of(log, &events[0]));
 
@@ -150,8 +150,8 @@ static bool add_copy(struct recording *r, struct job *job)
 }
 
 /* Hands over consecutive events: all in the piece, or none. */
-static void give(struct recording *r, const struct hw_eventlog *log, const struct read_piece *piece,
-                 const struct hw_event *events, size_t n, uint64_t wall_ns)
+static void give_events(struct recording *r, const struct hw_eventlog *log, const struct read_piece *piece,
+                        const struct hw_event *events, size_t n, uint64_t wall_ns)
 {
         const uint8_t *begin = begin_of(log, &events[0]), *end = end_of(&events[n - 1]);
         const size_t size = (size_t)(end - begin);
@@ -164,7 +164,7 @@ static void give(struct recording *r, const struct hw_eventlog *log, const struc
                            .ends_span = events[n - 1].id == HW_IPE };
 
         if (in_piece(piece, &events[0]) ? !add_kept(r, &job, piece->buffer) : !add_copy(r, &job)) {
-                lose(r, log, events, n, wall_ns);
+                lose_events(r, log, events, n, wall_ns);
                 return;
         }
         r->bytes += size;
@@ -197,7 +197,7 @@ static uint64_t count_definitions(const struct recording *r, const struct hw_eve
         return n;
 }
 
-static bool passed(uint64_t *count, uint64_t now)
+static bool is_passed(uint64_t *count, uint64_t now)
 {
         const bool more = *count != now;
 
@@ -208,9 +208,9 @@ static bool passed(uint64_t *count, uint64_t now)
 /* Which kinds of events the batch has, from the decoder's counts: so events need not be examined one by one. */
 static void classify_batch(struct recording *r, const struct hw_eventlog *log)
 {
-        r->batch.info_tables = passed(&r->counts.info_tables, hw_eventlog_count(log, HW_IPE));
-        r->batch.blocks = passed(&r->counts.blocks, hw_eventlog_stats(log)->blocks);
-        r->batch.definitions = !r->losing || passed(&r->counts.definitions, count_definitions(r, log));
+        r->batch.info_tables = is_passed(&r->counts.info_tables, hw_eventlog_count(log, HW_IPE));
+        r->batch.blocks = is_passed(&r->counts.blocks, hw_eventlog_stats(log)->blocks);
+        r->batch.definitions = !r->losing || is_passed(&r->counts.definitions, count_definitions(r, log));
 }
 
 void recording_events(struct recording *r, const struct hw_eventlog *log, const struct read_piece *piece,
@@ -223,9 +223,9 @@ void recording_events(struct recording *r, const struct hw_eventlog *log, const 
                 size_t part = stretch_of(r, piece, events + i, n - i);
                 size_t left_out = r->losing ? count_unrecorded(r, events + i, part) : 0;
                 if (left_out > 0)
-                        lose(r, log, events + i, left_out, wall_ns);
+                        lose_events(r, log, events + i, left_out, wall_ns);
                 if (left_out < part)
-                        give(r, log, piece, events + i + left_out, part - left_out, wall_ns);
+                        give_events(r, log, piece, events + i + left_out, part - left_out, wall_ns);
                 i += part;
         }
 }

@@ -128,7 +128,7 @@ static bool write_frame(struct appended *f, struct frame_packer *packer, const s
 }
 
 /* Makes directory, lock and header, as far as they are missing. */
-static bool begin(struct run_writer *w, struct frame_packer *packer, struct error *error)
+static bool begin_file(struct run_writer *w, struct frame_packer *packer, struct error *error)
 {
         if (!w->path[0] && !make_run_directory(w, error))
                 return false;
@@ -163,18 +163,18 @@ static bool write_pending(struct run_writer *w, struct frame_packer *packer, str
         return true;
 }
 
-static void lose(struct run_writer *w, const struct frame_head *head)
+static void lose_blocks(struct run_writer *w, const struct frame_head *head)
 {
         w->lost_bytes += head->lost_bytes + head->raw;
         w->lost_frames += head->lost_frames + 1;
 }
 
-static void keep(struct run_writer *w, const struct frame_head *head, const uint8_t *blocks)
+static void keep_blocks(struct run_writer *w, const struct frame_head *head, const uint8_t *blocks)
 {
         struct pending *p = w->pending_bytes + head->raw > PENDING_BYTES ? NULL : malloc(sizeof(*p) + head->raw);
 
         if (!p) {
-                lose(w, head);
+                lose_blocks(w, head);
                 return;
         }
         p->next = NULL;
@@ -193,19 +193,19 @@ size_t run_writer_pending_bytes(const struct run_writer *w)
 void run_writer_skip(struct run_writer *w, const struct frame_head *head, const uint8_t *blocks, bool definitions)
 {
         if (definitions)
-                keep(w, head, blocks);
+                keep_blocks(w, head, blocks);
         else
-                lose(w, head);
+                lose_blocks(w, head);
 }
 
 bool run_writer_definitions(struct run_writer *w, struct frame_packer *packer, const struct frame_head *head,
                             const uint8_t *blocks, struct error *error)
 {
-        bool good = begin(w, packer, error) && write_pending(w, packer, error) &&
+        bool good = begin_file(w, packer, error) && write_pending(w, packer, error) &&
                     write_frame(&w->definitions, packer, head, blocks, error);
 
         if (!good)
-                keep(w, head, blocks);
+                keep_blocks(w, head, blocks);
         return good;
 }
 
@@ -230,13 +230,13 @@ bool run_writer_blocks(struct run_writer *w, struct frame_packer *packer, uint32
 
         h.lost_bytes += w->lost_bytes;
         h.lost_frames += w->lost_frames;
-        if (begin(w, packer, error) && write_pending(w, packer, error) && need_segment(w, segment, error) &&
+        if (begin_file(w, packer, error) && write_pending(w, packer, error) && need_segment(w, segment, error) &&
             write_frame(&w->segment, packer, &h, blocks, error)) {
                 w->lost_bytes = 0;
                 w->lost_frames = 0;
                 return true;
         }
-        lose(w, head);
+        lose_blocks(w, head);
         return false;
 }
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* DESIGN: an array of pointers; alerts are few and change rarely, so that moving them costs nothing. */
-#include "daemon/rules/alert_list.h"
 #include "daemon/rules/alerts_private.h"
 
 #include <math.h>
@@ -71,7 +70,7 @@ void alert_free(struct alert *alert)
 
 /* -------------------------------------------------------------------- identity */
 
-static char *copy(const char *text)
+static char *copy_text(const char *text)
 {
         return text ? strdup(text) : NULL;
 }
@@ -128,8 +127,8 @@ static bool name_band(struct alert *alert, const struct rule_data *data)
 
         alert_text_band(data, alert->band, &texts);
         alert->band_label = strdup(texts.label);
-        alert->band_source = copy(texts.source[0] ? texts.source : NULL);
-        alert->band_name = copy(texts.name[0] ? texts.name : NULL);
+        alert->band_source = copy_text(texts.source[0] ? texts.source : NULL);
+        alert->band_name = copy_text(texts.name[0] ? texts.name : NULL);
         return alert->band_label && !alert->band_source == !texts.source[0] && !alert->band_name == !texts.name[0];
 }
 

@@ -31,7 +31,7 @@ struct writer {
         char places[PLACES][PLACE_MAX];
 };
 
-static void clean(char out[BAND_TEXT_MAX], const char *text)
+static void clean_band(char out[BAND_TEXT_MAX], const char *text)
 {
         (void)hw_utf8_clean(out, BAND_TEXT_MAX, text ? text : "", text ? strlen(text) : 0);
 }
@@ -41,14 +41,14 @@ void alert_text_band(const struct rule_data *data, uint32_t band, struct alert_b
         struct band_texts texts;
         bool known = data->band(data->ctx, band, &texts);
 
-        clean(ret->label, known && texts.of[BAND_LABEL] ? texts.of[BAND_LABEL] : "(without a name)");
-        clean(ret->source, known ? texts.of[BAND_SOURCE] : NULL);
-        clean(ret->name, known ? texts.of[BAND_NAME] : NULL);
+        clean_band(ret->label, known && texts.of[BAND_LABEL] ? texts.of[BAND_LABEL] : "(without a name)");
+        clean_band(ret->source, known ? texts.of[BAND_SOURCE] : NULL);
+        clean_band(ret->name, known ? texts.of[BAND_NAME] : NULL);
 }
 
 /* -------------------------------------------------------------------- places */
 
-static void put(struct writer *w, enum placeholder p, const char *text)
+static void put_placeholder(struct writer *w, enum placeholder p, const char *text)
 {
         text_join(w->places[p], PLACE_MAX, text, NULL);
 }
@@ -58,7 +58,7 @@ static void put_value(struct writer *w, enum placeholder p, bool known, double v
         char text[TYPE_VALUE_MAX];
 
         if (known && !isnan(value))
-                put(w, p, type_value_text(w->headline.type, value, text));
+                put_placeholder(w, p, type_value_text(w->headline.type, value, text));
 }
 
 static void put_slope(struct writer *w)
@@ -67,9 +67,9 @@ static void put_slope(struct writer *w)
         char text[RATE_WITHIN_MAX];
 
         if (w->has_trend && t->has_slope)
-                put(w, PLACE_SLOPE,
-                    rate_within_text(text, rate_unit_within(t->slope, t->slope_low, t->slope_high), t->slope,
-                                     t->slope_low, t->slope_high));
+                put_placeholder(w, PLACE_SLOPE,
+                                rate_within_text(text, rate_unit_within(t->slope, t->slope_low, t->slope_high),
+                                                 t->slope, t->slope_low, t->slope_high));
 }
 
 static void put_since(struct writer *w)
@@ -77,7 +77,8 @@ static void put_since(struct writer *w)
         uint64_t now = w->alert->rule->of_target ? w->at->target_ns : w->at->time_ns;
         char text[HW_NUMBER_MAX];
 
-        put(w, PLACE_SINCE, hw_duration_text(text, sizeof(text), (double)sub_sat(now, w->alert->state.active_ns)));
+        put_placeholder(w, PLACE_SINCE,
+                        hw_duration_text(text, sizeof(text), (double)sub_sat(now, w->alert->state.active_ns)));
 }
 
 /* "2026-11-25T23:31:26Z (14m ago)", or the latter alone while the run's Unix time is not known. */
@@ -105,7 +106,7 @@ static void put_onset(struct writer *w)
                 put_moment(w, PLACE_ONSET, onset);
         const char *note = onset == UNKNOWN_U64 ? NULL : w->data->note(w->data->ctx, onset, &note_ns);
         if (!note) {
-                put(w, PLACE_NOTE, "none near it");
+                put_placeholder(w, PLACE_NOTE, "none near it");
                 return;
         }
         char safe[256];
@@ -121,9 +122,9 @@ static void put_words(struct writer *w, enum placeholder p, enum rule_words what
 
 static void fill_places(struct writer *w, const char *target)
 {
-        put(w, PLACE_TARGET, target);
-        put(w, PLACE_BAND, w->alert->band_label ? w->alert->band_label : "");
-        put(w, PLACE_SOURCE, w->alert->band_source ? w->alert->band_source : "");
+        put_placeholder(w, PLACE_TARGET, target);
+        put_placeholder(w, PLACE_BAND, w->alert->band_label ? w->alert->band_label : "");
+        put_placeholder(w, PLACE_SOURCE, w->alert->band_source ? w->alert->band_source : "");
         put_value(w, PLACE_VALUE, w->headline.has_value, w->headline.value);
         put_value(w, PLACE_THRESHOLD, w->headline.has_threshold, w->headline.threshold);
         put_slope(w);

@@ -65,7 +65,7 @@ static void remove_alert(struct alerts *a, size_t i)
  * Refreshes and reports an alert; one that is inactive again is removed. Returns whether it is still there. A resolved
  * one keeps the words with which it fired: what is true now is not what it was about.
  */
-static bool changed(struct alerts *a, size_t i, const struct rule_moment *at, bool with_data)
+static bool apply_condition(struct alerts *a, size_t i, const struct rule_moment *at, bool with_data)
 {
         struct alert *alert = a->list.items[i];
 
@@ -79,8 +79,8 @@ static bool changed(struct alerts *a, size_t i, const struct rule_moment *at, bo
         return false;
 }
 
-static double over(const struct alerts *a, const struct rule *rule, const struct rule_moment *at, uint32_t band,
-                   double holds, uint64_t *still_ns)
+static double evaluate_for(const struct alerts *a, const struct rule *rule, const struct rule_moment *at, uint32_t band,
+                           double holds, uint64_t *still_ns)
 {
         if (rule->until.root)
                 return expr_eval(&rule->until, &a->data, at, band, still_ns);
@@ -88,7 +88,7 @@ static double over(const struct alerts *a, const struct rule *rule, const struct
 }
 
 /* A new alert at place i of the list; NULL when it is left out. */
-static struct alert *begin(struct alerts *a, size_t i, const struct rule *rule, uint32_t band)
+static struct alert *begin_alert(struct alerts *a, size_t i, const struct rule *rule, uint32_t band)
 {
         struct alert *alert = alerts_insert(a, i, rule, band);
 
@@ -111,7 +111,7 @@ static void judge_one(struct alerts *a, const struct rule *rule, const struct ru
         if (!alert) {
                 if (holds != 1)
                         return;
-                alert = begin(a, *at_list, rule, band);
+                alert = begin_alert(a, *at_list, rule, band);
                 if (!alert && still_ns)
                         *still_ns = 0; /* counted as left out at each moment */
                 if (!alert)
@@ -119,13 +119,13 @@ static void judge_one(struct alerts *a, const struct rule *rule, const struct ru
                 alert->state.judged_ns = clock_of(rule, at);
         }
         alert->holds = holds;
-        alert->over = alert->state.now == ALERT_FIRING ? over(a, rule, at, band, holds, still_ns) : 0;
+        alert->over = alert->state.now == ALERT_FIRING ? evaluate_for(a, rule, at, band, holds, still_ns) : 0;
         bool differs = state_step(&alert->state, &times, holds, alert->over, clock_of(rule, at));
         if (differs && still_ns)
                 *still_ns = 0; /* from now on `over` is evaluated too, or no longer */
         alert->judged = (struct stamp){ at->time_ns, at->wall_ns };
         alert->run = at->run;
-        if (!differs || changed(a, *at_list, at, true))
+        if (!differs || apply_condition(a, *at_list, at, true))
                 (*at_list)++;
 }
 
@@ -163,7 +163,7 @@ static void forget_due(struct rule_use *use)
 }
 
 /* Room for when each band is due again. When out of memory, each moment is judged in full. */
-static void expect(struct rule_use *use, uint32_t n_bands)
+static void expect_bands(struct rule_use *use, uint32_t n_bands)
 {
         if (!use->due_ns)
                 use->due_ns = calloc(n_bands, sizeof(*use->due_ns));
@@ -256,7 +256,7 @@ static bool judge_bands(struct alerts *a, size_t index, const struct rule_moment
                 if (!gap.follows)
                         forget_due(use);
                 if (gap.goes_on && bands > 0)
-                        expect(use, bands);
+                        expect_bands(use, bands);
                 if (use->due_ns && at->time_ns < use->first_due_ns) {
                         *at_list = update_band_alerts(a, rule, at, *at_list);
                         if (!alert_list_is_of(&a->list, *at_list, rule))
@@ -356,7 +356,7 @@ bool alerts_gap_is_costly(const struct alerts *a)
 static void end_at(struct alerts *a, size_t i, const struct rule_moment *at)
 {
         if (state_end(&a->list.items[i]->state, clock_of(a->list.items[i]->rule, at)))
-                (void)changed(a, i, at, false);
+                (void)apply_condition(a, i, at, false);
 }
 
 void alerts_end_run(struct alerts *a, const struct rule_moment *at)
@@ -382,7 +382,7 @@ static void forget_bands(struct alerts *a)
 #define PART_DEPTH   8 /* alerts that are parts of parts: deeper ones stand alone */
 #define PART_BETWEEN " ,"
 
-static bool holds(const struct alert *a)
+static bool is_holding(const struct alert *a)
 {
         return a->state.now == ALERT_PENDING || a->state.now == ALERT_FIRING;
 }
@@ -390,7 +390,7 @@ static bool holds(const struct alert *a)
 /* An alert that fires is never hidden behind one that does not. */
 static bool may_hold(const struct alert *whole, const struct alert *part)
 {
-        return whole->state.now == part->state.now || (part->state.now != ALERT_FIRING && holds(whole));
+        return whole->state.now == part->state.now || (part->state.now != ALERT_FIRING && is_holding(whole));
 }
 
 static size_t whole_by_name(const struct alerts *a, const struct alert *part, const char *name, size_t n)
@@ -501,7 +501,7 @@ static bool is_over(const struct alerts *a, const struct alert *alert, const str
         if (alert->state.now != ALERT_FIRING)
                 return false;
         double holds = expr_eval(&alert->rule->expr, &a->data, at, alert->band, NULL);
-        return over(a, alert->rule, at, alert->band, holds, NULL) == 1;
+        return evaluate_for(a, alert->rule, at, alert->band, holds, NULL) == 1;
 }
 
 void alerts_refresh(struct alerts *a, const struct rule_moment *at)

@@ -28,7 +28,7 @@ struct eval {
         uint64_t *still_ns; /* NULL: not wanted */
 };
 
-static double eval(const struct eval *e, const struct node *n);
+static double eval_node(const struct eval *e, const struct node *n);
 
 /* ------------------------------------------------------------------- series */
 
@@ -61,7 +61,7 @@ static uint64_t now_of(const struct eval *e, const struct node *n)
         return n->series->flags & SERIES_OF_TARGET ? e->at->target_ns : e->at->time_ns;
 }
 
-static double newest(const struct eval *e, const struct node *n)
+static double eval_newest(const struct eval *e, const struct node *n)
 {
         uint64_t now = now_of(e, n);
         struct trend_cell b;
@@ -76,7 +76,7 @@ static double newest(const struct eval *e, const struct node *n)
         return b.cell.last;
 }
 
-static double age(const struct eval *e, const struct node *n)
+static double eval_age(const struct eval *e, const struct node *n)
 {
         uint64_t now = now_of(e, n);
         struct trend_cell b;
@@ -122,7 +122,7 @@ static bool start_of_increase(const struct eval *e, const struct node *n, struct
         return true;
 }
 
-static double increase(const struct eval *e, const struct node *n, bool per_second)
+static double eval_increase(const struct eval *e, const struct node *n, bool per_second)
 {
         struct time_range s = range_of(e, n);
         uint64_t start_ns;
@@ -139,7 +139,7 @@ static double increase(const struct eval *e, const struct node *n, bool per_seco
         return (end.cell.last - start) / ((double)(end.cell.last_ns - start_ns) / (double)NS_PER_S);
 }
 
-static double line(const struct trend_cell *c, enum function_id id)
+static double fit_line(const struct trend_cell *c, enum function_id id)
 {
         double slope = c->cell.n < 3 ? UNKNOWN : trend_cell_slope(c);
 
@@ -151,7 +151,7 @@ static double line(const struct trend_cell *c, enum function_id id)
         return id == FN_SLOPE_LOW ? slope - 2 * se : slope + 2 * se;
 }
 
-static double statistic(const struct eval *e, const struct node *n)
+static double eval_statistic(const struct eval *e, const struct node *n)
 {
         struct time_range s = range_of(e, n);
         enum function_id id = n->function->id;
@@ -173,11 +173,11 @@ static double statistic(const struct eval *e, const struct node *n)
         case FN_STDDEV:
                 return trend_cell_deviation(&b);
         default:
-                return line(&b, id);
+                return fit_line(&b, id);
         }
 }
 
-static double quantile(const struct eval *e, const struct node *n, double q)
+static double eval_quantile(const struct eval *e, const struct node *n, double q)
 {
         struct time_range s = range_of(e, n);
 
@@ -185,7 +185,7 @@ static double quantile(const struct eval *e, const struct node *n, double q)
 }
 
 /* Unknown until the window is full: a program that has just begun is not silent. */
-static double absent(const struct eval *e, const struct node *n)
+static double eval_absent(const struct eval *e, const struct node *n)
 {
         struct time_range s = range_of(e, n);
         uint64_t began = e->data->began_ns(e->data->ctx, n->series->flags & SERIES_OF_TARGET);
@@ -206,7 +206,7 @@ static double absent(const struct eval *e, const struct node *n)
 
 /* ------------------------------------------------------------------ verdicts */
 
-static double verdict(const struct eval *e, const struct node *n)
+static double eval_verdict(const struct eval *e, const struct node *n)
 {
         struct trend_result r;
 
@@ -233,30 +233,30 @@ static double robust_slope(const struct eval *e, const struct node *n)
 }
 
 /* A slope without a window is the verdict's where there is one. */
-static double slope(const struct eval *e, const struct node *n)
+static double eval_slope(const struct eval *e, const struct node *n)
 {
         if (!n->window && n->series->flags & SERIES_HAS_VERDICT)
                 return robust_slope(e, n);
-        return statistic(e, n);
+        return eval_statistic(e, n);
 }
 
-static double call(const struct eval *e, const struct node *n)
+static double eval_call(const struct eval *e, const struct node *n)
 {
         struct time_range s;
 
         switch (n->function->id) {
         case FN_AGE:
-                return age(e, n);
+                return eval_age(e, n);
         case FN_RATE:
-                return increase(e, n, true);
+                return eval_increase(e, n, true);
         case FN_INCREASE:
-                return increase(e, n, false);
+                return eval_increase(e, n, false);
         case FN_QUANTILE:
-                return quantile(e, n, n->quantile);
+                return eval_quantile(e, n, n->quantile);
         case FN_P50:
-                return quantile(e, n, 0.5);
+                return eval_quantile(e, n, 0.5);
         case FN_P99:
-                return quantile(e, n, 0.99);
+                return eval_quantile(e, n, 0.99);
         case FN_INTEGRAL:
                 s = range_of(e, n);
                 still_for(e, 0); /* the newest value is held until now */
@@ -264,13 +264,13 @@ static double call(const struct eval *e, const struct node *n)
         case FN_SLOPE:
         case FN_SLOPE_LOW:
         case FN_SLOPE_HIGH:
-                return slope(e, n);
+                return eval_slope(e, n);
         case FN_LEAK:
         case FN_GROWING:
         case FN_STEADY:
-                return verdict(e, n);
+                return eval_verdict(e, n);
         case FN_ABSENT:
-                return absent(e, n);
+                return eval_absent(e, n);
         case FN_LAST:
         case FN_MIN:
         case FN_MAX:
@@ -278,26 +278,26 @@ static double call(const struct eval *e, const struct node *n)
         case FN_STDDEV:
         case FN_COUNT:
         case FN_FIT:
-                return statistic(e, n);
+                return eval_statistic(e, n);
         }
         return UNKNOWN;
 }
 
 /* ------------------------------------------------------------------ operators */
 
-static double both(double a, double b)
+static double both_hold(double a, double b)
 {
         if (a == 0 || b == 0)
                 return 0;
         return isnan(a) || isnan(b) ? UNKNOWN : 1;
 }
 
-static double negate(double a)
+static double negate_truth(double a)
 {
         return isnan(a) ? UNKNOWN : a == 0;
 }
 
-static double compare(enum operator op, double a, double b)
+static double compare_values(enum operator op, double a, double b)
 {
         if (isnan(a) || isnan(b))
                 return UNKNOWN;
@@ -323,11 +323,11 @@ static double compare_age(const struct eval *e, const struct node *n, const stru
         struct eval quiet = *e;
 
         quiet.still_ns = NULL;
-        double age_s = eval(&quiet, aged), left_ns = (limit - age_s) * (double)NS_PER_S;
+        double age_s = eval_node(&quiet, aged), left_ns = (limit - age_s) * (double)NS_PER_S;
         limit_validity_of_range(e, aged, (struct time_range){ now_of(e, aged), now_of(e, aged) }, false);
         if (left_ns >= 0 && left_ns < 1e18)
                 still_for(e, (uint64_t)left_ns);
-        return aged == n->left ? compare(n->op, age_s, limit) : compare(n->op, limit, age_s);
+        return aged == n->left ? compare_values(n->op, age_s, limit) : compare_values(n->op, limit, age_s);
 }
 
 static bool is_age(const struct node *n)
@@ -335,19 +335,19 @@ static bool is_age(const struct node *n)
         return n->kind == NODE_CALL && n->function->id == FN_AGE;
 }
 
-static double binary(const struct eval *e, const struct node *n)
+static double eval_binary(const struct eval *e, const struct node *n)
 {
         if (operator_is_comparison(n->op) && is_age(n->left) && n->right->kind == NODE_NUMBER)
                 return compare_age(e, n, n->left, n->right->value);
-        double a = eval(e, n->left), b = eval(e, n->right);
+        double a = eval_node(e, n->left), b = eval_node(e, n->right);
 
         switch (n->op) {
         case OP_OR:
-                return negate(both(negate(a), negate(b)));
+                return negate_truth(both_hold(negate_truth(a), negate_truth(b)));
         case OP_AND:
-                return both(a, b);
+                return both_hold(a, b);
         case OP_UNLESS:
-                return both(a, negate(b));
+                return both_hold(a, negate_truth(b));
         case OP_ADD:
                 return a + b;
         case OP_SUBTRACT:
@@ -357,25 +357,25 @@ static double binary(const struct eval *e, const struct node *n)
         case OP_DIVIDE:
                 return b == 0 ? UNKNOWN : a / b;
         default:
-                return compare(n->op, a, b);
+                return compare_values(n->op, a, b);
         }
 }
 
-static double eval(const struct eval *e, const struct node *n)
+static double eval_node(const struct eval *e, const struct node *n)
 {
         switch (n->kind) {
         case NODE_NUMBER:
                 return n->value;
         case NODE_SERIES:
-                return newest(e, n);
+                return eval_newest(e, n);
         case NODE_CALL:
-                return call(e, n);
+                return eval_call(e, n);
         case NODE_NOT:
-                return negate(eval(e, n->left));
+                return negate_truth(eval_node(e, n->left));
         case NODE_NEGATE:
-                return -eval(e, n->left);
+                return -eval_node(e, n->left);
         case NODE_BINARY:
-                return binary(e, n);
+                return eval_binary(e, n);
         }
         return UNKNOWN;
 }
@@ -385,7 +385,7 @@ double expr_eval(const struct expr *expr, const struct rule_data *data, const st
 {
         struct eval e = { .data = data, .at = at, .band = band, .still_ns = ret_still_ns };
 
-        return eval(&e, expr->root);
+        return eval_node(&e, expr->root);
 }
 
 /* ---------------------------------------------------------------------- bands */

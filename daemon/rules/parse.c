@@ -31,7 +31,7 @@ static const struct node *parse_primary(struct parser *p)
         return parse_named(p);
 }
 
-static const struct node *negation(struct parser *p, enum node_kind kind, uint32_t column, const struct node *of)
+static const struct node *make_negation(struct parser *p, enum node_kind kind, uint32_t column, const struct node *of)
 {
         struct node *n = of ? parser_node(p, kind, column) : NULL;
         char name[TYPE_NAME_MAX];
@@ -57,7 +57,7 @@ static const struct node *parse_sign(struct parser *p)
                 return parse_primary(p);
         lexer_next(&p->lexer);
         p->depth++;
-        n = negation(p, NODE_NEGATE, column, parse_sign(p));
+        n = make_negation(p, NODE_NEGATE, column, parse_sign(p));
         p->depth--;
         return n;
 }
@@ -68,7 +68,8 @@ static bool is_zero(const struct node *n)
                !n->type.seconds;
 }
 
-static const struct node *mismatch(struct parser *p, enum operator op, uint32_t column, struct type a, struct type b)
+static const struct node *report_mismatch(struct parser *p, enum operator op, uint32_t column, struct type a,
+                                          struct type b)
 {
         char left[TYPE_NAME_MAX], right[TYPE_NAME_MAX];
 
@@ -100,7 +101,7 @@ static bool binary_type(struct parser *p, const struct node *n, struct type *ret
                 return REFUSE(p, n->column, "the powers of bytes and seconds grow too large here");
         }
         if (!type_join(a, b, ret) && !zero) {
-                mismatch(p, n->op, n->column, a, b);
+                report_mismatch(p, n->op, n->column, a, b);
                 return false;
         }
         if (zero)
@@ -110,8 +111,8 @@ static bool binary_type(struct parser *p, const struct node *n, struct type *ret
         return true;
 }
 
-static const struct node *binary(struct parser *p, enum operator op, uint32_t column, const struct node *left,
-                                 const struct node *right)
+static const struct node *make_binary(struct parser *p, enum operator op, uint32_t column, const struct node *left,
+                                      const struct node *right)
 {
         struct node *n = left && right ? parser_node(p, NODE_BINARY, column) : NULL;
 
@@ -147,7 +148,7 @@ static const struct node *parse_row(struct parser *p, enum level level,
                         return FAIL(p, column, "comparisons cannot be chained; combine two with and");
                 if (++length + p->depth > EXPR_DEPTH_MAX)
                         return FAIL(p, column, "too many operators in a row: at most 50");
-                left = binary(p, op, column, left, parse_side(p));
+                left = make_binary(p, op, column, left, parse_side(p));
         }
         return left;
 }
@@ -178,7 +179,7 @@ static const struct node *parse_not(struct parser *p)
                 return FAIL(p, column, "too many levels of ( ), not and -: at most 50");
         lexer_next(&p->lexer);
         p->depth++;
-        n = negation(p, NODE_NOT, column, parse_not(p));
+        n = make_negation(p, NODE_NOT, column, parse_not(p));
         p->depth--;
         return n;
 }

@@ -14,22 +14,22 @@ struct printer {
         bool words;
 };
 
-static void print(struct printer *p, const struct node *n, enum level least);
+static void print_node(struct printer *p, const struct node *n, enum level least);
 
-static void put(struct printer *p, const char *text)
+static void put_text(struct printer *p, const char *text)
 {
         text_put(&p->out, text);
 }
 
 static void put_string(struct printer *p, const char *text)
 {
-        put(p, "\"");
+        put_text(p, "\"");
         for (; *text; text++) {
                 if (*text == '"' || *text == '\\')
-                        put(p, "\\");
+                        put_text(p, "\\");
                 text_put_n(&p->out, text, 1);
         }
-        put(p, "\"");
+        put_text(p, "\"");
 }
 
 static void put_matcher(struct printer *p, const struct matcher *m)
@@ -37,54 +37,54 @@ static void put_matcher(struct printer *p, const struct matcher *m)
         static const char *const ops[] = { "=", "!=", "=~", "!~" };
         static const char *const words[] = { " is ", " is not ", " matches ", " does not match " };
 
-        put(p, p->words ? " whose " : "{");
+        put_text(p, p->words ? " whose " : "{");
         for (size_t i = 0; i < m->n; i++) {
                 if (i)
-                        put(p, p->words ? " and " : ", ");
-                put(p, band_text_name(m->conditions[i].which));
-                put(p, (p->words ? words : ops)[m->conditions[i].op]);
+                        put_text(p, p->words ? " and " : ", ");
+                put_text(p, band_text_name(m->conditions[i].which));
+                put_text(p, (p->words ? words : ops)[m->conditions[i].op]);
                 put_string(p, m->conditions[i].text);
         }
         if (!p->words)
-                put(p, "}");
+                put_text(p, "}");
 }
 
 static void put_series(struct printer *p, const struct node *n)
 {
-        put(p, p->words ? n->series->words : n->series->name);
+        put_text(p, p->words ? n->series->words : n->series->name);
         if (n->matcher)
                 put_matcher(p, n->matcher);
 }
 
 static void call_words(struct printer *p, const struct node *n)
 {
-        put(p, n->function->words);
-        put(p, " ");
+        put_text(p, n->function->words);
+        put_text(p, " ");
         if (n->function->takes_quantile) {
-                put(p, n->quantile_text);
-                put(p, " of ");
+                put_text(p, n->quantile_text);
+                put_text(p, " of ");
         }
         put_series(p, n);
         if (n->window) {
-                put(p, n->function->id == FN_ABSENT ? " for " : " over ");
-                put(p, n->window->text);
+                put_text(p, n->function->id == FN_ABSENT ? " for " : " over ");
+                put_text(p, n->window->text);
         }
 }
 
 static void call_text(struct printer *p, const struct node *n)
 {
-        put(p, n->function->name);
-        put(p, "(");
+        put_text(p, n->function->name);
+        put_text(p, "(");
         if (n->function->takes_quantile) {
-                put(p, n->quantile_text);
-                put(p, ", ");
+                put_text(p, n->quantile_text);
+                put_text(p, ", ");
         }
         put_series(p, n);
         if (n->window) {
-                put(p, ", ");
-                put(p, n->window->text);
+                put_text(p, ", ");
+                put_text(p, n->window->text);
         }
-        put(p, ")");
+        put_text(p, ")");
 }
 
 static void print_binary(struct printer *p, const struct node *n)
@@ -92,18 +92,18 @@ static void print_binary(struct printer *p, const struct node *n)
         enum level level = operator_level(n->op);
 
         /* Comparisons do not chain: both sides are sums. */
-        print(p, n->left, level == LEVEL_COMPARE ? LEVEL_ADD : level);
-        put(p, " ");
-        put(p, p->words ? operator_words(n->op) : operator_name(n->op));
-        put(p, " ");
-        print(p, n->right, level + 1);
+        print_node(p, n->left, level == LEVEL_COMPARE ? LEVEL_ADD : level);
+        put_text(p, " ");
+        put_text(p, p->words ? operator_words(n->op) : operator_name(n->op));
+        put_text(p, " ");
+        print_node(p, n->right, level + 1);
 }
 
 static void print_inner(struct printer *p, const struct node *n)
 {
         switch (n->kind) {
         case NODE_NUMBER:
-                put(p, n->text);
+                put_text(p, n->text);
                 break;
         case NODE_SERIES:
                 put_series(p, n);
@@ -115,12 +115,12 @@ static void print_inner(struct printer *p, const struct node *n)
                         call_text(p, n);
                 break;
         case NODE_NOT:
-                put(p, p->words ? "it is not true that " : "not ");
-                print(p, n->left, LEVEL_NOT);
+                put_text(p, p->words ? "it is not true that " : "not ");
+                print_node(p, n->left, LEVEL_NOT);
                 break;
         case NODE_NEGATE:
-                put(p, "-");
-                print(p, n->left, LEVEL_SIGN);
+                put_text(p, "-");
+                print_node(p, n->left, LEVEL_SIGN);
                 break;
         case NODE_BINARY:
                 print_binary(p, n);
@@ -128,15 +128,15 @@ static void print_inner(struct printer *p, const struct node *n)
         }
 }
 
-static void print(struct printer *p, const struct node *n, enum level least)
+static void print_node(struct printer *p, const struct node *n, enum level least)
 {
         bool inside = node_level(n) < least;
 
         if (inside)
-                put(p, "(");
+                put_text(p, "(");
         print_inner(p, n);
         if (inside)
-                put(p, ")");
+                put_text(p, ")");
 }
 
 static bool print_all(const struct expr *e, bool words, char *out, size_t size)
@@ -144,7 +144,7 @@ static bool print_all(const struct expr *e, bool words, char *out, size_t size)
         struct printer p = { .words = words };
 
         text_out_init(&p.out, out, size);
-        print(&p, e->root, LEVEL_OR);
+        print_node(&p, e->root, LEVEL_OR);
         return !p.out.cut;
 }
 

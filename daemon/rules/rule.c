@@ -20,7 +20,7 @@
 
 #define RULE_ARENA_MAX (256u * 1024)
 
-static bool refuse(struct rule_error *e, enum rule_field field, size_t item, const char *what, const char *text)
+static bool refuse_field(struct rule_error *e, enum rule_field field, size_t item, const char *what, const char *text)
 {
         *e = (struct rule_error){ .field = field, .item = item };
         text_join(e->text, sizeof(e->text), what, text, NULL);
@@ -29,7 +29,7 @@ static bool refuse(struct rule_error *e, enum rule_field field, size_t item, con
 
 /* ------------------------------------------------------------------- copying */
 
-static const char *own(struct rule *r, const char *text)
+static const char *own_text(struct rule *r, const char *text)
 {
         return text ? arena_strndup(&r->arena, text, strlen(text)) : NULL;
 }
@@ -37,8 +37,8 @@ static const char *own(struct rule *r, const char *text)
 static bool own_pairs(struct rule *r, struct rule_pair *pairs, size_t n)
 {
         for (size_t i = 0; i < n; i++) {
-                pairs[i].name = own(r, pairs[i].name);
-                pairs[i].value = own(r, pairs[i].value);
+                pairs[i].name = own_text(r, pairs[i].name);
+                pairs[i].value = own_text(r, pairs[i].value);
                 if (!pairs[i].name || !pairs[i].value)
                         return false;
         }
@@ -52,12 +52,12 @@ static bool own_all(struct rule *r)
 
         for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
                 const char *text = *texts[i];
-                *texts[i] = own(r, text);
+                *texts[i] = own_text(r, text);
                 if (text && !*texts[i])
                         return false;
         }
         for (size_t i = 0; i < t->n_targets; i++) {
-                t->targets[i] = own(r, t->targets[i]);
+                t->targets[i] = own_text(r, t->targets[i]);
                 if (!t->targets[i])
                         return false;
         }
@@ -79,7 +79,7 @@ static bool parse_expr_of(const char *text, enum rule_field field, struct expr *
 
         if (expr_parse(text, ret, &error))
                 return true;
-        refuse(e, field, 0, error.text, NULL);
+        refuse_field(e, field, 0, error.text, NULL);
         e->column = error.column;
         return false;
 }
@@ -89,9 +89,9 @@ static bool parse_time_of(const char *text, enum rule_field field, uint64_t *ret
         if (!text)
                 return true;
         if (!hw_parse_duration(text, ret_ns))
-                return refuse(e, field, 0, "expected a time such as 30s, 5m or 2h", NULL);
+                return refuse_field(e, field, 0, "expected a time such as 30s, 5m or 2h", NULL);
         if (*ret_ns > RULE_DURATION_MAX_NS)
-                return refuse(e, field, 0, "expected at most 30d", NULL);
+                return refuse_field(e, field, 0, "expected at most 30d", NULL);
         return true;
 }
 
@@ -100,17 +100,17 @@ static bool parse_exprs(struct rule *r, struct rule_error *e)
         const struct rule_text *t = &r->text;
 
         if (!t->expr)
-                return refuse(e, FIELD_EXPR, 0, "a rule needs expr, a condition such as live > 1GiB", NULL);
+                return refuse_field(e, FIELD_EXPR, 0, "a rule needs expr, a condition such as live > 1GiB", NULL);
         if (!parse_expr_of(t->expr, FIELD_EXPR, &r->expr, e) ||
             (t->until && !parse_expr_of(t->until, FIELD_UNTIL, &r->until, e)))
                 return false;
         r->of_bands = r->expr.of_bands;
         r->of_target = r->expr.of_target && (!t->until || r->until.of_target);
         if (t->until && r->until.of_bands && !r->expr.of_bands)
-                return refuse(e, FIELD_UNTIL, 0,
-                              "until refers to band{...}, but expr does not: there is no band to "
-                              "judge",
-                              NULL);
+                return refuse_field(e, FIELD_UNTIL, 0,
+                                    "until refers to band{...}, but expr does not: there is no band to "
+                                    "judge",
+                                    NULL);
         return parse_time_of(t->hold_for, FIELD_FOR, &r->for_ns, e) &&
                parse_time_of(t->keep_firing_for, FIELD_KEEP, &r->keep_firing_ns, e);
 }
@@ -123,7 +123,7 @@ static bool set_severity(struct rule *r, size_t label, struct rule_error *e)
         if (severity_parse(value, &r->severity))
                 return true;
         text_join(hint, sizeof(hint), meant ? "; did you mean " : "", meant ? meant : "", meant ? "?" : "", NULL);
-        return refuse(e, FIELD_LABEL, label, "severity: expected info, warning or critical", hint);
+        return refuse_field(e, FIELD_LABEL, label, "severity: expected info, warning or critical", hint);
 }
 
 /* As Prometheus and Alertmanager require of labels' and annotations' names: others would be refused when it matters. */
@@ -153,14 +153,14 @@ static bool set_labels(struct rule *r, struct rule_error *e)
         for (size_t i = 0; i < r->text.n_labels; i++) {
                 const struct rule_pair *label = &r->text.labels[i];
                 if (!valid_pair_name(label->name))
-                        return refuse(e, FIELD_LABEL, i, label->name, names_expected);
+                        return refuse_field(e, FIELD_LABEL, i, label->name, names_expected);
                 if (is_ours(label->name))
-                        return refuse(e, FIELD_LABEL, i, label->name, ": every alert already has this label");
+                        return refuse_field(e, FIELD_LABEL, i, label->name, ": every alert already has this label");
                 if (strstr(label->value, "{{"))
-                        return refuse(e, FIELD_LABEL, i,
-                                      "labels take no {{...}}: they identify the alert; "
-                                      "use an annotation",
-                                      NULL);
+                        return refuse_field(e, FIELD_LABEL, i,
+                                            "labels take no {{...}}: they identify the alert; "
+                                            "use an annotation",
+                                            NULL);
                 if (!strcmp(label->name, "severity") && !set_severity(r, i, e))
                         return false;
         }
@@ -174,10 +174,10 @@ static bool set_annotations(struct rule *r, struct rule_error *e)
 
         for (size_t i = 0; i < r->text.n_annotations; i++) {
                 if (!valid_pair_name(r->text.annotations[i].name))
-                        return refuse(e, FIELD_ANNOTATION, i, r->text.annotations[i].name, names_expected);
+                        return refuse_field(e, FIELD_ANNOTATION, i, r->text.annotations[i].name, names_expected);
                 if (template_check(r->text.annotations[i].value, r->of_bands, &column, &error))
                         continue;
-                refuse(e, FIELD_ANNOTATION, i, error.text, NULL);
+                refuse_field(e, FIELD_ANNOTATION, i, error.text, NULL);
                 e->column = column;
                 return false;
         }
@@ -186,7 +186,7 @@ static bool set_annotations(struct rule *r, struct rule_error *e)
 
 /* ----------------------------------------------------------------- the rule */
 
-static uint64_t mix(uint64_t digest, const void *bytes, size_t n)
+static uint64_t mix_digest(uint64_t digest, const void *bytes, size_t n)
 {
         return hash_bytes(bytes, n, digest);
 }
@@ -196,19 +196,19 @@ static uint64_t mix_expr(uint64_t digest, const struct expr *e)
         char text[2 * EXPR_TEXT_MAX];
 
         if (!e->root)
-                return mix(digest, "", 1);
+                return mix_digest(digest, "", 1);
         (void)expr_print(e, text, sizeof(text)); /* if cut, the digest is over what fits */
-        return mix(digest, text, strlen(text) + 1);
+        return mix_digest(digest, text, strlen(text) + 1);
 }
 
 static uint64_t digest_of(const struct rule *r)
 {
         uint64_t digest = mix_expr(mix_expr(0, &r->expr), &r->until);
 
-        digest = mix(digest, &r->for_ns, sizeof(r->for_ns));
-        digest = mix(digest, &r->keep_firing_ns, sizeof(r->keep_firing_ns));
+        digest = mix_digest(digest, &r->for_ns, sizeof(r->for_ns));
+        digest = mix_digest(digest, &r->keep_firing_ns, sizeof(r->keep_firing_ns));
         for (size_t i = 0; i < r->text.n_targets; i++)
-                digest = mix(digest, r->text.targets[i], strlen(r->text.targets[i]) + 1);
+                digest = mix_digest(digest, r->text.targets[i], strlen(r->text.targets[i]) + 1);
         return digest;
 }
 
@@ -222,11 +222,11 @@ struct rule *rule_new(const struct rule_text *text, struct rule_error *ret_error
         arena_init(&r->arena, RULE_ARENA_MAX);
         r->text = *text;
         if (!own_all(r)) {
-                refuse(ret_error, FIELD_NAME, 0, "the texts of one rule have more than 256 KiB", NULL);
+                refuse_field(ret_error, FIELD_NAME, 0, "the texts of one rule have more than 256 KiB", NULL);
                 goto fail;
         }
         if (!r->text.name || !valid_name(r->text.name)) {
-                refuse(ret_error, FIELD_NAME, 0, "a rule's name is 1 to 63 of A-Z a-z 0-9 . _ : -", NULL);
+                refuse_field(ret_error, FIELD_NAME, 0, "a rule's name is 1 to 63 of A-Z a-z 0-9 . _ : -", NULL);
                 goto fail;
         }
         r->name = r->text.name;

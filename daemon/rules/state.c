@@ -3,7 +3,7 @@
  * DESIGN: the time that was unknown is not subtracted; instead the two "since" times are moved forward by it, so that
  * the time held is always now - held_ns.
  */
-#include "daemon/rules/state.h"
+#include "daemon/rules/alerts.h"
 
 #include <math.h>
 

@@ -43,7 +43,7 @@ static struct name read_name(const char *open)
         return (struct name){ .text = from, .size = (size_t)(to - from), .end = close + 2 };
 }
 
-static enum placeholder find(const struct name *n)
+static enum placeholder find_placeholder(const struct name *n)
 {
         for (unsigned i = 0; i < PLACES; i++)
                 if (strlen(places[i]) == n->size && !memcmp(places[i], n->text, n->size))
@@ -60,7 +60,7 @@ static uint32_t column_of(const char *text, const char *at)
         return column;
 }
 
-static void explain(const struct name *n, struct error *error)
+static void explain_name(const struct name *n, struct error *error)
 {
         const char *names[PLACES], *meant;
         struct text_out o;
@@ -89,7 +89,7 @@ bool template_check(const char *text, bool of_bands, uint32_t *ret_column, struc
 
         while ((at = strstr(at, "{{"))) {
                 struct name n = read_name(at);
-                enum placeholder p = n.end ? find(&n) : PLACES;
+                enum placeholder p = n.end ? find_placeholder(&n) : PLACES;
 
                 const bool needs_band = p == PLACE_BAND || p == PLACE_SOURCE;
                 if (p != PLACES && (!needs_band || of_bands)) {
@@ -103,7 +103,7 @@ bool template_check(const char *text, bool of_bands, uint32_t *ret_column, struc
                         text_join(error->text, sizeof(error->text), "{{", places[p],
                                   "}} has no meaning here: the expression does not refer to band{...}", NULL);
                 else
-                        explain(&n, error);
+                        explain_name(&n, error);
                 return false;
         }
         return true;
@@ -119,7 +119,7 @@ static bool put_part(struct text_out *o, const char *text, size_t n, const char 
 
         while ((open = memmem(text, (size_t)(end - text), "{{", 2))) {
                 struct name name = read_name(open);
-                enum placeholder p = name.end && name.end <= end ? find(&name) : PLACES;
+                enum placeholder p = name.end && name.end <= end ? find_placeholder(&name) : PLACES;
 
                 if (p == PLACES)
                         break;

@@ -30,7 +30,7 @@ bool type_join(struct type a, struct type b, struct type *ret)
         return true;
 }
 
-static bool make(int bytes, int seconds, enum type_sort sort, struct type *ret)
+static bool make_type(int bytes, int seconds, enum type_sort sort, struct type *ret)
 {
         if (bytes < -POWER_MAX || bytes > POWER_MAX || seconds < -POWER_MAX || seconds > POWER_MAX)
                 return false;
@@ -50,7 +50,7 @@ bool type_multiply(struct type a, struct type b, struct type *ret)
                 else if (a.sort == SORT_SHARE || b.sort == SORT_SHARE)
                         sort = SORT_SHARE;
         }
-        return make(a.bytes + b.bytes, a.seconds + b.seconds, sort, ret);
+        return make_type(a.bytes + b.bytes, a.seconds + b.seconds, sort, ret);
 }
 
 bool type_divide(struct type a, struct type b, struct type *ret)
@@ -63,12 +63,12 @@ bool type_divide(struct type a, struct type b, struct type *ret)
                 else if (a.sort == SORT_PLAIN)
                         sort = SORT_PLAIN;
         }
-        return make(a.bytes - b.bytes, a.seconds - b.seconds, sort, ret);
+        return make_type(a.bytes - b.bytes, a.seconds - b.seconds, sort, ret);
 }
 
 /* ------------------------------------------------------------------- words */
 
-static bool is(struct type t, struct type other)
+static bool is_type(struct type t, struct type other)
 {
         return t.bytes == other.bytes && t.seconds == other.seconds;
 }
@@ -95,13 +95,13 @@ const char *type_name(struct type t, char name[TYPE_NAME_MAX])
                 return "true or false";
         if (!has_dimension(t))
                 return sorts[t.sort];
-        if (is(t, TYPE_BYTES))
+        if (is_type(t, TYPE_BYTES))
                 return "bytes";
-        if (is(t, TYPE_SECONDS))
+        if (is_type(t, TYPE_SECONDS))
                 return "seconds";
-        if (is(t, TYPE_BYTES_PER_SECOND))
+        if (is_type(t, TYPE_BYTES_PER_SECOND))
                 return "bytes per second";
-        if (is(t, (struct type){ .seconds = -1 }))
+        if (is_type(t, (struct type){ .seconds = -1 }))
                 return "a number per second";
         text_out_init(&o, name, TYPE_NAME_MAX);
         put_power(&o, "bytes", t.bytes);
@@ -146,14 +146,15 @@ char *type_value_text(struct type t, double value, char out[TYPE_VALUE_MAX])
         if (isnan(value))
                 return text_join(out, TYPE_VALUE_MAX, "unknown", NULL);
         if (isinf(value))
-                return text_join(out, TYPE_VALUE_MAX, is(t, TYPE_SECONDS) && value > 0 ? "never" : "infinite", NULL);
-        if (is(t, TYPE_BYTES))
+                return text_join(out, TYPE_VALUE_MAX, is_type(t, TYPE_SECONDS) && value > 0 ? "never" : "infinite",
+                                 NULL);
+        if (is_type(t, TYPE_BYTES))
                 return hw_bytes_text(out, TYPE_VALUE_MAX, value);
-        if (is(t, TYPE_SECONDS))
+        if (is_type(t, TYPE_SECONDS))
                 return hw_duration_text(out, TYPE_VALUE_MAX, value * 1e9);
-        if (is(t, TYPE_BYTES_PER_SECOND))
+        if (is_type(t, TYPE_BYTES_PER_SECOND))
                 return hw_rate_text(out, TYPE_VALUE_MAX, value);
-        if (is(t, (struct type){ .seconds = -1 }))
+        if (is_type(t, (struct type){ .seconds = -1 }))
                 return frequency_text(value, out);
         if (!has_dimension(t))
                 return t.sort == SORT_SHARE ? hw_share_text(out, TYPE_VALUE_MAX, value) : plain_text(value, out);

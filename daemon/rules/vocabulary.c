@@ -141,7 +141,7 @@ static const struct function_word function_words[] = {
 
 enum { FUNCTION_WORDS = ARRAY_SIZE(function_words) };
 
-static bool same(const char *word, const char *name, size_t size)
+static bool is_same_word(const char *word, const char *name, size_t size)
 {
         return strlen(word) == size && !memcmp(word, name, size);
 }
@@ -149,7 +149,7 @@ static bool same(const char *word, const char *name, size_t size)
 const struct series_word *series_word_find(const char *name, size_t size)
 {
         for (size_t i = 0; i < SERIES_WORDS; i++)
-                if (same(series_words[i].name, name, size))
+                if (is_same_word(series_words[i].name, name, size))
                         return &series_words[i];
         return NULL;
 }
@@ -157,7 +157,7 @@ const struct series_word *series_word_find(const char *name, size_t size)
 const struct function_word *function_word_find(const char *name, size_t size)
 {
         for (size_t i = 0; i < FUNCTION_WORDS; i++)
-                if (same(function_words[i].name, name, size))
+                if (is_same_word(function_words[i].name, name, size))
                         return &function_words[i];
         return NULL;
 }

@@ -63,7 +63,7 @@ static bool has_detour(const char *path)
         return false;
 }
 
-static bool matches(const struct source_allow *allow, const struct source_uri *uri)
+static bool is_matching(const struct source_allow *allow, const struct source_uri *uri)
 {
         if (has_detour(source_uri_path(uri)))
                 return false;
@@ -104,7 +104,7 @@ static bool reaches_without(const char *path, int mode)
         return reached;
 }
 
-static bool reaches(const char *path, int mode)
+static bool is_reachable(const char *path, int mode)
 {
         if (getuid() == 0)
                 return reaches_without(path, mode);
@@ -128,7 +128,7 @@ static bool is_own_process(uint32_t pid)
 
 bool source_allowed(const struct source_allow *allow, const struct source_uri *uri, bool by_root, struct error *error)
 {
-        if (matches(allow, uri) || (by_root && is_agent_for_root(uri)))
+        if (is_matching(allow, uri) || (by_root && is_agent_for_root(uri)))
                 return true;
         switch (uri->kind) {
         case SOURCE_UNIX_LISTEN:
@@ -150,7 +150,7 @@ bool source_allowed(const struct source_allow *allow, const struct source_uri *u
         default:
                 break;
         }
-        if (reaches(source_uri_path(uri), uri->kind == SOURCE_UNIX ? W_OK : R_OK))
+        if (is_reachable(source_uri_path(uri), uri->kind == SOURCE_UNIX ? W_OK : R_OK))
                 return true;
         return error_set(
                 error,

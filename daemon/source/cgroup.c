@@ -45,7 +45,7 @@ static const struct generation second = { "/sys/fs/cgroup",
                                           "memory.events",
                                           { "inactive_file", "active_file", "slab_reclaimable" } };
 
-static bool lists(const char *controllers, size_t size, const char *controller)
+static bool is_listed(const char *controllers, size_t size, const char *controller)
 {
         while (size) {
                 const char *comma = memchr(controllers, ',', size);
@@ -67,7 +67,7 @@ static const struct generation *parse_line(const char *line, const char *control
         if (!path || path[1] != '/')
                 return NULL;
         *ret_path = path + 1;
-        if (lists(controllers + 1, (size_t)(path - controllers - 1), controller))
+        if (is_listed(controllers + 1, (size_t)(path - controllers - 1), controller))
                 return &first;
         return path == controllers + 1 ? &second : NULL;
 }

@@ -125,7 +125,7 @@ static void refuse_peer(struct connection *c)
         retry_later(c);
 }
 
-static void connected(struct connection *c)
+static void finish_connecting(struct connection *c)
 {
         if (!agent_peer_listens(source_uri_path(&c->source.uri), c->fd)) {
                 refuse_peer(c);
@@ -151,7 +151,7 @@ static void connected(struct connection *c)
         source_set_attached(&c->source, "connected to %s", name_of(c));
 }
 
-static void failed(struct connection *c, int error)
+static void fail_connecting(struct connection *c, int error)
 {
         c->second = !c->second;
         report_connect_failure(c, error);
@@ -169,16 +169,16 @@ static void on_connected(evutil_socket_t fd, short what, void *ctx)
         else if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size) < 0)
                 error = errno;
         if (error)
-                failed(c, error);
+                fail_connecting(c, error);
         else
-                connected(c);
+                finish_connecting(c);
 }
 
 static void wait_for_answer(struct connection *c)
 {
         c->ready = event_new(c->source.base, c->fd, EV_WRITE, on_connected, c);
         if (!c->ready || event_add(c->ready, &patience) < 0)
-                failed(c, ENOMEM);
+                fail_connecting(c, ENOMEM);
 }
 
 static void on_retry(evutil_socket_t fd, short what, void *ctx)
@@ -191,13 +191,13 @@ static void on_retry(evutil_socket_t fd, short what, void *ctx)
         address_of(&c->source.uri, c->second, &a);
         c->fd = address_socket(&a);
         if (c->fd < 0)
-                failed(c, errno);
+                fail_connecting(c, errno);
         else if (connect(c->fd, (struct sockaddr *)&a.storage, a.size) == 0)
-                connected(c);
+                finish_connecting(c);
         else if (errno == EINPROGRESS)
                 wait_for_answer(c);
         else
-                failed(c, errno);
+                fail_connecting(c, errno);
 }
 
 /* ------------------------------------------------------------------- medium */

@@ -63,7 +63,7 @@ static void keeper_name(const struct fifo *f, char name[KEEPER_NAME_MAX])
         (void)snprintf(name, KEEPER_NAME_MAX, "fifo-%jx-%jx", (uintmax_t)f->id.st_dev, (uintmax_t)f->id.st_ino);
 }
 
-static void detach(struct fifo *f)
+static void detach_fifo(struct fifo *f)
 {
         char name[KEEPER_NAME_MAX];
 
@@ -93,7 +93,7 @@ static void on_end(struct fifo *f)
                 return;
         }
         source_cut(&f->source, f->replaced ? "%s was replaced by another FIFO" : "%s is opened again", path_of(f));
-        detach(f);
+        detach_fifo(f);
         arm_turn(f);
 }
 
@@ -115,7 +115,7 @@ static void on_readable(evutil_socket_t fd, short what, void *ctx)
                 source_cut(&f->source, "%s cannot be read any more: %s", path_of(f), strerror(error));
                 source_set_retry(&f->source, SOURCE_WAITING, "%s cannot be read any more: %s; opening it again",
                                  path_of(f), strerror(error));
-                detach(f);
+                detach_fifo(f);
                 break;
         default:
                 break; /* epoll reports it again if more is there */
@@ -156,7 +156,7 @@ static int open_end(struct fifo *f, int mode)
         return -1;
 }
 
-static void attach(struct fifo *f)
+static void attach_fifo(struct fifo *f)
 {
         char name[KEEPER_NAME_MAX];
 
@@ -177,14 +177,14 @@ static void attach(struct fifo *f)
                 f->writer = open_end(f, O_WRONLY);
         if (f->writer < 0) {
                 report_open_failure(f, errno);
-                detach(f);
+                detach_fifo(f);
                 return;
         }
         (void)fcntl(f->reader, F_SETPIPE_SZ, LIMIT_PIPE_BYTES); /* above the user's limit it stays as it was */
         f->readable = event_new(f->source.base, f->reader, EV_READ | EV_PERSIST, on_readable, f);
         if (!f->readable || event_add(f->readable, NULL) < 0) {
                 report_open_failure(f, ENOMEM);
-                detach(f);
+                detach_fifo(f);
                 return;
         }
         close_fd(&f->writer); /* it could be opened; without another writer the pipe reports its end now */
@@ -218,7 +218,7 @@ static void check_name(struct fifo *f)
 static void check_writers(struct fifo *f)
 {
         if (f->reader < 0)
-                attach(f);
+                attach_fifo(f);
         else
                 check_name(f);
 }
@@ -250,7 +250,7 @@ static void fifo_stop(struct source *s)
 {
         struct fifo *f = (struct fifo *)s;
 
-        detach(f);
+        detach_fifo(f);
         watch_stop(&f->name);
         second_tick_stop(&f->tick);
         free_event(&f->turn);

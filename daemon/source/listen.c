@@ -64,7 +64,7 @@ static bool file_is_ours(const struct listener *l)
         return stat(path_of(l), &now) == 0 && now.st_dev == l->id.st_dev && now.st_ino == l->id.st_ino;
 }
 
-static void unbind(struct listener *l)
+static void unbind_listener(struct listener *l)
 {
         free_event(&l->knock);
         if (l->fd >= 0 && path_of(l)[0] && file_is_ours(l))
@@ -251,7 +251,7 @@ static void on_tick(evutil_socket_t fd, short what, void *ctx)
         (void)fd;
         (void)what;
         if (l->fd >= 0 && path_of(l)[0] && !file_is_ours(l))
-                unbind(l); /* somebody removed the socket file: nobody can find us */
+                unbind_listener(l); /* somebody removed the socket file: nobody can find us */
         if (l->fd < 0)
                 bind_again(l);
         else
@@ -282,7 +282,7 @@ static void listen_stop(struct source *s)
 
         free_event(&l->readable);
         close_fd(&l->writer);
-        unbind(l);
+        unbind_listener(l);
         free_event(&l->tick);
 }
 

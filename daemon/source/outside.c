@@ -46,7 +46,7 @@ static const struct timeval reap_pause = { 0, REAP_MS * 1000 };
 
 /* ------------------------------------------------------------------------- its process */
 
-static int spawn(struct outside_source *o, int out, int err)
+static int spawn_inspector(struct outside_source *o, int out, int err)
 {
         char pid[16], memory[INSPECTOR_MEMORY];
         char *argv[] = { "heapwatch-inspect", "watch", "--pid", pid, "--memory", memory, NULL };
@@ -111,7 +111,7 @@ static void report_end(struct outside_source *o, int status)
         try_later(o, is_refused ? SOURCE_FAILED : SOURCE_WAITING, why);
 }
 
-static void reap(struct outside_source *o)
+static void reap_inspector(struct outside_source *o)
 {
         int status = 0;
 
@@ -159,7 +159,7 @@ static bool start_child(struct outside_source *o, char *why, size_t size)
         o->out = out[0];
         o->err = err[0];
         (void)fcntl(out[1], F_SETFL, 0); /* it waits until there is room */
-        r = spawn(o, out[1], err[1]);
+        r = spawn_inspector(o, out[1], err[1]);
         (void)close(out[1]);
         (void)close(err[1]);
         if (r) {
@@ -185,7 +185,7 @@ static void on_timer(evutil_socket_t fd, short what, void *ctx)
         (void)fd;
         (void)what;
         if (o->child > 0)
-                reap(o);
+                reap_inspector(o);
         else if (is_there(o) && !start_child(o, why, sizeof(why)))
                 try_later(o, SOURCE_WAITING, why);
 }

@@ -145,7 +145,7 @@ static int sample_stat(const char *root, uint32_t pid, struct process_sample *s)
         return 0;
 }
 
-static void kilobytes(const char *text, const char *key, uint64_t *ret_bytes)
+static void parse_kilobytes(const char *text, const char *key, uint64_t *ret_bytes)
 {
         uint64_t kb;
 
@@ -159,10 +159,10 @@ static void sample_status(const char *root, uint32_t pid, struct process_sample 
 
         if (kernel_file_read(text, sizeof(text), "%s/proc/%u/status", root, pid) < 0)
                 return;
-        kilobytes(text, "VmRSS", &s->rss_bytes);
-        kilobytes(text, "VmSize", &s->address_space_bytes);
-        kilobytes(text, "RssFile", &s->files_bytes);
-        kilobytes(text, "VmSwap", &s->swap_bytes);
+        parse_kilobytes(text, "VmRSS", &s->rss_bytes);
+        parse_kilobytes(text, "VmSize", &s->address_space_bytes);
+        parse_kilobytes(text, "RssFile", &s->files_bytes);
+        parse_kilobytes(text, "VmSwap", &s->swap_bytes);
         s->pages.rss_bytes = s->rss_bytes;
         s->pages.files_bytes = s->files_bytes;
         s->pages.wall_ns = s->wall_ns;
@@ -209,7 +209,7 @@ uint64_t procfs_memory_total(const char *root)
         uint64_t bytes = UNKNOWN_U64;
 
         if (kernel_file_read(text, sizeof(text), "%s/proc/meminfo", root) >= 0)
-                kilobytes(text, "MemTotal", &bytes);
+                parse_kilobytes(text, "MemTotal", &bytes);
         return bytes;
 }
 

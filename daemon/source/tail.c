@@ -88,7 +88,7 @@ static void begin_again(struct tail *t)
         t->idle_ticks = 0;
 }
 
-static void detach(struct tail *t)
+static void detach_file(struct tail *t)
 {
         watch_stop(&t->file);
         close_fd(&t->fd); /* opened for reading only */
@@ -166,17 +166,17 @@ static void resume_file(struct tail *t)
         source_cut(&t->source, "%s is another file now than before the daemon was started again", path_of(t));
 }
 
-static bool attach(struct tail *t)
+static bool attach_file(struct tail *t)
 {
         (void)watch_name(t->source.base, &t->name, path_of(t)); /* fails without a directory: the tick looks */
         t->fd = open(path_of(t), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
         if (t->fd < 0 || fstat(t->fd, &t->id) < 0) {
                 report_open_failure(t, errno);
-                detach(t);
+                detach_file(t);
                 return false;
         }
         if (report_if_not_regular(t, t->id.st_mode)) {
-                detach(t);
+                detach_file(t);
                 return false;
         }
         (void)watch_file(t->source.base, &t->file, path_of(t)); /* without it the tick looks */
@@ -190,7 +190,7 @@ static bool attach(struct tail *t)
 /* ------------------------------------------------------------------ reading */
 
 /* Keeps the newest bytes read. */
-static void remember(struct tail *t, const uint8_t *data, size_t size)
+static void remember_tail(struct tail *t, const uint8_t *data, size_t size)
 {
         size_t keep;
 
@@ -205,7 +205,7 @@ static void remember(struct tail *t, const uint8_t *data, size_t size)
         t->last_size = keep + size;
 }
 
-static enum turn_end drain(struct tail *t, int *ret_error)
+static enum turn_end drain_file(struct tail *t, int *ret_error)
 {
         struct turn turn = turn_begin();
         const uint8_t *data;
@@ -219,7 +219,7 @@ static enum turn_end drain(struct tail *t, int *ret_error)
                         *ret_error = (int)-n;
                         return TURN_ERROR;
                 }
-                remember(t, data, (size_t)n);
+                remember_tail(t, data, (size_t)n);
                 t->offset += (uint64_t)n;
                 t->idle_ticks = 0;
         } while (turn_has_budget(&turn, &t->source, (size_t)n));
@@ -242,17 +242,17 @@ static void check_rewritten(struct tail *t)
         source_cut(&t->source, "%s was %s", path_of(t), how);
         begin_again(t);
         if (lseek(t->fd, 0, SEEK_SET) < 0)
-                detach(t); /* a regular file seeks; if this one does not, open it again */
+                detach_file(t); /* a regular file seeks; if this one does not, open it again */
         else
                 source_set_attached(&t->source, "%s was %s; reading it from the start", path_of(t), how);
 }
 
-static void lose(struct tail *t, int error)
+static void lose_file(struct tail *t, int error)
 {
         source_cut(&t->source, "%s cannot be read any more: %s", path_of(t), strerror(error));
         source_set_retry(&t->source, SOURCE_WAITING, "%s cannot be read any more: %s; opening it again every second",
                          path_of(t), strerror(error));
-        detach(t);
+        detach_file(t);
 }
 
 /* ------------------------------------------------------------------ its name */
@@ -269,22 +269,22 @@ static void check_removed(struct tail *t)
         }
         source_cut(&t->source, "%s was removed", path_of(t));
         source_set_state(&t->source, SOURCE_WAITING, "%s was removed; waiting for a new one", path_of(t));
-        detach(t);
+        detach_file(t);
 }
 
 static void check_replaced(struct tail *t)
 {
         int error = 0;
 
-        switch (drain(t, &error)) {
+        switch (drain_file(t, &error)) {
         case TURN_BUDGET:
                 break;
         case TURN_ERROR:
-                lose(t, error);
+                lose_file(t, error);
                 break;
         default:
                 source_cut(&t->source, "%s was replaced by another file", path_of(t));
-                detach(t);
+                detach_file(t);
                 break;
         }
         arm_turn(t); /* goes on with the old file, or attaches the new one */
@@ -317,14 +317,14 @@ static void check_and_read(struct tail *t)
         }
         if (t->fd >= 0)
                 check_rewritten(t);
-        if (t->fd < 0 && !attach(t))
+        if (t->fd < 0 && !attach_file(t))
                 return;
-        switch (drain(t, &error)) {
+        switch (drain_file(t, &error)) {
         case TURN_BUDGET:
                 arm_turn(t);
                 break;
         case TURN_ERROR:
-                lose(t, error);
+                lose_file(t, error);
                 break;
         default:
                 check_name(t);
@@ -374,7 +374,7 @@ static void tail_stop(struct source *s)
 {
         struct tail *t = (struct tail *)s;
 
-        detach(t);
+        detach_file(t);
         watch_stop(&t->name);
         second_tick_stop(&t->tick);
         free_event(&t->turn);

@@ -46,7 +46,7 @@ static void wake_all(void)
                 w->seen(w->ctx);
 }
 
-static void wake(const struct inotify_event *e)
+static void wake_watchers(const struct inotify_event *e)
 {
         for (struct watch *w = watcher.first; w; w = w->next) {
                 if (w->wd != e->wd)
@@ -58,7 +58,7 @@ static void wake(const struct inotify_event *e)
 }
 
 /* The kernel dropped this number (its inode is gone): the watches may be set up again. */
-static void forget(int wd)
+static void forget_watch(int wd)
 {
         struct watch **at = &watcher.first;
 
@@ -88,9 +88,9 @@ static void on_readable(evutil_socket_t fd, short what, void *ctx)
                 if (e->mask & IN_Q_OVERFLOW)
                         wake_all();
                 else
-                        wake(e);
+                        wake_watchers(e);
                 if (e->mask & IN_IGNORED)
-                        forget(e->wd);
+                        forget_watch(e->wd);
                 p += sizeof(*e) + e->len;
         }
         if (!watcher.first)

@@ -43,7 +43,7 @@ static uint64_t processor_ns(void)
         return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
 }
 
-static void make(struct checkpoints *c, struct pipeline *p, bool last)
+static void make_checkpoint(struct checkpoints *c, struct pipeline *p, bool last)
 {
         struct recording *recording = pipeline_recording(p);
         const uint64_t sealed = recording ? recording_seal(recording) : 0;
@@ -87,7 +87,7 @@ static void on_tick(evutil_socket_t fd, short what, void *ctx)
         (void)fd;
         (void)what;
         while (now_ns - began_ns < TICK_NS && checkpoint_store_has_room(c->store) && (p = most_due(c, now_ns))) {
-                make(c, p, false);
+                make_checkpoint(c, p, false);
                 now_ns = clock_mono_ns();
         }
 }
@@ -129,7 +129,7 @@ void checkpoints_destroy(struct checkpoints **cp)
                 return;
         event_free(c->tick);
         for (size_t i = 0; i < targets_count(c->targets); i++)
-                make(c, targets_get(c->targets, i), true);
+                make_checkpoint(c, targets_get(c->targets, i), true);
         free(c);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "daemon/target/damages.h"
+#include "daemon/target/pipeline_internal.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "daemon/target/fanout.h"
+#include "daemon/target/pipeline_internal.h"
 
 #include <assert.h>
 

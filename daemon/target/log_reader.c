@@ -211,7 +211,7 @@ static bool is_rereadable(const char *path)
         return stretch_is(path) || (stat(path, &st) == 0 && S_ISREG(st.st_mode));
 }
 
-static void measure(struct log_reader *r)
+static void measure_log(struct log_reader *r)
 {
         if (!r->file) {
                 r->length.longest_ns = r->origin_ns = 0;
@@ -387,7 +387,7 @@ int log_reader_step(struct log_reader *r)
         r->warning.text[0] = '\0';
         switch (r->stage) {
         case MEASURING:
-                measure(r);
+                measure_log(r);
                 return 1;
         case SEEKING_ORIGIN:
                 seek_origin(r);

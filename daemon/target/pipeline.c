@@ -107,7 +107,7 @@ static int make_model(struct pipeline *p, const struct pipeline_options *given)
 }
 
 /* Makes everything but its source. NULL when out of memory. */
-static struct pipeline *build(const struct pipeline_options *options)
+static struct pipeline *build_pipeline(const struct pipeline_options *options)
 {
         struct pipeline *p = calloc(1, sizeof(*p));
 
@@ -162,7 +162,7 @@ static struct pipeline *start_over(struct pipeline *p, const struct pipeline_opt
 /* Restores it from its checkpoint or, after logging why not, starts over. NULL when out of memory. */
 static struct pipeline *build_again(const struct pipeline_options *options)
 {
-        struct pipeline *p = build(options);
+        struct pipeline *p = build_pipeline(options);
         const struct checkpoint *c = options->checkpoint;
         struct error error;
         bool exact;
@@ -183,7 +183,7 @@ static struct pipeline *build_again(const struct pipeline_options *options)
         }
         log_warning("target=%s checkpoint refused: %s", p->name, error.text);
         pipeline_destroy(&p);
-        p = build(options);
+        p = build_pipeline(options);
         return p ? start_over(p, options) : NULL;
 }
 
@@ -274,7 +274,7 @@ static void tick_recording(struct pipeline *p)
                                    sub_sat(state.paused_runs, 1));
 }
 
-static void beat(struct pipeline *p, uint64_t wall_ns)
+static void beat_pipeline(struct pipeline *p, uint64_t wall_ns)
 {
         pipeline_poll_process(p, wall_ns);
         if (p->recording)
@@ -291,7 +291,7 @@ void pipeline_heartbeat(struct pipeline *p, uint64_t wall_ns)
         if (rebuild_reads(p->rebuild))
                 rebuild_publish(p->rebuild);
         else
-                beat(p, wall_ns);
+                beat_pipeline(p, wall_ns);
         watchdog_end();
 }
 

@@ -35,7 +35,7 @@ struct kept {
 
 #include "daemon/target/checkpoint_layouts.inc"
 
-static struct kept keep(const struct pipeline *p)
+static struct kept keep_state(const struct pipeline *p)
 {
         struct kept k = {
                 .life = p->life,
@@ -151,7 +151,7 @@ uint8_t *pipeline_checkpoint(struct pipeline *p, bool last, size_t *ret_size)
                 return NULL;        /* the next daemon rebuilds it again */
         while (pipeline_is_busy(p)) /* only at the daemon's shutdown, see pipeline_is_dirty */
                 (void)pipeline_resume(p);
-        struct kept k = keep(p);
+        struct kept k = keep_state(p);
         memcpy(head.name, p->name, sizeof(head.name));
         memcpy(head.uri, p->uri.text, sizeof(head.uri));
         (void)snprintf(head.labels, sizeof(head.labels), "%s", p->labels ? p->labels : "");

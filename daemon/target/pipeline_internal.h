@@ -14,21 +14,51 @@
 #include <stdint.h>
 
 #include "daemon/alerting/alerting.h"
-#include "daemon/target/damages.h"
-#include "daemon/target/fanout.h"
-#include "daemon/target/life.h"
-#include "heapwatch/eventlog.h"
 #include "daemon/model/model.h"
-#include "daemon/target/publish_pace.h"
-#include "daemon/target/same_run.h"
-#include "daemon/target/pipeline.h"
+#include "daemon/publish/health.h"
+#include "daemon/publish/limits.h"
+#include "daemon/publish/publisher.h"
 #include "daemon/record/recording.h"
 #include "daemon/source/process_watch.h"
-#include "daemon/publish/health.h"
-#include "daemon/publish/publisher.h"
 #include "daemon/source/source.h"
+#include "daemon/target/life.h"
+#include "daemon/target/pipeline.h"
+#include "daemon/target/publish_pace.h"
+#include "daemon/target/same_run.h"
 #include "daemon/trend/tracker.h"
+#include "heapwatch/eventlog.h"
 #include "proto/base/error.h"
+
+/* One model, several sinks: each is called in turn, in the order given. */
+
+#define FANOUT_MAX 4
+
+struct fanout {
+        struct model_sink sinks[FANOUT_MAX];
+        unsigned n;
+        const bool *stop; /* of the sink that may stop the model; NULL: none */
+};
+
+/* Functions of `sink` that are NULL are not called. At most FANOUT_MAX. */
+void fanout_add(struct fanout *f, const struct model_sink *sink);
+
+/* The sink that calls all sinks; call it after adding the one that stops the model. f must outlive it and not move. */
+struct model_sink fanout_sink(struct fanout *f);
+
+/*
+ * The newest LIMIT_DAMAGES damages of a target's stream, and how many there were in all.
+ */
+
+struct damages {
+        struct hw_eventlog_damage places[LIMIT_DAMAGES]; /* by age */
+        size_t n;
+        uint64_t all;
+};
+
+void damages_add(struct damages *d, const struct hw_eventlog_damage *place);
+
+/* A damage that was reported before its end was known has grown: `newest` is its current extent. */
+void damages_measure(struct damages *d, const struct hw_eventlog_damage *newest);
 
 struct pipeline {
         char name[TARGET_NAME_MAX + 1];

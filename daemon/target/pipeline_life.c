@@ -48,7 +48,7 @@ static bool end_alerts(struct pipeline *p, enum life_state next, const char *why
 }
 
 /* What a closed run still owes before it is over. False: the turn is over first. */
-static bool settle(struct pipeline *p)
+static bool settle_state(struct pipeline *p)
 {
         if (!tracker_resume(p->tracker))
                 return false;
@@ -88,7 +88,7 @@ static void count_gap(struct pipeline *p)
 }
 
 /* The lost run goes on: its state stays, and what was missed is counted. */
-static void resume(struct pipeline *p)
+static void resume_run(struct pipeline *p)
 {
         count_gap(p);
         p->ended = (struct run_exit){ .known = false };
@@ -101,7 +101,7 @@ static void resume(struct pipeline *p)
 }
 
 /* Events without a new header after an end marker: damage looked like one. */
-static void reopen(struct pipeline *p)
+static void reopen_source(struct pipeline *p)
 {
         log_debug("target=%s run=%" PRIu32 " goes on: events after its end marker", p->name, p->runs);
         model_resume_run(p->model);
@@ -132,7 +132,7 @@ static const char *detail_in_run(const struct pipeline *p, unsigned effects, cha
         return text;
 }
 
-static void move(struct pipeline *p, const struct life_step *step, const char *why)
+static void move_state(struct pipeline *p, const struct life_step *step, const char *why)
 {
         char text[128];
 
@@ -153,7 +153,7 @@ bool pipeline_happens(struct pipeline *p, enum life_event event, const char *why
                         return true;
                 if (step.effects & DO_CLOSE_RUN)
                         close_run(p, event);
-                if (p->life == LIFE_ENDING && event != ON_REMOVE && !settle(p))
+                if (p->life == LIFE_ENDING && event != ON_REMOVE && !settle_state(p))
                         return false;
                 if ((step.effects & DO_END_ALERTS) && !end_alerts(p, step.next, why))
                         return false;
@@ -166,14 +166,14 @@ bool pipeline_happens(struct pipeline *p, enum life_event event, const char *why
                 if (step.effects & DO_BEGIN_RUN)
                         begin_run(p);
                 if (step.effects & DO_RESUME)
-                        resume(p);
+                        resume_run(p);
                 if (step.effects & DO_REOPEN)
-                        reopen(p);
+                        reopen_source(p);
                 if (step.effects & DO_COUNT_GAP)
                         count_gap(p);
                 if (step.effects & DO_RELEASE_ALERTS)
                         release_alerts(p);
-                move(p, &step, why);
+                move_state(p, &step, why);
                 if (step.effects & DO_REPORT_END)
                         pipeline_publish_state(p); /* the exit status may be all that is new */
                 if ((step.effects & DO_BEGIN_RUN) && p->alerting)

@@ -197,7 +197,8 @@ static bool resume_pending(struct pipeline *p)
 }
 
 /* Keeps what a turn has no time for. When out of memory for the events, they are taken now. */
-static bool leave(struct pipeline *p, const struct hw_event *events, size_t n, enum hw_eventlog_status status)
+static bool save_pending_batch(struct pipeline *p, const struct hw_event *events, size_t n,
+                               enum hw_eventlog_status status)
 {
         struct hw_event *copy = n > 0 ? malloc(n * sizeof(*events)) : NULL;
 
@@ -237,7 +238,7 @@ static void subtract_origin(const struct pipeline *p, struct hw_event *events, s
 }
 
 /* Takes everything that the decoder can deliver, until the turn is over. True: all. */
-static bool drain(struct pipeline *p)
+static bool drain_decoder(struct pipeline *p)
 {
         struct hw_event events[EVENTS_PER_READ];
         struct block_payload blocks[EVENTS_PER_READ];
@@ -253,7 +254,7 @@ static bool drain(struct pipeline *p)
                         subtract_origin(p, events, n, blocks);
                 const size_t taken = process_events(p, events, n);
                 const bool all = taken == n && !tracker_waits(p->tracker) && handle_status(p, status);
-                if (!all && leave(p, events + taken, n - taken, status))
+                if (!all && save_pending_batch(p, events + taken, n - taken, status))
                         return false;
         } while (status != HW_EVENTLOG_NEED_MORE);
         if (hw_eventlog_searching(p->decoder))
@@ -274,13 +275,13 @@ static void input_held(struct pipeline *p)
 bool pipeline_resume(struct pipeline *p)
 {
         pipeline_begin_turn(p, false);
-        if (!drain(p))
+        if (!drain_decoder(p))
                 return false;
         if (!p->left.data)
                 return true;
         hw_eventlog_input(p->decoder, p->left.data, p->left.size); /* after what was held back */
         p->left.data = NULL;
-        const bool all = drain(p);
+        const bool all = drain_decoder(p);
         same_run_destroy(&p->same_run);
         return all;
 }
@@ -339,11 +340,11 @@ void pipeline_finish_stream(struct pipeline *p, const char *why)
                 if (held == 0)
                         return; /* nothing has come since the run was lost */
                 input_held(p);
-                (void)drain(p);
+                (void)drain_decoder(p);
                 same_run_destroy(&p->same_run);
         }
         hw_eventlog_input_end(p->decoder);
-        (void)drain(p);
+        (void)drain_decoder(p);
         bool clean = hw_eventlog_finish(p->decoder, &left);
         pipeline_measure_damage(p);
         p->ends_damaged = hw_eventlog_stats(p->decoder)->resyncs > p->damages.all;

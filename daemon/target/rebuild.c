@@ -168,7 +168,7 @@ static bool process_held(struct rebuild *r)
 }
 
 /* The pipeline has caught up with its source. */
-static void finish(struct rebuild *r)
+static void finish_rebuild(struct rebuild *r)
 {
         struct pipeline *p = r->pipeline;
         const struct run_exit exited = r->exited;
@@ -241,7 +241,7 @@ static void on_turn(evutil_socket_t fd, short what, void *ctx)
         watchdog_begin(WATCHDOG_SOURCE);
         watchdog_of(r->pipeline->name);
         if (run_turn(r))
-                finish(r);
+                finish_rebuild(r);
         watchdog_end();
 }
 
@@ -315,7 +315,7 @@ static int send_to_nobody(void *ctx, const Hw__Update *update)
         return 0;
 }
 
-static bool prepare(struct rebuild *r, const struct pipeline_options *options, struct error *error)
+static bool prepare_rebuild(struct rebuild *r, const struct pipeline_options *options, struct error *error)
 {
         static const struct timeval at_once = { 0, 0 };
 
@@ -344,7 +344,7 @@ bool rebuild_begin(struct pipeline *p, const struct pipeline_options *options, s
         r->reads = true;
         r->sink = options->sink;
         r->since_wall_ns = clock_wall_ns();
-        if (!prepare(r, options, error)) {
+        if (!prepare_rebuild(r, options, error)) {
                 rebuild_destroy(&r);
                 return false;
         }

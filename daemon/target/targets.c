@@ -282,7 +282,7 @@ static void keep_run_before(void *ctx, struct pipeline *p)
 }
 
 /* Heartbeats of the next targets, for BEAT_NS; the rest in the next iteration of the loop. */
-static void beat(struct targets *t)
+static void beat_targets(struct targets *t)
 {
         static const struct timeval at_once = { 0, 0 };
         const uint64_t wall_ns = clock_wall_ns(), end_ns = clock_mono_ns() + BEAT_NS;
@@ -300,7 +300,7 @@ static void on_rest(evutil_socket_t fd, short what, void *ctx)
 {
         (void)fd;
         (void)what;
-        beat(ctx);
+        beat_targets(ctx);
 }
 
 void targets_heartbeat(struct targets *t)
@@ -318,7 +318,7 @@ void targets_heartbeat(struct targets *t)
         if (evtimer_pending(t->rest, NULL))
                 return; /* the last one is still in progress */
         t->beat_at = 0;
-        beat(t);
+        beat_targets(t);
 }
 
 static void on_heartbeat(evutil_socket_t fd, short what, void *ctx)
@@ -407,8 +407,8 @@ static bool has_descriptors(const struct targets *t, const struct source_uri *ur
  * The name is free. Clears *alerting if the target has taken it over. `fresh`: another target had the name until now,
  * whose checkpoint may still be there.
  */
-static int add(struct targets *t, const char *name, const struct source_uri *given, const struct target_wish *wish,
-               struct alerting **alerting, bool fresh, struct error *error)
+static int add_target(struct targets *t, const char *name, const struct source_uri *given,
+                      const struct target_wish *wish, struct alerting **alerting, bool fresh, struct error *error)
 {
         struct source_uri pinned = *given, *uri = &pinned;
         struct tracker_config trend = t->options.trend;
@@ -463,7 +463,7 @@ int targets_add(struct targets *t, const char *name, const struct source_uri *ur
         int r;
 
         if (make_room(t, name, &alerting) == 0)
-                r = add(t, name, uri, wish, &alerting, fresh, error);
+                r = add_target(t, name, uri, wish, &alerting, fresh, error);
         else
                 r = error_code(error, -EEXIST, "there is already a target '%s'; remove it or give another name", name);
         alerting_destroy(&alerting);

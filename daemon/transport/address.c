@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "daemon/transport/address.h"
+#include "daemon/transport/front.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>

@@ -71,7 +71,8 @@ static size_t room_of(const struct bus_client *client)
         return front_was_stuck(client->bus->front, client->sender.who) ? room / STUCK_PART : room;
 }
 
-static enum bus_took offer(struct bus_client *client, Hw__Reply *reply, struct backlog_client *waiting, size_t room)
+static enum bus_took offer_reply(struct bus_client *client, Hw__Reply *reply, struct backlog_client *waiting,
+                                 size_t room)
 {
         struct bus *bus = client->bus;
 
@@ -101,12 +102,12 @@ enum bus_took bus_offer(struct bus_client *client, Hw__Reply *reply)
 {
         struct backlog_client *waiting = waiting_of(client);
 
-        return is_held_back(waiting) ? BUS_TAKES_LATER : offer(client, reply, waiting, room_of(client));
+        return is_held_back(waiting) ? BUS_TAKES_LATER : offer_reply(client, reply, waiting, room_of(client));
 }
 
 enum bus_took bus_offer_last(struct bus_client *client, Hw__Reply *reply)
 {
-        return offer(client, reply, waiting_of(client), SIZE_MAX);
+        return offer_reply(client, reply, waiting_of(client), SIZE_MAX);
 }
 
 void bus_reply(struct bus_client *client, Hw__Reply *reply)
@@ -115,7 +116,7 @@ void bus_reply(struct bus_client *client, Hw__Reply *reply)
         /* What a request changed is reported, also while other connections of its process do not read. */
         const bool small = !reply->more && hw__reply__get_packed_size(reply) <= LIMIT_SMALL_UPDATE_BYTES &&
                            atomic_load(&bus->replies_waiting.bytes) / 2 < bus->room.replies;
-        const enum bus_took took = offer(client, reply, waiting_of(client), small ? SIZE_MAX : room_of(client));
+        const enum bus_took took = offer_reply(client, reply, waiting_of(client), small ? SIZE_MAX : room_of(client));
 
         client->later = client->later || (took == BUS_TAKES_LATER && client->taken == 0);
         client->taken += took == BUS_TOOK;

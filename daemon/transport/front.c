@@ -526,7 +526,7 @@ static bool has_friend(const struct connection *c, int fd)
 }
 
 /* Why it gets no place; NULL: it has one. */
-static const char *admit(struct front *f, struct connection *c)
+static const char *admit_connection(struct front *f, struct connection *c)
 {
         unsigned own = 0;
 
@@ -579,7 +579,7 @@ static void accept_connection(struct front_listener *l, int fd)
         address_print(&peer, &c->identity.sender, c->address);
         if (!c->is_tcp && !has_friend(c, fd))
                 goto closed;
-        const char *why = admit(f, c);
+        const char *why = admit_connection(f, c);
         if (!why) {
                 (void)open_connection(c, fd);
                 return;
@@ -677,7 +677,7 @@ static void stop_accepting(struct front *f)
         f->n_listeners = 0;
 }
 
-static void *serve(void *ctx)
+static void *run_front(void *ctx)
 {
         static const struct timeval last = { 0, LAST_BYTES_MS * 1000 };
         struct front *f = ctx;
@@ -755,7 +755,7 @@ bool front_listen(struct front *f, enum front_door door, int fd, struct endpoint
 
 bool front_start(struct front *f)
 {
-        f->started = thread_create_masked(&f->thread, serve, f) == 0;
+        f->started = thread_create_masked(&f->thread, run_front, f) == 0;
         return f->started;
 }
 

@@ -131,7 +131,7 @@ static void connect_endpoint(struct front *f, enum front_door door, const struct
 }
 
 /* On the thread that owns the socket. */
-static void execute(struct front *f, enum front_door door, const struct order *o)
+static void execute_order(struct front *f, enum front_door door, const struct order *o)
 {
         if (o->connect)
                 connect_endpoint(f, door, o);
@@ -144,7 +144,7 @@ bool front_give_order(struct front *f, enum front_door door, const struct order 
         if (door == DOOR_REQUEST)
                 return zmq_send(f->ask, o, sizeof(*o), ZMQ_DONTWAIT) >= 0;
         if (f->publish)
-                execute(f, DOOR_PUBLISH, o);
+                execute_order(f, DOOR_PUBLISH, o);
         return true;
 }
 
@@ -154,7 +154,7 @@ static int receive_order(void *ctx, void *socket)
 
         if (zmq_recv(socket, &o, sizeof(o), ZMQ_DONTWAIT) != (int)sizeof(o))
                 return 0;
-        execute(ctx, DOOR_REQUEST, &o);
+        execute_order(ctx, DOOR_REQUEST, &o);
         return 1;
 }
 
@@ -292,7 +292,7 @@ int front_send(struct front *f, const char *topic, size_t topic_size, zmq_msg_t 
 /* --------------------------------------------------------------- handshakes */
 
 /* libzmq asks about a key. */
-static bool judge(void *ctx, const struct zap_request *r, const char *wrong)
+static bool judge_peer(void *ctx, const struct zap_request *r, const char *wrong)
 {
         struct front *f = ctx;
         struct connection *c = front_find(f, r->connection);
@@ -311,7 +311,7 @@ static bool judge(void *ctx, const struct zap_request *r, const char *wrong)
 
 static int receive_question(void *ctx, void *socket)
 {
-        return zap_serve(socket, judge, ctx);
+        return zap_serve(socket, judge_peer, ctx);
 }
 
 static bool open_monitor(struct front *f, enum front_door door, void *context, void *watched)

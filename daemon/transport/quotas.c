@@ -50,7 +50,7 @@ struct peer *peers_find(struct peers *p, uint64_t who, uint64_t now_ns)
         return found;
 }
 
-static uint64_t after(uint64_t full_ns, uint64_t now_ns, uint64_t cost_ns)
+static uint64_t full_after(uint64_t full_ns, uint64_t now_ns, uint64_t cost_ns)
 {
         return (full_ns > now_ns ? full_ns : now_ns) + cost_ns;
 }
@@ -58,7 +58,7 @@ static uint64_t after(uint64_t full_ns, uint64_t now_ns, uint64_t cost_ns)
 /* How long until this cost could be taken from the bucket; 0: now. */
 static uint64_t bucket_wait(uint64_t full_ns, uint64_t now_ns, uint64_t cost_ns, uint64_t burst_ns)
 {
-        const uint64_t then_ns = after(full_ns, now_ns, cost_ns);
+        const uint64_t then_ns = full_after(full_ns, now_ns, cost_ns);
 
         return then_ns > now_ns + burst_ns ? then_ns - now_ns - burst_ns : 0;
 }
@@ -66,7 +66,7 @@ static uint64_t bucket_wait(uint64_t full_ns, uint64_t now_ns, uint64_t cost_ns,
 /* Takes from a bucket; what it does not have it owes. */
 static void bucket_spend(uint64_t *full_ns, uint64_t now_ns, uint64_t cost_ns)
 {
-        *full_ns = after(*full_ns, now_ns, cost_ns);
+        *full_ns = full_after(*full_ns, now_ns, cost_ns);
 }
 
 /* Takes from a bucket; what it does not have is forgiven. False: it had less. */
@@ -74,7 +74,7 @@ static bool bucket_charge(uint64_t *full_ns, uint64_t now_ns, uint64_t cost_ns, 
 {
         const bool enough = bucket_wait(*full_ns, now_ns, cost_ns, burst_ns) == 0;
 
-        *full_ns = enough ? after(*full_ns, now_ns, cost_ns) : now_ns + burst_ns;
+        *full_ns = enough ? full_after(*full_ns, now_ns, cost_ns) : now_ns + burst_ns;
         return enough;
 }
 

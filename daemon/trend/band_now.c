@@ -8,7 +8,7 @@
  * From sums about a value of the set itself, sums about the mean follow without
  * loss of precision: see struct band_sums (daemon/model/bands.h).
  */
-#include "daemon/trend/band_now.h"
+#include "daemon/trend/tracker_private.h"
 
 #include <math.h>
 

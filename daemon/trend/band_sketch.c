@@ -45,7 +45,7 @@ static bool is_empty(const struct band_cells *c)
  * samples / 2^shift as a whole number, rounded up with the probability of the remainder, so that neither rare values
  * are lost nor many small additions inflated. Deterministic for the same samples.
  */
-static uint64_t share(uint64_t samples, unsigned shift, uint32_t *dither)
+static uint64_t share_samples(uint64_t samples, unsigned shift, uint32_t *dither)
 {
         uint64_t rest = samples & ((UINT64_C(1) << shift) - 1);
 
@@ -55,24 +55,24 @@ static uint64_t share(uint64_t samples, unsigned shift, uint32_t *dither)
         return (samples >> shift) + (((uint64_t)*dither << shift) >> 32 < rest);
 }
 
-static void halve(struct band_cells *c, uint32_t *dither)
+static void halve_cells(struct band_cells *c, uint32_t *dither)
 {
         for (unsigned i = 0; i < BAND_CELLS; i++)
-                c->counts[i] = (uint16_t)share(c->counts[i], 1, dither);
-        c->zeros = (uint16_t)share(c->zeros, 1, dither);
+                c->counts[i] = (uint16_t)share_samples(c->counts[i], 1, dither);
+        c->zeros = (uint16_t)share_samples(c->zeros, 1, dither);
         c->shift++;
 }
 
 static void add_to(struct band_cells *c, uint16_t *count, uint64_t samples, uint32_t *dither)
 {
         while ((samples >> c->shift) + *count >= UINT16_MAX && c->shift < SHIFT_MAX)
-                halve(c, dither);
-        uint64_t sum = share(samples, c->shift, dither) + *count;
+                halve_cells(c, dither);
+        uint64_t sum = share_samples(samples, c->shift, dither) + *count;
         *count = (uint16_t)(sum < UINT16_MAX ? sum : UINT16_MAX);
 }
 
 /* Cells twice as wide. */
-static void widen(struct band_cells *c, uint32_t *dither)
+static void widen_cells(struct band_cells *c, uint32_t *dither)
 {
         struct band_cells old = *c;
 
@@ -86,7 +86,7 @@ static void widen(struct band_cells *c, uint32_t *dither)
 }
 
 /* Puts the filled cells low..high, at most BAND_CELLS, in the middle. */
-static void centre(struct band_cells *c, unsigned low, unsigned high)
+static void centre_range(struct band_cells *c, unsigned low, unsigned high)
 {
         struct band_cells old = *c;
         unsigned margin = (BAND_CELLS - (high - low + 1)) / 2;
@@ -99,7 +99,7 @@ static void centre(struct band_cells *c, unsigned low, unsigned high)
 }
 
 /* The place of a finest cell; moves and widens the cells when needed. */
-static unsigned place(struct band_cells *c, unsigned cell, uint32_t *dither)
+static unsigned place_cell(struct band_cells *c, unsigned cell, uint32_t *dither)
 {
         for (;;) {
                 unsigned n = cell >> c->scale, low = n, high = n;
@@ -114,26 +114,27 @@ static unsigned place(struct band_cells *c, unsigned cell, uint32_t *dither)
                                 high = at;
                 }
                 if (high - low < BAND_CELLS)
-                        centre(c, low, high);
+                        centre_range(c, low, high);
                 else
-                        widen(c, dither);
+                        widen_cells(c, dither);
         }
 }
 
-static void add(struct band_cells *c, unsigned cell, uint64_t samples, uint32_t *dither)
+static void add_samples(struct band_cells *c, unsigned cell, uint64_t samples, uint32_t *dither)
 {
-        unsigned at = place(c, cell, dither);
+        unsigned at = place_cell(c, cell, dither);
 
         add_to(c, &c->counts[at], samples, dither);
 }
 
-static void merge(struct band_cells *to, const struct band_cells *from, bool zeros, uint32_t *dither)
+static void merge_cells(struct band_cells *to, const struct band_cells *from, bool zeros, uint32_t *dither)
 {
         while (to->scale < from->scale)
-                widen(to, dither);
+                widen_cells(to, dither);
         for (unsigned i = 0; i < BAND_CELLS; i++)
                 if (from->counts[i])
-                        add(to, (from->base + i) << from->scale, (uint64_t)from->counts[i] << from->shift, dither);
+                        add_samples(to, (from->base + i) << from->scale, (uint64_t)from->counts[i] << from->shift,
+                                    dither);
         if (zeros && from->zeros)
                 add_to(to, &to->zeros, (uint64_t)from->zeros << from->shift, dither);
 }
@@ -141,7 +142,7 @@ static void merge(struct band_cells *to, const struct band_cells *from, bool zer
 /* ------------------------------------------------------------------ slices */
 
 /* The slice of a ring, emptied when it is new; NULL when it has left the ring, or there is no memory for it. */
-static struct band_cells *slice(struct band_sketch *s, unsigned ring, uint32_t index)
+static struct band_cells *slice_of(struct band_sketch *s, unsigned ring, uint32_t index)
 {
         unsigned place = band_ring_place(&band_sketch_shape, &s->slices, ring, &s->phases[ring], index);
         uint32_t *newest = &s->newest[ring];
@@ -162,14 +163,14 @@ static struct band_cells *slice(struct band_sketch *s, unsigned ring, uint32_t i
 static void into_rings(struct band_sketch *s, const struct band_cells *from, uint32_t index)
 {
         for (unsigned r = 0; r < BAND_RINGS; r++) {
-                struct band_cells *to = slice(s, r, index / band_ring_fans[r]);
+                struct band_cells *to = slice_of(s, r, index / band_ring_fans[r]);
                 if (to)
-                        merge(to, from, true, &s->dither);
+                        merge_cells(to, from, true, &s->dither);
         }
-        merge(&s->total, from, false, &s->dither);
+        merge_cells(&s->total, from, false, &s->dither);
 }
 
-static void flush(struct band_sketch *s)
+static void flush_open(struct band_sketch *s)
 {
         if (!is_empty(&s->now))
                 into_rings(s, &s->now, s->index);
@@ -181,7 +182,7 @@ static void count_one(struct band_cells *c, double bytes, uint32_t *dither)
         if (bytes < 1)
                 add_to(c, &c->zeros, 1, dither);
         else
-                add(c, band_cell(bytes), 1, dither);
+                add_samples(c, band_cell(bytes), 1, dither);
 }
 
 static bool is_nearly_full(const struct band_cells *c)
@@ -206,11 +207,11 @@ void band_sketch_push_slowly(struct band_sketch *s, uint32_t index, double bytes
                 return;
         }
         if (index > s->index || is_nearly_full(&s->now))
-                flush(s);
+                flush_open(s);
         s->index = index;
         count_one(&s->now, bytes, &s->dither);
         if (s->now.shift)
-                flush(s); /* two cells that were nearly full have become one */
+                flush_open(s); /* two cells that were nearly full have become one */
 }
 
 /* ----------------------------------------------------------------- reading */
@@ -226,7 +227,7 @@ struct marks {
         uint64_t samples;
 };
 
-static void insert(struct marks *m, unsigned at, uint64_t samples)
+static void insert_mark(struct marks *m, unsigned at, uint64_t samples)
 {
         unsigned i = m->n++;
 
@@ -236,13 +237,13 @@ static void insert(struct marks *m, unsigned at, uint64_t samples)
         m->samples += samples;
 }
 
-static void gather(struct marks *m, const struct band_cells *c, bool zeros)
+static void gather_marks(struct marks *m, const struct band_cells *c, bool zeros)
 {
         if (zeros && c->zeros)
-                insert(m, 0, (uint64_t)c->zeros << c->shift);
+                insert_mark(m, 0, (uint64_t)c->zeros << c->shift);
         for (unsigned i = 0; i < BAND_CELLS; i++)
                 if (c->counts[i])
-                        insert(m, (2 * (c->base + i) + 1) << c->scale, (uint64_t)c->counts[i] << c->shift);
+                        insert_mark(m, (2 * (c->base + i) + 1) << c->scale, (uint64_t)c->counts[i] << c->shift);
 }
 
 /* Place 0 is 0 bytes; cells begin at 1 byte. */
@@ -261,13 +262,13 @@ static void gather_range(const struct band_sketch *s, struct time_range range, s
                 const struct band_cells *cells = rings_at(&band_sketch_shape, &s->slices, r.ring,
                                                           (unsigned)(i + s->phases[r.ring]) % BAND_SLICES);
                 if (cells && i >= r.from && i <= r.last)
-                        gather(m, cells, true);
+                        gather_marks(m, cells, true);
         }
         if (now >= r.from && now <= r.last)
-                gather(m, &s->now, true);
+                gather_marks(m, &s->now, true);
 }
 
-static double quantile(const struct marks *m, double q)
+static double quantile_of(const struct marks *m, double q)
 {
         uint64_t rank = (uint64_t)ceil(q * (double)m->samples), seen = 0;
         unsigned i = 0;
@@ -285,14 +286,14 @@ bool band_sketch_quantiles(const struct band_sketch *s, struct time_range range,
         m.n = 0;
         m.samples = 0;
         if (range.from_ns == 0) {
-                gather(&m, &s->total, false);
-                gather(&m, &s->now, false);
+                gather_marks(&m, &s->total, false);
+                gather_marks(&m, &s->now, false);
         } else if (range.from_ns < range.to_ns) {
                 gather_range(s, range, &m);
         }
         if (!m.n)
                 return false;
         for (unsigned i = 0; i < n; i++)
-                ret[i] = quantile(&m, q[i]);
+                ret[i] = quantile_of(&m, q[i]);
         return true;
 }

@@ -37,7 +37,7 @@ static uint64_t width_of(unsigned ring)
         return band_ring_fans[ring] * BAND_SLICE_NS;
 }
 
-static struct trend_cell unpacked(const struct band_slice *s, uint64_t width_ns)
+static struct trend_cell unpack_slice(const struct band_slice *s, uint64_t width_ns)
 {
         return packed_cell_unpack(&s->cell, s->index * width_ns, width_ns);
 }
@@ -74,7 +74,7 @@ void band_windows_add(struct band_windows *w, const struct band_samples *samples
                         continue; /* too late for this ring; the wider ones take it */
                 if (!s->cell.n || s->index < index)
                         *s = (struct band_slice){ .index = index };
-                struct trend_cell sum = unpacked(s, width_ns);
+                struct trend_cell sum = unpack_slice(s, width_ns);
                 trend_cell_merge(&sum, &samples->cell);
                 s->cell = packed_cell_of(&sum, index * width_ns, width_ns);
                 s->area += (float)samples->area;
@@ -114,7 +114,7 @@ static void each_slice(const struct band_windows *w, const struct band_samples *
                 const struct band_slice *s = &slices[i];
                 if (s->cell.n && s->index >= r.from && s->index <= r.last &&
                     s->index + BAND_SLICES > last_ns / r.width_ns) {
-                        const struct band_samples of = { unpacked(s, r.width_ns), (double)s->area };
+                        const struct band_samples of = { unpack_slice(s, r.width_ns), (double)s->area };
                         each(ctx, &of);
                 }
         }
@@ -201,7 +201,7 @@ bool band_windows_before(const struct band_windows *w, const struct band_samples
                 for (unsigned i = 0; i < n; i++) {
                         if (!slices[i].cell.n || (slices[i].index + UINT64_C(1)) * width_ns > time_ns)
                                 continue;
-                        struct trend_cell c = unpacked(&slices[i], width_ns);
+                        struct trend_cell c = unpack_slice(&slices[i], width_ns);
                         if (!newest.cell.n || c.cell.last_ns > newest.cell.last_ns)
                                 newest = c;
                 }

@@ -7,7 +7,7 @@
  *
  * Upward outliers are clipped before the scatter is computed: memory has bursts upward, and one must not hide a rise.
  */
-#include "daemon/trend/early_fit.h"
+#include "daemon/trend/early_rise.h"
 
 #include <assert.h>
 #include <math.h>
@@ -112,7 +112,7 @@ static double compute_residuals(const double *t, const double *y, unsigned n, do
 }
 
 /* Lag-1 correlation of residuals, its bias removed (Kendall 1954), 0 .. RHO_MAX. */
-static double correlation(const double *r, unsigned n, double sum_of_squares)
+static double lag_correlation(const double *r, unsigned n, double sum_of_squares)
 {
         double lagged = 0;
 
@@ -128,7 +128,7 @@ static double correlation(const double *r, unsigned n, double sum_of_squares)
 
 static double slope_error(const double *r, unsigned n, double sum_of_squares, double sd, double sxx)
 {
-        double rho = correlation(r, n, sum_of_squares);
+        double rho = lag_correlation(r, n, sum_of_squares);
 
         return sd / sqrt(sxx) * sqrt((1 + rho) / (1 - rho));
 }

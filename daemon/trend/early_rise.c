@@ -169,7 +169,7 @@ static unsigned collect_points(const struct early_rise *e, struct early_point *r
 }
 
 /* 1.4826 MAD of the residuals of p[0..n) (times falling or rising) around a line that is `start` at from_s. */
-static double scatter(const struct early_point *p, unsigned n, double from_s, double start, double slope)
+static double residual_scatter(const struct early_point *p, unsigned n, double from_s, double start, double slope)
 {
         double r[EARLY_POINTS_MAX];
 
@@ -218,7 +218,7 @@ static struct early_base base_before(const struct early_point *all, unsigned n, 
                 values[i] = all[begin + 1 + i].value;
         base.n = newest_level(all + begin + 1, base.n, level_step);
         base.level = median_of(values, base.n);
-        base.sd = scatter(all + begin + 1, base.n, 0, base.level, 0);
+        base.sd = residual_scatter(all + begin + 1, base.n, 0, base.level, 0);
         return base;
 }
 
@@ -279,7 +279,7 @@ static void set_onset(struct early_rise *e, const struct early_fit *f, bool afte
         }
         double at_s = first->t_s - (start - base.level) / slope;
         at_s = fmin(fmax(at_s, first[1].t_s - gap_s), first->t_s + gap_s);
-        double sd_rise = scatter(rise, n_rise, first->t_s, start, slope);
+        double sd_rise = residual_scatter(rise, n_rise, first->t_s, start, slope);
         double age_s = now_s - at_s;
         double standard_error_s = sqrt(4 * sd_rise * sd_rise / n_rise + base.sd * base.sd / base.n) / slope;
         double error_s = ONSET_ERRORS * standard_error_s + ONSET_ERROR_AGE * age_s;

@@ -149,7 +149,7 @@ static bool is_fresh(const struct early_rise *e, double now_s, double age_s)
                e->last >= line - p->slope * fmin(e->gap_s, (p->end_s - p->start_s) / 4) / 2;
 }
 
-static void judge(struct early_series *s, double now_s, const struct limit_ahead *limit)
+static void judge_series(struct early_series *s, double now_s, const struct limit_ahead *limit)
 {
         struct early_rise *e = &s->rise;
         struct early_runs_out *o = &s->out;
@@ -188,14 +188,15 @@ static void judge_live(struct early_warning *w, double now_s)
                                               .last_bytes = live_limit_by_process(w, w->limits.process / KILL_SHARE),
                                               .extra_gaps = KILL_GAPS,
                                               .may_be_near = w->rss >= PROCESS_NEAR_SHARE * w->limits.process };
-        judge(&w->live, now_s, &limit);
+        judge_series(&w->live, now_s, &limit);
 }
 
 static void judge_off_heap(struct early_warning *w, double now_s)
 {
         double room = w->limits.process - w->highest_heap;
 
-        judge(&w->off_heap, now_s, &(struct limit_ahead){ .bytes = room, .last_bytes = room, .may_be_near = true });
+        judge_series(&w->off_heap, now_s,
+                     &(struct limit_ahead){ .bytes = room, .last_bytes = room, .may_be_near = true });
 }
 
 void early_warning_advance(struct early_warning *w, double t_s)

@@ -48,7 +48,7 @@ unsigned ladder_kept(const struct ladder *l, unsigned level)
         return count < LADDER_BUCKETS ? (unsigned)count : LADDER_BUCKETS;
 }
 
-static unsigned place(const struct ladder *l, unsigned level, unsigned age)
+static unsigned place_of(const struct ladder *l, unsigned level, unsigned age)
 {
         assert(age < ladder_kept(l, level));
         return (unsigned)((ladder_count(l, level) - 1 - age) % LADDER_BUCKETS);
@@ -66,13 +66,13 @@ uint64_t ladder_finest_width(const struct ladder *l, uint64_t minute)
 
 double ladder_floor(const struct ladder *l, unsigned level, unsigned age)
 {
-        const double *floor = rings_at(&ladder_shape, &l->rings, level, place(l, level, age));
+        const double *floor = rings_at(&ladder_shape, &l->rings, level, place_of(l, level, age));
 
         return floor ? *floor : (double)NAN;
 }
 
 /* n places of a level from one on. */
-static void copy(const struct ladder *l, unsigned level, unsigned from, unsigned n, double *ret)
+static void copy_values(const struct ladder *l, unsigned level, unsigned from, unsigned n, double *ret)
 {
         unsigned room = rings_room(&ladder_shape, &l->rings, level), left = from < room ? room - from : 0;
         unsigned there = n < left ? n : left;
@@ -87,10 +87,10 @@ void ladder_newest(const struct ladder *l, unsigned level, unsigned n, double *r
 {
         if (n == 0)
                 return;
-        unsigned first = place(l, level, n - 1), to_end = LADDER_BUCKETS - first;
+        unsigned first = place_of(l, level, n - 1), to_end = LADDER_BUCKETS - first;
         unsigned head = n < to_end ? n : to_end;
-        copy(l, level, first, head, ret);
-        copy(l, level, 0, n - head, ret + head);
+        copy_values(l, level, first, head, ret);
+        copy_values(l, level, 0, n - head, ret + head);
 }
 
 double ladder_high(const struct ladder *l, unsigned level, unsigned age)
@@ -99,7 +99,7 @@ double ladder_high(const struct ladder *l, unsigned level, unsigned age)
         if (level < LADDER_PLAIN_LEVELS)
                 return ladder_floor(l, level, age);
         unsigned ring = FIRST_HIGHS + level - LADDER_PLAIN_LEVELS;
-        const float *high = rings_at(&ladder_shape, &l->rings, ring, place(l, level, age));
+        const float *high = rings_at(&ladder_shape, &l->rings, ring, place_of(l, level, age));
         return high ? (double)*high : (double)NAN;
 }
 
@@ -146,7 +146,7 @@ static void *room_for(struct ladder *l, unsigned ring, unsigned at, double value
 
 static void put_floor(struct ladder *l, unsigned level, double value)
 {
-        double *floor = room_for(l, level, place(l, level, 0), value);
+        double *floor = room_for(l, level, place_of(l, level, 0), value);
 
         if (floor)
                 *floor = value;
@@ -154,7 +154,7 @@ static void put_floor(struct ladder *l, unsigned level, double value)
 
 static void put_high(struct ladder *l, unsigned level, double value)
 {
-        float *high = room_for(l, FIRST_HIGHS + level - LADDER_PLAIN_LEVELS, place(l, level, 0), value);
+        float *high = room_for(l, FIRST_HIGHS + level - LADDER_PLAIN_LEVELS, place_of(l, level, 0), value);
 
         if (high)
                 *high = (float)value;

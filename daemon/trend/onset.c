@@ -67,7 +67,7 @@ struct point {
  * The finest buckets that the ladder has of every time since minute `from`, newest first, but for the run's first: in
  * it the program is loaded, and its floor is from before that. Returns how many.
  */
-static unsigned gather(const struct ladder *l, uint64_t from, struct point out[POINTS])
+static unsigned gather_points(const struct ladder *l, uint64_t from, struct point out[POINTS])
 {
         uint64_t end = l->minutes;
         unsigned n = 0;
@@ -98,7 +98,7 @@ struct sums {
         double w, t, tt, y, ty;
 };
 
-static void add(struct sums *s, const struct point *p, double mean)
+static void add_point(struct sums *s, const struct point *p, double mean)
 {
         double y = p->floor - mean;
 
@@ -110,7 +110,7 @@ static void add(struct sums *s, const struct point *p, double mean)
 }
 
 /* How much the squares shrink when the level is followed by a rising line from minute b; 0: it falls. */
-static double saved(const struct sums *s, double all_weight, double b)
+static double saved_squares(const struct sums *s, double all_weight, double b)
 {
         double h = s->t - b * s->w, hh = s->tt - 2 * b * s->t + b * b * s->w, hy = s->ty - b * s->y;
         double spread = hh - h * h / all_weight;
@@ -121,7 +121,7 @@ static double saved(const struct sums *s, double all_weight, double b)
 static uint64_t bend_after(const struct ladder *l, uint64_t from)
 {
         struct point points[POINTS];
-        unsigned n = gather(l, from, points);
+        unsigned n = gather_points(l, from, points);
         double weight = 0, mean = 0, squares = 0, most = 0, line = 0;
         struct sums after = { 0 };
         uint64_t bend = from;
@@ -135,10 +135,10 @@ static uint64_t bend_after(const struct ladder *l, uint64_t from)
         mean /= weight;
         for (unsigned i = 0; i < n; i++) {
                 squares += points[i].weight * (points[i].floor - mean) * (points[i].floor - mean);
-                add(&after, &points[i], mean);
+                add_point(&after, &points[i], mean);
                 if (i + 1 < BEND_LEAST)
                         continue;
-                line = saved(&after, weight, (double)points[i].start); /* finally of a line since `from` */
+                line = saved_squares(&after, weight, (double)points[i].start); /* finally of a line since `from` */
                 if (line > most) {
                         most = line;
                         bend = points[i].start;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "daemon/trend/provisional.h"
+#include "daemon/trend/trend.h"
 
 #include "daemon/trend/theil_sen.h"
 #include "daemon/trend/windows.h"

@@ -7,7 +7,7 @@
  *
  * Silence for as long as the whole window makes the result too old.
  */
-#include "daemon/trend/rare.h"
+#include "daemon/trend/trend.h"
 
 #include <math.h>
 
@@ -63,7 +63,7 @@ bool rare_is_sound(const struct rare *rare, uint64_t minutes)
         return true;
 }
 
-static unsigned larger(unsigned a, unsigned b)
+static unsigned larger_of(unsigned a, unsigned b)
 {
         return a > b ? a : b;
 }
@@ -71,7 +71,7 @@ static unsigned larger(unsigned a, unsigned b)
 /* The halves share the middle sample of an odd number. */
 static void fit_halves(struct window_result *r, const double *at, const double *floors, unsigned n, double point)
 {
-        unsigned half = (n + 1) / 2, last = larger(n / 3, half < 4 ? half : 4);
+        unsigned half = (n + 1) / 2, last = larger_of(n / 3, half < 4 ? half : 4);
 
         r->old_slope = (float)(theil_sen_slope_at(at, floors, half) * point);
         r->new_slope = (float)(theil_sen_slope_at(at + n - half, floors + n - half, half) * point);
@@ -107,12 +107,12 @@ static struct window_result evaluate_samples(const struct samples *s, unsigned n
 }
 
 /* Minutes closed since the newest sample. */
-static uint64_t silence(const struct rare *rare, const struct ladder *l)
+static uint64_t silence_of(const struct rare *rare, const struct ladder *l)
 {
         return l->minutes - 1 - rare->minutes[(rare->n - 1) % RARE_SAMPLES];
 }
 
-static void judge(struct windows *w, const struct rare *rare, const struct ladder *l, const struct life *life)
+static void judge_windows(struct windows *w, const struct rare *rare, const struct ladder *l, const struct life *life)
 {
         struct samples s;
         bool grows = false;
@@ -126,7 +126,7 @@ static void judge(struct windows *w, const struct rare *rare, const struct ladde
                 uint64_t span = (uint64_t)(0.5 - s.at[s.n - sizes[i]]);
                 if (span > LADDER_MINUTES)
                         continue;
-                if (span < SPAN_LEAST || silence(rare, l) >= span)
+                if (span < SPAN_LEAST || silence_of(rare, l) >= span)
                         return;
                 struct window_result r = evaluate_samples(&s, sizes[i], span, l, life, w->leak_after);
                 bool leaks = window_has(&r, TESTS_LEAKS);
@@ -144,7 +144,7 @@ uint64_t rare_lasts(const struct windows *w, const struct rare *rare, const stru
 {
         if (!windows_result(w, RARE_WINDOW)->filled)
                 return UINT64_MAX;
-        uint64_t silent = silence(rare, ladder);
+        uint64_t silent = silence_of(rare, ladder);
         return silent < w->rare_span ? w->rare_span - silent : 0;
 }
 
@@ -178,5 +178,5 @@ void rare_judge(struct windows *w, const struct rare *rare, const struct ladder 
         if (windows_result(w, RARE_WINDOW)->filled && (!needed || sampled || rare_lasts(w, rare, ladder) == 0))
                 windows_put(w, RARE_WINDOW, &none);
         if (needed && (sampled || !was_needed))
-                judge(w, rare, ladder, life);
+                judge_windows(w, rare, ladder, life);
 }

@@ -63,7 +63,7 @@ size_t series_sketch_held(const struct series_sketch *s)
         return s->slices.held_bytes + s->cells_bytes;
 }
 
-static void add(struct series_sketch *s, struct sketch_slice *slice, uint16_t cell, double area)
+static void add_to_slice(struct series_sketch *s, struct sketch_slice *slice, uint16_t cell, double area)
 {
         slice->area += area;
         s->cells_bytes += sketch_add(&slice->sketch, cell);
@@ -81,11 +81,11 @@ void series_sketch_push(struct series_sketch *s, uint64_t time_ns, uint64_t valu
                 s->last_ns = time_ns;
                 s->last = (double)value;
         }
-        add(s, &s->total, cell, area);
+        add_to_slice(s, &s->total, cell, area);
         for (unsigned level = 0; level < shape.n_levels; level++) {
                 struct sketch_slice *slice = pyramid_cell(&shape, &s->slices, level, time_ns);
                 if (slice)
-                        add(s, slice, cell, area);
+                        add_to_slice(s, slice, cell, area);
         }
 }
 

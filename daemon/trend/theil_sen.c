@@ -113,7 +113,7 @@ static double squares_about_mean(const double *at, unsigned n)
         return sum;
 }
 
-static double correlation(double lagged, double squares, unsigned n)
+static double lag_correlation(double lagged, double squares, unsigned n)
 {
         double raw = squares > 0 ? lagged / squares : 0;
         double rho = (raw + 2.0 / n) / (1 - 4.0 / n);
@@ -139,7 +139,7 @@ static double judge_residuals(const double *at, const double *y, struct theil_se
                         lagged += r[i] * r[i - 1];
         }
         fit->sd = sqrt(squares / (k - 2)) + SD_RELATIVE * fabs(fit->intercept) + SD_BYTES;
-        return k > THEIL_SEN_LEAST ? correlation(lagged, squares, k) : RHO_MAX;
+        return k > THEIL_SEN_LEAST ? lag_correlation(lagged, squares, k) : RHO_MAX;
 }
 
 static void allow_for_correlation(struct theil_sen *fit, double rho)

@@ -242,7 +242,7 @@ static bool is_of_log(enum series_id series)
 }
 
 /* Moves W. */
-static void see(struct tracker *t, const struct held *h)
+static void see_sample(struct tracker *t, const struct held *h)
 {
         if (h->what == HELD_WATERMARK)
                 t->blocks_ns = h->time_ns;
@@ -315,7 +315,7 @@ static bool has_room(struct tracker *t)
 static void add_or_hold(struct tracker *t, struct held h)
 {
         if (!t->waits) {
-                see(t, &h);
+                see_sample(t, &h);
                 h.seen = true;
         }
         while (t->waits && !has_room(t))
@@ -341,7 +341,7 @@ bool tracker_resume(struct tracker *t)
         while (t->held_from < t->n_held) {
                 struct held *h = &t->held[t->held_from];
                 if (!h->seen)
-                        see(t, h);
+                        see_sample(t, h);
                 h->seen = true;
                 if (t->waits)
                         return false;

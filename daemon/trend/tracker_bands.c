@@ -125,7 +125,7 @@ static void begin_interval(struct tracker *t, uint64_t time_ns)
 }
 
 /* Remembers what all bands have when a second ends between the newest census and the current one. */
-static void remember(struct tracker *t, uint64_t time_ns)
+static void remember_refused(struct tracker *t, uint64_t time_ns)
 {
         uint32_t k = t->n_recent % BAND_RECENT;
 
@@ -187,7 +187,7 @@ static void add_samples(struct tracker *t, uint64_t time_ns)
                 add_late_interval(t, time_ns);
                 return;
         }
-        remember(t, time_ns);
+        remember_refused(t, time_ns);
         if (!band_interval_accepts(&t->interval, time_ns))
                 begin_interval(t, time_ns);
         band_now_add(&t->interval, t->now, t->values, t->n_full, time_ns, (double)(time_ns - t->bands_newest_ns) / 1e9);
@@ -277,7 +277,7 @@ static uint32_t eviction_candidate(const struct tracker *t, uint64_t bytes)
         return found;
 }
 
-static void refuse(struct tracker *t, uint32_t id, uint64_t bytes)
+static void refuse_band(struct tracker *t, uint32_t id, uint64_t bytes)
 {
         if (t->refused_bytes[id - 1] <= 0) {
                 t->refused_bytes[id - 1] = (float)bytes;
@@ -285,7 +285,7 @@ static void refuse(struct tracker *t, uint32_t id, uint64_t bytes)
         }
 }
 
-static void promote(struct tracker *t, uint32_t id, uint64_t bytes, uint64_t time_ns)
+static void promote_band(struct tracker *t, uint32_t id, uint64_t bytes, uint64_t time_ns)
 {
         uint32_t other = eviction_candidate(t, bytes);
 
@@ -294,7 +294,7 @@ static void promote(struct tracker *t, uint32_t id, uint64_t bytes, uint64_t tim
         uint32_t place = t->places[other - 1];
         end_interval(t);
         t->places[other - 1] = 0; /* it is counted as refused and may come back once it grows */
-        refuse(t, other, BORN_BYTES);
+        refuse_band(t, other, BORN_BYTES);
         band_state_done(t->full[place - 1]);
         begin_ladder(t, id, place, time_ns);
 }
@@ -316,7 +316,7 @@ static void give_place(struct tracker *t, uint32_t id, uint64_t bytes, uint64_t 
                 left->ladders--;
                 s = make_place(t) ? malloc(sizeof(*s)) : NULL;
                 if (!s) {
-                        refuse(t, id, bytes);
+                        refuse_band(t, id, bytes);
                         return;
                 }
                 end_interval(t);
@@ -324,9 +324,9 @@ static void give_place(struct tracker *t, uint32_t id, uint64_t bytes, uint64_t 
                 begin_ladder(t, id, t->n_full, time_ns);
         } else if (refused > 0 && left->promotions && (float)bytes >= PROMOTE_FACTOR * refused) {
                 left->promotions--;
-                promote(t, id, bytes, time_ns);
+                promote_band(t, id, bytes, time_ns);
         } else {
-                refuse(t, id, bytes);
+                refuse_band(t, id, bytes);
         }
 }
 

@@ -113,7 +113,7 @@ double tracker_quantile(const struct tracker *t, struct subject s, struct time_r
         return series_sketch_quantile(&t->series[s.series]->sketch, range, q);
 }
 
-static double clamp(double v, double low, double high)
+static double clamp_value(double v, double low, double high)
 {
         return v < low ? low : v > high ? high : v; /* NaN stays */
 }
@@ -140,9 +140,9 @@ static bool band_statistics(const struct tracker *t, uint32_t id, struct time_ra
         }
         (void)band_sketch_quantiles(&state->sketch, range, quantiles, 3, q); /* without samples they stay */
         statistics_of(&b, range, ret);
-        ret->p50 = clamp(q[0], b.cell.min, b.cell.max);
-        ret->p90 = clamp(q[1], b.cell.min, b.cell.max);
-        ret->p99 = clamp(q[2], b.cell.min, b.cell.max);
+        ret->p50 = clamp_value(q[0], b.cell.min, b.cell.max);
+        ret->p90 = clamp_value(q[1], b.cell.min, b.cell.max);
+        ret->p99 = clamp_value(q[2], b.cell.min, b.cell.max);
         ret->integral = area;
         return true;
 }
@@ -160,9 +160,9 @@ bool tracker_statistics(const struct tracker *t, struct subject s, struct time_r
         if (!b.cell.n)
                 return false;
         statistics_of(&b, range, ret);
-        ret->p50 = clamp(series_sketch_quantile(sketch, range, 0.5), b.cell.min, b.cell.max);
-        ret->p90 = clamp(series_sketch_quantile(sketch, range, 0.9), b.cell.min, b.cell.max);
-        ret->p99 = clamp(series_sketch_quantile(sketch, range, 0.99), b.cell.min, b.cell.max);
+        ret->p50 = clamp_value(series_sketch_quantile(sketch, range, 0.5), b.cell.min, b.cell.max);
+        ret->p90 = clamp_value(series_sketch_quantile(sketch, range, 0.9), b.cell.min, b.cell.max);
+        ret->p99 = clamp_value(series_sketch_quantile(sketch, range, 0.99), b.cell.min, b.cell.max);
         ret->integral = series_sketch_area(sketch, range);
         return true;
 }
@@ -309,7 +309,7 @@ void tracker_growth(const struct tracker *t, struct growth *ret)
                 set_over(&all[i]->trend, t->ended);
 }
 
-static bool grows(const struct tracker *t, uint32_t id, struct growing_band *ret)
+static bool is_growing(const struct tracker *t, uint32_t id, struct growing_band *ret)
 {
         struct band_state *state = tracker_band_state(t, id);
         const struct band *band = state ? bands_get(model_bands(t->model), id) : NULL;
@@ -356,14 +356,14 @@ void tracker_top_bands(const struct tracker *t, struct growth *g)
                 if (tracker_threads_grow_beside(t, i, &b))
                         of_groups += b.slope;
         for (uint32_t id = 1; of_groups > 0 && id <= t->n_bands; id++)
-                if (grows(t, id, &b) && is_of_all_threads(t, id))
+                if (is_growing(t, id, &b) && is_of_all_threads(t, id))
                         of_all += b.slope;
         const bool beside = of_groups > 0 && 2 * of_groups >= of_all;
         for (uint32_t i = 0; beside && i < t->n_groups; i++)
                 if (tracker_threads_grow_beside(t, i, &b))
                         growing_bands_insert(g->bands, &g->n_bands, GROWTH_BANDS, &b);
         for (uint32_t id = 1; id <= t->n_bands; id++)
-                if (grows(t, id, &b) && !(beside && is_of_all_threads(t, id)))
+                if (is_growing(t, id, &b) && !(beside && is_of_all_threads(t, id)))
                         growing_bands_insert(g->bands, &g->n_bands, GROWTH_BANDS, &b);
 }
 
@@ -530,7 +530,7 @@ bool tracker_time_to_limit_now(const struct tracker *t, struct limit_time *ret)
         double middle = r.slope > 0 ? fmax(room - r.evidence.level_bytes, 0) / r.slope : NAN;
         ret->low_s = less_age(ttl.early_s, age_s);
         ret->high_s = less_age(ttl.late_s, age_s);
-        ret->mid_s = clamp(less_age(middle, age_s), ret->low_s, isnan(ret->high_s) ? INFINITY : ret->high_s);
+        ret->mid_s = clamp_value(less_age(middle, age_s), ret->low_s, isnan(ret->high_s) ? INFINITY : ret->high_s);
         widen_for_distance(ret, (double)r.evidence.span_ns / 1e9);
         return true;
 }

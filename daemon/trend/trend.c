@@ -49,7 +49,7 @@ bool trend_config_valid(const struct trend_config *c)
         return minutes >= TREND_LEAK_AFTER_LEAST && minutes <= LADDER_MINUTES;
 }
 
-static void empty(struct trend_open_minute *m)
+static void empty_minute(struct trend_open_minute *m)
 {
         *m = (struct trend_open_minute){ .floor = NAN };
 }
@@ -64,7 +64,7 @@ static void start_over(struct trend *t)
         verdict_init(&t->verdict);
         t->average = (struct recent_average){ 0 };
         for (unsigned i = 0; i < TREND_OPEN_MINUTES; i++)
-                empty(&t->open[i]);
+                empty_minute(&t->open[i]);
         t->onset_ns = UINT64_MAX;
         t->left = VERDICT_NEVER;
         t->n_waiting = 0;
@@ -437,7 +437,7 @@ static void close_minute(struct trend *t)
 
         if (m->n > 0)
                 recent_average_add(&t->average, m->sum / (double)m->n);
-        empty(m);
+        empty_minute(m);
         if (!isnan(floor) && may_wait(t)) {
                 t->waiting[t->n_waiting++] = floor;
                 return;

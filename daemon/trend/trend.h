@@ -26,11 +26,66 @@
 
 #include "daemon/trend/ladder.h"
 #include "daemon/trend/life.h"
-#include "daemon/trend/provisional.h"
-#include "daemon/trend/rare.h"
 #include "daemon/trend/time_to_limit.h"
 #include "daemon/trend/verdict.h"
 #include "daemon/trend/windows.h"
+
+/*
+ * The verdict's window for samples that are too rare to fill any other.
+ *
+ * A program that grows fast is sampled ever more rarely: a copying collector
+ * looks at all of the old generation when it has doubled, and a census is taken
+ * as often as its share of time allows, both at distances that grow with the
+ * heap. Such samples come at times in a geometric series, and fill two thirds
+ * of no window of equal steps, however long the run. But few points are enough
+ * for a line that fits well.
+ *
+ * The window is the newest 16, 12, 8, 6 or 5 samples, wherever they lie,
+ * judged by the same tests, with the halves by samples instead of time. It is
+ * judged while no other window decides, or while samples thin out and only wide
+ * windows do, at a minute with a sample or when the last other one no longer
+ * does, and is only ever evidence of growth: that there is none is not said from
+ * so few.
+ */
+
+#define RARE_SAMPLES 16u
+
+/* The newest minutes with a sample, at their own times: where the ladder keeps them depends on their age. */
+struct rare {
+        uint32_t minutes[RARE_SAMPLES]; /* of the run; the newest is at (n - 1) % RARE_SAMPLES */
+        float floors[RARE_SAMPLES];
+        uint64_t n; /* so far */
+};
+
+/* Takes in the minute that was closed last, NaN when it had no sample. */
+void rare_push(struct rare *rare, uint64_t minute, double floor);
+
+/* Whether the samples come at rising minutes before minute `minutes`: for those from a file. */
+bool rare_is_sound(const struct rare *rare, uint64_t minutes);
+
+/* Whether no other window decides about the newest samples. */
+bool rare_is_needed(const struct windows *w, const struct rare *rare, const struct ladder *ladder);
+
+/* Judges RARE_WINDOW after rare_push() and windows_judge(). Without growth it has no result. was_needed: before. */
+void rare_judge(struct windows *w, const struct rare *rare, const struct ladder *ladder, const struct life *life,
+                bool was_needed);
+
+/* Minutes without a sample until the result is too old and dropped, at least 1; UINT64_MAX: there is none. */
+uint64_t rare_lasts(const struct windows *w, const struct rare *rare, const struct ladder *ladder);
+
+/* What is known before a verdict is possible: the line through the few points so far. */
+
+struct trend_provisional {
+        bool known;
+        double slope, slope_low, slope_high; /* per s */
+        uint64_t span_ns;
+};
+
+/* Of the newest buckets of the lowest level that has a line, whose narrowest ones are resolution_ns wide. */
+struct trend_provisional provisional_line(const struct ladder *ladder, uint64_t resolution_ns);
+
+/* Of a series that is steady as yet: the line of its newest buckets if they rise to new highs, else not known. */
+struct trend_provisional provisional_rise(const struct ladder *ladder, uint64_t resolution_ns);
 
 #define TREND_MINUTE_NS          60000000000u /* resolution for services */
 #define TREND_LEAK_AFTER_MINUTES 180u         /* growth of this length that has not slowed down is a leak */

@@ -49,7 +49,7 @@ void verdict_init(struct verdict *v)
         };
 }
 
-static void since(uint64_t *start, bool on, uint64_t minute)
+static void update_since(uint64_t *start, bool on, uint64_t minute)
 {
         if (!on)
                 *start = VERDICT_NEVER;
@@ -57,7 +57,7 @@ static void since(uint64_t *start, bool on, uint64_t minute)
                 *start = minute;
 }
 
-static bool lasts(uint64_t start, uint64_t minute, uint64_t least)
+static bool is_lasting(uint64_t start, uint64_t minute, uint64_t least)
 {
         return start != VERDICT_NEVER && minute - start >= least;
 }
@@ -102,7 +102,7 @@ static bool growing_stays(const struct verdict *v, const struct ladder *l, uint6
 {
         if (v->grows_since != VERDICT_NEVER)
                 return true;
-        if (lasts(v->last_grew, minute, GROWING_STAYS))
+        if (is_lasting(v->last_grew, minute, GROWING_STAYS))
                 return false;
         return !verdict_fell(v, l);
 }
@@ -116,17 +116,17 @@ static bool is_flat(const struct verdict *v, const struct verdict_signs *signs, 
         return !signs->leaks && !isnan(signs->floor) && isfinite(v->top) && minute - v->top_at > v->rise_span;
 }
 
-static enum trend_verdict decide(const struct verdict *v, const struct verdict_signs *signs, const struct ladder *l,
-                                 uint64_t minute)
+static enum trend_verdict decide_verdict(const struct verdict *v, const struct verdict_signs *signs,
+                                         const struct ladder *l, uint64_t minute)
 {
         bool held_lately = v->last_held != VERDICT_NEVER && minute - v->last_held <= LEAK_STAYS;
         bool flat = is_flat(v, signs, minute);
 
         if (v->now == TREND_LEAK && held_lately && !flat)
                 return TREND_LEAK;
-        if (lasts(v->leaks_since, minute, LEAK_FOR))
+        if (is_lasting(v->leaks_since, minute, LEAK_FOR))
                 return TREND_LEAK;
-        if (lasts(v->grows_since, minute, VERDICT_GROWING_FOR))
+        if (is_lasting(v->grows_since, minute, VERDICT_GROWING_FOR))
                 return TREND_GROWING;
         if (v->now == TREND_GROWING && !flat && growing_stays(v, l, minute))
                 return TREND_GROWING;
@@ -220,8 +220,8 @@ bool verdict_step(struct verdict *v, const struct verdict_signs *all, const stru
                 leave_growth(v, minute);
         note_release(v, signs->floor, minute);
         signs->grows = signs->grows && (signs->leaks || (!given_back && outlasts_released(v, signs)));
-        since(&v->leaks_since, signs->leaks, minute);
-        since(&v->grows_since, signs->grows, minute);
+        update_since(&v->leaks_since, signs->leaks, minute);
+        update_since(&v->grows_since, signs->grows, minute);
         if (signs->grows) {
                 v->last_grew = minute;
                 v->rise_middle = signs->rise_middle;
@@ -234,7 +234,7 @@ bool verdict_step(struct verdict *v, const struct verdict_signs *all, const stru
         if (signs->holds)
                 v->last_held = minute;
 
-        enum trend_verdict next = decide(v, signs, l, minute);
+        enum trend_verdict next = decide_verdict(v, signs, l, minute);
         if (next != v->now) {
                 v->now = next;
                 v->since = minute;

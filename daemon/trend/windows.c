@@ -202,7 +202,7 @@ bool windows_silent(const struct windows *w, unsigned levels)
 /* ------------------------------------------------------------------ points */
 
 /* Oldest first. Returns the number of filled points. */
-static unsigned gather(const struct ladder *l, unsigned level, unsigned n, unsigned pair, double *p)
+static unsigned gather_points(const struct ladder *l, unsigned level, unsigned n, unsigned pair, double *p)
 {
         double floors[LADDER_BUCKETS];
         unsigned filled = 0;
@@ -255,7 +255,7 @@ double window_record(const struct ladder *l, double point, uint64_t span)
 /* ------------------------------------------------------------------- tests */
 
 /* Pace within the window: the newer increments over the older ones, the middle one in neither. */
-static double pace(const double *p, unsigned n)
+static double median_pace(const double *p, unsigned n)
 {
         struct increments inc;
         unsigned older_filled, newer_filled;
@@ -269,7 +269,7 @@ static double pace(const double *p, unsigned n)
         return (newer / newer_filled) / (older / older_filled);
 }
 
-static unsigned bit(enum window_test test, bool passed)
+static unsigned test_bit(enum window_test test, bool passed)
 {
         return passed ? TEST_BIT(test) : 0;
 }
@@ -281,14 +281,14 @@ uint16_t window_tests(const struct window_result *r, unsigned index, uint64_t sp
         double rise = window_sure_rise(index, r), level = fabs(r->end);
         double older = (double)r->old_slope, newer = (double)r->new_slope, last = (double)r->last_slope;
 
-        return (uint16_t)(bit(TEST_RISES, s > 0) | bit(TEST_FRESH, r->end - r->record >= 0.5 * s * n) |
-                          bit(TEST_Z3, z >= Z_LEAST) | bit(TEST_Z5, z >= 5) | bit(TEST_Z7, z >= 7) |
-                          bit(TEST_SIZE_1, rise >= fmax(0.01 * level, GROWTH_LEAST_BYTES)) |
-                          bit(TEST_SIZE_2, rise >= 0.02 * level) | bit(TEST_NEW_25, newer >= 0.25 * s) |
-                          bit(TEST_NEW_40, newer >= 0.4 * s) | bit(TEST_NEW_OLD, newer >= 0.7 * older) |
-                          bit(TEST_LAST, last > 0) | bit(TEST_LAST_HALF, last > 0.5 * s) |
-                          bit(TEST_SPAN, span >= leak_after) | bit(TEST_CLIP, (double)r->clip >= 0.6) |
-                          bit(TEST_LIFE, (double)r->life >= 0.7));
+        return (uint16_t)(test_bit(TEST_RISES, s > 0) | test_bit(TEST_FRESH, r->end - r->record >= 0.5 * s * n) |
+                          test_bit(TEST_Z3, z >= Z_LEAST) | test_bit(TEST_Z5, z >= 5) | test_bit(TEST_Z7, z >= 7) |
+                          test_bit(TEST_SIZE_1, rise >= fmax(0.01 * level, GROWTH_LEAST_BYTES)) |
+                          test_bit(TEST_SIZE_2, rise >= 0.02 * level) | test_bit(TEST_NEW_25, newer >= 0.25 * s) |
+                          test_bit(TEST_NEW_40, newer >= 0.4 * s) | test_bit(TEST_NEW_OLD, newer >= 0.7 * older) |
+                          test_bit(TEST_LAST, last > 0) | test_bit(TEST_LAST_HALF, last > 0.5 * s) |
+                          test_bit(TEST_SPAN, span >= leak_after) | test_bit(TEST_CLIP, (double)r->clip >= 0.6) |
+                          test_bit(TEST_LIFE, (double)r->life >= 0.7));
 }
 
 /* How the rise went on inside the window. */
@@ -297,7 +297,7 @@ static void fit_shape(struct window_result *r, const double *p, unsigned n)
         r->old_slope = (float)theil_sen_slope(p, n / 2);
         r->new_slope = (float)theil_sen_slope(p + n / 2, n / 2);
         r->last_slope = (float)theil_sen_slope(p + n - n / 3, n / 3);
-        r->clip = (float)pace(p, n);
+        r->clip = (float)median_pace(p, n);
 }
 
 /* While no window supports a verdict of growth, the widest recent one gives the slope and the time to the limit. */
@@ -372,7 +372,7 @@ void windows_read(struct windows *w, const struct ladder *ladder)
         struct window_result *r = rings_at(&windows_shape, &w->results, level, place);
         struct ladder then = *ladder; /* whose buckets it borrows */
         then.minutes = r->ended;
-        (void)gather(&then, level, window_points(index), shapes[place].pair, p);
+        (void)gather_points(&then, level, window_points(index), shapes[place].pair, p);
         r->passed = 0;
         if (theil_sen_fit(p, window_points(index), &fit))
                 set_line(r, w, index, &fit, p, WINDOWS_STEADY);
@@ -409,7 +409,7 @@ static struct window_result evaluate_window(struct windows *w, const struct ladd
 
         if (stays_empty(w, l, index))
                 return (struct window_result){ 0 };
-        unsigned filled = gather(l, index / WINDOWS_PER_LEVEL, n, pair, p);
+        unsigned filled = gather_points(l, index / WINDOWS_PER_LEVEL, n, pair, p);
         if (3 * filled < 2 * n)
                 return (struct window_result){ 0 };
         const bool may_be_lost = speaks ? read == WINDOWS_STEADY && keeps_points(index) : read != WINDOWS_SHAPES;
@@ -432,7 +432,7 @@ bool window_fit(const struct ladder *ladder, unsigned index, struct theil_sen *r
 
         if (ladder_kept(ladder, level) < n * pair)
                 return false;
-        return 3 * gather(ladder, level, n, pair, p) >= 2 * n && theil_sen_fit(p, n, ret);
+        return 3 * gather_points(ladder, level, n, pair, p) >= 2 * n && theil_sen_fit(p, n, ret);
 }
 
 /* The windows of levels from..to-1. */

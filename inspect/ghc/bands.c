@@ -111,7 +111,7 @@ static void add_up(struct heap_band *to, const struct heap_band *b)
 }
 
 /* Neighbours of one name become one. */
-static size_t merge(struct heap_band *bands, size_t n)
+static size_t merge_bands(struct heap_band *bands, size_t n)
 {
         size_t kept = 0;
 
@@ -131,7 +131,7 @@ static size_t merge_and_sort(struct heap_band *bands, size_t n)
         if (n == 0)
                 return 0;
         qsort(bands, n, sizeof(*bands), by_name);
-        n = merge(bands, n);
+        n = merge_bands(bands, n);
         qsort(bands, n, sizeof(*bands), by_bytes);
         return n;
 }
@@ -208,8 +208,8 @@ struct heap_band **heap_bands_of_tables(const struct heap_bands *b, const struct
 }
 
 /* Each row with its band; *ret_n: how many have one. False: out of memory. */
-static bool assign(struct row_of_band *ret, size_t *ret_n, struct heap_bands *b, const struct heap_census *c,
-                   const struct ghc *g, bool by_type)
+static bool assign_rows(struct row_of_band *ret, size_t *ret_n, struct heap_bands *b, const struct heap_census *c,
+                        const struct ghc *g, bool by_type)
 {
         struct heap_band **of_table = heap_bands_of_tables(b, c, g, by_type);
         const struct heap_contents *contents = c->contents;
@@ -256,7 +256,7 @@ bool heap_bands_add_contents(struct heap_bands *b, const struct heap_census *c, 
 {
         struct row_of_band *rows = calloc((size_t)c->contents->n_rows + 1, sizeof(*rows));
         size_t n = 0;
-        bool good = rows && heap_contents_finish(c->contents) && assign(rows, &n, b, c, g, by_type);
+        bool good = rows && heap_contents_finish(c->contents) && assign_rows(rows, &n, b, c, g, by_type);
 
         for (size_t from = 0, to; good && from < n; from = to) {
                 for (to = from + 1; to < n && rows[to].band == rows[from].band;)

@@ -143,7 +143,7 @@ struct votes {
         uint64_t seen;
 };
 
-static bool vote(void *ctx, const struct block_group *g)
+static bool vote_group(void *ctx, const struct block_group *g)
 {
         struct votes *v = ctx;
         unsigned i = 0;
@@ -183,7 +183,7 @@ enum {
 };
 
 /* The chain of `to`, which ends with the oldest: that leads to itself. */
-static bool chain(struct generations *ret, const struct program *p, uint64_t first)
+static bool read_chain(struct generations *ret, const struct program *p, uint64_t first)
 {
         struct generations g = { .n = 0 };
         uint64_t at = first;
@@ -209,7 +209,7 @@ bool generations_find(struct generations *ret, const struct program *p, struct e
 {
         struct votes v = { .n = 0 };
 
-        blocks_each(p, vote, &v);
+        blocks_each(p, vote_group, &v);
         if (v.seen == 0)
                 return error_set(error, "it has no heap of GHC's runtime: no block of memory looks like one of it");
         while (v.n > 0) {
@@ -217,7 +217,7 @@ bool generations_find(struct generations *ret, const struct program *p, struct e
                 for (unsigned i = 1; i < v.n; i++)
                         if (v.counts[i] > v.counts[best])
                                 best = i;
-                if (chain(ret, p, v.candidates[best]) && generations_read(ret, p))
+                if (read_chain(ret, p, v.candidates[best]) && generations_read(ret, p))
                         return true;
                 v.n--;
                 v.candidates[best] = v.candidates[v.n];

@@ -296,7 +296,7 @@ bool heap_census_add(struct heap_census *c, const struct closure_table *t, uint6
         return c->contents && heap_contents_add(c->contents, t, at, bytes);
 }
 
-static void count(void *ctx, const struct closure_table *t, uint64_t at, uint64_t bytes)
+static void count_closure(void *ctx, const struct closure_table *t, uint64_t at, uint64_t bytes)
 {
         const struct counting *n = ctx;
 
@@ -312,7 +312,7 @@ void heap_census_count_group(struct heap_census *c, const struct heap_snapshot *
         const uint64_t unused_before = c->rest.unused_bytes;
 
         c->is_first = g->flags & BLOCK_PINNED;
-        group_each(s, g, count, &n, &c->rest);
+        group_each(s, g, count_closure, &n, &c->rest);
         if (is_left)
                 c->rest.unused_bytes = unused_before;
         if (g->flags & BLOCK_PINNED) {

@@ -7,7 +7,7 @@
  *
  * A branch of a tree that has its values at its leaves holds what its first leaf holds.
  */
-#include "inspect/ghc/contents.h"
+#include "inspect/ghc/census.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -118,7 +118,7 @@ static const struct known *known_of(const struct heap_contents *c, uint32_t id)
 }
 
 /* The same, and from now on it is there. */
-static const struct known *learn(struct heap_contents *c, const struct closure_table *t)
+static const struct known *learn_table(struct heap_contents *c, const struct closure_table *t)
 {
         if (!ARRAY_RESERVE_ZEROED(c->known, c->known_capacity, t->id + 1u)) {
                 c->out_of_memory = true;
@@ -183,7 +183,7 @@ static bool is_character(struct heap_contents *c, uint64_t pointer)
 {
         const struct object o = object_at(c, pointer);
 
-        return o.table && closure_is_constructor(o.table->type) && learn(c, o.table)->shape == CHARACTER;
+        return o.table && closure_is_constructor(o.table->type) && learn_table(c, o.table)->shape == CHARACTER;
 }
 
 static uint32_t kind_of(struct heap_contents *c, uint64_t pointer)
@@ -200,7 +200,7 @@ static uint32_t kind_of(struct heap_contents *c, uint64_t pointer)
                 return KIND_OF_TABLE + o.table->id;
         if (!o.table->name)
                 return KIND_UNKNOWN;
-        const struct known *k = learn(c, o.table);
+        const struct known *k = learn_table(c, o.table);
         if (k->shape == CELL)
                 return k->fields && is_character(c, word_at(c, payload_of(c, o.at))) ? KIND_CHARS : KIND_LIST;
         return KIND_OF_TABLE + o.table->id;
@@ -223,7 +223,7 @@ static struct object leaf_of(struct heap_contents *c, struct object o)
                         o = object_at(c, word_at(c, payload_of(c, o.at) + 8));
                 if (!o.table || !closure_is_constructor(o.table->type))
                         break;
-                if (learn(c, o.table)->shape != BRANCH)
+                if (learn_table(c, o.table)->shape != BRANCH)
                         return o;
         }
         return (struct object){ NULL, 0, false };
@@ -257,11 +257,11 @@ static struct fields fields_of_primitive(const struct heap_contents *c, const st
 
 static struct fields fields_of_constructor(struct heap_contents *c, struct object o)
 {
-        const struct known *k = learn(c, o.table);
+        const struct known *k = learn_table(c, o.table);
 
         if (k->shape == BRANCH) {
                 o = leaf_of(c, o);
-                k = o.table ? learn(c, o.table) : k;
+                k = o.table ? learn_table(c, o.table) : k;
         }
         if (!o.table)
                 return (struct fields){ 0, 0, false };
@@ -526,7 +526,7 @@ static bool is_row_wanted(const struct heap_contents *c, struct contents_row *ro
         return row->wanted == WANTED;
 }
 
-static bool matters(const struct closure_table *t, const struct known *k)
+static bool is_counted(const struct closure_table *t, const struct known *k)
 {
         return !closure_is_constructor(t->type) || k->shape >= FIELDS;
 }
@@ -535,7 +535,7 @@ bool heap_contents_add(struct heap_contents *c, const struct closure_table *t, u
 {
         struct contents_row r = { .id = t->id, .bytes = bytes };
 
-        if (c->only_matter && !matters(t, learn(c, t)))
+        if (c->only_matter && !is_counted(t, learn_table(c, t)))
                 return false;
         struct fields f = fields_of(c, t, at);
 
@@ -550,7 +550,7 @@ bool heap_contents_add(struct heap_contents *c, const struct closure_table *t, u
 
 bool heap_contents_matter(const struct heap_contents *c, const struct closure_table *t)
 {
-        return matters(t, known_of(c, t->id));
+        return is_counted(t, known_of(c, t->id));
 }
 
 void heap_contents_done(struct heap_contents *c)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "inspect/ghc/graph_types.h"
+#include "inspect/ghc/roots.h"
 
 #include <stdlib.h>
 #include <string.h>

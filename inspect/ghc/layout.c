@@ -23,7 +23,7 @@ static const struct thread_layout layouts[] = {
 /* --------------------------------------------------------------- lists of threads */
 
 /* A collector may just have copied it: then the header is where to, and odd. */
-static uint64_t forwarded(const struct ghc *g, uint64_t closure)
+static uint64_t forwarded_closure(const struct ghc *g, uint64_t closure)
 {
         const uint64_t first = closure & 7 ? 0 : memory_u64(g->program->memory, closure);
 
@@ -42,7 +42,7 @@ static bool each_of_list(struct ghc *g, uint64_t tso, uint64_t *count, bool (*ea
         while (tso && *ret_continues) {
                 const struct closure_table *i;
 
-                tso = forwarded(g, tso);
+                tso = forwarded_closure(g, tso);
                 i = info_tables_of_closure(&g->tables, tso);
                 if (!i || i->type != TSO)
                         return i && closure_is_constructor(i->type);
@@ -104,7 +104,7 @@ static bool find_header(struct ghc *g, struct error *error)
                                  "than GHC 9.0 to 9.10 does");
         for (unsigned words = 1; words <= 3; words += 2) {
                 const uint64_t stack = memory_u64(g->program->memory, tso + THREAD_STACK + (words - 1) * 8);
-                if (!is_of_type(g, forwarded(g, stack), STACK))
+                if (!is_of_type(g, forwarded_closure(g, stack), STACK))
                         continue;
                 g->header_words = words;
                 g->shift = (words - 1) * 8;
@@ -123,7 +123,7 @@ struct fit {
 };
 
 /* Most threads have neither: both are then END_TSO_QUEUE, a constructor, and what follows is a number. */
-static bool fits(struct ghc *g, uint64_t tso, const struct thread_layout *l)
+static bool is_fitting(struct ghc *g, uint64_t tso, const struct thread_layout *l)
 {
         const uint64_t at = tso + g->shift;
         const uint64_t exceptions = memory_u64(g->program->memory, at + l->blocked_exceptions);
@@ -139,7 +139,7 @@ static bool see_fit(void *ctx, uint64_t tso)
         struct fit *f = ctx;
 
         for (size_t i = 0; i < ARRAY_SIZE(layouts); i++)
-                f->counts[i] += fits(f->ghc, tso, &layouts[i]);
+                f->counts[i] += is_fitting(f->ghc, tso, &layouts[i]);
         return ++f->tried < THREADS_TRIED;
 }
 

@@ -286,7 +286,7 @@ void provenance_search(struct provenance *v, const struct program *p)
 /* ---------------------------------------------------------------------- what it holds */
 
 /* Decompresses a frame of zstd, of which is known how long it is when it is decompressed. */
-static bool decompress(const struct program *p, uint64_t at, uint8_t *to, size_t size)
+static bool decompress_section(const struct program *p, uint64_t at, uint8_t *to, size_t size)
 {
         ZSTD_DCtx *zstd = ZSTD_createDCtx();
         uint8_t *piece = malloc(PIECE_BYTES);
@@ -322,7 +322,7 @@ static uint8_t *read_part(struct provenance *v, const struct program *p, const s
 
         if (size > KEPT_MOST - v->kept_bytes || !(bytes = malloc((size_t)size + 1)))
                 return NULL;
-        if (is_compressed(n) ? decompress(p, at, bytes, (size_t)size)
+        if (is_compressed(n) ? decompress_section(p, at, bytes, (size_t)size)
                              : memory_read(p->memory, at, bytes, (size_t)size)) {
                 bytes[size] = 0;
                 v->kept_bytes += (size_t)size;

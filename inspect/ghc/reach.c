@@ -150,7 +150,7 @@ static void follow_static(struct search *c, uint64_t at)
 }
 
 /* A pointer: what it points to is reached. Anything else is passed over. */
-static void follow(struct search *c, uint64_t pointer)
+static void follow_pointer(struct search *c, uint64_t pointer)
 {
         uint64_t at = pointer & ~UINT64_C(7);
         uint32_t *number;
@@ -174,14 +174,14 @@ static void follow(struct search *c, uint64_t pointer)
 static void follow_words(struct search *c, uint64_t at, uint64_t n)
 {
         for (uint64_t i = 0; i < n; i++)
-                follow(c, snapshot_word(c->s, at + 8 * i));
+                follow_pointer(c, snapshot_word(c->s, at + 8 * i));
 }
 
 /* Closures that the code refers to. */
 static void follow_code(struct search *c, const struct closure_table *t)
 {
         if (c->through_statics && t->srt)
-                follow(c, t->at + (uint64_t)(int64_t)t->srt);
+                follow_pointer(c, t->at + (uint64_t)(int64_t)t->srt);
 }
 
 /* A bit that is set: no pointer. */
@@ -194,7 +194,7 @@ static void follow_large_bitmap(struct search *c, const struct closure_table *t,
                 if (i % 64 == 0 && !memory_read_kept(c->g->program->memory, bitmap + i / 8, &bits, sizeof(bits)))
                         return;
                 if (!(bits >> (i % 64) & 1))
-                        follow(c, snapshot_word(c->s, at + 8 * i));
+                        follow_pointer(c, snapshot_word(c->s, at + 8 * i));
         }
 }
 
@@ -213,7 +213,7 @@ static void follow_frame(struct search *c, const struct closure_table *t, uint64
         default:
                 for (size_t i = 0; i + 1 < size; i++)
                         if (!(t->layout >> (6 + i) & 1))
-                                follow(c, snapshot_word(c->s, at + 8 + 8 * i));
+                                follow_pointer(c, snapshot_word(c->s, at + 8 + 8 * i));
                 break;
         }
         if (t->type == RET_SMALL || t->type == RET_BIG)
@@ -237,7 +237,7 @@ static void follow_frames(struct search *c, uint64_t at, uint64_t end)
                 const uint32_t type = size && !c->through_statics ? graph_type_of_frame(&c->types, t) : GRAPH_TYPE_NONE;
 
                 if (size == 0) /* an argument on top of a stack that runs, or what is not understood */
-                        follow(c, snapshot_word(c->s, at));
+                        follow_pointer(c, snapshot_word(c->s, at));
                 else if (type == GRAPH_TYPE_NONE)
                         follow_frame(c, t, at, size);
                 else
@@ -267,10 +267,10 @@ static void follow_thread(struct search *c, uint64_t at)
                                     l->blocking_queue, l->capability + 8, l->label ? l->label : l->blocking_queue };
 
         for (size_t i = 0; i < ARRAY_SIZE(fields); i++)
-                follow(c, snapshot_word(c->s, at + c->g->shift + fields[i]));
+                follow_pointer(c, snapshot_word(c->s, at + c->g->shift + fields[i]));
 }
 
-static uint64_t bounded(uint64_t n)
+static uint64_t bounded_words(uint64_t n)
 {
         return n < BITMAP_MOST ? n : BITMAP_MOST;
 }
@@ -297,26 +297,26 @@ static void go_through(struct search *c, uint64_t at, const struct closure_table
                 follow_words(c, payload, t->type == BLOCKING_QUEUE ? 4 : 1);
                 return;
         case THUNK_SELECTOR:
-                follow(c, snapshot_word(c->s, thunk));
+                follow_pointer(c, snapshot_word(c->s, thunk));
                 return;
         case AP:
-                follow_words(c, thunk + 8, 1 + bounded(snapshot_word(c->s, thunk) >> 32));
+                follow_words(c, thunk + 8, 1 + bounded_words(snapshot_word(c->s, thunk) >> 32));
                 return;
         case PAP:
-                follow_words(c, payload + 8, 1 + bounded(snapshot_word(c->s, payload) >> 32));
+                follow_words(c, payload + 8, 1 + bounded_words(snapshot_word(c->s, payload) >> 32));
                 return;
         case AP_STACK:
-                follow(c, snapshot_word(c->s, thunk + 8));
-                follow_frames(c, thunk + 16, thunk + 16 + 8 * bounded(snapshot_word(c->s, thunk)));
+                follow_pointer(c, snapshot_word(c->s, thunk + 8));
+                follow_frames(c, thunk + 16, thunk + 16 + 8 * bounded_words(snapshot_word(c->s, thunk)));
                 return;
         case CONTINUATION:
-                follow_frames(c, payload + 24, payload + 24 + 8 * bounded(snapshot_word(c->s, payload + 16)));
+                follow_frames(c, payload + 24, payload + 24 + 8 * bounded_words(snapshot_word(c->s, payload + 16)));
                 return;
         case BCO:
                 follow_words(c, payload, 3);
                 return;
         case TREC_CHUNK:
-                follow(c, snapshot_word(c->s, payload));
+                follow_pointer(c, snapshot_word(c->s, payload));
                 /* those that are used; others have what was there before */
                 for (uint64_t i = 0; i < TREC_ENTRIES && i < snapshot_word(c->s, payload + 8); i++)
                         follow_words(c, payload + 16 + 8 * i * c->g->trec_entry_words, 3);
@@ -328,7 +328,7 @@ static void go_through(struct search *c, uint64_t at, const struct closure_table
                 follow_words(c, payload + 16,
                              snapshot_word(c->s, payload) < (UINT64_C(1) << 40) ? snapshot_word(c->s, payload) : 0);
         else if (closure_is_small_array(t->type))
-                follow_words(c, payload + 8, bounded(snapshot_word(c->s, payload)));
+                follow_words(c, payload + 8, bounded_words(snapshot_word(c->s, payload)));
         else
                 follow_words(c, closure_is_thunk(t->type) ? thunk : payload, t->pointers);
         if (closure_is_function(t->type) || closure_is_thunk(t->type))
@@ -351,12 +351,12 @@ static void go_through_static(struct search *c, uint64_t at)
         if (!t || t->type == CONSTR_NOCAF)
                 return;
         if (t->type == IND_STATIC)
-                follow(c, static_word(c, payload));
+                follow_pointer(c, static_word(c, payload));
         else if (t->type == THUNK_STATIC)
                 follow_code(c, t);
         else if (t->type == FUN_STATIC || closure_is_constructor(t->type)) {
                 for (uint32_t i = 0; i < t->pointers; i++)
-                        follow(c, static_word(c, payload + 8 * (uint64_t)i));
+                        follow_pointer(c, static_word(c, payload + 8 * (uint64_t)i));
                 if (t->type == FUN_STATIC)
                         follow_code(c, t);
         }
@@ -408,8 +408,8 @@ static void follow_weak_pointer(struct search *c, uint64_t at)
 {
         const uint64_t payload = at + 8 * (uint64_t)c->g->header_words;
 
-        follow(c, at);
-        follow(c, snapshot_word(c->s, payload));
+        follow_pointer(c, at);
+        follow_pointer(c, snapshot_word(c->s, payload));
         follow_words(c, payload + 16, 2);
 }
 
@@ -432,7 +432,7 @@ static void follow_root(struct search *c, const struct root *root)
         if (root->is_weak)
                 follow_weak_pointer(c, root->closure);
         else
-                follow(c, root->closure);
+                follow_pointer(c, root->closure);
 }
 
 /* The next one of what was reached. */
@@ -515,7 +515,7 @@ static void follow_c_memory(struct search *c)
                         uint64_t value;
                         memcpy(&value, w->bytes + (at - w->start), sizeof(value));
                         if (snapshot_megablock(c->s, value) && !program_is_data(c->g->program, at))
-                                follow(c, value);
+                                follow_pointer(c, value);
                 }
         }
 }
@@ -537,7 +537,7 @@ static bool search_from_roots(struct search *c, size_t first_caf)
         return !c->graph->out_of_memory;
 }
 
-static bool search(struct search *c, size_t first_caf)
+static bool search_all_roots(struct search *c, size_t first_caf)
 {
         if (!search_from_roots(c, first_caf))
                 return false;
@@ -608,7 +608,7 @@ static void count_all_unreached(struct search *c)
 
 /* --------------------------------------------------------------------------- the whole */
 
-static void begin(struct search *c, struct heap_graph *g, const struct heap_snapshot *s)
+static void begin_search(struct search *c, struct heap_graph *g, const struct heap_snapshot *s)
 {
         *c = (struct search){ .s = s, .g = s->ghc, .graph = g, .through_statics = true };
         for (size_t i = 0; i < s->n_groups && !c->has_regions; i++)
@@ -617,7 +617,7 @@ static void begin(struct search *c, struct heap_graph *g, const struct heap_snap
         c->roots = (struct heap_roots){ .snapshot = s, .types = &c->types };
 }
 
-static void done(struct search *c)
+static void end_search(struct search *c)
 {
         clear_numbers(c->s);
         free(c->places);
@@ -634,17 +634,17 @@ bool reach_all(struct heap_graph *g, const struct heap_snapshot *s, struct heap_
         struct search c;
         bool good;
 
-        begin(&c, g, s);
+        begin_search(&c, g, s);
         c.census = all;
         g->out_of_memory |= g->type_capacity && !ARRAY_RESERVE(c.places, c.places_capacity, g->type_capacity);
         heap_roots_add(&c.roots);
         find_weak_pointers(&c);
-        good = !g->out_of_memory && search(&c, 0);
+        good = !g->out_of_memory && search_all_roots(&c, 0);
         if (good) {
                 const size_t first_caf = c.roots.n;
                 heap_roots_add_cafs(&c.roots, has_static, &c);
                 c.through_statics = false;
-                good = search(&c, first_caf < c.roots.n ? first_caf : 0);
+                good = search_all_roots(&c, first_caf < c.roots.n ? first_caf : 0);
         }
         if (good)
                 count_all_unreached(&c);
@@ -653,7 +653,7 @@ bool reach_all(struct heap_graph *g, const struct heap_snapshot *s, struct heap_
                 *ret_places = c.places;
                 c.places = NULL;
         }
-        done(&c);
+        end_search(&c);
         return good && !g->out_of_memory;
 }
 
@@ -679,7 +679,7 @@ static void follow_doubtful(struct search *c, uint64_t word)
         if (t && closure_is_frame(t->type))
                 follow_code(c, t);
         else
-                follow(c, word);
+                follow_pointer(c, word);
 }
 
 /* All stacks together are no larger than the heap, whatever they say. */
@@ -714,7 +714,7 @@ bool reach_census(struct heap_census *ret, const struct heap_snapshot *s, uint64
         struct search c;
 
         heap_graph_init(&g);
-        begin(&c, &g, s);
+        begin_search(&c, &g, s);
         heap_roots_add(&c.roots);
         find_weak_pointers(&c);
         if (!g.out_of_memory && search_from_roots(&c, 0)) {
@@ -723,7 +723,7 @@ bool reach_census(struct heap_census *ret, const struct heap_snapshot *s, uint64
                 *ret_most = left_bytes(&most, &c);
         }
         const bool good = !g.out_of_memory;
-        done(&c);
+        end_search(&c);
         heap_census_done(&most);
         heap_graph_done(&g);
         return good;

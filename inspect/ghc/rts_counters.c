@@ -110,7 +110,7 @@ static void search_range(struct rts_counters_search *s, const struct program *p,
         }
 }
 
-static void search(struct rts_counters_search *s, const struct program *p, const struct generations *g)
+static void search_counters(struct rts_counters_search *s, const struct program *p, const struct generations *g)
 {
         const uint64_t named = program_variable(p, "stats");
         uint8_t bytes[BYTES_READ];
@@ -134,7 +134,7 @@ static void search(struct rts_counters_search *s, const struct program *p, const
 }
 
 /* Leaves out what does not fit any more. False: what a place has is being changed. */
-static bool compare(struct rts_counters_search *s, const struct program *p, const struct generations *g)
+static bool compare_counters(struct rts_counters_search *s, const struct program *p, const struct generations *g)
 {
         uint64_t kept[RTS_COUNTERS_PLACES];
         unsigned n = 0;
@@ -153,15 +153,15 @@ static bool compare(struct rts_counters_search *s, const struct program *p, cons
 }
 
 /* Whether there is one place, and it is proven. */
-static bool find(struct rts_counters_search *s, const struct program *p, const struct generations *g)
+static bool find_counters(struct rts_counters_search *s, const struct program *p, const struct generations *g)
 {
         const uint64_t collections = generations_collections(g);
 
         if (s->is_found)
                 return true;
         if (s->n == 0 && collections > s->searched && (s->searches < SEARCHES || collections / 2 >= s->searched))
-                search(s, p, g);
-        else if (s->n > 0 && collections != s->collections && compare(s, p, g)) {
+                search_counters(s, p, g);
+        else if (s->n > 0 && collections != s->collections && compare_counters(s, p, g)) {
                 s->collections = collections;
                 s->proofs++;
         }
@@ -174,7 +174,7 @@ bool rts_counters_read(struct rts_counters_search *s, const struct program *p, c
 {
         uint8_t b[BYTES_READ];
 
-        if (!find(s, p, g))
+        if (!find_counters(s, p, g))
                 return false;
         if (fit_of(p, g, s->places[0], b) != FITS) {
                 if (++s->misfits > MISFITS_MOST)

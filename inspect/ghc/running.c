@@ -353,7 +353,7 @@ uint64_t c_frames_find(struct c_frames *ret, struct unwinder *u, const struct pr
 {
         struct c_caller caller = { 0, 0 };
 
-        ret->n = u ? unwind(u, r, words, n, ret->items, &caller) : 0;
+        ret->n = u ? unwind_stack(u, r, words, n, ret->items, &caller) : 0;
         ret->caller = program_is_code(p, caller.at) ? caller.at : 0;
         return ret->caller ? caller.hs_sp : 0;
 }

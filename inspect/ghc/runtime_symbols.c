@@ -184,7 +184,7 @@ static void search_code(struct finding *f)
 
 /* ----------------------------------------------------------------------- what that says */
 
-static bool counts(const struct finding *f, const struct unit_match *m)
+static bool count_match(const struct finding *f, const struct unit_match *m)
 {
         for (size_t i = 0; i < f->n_matches; i++) {
                 const struct unit_match *o = &f->matches[i];
@@ -310,7 +310,7 @@ static void find_all(struct finding *f)
         find_keys(f);
         search_code(f);
         for (size_t i = 0; i < f->n_matches && f->good; i++)
-                if (counts(f, &f->matches[i]))
+                if (count_match(f, &f->matches[i]))
                         add_claims(f, &f->matches[i]);
         if (f->good)
                 find_config(f);

@@ -74,7 +74,7 @@ void heap_sample_done(struct heap_sample *x)
 /* -------------------------------------------------------------------------- choose */
 
 /* So many of all, each set of them with the same chance. */
-static bool choose(struct heap_sample *x, const struct heap_snapshot *s)
+static bool choose_blocks(struct heap_sample *x, const struct heap_snapshot *s)
 {
         x->n_pieces = s->n_megablocks * PIECES_A_MEGABLOCK;
         if (!(x->chosen = calloc(x->n_pieces + 1, 1)))
@@ -203,7 +203,7 @@ bool heap_sample_copy(struct heap_sample *x, struct heap_snapshot *s, bool (*exp
 {
         struct copying c = { x, s, 0, false };
 
-        if (!choose(x, s))
+        if (!choose_blocks(x, s))
                 return error_set(error, "out of memory");
         for (size_t i = 0; i < s->n_megablocks; i++)
                 each_extent(&s->megablocks[i], &c, count_large);
@@ -345,12 +345,12 @@ struct interval {
         uint64_t value, low, high;
 };
 
-static uint64_t rounded(double value)
+static uint64_t round_value(double value)
 {
         return u64_sat(value + 0.5);
 }
 
-static struct interval estimate(const struct counting *c, const struct sums *s, uint64_t exact)
+static struct interval estimate_interval(const struct counting *c, const struct sums *s, uint64_t exact)
 {
         const double n = (double)c->sample->n_chosen, pieces = (double)c->sample->n_pieces;
         const double ratio = c->used > 0 ? s->all / c->used : 0;
@@ -358,8 +358,8 @@ static struct interval estimate(const struct counting *c, const struct sums *s, 
         const double variance = n > 1 && squares > 0 ? pieces * (pieces - n) / n * squares / (n - 1) : 0;
         const double margin = NORMAL_95 * sqrt(variance), value = ratio * c->all_used;
 
-        return (struct interval){ exact + rounded(value), exact + rounded(fmax(value - margin, s->all)),
-                                  exact + rounded(value + margin) };
+        return (struct interval){ exact + round_value(value), exact + round_value(fmax(value - margin, s->all)),
+                                  exact + round_value(value + margin) };
 }
 
 static void put_estimates(const struct counting *c)
@@ -368,8 +368,8 @@ static void put_estimates(const struct counting *c)
         for (size_t i = 0; i < c->bands->n; i++) {
                 struct heap_band *b = &c->bands->items[i];
                 const struct estimate *e = &c->estimates[i];
-                const struct interval bytes = estimate(c, &e->bytes, e->exact_bytes);
-                const struct interval objects = estimate(c, &e->objects, e->exact_objects);
+                const struct interval bytes = estimate_interval(c, &e->bytes, e->exact_bytes);
+                const struct interval objects = estimate_interval(c, &e->objects, e->exact_objects);
                 b->bytes = bytes.value;
                 b->low_bytes = bytes.low;
                 b->high_bytes = bytes.high;
@@ -383,7 +383,7 @@ static void put_estimates(const struct counting *c)
         uint64_t *const sums[] = { &c->census->rest.unknown_bytes, &c->census->rest.unused_bytes,
                                    &c->census->pinned_bytes, &c->census->pinned_first_bytes };
         for (size_t i = 0; i < ARRAY_SIZE(sums); i++)
-                *sums[i] = rounded((double)*sums[i] * scale);
+                *sums[i] = round_value((double)*sums[i] * scale);
 }
 
 bool heap_sample_count(struct heap_sample *x, const struct heap_snapshot *s, bool by_type, struct heap_census *ret,

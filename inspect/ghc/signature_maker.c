@@ -60,7 +60,7 @@ struct object {
 /* --------------------------------------------------------------------------- names */
 
 /* Its id; 0: no memory. */
-static uint32_t intern(struct signature_maker *m, const char *text)
+static uint32_t intern_text(struct signature_maker *m, const char *text)
 {
         uint64_t hash = signature_hash(SIGNATURE_HASH_START, text, strlen(text));
         uint32_t at, id;
@@ -223,7 +223,7 @@ static uint32_t name_of_place(struct signature_maker *m, const struct object *o,
 
         for (size_t i = place + 1; i-- > 0 && o->places[i].section == p->section;)
                 if (o->places[i].name && (i == place || p->offset - o->places[i].offset < o->places[i].size))
-                        return intern(m, o->places[i].name);
+                        return intern_text(m, o->places[i].name);
                 else if (o->places[i].name)
                         break;
         if (!(nearest = nearest_name(o, place)))
@@ -240,7 +240,7 @@ static uint32_t name_of_place(struct signature_maker *m, const struct object *o,
                 text_put(&out, "+");
                 text_put_n(&out, offset, n);
         }
-        return out.cut ? 0 : intern(m, name);
+        return out.cut ? 0 : intern_text(m, name);
 }
 
 /* The place at an offset of a section; n_places: there is none. */
@@ -277,7 +277,7 @@ static uint32_t name_of_target(struct signature_maker *m, const struct object *o
                                const Elf64_Sym *to)
 {
         if (ELF64_ST_TYPE(to->st_info) != STT_SECTION)
-                return r->r_addend == 0 ? intern(m, object_symbol_name(o->file, to)) : 0;
+                return r->r_addend == 0 ? intern_text(m, object_symbol_name(o->file, to)) : 0;
         const size_t place = find_place(o, to->st_shndx, r->r_addend);
         return place < o->n_places ? name_of_place(m, o, place) : 0;
 }
@@ -361,7 +361,7 @@ static bool name_data(struct signature_maker *m, struct object *o)
                 const bool has_variable = name[0] && !table && !has_text && is_variable(f, s);
                 if (!table && !has_text && !has_variable)
                         continue;
-                if (!(id = intern(m, name)))
+                if (!(id = intern_text(m, name)))
                         return false;
                 if (has_variable) {
                         if (!ARRAY_RESERVE_NEXT(o->variables, o->n_variables))
@@ -473,7 +473,7 @@ static void find_target(struct signature_maker *m, const struct object *o, uint3
                 ret->addend = before;
         } else if (!is_section) {
                 const char *name = object_symbol_name(f, to);
-                ret->name = intern(m, name);
+                ret->name = intern_text(m, name);
                 ret->target = ret->name == 0                   ? TARGET_NONE
                               : text_has_suffix(name, CLOSURE) ? TARGET_CLOSURE
                                                                : TARGET_CODE;
@@ -483,7 +483,7 @@ static void find_target(struct signature_maker *m, const struct object *o, uint3
                 ret->target = ret->name ? TARGET_CODE : TARGET_NONE;
                 ret->addend = before;
         } else if (find_variable(o, to->st_shndx, at, &variable)) {
-                ret->name = intern(m, object_symbol_name(f, variable));
+                ret->name = intern_text(m, object_symbol_name(f, variable));
                 ret->target = ret->name ? TARGET_VARIABLE : TARGET_NONE;
                 ret->size = (uint32_t)variable->st_size;
                 ret->addend -= (int64_t)variable->st_value;
@@ -695,7 +695,7 @@ static int by_key(const void *a, const void *b)
 }
 
 /* Names without code here say nothing: they cannot be looked up. A closure's is that of its table. */
-static void resolve(const struct signature_maker *m, struct signature_relocation *r)
+static void resolve_relocation(const struct signature_maker *m, struct signature_relocation *r)
 {
         if (r->target == TARGET_CODE && m->names[r->name - 1].has_text) {
                 r->target = TARGET_TEXT;
@@ -754,7 +754,7 @@ static bool put_relocations(struct signature_maker *m, struct signature_table *t
                 u->relocations = t->n_relocations;
                 for (uint32_t k = 0; k < u->n_relocations; k++) {
                         struct signature_relocation r = m->relocations[first + k];
-                        resolve(m, &r);
+                        resolve_relocation(m, &r);
                         t->n_relocations +=
                                 (uint32_t)signature_relocation_put(t->relocations + t->n_relocations, end, &r);
                         end = r.at + r.bytes;

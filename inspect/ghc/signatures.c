@@ -332,7 +332,7 @@ bool signatures_unit_at(struct signatures *s, const struct program *p, uint64_t 
         return hash_code(&s->table, p, start, u, &hash) && hash == u->hash && check_unit(s, p, start, u);
 }
 
-static uint64_t align(uint64_t size)
+static uint64_t align_size(uint64_t size)
 {
         return (size + ALIGNMENT - 1) & ~(uint64_t)(ALIGNMENT - 1);
 }
@@ -344,7 +344,7 @@ static unsigned count_before(struct signatures *s, const struct program *p, uint
         unsigned n = 0;
 
         for (uint32_t missing = 0; n < NEIGHBOURS && missing < MISSING && unit > 0;) {
-                const uint64_t before = start - align(units[--unit].size);
+                const uint64_t before = start - align_size(units[--unit].size);
                 if (!signatures_unit_at(s, p, before, unit)) {
                         missing++;
                         continue;
@@ -360,7 +360,7 @@ static unsigned count_before(struct signatures *s, const struct program *p, uint
 static unsigned count_after(struct signatures *s, const struct program *p, uint64_t start, uint32_t unit)
 {
         const struct signature_unit *units = s->table.units;
-        uint64_t behind = start + align(units[unit].size);
+        uint64_t behind = start + align_size(units[unit].size);
         unsigned n = 0;
 
         for (uint32_t missing = 0; n < NEIGHBOURS && missing < MISSING && ++unit < s->table.n_units;) {
@@ -368,7 +368,7 @@ static unsigned count_after(struct signatures *s, const struct program *p, uint6
                         missing++;
                         continue;
                 }
-                behind += align(units[unit].size);
+                behind += align_size(units[unit].size);
                 missing = 0;
                 n++;
         }
@@ -472,7 +472,7 @@ static struct side find_before(struct signatures *s, const struct program *p, ui
 
 static struct side find_behind(struct signatures *s, const struct program *p, uint64_t start, uint32_t size)
 {
-        return find_side(s, p, align(start + size), 8);
+        return find_side(s, p, align_size(start + size), 8);
 }
 
 /* With few neighbours, in the midst of code that has no name: nine of ten of these are wrong. */

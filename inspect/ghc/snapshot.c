@@ -709,7 +709,7 @@ static bool keep_changed(struct heap_snapshot *s, const uint8_t *before, const u
         return true;
 }
 
-static bool reread(struct heap_snapshot *s, uint64_t at, uint8_t *bytes, size_t n, bool keeps)
+static bool reread_memory(struct heap_snapshot *s, uint64_t at, uint8_t *bytes, size_t n, bool keeps)
 {
         static uint8_t now[REREAD_BYTES];
 
@@ -749,8 +749,9 @@ static bool reread_megablock(struct heap_snapshot *s, const struct megablock *m,
                 const enum use use = use_of(s, m, from);
                 for (to = from + 1; to < MEGABLOCK_BLOCKS && use_of(s, m, to) == use;)
                         to++;
-                if ((r->with_old || use != OLD) && !reread(s, m->at + from * BLOCK_BYTES, m->bytes + from * BLOCK_BYTES,
-                                                           (to - from) * BLOCK_BYTES, r->keeps && use != EMPTY))
+                if ((r->with_old || use != OLD) &&
+                    !reread_memory(s, m->at + from * BLOCK_BYTES, m->bytes + from * BLOCK_BYTES,
+                                   (to - from) * BLOCK_BYTES, r->keeps && use != EMPTY))
                         return false;
         }
         return true;
@@ -767,8 +768,8 @@ static bool reread_heap(struct heap_snapshot *s, struct rereading r, bool (*expi
 static bool reread_written(struct heap_snapshot *s)
 {
         for (size_t i = 0; i < s->n_written; i++)
-                if (!reread(s, s->written[i].start, s->written[i].bytes,
-                            (size_t)(s->written[i].end - s->written[i].start), true))
+                if (!reread_memory(s, s->written[i].start, s->written[i].bytes,
+                                   (size_t)(s->written[i].end - s->written[i].start), true))
                         return false;
         return true;
 }

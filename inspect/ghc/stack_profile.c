@@ -70,7 +70,7 @@ const char *stack_profile_name(const struct stack_profile *p, uint32_t id)
 }
 
 /* 0: no memory. */
-static uint32_t intern(struct stack_profile *p, const char *name)
+static uint32_t intern_name(struct stack_profile *p, const char *name)
 {
         const uint64_t hash = hash_text(name, p->seed);
         uint32_t at = idtable_start(&p->name_ids, hash), id;
@@ -104,7 +104,7 @@ static uint32_t name_of_place(struct stack_profile *p, struct ghc *g, uint64_t a
                 name_of_c_function(g->program, address, name, sizeof(name));
         else
                 name_of_function(&g->tables, address, name, sizeof(name));
-        const uint32_t result = intern(p, name);
+        const uint32_t result = intern_name(p, name);
         if (result && p->places.count < PLACES_MOST && (place = pool_add(&p->places)) != NULL) {
                 *place = (struct place){ address, result };
                 if (idtable_add(&p->place_ids, hash, p->places.count) < 0)
@@ -150,7 +150,7 @@ struct stack {
         bool is_cut;
 };
 
-static void push(struct stack *s, uint32_t name)
+static void push_name(struct stack *s, uint32_t name)
 {
         if (s->n > 0 && s->names[s->n - 1] == name)
                 return;
@@ -165,7 +165,7 @@ static void push_code(struct stack *s, uint64_t address)
         const uint32_t name = name_at(s->profile, s->ghc, address);
 
         if (!name || !name_is_of_runtime(stack_profile_name(s->profile, name)))
-                push(s, name);
+                push_name(s, name);
 }
 
 static void push_frame(void *ctx, const struct closure_table *frame)
@@ -198,14 +198,14 @@ static uint32_t name_of_thread(struct stack_profile *p, const struct haskell_thr
         for (size_t i = 0; i < p->n_threads; i++)
                 if (!strcmp(stack_profile_name(p, p->threads[i]), name))
                         return p->threads[i];
-        const uint32_t id = intern(p, p->n_threads < PROFILE_THREADS ? name : "thread (another)");
+        const uint32_t id = intern_name(p, p->n_threads < PROFILE_THREADS ? name : "thread (another)");
         if (id && p->n_threads < PROFILE_THREADS)
                 p->threads[p->n_threads++] = id;
         return id;
 }
 
 /* Returns its node; NULL: it is only counted. */
-static struct time_node *add(struct time_tree *t, const struct stack *s, enum sample_kind kind, uint64_t weight)
+static struct time_node *add_stack(struct time_tree *t, const struct stack *s, enum sample_kind kind, uint64_t weight)
 {
         uint32_t id = 0;
 
@@ -239,11 +239,11 @@ static enum sample_kind push_frames(struct stack *s, struct threads *t, struct h
 static void push_c_frames(struct stack *s, const struct threads *t, enum activity activity, uint64_t at)
 {
         for (size_t i = 0; i < t->in_c.n; i++)
-                push(s, name_of_place(s->profile, s->ghc, t->in_c.items[i].function, true));
+                push_name(s, name_of_place(s->profile, s->ghc, t->in_c.items[i].function, true));
         if (t->in_c.n == 0)
-                push(s, name_at(s->profile, s->ghc, at));
+                push_name(s, name_at(s->profile, s->ghc, at));
         else if (t->n && !t->in_c.caller)
-                push(s, intern(s->profile, NAMES_OF_C_UNKNOWN));
+                push_name(s, intern_name(s->profile, NAMES_OF_C_UNKNOWN));
         else if (activity == ACTIVITY_HASKELL)
                 push_code(s, t->in_c.caller);
 }
@@ -276,13 +276,13 @@ static enum sample_kind push_stack(struct stack *s, struct threads *t, enum acti
         const char *service = kind == SAMPLE_OUTSIDE && t->n == 0 ? service_of(s, t, at) : NULL;
 
         if (service)
-                push(s, intern(s->profile, service));
+                push_name(s, intern_name(s->profile, service));
         else if (kind != SAMPLE_COLLECTION || t->n)
                 push_c_frames(s, t, activity, at);
         if (t->n)
                 kind = push_frames(s, t, &t->items[0]);
         if (roots[kind])
-                s->names[s->n++] = intern(s->profile, roots[kind]);
+                s->names[s->n++] = intern_name(s->profile, roots[kind]);
         return kind;
 }
 
@@ -290,7 +290,7 @@ static struct time_node *add_running(struct stack *s, struct threads *t, enum sa
 {
         if (s->profile->by_thread && t->n)
                 s->names[s->n++] = name_of_thread(s->profile, &t->items[0]);
-        return add(&s->profile->running, s, kind, weight);
+        return add_stack(&s->profile->running, s, kind, weight);
 }
 
 void stack_profile_add(struct stack_profile *p, struct ghc *g, struct threads *t, enum activity activity, uint64_t at,
@@ -338,7 +338,7 @@ static uint32_t name_of_state(struct stack_profile *p, enum thread_state state)
 {
         char name[80];
 
-        return intern(p, text_join(name, sizeof(name), "(", thread_state_text(state), ")", NULL));
+        return intern_name(p, text_join(name, sizeof(name), "(", thread_state_text(state), ")", NULL));
 }
 
 void stack_profile_add_waiting(struct stack_profile *p, struct ghc *g, struct threads *t, uint64_t ns)
@@ -351,11 +351,11 @@ void stack_profile_add_waiting(struct stack_profile *p, struct ghc *g, struct th
                 s.is_cut = false;
                 const enum sample_kind kind = push_frames(&s, t, h);
                 if (roots[kind])
-                        s.names[s.n++] = intern(p, roots[kind]);
+                        s.names[s.n++] = intern_name(p, roots[kind]);
                 s.names[s.n++] = name_of_state(p, h->state);
                 if (p->by_thread)
                         s.names[s.n++] = name_of_thread(p, h);
-                (void)add(&p->waiting, &s, kind, ns);
+                (void)add_stack(&p->waiting, &s, kind, ns);
         }
 }
 
@@ -365,8 +365,8 @@ void stack_profile_add_names(struct stack_profile *p, struct time_tree *tree, co
         struct stack s = { .profile = p };
 
         for (size_t i = 0; i < n; i++)
-                push(&s, intern(p, names[i]));
-        (void)add(tree, &s, SAMPLE_WHOLE, weight);
+                push_name(&s, intern_name(p, names[i]));
+        (void)add_stack(tree, &s, SAMPLE_WHOLE, weight);
 }
 
 /* ------------------------------------------------------------------------------ sums */
@@ -389,7 +389,7 @@ uint64_t time_tree_weight(const struct time_tree *t)
         return weight;
 }
 
-static void sum(struct time_tree *t)
+static void sum_weights(struct time_tree *t)
 {
         for (uint32_t id = 1; id <= t->nodes.count; id++) {
                 struct time_node *node = pool_at(&t->nodes, id);
@@ -425,8 +425,8 @@ void stack_profile_sum(struct stack_profile *p)
 {
         if (p->by_allocation)
                 weigh_by_allocation(&p->running);
-        sum(&p->running);
-        sum(&p->waiting);
+        sum_weights(&p->running);
+        sum_weights(&p->waiting);
 }
 
 static bool is_below_itself(const struct time_tree *t, const struct time_node *node)

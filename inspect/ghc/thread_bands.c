@@ -125,7 +125,7 @@ static void name_group(const struct splitting *p, const struct waiting *w, char 
 }
 
 /* Of the same name, several return points of a function: together they are in `into`. */
-static void merge(struct waiting *into, struct waiting *from)
+static void merge_waiting(struct waiting *into, struct waiting *from)
 {
         into->threads += from->threads;
         into->tso_bytes += from->tso_bytes;
@@ -140,7 +140,7 @@ static void set_name(struct splitting *p, char **names, size_t i)
         name_group(p, &p->groups[i], name, sizeof(name));
         for (size_t k = 0; k < i; k++)
                 if (names[k] && !strcmp(names[k], name)) {
-                        merge(&p->groups[k], &p->groups[i]);
+                        merge_waiting(&p->groups[k], &p->groups[i]);
                         return;
                 }
         if (!(names[i] = strdup(name)))

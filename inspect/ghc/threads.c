@@ -188,7 +188,7 @@ struct copying {
         void *ctx;
 };
 
-static uint64_t follow(struct ghc *g, uint64_t closure)
+static uint64_t follow_indirection(struct ghc *g, uint64_t closure)
 {
         const uint64_t first = memory_u64(g->program->memory, closure & ~UINT64_C(7));
 
@@ -260,7 +260,7 @@ static void copy_label(struct copying *c, struct haskell_thread *h)
 {
         const struct memory *m = c->ghc->program->memory;
         const uint16_t at = c->ghc->thread.label;
-        const uint64_t label = at ? follow(c->ghc, memory_u64(m, h->tso + c->ghc->shift + at)) : 0;
+        const uint64_t label = at ? follow_indirection(c->ghc, memory_u64(m, h->tso + c->ghc->shift + at)) : 0;
         const struct closure_table *i = label ? info_tables_of_closure(&c->ghc->tables, label) : NULL;
 
         if (!i || i->type != ARR_WORDS)
@@ -372,7 +372,7 @@ static bool is_current(const struct copying *c, const struct haskell_thread *h)
         const uint64_t capability = memory_u64(m, h->tso + c->ghc->shift + c->ghc->thread.capability);
 
         return h->state == THREAD_RUNNABLE && capability &&
-               follow(c->ghc, memory_u64(m, capability + CAPABILITY_CURRENT_THREAD)) == h->tso;
+               follow_indirection(c->ghc, memory_u64(m, capability + CAPABILITY_CURRENT_THREAD)) == h->tso;
 }
 
 /* Which of the operating system's threads runs it; *ret_pointer to its stack, 0: it is where it was left. */
@@ -429,7 +429,7 @@ static void copy_all(struct threads *ret, struct ghc *g, bool (*expired)(void *c
 }
 
 /* Empty, with the memory that it has. */
-static void reuse(struct threads *t)
+static void reuse_threads(struct threads *t)
 {
         *t = (struct threads){
                 .items = t->items,
@@ -471,7 +471,7 @@ void threads_copy(struct threads *ret, struct ghc *g, bool (*expired)(void *ctx)
 {
         struct pages pages;
 
-        reuse(ret);
+        reuse_threads(ret);
         pages_begin(&pages, ret, g);
         copy_all(ret, g, expired, ctx);
         pages_end(&pages, g);
@@ -599,7 +599,7 @@ static bool list_threads(struct listing *l)
         for (unsigned tries = 0; tries < LIST_TRIES; tries++) {
                 uint64_t count = 0;
                 unsigned i = 0;
-                reuse(l->to);
+                reuse_threads(l->to);
                 l->w->listed = 0;
                 if (!generations_read(&l->ghc->generations, l->ghc->program))
                         return false;
@@ -685,7 +685,7 @@ enum activity threads_copy_running(struct threads *ret, struct ghc *g, struct ru
         struct copying c = { ret, g, words_most, NULL, NULL };
         struct running now;
 
-        reuse(ret);
+        reuse_threads(ret);
         if (!running_find(&now, g, runtime, r, runtime->unwinder && unwinder_covers(runtime->unwinder, r->pc))) {
                 if (runtime_has_called_collector(runtime))
                         return ACTIVITY_COLLECTION;
@@ -715,7 +715,7 @@ static uint64_t used_of_block(struct ghc *g, uint64_t tso, uint64_t hp)
         const uint64_t capability = memory_u64(m, tso + g->shift + g->thread.capability), end = hp + 8;
         uint64_t block[2] = { 0 }; /* where it begins, and what was used when it was entered or left */
 
-        if (!capability || follow(g, memory_u64(m, capability + CAPABILITY_CURRENT_THREAD)) != tso ||
+        if (!capability || follow_indirection(g, memory_u64(m, capability + CAPABILITY_CURRENT_THREAD)) != tso ||
             !memory_read(m, memory_u64(m, capability + CAPABILITY_CURRENT_NURSERY), block, sizeof(block)))
                 return 0;
         return end > block[1] && block[1] >= block[0] && end - block[0] <= BLOCK_BYTES ? end - block[0] : 0;
@@ -724,7 +724,7 @@ static uint64_t used_of_block(struct ghc *g, uint64_t tso, uint64_t hp)
 bool thread_allocated(struct ghc *g, const struct haskell_thread *h, const struct registers *r, uint64_t *ret)
 {
         const struct memory *m = g->program->memory;
-        const uint64_t tso = follow(g, h->tso); /* a collection moves it */
+        const uint64_t tso = follow_indirection(g, h->tso); /* a collection moves it */
         const struct closure_table *i = info_tables_of_closure(&g->tables, tso);
 
         if (!i || i->type != TSO || memory_u64(m, tso + g->shift + g->thread.id) != h->id)

@@ -31,7 +31,7 @@ struct tree {
 
 #define NONE UINT32_MAX
 
-static bool allocate(struct tree *t)
+static bool allocate_tree(struct tree *t)
 {
         uint32_t **const each[] = { &t->number,   &t->node,  &t->parent, &t->semi, &t->dominator,
                                     &t->ancestor, &t->label, &t->bucket, &t->next, &t->before };
@@ -42,7 +42,7 @@ static bool allocate(struct tree *t)
         return good;
 }
 
-static void release(struct tree *t)
+static void release_tree(struct tree *t)
 {
         uint32_t *const each[] = { t->number, t->node,   t->parent, t->semi,   t->dominator, t->ancestor,
                                    t->label,  t->bucket, t->next,   t->before, t->from };
@@ -222,7 +222,7 @@ bool retained_find(struct retained *r, const struct heap_graph *g, const uint32_
 {
         struct tree t = { .g = g };
         uint32_t *above = calloc((size_t)n_groups + 1, sizeof(*above));
-        bool good = allocate(&t) && above;
+        bool good = allocate_tree(&t) && above;
 
         *r = (struct retained){
                 .of_node = calloc((size_t)g->n_nodes + 1, sizeof(*r->of_node)),
@@ -240,7 +240,7 @@ bool retained_find(struct retained *r, const struct heap_graph *g, const uint32_
                 r->n = t.n;
                 t.node = t.dominator = NULL;
         }
-        release(&t);
+        release_tree(&t);
         free(above);
         return good;
 }

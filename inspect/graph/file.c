@@ -376,7 +376,8 @@ static void get_arrays(struct bytes_in *in, struct heap_graph *g)
         }
 }
 
-static bool decode(struct heap_graph *g, const uint8_t *bytes, size_t size, uint64_t most_bytes, struct error *error)
+static bool decode_graph(struct heap_graph *g, const uint8_t *bytes, size_t size, uint64_t most_bytes,
+                         struct error *error)
 {
         struct bytes_in in = { bytes, bytes + size, NULL };
         char *texts = malloc(2 * (TEXT_MOST + 1));
@@ -421,7 +422,7 @@ bool graph_file_decode(struct heap_graph *g, const uint8_t *bytes, size_t size, 
         if (good && (ZSTD_isError(got) || got != n))
                 good = error_set(error, "it is damaged, or cut off: zstd: %s",
                                  ZSTD_isError(got) ? ZSTD_getErrorName(got) : "it ends early");
-        good = good && decode(g, plain, got, most_bytes, error);
+        good = good && decode_graph(g, plain, got, most_bytes, error);
         free(plain);
         return good;
 }

@@ -264,7 +264,7 @@ static bool value_of(const struct walk *w, uint64_t number, uint64_t *ret)
 }
 
 /* Adds what an operation gives to the operands. False: one that is not known, or too few operands. */
-static bool compute(const struct walk *w, const Dwarf_Op *op, uint64_t *operands, size_t *n)
+static bool compute_operation(const struct walk *w, const Dwarf_Op *op, uint64_t *operands, size_t *n)
 {
         uint64_t x = 0;
 
@@ -305,7 +305,7 @@ static bool compute(const struct walk *w, const Dwarf_Op *op, uint64_t *operands
 }
 
 /* What operations give: a value, or where in the stack it is. */
-static bool evaluate(const struct walk *w, const Dwarf_Op *ops, size_t n, bool is_place, uint64_t *ret)
+static bool evaluate_expression(const struct walk *w, const Dwarf_Op *ops, size_t n, bool is_place, uint64_t *ret)
 {
         uint64_t operands[OPERANDS];
         size_t used = 0;
@@ -316,7 +316,7 @@ static bool evaluate(const struct walk *w, const Dwarf_Op *ops, size_t n, bool i
         for (size_t i = 0; i < n; i++) {
                 if (ops[i].atom == DW_OP_stack_value)
                         is_place = false;
-                else if (!compute(w, &ops[i], operands, &used))
+                else if (!compute_operation(w, &ops[i], operands, &used))
                         return false;
         }
         if (used == 0)
@@ -326,7 +326,7 @@ static bool evaluate(const struct walk *w, const Dwarf_Op *ops, size_t n, bool i
 }
 
 /* The registers of the caller. False: there is none, or it is not known. */
-static bool step(struct walk *w, Dwarf_Frame *row, bool is_first, bool *ret_signal)
+static bool step_frame(struct walk *w, Dwarf_Frame *row, bool is_first, bool *ret_signal)
 {
         const int back = dwarf_frame_info(row, NULL, NULL, ret_signal);
         struct walk caller = *w;
@@ -334,14 +334,14 @@ static bool step(struct walk *w, Dwarf_Frame *row, bool is_first, bool *ret_sign
         size_t n;
 
         if (back < 0 || (unsigned)back >= w->n || dwarf_frame_cfa(row, &ops, &n) != 0 || !ops ||
-            !evaluate(w, ops, n, false, &w->cfa))
+            !evaluate_expression(w, ops, n, false, &w->cfa))
                 return false;
         caller.known = 0;
         for (unsigned i = 0; i < w->n; i++) {
                 uint64_t value;
                 if (i == w->sp || dwarf_frame_register(row, (int)i, memory, &ops, &n) != 0)
                         continue;
-                if (n == 0 ? (!ops && value_of(w, i, &value)) : evaluate(w, ops, n, true, &value)) {
+                if (n == 0 ? (!ops && value_of(w, i, &value)) : evaluate_expression(w, ops, n, true, &value)) {
                         caller.values[i] = value;
                         caller.known |= UINT64_C(1) << i;
                 }
@@ -357,7 +357,7 @@ static bool step(struct walk *w, Dwarf_Frame *row, bool is_first, bool *ret_sign
 }
 
 /* By the order in which the kernel has them. */
-static bool begin(struct walk *w, const struct program *p, const struct registers *r)
+static bool begin_walk(struct walk *w, const struct program *p, const struct registers *r)
 {
         static const uint8_t x86_64[] = { 10, 12, 11, 5, 13, 14, 4, 0, 9, 8, 7, 6, 3, 2, 1, 0 };
         const bool is_arm = p->machine == EM_AARCH64;
@@ -375,12 +375,12 @@ static bool begin(struct walk *w, const struct program *p, const struct register
         return true;
 }
 
-size_t unwind(struct unwinder *u, const struct registers *r, const uint64_t *words, size_t n,
-              struct c_frame ret[UNWIND_FRAMES], struct c_caller *ret_caller)
+size_t unwind_stack(struct unwinder *u, const struct registers *r, const uint64_t *words, size_t n,
+                    struct c_frame ret[UNWIND_FRAMES], struct c_caller *ret_caller)
 {
         struct walk w = { .low = r->sp & ~UINT64_C(7), .words = words, .n_words = n };
         size_t found = 0;
-        bool is_exact = true, good = begin(&w, u->program, r);
+        bool is_exact = true, good = begin_walk(&w, u->program, r);
 
         *ret_caller = (struct c_caller){ 0, 0 };
         while (good && found < UNWIND_FRAMES) {
@@ -395,7 +395,7 @@ size_t unwind(struct unwinder *u, const struct registers *r, const uint64_t *wor
                 }
                 ret[found] = (struct c_frame){ at, function_of_place(t, at - !is_exact) };
                 is_exact = false;
-                good = step(&w, row, found++ == 0, &is_exact);
+                good = step_frame(&w, row, found++ == 0, &is_exact);
                 free(row);
         }
         return found;

@@ -39,7 +39,7 @@ void unwinder_load(struct unwinder *u);
 bool unwinder_covers(struct unwinder *u, uint64_t at);
 
 /* Frames of a thread that is at r->pc, of `n` words of its stack from r->sp on (rounded down to a word). */
-size_t unwind(struct unwinder *u, const struct registers *r, const uint64_t *words, size_t n,
-              struct c_frame ret[UNWIND_FRAMES], struct c_caller *ret_caller);
+size_t unwind_stack(struct unwinder *u, const struct registers *r, const uint64_t *words, size_t n,
+                    struct c_frame ret[UNWIND_FRAMES], struct c_caller *ret_caller);
 
 #endif

@@ -175,7 +175,7 @@ static bool add_segment(struct core *c, const Elf64_Phdr *p, uint32_t file)
 }
 
 /* `file`: of which all is, 0: the files are named in the core file. */
-static bool load(struct core *c, uint32_t file, struct error *error)
+static bool load_segments(struct core *c, uint32_t file, struct error *error)
 {
         const struct file_opener opener = files_opener(&c->files);
         bool good = (c->segments = calloc(c->elf.n_segments, sizeof(*c->segments))) != NULL;
@@ -210,7 +210,7 @@ static bool open_as(struct core *c, const char *path, bool is_core, struct error
         if (good && is_core != (c->elf.type == ET_CORE))
                 good = error_set(&why, is_core ? "it is not a core file" : "it is a core file, not a program");
         c->program.machine = c->elf.machine;
-        good = good && load(c, is_core ? 0 : program_file(&c->program, path), &why);
+        good = good && load_segments(c, is_core ? 0 : program_file(&c->program, path), &why);
         if (!good) {
                 (void)error_set(error, "%.400s: %s%.600s", path, c->missing ? "it is cut off; " : "", why.text);
                 core_close(c);

@@ -91,7 +91,7 @@ static bool is_known(const struct os_threads *t, pid_t tid, size_t *last)
 }
 
 /* A thread that ends meanwhile is none; one that has no schedstat is on a kernel without it. */
-static bool add(struct os_threads *t, pid_t tid)
+static bool add_thread(struct os_threads *t, pid_t tid)
 {
         struct os_thread new = { .tid = tid,
                                  .times_fd = open_of_thread(t->pid, tid, "schedstat"),
@@ -124,7 +124,7 @@ bool os_threads_list(struct os_threads *t)
                 return false;
         while (good && (e = readdir(d))) {
                 const pid_t tid = (pid_t)strtol(e->d_name, NULL, 10);
-                good = tid <= 0 || is_known(t, tid, &last) || add(t, tid);
+                good = tid <= 0 || is_known(t, tid, &last) || add_thread(t, tid);
         }
         const int error = errno;
         (void)closedir(d);

@@ -65,7 +65,7 @@ static int wait_for(struct tracee *t, int flags)
 }
 
 /* One that has not stopped yet cannot be detached from. */
-static bool release(struct tracee *t)
+static bool release_tracee(struct tracee *t)
 {
         if (!t->is_released && (t->is_stopped || wait_for(t, WNOHANG) > 0)) {
                 (void)ptrace(PTRACE_DETACH, t->tid, NULL, (void *)(intptr_t)t->signal);
@@ -80,11 +80,11 @@ static bool release_all(void)
         bool all = true;
 
         for (int i = 0; i < n_tracees; i++)
-                all &= release(&tracees[i]);
+                all &= release_tracee(&tracees[i]);
         return all;
 }
 
-static void expire(int signal)
+static void on_alarm(int signal)
 {
         const int saved = errno;
 
@@ -109,7 +109,7 @@ static void hold_signals(void)
 
 static void set_timer(uint64_t ns)
 {
-        const struct sigaction act = { .sa_handler = expire }; /* interrupts waitpid */
+        const struct sigaction act = { .sa_handler = on_alarm }; /* interrupts waitpid */
         struct itimerval t = { { 0, 0 }, { 0, 0 } };
 
         if (ns) {
@@ -157,7 +157,7 @@ static bool is_traced(pid_t tid, int *last)
 }
 
 /* 0, or the errno of what the kernel refused. A thread that has ended meanwhile is none. The first one decides. */
-static int seize(pid_t pid, pid_t tid)
+static int seize_thread(pid_t pid, pid_t tid)
 {
         int r = ptrace(PTRACE_SEIZE, tid, NULL, NULL) < 0 ? errno : 0;
 
@@ -187,7 +187,7 @@ static int seize_all(pid_t pid, bool *ret_new)
                 const pid_t tid = (pid_t)strtol(e->d_name, NULL, 10);
                 if (tid <= 0 || is_traced(tid, &last))
                         continue;
-                r = n_tracees < THREADS_MOST ? seize(pid, tid) : E2BIG;
+                r = n_tracees < THREADS_MOST ? seize_thread(pid, tid) : E2BIG;
                 *ret_new = true;
         }
         (void)closedir(d);
@@ -269,7 +269,7 @@ enum stopped stop_thread(pid_t pid, pid_t tid, uint64_t most_ns, struct register
         hold_signals();
         set_timer(most_ns);
         begin_ns = clock_mono_ns();
-        refused = seize(pid, tid);
+        refused = seize_thread(pid, tid);
         while (n_tracees > 0 && found == 0)
                 found = wait_for(&tracees[0], 0);
         if (found > 0 && clock_mono_ns() - begin_ns > most_ns / 2) { /* it had no processor to stop on: now it begins */

@@ -71,7 +71,7 @@ static int by_gain(const void *a, const void *b)
 }
 
 /* Groups are in the order of their classes and names. */
-static int compare(const struct graph_group *a, const struct graph_group *b)
+static int compare_groups(const struct graph_group *a, const struct graph_group *b)
 {
         return a->class != b->class ? a->class - b->class
                                     : strcmp(name_without_package(a->name), name_without_package(b->name));
@@ -93,9 +93,9 @@ static bool make_rows(struct view *v)
                 return false;
         for (uint32_t i = 0; i < v->now.n; i++) {
                 const struct graph_group *now = &v->now.items[i];
-                for (; k < v->then.n && compare(&v->then.items[k], now) < 0; k++)
+                for (; k < v->then.n && compare_groups(&v->then.items[k], now) < 0; k++)
                         add_row(v, NULL, &v->then.items[k]);
-                const bool same = k < v->then.n && compare(&v->then.items[k], now) == 0;
+                const bool same = k < v->then.n && compare_groups(&v->then.items[k], now) == 0;
                 add_row(v, now, same ? &v->then.items[k++] : NULL);
         }
         for (; k < v->then.n; k++)

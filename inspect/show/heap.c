@@ -247,7 +247,7 @@ static void print_json(const struct inspect_subject *s, const struct heap_census
         json_newline(&j);
 }
 
-static void print(const struct inspect_subject *s, const struct heap_census *c, const struct heap_bands *b)
+static void print_heap(const struct inspect_subject *s, const struct heap_census *c, const struct heap_bands *b)
 {
         if (s->request->json)
                 print_json(s, c, b);
@@ -273,7 +273,7 @@ bool show_heap(struct inspect_subject *s, const struct heap_snapshot *snapshot, 
         good = is_understood(s, &c, error) &&
                (find_bands(&b, &c, snapshot, s->request->by) || error_set(error, "out of memory"));
         if (good)
-                print(s, &c, &b);
+                print_heap(s, &c, &b);
         heap_bands_done(&b);
         heap_census_done(&c);
         heap_contents_done(&contents);
@@ -290,7 +290,7 @@ bool show_heap_sample(struct inspect_subject *s, const struct heap_snapshot *sna
 
         good = good && is_understood(s, &c, error);
         if (good)
-                print(s, &c, &b);
+                print_heap(s, &c, &b);
         heap_bands_done(&b);
         heap_census_done(&c);
         return good;

@@ -77,7 +77,7 @@ static void part_done(struct part *t)
 
 /* ----------------------------------------------------------------------------- text */
 
-static double share(uint64_t part, uint64_t whole)
+static double share_of(uint64_t part, uint64_t whole)
 {
         return whole ? (double)part / (double)whole : 0;
 }
@@ -101,7 +101,7 @@ static const char *number_of(char *text, size_t size, const struct part *t, cons
 {
         if (t->tree == &t->profile->running)
                 return hw_count_text(text, size, f->self_samples);
-        (void)snprintf(text, size, "%.1f", share(f->self_weight, t->profile->waits.ns));
+        (void)snprintf(text, size, "%.1f", share_of(f->self_weight, t->profile->waits.ns));
         return text;
 }
 
@@ -114,8 +114,8 @@ static void print_functions(const struct inspect_subject *s, const struct part *
         for (size_t i = 0; i < t->n_functions && i < s->request->top && is_row(t, &t->functions[i]); i++) {
                 const struct time_function *f = &t->functions[i];
                 (void)fprintf(s->request->to, "%8s  %8s  %8s  ",
-                              hw_share_text(self, sizeof(self), share(f->self_weight, t->all_weight)),
-                              hw_share_text(total, sizeof(total), share(f->total_weight, t->all_weight)),
+                              hw_share_text(self, sizeof(self), share_of(f->self_weight, t->all_weight)),
+                              hw_share_text(total, sizeof(total), share_of(f->total_weight, t->all_weight)),
                               number_of(number, sizeof(number), t, f));
                 print_name(s, t->profile, f->name);
         }
@@ -130,7 +130,7 @@ static void print_children(const struct inspect_subject *s, const struct part *t
                 if (node->total_weight < t->all_weight / LEAST_PARTS)
                         return;
                 (void)fprintf(s->request->to, "%8s  %*s",
-                              hw_share_text(total, sizeof(total), share(node->total_weight, t->all_weight)),
+                              hw_share_text(total, sizeof(total), share_of(node->total_weight, t->all_weight)),
                               depth < INDENT_MOST ? depth : INDENT_MOST, "");
                 print_name(s, t->profile, node->name);
                 print_children(s, t, t->ids[i], depth + 1);
@@ -222,7 +222,7 @@ static void print_allocated(FILE *to, const struct stack_profile *p)
         if (p->program_bytes)
                 (void)fprintf(to, "; of %s that the runtime counted meanwhile samples stand for %s",
                               hw_bytes_text(a, sizeof(a), (double)p->program_bytes),
-                              hw_share_text(b, sizeof(b), share(p->bytes_meanwhile, p->program_bytes)));
+                              hw_share_text(b, sizeof(b), share_of(p->bytes_meanwhile, p->program_bytes)));
         (void)fputc('\n', to);
         if (p->unweighed)
                 (void)fprintf(to,
@@ -241,8 +241,8 @@ static void print_costs(const struct inspect_subject *s, const struct stack_prof
         else if (p->program_ns)
                 (void)fprintf(to, "CPU time of the program: %s, %s of one processor; samples stand for %s of it\n",
                               hw_duration_text(a, sizeof(a), (double)p->program_ns),
-                              hw_share_text(b, sizeof(b), share(p->program_ns, p->elapsed_ns)),
-                              hw_share_text(c, sizeof(c), share(time_tree_weight(&p->running), p->program_ns)));
+                              hw_share_text(b, sizeof(b), share_of(p->program_ns, p->elapsed_ns)),
+                              hw_share_text(c, sizeof(c), share_of(time_tree_weight(&p->running), p->program_ns)));
         if (p->waited_ns)
                 (void)fprintf(to, "besides, its threads waited %s for a processor\n",
                               hw_duration_text(a, sizeof(a), (double)p->waited_ns));
@@ -275,7 +275,7 @@ static void print_readings(FILE *to, const struct part *t)
                 return;
         }
         (void)fprintf(to, "waiting: %.1f Haskell threads on average, of %.1f; %s reading%s in %s\n",
-                      share(t->all_weight, w->ns), w->thread_ns / (double)w->ns,
+                      share_of(t->all_weight, w->ns), w->thread_ns / (double)w->ns,
                       hw_count_text(a, sizeof(a), w->readings), w->readings == 1 ? "" : "s",
                       hw_duration_text(b, sizeof(b), (double)w->ns));
         print_samples(to, t->tree);
@@ -393,7 +393,7 @@ static void waiting_json(struct json_out *j, const struct part *t)
         json_member_u64(j, "readings_failed", w->failed);
         json_member_seconds(j, "read_s", w->ns);
         json_known_double(j, "mean_threads", w->readings > 0, w->ns ? w->thread_ns / (double)w->ns : 0);
-        json_known_double(j, "mean_waiting_threads", w->readings > 0, share(t->all_weight, w->ns));
+        json_known_double(j, "mean_waiting_threads", w->readings > 0, share_of(t->all_weight, w->ns));
         json_member_u64(j, "threads_listed", w->listed);
         json_member_u64(j, "threads_read", w->read);
         json_member_u64(j, "threads_changed", w->changed);

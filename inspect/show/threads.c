@@ -37,7 +37,7 @@ static int compare_c_frames(const struct haskell_thread *a, const struct haskell
         return x->n ? !!x->caller - !!y->caller : 0;
 }
 
-static int compare(const struct haskell_thread *x, const struct haskell_thread *y)
+static int compare_threads(const struct haskell_thread *x, const struct haskell_thread *y)
 {
         if (x->state != y->state)
                 return x->state < y->state ? -1 : 1;
@@ -50,7 +50,7 @@ static int compare(const struct haskell_thread *x, const struct haskell_thread *
 static int by_stack(const void *a, const void *b)
 {
         const struct haskell_thread *x = a, *y = b;
-        const int stacks = compare(x, y);
+        const int stacks = compare_threads(x, y);
 
         return stacks ? stacks : (x->id > y->id) - (x->id < y->id);
 }
@@ -72,7 +72,7 @@ static int by_id(const void *a, const void *b)
 }
 
 /* One for each thread with --all. NULL: out of memory. */
-static struct group *group(struct threads *t, bool all, size_t *ret_n)
+static struct group *group_threads(struct threads *t, bool all, size_t *ret_n)
 {
         struct group *groups = calloc(t->n + 1, sizeof(*groups));
         size_t n = 0;
@@ -80,7 +80,7 @@ static struct group *group(struct threads *t, bool all, size_t *ret_n)
         if (groups && t->n)
                 qsort(t->items, t->n, sizeof(*t->items), all ? by_id : by_stack);
         for (size_t i = 0; groups && i < t->n; i++) {
-                if (!all && n && compare(groups[n - 1].first, &t->items[i]) == 0)
+                if (!all && n && compare_threads(groups[n - 1].first, &t->items[i]) == 0)
                         groups[n - 1].n++;
                 else
                         groups[n++] = (struct group){ &t->items[i], 1 };
@@ -404,7 +404,7 @@ static void find_sources(const struct inspect_subject *s, const struct group *gr
 bool show_threads(const struct inspect_subject *s, struct threads *t)
 {
         size_t n;
-        struct group *groups = group(t, s->request->all, &n);
+        struct group *groups = group_threads(t, s->request->all, &n);
 
         if (groups)
                 find_sources(s, groups, n);

@@ -84,7 +84,7 @@ static bool has_source(const char *typed, const char *source, size_t n)
 }
 
 /* How well a name answers what was typed: 0: not at all. */
-static unsigned match(const char *name, const char *typed)
+static unsigned match_name(const char *name, const char *typed)
 {
         const char *plain = name_without_package(name), *bracket = strstr(plain, " (");
         const size_t n = bracket ? (size_t)(bracket - plain) : strlen(plain);
@@ -123,7 +123,7 @@ static bool are_stacks_most(const struct question *q)
 }
 
 /* The largest of those that answer best; threads that wait at one place are kept as all are. Returns how well. */
-static unsigned choose(struct question *q, const char *typed)
+static unsigned choose_band(struct question *q, const char *typed)
 {
         const bool with_stacks = !typed && are_stacks_most(q);
         unsigned best = 0;
@@ -134,7 +134,7 @@ static unsigned choose(struct question *q, const char *typed)
         for (uint32_t i = 0; i < q->groups.n; i++) {
                 const struct graph_group *g = &q->groups.items[i];
                 const unsigned m = g->class != GROUP_CLOSURES || !graph_group_bytes(g) ? 0
-                                   : typed                                             ? match(g->name, typed)
+                                   : typed                                             ? match_name(g->name, typed)
                                            : with_stacks || !is_of_thread(g->name);
                 if (m > best ||
                     (m && m == best && graph_group_bytes(g) > graph_group_bytes(&q->groups.items[q->band]))) {
@@ -253,7 +253,7 @@ static size_t merge_paths(const struct type_paths *t, struct holding *h, size_t 
 }
 
 /* By path; then by the root of each. */
-static bool fold(struct question *q)
+static bool fold_paths(struct question *q)
 {
         const uint32_t n = q->types.n + 1;
 
@@ -331,7 +331,7 @@ static bool fold_then(struct question *q)
                         return false;
                 for (q->band = 0; q->band < q->groups.n; q->band++)
                         if (band_of(q)->class == GROUP_CLOSURES && !strcmp(band_of(q)->name, q->name))
-                                return type_paths_find(&q->types, q->graph) && fold(q);
+                                return type_paths_find(&q->types, q->graph) && fold_paths(q);
                 graph_groups_done(&q->groups);
         }
         return true;
@@ -352,7 +352,7 @@ static bool is_named_alike(const struct type_path *a, uint32_t i, const struct t
 }
 
 /* Of the paths that are shown, and of all roots. Those of the older graph that lead elsewhere are not. */
-static void compare(struct question *q)
+static void compare_graphs(struct question *q)
 {
         const struct question *t = q->then;
 
@@ -775,14 +775,14 @@ static void print_json(const struct question *q)
         json_newline(&j);
 }
 
-static bool answer(struct question *q, struct error *error)
+static bool answer_question(struct question *q, struct error *error)
 {
         sum_all(q);
-        if (!find_most(q) || !type_paths_find(&q->types, q->graph) || !fold(q) || !try_without(q))
+        if (!find_most(q) || !type_paths_find(&q->types, q->graph) || !fold_paths(q) || !try_without(q))
                 return error_set(error, "out of memory; --memory gives it more");
         const uint64_t band = band_of(q)->bytes ? band_of(q)->bytes : 1;
         if (q->then)
-                compare(q);
+                compare_graphs(q);
         if (q->subject->request->json)
                 print_json(q);
         else if (q->subject->request->brief)
@@ -813,7 +813,7 @@ static bool find_band(struct question *ret, const struct graph_subject *s, struc
                         graph_groups_done(&q.groups);
                         return error_set(error, "out of memory");
                 }
-                const unsigned m = choose(&q, s->request->band);
+                const unsigned m = choose_band(&q, s->request->band);
                 if (m > best || (m && m == best && graph_group_bytes(band_of(&q)) > graph_group_bytes(band_of(ret)))) {
                         graph_groups_done(&ret->groups);
                         *ret = q;
@@ -826,7 +826,7 @@ static bool find_band(struct question *ret, const struct graph_subject *s, struc
                                  s->request->band ? s->request->band : "anything");
 }
 
-static void release(struct question *q)
+static void release_question(struct question *q)
 {
         type_paths_done(&q->types);
         graph_groups_done(&q->groups);
@@ -846,9 +846,9 @@ bool show_why(const struct graph_subject *s, struct error *error)
                 good = fold_then(&then) || error_set(error, "out of memory; --memory gives it more");
                 q.then = &then;
         }
-        good = good && answer(&q, error);
-        release(&q);
-        release(&then);
+        good = good && answer_question(&q, error);
+        release_question(&q);
+        release_question(&then);
         return good;
 }
 
@@ -861,7 +861,7 @@ bool why_json(struct json_out *j, const struct heap_graph *g, const struct graph
         json_member_open(j, "why", '[');
         for (size_t i = 0; good && i < n; i++) {
                 q.band = (uint32_t)(of[i] - groups->items);
-                good = fold(&q);
+                good = fold_paths(&q);
                 json_line(j);
                 json_open(j, '{');
                 json_member_text(j, "name", of[i]->name);

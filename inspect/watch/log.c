@@ -54,7 +54,7 @@ static struct {
         struct eventlog_writer writer;
 } l = { .fd = -1 };
 
-static uint64_t now(void)
+static uint64_t elapsed_ns(void)
 {
         const uint64_t ns = clock_read_ns(CLOCK_BOOTTIME);
 
@@ -79,7 +79,7 @@ static size_t read_arguments(pid_t pid, char *ret, size_t size)
 
 static void open_block(void)
 {
-        const uint64_t at = now();
+        const uint64_t at = elapsed_ns();
 
         if (!l.open)
                 writer_block_begin(&l.writer, at, at, NO_CAPABILITY);
@@ -89,12 +89,12 @@ static void open_block(void)
 static struct eventlog_writer *begin_event(uint16_t number)
 {
         open_block();
-        writer_event(&l.writer, number, now());
+        writer_event(&l.writer, number, elapsed_ns());
         return &l.writer;
 }
 
 /* Of the process, with a number. */
-static void put(uint16_t number, uint64_t value, unsigned width)
+static void put_number(uint16_t number, uint64_t value, unsigned width)
 {
         struct eventlog_writer *w = begin_event(number);
 
@@ -110,11 +110,11 @@ static void put_process(pid_t pid)
         const size_t n = read_arguments(pid, arguments, sizeof(arguments));
 
         (void)clock_gettime(CLOCK_REALTIME, &wall);
-        put(HW_WALL_CLOCK_TIME, (uint64_t)wall.tv_sec, 8);
+        put_number(HW_WALL_CLOCK_TIME, (uint64_t)wall.tv_sec, 8);
         writer_number(&l.writer, (uint64_t)wall.tv_nsec, 4);
-        put(HW_OSPROCESS_PID, (uint64_t)pid, 4);
+        put_number(HW_OSPROCESS_PID, (uint64_t)pid, 4);
         if (process_stat_read(pid, STAT_PARENT, &parent))
-                put(HW_OSPROCESS_PPID, parent, 4);
+                put_number(HW_OSPROCESS_PPID, parent, 4);
         if (n > 0) {
                 struct eventlog_writer *w = begin_event(HW_PROGRAM_ARGS);
                 const size_t length = writer_length_begin(w);
@@ -157,22 +157,22 @@ bool log_begin(int fd, pid_t pid, struct error *error)
 
 void log_live(uint64_t bytes)
 {
-        put(HW_HEAP_LIVE, bytes, 8);
+        put_number(HW_HEAP_LIVE, bytes, 8);
 }
 
 void log_heap_size(uint64_t bytes)
 {
-        put(HW_HEAP_SIZE, bytes, 8);
+        put_number(HW_HEAP_SIZE, bytes, 8);
 }
 
 void log_allocated(uint64_t bytes)
 {
-        put(HW_HEAP_ALLOCATED, bytes, 8);
+        put_number(HW_HEAP_ALLOCATED, bytes, 8);
 }
 
 void log_generation(unsigned number, unsigned generations, uint64_t collections, uint64_t parallel)
 {
-        put(HW_OUTSIDE_GENERATION, number, 2);
+        put_number(HW_OUTSIDE_GENERATION, number, 2);
         writer_number(&l.writer, generations, 2);
         writer_number(&l.writer, collections, 8);
         writer_number(&l.writer, parallel, 8);
@@ -180,7 +180,7 @@ void log_generation(unsigned number, unsigned generations, uint64_t collections,
 
 void log_collections(uint64_t copied_bytes, uint64_t collecting_ns)
 {
-        put(HW_OUTSIDE_COLLECTIONS, copied_bytes, 8);
+        put_number(HW_OUTSIDE_COLLECTIONS, copied_bytes, 8);
         writer_number(&l.writer, collecting_ns, 8);
 }
 
@@ -293,7 +293,7 @@ bool log_census(const struct heap_bands *bands, double spread, uint64_t threads)
         if (!has_room(bands->n))
                 return false;
         open_block();
-        const uint64_t at = now();
+        const uint64_t at = elapsed_ns();
         put_threads(HW_OUTSIDE_THREADS, threads, at);
         put_census(bands, NULL, spread > 0 ? outside_census_number(spread) : l.n_censuses, at);
         l.n_censuses++;
@@ -344,7 +344,7 @@ bool log_send(void)
         struct eventlog_writer *w = &l.writer;
 
         if (l.open) {
-                writer_block_until(w, now());
+                writer_block_until(w, elapsed_ns());
                 writer_block_end(w);
         }
         l.open = false;

@@ -43,7 +43,7 @@
 
 static volatile sig_atomic_t is_interrupted;
 
-static void interrupt(int signal)
+static void on_interrupt(int signal)
 {
         (void)signal;
         is_interrupted = 1;
@@ -131,7 +131,7 @@ static bool add_allocating(struct sampler *s, struct os_thread *t, const struct 
         return true;
 }
 
-static enum stopped sample(struct sampler *s, struct os_thread *t, const struct thread_times *before)
+static enum stopped sample_thread(struct sampler *s, struct os_thread *t, const struct thread_times *before)
 {
         struct allocating now = { .times = *before }; /* while it is stopped they are exact */
         const enum stopped stopped = stop_thread(s->pid, t->tid, s->how->max_stop_ns, &now.registers);
@@ -171,7 +171,7 @@ static enum stopped sample(struct sampler *s, struct os_thread *t, const struct 
 }
 
 /* Each thread that has just run and is running: most do not, and that is cheaper to find out by their times. */
-static enum stopped pass(struct sampler *s)
+static enum stopped sample_all(struct sampler *s)
 {
         enum stopped result = STOPPED;
 
@@ -185,7 +185,7 @@ static enum stopped pass(struct sampler *s)
                 t->idle = now.cpu_ns == t->seen_cpu_ns ? t->idle + 1 : 0;
                 t->seen_cpu_ns = now.cpu_ns;
                 if (t->idle == 0 && os_thread_is_running(t))
-                        result = sample(s, t, &now);
+                        result = sample_thread(s, t, &now);
         }
         return result;
 }
@@ -267,7 +267,7 @@ static void set_priority(bool real_time)
 }
 
 /* It may wait for who reads it, and is not to be before others meanwhile. */
-static void report(struct sampler *s)
+static void report_progress(struct sampler *s)
 {
         set_priority(false);
         stack_profile_sum(s->to);
@@ -307,7 +307,7 @@ static enum stopped report_unlisted(const struct sampler *s, struct error *error
         return STOPPED_NOT;
 }
 
-static enum stopped run(struct sampler *s, struct error *error)
+static enum stopped run_sampler(struct sampler *s, struct error *error)
 {
         const uint64_t begin_ns = clock_mono_ns();
         uint64_t now_ns = begin_ns, next_ns = begin_ns, list_ns = begin_ns, report_ns = begin_ns + REPORT_NS;
@@ -329,12 +329,12 @@ static enum stopped run(struct sampler *s, struct error *error)
                         read_cpu(s);
                         read_counters(s);
                 }
-                result = pass(s);
+                result = sample_all(s);
                 if (now_ns >= reading_ns)
                         reading_ns = read_waiting_behind(s);
                 if (s->how->report && now_ns >= report_ns) {
                         s->to->elapsed_ns = now_ns - begin_ns;
-                        report(s);
+                        report_progress(s);
                         report_ns = now_ns + REPORT_NS;
                 }
                 next_ns += stack_profile_delay_ns(&s->random, 1000000000u / s->how->hz);
@@ -358,7 +358,7 @@ static enum stopped run(struct sampler *s, struct error *error)
 enum stopped profile_process(struct stack_profile *ret, struct ghc *g, pid_t pid, const struct profiling *how,
                              struct error *error)
 {
-        const struct sigaction act = { .sa_handler = interrupt };
+        const struct sigaction act = { .sa_handler = on_interrupt };
         struct sampler s = { .to = ret,
                              .ghc = g,
                              .pid = pid,
@@ -375,7 +375,7 @@ enum stopped profile_process(struct stack_profile *ret, struct ghc *g, pid_t pid
         ret->by_allocation = how->by_allocation;
         ret->with_waiting = how->with_waiting;
         set_priority(true);
-        const enum stopped result = run(&s, error);
+        const enum stopped result = run_sampler(&s, error);
         set_priority(false);
         stack_profile_sum(ret);
         if (!ret->by_allocation && ret->program_ns && ret->program_ns < time_tree_weight(&ret->running))

@@ -302,7 +302,7 @@ static bool copy_once(const struct watching *w, struct copy *c, bool (*over)(voi
 }
 
 /* Of a heap that is soon copied none of the youngest closures need be missing. */
-static bool copy(struct watching *w, struct copy *c, struct error *error)
+static bool copy_heap_once(struct watching *w, struct copy *c, struct error *error)
 {
         c->is_whole = c->reaches && copy_whole(w, &c->snapshot);
         if ((c->is_whole || (!c->is_sample && copy_once(w, c, heap_moment_is_over, error))) &&
@@ -313,7 +313,8 @@ static bool copy(struct watching *w, struct copy *c, struct error *error)
 }
 
 /* Whether the census has about what the generations say that they hold, before or after it was taken. */
-static bool fits(const struct heap_census *c, const struct generations *before, const struct generations *after)
+static bool is_consistent(const struct heap_census *c, const struct generations *before,
+                          const struct generations *after)
 {
         const uint64_t counted = c->total_bytes + c->rest.unused_bytes + c->rest.unknown_bytes;
         const uint64_t least = live_data_held_bytes(before), most = live_data_held_bytes(after);
@@ -438,7 +439,7 @@ static bool count_sample(struct watching *w, struct copy *of)
         struct error unused;
         const bool good = heap_sample_count(&of->sample, &of->snapshot, true, &c, &b) &&
                           is_understood(NULL, &c, &unused) && generations_read(&after, w->ghc->program) &&
-                          fits(&c, before, &after) && put_sample(w, &of->sample, &b, &c);
+                          is_consistent(&c, before, &after) && put_sample(w, &of->sample, &b, &c);
 
         heap_bands_done(&b);
         heap_census_done(&c);
@@ -468,7 +469,8 @@ static bool count_whole(struct watching *w, const struct copy *of, uint64_t now_
 
         memory_expire(w->ghc->program->memory);
         heap_census_count(&c, &of->snapshot);
-        if (is_understood(NULL, &c, &unused) && generations_read(&after, w->ghc->program) && fits(&c, before, &after)) {
+        if (is_understood(NULL, &c, &unused) && generations_read(&after, w->ghc->program) &&
+            is_consistent(&c, before, &after)) {
                 const bool is_reached = of->reaches && count_reached(w, of, &c, &of_reached);
                 if (of->reaches)
                         note_reached(w, is_reached);
@@ -484,7 +486,7 @@ static bool count_whole(struct watching *w, const struct copy *of, uint64_t now_
         return good;
 }
 
-static void count(struct watching *w, struct copy *of, uint64_t now_ns)
+static void count_copy(struct watching *w, struct copy *of, uint64_t now_ns)
 {
         if (of->is_sample ? !count_sample(w, of) : !count_whole(w, of, now_ns))
                 return;
@@ -508,7 +510,7 @@ static bool prepare_sample(struct watching *w, struct copy *c, uint64_t seed, ui
 }
 
 /* Makes room for a copy, if there is enough memory also for what is reached in it, when live data is old. */
-static bool prepare(struct watching *w, struct copy *c, uint64_t now_ns, struct error *error)
+static bool prepare_copy(struct watching *w, struct copy *c, uint64_t now_ns, struct error *error)
 {
         const uint64_t available = available_bytes(), most = available < w->memory_bytes ? available : w->memory_bytes;
 
@@ -534,7 +536,7 @@ static void read_census(struct watching *w, uint64_t now_ns)
 
         if (!live_remap(w->ghc->program, w->pid))
                 return;
-        if (!prepare(w, &c, now_ns, &error)) {
+        if (!prepare_copy(w, &c, now_ns, &error)) {
                 if (!w->is_too_large && w->agent_fd < 0)
                         log_message(error.text);
                 w->is_too_large = true;
@@ -542,8 +544,8 @@ static void read_census(struct watching *w, uint64_t now_ns)
                 return;
         }
         w->is_too_large = false;
-        if (copy(w, &c, &error))
-                count(w, &c, now_ns);
+        if (copy_heap_once(w, &c, &error))
+                count_copy(w, &c, now_ns);
         snapshot_done(&c.snapshot);
         heap_sample_done(&c.sample);
         w->census_due_ns = now_ns + rest_ns(began, CENSUS_PARTS, w->agent_fd < 0 ? CENSUS_LEAST_NS : GIVEN_LEAST_NS);
@@ -634,7 +636,7 @@ static int open_process(pid_t pid, struct error *error)
         return process;
 }
 
-bool watch(int fd, pid_t pid, struct ghc *g, uint64_t memory_bytes, struct error *error)
+bool watch_heap(int fd, pid_t pid, struct ghc *g, uint64_t memory_bytes, struct error *error)
 {
         struct watching w = { .ghc = g, .pid = pid, .memory_bytes = memory_bytes, .agent_fd = -1 };
         const int process = open_process(pid, error);

@@ -17,7 +17,7 @@
  * Writes to `fd` until the process ends or nobody reads any more: true. False with a sentence: it cannot be watched, or
  * not any more. `memory_bytes`: most that a census may need; without the memory there are none, and the log says so.
  */
-bool watch(int fd, pid_t pid, struct ghc *g, uint64_t memory_bytes, struct error *error);
+bool watch_heap(int fd, pid_t pid, struct ghc *g, uint64_t memory_bytes, struct error *error);
 
 /*
  * The same for a program that its agent serves, on whose socket `fd` is: nothing but censuses, each right after a major

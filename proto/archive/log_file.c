@@ -70,7 +70,7 @@ static ssize_t read_fd(int fd, void *buffer, size_t size)
 }
 
 /* Makes sure that some input is there, unless it is over. 0 or -errno. */
-static int fill(struct log_file *f)
+static int fill_buffer(struct log_file *f)
 {
         if (f->at < f->n || f->input_over)
                 return 0;
@@ -86,7 +86,7 @@ static int fill(struct log_file *f)
 /* ------------------------------------------------------------------- methods */
 
 /* Nothing more can be read, because of `why`. */
-static bool damaged(struct log_file *f, const char *method, const char *why)
+static bool report_damaged(struct log_file *f, const char *method, const char *why)
 {
         (void)snprintf(f->damage_text, sizeof(f->damage_text), "its %s archive %s", method, why);
         f->damage = f->damage_text;
@@ -124,7 +124,7 @@ static bool unpack_gzip(struct log_file *f, void *buffer, size_t size, size_t *r
                 f->ended = true;
                 return inflateReset(z) == Z_OK;
         }
-        return r == Z_OK || r == Z_BUF_ERROR || damaged(f, "gzip", "is damaged");
+        return r == Z_OK || r == Z_BUF_ERROR || report_damaged(f, "gzip", "is damaged");
 }
 
 static bool unpack_zstd(struct log_file *f, void *buffer, size_t size, size_t *ret_n)
@@ -136,9 +136,9 @@ static bool unpack_zstd(struct log_file *f, void *buffer, size_t size, size_t *r
         f->at = in.pos;
         *ret_n = out.pos;
         if (ZSTD_isError(r) && ZSTD_getErrorCode(r) == ZSTD_error_frameParameter_windowTooLarge)
-                return damaged(f, "zstd", "needs a window of more than 128 MiB (made with --long or --ultra)");
+                return report_damaged(f, "zstd", "needs a window of more than 128 MiB (made with --long or --ultra)");
         f->inside = r != 0;
-        return !ZSTD_isError(r) || damaged(f, "zstd", "is damaged");
+        return !ZSTD_isError(r) || report_damaged(f, "zstd", "is damaged");
 }
 
 static bool begin_gzip(struct log_file *f)
@@ -171,7 +171,7 @@ static bool is_skippable(const struct log_file *f)
 }
 
 /* False when out of memory. */
-static bool choose(struct log_file *f)
+static bool choose_method(struct log_file *f)
 {
         if (is_skippable(f))
                 return begin_zstd(f);
@@ -226,7 +226,7 @@ struct log_file *log_file_open(const char *path, struct error *error)
                 else
                         f->n += (size_t)n;
         }
-        if (r == 0 && !choose(f))
+        if (r == 0 && !choose_method(f))
                 r = -ENOMEM;
         if (r < 0) {
                 error_set(error, "%s", strerror(-r));
@@ -273,7 +273,7 @@ static ssize_t read_unpacked(struct log_file *f, void *buffer, size_t size)
         if (!f->unpack)
                 return read_plain(f, buffer, size);
         while (n == 0 && !f->over) {
-                int r = fill(f);
+                int r = fill_buffer(f);
                 if (r < 0)
                         return r;
                 if (f->at == f->n && f->input_over && !f->inside) {
@@ -283,7 +283,7 @@ static ssize_t read_unpacked(struct log_file *f, void *buffer, size_t size)
                 size_t before = f->at;
                 f->over = !f->unpack(f, buffer, size, &n);
                 if (n == 0 && f->at == before && f->input_over && !f->over) {
-                        (void)damaged(f, f->zstd ? "zstd" : "gzip", "breaks off");
+                        (void)report_damaged(f, f->zstd ? "zstd" : "gzip", "breaks off");
                         f->over = true;
                 }
         }

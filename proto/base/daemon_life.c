@@ -85,7 +85,7 @@ static void parse_line(struct daemon_life *l, const char *line, char boot[BOOT_B
                 l->signal = number;
 }
 
-static void parse(struct daemon_life *l, char *text)
+static void parse_life(struct daemon_life *l, char *text)
 {
         char boot[BOOT_BYTES], then[BOOT_BYTES] = "", *rest = NULL;
 
@@ -105,7 +105,7 @@ static void read_file(int fd, struct daemon_life *ret)
         ssize_t n = pread(fd, text, sizeof(text) - 1, 0);
 
         text[n > 0 ? n : 0] = '\0';
-        parse(ret, text);
+        parse_life(ret, text);
 }
 
 void daemon_life_read(const char *directory, struct daemon_life *ret)
@@ -166,7 +166,7 @@ char *daemon_life_text(char out[DAEMON_LIFE_TEXT_MAX], const struct daemon_life 
 
 /* ----------------------------------------------------------------- writing */
 
-static int refuse(int fd, int code, const char *path, pid_t holder, struct error *error)
+static int refuse_holder(int fd, int code, const char *path, pid_t holder, struct error *error)
 {
         (void)close(fd);
         if (code == -EBUSY)
@@ -185,7 +185,7 @@ int daemon_life_begin(const char *directory, bool records, struct daemon_life *r
         if (fd < 0)
                 return error_code(error, -errno, "%s cannot be opened: %s", path, strerror(errno));
         if ((r = daemon_life_lock(fd, &holder)) != 0)
-                return refuse(fd, r, directory, holder, error);
+                return refuse_holder(fd, r, directory, holder, error);
         read_file(fd, ret_before);
         read_boot(boot);
         int n = snprintf(text, sizeof(text),
@@ -213,7 +213,7 @@ static char *put_number(char *out, uint64_t n)
         return out;
 }
 
-static void append(int fd, const char *word, int number)
+static void append_word(int fd, const char *word, int number)
 {
         char line[64], *end = stpcpy(line, word);
         ssize_t ignored;
@@ -230,11 +230,11 @@ static void append(int fd, const char *word, int number)
 
 void daemon_life_stopped(int fd)
 {
-        append(fd, "stopped ", 0);
+        append_word(fd, "stopped ", 0);
         (void)close(fd);
 }
 
 void daemon_life_crashed(int fd, int signal_number)
 {
-        append(fd, "signal ", signal_number);
+        append_word(fd, "signal ", signal_number);
 }

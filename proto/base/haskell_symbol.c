@@ -43,7 +43,7 @@ struct out {
         size_t n;
 };
 
-static bool put(struct out *o, const char *text, size_t n)
+static bool put_text(struct out *o, const char *text, size_t n)
 {
         if (n >= SYMBOL_BYTES - o->n)
                 return false;
@@ -62,19 +62,19 @@ static bool put_utf8(struct out *o, unsigned long c)
         if (c < 0x800) {
                 bytes[0] = (char)(0xc0 | c >> 6);
                 bytes[1] = (char)(0x80 | (c & 0x3f));
-                return put(o, bytes, 2);
+                return put_text(o, bytes, 2);
         }
         if (c < 0x10000) {
                 bytes[0] = (char)(0xe0 | c >> 12);
                 bytes[1] = (char)(0x80 | (c >> 6 & 0x3f));
                 bytes[2] = (char)(0x80 | (c & 0x3f));
-                return put(o, bytes, 3);
+                return put_text(o, bytes, 3);
         }
         bytes[0] = (char)(0xf0 | c >> 18);
         bytes[1] = (char)(0x80 | (c >> 12 & 0x3f));
         bytes[2] = (char)(0x80 | (c >> 6 & 0x3f));
         bytes[3] = (char)(0x80 | (c & 0x3f));
-        return put(o, bytes, 4);
+        return put_text(o, bytes, 4);
 }
 
 /* "Z2T" is (,), "Z0T" (), "Z2H" (#,#): the number of components. */
@@ -87,12 +87,12 @@ static bool put_tuple(struct out *o, const char **at)
         if ((*end != 'T' && !unboxed) || n > 64)
                 return false;
         *at = end + 1;
-        if (!put(o, unboxed ? "(#" : "(", unboxed ? 2 : 1))
+        if (!put_text(o, unboxed ? "(#" : "(", unboxed ? 2 : 1))
                 return false;
         for (unsigned long i = 1; i < n; i++)
-                if (!put(o, ",", 1))
+                if (!put_text(o, ",", 1))
                         return false;
-        return put(o, unboxed ? "#)" : ")", unboxed ? 2 : 1);
+        return put_text(o, unboxed ? "#)" : ")", unboxed ? 2 : 1);
 }
 
 /* "z3bbU": a character by its number, which begins with a digit. */
@@ -116,17 +116,17 @@ static bool put_escaped(struct out *o, char kind, const char **at)
         for (const char *p = kind == 'Z' ? upper : lower; *p; p += 2)
                 if (*p == **at) {
                         ++*at;
-                        return put(o, p + 1, 1);
+                        return put_text(o, p + 1, 1);
                 }
         return false;
 }
 
 /* Appends what `part` encodes. */
-static bool decode(struct out *o, const char *part)
+static bool decode_part(struct out *o, const char *part)
 {
         while (*part) {
                 char c = *part++;
-                if (c == 'z' || c == 'Z' ? !put_escaped(o, c, &part) : !put(o, &c, 1))
+                if (c == 'z' || c == 'Z' ? !put_escaped(o, c, &part) : !put_text(o, &c, 1))
                         return false;
         }
         return o->n > 0;
@@ -139,7 +139,7 @@ static bool is_module(const char *part)
         char text[SYMBOL_BYTES] = "";
         struct out o = { .text = text };
 
-        return is_upper(part[0]) && decode(&o, part) && is_word(text, "._'");
+        return is_upper(part[0]) && decode_part(&o, part) && is_word(text, "._'");
 }
 
 /* What GHC adds to a name that is not exported: "s4nN". */
@@ -161,7 +161,7 @@ static bool decode_of_runtime(struct haskell_symbol *ret, const char *body)
 }
 
 /* The parts of `body`, which is cut at each "_"; 0 when there are more than PARTS. */
-static size_t split(char *body, const char *parts[PARTS])
+static size_t split_parts(char *body, const char *parts[PARTS])
 {
         size_t n = 0;
 
@@ -196,14 +196,14 @@ bool haskell_symbol_decode(struct haskell_symbol *ret, const char *symbol)
         body[n - cut] = '\0';
         if (!strncmp(body, RUNTIME, strlen(RUNTIME)))
                 return decode_of_runtime(ret, body + strlen(RUNTIME));
-        n = split(body, parts);
+        n = split_parts(body, parts);
         bool package = n > 2 && !is_module(parts[0]);
         size_t at = package ? 1 : 0; /* where the module is */
         bool unique = n == at + 3 && !constructor && is_unique(parts[n - 1]);
         if (n != at + 2 + unique || !is_module(parts[at]))
                 return false;
         ret->module[0] = ret->name[0] = '\0';
-        if (package && !(decode(&module, parts[0]) && put(&module, ":", 1)))
+        if (package && !(decode_part(&module, parts[0]) && put_text(&module, ":", 1)))
                 return false;
-        return decode(&module, parts[at]) && decode(&name, parts[at + 1]);
+        return decode_part(&module, parts[at]) && decode_part(&name, parts[at + 1]);
 }

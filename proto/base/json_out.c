@@ -8,22 +8,22 @@
 #include "proto/base/decimal.h"
 #include "proto/base/utf8.h"
 
-static void put(struct json_out *j, const char *text)
+static void put_text(struct json_out *j, const char *text)
 {
         (void)fputs_unlocked(text, j->to);
 }
 
-static void separate(struct json_out *j)
+static void put_separator(struct json_out *j)
 {
         if (j->comma)
-                put(j, j->line ? ",\n" : ",");
+                put_text(j, j->line ? ",\n" : ",");
         j->comma = true;
         j->line = false;
 }
 
 void json_open(struct json_out *j, char bracket)
 {
-        separate(j);
+        put_separator(j);
         (void)putc_unlocked(bracket, j->to);
         j->comma = false;
 }
@@ -42,18 +42,18 @@ void json_line(struct json_out *j)
 
 void json_key(struct json_out *j, const char *key)
 {
-        separate(j);
+        put_separator(j);
         (void)putc_unlocked('"', j->to);
-        put(j, key);
-        put(j, "\":");
+        put_text(j, key);
+        put_text(j, "\":");
         j->comma = false;
 }
 
 void json_text_key(struct json_out *j, const char *key)
 {
-        separate(j);
+        put_separator(j);
         json_quote(j->to, key, strlen(key));
-        put(j, ":");
+        put_text(j, ":");
         j->comma = false;
 }
 
@@ -70,7 +70,7 @@ void json_digits(FILE *to, uint64_t value)
 
 void json_u64(struct json_out *j, uint64_t value)
 {
-        separate(j);
+        put_separator(j);
         json_digits(j->to, value);
 }
 
@@ -83,13 +83,13 @@ static void signed_digits(FILE *to, int64_t value)
 
 void json_i64(struct json_out *j, int64_t value)
 {
-        separate(j);
+        put_separator(j);
         signed_digits(j->to, value);
 }
 
 void json_i64_string(struct json_out *j, int64_t value)
 {
-        separate(j);
+        put_separator(j);
         (void)putc_unlocked('"', j->to);
         signed_digits(j->to, value);
         (void)putc_unlocked('"', j->to);
@@ -97,7 +97,7 @@ void json_i64_string(struct json_out *j, int64_t value)
 
 void json_u64_string(struct json_out *j, uint64_t value)
 {
-        separate(j);
+        put_separator(j);
         (void)putc_unlocked('"', j->to);
         json_digits(j->to, value);
         (void)putc_unlocked('"', j->to);
@@ -107,7 +107,7 @@ void json_seconds(struct json_out *j, uint64_t ns)
 {
         unsigned digits = 9, part = (unsigned)(ns % 1000000000);
 
-        separate(j);
+        put_separator(j);
         json_digits(j->to, ns / 1000000000);
         if (!part)
                 return;
@@ -120,11 +120,11 @@ void json_double(struct json_out *j, double value)
 {
         char number[DECIMAL_MAX];
 
-        separate(j);
+        put_separator(j);
         if (value >= 0 && value < 9e15 && !(value < floor(value)) && !(value > floor(value)))
                 json_digits(j->to, (uint64_t)value);
         else
-                put(j, isfinite(value) ? decimal_shortest(number, value) : "null");
+                put_text(j, isfinite(value) ? decimal_shortest(number, value) : "null");
 }
 
 void json_rounded(struct json_out *j, double value)
@@ -138,31 +138,31 @@ void json_short(struct json_out *j, double value)
 {
         char number[DECIMAL_MAX];
 
-        separate(j);
-        put(j, isfinite(value) ? decimal_short(number, value) : "null");
+        put_separator(j);
+        put_text(j, isfinite(value) ? decimal_short(number, value) : "null");
 }
 
 void json_bool(struct json_out *j, bool value)
 {
-        separate(j);
-        put(j, value ? "true" : "false");
+        put_separator(j);
+        put_text(j, value ? "true" : "false");
 }
 
 void json_none(struct json_out *j)
 {
-        separate(j);
-        put(j, "null");
+        put_separator(j);
+        put_text(j, "null");
 }
 
 void json_raw(struct json_out *j, const char *json)
 {
-        separate(j);
-        put(j, json);
+        put_separator(j);
+        put_text(j, json);
 }
 
 void json_raw_bytes(struct json_out *j, const char *json, size_t n)
 {
-        separate(j);
+        put_separator(j);
         (void)fwrite_unlocked(json, 1, n, j->to);
 }
 
@@ -211,7 +211,7 @@ void json_quote(FILE *to, const void *bytes, size_t n)
 
 void json_text_bytes(struct json_out *j, const void *bytes, size_t n)
 {
-        separate(j);
+        put_separator(j);
         json_quote(j->to, bytes, n);
 }
 
@@ -228,7 +228,7 @@ void json_base64(struct json_out *j, const void *bytes, size_t n)
         static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
         const uint8_t *p = bytes;
 
-        separate(j);
+        put_separator(j);
         (void)putc_unlocked('"', j->to);
         for (size_t at = 0; at < n; at += 3) {
                 size_t have = n - at < 3 ? n - at : 3;

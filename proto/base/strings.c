@@ -44,7 +44,7 @@ static bool is_text(const char *text, const void *bytes, uint32_t size)
 }
 
 /* The slot of a text, or the free one where it is to go. */
-static struct strings_slot *find(const struct strings *s, const void *bytes, uint32_t size, uint32_t hash)
+static struct strings_slot *find_slot(const struct strings *s, const void *bytes, uint32_t size, uint32_t hash)
 {
         uint32_t at = hash & (s->n_slots - 1);
 
@@ -58,7 +58,7 @@ static struct strings_slot *find(const struct strings *s, const void *bytes, uin
 }
 
 /* Makes room for one more at a load of at most 3/4. */
-static bool grow(struct strings *s)
+static bool grow_slots(struct strings *s)
 {
         if (s->n_used < s->n_slots / 4 * 3)
                 return true;
@@ -136,7 +136,7 @@ static bool is_ascii(const uint8_t *bytes, uint32_t size)
 }
 
 /* A copy of the text: its place; 0 when out of memory. */
-static uint32_t copy(struct strings *s, const void *bytes, uint32_t size)
+static uint32_t copy_bytes(struct strings *s, const void *bytes, uint32_t size)
 {
         struct strings_head head = { .size = size & INT32_MAX, .ascii = is_ascii(bytes, size) };
         uint32_t place = find_room(s, size);
@@ -162,20 +162,21 @@ const char *strings_find(const struct strings *s, const void *bytes, size_t size
         size = text_size(bytes, size);
         if (size >= INT32_MAX - HEAD_BYTES || s->n_slots == 0)
                 return NULL;
-        const struct strings_slot *slot = find(s, bytes, (uint32_t)size, (uint32_t)hash_bytes(bytes, size, s->seed));
+        const struct strings_slot *slot =
+                find_slot(s, bytes, (uint32_t)size, (uint32_t)hash_bytes(bytes, size, s->seed));
         return slot->place ? text_at(s, slot->place) : NULL;
 }
 
 const char *strings_intern(struct strings *s, const void *bytes, size_t size)
 {
         size = text_size(bytes, size);
-        if (size >= INT32_MAX - HEAD_BYTES || !grow(s))
+        if (size >= INT32_MAX - HEAD_BYTES || !grow_slots(s))
                 return NULL;
         uint32_t hash = (uint32_t)hash_bytes(bytes, size, s->seed);
-        struct strings_slot *slot = find(s, bytes, (uint32_t)size, hash);
+        struct strings_slot *slot = find_slot(s, bytes, (uint32_t)size, hash);
         if (slot->place)
                 return text_at(s, slot->place);
-        uint32_t place = copy(s, bytes, (uint32_t)size);
+        uint32_t place = copy_bytes(s, bytes, (uint32_t)size);
         if (!place)
                 return NULL;
         *slot = (struct strings_slot){ .hash = hash, .place = place };

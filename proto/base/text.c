@@ -22,7 +22,7 @@ static int decimals_for(double value)
         return value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
 }
 
-static char *unknown(char *out, size_t size)
+static char *unknown_text(char *out, size_t size)
 {
         (void)snprintf(out, size, "?"); /* a buffer too small for it is the caller's choice */
         return out;
@@ -44,7 +44,7 @@ char *hw_bytes_text(char *out, size_t size, double bytes)
         size_t unit = 0;
 
         if (!isfinite(bytes))
-                return unknown(out, size);
+                return unknown_text(out, size);
         while (unit < 6 && value >= 1023.5) {
                 value /= 1024;
                 unit++;
@@ -79,7 +79,7 @@ char *hw_duration_text(char *out, size_t size, double ns)
         size_t unit = 0;
 
         if (!isfinite(ns))
-                return unknown(out, size);
+                return unknown_text(out, size);
         if (value >= 59.95e9)
                 return long_duration(out, size, sign, value < 1e24 ? value / 1e9 : 1e15);
         if (value < 0.5)
@@ -96,7 +96,7 @@ char *hw_share_text(char *out, size_t size, double fraction)
         double percent = fraction * 100;
 
         if (!isfinite(percent) || fabs(percent) >= 1e9)
-                return unknown(out, size);
+                return unknown_text(out, size);
         if (percent > 0 && percent < 0.05) { /* not "0.0 %": it is there */
                 (void)snprintf(out, size, "<0.1 %%");
                 return out;
@@ -127,14 +127,14 @@ char *hw_time_text(char *out, size_t size, uint64_t wall_ns)
         struct tm tm;
 
         if (!gmtime_r(&seconds, &tm))
-                return unknown(out, size);
+                return unknown_text(out, size);
         (void)snprintf(out, size, "%04d-%02d-%02dT%02d:%02d:%02d.%03uZ", tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday,
                        tm.tm_hour, tm.tm_min, tm.tm_sec, ms);
         return out;
 }
 
 /* How one character (or one bad byte) is written; returns the length, at most 10. */
-static size_t escape(char *out, size_t size, const char *text, size_t length, uint32_t code)
+static size_t escape_code(char *out, size_t size, const char *text, size_t length, uint32_t code)
 {
         int n;
 
@@ -162,7 +162,7 @@ size_t hw_terminal_text(char *out, size_t size, const char *text)
                 const char *from = text + pos;
 
                 if (length == 0 || utf8_is_control(code)) {
-                        need = escape(escaped, sizeof(escaped), text + pos, length, code);
+                        need = escape_code(escaped, sizeof(escaped), text + pos, length, code);
                         from = escaped;
                 }
                 if (need > size - 1 - used)

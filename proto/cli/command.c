@@ -44,7 +44,7 @@ int command_usage_error(const struct command *c, const char *format, ...)
 enum { VERBS_MOST = 32 };
 
 /* "a, b or c": the first `n` of `names`. */
-static void alternatives(char *out, size_t size, const char *const *names, size_t n)
+static void list_alternatives(char *out, size_t size, const char *const *names, size_t n)
 {
         size_t used = 0;
 
@@ -64,7 +64,7 @@ int command_unknown_verb(const struct command *c, const char *given)
 
         for (const struct term *t = c->verbs; t->name && n < VERBS_MOST; t++)
                 names[n++] = t->name;
-        alternatives(all, sizeof(all), names, n);
+        list_alternatives(all, sizeof(all), names, n);
         if (!given || !*given)
                 return command_usage_error(c, "expected a verb: %s", all);
         meant = nearest(given, names, n);

@@ -77,7 +77,7 @@ static bool is_listed(const struct option *o, bool operands)
 }
 
 /* Where the meanings begin: after the longest label that leaves room for them. */
-static size_t fit(size_t column, const char *label)
+static size_t fit_column(size_t column, const char *label)
 {
         size_t wanted = strlen(label) + 4;
 
@@ -90,7 +90,7 @@ static void print_terms(FILE *to, const struct help_section *s)
         size_t column = 0;
 
         for (const struct term *t = s->terms; t->name; t++)
-                column = fit(column, term_label(label, t));
+                column = fit_column(column, term_label(label, t));
         (void)fprintf(to, "\n%s:\n", s->title);
         for (const struct term *t = s->terms; t->name; t++)
                 help_print_term(to, term_label(label, t), column ? column : COLUMN_MAX, t->text);
@@ -106,7 +106,7 @@ static void print_options(FILE *to, const struct command *c)
                 letters = letters || (o->name && o->text && o->letter);
         for (const struct option *o = c->options; o && o->type != OPTION_IS_END; o++)
                 if (o->text)
-                        column = fit(column, option_label(label, o, letters));
+                        column = fit_column(column, option_label(label, o, letters));
         for (int operands = 1; operands >= 0; operands--) {
                 bool any = false;
                 for (const struct option *o = c->options; o && o->type != OPTION_IS_END; o++) {

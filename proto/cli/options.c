@@ -152,7 +152,7 @@ static char *bound_text(char *out, size_t size, const struct option *o, uint64_t
         return out;
 }
 
-static bool seconds(const char *text, uint64_t *ret_ns)
+static bool parse_seconds(const char *text, uint64_t *ret_ns)
 {
         char *end;
         double s = strtod(text, &end);
@@ -165,7 +165,7 @@ static bool seconds(const char *text, uint64_t *ret_ns)
         return true;
 }
 
-static bool number(const char *text, uint64_t *ret)
+static bool parse_number(const char *text, uint64_t *ret)
 {
         char *end;
 
@@ -185,9 +185,9 @@ static int parse_u64(const struct command *c, const struct option *o, void *at, 
         char low[32], high[32];
         uint64_t v = 0;
         bool good = o->type == OPTION_IS_DURATION  ? hw_parse_duration(value, &v)
-                    : o->type == OPTION_IS_SECONDS ? seconds(value, &v)
+                    : o->type == OPTION_IS_SECONDS ? parse_seconds(value, &v)
                     : o->type == OPTION_IS_BYTES   ? hw_parse_bytes(value, &v)
-                                                   : number(value, &v);
+                                                   : parse_number(value, &v);
 
         if (!good)
                 return option_error(c, o, "'%s': expected %s", value, expected[o->type]);

@@ -180,7 +180,7 @@ static bool in_block(const struct hw_eventlog *log, uint64_t offset)
 }
 
 /* Something is wrong, but no byte is skipped for it. */
-static enum step report(struct hw_eventlog *log, uint64_t offset, const char *reason)
+static enum step report_damage(struct hw_eventlog *log, uint64_t offset, const char *reason)
 {
         log->damage = (struct hw_eventlog_damage){ .offset = offset, .reason = reason };
         log->stats.resyncs++;
@@ -216,7 +216,7 @@ static enum step accept_event(struct hw_eventlog *log, const struct frame *f, ui
 static enum step end_step(struct hw_eventlog *log, uint64_t offset)
 {
         if (in_block(log, offset) && log->block.end_offset - offset != 2)
-                return lose(log, offset, "end marker in the middle of a block", false);
+                return lose_bytes(log, offset, "end marker in the middle of a block", false);
         log->cursor.p += 2;
         log->block = (struct block){ .cap = HW_CAP_NONE };
         log->stage = STAGE_END;
@@ -234,10 +234,10 @@ static enum step undeclared_step(struct hw_eventlog *log, uint64_t offset)
                         return STEP_AGAIN;
                 }
         }
-        return lose(log, offset,
-                    be16(log->cursor.p) == 0 && log->kinds[0] ? "zeros where an event should begin"
-                                                              : "event id that the header does not declare",
-                    false);
+        return lose_bytes(log, offset,
+                          be16(log->cursor.p) == 0 && log->kinds[0] ? "zeros where an event should begin"
+                                                                    : "event id that the header does not declare",
+                          false);
 }
 
 /* Opens a block. Its marker's capability is the block's. */
@@ -249,14 +249,14 @@ static enum step marker_step(struct hw_eventlog *log, const struct frame *f, str
         case ANSWER_MORE:
                 return STEP_MORE;
         case ANSWER_NO:
-                return lose(log, f->offset, "block marker with an impossible size, time or capability",
-                            be32(log->cursor.p + f->head) > LIMIT_BLOCK_BYTES);
+                return lose_bytes(log, f->offset, "block marker with an impossible size, time or capability",
+                                  be32(log->cursor.p + f->head) > LIMIT_BLOCK_BYTES);
         case ANSWER_YES:
                 break;
         }
         if (nested) {
                 log->block = (struct block){ .cap = HW_CAP_NONE };
-                return report(log, f->offset, "block ended before its size");
+                return report_damage(log, f->offset, "block ended before its size");
         }
         log->block = block;
         log->has_blocks = true;
@@ -268,7 +268,7 @@ static enum step marker_step(struct hw_eventlog *log, const struct frame *f, str
 }
 
 /* Why the event cannot be where it is, or NULL. */
-static const char *misplaced(const struct hw_eventlog *log, const struct frame *f)
+static const char *find_misplaced(const struct hw_eventlog *log, const struct frame *f)
 {
         if (in_block(log, f->offset))
                 return frame_in_block(&log->block, f)
@@ -315,17 +315,17 @@ static enum step event_step(struct hw_eventlog *log, struct hw_event *ret_event)
                 return marker_step(log, &f, ret_event);
         if (log->has_blocks && !log->adrift && !in_block(log, offset)) {
                 log->adrift = true;
-                return report(log, offset, "event outside blocks: a block's size was wrong");
+                return report_damage(log, offset, "event outside blocks: a block's size was wrong");
         }
-        const char *reason = misplaced(log, &f);
+        const char *reason = find_misplaced(log, &f);
         if (reason)
-                return lose(log, offset, reason, false);
+                return lose_bytes(log, offset, reason, false);
         uint32_t size;
         switch (whole_event(log, &f, &size)) {
         case ANSWER_MORE:
                 return STEP_MORE;
         case ANSWER_NO:
-                return lose(log, offset, "no event begins where a long payload ends", false);
+                return lose_bytes(log, offset, "no event begins where a long payload ends", false);
         case ANSWER_YES:
                 break;
         }
@@ -460,7 +460,7 @@ bool hw_eventlog_finish(struct hw_eventlog *log, uint64_t *ret_left)
         uint64_t left = bytes_left(v);
         *ret_left = left;
         if (ended && left > 0 && !header_is_expected(log)) {
-                (void)lose(log, cursor_offset(v), after_end, false);
+                (void)lose_bytes(log, cursor_offset(v), after_end, false);
                 left = bytes_left(v);
         }
         if (log->stage == STAGE_LOST)

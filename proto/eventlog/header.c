@@ -36,7 +36,7 @@ static void forget_events(struct hw_eventlog *log)
         log->floor_ns = UINT64_MAX;
 }
 
-static void enter(struct hw_eventlog *log, enum header_item item)
+static void enter_item(struct hw_eventlog *log, enum header_item item)
 {
         log->header_offset = cursor_offset(&log->cursor);
         log->stage = STAGE_HEADER;
@@ -56,13 +56,13 @@ void events_begin(struct hw_eventlog *log)
 void header_begin(struct hw_eventlog *log)
 {
         header_forget(log);
-        enter(log, ITEM_TYPES_BEGIN);
+        enter_item(log, ITEM_TYPES_BEGIN);
         log->cursor.p += 4;
 }
 
 void header_resume(struct hw_eventlog *log)
 {
-        enter(log, ITEM_TYPE);
+        enter_item(log, ITEM_TYPE);
 }
 
 /* ---------------------------------------------------- what is not an eventlog */
@@ -70,7 +70,7 @@ void header_resume(struct hw_eventlog *log)
 static const char no_header[] = "not an eventlog: it does not begin with hdrb";
 
 /* Names what `p` (SNIFF_BYTES) is the start of, if not of an eventlog. */
-static const char *sniff(const uint8_t *p)
+static const char *sniff_format(const uint8_t *p)
 {
         static const struct {
                 const char *start;
@@ -121,12 +121,12 @@ enum step header_expect(struct hw_eventlog *log)
         if (!cursor_need(v, SNIFF_BYTES))
                 return STEP_MORE;
         if (log->stage == STAGE_START) {
-                const char *what = sniff(v->p);
+                const char *what = sniff_format(v->p);
                 if (what == no_header && log->may_join && join_begin(log))
                         return STEP_AGAIN;
-                return lose(log, cursor_offset(v), what, false);
+                return lose_bytes(log, cursor_offset(v), what, false);
         }
-        return lose(log, cursor_offset(v), after_end, false);
+        return lose_bytes(log, cursor_offset(v), after_end, false);
 }
 
 bool header_is_expected(const struct hw_eventlog *log)
@@ -138,10 +138,10 @@ bool header_is_expected(const struct hw_eventlog *log)
 
 /* ------------------------------------------------------------ event types */
 
-static enum step refuse(struct hw_eventlog *log, const char *reason, bool limit)
+static enum step refuse_header(struct hw_eventlog *log, const char *reason, bool limit)
 {
         header_forget(log);
-        return lose(log, log->header_offset, reason, limit);
+        return lose_bytes(log, log->header_offset, reason, limit);
 }
 
 /* The word for one declared type. */
@@ -178,7 +178,7 @@ static uint16_t quick_of(uint32_t kind)
         return (uint16_t)(kind & KIND_VARIABLE ? QUICK_VARIABLE | size : EVENT_HEAD_BYTES + size);
 }
 
-static void declare(struct hw_eventlog *log, uint16_t id, uint32_t kind)
+static void declare_event(struct hw_eventlog *log, uint16_t id, uint32_t kind)
 {
         log->kinds[id] = kind;
         if (id < HW_QUICK_IDS)
@@ -209,14 +209,14 @@ static enum step read_type(struct hw_eventlog *log, const uint8_t *p)
         uint16_t id = be16(p), size = be16(p + 2);
         uint32_t text = be32(p + 4);
         if (newline_damage(p))
-                return refuse(log, "text-mode damage: newlines were translated as this log was written", false);
+                return refuse_header(log, "text-mode damage: newlines were translated as this log was written", false);
         if (text > LIMIT_HEADER_TEXT_BYTES)
-                return refuse(log, "header: description of an event type is too long", true);
+                return refuse_header(log, "header: description of an event type is too long", true);
         const char *lie = known_liar(id, size);
         if (lie)
-                return refuse(log, lie, false);
+                return refuse_header(log, lie, false);
         if (log->n_types++ == LIMIT_HEADER_TYPES)
-                return refuse(log, "header: more event types than ids exist", true);
+                return refuse_header(log, "header: more event types than ids exist", true);
         log->type_id = id;
         log->type_size = size;
         log->skip = text;
@@ -226,7 +226,7 @@ static enum step read_type(struct hw_eventlog *log, const uint8_t *p)
 
 void header_declare(struct hw_eventlog *log, uint16_t id, uint16_t size)
 {
-        declare(log, id, kind_of(id, size));
+        declare_event(log, id, kind_of(id, size));
         if (id > log->max_id)
                 log->max_id = id;
 }
@@ -245,7 +245,7 @@ static enum step skip_text(struct hw_eventlog *log)
                 const uint8_t *nul = log->item == ITEM_TYPE_DESCRIPTION ? memchr(v->p, 0, step) : NULL;
                 if (nul) {
                         v->p = nul;
-                        return refuse(log, "header: description of an event type has a wrong length", false);
+                        return refuse_header(log, "header: description of an event type has a wrong length", false);
                 }
                 v->p += step;
                 log->skip -= step;
@@ -258,7 +258,7 @@ static enum step skip_text(struct hw_eventlog *log)
 static enum step expect_marker(struct hw_eventlog *log, uint32_t found, uint32_t wanted, enum header_item next)
 {
         if (found != wanted)
-                return refuse(log, "header: a marker is missing (hetb, ete, hdre or datb)", false);
+                return refuse_header(log, "header: a marker is missing (hetb, ete, hdre or datb)", false);
         log->item = next;
         return STEP_AGAIN;
 }
@@ -270,23 +270,23 @@ static enum step begin_types(struct hw_eventlog *log, uint32_t found)
         else if (found == TYPES_END)
                 log->item = ITEM_HEADER_END;
         else
-                return refuse(log, "header: neither an event type nor the end of all types", false);
+                return refuse_header(log, "header: neither an event type nor the end of all types", false);
         return STEP_AGAIN;
 }
 
-static enum step extension(struct hw_eventlog *log, uint32_t size)
+static enum step skip_extension(struct hw_eventlog *log, uint32_t size)
 {
         if (size > LIMIT_HEADER_TEXT_BYTES)
-                return refuse(log, "header: extension of an event type is too long", true);
+                return refuse_header(log, "header: extension of an event type is too long", true);
         log->skip = size;
         log->item = ITEM_TYPE_EXTENSION;
         return STEP_AGAIN;
 }
 
-static enum step complete(struct hw_eventlog *log, uint32_t found)
+static enum step complete_header(struct hw_eventlog *log, uint32_t found)
 {
         if (found != DATA_BEGIN)
-                return refuse(log, "header: a marker is missing (hetb, ete, hdre or datb)", false);
+                return refuse_header(log, "header: a marker is missing (hetb, ete, hdre or datb)", false);
         events_begin(log);
         return STEP_RUN;
 }
@@ -309,7 +309,7 @@ enum step header_step(struct hw_eventlog *log)
         case ITEM_TYPE_FIXED:
                 return read_type(log, p);
         case ITEM_TYPE_EXTENSION_SIZE:
-                return extension(log, be32(p));
+                return skip_extension(log, be32(p));
         case ITEM_TYPE_END:
                 header_declare(log, log->type_id, log->type_size);
                 return expect_marker(log, be32(p), TYPE_END, ITEM_TYPE);
@@ -320,5 +320,5 @@ enum step header_step(struct hw_eventlog *log)
         case ITEM_TYPE_EXTENSION:
                 break;
         }
-        return complete(log, be32(p));
+        return complete_header(log, be32(p));
 }

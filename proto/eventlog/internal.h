@@ -193,7 +193,7 @@ enum answer settle_size(struct hw_eventlog *log, const struct frame *frame,
 enum answer header_found(struct hw_eventlog *log); /* a whole new header begins at `p` */
 bool frame_near(const struct hw_eventlog *log, const struct frame *frame);
 enum answer next_fits(struct hw_eventlog *log, size_t at, const struct block *block);
-enum step lose(struct hw_eventlog *log, uint64_t offset, const char *reason, bool limit);
+enum step lose_bytes(struct hw_eventlog *log, uint64_t offset, const char *reason, bool limit);
 enum step lost_step(struct hw_eventlog *log);
 void lost_finish(struct hw_eventlog *log, uint64_t left); /* the stream ends `left` bytes after `p` */
 

@@ -66,8 +66,8 @@ static void declare_known(struct hw_eventlog *log)
 }
 
 /* The payload's size of the unsettled event `at` bytes from here, in `block`: the whole one, else the least one. */
-static enum answer sized(struct hw_eventlog *log, size_t at, const struct frame *f, const struct block *block,
-                         uint32_t *ret_size)
+static enum answer find_size(struct hw_eventlog *log, size_t at, const struct frame *f, const struct block *block,
+                             uint32_t *ret_size)
 {
         const uint32_t sizes[] = { known_size(f->id), f->size };
 
@@ -86,7 +86,7 @@ static enum answer sized(struct hw_eventlog *log, size_t at, const struct frame 
 
 enum answer settle_size(struct hw_eventlog *log, const struct frame *f, uint32_t *ret_size)
 {
-        enum answer fits = sized(log, 0, f, &log->block, ret_size);
+        enum answer fits = find_size(log, 0, f, &log->block, ret_size);
 
         if (fits == ANSWER_YES)
                 header_declare(log, f->id, (uint16_t)*ret_size);
@@ -124,7 +124,7 @@ static enum answer add_event(struct hw_eventlog *log, const struct frame *f)
                 fits = next_fits(log, at + f->head + size - 1, block);
                 size -= fits == ANSWER_YES;
         } else if (f->kind & KIND_UNSETTLED) {
-                fits = sized(log, at, f, block, &size);
+                fits = find_size(log, at, f, block, &size);
                 if (fits == ANSWER_NO)
                         return fits;
         }
@@ -136,7 +136,7 @@ static enum answer add_event(struct hw_eventlog *log, const struct frame *f)
 }
 
 /* Follows one more event or block. NO: the first marker was none. */
-static enum answer follow(struct hw_eventlog *log)
+static enum answer follow_stream(struct hw_eventlog *log)
 {
         const bool inside = cursor_offset(&log->cursor) + log->join.at < log->join.newest.end_offset;
         struct frame f;
@@ -180,7 +180,7 @@ static enum answer block_found(struct hw_eventlog *log)
                         return ANSWER_NO;
                 if (some && at_end(log) == ANSWER_YES)
                         return ANSWER_YES;
-                enum answer fits = follow(log);
+                enum answer fits = follow_stream(log);
                 if (fits == ANSWER_MORE && log->input_ended)
                         return some && blocks > 1 ? ANSWER_YES : ANSWER_NO;
                 if (fits != ANSWER_YES)
@@ -212,7 +212,7 @@ bool join_begin(struct hw_eventlog *log)
 }
 
 /* Counts bytes as passed, or as lost once it is reported that there may be no run. */
-static void account(struct hw_eventlog *log, uint64_t until)
+static void account_bytes(struct hw_eventlog *log, uint64_t until)
 {
         if (log->lost_reported)
                 log->stats.lost_bytes += until - log->lost_mark;
@@ -232,7 +232,7 @@ static enum step report_doubt(struct hw_eventlog *log)
         return STEP_BAD;
 }
 
-static enum step join(struct hw_eventlog *log)
+static enum step join_stream(struct hw_eventlog *log)
 {
         cursor_narrow(&log->cursor);
         events_begin(log);
@@ -245,7 +245,7 @@ enum step join_step(struct hw_eventlog *log)
         struct cursor *v = &log->cursor;
 
         for (;;) {
-                account(log, cursor_offset(v));
+                account_bytes(log, cursor_offset(v));
                 if (!log->lost_reported && log->damage.lost_bytes >= JOIN_DOUBT_BYTES)
                         return report_doubt(log);
                 if (!cursor_need(v, 2))
@@ -258,7 +258,7 @@ enum step join_step(struct hw_eventlog *log)
                 }
                 const enum answer block = be16(v->p) == HW_BLOCK_MARKER ? block_found(log) : ANSWER_NO;
                 if (block == ANSWER_YES)
-                        return join(log);
+                        return join_stream(log);
                 if (block == ANSWER_MORE || (header == ANSWER_MORE && !log->input_ended))
                         return STEP_MORE;
                 forget_evidence(log);
@@ -268,7 +268,7 @@ enum step join_step(struct hw_eventlog *log)
 
 void join_finish(struct hw_eventlog *log, uint64_t left)
 {
-        account(log, cursor_offset(&log->cursor) + left);
+        account_bytes(log, cursor_offset(&log->cursor) + left);
         if (!log->lost_reported)
                 (void)report_doubt(log);
 }

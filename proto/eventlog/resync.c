@@ -187,7 +187,7 @@ static void skip_zeros(struct cursor *v)
 }
 
 /* Counts the bytes skipped since the last call as lost. */
-static void account(struct hw_eventlog *log, uint64_t until)
+static void account_bytes(struct hw_eventlog *log, uint64_t until)
 {
         if (until > log->lost_mark) {
                 log->stats.lost_bytes += until - log->lost_mark;
@@ -196,7 +196,7 @@ static void account(struct hw_eventlog *log, uint64_t until)
         log->damage.lost_bytes = until - log->damage.offset;
 }
 
-enum step lose(struct hw_eventlog *log, uint64_t offset, const char *reason, bool limit)
+enum step lose_bytes(struct hw_eventlog *log, uint64_t offset, const char *reason, bool limit)
 {
         log->damage = (struct hw_eventlog_damage){ .offset = offset, .reason = reason };
         log->lost_mark = offset;
@@ -208,14 +208,14 @@ enum step lose(struct hw_eventlog *log, uint64_t offset, const char *reason, boo
                 log->cursor.p++;
         if (!log->lost_reported)
                 return STEP_AGAIN;
-        account(log, cursor_offset(&log->cursor));
+        account_bytes(log, cursor_offset(&log->cursor));
         return limit ? STEP_LIMIT : STEP_BAD;
 }
 
 /* The damage is over: `begin` handles the header that was found; NULL: it was an event. */
-static enum step found(struct hw_eventlog *log, void (*begin)(struct hw_eventlog *log))
+static enum step resume_at(struct hw_eventlog *log, void (*begin)(struct hw_eventlog *log))
 {
-        account(log, cursor_offset(&log->cursor));
+        account_bytes(log, cursor_offset(&log->cursor));
         log->stage = STAGE_EVENTS;
         if (begin)
                 begin(log);
@@ -238,10 +238,10 @@ enum step lost_step(struct hw_eventlog *log)
                         break;
                 enum answer header = header_found(log);
                 if (header == ANSWER_YES)
-                        return found(log, header_begin);
+                        return resume_at(log, header_begin);
                 enum answer end = header_end_found(log);
                 if (end == ANSWER_YES)
-                        return found(log, header_resume);
+                        return resume_at(log, header_resume);
                 enum answer event = log->has_table ? event_found(log) : ANSWER_NO;
                 if (log->input_ended) { /* what needs more bytes is not here */
                         header = header == ANSWER_MORE ? ANSWER_NO : header;
@@ -249,16 +249,16 @@ enum step lost_step(struct hw_eventlog *log)
                         event = event == ANSWER_MORE ? ANSWER_NO : event;
                 }
                 if (event == ANSWER_YES && header == ANSWER_NO && end == ANSWER_NO)
-                        return found(log, NULL);
+                        return resume_at(log, NULL);
                 if (header == ANSWER_MORE || end == ANSWER_MORE || event == ANSWER_MORE)
                         break;
                 v->p++;
         }
-        account(log, cursor_offset(v));
+        account_bytes(log, cursor_offset(v));
         return STEP_MORE;
 }
 
 void lost_finish(struct hw_eventlog *log, uint64_t left)
 {
-        account(log, cursor_offset(&log->cursor) + left);
+        account_bytes(log, cursor_offset(&log->cursor) + left);
 }

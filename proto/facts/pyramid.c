@@ -77,20 +77,20 @@ static void *plain_at(const struct pyramid_shape *shape, const struct pyramid_ri
         return r->cells + interval % r->capacity * shape->cell.size;
 }
 
-static uint16_t *place(const struct pyramid_ring *r, uint64_t interval)
+static uint16_t *place_of(const struct pyramid_ring *r, uint64_t interval)
 {
         return &r->places[interval % r->capacity];
 }
 
 /* The cell of an interval in use, maybe in `room`; NULL: it has none. */
-static const void *slot(const struct pyramid_shape *shape, const struct pyramid_ring *r, unsigned level,
-                        uint64_t interval, void *room)
+static const void *slot_of(const struct pyramid_shape *shape, const struct pyramid_ring *r, unsigned level,
+                           uint64_t interval, void *room)
 {
         uint64_t width_ns = shape->levels[level].width_ns;
 
         if (!pyramid_packs(shape))
                 return plain_at(shape, r, interval);
-        uint16_t at = *place(r, interval);
+        uint16_t at = *place_of(r, interval);
         if (!at || at == PYRAMID_OPEN)
                 return at ? r->open : NULL;
         shape->packing.unpack(room, packed_at(shape, r, at & 1, at / 2), at & 1, interval * width_ns, width_ns);
@@ -98,13 +98,13 @@ static const void *slot(const struct pyramid_shape *shape, const struct pyramid_
 }
 
 /* Empties an interval. */
-static void drop(const struct pyramid_shape *shape, struct pyramid_ring *r, uint64_t interval)
+static void drop_interval(const struct pyramid_shape *shape, struct pyramid_ring *r, uint64_t interval)
 {
         if (!pyramid_packs(shape)) {
                 shape->cell.reset(plain_at(shape, r, interval));
                 return;
         }
-        uint16_t *at = place(r, interval);
+        uint16_t *at = place_of(r, interval);
         if (*at && *at != PYRAMID_OPEN)
                 free_cell(shape, r, *at);
         *at = 0;
@@ -114,14 +114,14 @@ static void drop(const struct pyramid_shape *shape, struct pyramid_ring *r, uint
 static void drop_from(const struct pyramid_shape *shape, struct pyramid_ring *r, uint64_t interval)
 {
         for (; r->in_use && interval - r->first <= r->last - r->first; interval++)
-                drop(shape, r, interval);
+                drop_interval(shape, r, interval);
 }
 
 /* Forgets the intervals before this one. */
 static void forget_before(const struct pyramid_shape *shape, struct pyramid_ring *r, uint64_t interval)
 {
         while (r->first < interval)
-                drop(shape, r, r->first++);
+                drop_interval(shape, r, r->first++);
         r->complete = r->complete > interval ? r->complete : interval;
 }
 
@@ -155,15 +155,15 @@ void pyramid_clear(const struct pyramid_shape *shape, struct pyramid *p)
 /* ------------------------------------------------------------------ growth */
 
 /* Moves places or cells to where they are in a ring of more intervals, empty ones too: they may own memory. */
-static void move(const struct pyramid_ring *r, unsigned char *to, const unsigned char *from, uint32_t capacity,
-                 size_t size)
+static void move_intervals(const struct pyramid_ring *r, unsigned char *to, const unsigned char *from,
+                           uint32_t capacity, size_t size)
 {
         for (uint64_t i = r->first; i - r->first < r->capacity; i++)
                 memcpy(to + i % capacity * size, from + i % r->capacity * size, size);
 }
 
 /* Grows to `capacity` intervals. When out of memory, nothing happens. */
-static void resize(const struct pyramid_shape *shape, struct pyramid *p, unsigned level, uint32_t capacity)
+static void resize_level(const struct pyramid_shape *shape, struct pyramid *p, unsigned level, uint32_t capacity)
 {
         struct pyramid_ring *r = &p->levels[level];
         size_t size = pyramid_ring_bytes(shape, 1);
@@ -171,7 +171,7 @@ static void resize(const struct pyramid_shape *shape, struct pyramid *p, unsigne
 
         if (!grown)
                 return;
-        move(r, grown, r->cells, capacity, size);
+        move_intervals(r, grown, r->cells, capacity, size);
         free(r->cells);
         p->held_bytes += (capacity - r->capacity) * size;
         r->cells = grown;
@@ -199,7 +199,7 @@ static void make_room(const struct pyramid_shape *shape, struct pyramid *p, unsi
 
         if (!r->capacity) {
                 if (open_room(shape, p, r))
-                        resize(shape, p, level, shape->levels[level].first);
+                        resize_level(shape, p, level, shape->levels[level].first);
                 return;
         }
         if (!r->in_use || r->capacity >= most)
@@ -210,12 +210,12 @@ static void make_room(const struct pyramid_shape *shape, struct pyramid *p, unsi
                 return;
         if (capacity <= high - low)
                 capacity = high - low + 1;
-        resize(shape, p, level, (uint32_t)(capacity < most ? capacity : most));
+        resize_level(shape, p, level, (uint32_t)(capacity < most ? capacity : most));
 }
 
 /* ----------------------------------------------------------------- samples */
 
-static void advance(const struct pyramid_shape *shape, struct pyramid_ring *r, uint64_t interval)
+static void advance_ring(const struct pyramid_shape *shape, struct pyramid_ring *r, uint64_t interval)
 {
         uint64_t oldest = interval < r->capacity ? 0 : interval - r->capacity + 1;
 
@@ -247,7 +247,7 @@ static void close_cell(const struct pyramid_shape *shape, struct pyramid *p, str
                 memcpy(packed_at(shape, r, small, number), packed, shape->packing.sizes[small]);
         else
                 r->complete = interval + 1;
-        *place(r, interval) = (uint16_t)(number ? 2 * number + small : 0);
+        *place_of(r, interval) = (uint16_t)(number ? 2 * number + small : 0);
 }
 
 /* Makes the cell of an interval the open one. */
@@ -257,10 +257,10 @@ static void open_cell(const struct pyramid_shape *shape, struct pyramid_ring *r,
                 r->open = plain_at(shape, r, interval);
                 return;
         }
-        if (!slot(shape, r, level, interval, r->open))
+        if (!slot_of(shape, r, level, interval, r->open))
                 memset(r->open, 0, shape->cell.size);
-        drop(shape, r, interval);
-        *place(r, interval) = PYRAMID_OPEN;
+        drop_interval(shape, r, interval);
+        *place_of(r, interval) = PYRAMID_OPEN;
 }
 
 void *pyramid_reach(const struct pyramid_shape *shape, struct pyramid *p, unsigned level, uint64_t time_ns)
@@ -277,7 +277,7 @@ void *pyramid_reach(const struct pyramid_shape *shape, struct pyramid *p, unsign
         if (!r->in_use)
                 r->first = r->last = interval;
         else if (interval > r->last)
-                advance(shape, r, interval);
+                advance_ring(shape, r, interval);
         if (r->first > interval)
                 r->first = interval;
         open_cell(shape, r, level, interval);
@@ -295,7 +295,7 @@ const void *pyramid_at(const struct pyramid_shape *shape, const struct pyramid *
 
         if (!r->in_use || interval < r->first || interval > r->last)
                 return NULL;
-        const void *found = slot(shape, r, level, interval, room);
+        const void *found = slot_of(shape, r, level, interval, room);
         return found && !shape->cell.is_empty(found) ? found : NULL;
 }
 
@@ -329,7 +329,7 @@ static void add_up(const struct pyramid_shape *shape, const struct pyramid *p, u
         if (!pyramid_clip(p, level, &from, &end))
                 return;
         for (uint64_t i = from; i < end; i++) {
-                const void *found = slot(shape, &p->levels[level], level, i, room);
+                const void *found = slot_of(shape, &p->levels[level], level, i, room);
                 if (found)
                         shape->cell.merge(to, found);
         }

@@ -64,7 +64,7 @@ void clone_done(struct clone *c)
 /* ------------------------------------------------------------------ targets */
 
 /* Where `name` is or belongs. */
-static size_t position(const struct clone *c, const char *name, bool *ret_found)
+static size_t find_position(const struct clone *c, const char *name, bool *ret_found)
 {
         size_t low = 0, high = c->n_targets;
 
@@ -85,15 +85,15 @@ static size_t position(const struct clone *c, const char *name, bool *ret_found)
         return low;
 }
 
-static struct clone_target *find(struct clone *c, const char *name)
+static struct clone_target *find_target(struct clone *c, const char *name)
 {
         bool found;
-        size_t at = position(c, name, &found);
+        size_t at = find_position(c, name, &found);
 
         return found ? &c->targets[at] : NULL;
 }
 
-static bool grow(struct clone *c)
+static bool grow_targets(struct clone *c)
 {
         return c->n_targets < MAX_TARGETS && ARRAY_RESERVE(c->targets, c->max_targets, c->n_targets + 1);
 }
@@ -102,11 +102,11 @@ static bool grow(struct clone *c)
 static struct clone_target *find_or_add(struct clone *c, const char *name)
 {
         bool found;
-        size_t at = position(c, name, &found), n = strlen(name);
+        size_t at = find_position(c, name, &found), n = strlen(name);
 
         if (found)
                 return &c->targets[at];
-        if (n > LIMIT_TARGET_NAME_BYTES || !grow(c))
+        if (n > LIMIT_TARGET_NAME_BYTES || !grow_targets(c))
                 return NULL;
         struct clone_target *t = &c->targets[at];
         memmove(t + 1, t, (c->n_targets - at) * sizeof(*t));
@@ -116,7 +116,7 @@ static struct clone_target *find_or_add(struct clone *c, const char *name)
         return t;
 }
 
-static void forget(struct clone *c, struct clone_target *t)
+static void forget_target(struct clone *c, struct clone_target *t)
 {
         size_t after = c->n_targets - (size_t)(t - c->targets) - 1;
 
@@ -127,7 +127,7 @@ static void forget(struct clone *c, struct clone_target *t)
 /* ---------------------------------------------------------- gaps and resync */
 
 /* The topic's messages up to `sequence` were missed. */
-static void missed(struct clone *c, struct clone_target *t, Hw__Kind kind, uint64_t sequence)
+static void note_missed(struct clone *c, struct clone_target *t, Hw__Kind kind, uint64_t sequence)
 {
         c->stats->gaps++;
         c->stats->lost += sequence - t->newest[kind];
@@ -148,7 +148,7 @@ static void check_heads(struct clone *c, struct clone_target *t, const Hw__Targe
 
                 if (is_followed(c, head->kind) && head->kind != HW__KIND__KIND_TARGET &&
                     head->sequence > t->newest[head->kind])
-                        missed(c, t, head->kind, head->sequence);
+                        note_missed(c, t, head->kind, head->sequence);
         }
 }
 
@@ -165,13 +165,13 @@ static void cover_heads(struct clone_target *t, const Hw__Target *state)
 
 /* ------------------------------------------------------------------- events */
 
-static int deliver(struct clone *c, Hw__Update *update, size_t bytes)
+static int deliver_update(struct clone *c, Hw__Update *update, size_t bytes)
 {
         c->stats->updates++;
         return queue_push(&c->out, HW_SUBSCRIBER_UPDATE, update, bytes);
 }
 
-static int emit(struct clone *c, enum hw_subscriber_event event)
+static int emit_event(struct clone *c, enum hw_subscriber_event event)
 {
         return queue_push(&c->out, event, NULL, 0);
 }
@@ -193,7 +193,7 @@ static int deliver_removal(struct clone *c, const struct clone_target *t)
         u->epoch = c->epoch;
         u->body_case = HW__UPDATE__BODY_TARGET_STATE;
         u->target_state = state;
-        return deliver(c, u, 0);
+        return deliver_update(c, u, 0);
 }
 
 static bool is_named(const Hw__DaemonState *daemon, const char *name)
@@ -218,7 +218,7 @@ static int check_removed(struct clone *c, const Hw__DaemonState *daemon)
                 int r = deliver_removal(c, t);
                 if (r < 0)
                         return r;
-                forget(c, t);
+                forget_target(c, t);
         }
         return 0;
 }
@@ -241,7 +241,7 @@ static int begin_epoch(struct clone *c, uint64_t epoch, bool by_reply, uint64_t 
         c->timeout_ns = SNAPSHOT_TIMEOUT_NS;
         if (!goes_on)
                 c->active = c->asked_all = false;
-        return emit(c, HW_SUBSCRIBER_RESET);
+        return emit_event(c, HW_SUBSCRIBER_RESET);
 }
 
 /* Records a sign of life. Returns 1 when it is of the current epoch, 0 when it is to be ignored, or -ENOMEM. */
@@ -258,14 +258,14 @@ static int note_alive(struct clone *c, bool has_epoch, uint64_t epoch, bool by_r
                 r = begin_epoch(c, epoch, by_reply, now_ns);
                 return r < 0 ? r : 1;
         }
-        r = was_stale && c->known ? emit(c, HW_SUBSCRIBER_ALIVE) : 0;
+        r = was_stale && c->known ? emit_event(c, HW_SUBSCRIBER_ALIVE) : 0;
         return r < 0 ? r : 1;
 }
 
 /* ------------------------------------------------------------- live updates */
 
 /* The daemon has added the target again: its topics count from 1 again. */
-static void restart(struct clone_target *t)
+static void restart_target(struct clone_target *t)
 {
         memset(t->newest, 0, sizeof(t->newest));
         memset(t->live, 0, sizeof(t->live));
@@ -284,17 +284,17 @@ static int accept_live(struct clone *c, Hw__Update *u, size_t bytes)
                 return 0;
         }
         if (t->live[kind] && u->sequence <= t->live[kind])
-                restart(t);
+                restart_target(t);
         t->live[kind] = u->sequence;
         if (u->sequence <= t->newest[kind]) { /* the snapshot included it */
                 hw_update_unref(u);
                 return 0;
         }
         if (u->sequence - 1 > t->newest[kind])
-                missed(c, t, kind, u->sequence - 1);
+                note_missed(c, t, kind, u->sequence - 1);
         t->newest[kind] = u->sequence;
         if (kind == HW__KIND__KIND_TARGET && u->target_state->state == HW__TARGET__STATE__STATE_REMOVED)
-                forget(c, t);
+                forget_target(c, t);
         else if (kind == HW__KIND__KIND_TARGET)
                 check_heads(c, t, u->target_state);
         else if (kind == HW__KIND__KIND_DAEMON && !c->active)
@@ -303,7 +303,7 @@ static int accept_live(struct clone *c, Hw__Update *u, size_t bytes)
                 hw_update_unref(u);
                 return r;
         }
-        return deliver(c, u, bytes);
+        return deliver_update(c, u, bytes);
 }
 
 /* Whether a snapshot under way (or due) covers this target, so that its updates must wait. */
@@ -311,11 +311,11 @@ static bool must_wait(struct clone *c, const char *target)
 {
         if (c->want_all)
                 return true;
-        const struct clone_target *t = c->active ? find(c, target) : NULL;
+        const struct clone_target *t = c->active ? find_target(c, target) : NULL;
         return t && t->asked;
 }
 
-static int hold(struct clone *c, Hw__Update *u, size_t bytes)
+static int hold_update(struct clone *c, Hw__Update *u, size_t bytes)
 {
         if (c->held.count >= LIMIT_HELD_MESSAGES || c->held.bytes >= LIMIT_HELD_BYTES)
                 queue_clear(&c->held); /* found as gaps when the next ones are replayed */
@@ -331,13 +331,13 @@ int clone_live(struct clone *c, Hw__Update *u, size_t bytes, uint64_t now_ns)
                 return r < 0 ? r : 0;
         }
         if (must_wait(c, u->target ? u->target : ""))
-                return hold(c, u, bytes);
+                return hold_update(c, u, bytes);
         return accept_live(c, u, bytes);
 }
 
 /* ---------------------------------------------------------------- snapshots */
 
-static int replay(struct clone *c)
+static int replay_held(struct clone *c)
 {
         struct queue held = c->held;
         struct queue_item *item;
@@ -369,11 +369,11 @@ static int accept_snapshot(struct clone *c, Hw__Reply *reply)
                 cover_heads(t, u->target_state);
         reply->update = NULL; /* moved out of the reply */
         reply->what_case = HW__REPLY__WHAT__NOT_SET;
-        return deliver(c, u, 0);
+        return deliver_update(c, u, 0);
 }
 
 /* The snapshot under way is over. `complete`: what it covered no longer has a gap. */
-static int finish(struct clone *c, bool complete)
+static int finish_snapshot(struct clone *c, bool complete)
 {
         for (size_t i = 0; i < c->n_targets; i++) {
                 struct clone_target *t = &c->targets[i];
@@ -387,15 +387,15 @@ static int finish(struct clone *c, bool complete)
                 c->want_all = false;
         bool ready = c->asked_all && complete;
         c->asked_all = false;
-        int r = ready ? emit(c, HW_SUBSCRIBER_READY) : 0;
-        return r < 0 || c->want_all ? r : replay(c);
+        int r = ready ? emit_event(c, HW_SUBSCRIBER_READY) : 0;
+        return r < 0 || c->want_all ? r : replay_held(c);
 }
 
 /* An error reply. For everything, or by the rate limit: try again later; for some targets: they do not exist. */
-static int refused(struct clone *c, const Hw__Reply *reply, uint64_t now_ns)
+static int handle_refused(struct clone *c, const Hw__Reply *reply, uint64_t now_ns)
 {
         c->all_at_ns = now_ns + REFUSED_NS;
-        return finish(c, !c->asked_all && reply->what_case != HW__REPLY__WHAT_RETRY_AFTER_NS);
+        return finish_snapshot(c, !c->asked_all && reply->what_case != HW__REPLY__WHAT_RETRY_AFTER_NS);
 }
 
 int clone_reply(struct clone *c, Hw__Reply *reply, uint64_t now_ns)
@@ -415,13 +415,13 @@ int clone_reply(struct clone *c, Hw__Reply *reply, uint64_t now_ns)
                 return r < 0 ? r : 0;
         c->progress_ns = now_ns;
         if (reply->error)
-                return refused(c, reply, now_ns);
+                return handle_refused(c, reply, now_ns);
         if (is_update)
                 return accept_snapshot(c, reply);
         if (!is_end)
                 return 0;
         c->timeout_ns = SNAPSHOT_TIMEOUT_NS;
-        return finish(c, true);
+        return finish_snapshot(c, true);
 }
 
 /* --------------------------------------------------------------------- time */
@@ -432,12 +432,12 @@ int clone_tick(struct clone *c, uint64_t now_ns)
 
         if (!c->stale && now_ns >= c->heard_ns + STALE_NS) {
                 c->stale = true;
-                r = emit(c, HW_SUBSCRIBER_STALE);
+                r = emit_event(c, HW_SUBSCRIBER_STALE);
         }
         if (r == 0 && c->active && now_ns >= c->progress_ns + c->timeout_ns) {
                 if (c->timeout_ns < SNAPSHOT_TIMEOUT_MAX_NS)
                         c->timeout_ns *= 2;
-                r = finish(c, false);
+                r = finish_snapshot(c, false);
         }
         return r;
 }
@@ -478,7 +478,7 @@ bool clone_want(struct clone *c, uint64_t now_ns, char **names, size_t *ret_n)
 }
 
 /* The backoff before the next resync: longer when this one comes soon after the last. */
-static void schedule(struct clone_target *t, uint64_t now_ns)
+static void schedule_retry(struct clone_target *t, uint64_t now_ns)
 {
         if (t->resynced_ns == 0 || now_ns - t->resynced_ns > RESYNC_CALM_NS)
                 t->backoff_ns = RESYNC_BACKOFF_NS;
@@ -497,7 +497,7 @@ void clone_request_sent(struct clone *c, uint64_t id, uint64_t now_ns)
         c->progress_ns = now_ns;
         for (size_t i = 0; !c->asked_all && i < c->n_targets; i++)
                 if (c->targets[i].asked)
-                        schedule(&c->targets[i], now_ns);
+                        schedule_retry(&c->targets[i], now_ns);
 }
 
 void clone_request_failed(struct clone *c, uint64_t now_ns)

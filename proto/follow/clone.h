@@ -9,8 +9,31 @@
 #ifndef HW_PROTO_FOLLOW_CLONE_H
 #define HW_PROTO_FOLLOW_CLONE_H
 
+#include "heapwatch/subscriber.h"
 #include "proto/wire/limits.h"
-#include "proto/follow/queue.h"
+
+/* Updates in order, each owned by the queue that holds it; also the events a subscriber delivers. */
+
+struct queue_item {
+        struct queue_item *next;
+        enum hw_subscriber_event event;
+        Hw__Update *update; /* NULL for events without one */
+        size_t bytes;       /* of the message as it was sent */
+};
+
+struct queue {
+        struct queue_item *first, **last; /* `last` is NULL when empty */
+        size_t count, bytes;
+};
+
+/* Appends; takes `update` in any case. Returns 0 or -ENOMEM. */
+int queue_push(struct queue *q, enum hw_subscriber_event event, Hw__Update *update, size_t bytes);
+
+/* Removes the first, for queue_item_free; NULL when empty. */
+struct queue_item *queue_pop(struct queue *q);
+
+void queue_item_free(struct queue_item *item);
+void queue_clear(struct queue *q);
 
 #define CLONE_KINDS 16u /* more than the schema has */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "proto/follow/queue.h"
+#include "proto/follow/clone.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -81,7 +81,7 @@ struct hw_requester {
 
 /* -------------------------------------------------------------------- slots */
 
-static int grow(struct hw_requester *r)
+static int grow_slots(struct hw_requester *r)
 {
         uint32_t n = r->n_slots ? r->n_slots * 2 : 16;
         struct slot *slots = n <= SLOTS_MAX ? reallocarray(r->slots, n, sizeof(*slots)) : NULL;
@@ -98,7 +98,7 @@ static int grow(struct hw_requester *r)
 }
 
 /* The slot of a request under way, or NULL. */
-static struct slot *find(const struct hw_requester *r, uint64_t id)
+static struct slot *find_slot(const struct hw_requester *r, uint64_t id)
 {
         uint32_t index = (uint32_t)((id - 1) % SLOTS_MAX);
 
@@ -111,7 +111,7 @@ static uint32_t index_of(const struct hw_requester *r, const struct slot *s)
 }
 
 /* Removes a slot from its line's queue, if it is there. */
-static void unqueue(struct hw_requester *r, struct slot *s)
+static void unqueue_slot(struct hw_requester *r, struct slot *s)
 {
         struct line *line = &r->lines[s->line];
         uint32_t before = NONE, at = line->first;
@@ -130,9 +130,9 @@ static void unqueue(struct hw_requester *r, struct slot *s)
         s->queued = false;
 }
 
-static void release(struct hw_requester *r, struct slot *s)
+static void release_slot(struct hw_requester *r, struct slot *s)
 {
-        unqueue(r, s);
+        unqueue_slot(r, s);
         free(s->packed);
         s->packed = NULL;
         r->lines[s->line].n--;
@@ -143,18 +143,18 @@ static void release(struct hw_requester *r, struct slot *s)
 }
 
 /* The request is done: calls its handler for the last time. */
-static void finish(struct hw_requester *r, struct slot *s, int status, const Hw__Reply *reply)
+static void finish_slot(struct hw_requester *r, struct slot *s, int status, const Hw__Reply *reply)
 {
         struct slot done = *s;
 
-        release(r, s);
+        release_slot(r, s);
         done.handler(done.ctx, status, reply);
 }
 
 /* ---------------------------------------------------------------- deadlines */
 
 /* Ends the requests that are due by `now_ns`. */
-static void expire(struct hw_requester *r, uint64_t now_ns)
+static void expire_slots(struct hw_requester *r, uint64_t now_ns)
 {
         uint64_t next = WAKEUP_NEVER;
 
@@ -167,7 +167,7 @@ static void expire(struct hw_requester *r, uint64_t now_ns)
                 if (!s->id)
                         continue;
                 if (s->due_ns <= now_ns)
-                        finish(r, s, !s->queued ? -ETIMEDOUT : s->refused ? -EBUSY : -ENOTCONN, NULL);
+                        finish_slot(r, s, !s->queued ? -ETIMEDOUT : s->refused ? -EBUSY : -ENOTCONN, NULL);
                 else if (s->due_ns < next)
                         next = s->due_ns;
         }
@@ -177,7 +177,7 @@ static void expire(struct hw_requester *r, uint64_t now_ns)
 
 /* ----------------------------------------------------------------- messages */
 
-static void enqueue(struct hw_requester *r, struct line *line, uint32_t index)
+static void enqueue_slot(struct hw_requester *r, struct line *line, uint32_t index)
 {
         r->slots[index].queued = true;
         line->n_queued++;
@@ -210,7 +210,7 @@ static bool send_queue(struct hw_requester *r, struct line *line)
 
                 if (zparts_send_bytes(line->socket, s->packed, s->n_packed) < 0)
                         return sent; /* not connected, or its queue is full: ZMQ_POLLOUT will tell */
-                unqueue(r, s);
+                unqueue_slot(r, s);
                 sent = true;
         }
         line->paced = line->paced && line->first != NONE;
@@ -234,13 +234,13 @@ static void handle_malformed(struct hw_requester *r, const struct line *line)
         struct slot *s = only_one(r, line);
 
         if (s)
-                finish(r, s, -EPROTO, NULL);
+                finish_slot(r, s, -EPROTO, NULL);
 }
 
 /* The request of a reply. An error without an id is the daemon's answer to a request that it could not read. */
 static struct slot *slot_of(struct hw_requester *r, const struct line *line, const Hw__Reply *reply)
 {
-        struct slot *s = find(r, reply->has_id ? reply->id : 0);
+        struct slot *s = find_slot(r, reply->has_id ? reply->id : 0);
 
         if (!reply->has_id && reply->error)
                 s = only_one(r, line);
@@ -255,7 +255,7 @@ static void resend_later(struct hw_requester *r, struct line *line, struct slot 
         if (until_ns > line->quiet_ns)
                 line->quiet_ns = until_ns;
         s->refused = line->paced = true;
-        enqueue(r, line, index_of(r, s));
+        enqueue_slot(r, line, index_of(r, s));
 }
 
 static void handle_reply(struct hw_requester *r, struct line *line, zmq_msg_t *frame)
@@ -273,11 +273,11 @@ static void handle_reply(struct hw_requester *r, struct line *line, zmq_msg_t *f
         else if (s && reply->more)
                 s->handler(s->ctx, HW_REPLY_PART, reply);
         else if (s)
-                finish(r, s, HW_REPLY_LAST, reply);
+                finish_slot(r, s, HW_REPLY_LAST, reply);
         hw_reply_unref(reply);
 }
 
-static void receive(struct hw_requester *r, struct line *line)
+static void receive_replies(struct hw_requester *r, struct line *line)
 {
         zmq_msg_t parts[2];
         int n = zparts_receive(line->socket, parts);
@@ -345,7 +345,7 @@ static bool pump_line(struct hw_requester *r, struct line *line)
                         return true;
                 if (budget == 0)
                         return false;
-                receive(r, line);
+                receive_replies(r, line);
         }
 }
 
@@ -372,7 +372,7 @@ size_t hw_requester_pump(struct hw_requester *r)
         r->pumping = true;
         for (size_t i = 0; i < r->n_lines; i++)
                 drained = pump_line(r, &r->lines[i]) && drained;
-        expire(r, clock_mono_ns());
+        expire_slots(r, clock_mono_ns());
         for (size_t i = 0; i < r->n_lines; i++) /* of a paced line, the one under way may have expired */
                 drained = !(r->lines[i].paced && send_queue(r, &r->lines[i])) && drained;
         for (size_t i = 0; i < r->n_lines && drained; i++)
@@ -384,7 +384,7 @@ size_t hw_requester_pump(struct hw_requester *r)
 
 /* ------------------------------------------------------------------ sending */
 
-static int pack(struct slot *s, const Hw__Request *request)
+static int pack_request(struct slot *s, const Hw__Request *request)
 {
         s->n_packed = hw__request__get_packed_size(request);
         s->packed = malloc(s->n_packed ? s->n_packed : 1);
@@ -402,13 +402,13 @@ int hw_requester_send(struct hw_requester *r, size_t daemon, Hw__Request *reques
         struct line *line = &r->lines[daemon];
         if (line->n >= HW_REQUESTS_MAX)
                 return -ENOBUFS;
-        if (r->free == NONE && grow(r) < 0)
+        if (r->free == NONE && grow_slots(r) < 0)
                 return -ENOMEM;
         uint32_t index = r->free, next = r->slots[index].next;
         struct slot *s = &r->slots[index];
         request->has_id = true;
         request->id = 1 + index + SLOTS_MAX * s->uses;
-        if (pack(s, request) < 0)
+        if (pack_request(s, request) < 0)
                 return -ENOMEM;
         s->id = request->id;
         s->uses++;
@@ -420,7 +420,7 @@ int hw_requester_send(struct hw_requester *r, size_t daemon, Hw__Request *reques
         r->free = next;
         r->n++;
         line->n++;
-        enqueue(r, line, index);
+        enqueue_slot(r, line, index);
         if (s->due_ns < r->next_due_ns)
                 r->next_due_ns = s->due_ns;
         (void)send_queue(r, line);
@@ -456,10 +456,10 @@ const char *hw_reply_error(int status)
 
 void hw_requester_cancel(struct hw_requester *r, uint64_t id)
 {
-        struct slot *s = find(r, id);
+        struct slot *s = find_slot(r, id);
 
         if (s)
-                release(r, s);
+                release_slot(r, s);
 }
 
 int hw_requester_fd(const struct hw_requester *r)
@@ -534,7 +534,7 @@ void hw_requester_destroy(struct hw_requester **r)
         s->closing = true;
         for (uint32_t i = 0; i < s->n_slots; i++)
                 if (s->slots[i].id)
-                        finish(s, &s->slots[i], -ECANCELED, NULL);
+                        finish_slot(s, &s->slots[i], -ECANCELED, NULL);
         wakeup_close(&s->wakeup);
         for (size_t i = 0; i < s->n_lines; i++) {
                 if (s->lines[i].socket)

@@ -56,7 +56,7 @@ struct hw_subscriber {
 
 /* --------------------------------------------------------------- connecting */
 
-static int subscribe(void *socket, Hw__Kind kind, const char *target)
+static int subscribe_kind(void *socket, Hw__Kind kind, const char *target)
 {
         char topic[HW_TOPIC_MAX];
         size_t n = hw_topic(topic, kind, target ? target : "");
@@ -89,15 +89,15 @@ static uint32_t kind_bits(const struct hw_subscriber *s)
 /* One subscription per kind and target; of many targets all are received, and the others are dropped. */
 static int subscribe_all(const struct hw_subscriber *s, void *socket)
 {
-        int r = subscribe(socket, HW__KIND__KIND_DAEMON, NULL);
+        int r = subscribe_kind(socket, HW__KIND__KIND_DAEMON, NULL);
 
         for (unsigned k = HW__KIND__KIND_TARGET; hw_kind_name((Hw__Kind)k) && r == 0; k++) {
                 if (!follows_kind(s, (Hw__Kind)k))
                         continue;
                 if (!s->targets || s->n_targets > LIMIT_TOPIC_TARGETS)
-                        r = subscribe(socket, (Hw__Kind)k, NULL);
+                        r = subscribe_kind(socket, (Hw__Kind)k, NULL);
                 for (size_t i = 0; i < s->n_targets && s->n_targets <= LIMIT_TOPIC_TARGETS && r == 0; i++)
-                        r = subscribe(socket, (Hw__Kind)k, s->targets[i]);
+                        r = subscribe_kind(socket, (Hw__Kind)k, s->targets[i]);
         }
         return r;
 }
@@ -386,7 +386,7 @@ static int request_snapshot(struct hw_subscriber *s, struct link *l, uint64_t no
 }
 
 /* Returns more than 0 when it did something or an event waits, or -errno. */
-static int turn(struct hw_subscriber *s, struct link *l, uint64_t now)
+static int run_turn(struct hw_subscriber *s, struct link *l, uint64_t now)
 {
         int r = now >= next_key_ns(l) ? try_next_key(s, l) : 0;
 
@@ -437,7 +437,7 @@ static int turn_all(struct hw_subscriber *s, uint64_t now)
         int r = 0;
 
         for (size_t i = 0; i < s->n_links && r >= 0; i++) {
-                int did = turn(s, &s->links[i], now);
+                int did = run_turn(s, &s->links[i], now);
 
                 r = did < 0 ? did : r + did;
         }

@@ -31,7 +31,7 @@ bool key_name_valid(const char *name)
         return n > 0 && n <= KEY_NAME_MAX && name[n] == '\0' && *name != '.' && *name != '-';
 }
 
-static int digit(char c)
+static int hex_digit(char c)
 {
         if (c >= '0' && c <= '9')
                 return c - '0';
@@ -47,7 +47,7 @@ bool key_parse(const char *text, uint8_t ret_key[KEY_BYTES])
         if (strlen(text) != KEY_TEXT - 1)
                 return false;
         for (size_t i = 0; i < KEY_BYTES; i++) {
-                const int high = digit(text[2 * i]), low = digit(text[2 * i + 1]);
+                const int high = hex_digit(text[2 * i]), low = hex_digit(text[2 * i + 1]);
                 if (high < 0 || low < 0)
                         return false;
                 key[i] = (uint8_t)(high * 16 + low);

@@ -65,7 +65,7 @@ static size_t bracket_length(const char *p)
 }
 
 /* What would silently mean something else in POSIX extended syntax. NULL: nothing. */
-static const char *ambiguous(const char *p, size_t *ret_length)
+static const char *find_ambiguous(const char *p, size_t *ret_length)
 {
         size_t count = *p == '{' ? count_length(p) : 0;
         bool repeats = count || *p == '*' || *p == '+' || *p == '?';
@@ -91,26 +91,26 @@ static const char *ambiguous(const char *p, size_t *ret_length)
 
 /* -------------------------------------------------------------------- errors */
 
-static bool refuse(struct error *error, size_t at, const char *what)
+static bool refuse_pattern(struct error *error, size_t at, const char *what)
 {
         return error_set(error, "not a valid regular expression: at character %zu: %s", at + 1, what);
 }
 
-static bool clear(const char *expression, struct error *error)
+static bool check_clear(const char *expression, struct error *error)
 {
         size_t length;
 
         for (const char *p = expression; *p; p += length) {
-                const char *wrong = ambiguous(p, &length);
+                const char *wrong = find_ambiguous(p, &length);
                 if (wrong)
-                        return refuse(error, (size_t)(p - expression), wrong);
+                        return refuse_pattern(error, (size_t)(p - expression), wrong);
         }
         return true;
 }
 
 /* ------------------------------------------------------------------- compile */
 
-static pcre2_code *compile(const char *expression, unsigned flags, struct error *error)
+static pcre2_code *compile_expression(const char *expression, unsigned flags, struct error *error)
 {
         uint32_t options = PCRE2_UTF | PCRE2_DOTALL | PCRE2_DOLLAR_ENDONLY | PCRE2_NO_AUTO_CAPTURE |
                            PCRE2_NEVER_BACKSLASH_C | PCRE2_ANCHORED;
@@ -131,7 +131,7 @@ static pcre2_code *compile(const char *expression, unsigned flags, struct error 
         pcre2_compile_context_free(context);
         if (!code) {
                 (void)pcre2_get_error_message(number, (PCRE2_UCHAR *)what, sizeof(what));
-                (void)refuse(error, at, what);
+                (void)refuse_pattern(error, at, what);
         }
         return code;
 }
@@ -140,13 +140,13 @@ static pcre2_code *compile(const char *expression, unsigned flags, struct error 
 static pcre2_code *compile_search(const char *expression, unsigned flags, struct error *error)
 {
         char whole[PATTERN_BYTES_MAX + 16];
-        pcre2_code *alone = compile(expression, flags, error);
+        pcre2_code *alone = compile_expression(expression, flags, error);
 
         if (!alone)
                 return NULL;
         pcre2_code_free(alone);
         text_join(whole, sizeof(whole), ".*?(?:", expression, "\\E)", NULL);
-        return compile(whole, flags, error);
+        return compile_expression(whole, flags, error);
 }
 
 /* -------------------------------------------------------------------- limits */
@@ -206,11 +206,11 @@ struct pattern *pattern_new(const char *expression, unsigned flags, struct error
 
         if (strlen(expression) > PATTERN_BYTES_MAX)
                 wrong = "this regular expression is longer than 256 bytes";
-        else if (!clear(expression, error))
+        else if (!check_clear(expression, error))
                 return NULL;
         else if (!(p = calloc(1, sizeof(*p))))
                 wrong = "out of memory";
-        else if (!(p->code = (flags & PATTERN_WHOLE ? compile : compile_search)(expression, flags, error)))
+        else if (!(p->code = (flags & PATTERN_WHOLE ? compile_expression : compile_search)(expression, flags, error)))
                 pattern_destroy(&p);
         else if (!set_limits(p))
                 wrong = "out of memory";
@@ -239,7 +239,7 @@ void pattern_destroy(struct pattern **p)
 /* --------------------------------------------------------------------- match */
 
 /* The text's beginning as valid UTF-8. */
-static size_t clean(char *to, size_t size, const char *text)
+static size_t clean_text(char *to, size_t size, const char *text)
 {
         size_t used = 0, n = strnlen(text, PATTERN_TEXT_MAX);
         uint32_t code;
@@ -260,7 +260,7 @@ static size_t clean(char *to, size_t size, const char *text)
 enum pattern_result pattern_match(const struct pattern *p, const char *text)
 {
         char valid[PATTERN_TEXT_MAX];
-        size_t n = clean(valid, sizeof(valid), text);
+        size_t n = clean_text(valid, sizeof(valid), text);
         pcre2_match_data *data = pcre2_match_data_create(1, NULL);
         int r = PCRE2_ERROR_NOMEMORY;
 

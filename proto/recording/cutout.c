@@ -53,7 +53,7 @@ struct cutout {
 
 /* ----------------------------------------------------------------- opening */
 
-static bool overlaps(const struct frame_head *h, struct cutout_range range)
+static bool is_overlapping(const struct frame_head *h, struct cutout_range range)
 {
         return h->begin_ns <= range.to_ns && h->end_ns >= range.from_ns;
 }
@@ -70,7 +70,7 @@ static int add_segment(struct cutout *c, uint32_t number)
         if (r != 0)
                 return r == -ENOENT ? 0 : r;
         while (!wanted && frame_file_next(&f))
-                wanted = overlaps(&f.head, c->range);
+                wanted = is_overlapping(&f.head, c->range);
         frame_file_close(&f);
         if (!wanted)
                 return 0;
@@ -321,7 +321,7 @@ static bool find_frame(struct cutout *c)
 {
         do {
                 while (c->segment.fd >= 0 && frame_file_next(&c->segment))
-                        if (overlaps(&c->segment.head, c->range))
+                        if (is_overlapping(&c->segment.head, c->range))
                                 return true;
         } while (open_next(c));
         return false;

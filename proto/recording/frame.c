@@ -13,13 +13,13 @@
 
 /* ------------------------------------------------------------------- index */
 
-static void put(uint8_t **p, uint64_t value, unsigned width)
+static void put_number(uint8_t **p, uint64_t value, unsigned width)
 {
         for (unsigned i = 0; i < width; i++)
                 *(*p)++ = (uint8_t)(value >> (8 * i));
 }
 
-static uint64_t get(const uint8_t **p, unsigned width)
+static uint64_t get_number(const uint8_t **p, unsigned width)
 {
         uint64_t value = 0;
 
@@ -42,20 +42,20 @@ static void head_write(uint8_t *bytes, const struct frame_head *h)
 {
         uint8_t *p = bytes;
 
-        put(&p, SKIPPABLE_MAGIC, 4);
-        put(&p, FRAME_HEAD_BYTES - 8, 4);
+        put_number(&p, SKIPPABLE_MAGIC, 4);
+        put_number(&p, FRAME_HEAD_BYTES - 8, 4);
         memcpy(p, "HWF2", 4);
         p += 4;
-        put(&p, h->stored, 4);
-        put(&p, h->raw, 4);
-        put(&p, h->ordinal, 4);
-        put(&p, h->begin_ns, 8);
-        put(&p, h->end_ns, 8);
-        put(&p, h->wall_ns, 8);
-        put(&p, h->lost_bytes, 8);
-        put(&p, h->offset, 8);
-        put(&p, h->lost_frames, 4);
-        put(&p, check_of(bytes), 4);
+        put_number(&p, h->stored, 4);
+        put_number(&p, h->raw, 4);
+        put_number(&p, h->ordinal, 4);
+        put_number(&p, h->begin_ns, 8);
+        put_number(&p, h->end_ns, 8);
+        put_number(&p, h->wall_ns, 8);
+        put_number(&p, h->lost_bytes, 8);
+        put_number(&p, h->offset, 8);
+        put_number(&p, h->lost_frames, 4);
+        put_number(&p, check_of(bytes), 4);
 }
 
 bool frame_head_read(const uint8_t *bytes, struct frame_head *ret_head)
@@ -63,19 +63,20 @@ bool frame_head_read(const uint8_t *bytes, struct frame_head *ret_head)
         const uint8_t *p = bytes;
         struct frame_head h;
 
-        if (get(&p, 4) != SKIPPABLE_MAGIC || get(&p, 4) != FRAME_HEAD_BYTES - 8 || memcmp(p, "HWF2", 4) != 0)
+        if (get_number(&p, 4) != SKIPPABLE_MAGIC || get_number(&p, 4) != FRAME_HEAD_BYTES - 8 ||
+            memcmp(p, "HWF2", 4) != 0)
                 return false;
         p += 4;
-        h.stored = (uint32_t)get(&p, 4);
-        h.raw = (uint32_t)get(&p, 4);
-        h.ordinal = (uint32_t)get(&p, 4);
-        h.begin_ns = get(&p, 8);
-        h.end_ns = get(&p, 8);
-        h.wall_ns = get(&p, 8);
-        h.lost_bytes = get(&p, 8);
-        h.offset = get(&p, 8);
-        h.lost_frames = (uint32_t)get(&p, 4);
-        if (get(&p, 4) != check_of(bytes))
+        h.stored = (uint32_t)get_number(&p, 4);
+        h.raw = (uint32_t)get_number(&p, 4);
+        h.ordinal = (uint32_t)get_number(&p, 4);
+        h.begin_ns = get_number(&p, 8);
+        h.end_ns = get_number(&p, 8);
+        h.wall_ns = get_number(&p, 8);
+        h.lost_bytes = get_number(&p, 8);
+        h.offset = get_number(&p, 8);
+        h.lost_frames = (uint32_t)get_number(&p, 4);
+        if (get_number(&p, 4) != check_of(bytes))
                 return false;
         if (h.raw > FRAME_RAW_MAX || h.stored > ZSTD_compressBound(FRAME_RAW_MAX))
                 return false;

@@ -191,7 +191,7 @@ static void list_target(struct list *l, int directory, const char *target)
                 closedir(dir);
 }
 
-static int compare(const void *a, const void *b)
+static int compare_runs(const void *a, const void *b)
 {
         const struct recorded_run *x = a, *y = b;
         int order = strcmp(x->target, y->target);
@@ -213,7 +213,7 @@ int recorded_runs(const char *directory, const char *target, struct recorded_run
                 if (plain_name(entry->d_name, RUN_TARGET_MAX) && (!target || !strcmp(entry->d_name, target)))
                         list_target(&l, dirfd(dir), entry->d_name);
         closedir(dir);
-        ARRAY_SORT(l.runs, l.n, compare);
+        ARRAY_SORT(l.runs, l.n, compare_runs);
         *ret_runs = l.runs;
         return (int)l.n;
 }
@@ -221,7 +221,7 @@ int recorded_runs(const char *directory, const char *target, struct recorded_run
 /* ----------------------------------------------------------------- finding */
 
 /* The run that `which` names among the n of its target, oldest first: "~1" or "-1" is the one before. NULL: none. */
-static const struct recorded_run *choose(const struct recorded_run *runs, size_t n, const char *which)
+static const struct recorded_run *choose_run(const struct recorded_run *runs, size_t n, const char *which)
 {
         if (!which)
                 return n ? &runs[n - 1] : NULL;
@@ -251,7 +251,7 @@ int recorded_run_find(const char *directory, const char *which, struct recorded_
         int n = recorded_runs(directory, target, &runs, error);
         if (n < 0)
                 return n;
-        const struct recorded_run *run = choose(runs, (size_t)n, at && *at == '@' ? at + 1 : at);
+        const struct recorded_run *run = choose_run(runs, (size_t)n, at && *at == '@' ? at + 1 : at);
         if (run)
                 *ret_run = *run;
         free(runs);

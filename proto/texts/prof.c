@@ -475,7 +475,7 @@ static const char *in_skipped(struct prof *p, char c)
         return NULL;
 }
 
-static const char *between(struct text_log *t, char c)
+static const char *parse_between(struct text_log *t, char c)
 {
         struct prof *p = t->prof;
 
@@ -522,7 +522,7 @@ static const char *prof_byte(struct text_log *t, char c)
                 if (!p->skipped && p->value)
                         expected = parse_number(p);
         }
-        const char *also = between(t, c);
+        const char *also = parse_between(t, c);
         return expected ? expected : also;
 }
 

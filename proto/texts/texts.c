@@ -139,7 +139,7 @@ static bool block_is_full(const struct text_log *t)
         return t->block_open && t->writer.n - t->writer.block > TEXT_BLOCK;
 }
 
-static void damaged(struct text_log *t, const char *expected)
+static void note_damage(struct text_log *t, const char *expected)
 {
         if (t->damage.lines++)
                 return;
@@ -173,7 +173,7 @@ static void parse_line(struct text_log *t)
         else if (t->n_line > 0)
                 expected = t->reader->line(t, t->line);
         if (expected)
-                damaged(t, expected);
+                note_damage(t, expected);
         t->n_line = 0;
         t->line_too_long = false;
         if (block_is_full(t))
@@ -190,7 +190,7 @@ static size_t parse_bytes(struct text_log *t, const char *text, size_t n)
                 t->after_line = text[taken] == '\n';
                 const char *expected = t->reader->byte(t, text[taken++]);
                 if (expected)
-                        damaged(t, expected);
+                        note_damage(t, expected);
                 if (t->waiting || block_is_full(t))
                         end_block(t);
         }
@@ -222,7 +222,7 @@ size_t text_log_parse(struct text_log *t, const char *text, size_t n)
         return t->reader->line ? parse_lines(t, text, n) : parse_bytes(t, text, n);
 }
 
-static void finish(struct text_log *t)
+static void finish_log(struct text_log *t)
 {
         end_block(t);
         if (t->ending && !t->waiting && t->reader->whole(t))
@@ -235,23 +235,23 @@ void text_log_end(struct text_log *t)
                 parse_line(t);
         const char *expected = t->reader->end ? t->reader->end(t) : NULL;
         if (expected)
-                damaged(t, expected);
+                note_damage(t, expected);
         t->ending = true;
-        finish(t);
+        finish_log(t);
 }
 
 /* A block of what waits. */
-static void fill(struct text_log *t)
+static void fill_log(struct text_log *t)
 {
         while (t->waiting && !block_is_full(t))
                 t->waiting = t->reader->more(t);
-        finish(t);
+        finish_log(t);
 }
 
 size_t text_log_fetch(struct text_log *t, void *out, size_t size)
 {
         if (t->waiting && !t->block_open && t->writer.n == 0)
-                fill(t);
+                fill_log(t);
         size_t n = t->block_open ? 0 : t->writer.n - t->fetched;
 
         n = n < size ? n : size;

@@ -49,12 +49,12 @@ enum action_kind action_kind_parse(const char *name)
 
 /* ----------------------------------------------------------------- checks */
 
-static bool refuse(struct error *error, const char *kind, const char *what)
+static bool refuse_plan(struct error *error, const char *kind, const char *what)
 {
         return error_set(error, "%s: %s", kind, what);
 }
 
-static bool printable(const char *text)
+static bool is_printable(const char *text)
 {
         for (; *text; text++)
                 if ((unsigned char)*text < 0x20 || *text == 0x7f)
@@ -83,14 +83,14 @@ static const char *wrong_url(const char *url)
                 return "the URL has no host; expected e.g. http://127.0.0.1:9093/path";
         if (memchr(host, '@', n))
                 return "the URL holds a user name or password; put a token into a file and name it as bearer_file";
-        if (strlen(url) >= ACTION_TEXT_MAX || !printable(url) || strchr(url, ' '))
+        if (strlen(url) >= ACTION_TEXT_MAX || !is_printable(url) || strchr(url, ' '))
                 return "the URL is too long, or has blanks or control characters in it";
         return NULL;
 }
 
 static const char *wrong_path(const char *path, const char *what)
 {
-        return !path || (path[0] == '/' && strlen(path) < ACTION_TEXT_MAX && printable(path)) ? NULL : what;
+        return !path || (path[0] == '/' && strlen(path) < ACTION_TEXT_MAX && is_printable(path)) ? NULL : what;
 }
 
 static const char *wrong_argv(const char *const *argv)
@@ -116,7 +116,7 @@ static const char *wrong_pairs(const char *const *argv, const char *const *known
                         k++;
                 if (k == n || i >= 2 * n || !argv[i + 1] || argv[i + 1][0] == '-')
                         return expected;
-                if (strlen(argv[i + 1]) >= ACTION_TEXT_MAX || !printable(argv[i + 1]))
+                if (strlen(argv[i + 1]) >= ACTION_TEXT_MAX || !is_printable(argv[i + 1]))
                         return "a value is too long, or has control characters in it";
         }
         return NULL;
@@ -223,11 +223,11 @@ bool action_plan_add(struct action_plan *plan, const struct action_step *step, s
         const char *wrong = wrong_step(step);
 
         if (wrong)
-                return refuse(error, names[step->kind], wrong);
+                return refuse_plan(error, names[step->kind], wrong);
         if (plan->n == ACTION_STEPS_MAX)
-                return refuse(error, "do", "more than 16 actions");
+                return refuse_plan(error, "do", "more than 16 actions");
         if (!copy_step(&plan->steps[plan->n], step))
-                return refuse(error, names[step->kind], "out of memory");
+                return refuse_plan(error, names[step->kind], "out of memory");
         plan->n++;
         return true;
 }
@@ -235,9 +235,9 @@ bool action_plan_add(struct action_plan *plan, const struct action_step *step, s
 bool action_plan_limit(struct action_plan *plan, const struct action_limits *limits, struct error *error)
 {
         if (limits->window_ns && (limits->window_ns < 1000000000u || limits->window_ns > 30 * 86400000000000u))
-                return refuse(error, "limits", "window: expected 1s to 30d");
+                return refuse_plan(error, "limits", "window: expected 1s to 30d");
         if (limits->count > 1000 || limits->per_alert > 1000)
-                return refuse(error, "limits", "count, per_alert: expected 1 to 1000");
+                return refuse_plan(error, "limits", "count, per_alert: expected 1 to 1000");
         if (limits->count)
                 plan->limits.count = limits->count;
         if (limits->per_alert)

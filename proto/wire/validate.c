@@ -20,7 +20,7 @@
 
 /* ------------------------------------------------- every field of any message */
 
-static const char *walk(ProtobufCMessage *message, bool strict);
+static const char *walk_message(ProtobufCMessage *message, bool strict);
 
 static const char *check_text(const char *text)
 {
@@ -57,12 +57,12 @@ static const char *check_values(const struct field_values *v, ProtobufCType type
                 void *pointer;
 
                 memcpy(&pointer, v->at + i * v->step, sizeof(pointer));
-                reason = type == PROTOBUF_C_TYPE_STRING ? check_text(pointer) : walk(pointer, strict);
+                reason = type == PROTOBUF_C_TYPE_STRING ? check_text(pointer) : walk_message(pointer, strict);
         }
         return reason;
 }
 
-static const char *walk(ProtobufCMessage *message, bool strict)
+static const char *walk_message(ProtobufCMessage *message, bool strict)
 {
         const ProtobufCMessageDescriptor *d = message->descriptor;
         const char *reason = NULL;
@@ -228,14 +228,14 @@ static const char *check_update(const Hw__Update *u)
 
 const char *validate_update(Hw__Update *update)
 {
-        const char *reason = walk(&update->base, false);
+        const char *reason = walk_message(&update->base, false);
 
         return reason ? reason : check_update(update);
 }
 
 const char *validate_request(Hw__Request *request)
 {
-        const char *reason = walk(&request->base, true);
+        const char *reason = walk_message(&request->base, true);
 
         if (reason)
                 return reason;
@@ -266,7 +266,7 @@ static const char *check_status(const Hw__Status *status)
 
 const char *validate_reply(Hw__Reply *reply)
 {
-        const char *reason = walk(&reply->base, false);
+        const char *reason = walk_message(&reply->base, false);
 
         if (reason)
                 return reason;

@@ -98,7 +98,7 @@ struct shape {
         unsigned depth, anchors, documents;
 };
 
-static bool opens(yaml_event_type_t type)
+static bool is_opening(yaml_event_type_t type)
 {
         return type == YAML_SEQUENCE_START_EVENT || type == YAML_MAPPING_START_EVENT;
 }
@@ -114,7 +114,7 @@ static bool within_limits(struct yaml_file *f, struct shape *s, const yaml_event
 {
         char what[80];
 
-        if (opens(e->type) && s->depth++ == YAML_DEPTH_MAX) {
+        if (is_opening(e->type) && s->depth++ == YAML_DEPTH_MAX) {
                 snprintf(what, sizeof(what), "nested more than %u levels deep", YAML_DEPTH_MAX);
                 return at_mark(f, e->start_mark, what, "");
         }
@@ -138,7 +138,7 @@ static bool few_directives(struct yaml_file *f, const char *text)
         return n <= DIRECTIVES_MAX || yaml_error(f, NULL, 0, "more than %d lines begin with %%", DIRECTIVES_MAX);
 }
 
-static bool start(struct yaml_file *f, yaml_parser_t *parser, const char *text)
+static bool start_parser(struct yaml_file *f, yaml_parser_t *parser, const char *text)
 {
         if (!yaml_parser_initialize(parser))
                 return yaml_error(f, NULL, 0, "out of memory");
@@ -146,14 +146,14 @@ static bool start(struct yaml_file *f, yaml_parser_t *parser, const char *text)
         return true;
 }
 
-static bool survey(struct yaml_file *f, const char *text)
+static bool survey_nodes(struct yaml_file *f, const char *text)
 {
         struct shape shape = { 0 };
         yaml_parser_t parser;
         yaml_event_t event;
         bool good = few_directives(f, text), ended = false;
 
-        if (!good || !start(f, &parser, text))
+        if (!good || !start_parser(f, &parser, text))
                 return false;
         while (good && !ended) {
                 if (!yaml_parser_parse(&parser, &event)) {
@@ -173,7 +173,7 @@ bool yaml_file_parse(struct yaml_file *f, const char *name, const char *text, co
         yaml_parser_t parser;
 
         *f = (struct yaml_file){ .name = name, .says = *says };
-        if (!survey(f, text) || !start(f, &parser, text))
+        if (!survey_nodes(f, text) || !start_parser(f, &parser, text))
                 return false;
         f->has_document = yaml_parser_load(&parser, &f->document) != 0;
         if (!f->has_document)
@@ -213,7 +213,7 @@ static bool is_plain(struct yaml_file *f, int fd)
 }
 
 /* The whole file, NUL-terminated, to free(); NULL after reporting an error. */
-static char *slurp(struct yaml_file *f, int fd)
+static char *read_whole(struct yaml_file *f, int fd)
 {
         char *text = malloc(YAML_FILE_MAX_BYTES + 2);
         ssize_t size = text ? read_all(fd, text) : -ENOMEM;
@@ -239,7 +239,7 @@ bool yaml_file_read(struct yaml_file *f, const char *path, const struct error_si
         *f = (struct yaml_file){ .name = path, .says = *says };
         if (fd < 0)
                 return yaml_error(f, NULL, 0, "cannot be read: %s", strerror(errno));
-        text = is_plain(f, fd) ? slurp(f, fd) : NULL;
+        text = is_plain(f, fd) ? read_whole(f, fd) : NULL;
         close(fd);
         good = text && yaml_file_parse(f, path, text, says);
         free(text);

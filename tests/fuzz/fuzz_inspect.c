@@ -347,7 +347,7 @@ static void unwind_all(const uint8_t *data, size_t size)
         r.sp = words[31];
         for (uint64_t at = 0; u && at < size; at += 1 + size / 40) {
                 r.pc = at;
-                (void)unwind(u, &r, words, ARRAY_SIZE(words), frames, &caller);
+                (void)unwind_stack(u, &r, words, ARRAY_SIZE(words), frames, &caller);
         }
         unwinder_destroy(&u);
         program_done(&p);

@@ -110,7 +110,7 @@ static void set_cell(struct screen_cell *cell, const char *text, enum tint tint)
         cell->tint = (uint8_t)tint;
 }
 
-static void join(struct screen_cell *cell, const struct glyph *g)
+static void join_glyph(struct screen_cell *cell, const struct glyph *g)
 {
         size_t used = strlen(cell->text), n = strlen(g->bytes);
 
@@ -119,7 +119,7 @@ static void join(struct screen_cell *cell, const struct glyph *g)
 }
 
 /* Columns from `column` on, within the area and the canvas, at most `width`. */
-static int room(const struct canvas *c, struct area area, int row, int column, int width)
+static int clip_room(const struct canvas *c, struct area area, int row, int column, int width)
 {
         int most = area.width - column;
 
@@ -130,7 +130,7 @@ static int room(const struct canvas *c, struct area area, int row, int column, i
         return width < most ? width : most;
 }
 
-static int draw(struct canvas *c, int row, int column, int width, enum tint tint, const char *text)
+static int draw_text(struct canvas *c, int row, int column, int width, enum tint tint, const char *text)
 {
         int used = 0;
 
@@ -140,7 +140,7 @@ static int draw(struct canvas *c, int row, int column, int width, enum tint tint
                 if (used + g.columns > width)
                         break;
                 if (g.columns == 0 && used > 0 && !c->ascii)
-                        join(cell_at(c, row, column + used - 1), &g);
+                        join_glyph(cell_at(c, row, column + used - 1), &g);
                 if (g.columns > 0)
                         set_cell(cell_at(c, row, column + used), g.bytes, tint);
                 if (g.columns == 2)
@@ -159,16 +159,16 @@ static bool is_cut_mark(const struct canvas *c, int row, int column)
 
 int canvas_put(struct canvas *c, struct area area, int row, int column, int width, enum tint tint, const char *text)
 {
-        int most = room(c, area, row, column, width);
+        int most = clip_room(c, area, row, column, width);
         bool cut;
         int used;
 
         if (most <= 0)
                 return 0;
         cut = text_columns(text) > most;
-        used = draw(c, area.row + row, area.column + column, cut ? most - 1 : most, tint, text);
+        used = draw_text(c, area.row + row, area.column + column, cut ? most - 1 : most, tint, text);
         if (cut && !(used > 0 && is_cut_mark(c, area.row + row, area.column + column + used - 1)))
-                used += draw(c, area.row + row, area.column + column + used, 1, tint, CUT_MARK);
+                used += draw_text(c, area.row + row, area.column + column + used, 1, tint, CUT_MARK);
         return used;
 }
 
@@ -192,15 +192,15 @@ int canvas_put_end(struct canvas *c, struct area area, int row, int column, int 
 
 void canvas_rule(struct canvas *c, struct area area, int row, int column, int width, enum tint tint, const char *glyph)
 {
-        int most = room(c, area, row, column, width);
+        int most = clip_room(c, area, row, column, width);
 
         for (int i = 0; i < most; i++)
-                (void)draw(c, area.row + row, area.column + column + i, 1, tint, glyph);
+                (void)draw_text(c, area.row + row, area.column + column + i, 1, tint, glyph);
 }
 
 void canvas_tint_row(struct canvas *c, struct area area, int row, enum tint tint)
 {
-        int most = room(c, area, row, 0, area.width);
+        int most = clip_room(c, area, row, 0, area.width);
 
         for (int i = 0; i < most; i++)
                 cell_at(c, area.row + row, area.column + i)->tint = (uint8_t)tint;

@@ -46,7 +46,7 @@ struct area chart_plot(struct area area)
 
 /* -------------------------------------------------------------------- dots */
 
-static void sample(struct plot *p, size_t which)
+static void sample_line(struct plot *p, size_t which)
 {
         const struct chart_line *lines = p->chart->lines;
 
@@ -67,7 +67,7 @@ static void find_axis(struct plot *p)
         double low = INFINITY, high = 0;
 
         for (size_t i = 0; i < c->n_lines; i++) {
-                sample(p, i);
+                sample_line(p, i);
                 for (int x = 0; x < p->columns; x++) {
                         if (p->known[x]) {
                                 low = fmin(low, p->values[x]);
@@ -90,7 +90,7 @@ static int height_of(const struct plot *p, double value)
 }
 
 /* y counts from below. */
-static void dot(struct plot *p, int x, int y, size_t line)
+static void set_dot(struct plot *p, int x, int y, size_t line)
 {
         static const uint8_t dots[4][2] = { { 0x01, 0x08 }, { 0x02, 0x10 }, { 0x04, 0x20 }, { 0x40, 0x80 } };
         int row = p->rows - 1 - y;
@@ -116,7 +116,7 @@ static void draw_line(struct plot *p, size_t which)
         uint8_t columns = p->shapes && !p->canvas->ascii ? shapes[which].columns : 0xff;
         int before = -1;
 
-        sample(p, which);
+        sample_line(p, which);
         for (int x = 0; x < p->columns; x++) {
                 int y, from;
 
@@ -128,13 +128,13 @@ static void draw_line(struct plot *p, size_t which)
                 y = height_of(p, p->values[x]);
                 from = line->mode == SPARK_EVENTS || p->chart->stacked ? 0 : before < 0 ? y : before;
                 for (int i = from < y ? from : y; i <= (from < y ? y : from) && columns >> x % 8 & 1; i++)
-                        dot(p, x, i, which);
+                        set_dot(p, x, i, which);
                 before = y;
         }
 }
 
 /* One cell's dots: a braille character, or the closest ASCII one. */
-static const char *glyph(char out[4], uint8_t bits, bool ascii)
+static const char *glyph_of_dots(char out[4], uint8_t bits, bool ascii)
 {
         if (ascii)
                 return bits & 0x1b && bits & 0xe4 ? ":" : bits & 0x1b ? "'" : ".";
@@ -156,8 +156,9 @@ static void show_dots(struct plot *p)
                         if (!p->bits[cell])
                                 continue;
                         (void)canvas_put(p->canvas, p->area, row, i, 1, p->chart->lines[p->lines[cell]].tint,
-                                         p->shapes && p->canvas->ascii ? shapes[p->lines[cell]].letter
-                                                                       : glyph(out, p->bits[cell], p->canvas->ascii));
+                                         p->shapes && p->canvas->ascii
+                                                 ? shapes[p->lines[cell]].letter
+                                                 : glyph_of_dots(out, p->bits[cell], p->canvas->ascii));
                 }
         }
 }
@@ -296,7 +297,7 @@ static void draw_limit(struct plot *p)
 
 /* ------------------------------------------------------------------ legend */
 
-static int put(struct plot *p, struct area area, int row, int at, enum tint tint, const char *text)
+static int put_text(struct plot *p, struct area area, int row, int at, enum tint tint, const char *text)
 {
         return at + canvas_put(p->canvas, area, row, at, area.width - at - 1, tint, text);
 }
@@ -312,21 +313,21 @@ static void draw_legend(struct plot *p, struct area area)
                 double value = 0;
                 bool known = chart_value(&c->lines[i], when, &value);
 
-                at = put(p, area, 0, at, c->lines[i].tint,
-                         !p->shapes         ? "■"
-                         : p->canvas->ascii ? shapes[i].letter
-                                            : shapes[i].sign);
-                at = put(p, area, 0, at, TINT_PLAIN, " ");
-                at = put(p, area, 0, at, TINT_PLAIN, c->lines[i].name) + 1;
-                at = put(p, area, 0, at, TINT_STRONG,
-                         known ? unit_text(text, sizeof(text), c->unit, value) : UNKNOWN_TEXT);
+                at = put_text(p, area, 0, at, c->lines[i].tint,
+                              !p->shapes         ? "■"
+                              : p->canvas->ascii ? shapes[i].letter
+                                                 : shapes[i].sign);
+                at = put_text(p, area, 0, at, TINT_PLAIN, " ");
+                at = put_text(p, area, 0, at, TINT_PLAIN, c->lines[i].name) + 1;
+                at = put_text(p, area, 0, at, TINT_STRONG,
+                              known ? unit_text(text, sizeof(text), c->unit, value) : UNKNOWN_TEXT);
                 at += p->shapes ? 2 : 3;
         }
         if (!c->limit_name)
                 return;
-        at = put(p, area, 0, at, TINT_BAD, "╌ ");
-        at = put(p, area, 0, at, TINT_PLAIN, c->limit_name) + 1;
-        (void)put(p, area, 0, at, TINT_STRONG, unit_text(text, sizeof(text), c->unit, c->limit));
+        at = put_text(p, area, 0, at, TINT_BAD, "╌ ");
+        at = put_text(p, area, 0, at, TINT_PLAIN, c->limit_name) + 1;
+        (void)put_text(p, area, 0, at, TINT_STRONG, unit_text(text, sizeof(text), c->unit, c->limit));
 }
 
 static void draw_cursor(struct plot *p, struct area area)
@@ -341,16 +342,16 @@ static void draw_cursor(struct plot *p, struct area area)
                 return;
         for (int i = 0; i < p->area.height; i++)
                 (void)canvas_put(p->canvas, p->area, i, column_of(p, c->cursor_ns), 1, TINT_KEY, "│");
-        at = put(p, area, row, at, TINT_DIM, "at ");
-        at = put(p, area, row, at, TINT_STRONG, chart_time_text(text, sizeof(text), c, c->cursor_ns));
+        at = put_text(p, area, row, at, TINT_DIM, "at ");
+        at = put_text(p, area, row, at, TINT_STRONG, chart_time_text(text, sizeof(text), c, c->cursor_ns));
         if (c->start_wall_ns) {
-                at = put(p, area, row, at, TINT_DIM, "  run ");
-                at = put(p, area, row, at, TINT_DIM, hw_duration_text(text, sizeof(text), (double)c->cursor_ns));
+                at = put_text(p, area, row, at, TINT_DIM, "  run ");
+                at = put_text(p, area, row, at, TINT_DIM, hw_duration_text(text, sizeof(text), (double)c->cursor_ns));
         }
         if (!mark)
                 return;
-        at = put(p, area, row, at + 2, mark->strong ? TINT_MARK : TINT_DIM, mark->strong ? "▲ " : "▵ ");
-        (void)put(p, area, row, at, TINT_PLAIN, safe_text(note, sizeof(note), mark->text));
+        at = put_text(p, area, row, at + 2, mark->strong ? TINT_MARK : TINT_DIM, mark->strong ? "▲ " : "▵ ");
+        (void)put_text(p, area, row, at, TINT_PLAIN, safe_text(note, sizeof(note), mark->text));
 }
 
 static bool plot_init(struct plot *p, struct canvas *canvas, struct area area, const struct chart *c)

@@ -17,7 +17,7 @@ struct columns {
         bool *known;
 };
 
-static void put(struct columns *c, uint64_t time_ns, double value)
+static void put_value(struct columns *c, uint64_t time_ns, double value)
 {
         double span = (double)(c->range.to_ns - c->range.from_ns) + 1;
         int column = (int)((double)(time_ns - c->range.from_ns) / span * c->width);
@@ -31,7 +31,7 @@ static void put(struct columns *c, uint64_t time_ns, double value)
 }
 
 /* The greatest value of each column; what came before the first column is the value to start from. */
-static bool greatest(const struct past *past, struct columns *c, enum spark_mode mode, double *ret_before)
+static bool find_greatest(const struct past *past, struct columns *c, enum spark_mode mode, double *ret_before)
 {
         bool before = false;
 
@@ -40,9 +40,9 @@ static bool greatest(const struct past *past, struct columns *c, enum spark_mode
                 bool peak = p->cell.max > p->cell.last;
 
                 if (peak)
-                        put(c, past_middle_ns(p), p->cell.max);
+                        put_value(c, past_middle_ns(p), p->cell.max);
                 if (!peak || mode != SPARK_EVENTS)
-                        put(c, p->cell.last_ns, p->cell.last);
+                        put_value(c, p->cell.last_ns, p->cell.last);
                 if (p->cell.last_ns < c->range.from_ns) {
                         *ret_before = p->cell.last;
                         before = true;
@@ -52,7 +52,7 @@ static bool greatest(const struct past *past, struct columns *c, enum spark_mode
 }
 
 /* A gauge keeps its value until the next sample. */
-static void hold(int width, double *values, bool *known, bool has_last, double last)
+static void hold_values(int width, double *values, bool *known, bool has_last, double last)
 {
         for (int i = 0; i < width; i++) {
                 if (known[i]) {
@@ -79,7 +79,7 @@ static double total_at(const struct past *past, size_t *at, double time_ns)
 }
 
 /* What a total gains in each column: points may be wider than columns, or fill one and a half. */
-static void gains(const struct past *past, struct columns *c)
+static void compute_gains(const struct past *past, struct columns *c)
 {
         const double column_ns = ((double)(c->range.to_ns - c->range.from_ns) + 1) / c->width;
         size_t at = 0;
@@ -109,18 +109,18 @@ void spark_sample(const struct past *past, struct time_range range, enum spark_m
         if (range.to_ns <= range.from_ns)
                 return;
         if (mode == SPARK_RATE) {
-                gains(past, &c);
+                compute_gains(past, &c);
                 return;
         }
-        has_last = greatest(past, &c, mode, &last);
+        has_last = find_greatest(past, &c, mode, &last);
         if (mode != SPARK_EVENTS)
-                hold(width, values, known, has_last, last);
+                hold_values(width, values, known, has_last, last);
 }
 
 /* ----------------------------------------------------------------- drawing */
 
 /* Least and greatest of the axis; a flat line runs through its middle. */
-static void axis(int width, const double *values, const bool *known, double *ret_low, double *ret_high)
+static void find_axis(int width, const double *values, const bool *known, double *ret_low, double *ret_high)
 {
         double spare;
         bool any = false;
@@ -152,7 +152,7 @@ void draw_spark(struct canvas *c, struct area area, int row, int column, int wid
 
         width = width < SPARK_MAX ? width : SPARK_MAX;
         spark_sample(past, range, mode, width, values, known);
-        axis(width, values, known, &low, &high);
+        find_axis(width, values, known, &low, &high);
         for (int i = 0; i < width; i++) {
                 int height = 0;
 

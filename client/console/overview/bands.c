@@ -59,7 +59,7 @@ static const char *const subjects[] = {
 };
 /* clang-format on */
 
-static const char *subject(const struct world_target *t)
+static const char *subject_text(const struct world_target *t)
 {
         const Hw__Run *run = t->target ? t->target->run_info : NULL;
 
@@ -147,7 +147,7 @@ static void draw_bands_title(struct canvas *c, struct area area, const struct wo
                 (void)snprintf(title + n, sizeof(title) - (size_t)n, " · %" PRIu64 " more bands hold %s",
                                census->rows_left_out,
                                hw_bytes_text(number, sizeof(number), (double)census->bytes_left_out));
-        draw_title(c, area, 0, subject(t), title);
+        draw_title(c, area, 0, subject_text(t), title);
 }
 
 void draw_bands(struct canvas *c, struct area area, const struct scene *s, const struct world_target *t)
@@ -158,7 +158,7 @@ void draw_bands(struct canvas *c, struct area area, const struct scene *s, const
         int row = 1, n;
 
         if (!t->census) {
-                draw_title(c, area, 0, subject(t), "");
+                draw_title(c, area, 0, subject_text(t), "");
                 (void)canvas_put(c, area, 1, 1, area.width - 2, TINT_DIM, scene_no_census(s, t));
                 return;
         }

@@ -35,7 +35,7 @@ void table_done(struct table *t)
 /* ------------------------------------------------------------------ filter */
 
 /* Ignores the case of ASCII letters; an empty needle is found anywhere. */
-static bool contains(const char *text, const char *needle)
+static bool contains_text(const char *text, const char *needle)
 {
         return strcasestr(text, needle) != NULL;
 }
@@ -75,13 +75,13 @@ static const char *row_text(const struct table *t, const void *data)
         return text ? text : "";
 }
 
-static bool passes(const struct table *t, const void *data)
+static bool passes_filter(const struct table *t, const void *data)
 {
         if (!t->filter[0] || !t->searched)
                 return true;
         if (t->pattern)
                 return pattern_match(t->pattern, row_text(t, data)) == PATTERN_YES;
-        return contains(row_text(t, data), t->filter);
+        return contains_text(row_text(t, data), t->filter);
 }
 
 /* -------------------------------------------------------------------- rows */
@@ -89,7 +89,7 @@ static bool passes(const struct table *t, const void *data)
 void table_add(struct table *t, uint64_t id, const void *data)
 {
         t->n_all++;
-        if (!passes(t, data))
+        if (!passes_filter(t, data))
                 return;
         if (!ARRAY_RESERVE(t->rows, t->capacity, t->n + 1)) {
                 t->out_of_memory = true;
@@ -105,7 +105,7 @@ const struct column *table_sorted_by(const struct table *t)
 }
 
 /* Whether the column's smallest value comes first. */
-static bool rising(const struct column *column, bool reversed)
+static bool is_rising_order(const struct column *column, bool reversed)
 {
         return (column->rising || (column_unit(column) == UNIT_TEXT && !column->order)) != reversed;
 }
@@ -114,11 +114,11 @@ bool table_rises(const struct table *t)
 {
         const struct column *column = table_sorted_by(t);
 
-        return column && rising(column, t->reversed);
+        return column && is_rising_order(column, t->reversed);
 }
 
 /* Absent ones last, then the key, then the order in which they came. */
-static int compare(const struct table_row *a, const struct table_row *b, int sign)
+static int compare_rows(const struct table_row *a, const struct table_row *b, int sign)
 {
         int order;
 
@@ -130,12 +130,12 @@ static int compare(const struct table_row *a, const struct table_row *b, int sig
 
 static int compare_rising(const void *a, const void *b)
 {
-        return compare(a, b, 1);
+        return compare_rows(a, b, 1);
 }
 
 static int compare_falling(const void *a, const void *b)
 {
-        return compare(a, b, -1);
+        return compare_rows(a, b, -1);
 }
 
 static void sort_rows(struct table *t, const struct scene *s)
@@ -147,7 +147,7 @@ static void sort_rows(struct table *t, const struct scene *s)
         for (size_t i = 0; i < t->n; i++)
                 t->rows[i].key =
                         column->order ? column->order(s, t->rows[i].data) : column_value(column, s, t->rows[i].data);
-        ARRAY_SORT(t->rows, t->n, rising(column, t->reversed) ? compare_rising : compare_falling);
+        ARRAY_SORT(t->rows, t->n, is_rising_order(column, t->reversed) ? compare_rising : compare_falling);
 }
 
 /* Over all columns, since a slope and its interval are in several. */
@@ -244,7 +244,7 @@ bool table_find(struct table *t, int by, bool here)
         for (size_t i = here ? 0 : 1; i < t->n + !here; i++) {
                 size_t at = (t->at + (by > 0 ? i : t->n - i)) % t->n;
 
-                if (contains(row_text(t, t->rows[at].data), t->search)) {
+                if (contains_text(row_text(t, t->rows[at].data), t->search)) {
                         table_select(t, at);
                         return true;
                 }

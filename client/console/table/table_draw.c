@@ -42,7 +42,7 @@ static int add_columns(const struct table_class *class, const struct scene *s, s
         return next;
 }
 
-static void widen(const struct table_class *class, struct layout *l, int spare)
+static void widen_columns(const struct table_class *class, struct layout *l, int spare)
 {
         int n = 0;
 
@@ -64,7 +64,7 @@ static struct layout lay_out(const struct table_class *class, const struct scene
         for (int rank = add_columns(class, s, &l, 0, width); rank; rank = add_columns(class, s, &l, rank, width))
                 continue;
         if (l.total < width)
-                widen(class, &l, width - l.total);
+                widen_columns(class, &l, width - l.total);
         return l;
 }
 
@@ -100,7 +100,7 @@ static void draw_heading(struct canvas *canvas, struct area area, struct table *
         }
 }
 
-static void show(char *out, size_t size, const struct table *t, const struct column *column, struct value v)
+static void show_value(char *out, size_t size, const struct table *t, const struct column *column, struct value v)
 {
         const enum unit unit = column_unit(column);
         const double greatest = t->class->single ? v.number : unit == UNIT_SLOPE ? t->slopes : t->rates;
@@ -126,7 +126,7 @@ static void draw_cell(struct canvas *canvas, struct area area, int row, int at, 
         if (column->text)
                 (void)column->text(text, sizeof(text), s, data);
         else
-                show(text, sizeof(text), t, column, v);
+                show_value(text, sizeof(text), t, column, v);
         if (v.is == VALUE_NONE || v.provisional)
                 tint = TINT_DIM;
         if (column->by_end)

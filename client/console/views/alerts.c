@@ -29,12 +29,12 @@ struct alerts {
         bool unfolded; /* alerts that are part of others have rows of their own */
 };
 
-static const Hw__Alert *alert(const void *row)
+static const Hw__Alert *alert_of_row(const void *row)
 {
         return ((const struct alert_row *)row)->alert;
 }
 
-static const struct world_target *target(const void *row)
+static const struct world_target *target_of_row(const void *row)
 {
         return ((const struct alert_row *)row)->target;
 }
@@ -57,12 +57,12 @@ static const char *state_name(const Hw__Alert *a)
         }
 }
 
-COLUMN_VALUE(state, value_text(state_name(alert(row))))
+COLUMN_VALUE(state, value_text(state_name(alert_of_row(row))))
 
 /* By severity while it holds. */
 static enum tint state_colour(const struct scene *s, const void *row)
 {
-        const Hw__Alert *a = alert(row);
+        const Hw__Alert *a = alert_of_row(row);
         bool firing = a->has_state && a->state == HW__ALERT__STATE__STATE_FIRING;
 
         (void)s;
@@ -70,9 +70,9 @@ static enum tint state_colour(const struct scene *s, const void *row)
 }
 
 /* 3: firing, 2: pending, 1: resolved. */
-static struct value gravity(const struct scene *s, const void *row)
+static struct value severity_value(const struct scene *s, const void *row)
 {
-        const Hw__Alert *a = alert(row);
+        const Hw__Alert *a = alert_of_row(row);
 
         (void)s;
         if (!a->has_state)
@@ -84,58 +84,59 @@ static struct value gravity(const struct scene *s, const void *row)
 }
 
 /* Firing before pending before others, the more severe first, parts below what they are part of; silenced ones last. */
-static struct value order(const struct scene *s, const void *row)
+static struct value order_value(const struct scene *s, const void *row)
 {
-        const Hw__Alert *a = alert(row), *head = alert_head(target(row)->alerts, a);
+        const Hw__Alert *a = alert_of_row(row), *head = alert_head(target_of_row(row)->alerts, a);
         double silenced = a->has_silenced && a->silenced ? 100 : 0;
         double severity = head ? (double)alert_severity(head) - 0.5 : (double)alert_severity(a);
 
-        return value_number(true, 10 * gravity(s, row).number + severity - silenced);
+        return value_number(true, 10 * severity_value(s, row).number + severity - silenced);
 }
 
 static void draw_gravity(struct canvas *c, struct area area, int row, int column, int width, const struct scene *s,
                          const void *data)
 {
-        const Hw__Alert *a = alert(data);
+        const Hw__Alert *a = alert_of_row(data);
         bool silenced = a->has_silenced && a->silenced;
 
         (void)canvas_put(c, area, row, column, width, state_colour(s, data), silenced ? "○" : "●");
 }
 
-COLUMN_VALUE(target_name, value_text(target(row)->name))
-COLUMN_VALUE(severity, value_text(alert(row)->whole_severity ? alert(row)->whole_severity : alert(row)->severity))
-COLUMN_VALUE(rule, value_text(alert(row)->rule))
-COLUMN_VALUE(band, value_text(alert(row)->band_label))
+COLUMN_VALUE(target_name, value_text(target_of_row(row)->name))
+COLUMN_VALUE(severity, value_text(alert_of_row(row)->whole_severity ? alert_of_row(row)->whole_severity
+                                                                    : alert_of_row(row)->severity))
+COLUMN_VALUE(rule, value_text(alert_of_row(row)->rule))
+COLUMN_VALUE(band, value_text(alert_of_row(row)->band_label))
 
 static void draw_band(struct canvas *c, struct area area, int row, int column, int width, const struct scene *s,
                       const void *data)
 {
         (void)s;
-        draw_label(c, area, row, column, width, alert(data)->band_label);
+        draw_label(c, area, row, column, width, alert_of_row(data)->band_label);
 }
 
-COLUMN_VALUE(part_of, value_text(alert(row)->part_of))
+COLUMN_VALUE(part_of, value_text(alert_of_row(row)->part_of))
 
 /* Alerts in the same state that are part of it. */
-static struct value below(const struct scene *s, const void *row)
+static struct value below_value(const struct scene *s, const void *row)
 {
-        size_t n = alerts_below(target(row)->alerts, alert(row), alert(row)->state);
+        size_t n = alerts_below(target_of_row(row)->alerts, alert_of_row(row), alert_of_row(row)->state);
 
         (void)s;
         return value_number(n > 0, (double)n);
 }
 
-COLUMN_VALUE(measured, value_text(alert(row)->value_text))
-COLUMN_VALUE(threshold, value_text(alert(row)->threshold_text))
+COLUMN_VALUE(measured, value_text(alert_of_row(row)->value_text))
+COLUMN_VALUE(threshold, value_text(alert_of_row(row)->threshold_text))
 
 /*
  * A moment of an alert, which may be of a run before this one: then event time 0 was at another time of day. Of a run
  * that no event is known of, the time of day is all there is.
  */
-static struct value moment(const struct scene *s, const void *row, bool has_ns, uint64_t ns, bool has_wall,
-                           uint64_t wall_ns)
+static struct value moment_value(const struct scene *s, const void *row, bool has_ns, uint64_t ns, bool has_wall,
+                                 uint64_t wall_ns)
 {
-        const struct world_target *t = target(row);
+        const struct world_target *t = target_of_row(row);
         const Hw__Run *run = t->target ? t->target->run_info : NULL;
 
         struct value v = value_when(s, t, has_ns, ns);
@@ -147,25 +148,25 @@ static struct value moment(const struct scene *s, const void *row, bool has_ns, 
         return v;
 }
 
-static struct value since(const struct scene *s, const void *row)
+static struct value since_value(const struct scene *s, const void *row)
 {
-        const Hw__Alert *a = alert(row);
+        const Hw__Alert *a = alert_of_row(row);
 
-        return moment(s, row, a->has_since_ns, a->since_ns, a->has_since_wall_ns, a->since_wall_ns);
+        return moment_value(s, row, a->has_since_ns, a->since_ns, a->has_since_wall_ns, a->since_wall_ns);
 }
 
-static struct value fired(const struct scene *s, const void *row)
+static struct value fired_value(const struct scene *s, const void *row)
 {
-        const Hw__Alert *a = alert(row);
+        const Hw__Alert *a = alert_of_row(row);
 
-        return moment(s, row, a->has_fired_ns, a->fired_ns, a->has_fired_wall_ns, a->fired_wall_ns);
+        return moment_value(s, row, a->has_fired_ns, a->fired_ns, a->has_fired_wall_ns, a->fired_wall_ns);
 }
 
-COLUMN_VALUE(evidence, value_text(alert(row)->sentence))
+COLUMN_VALUE(evidence, value_text(alert_of_row(row)->sentence))
 
 /* clang-format off */
 static const struct column columns[] = {
-        { .title = "", .name = "gravity", .unit = UNIT_COUNT, .width = 1, .value = gravity, .order = order,
+        { .title = "", .name = "gravity", .unit = UNIT_COUNT, .width = 1, .value = severity_value, .order = order_value,
           .draw = draw_gravity, .help = NULL },
         { .title = "state", .name = "state", .width = 8, .value = state, .tint = state_colour,
           .help = "pending: its expression holds, but not long enough; firing; resolved: it fired and is over" },
@@ -174,15 +175,15 @@ static const struct column columns[] = {
         { .title = "rule", .name = "rule", .width = -20, .value = rule, .searched = true, .help = "name of the rule" },
         { .title = "severity", .name = "severity", .width = 8, .rank = 3, .value = severity, .tint = state_colour,
           .help = "info, warning or critical: the greatest of it and its parts. It decides colour and order" },
-        { .title = "parts", .name = "parts", .unit = UNIT_COUNT, .width = 5, .rank = 4, .value = below,
+        { .title = "parts", .name = "parts", .unit = UNIT_COUNT, .width = 5, .rank = 4, .value = below_value,
           .help = "alerts that are part of this one, as those of single bands: e shows and hides them" },
         { .title = "value", .name = "value", .width = -14, .rank = 5, .value = measured,
           .help = "value of its expression: now; of a resolved alert, while it fired" },
         { .title = "threshold", .name = "threshold", .width = -12, .rank = 6, .value = threshold,
           .help = "what the value is compared with" },
-        { .title = "fired", .name = "fired_ns", .unit = UNIT_WHEN, .width = 8, .rank = 2, .value = fired,
+        { .title = "fired", .name = "fired_ns", .unit = UNIT_WHEN, .width = 8, .rank = 2, .value = fired_value,
           .help = "when it fired; before: in a run before this one" },
-        { .title = "holds", .name = "since_ns", .unit = UNIT_WHEN, .width = 9, .rank = 7, .value = since,
+        { .title = "holds", .name = "since_ns", .unit = UNIT_WHEN, .width = 9, .rank = 7, .value = since_value,
           .help = "since when its expression has held" },
         { .title = "band", .name = "band", .width = -16, .rank = 8, .value = band, .draw = draw_band,
           .help = "for rules over bands: which one" },
@@ -195,7 +196,7 @@ static const struct column columns[] = {
 
 /* -------------------------------------------------------------------- rows */
 
-static size_t count(const struct console *c)
+static size_t count_alerts(const struct console *c)
 {
         size_t n = 0;
 
@@ -208,17 +209,17 @@ static size_t count(const struct console *c)
 }
 
 /* A hash of what identifies an instance. */
-static uint64_t identity(const struct world_target *t, const Hw__Alert *a)
+static uint64_t alert_identity(const struct world_target *t, const Hw__Alert *a)
 {
         return hash_text(a->rule, hash_text(a->group, hash_text(t->name, t->daemon ^ (uint64_t)a->band << 32)));
 }
 
-static void rows(const struct console *c, struct table *t)
+static void fill_rows(const struct console *c, struct table *t)
 {
         struct alerts *state_of = console_state(c);
         size_t n = 0;
 
-        if (!ARRAY_RESERVE(state_of->rows, state_of->capacity, count(c))) {
+        if (!ARRAY_RESERVE(state_of->rows, state_of->capacity, count_alerts(c))) {
                 t->out_of_memory = true;
                 return;
         }
@@ -229,7 +230,7 @@ static void rows(const struct console *c, struct table *t)
                         if (!state_of->unfolded && !c->printing && alert_head(from->alerts, from->alerts->alerts[k]))
                                 continue;
                         state_of->rows[n] = (struct alert_row){ from, from->alerts->alerts[k] };
-                        table_add(t, identity(from, from->alerts->alerts[k]), &state_of->rows[n]);
+                        table_add(t, alert_identity(from, from->alerts->alerts[k]), &state_of->rows[n]);
                         n++;
                 }
         }
@@ -237,9 +238,9 @@ static void rows(const struct console *c, struct table *t)
 
 static void open_alert(struct console *c, const void *row)
 {
-        console_choose(c, target(row));
-        if (alert(row)->has_band) {
-                c->band = alert(row)->band;
+        console_choose(c, target_of_row(row));
+        if (alert_of_row(row)->has_band) {
+                c->band = alert_of_row(row)->band;
                 console_show(c, &view_band);
         } else {
                 console_show(c, &view_memory);
@@ -252,11 +253,11 @@ static const struct table_class table = {
         .columns = columns,
         .n_columns = ARRAY_SIZE(columns),
         .sort = 0,
-        .rows = rows,
+        .rows = fill_rows,
         .open = open_alert,
 };
 
-static bool key(struct console *c, int k)
+static bool handle_key(struct console *c, int k)
 {
         struct alerts *a = console_state(c);
 
@@ -271,8 +272,8 @@ static bool key(struct console *c, int k)
 enum { LABEL = 13, LINE = 1024 };
 
 /* "label  text", wrapped; returns the row after it. */
-static int paragraph(struct canvas *canvas, struct area area, int row, enum tint tint, const char *label,
-                     const char *words)
+static int draw_paragraph(struct canvas *canvas, struct area area, int row, enum tint tint, const char *label,
+                          const char *words)
 {
         if (!words || !*words)
                 return row;
@@ -280,14 +281,14 @@ static int paragraph(struct canvas *canvas, struct area area, int row, enum tint
         return row + draw_lines(canvas, area, row, 1 + LABEL, area.width - LABEL - 2, INT_MAX, tint, words);
 }
 
-static int labels(struct canvas *canvas, struct area area, int row, Hw__Label *const *list, size_t n)
+static int draw_labels(struct canvas *canvas, struct area area, int row, Hw__Label *const *list, size_t n)
 {
         for (size_t i = 0; i < n && row < area.height; i++)
-                row = paragraph(canvas, area, row, TINT_PLAIN, list[i]->name, list[i]->value);
+                row = draw_paragraph(canvas, area, row, TINT_PLAIN, list[i]->name, list[i]->value);
         return row;
 }
 
-static int actions(struct canvas *canvas, struct area area, int row, const Hw__Alert *a)
+static int draw_actions(struct canvas *canvas, struct area area, int row, const Hw__Alert *a)
 {
         for (size_t i = 0; i < a->n_actions && row < area.height; i++) {
                 const Hw__ActionResult *r = a->actions[i];
@@ -298,7 +299,7 @@ static int actions(struct canvas *canvas, struct area area, int row, const Hw__A
                 (void)snprintf(said, sizeof(said), "%s: %s%s%s", r->kind ? r->kind : "?", outcome ? outcome : "",
                                outcome && r->detail ? ", " : "", r->detail ? r->detail : "");
                 bool failed = outcome && r->has_ok && !r->ok;
-                row = paragraph(canvas, area, row, failed ? TINT_BAD : TINT_PLAIN, "action", said);
+                row = draw_paragraph(canvas, area, row, failed ? TINT_BAD : TINT_PLAIN, "action", said);
         }
         return row;
 }
@@ -313,24 +314,24 @@ static void draw_words(struct canvas *canvas, struct area area, const struct sce
         (void)snprintf(title, sizeof(title), "What is known of %s", safe_text(name, sizeof(name), t->name));
         draw_title(canvas, area, 0, title, "");
         if (a) {
-                row = paragraph(canvas, area, row, TINT_STRONG, "alert", a->sentence);
-                row = paragraph(canvas, area, row, TINT_PLAIN, "expression", a->expr);
-                row = paragraph(canvas, area, row, TINT_PLAIN, "source", a->band_source);
+                row = draw_paragraph(canvas, area, row, TINT_STRONG, "alert", a->sentence);
+                row = draw_paragraph(canvas, area, row, TINT_PLAIN, "expression", a->expr);
+                row = draw_paragraph(canvas, area, row, TINT_PLAIN, "source", a->band_source);
         }
         for (int q = 0; q < QUESTIONS; q++)
-                row = paragraph(canvas, area, row, answer_tint(m->a.answer[q].tone),
-                                question_key((enum target_question)q), m->whole[q]);
+                row = draw_paragraph(canvas, area, row, answer_tint(m->a.answer[q].tone),
+                                     question_key((enum target_question)q), m->whole[q]);
         if (!a)
                 return;
         if (a->has_silenced && a->silenced)
-                row = paragraph(canvas, area, row, TINT_WARN, "silenced",
-                                a->silence && a->silence->why ? a->silence->why : "no action is run");
-        row = labels(canvas, area, row, a->annotations, a->n_annotations);
-        row = labels(canvas, area, row, a->labels, a->n_labels);
-        (void)actions(canvas, area, row, a);
+                row = draw_paragraph(canvas, area, row, TINT_WARN, "silenced",
+                                     a->silence && a->silence->why ? a->silence->why : "no action is run");
+        row = draw_labels(canvas, area, row, a->annotations, a->n_annotations);
+        row = draw_labels(canvas, area, row, a->labels, a->n_labels);
+        (void)draw_actions(canvas, area, row, a);
 }
 
-static void draw(struct console *c, struct canvas *canvas, struct area area)
+static void draw_view(struct console *c, struct canvas *canvas, struct area area)
 {
         struct table *t = &c->shown->tables[0];
         const void *row = table_selected(t);
@@ -340,7 +341,8 @@ static void draw(struct console *c, struct canvas *canvas, struct area area)
         upper.height = wanted < area.height / 2 ? wanted : area.height / 2;
         console_table(c, canvas, upper, t);
         if (row)
-                draw_words(canvas, area_below(area, upper.height + 1), &c->scene, target(row), alert(row));
+                draw_words(canvas, area_below(area, upper.height + 1), &c->scene, target_of_row(row),
+                           alert_of_row(row));
         else if (c->scene.target)
                 draw_words(canvas, area_below(area, upper.height + 1), &c->scene, c->scene.target, NULL);
 }
@@ -351,7 +353,7 @@ static int wanted_rows(struct console *c, int width)
         return 3 + (int)c->shown->tables[0].n + 12;
 }
 
-static void done(void *state_of)
+static void release_rows(void *state_of)
 {
         free(((struct alerts *)state_of)->rows);
 }
@@ -385,9 +387,9 @@ const struct console_view view_alerts = {
         .tables = { &table },
         .words = words,
         .state_size = sizeof(struct alerts),
-        .state_done = done,
-        .draw = draw,
+        .state_done = release_rows,
+        .draw = draw_view,
         .rows = wanted_rows,
-        .key = key,
+        .key = handle_key,
         .all_targets = true,
 };

@@ -12,7 +12,7 @@
 #include "proto/base/array.h"
 
 /* The open band; NULL when the run that had it is over. */
-static const struct world_band *band(const struct console *c)
+static const struct world_band *shown_band(const struct console *c)
 {
         const struct world_target *t = c->scene.target;
 
@@ -21,15 +21,15 @@ static const struct world_band *band(const struct console *c)
 
 /* ------------------------------------------------------------------- stack */
 
-static const Hw__CostCentre *centre(const void *row)
+static const Hw__CostCentre *centre_of_row(const void *row)
 {
         return row;
 }
 
-COLUMN_VALUE(label, value_text(centre(row)->label))
-COLUMN_VALUE(module, value_text(centre(row)->module))
-COLUMN_VALUE(source, value_text(centre(row)->source))
-COLUMN_VALUE(caf, centre(row)->has_caf ? value_text(centre(row)->caf ? "CAF" : "no") : no_value)
+COLUMN_VALUE(label, value_text(centre_of_row(row)->label))
+COLUMN_VALUE(module, value_text(centre_of_row(row)->module))
+COLUMN_VALUE(source, value_text(centre_of_row(row)->source))
+COLUMN_VALUE(caf, centre_of_row(row)->has_caf ? value_text(centre_of_row(row)->caf ? "CAF" : "no") : no_value)
 
 /* clang-format off */
 static const struct column columns[] = {
@@ -42,9 +42,9 @@ static const struct column columns[] = {
 };
 /* clang-format on */
 
-static void rows(const struct console *c, struct table *t)
+static void fill_rows(const struct console *c, struct table *t)
 {
-        const struct world_band *b = band(c);
+        const struct world_band *b = shown_band(c);
 
         for (size_t i = 0; b && i < b->def->n_stack; i++)
                 table_add(t, i, b->def->stack[i]);
@@ -56,13 +56,13 @@ static const struct table_class table = {
         .columns = columns,
         .n_columns = ARRAY_SIZE(columns),
         .sort = SIZE_MAX,
-        .rows = rows,
+        .rows = fill_rows,
 };
 
 /* ------------------------------------------------------------------- facts */
 
 /* "closure type  THUNK_1_0", or nothing if there is no value. Returns the rows used. */
-static int fact(struct canvas *canvas, struct area area, int row, const char *name, const char *value)
+static int draw_fact(struct canvas *canvas, struct area area, int row, const char *name, const char *value)
 {
         char safe[2048];
 
@@ -82,8 +82,8 @@ static int put_number(struct canvas *canvas, struct area area, int row, int at, 
         return at + canvas_put(canvas, area, row, at, 16, tint, shown) + 3;
 }
 
-static int number(struct canvas *canvas, struct area area, int row, int at, const char *name, enum unit unit,
-                  struct value v, enum tint tint)
+static int draw_number(struct canvas *canvas, struct area area, int row, int at, const char *name, enum unit unit,
+                       struct value v, enum tint tint)
 {
         char shown[SHORT_TEXT];
 
@@ -117,19 +117,22 @@ static void draw_numbers(const struct console *c, struct canvas *canvas, struct 
         bool has_share = census && census->has_total_bytes && census->total_bytes;
         int at = 1;
 
-        at = number(canvas, area, row, at, "now", UNIT_BYTES, value_number(true, (double)b->bytes), TINT_STRONG);
-        at = number(canvas, area, row, at, "share", UNIT_SHARE,
-                    value_number(has_share, has_share ? (double)b->bytes / (double)census->total_bytes : 0),
-                    TINT_PLAIN);
-        at = number(canvas, area, row, at, "at first", UNIT_BYTES, value_number(true, (double)b->first_bytes),
-                    TINT_PLAIN);
-        at = number(canvas, area, row, at, "max", UNIT_BYTES, value_number(true, (double)b->max_bytes), TINT_PLAIN);
-        (void)number(canvas, area, row, at, "first seen", UNIT_WHEN,
-                     value_when(s, s->target, b->def->has_first_seen_ns, b->def->first_seen_ns), TINT_PLAIN);
+        at = draw_number(canvas, area, row, at, "now", UNIT_BYTES, value_number(true, (double)b->bytes), TINT_STRONG);
+        at = draw_number(canvas, area, row, at, "share", UNIT_SHARE,
+                         value_number(has_share, has_share ? (double)b->bytes / (double)census->total_bytes : 0),
+                         TINT_PLAIN);
+        at = draw_number(canvas, area, row, at, "at first", UNIT_BYTES, value_number(true, (double)b->first_bytes),
+                         TINT_PLAIN);
+        at = draw_number(canvas, area, row, at, "max", UNIT_BYTES, value_number(true, (double)b->max_bytes),
+                         TINT_PLAIN);
+        (void)draw_number(canvas, area, row, at, "first seen", UNIT_WHEN,
+                          value_when(s, s->target, b->def->has_first_seen_ns, b->def->first_seen_ns), TINT_PLAIN);
         at = 1;
-        at = number(canvas, area, row + 1, at, "verdict", UNIT_TEXT, trend_verdict(b->trend), trend_tint(b->trend));
+        at = draw_number(canvas, area, row + 1, at, "verdict", UNIT_TEXT, trend_verdict(b->trend),
+                         trend_tint(b->trend));
         at = draw_slope(canvas, area, row + 1, at, b->trend);
-        (void)number(canvas, area, row + 1, at, "since", UNIT_WHEN, trend_onset(s, s->target, b->trend), TINT_PLAIN);
+        (void)draw_number(canvas, area, row + 1, at, "since", UNIT_WHEN, trend_onset(s, s->target, b->trend),
+                          TINT_PLAIN);
 }
 
 static int draw_facts(struct canvas *canvas, struct area area, int row, const struct world_band *b)
@@ -138,29 +141,30 @@ static int draw_facts(struct canvas *canvas, struct area area, int row, const st
         char key[32];
         int first = row;
 
-        row += fact(canvas, area, row, "why", b->trend ? b->trend->sentence : NULL);
+        row += draw_fact(canvas, area, row, "why", b->trend ? b->trend->sentence : NULL);
         if (b->def->has_key) {
                 (void)snprintf(key, sizeof(key), "0x%" PRIx64, b->def->key);
-                row += fact(canvas, area, row, "info table", key);
+                row += draw_fact(canvas, area, row, "info table", key);
         }
         if (!info && b->def->has_key)
-                row += fact(canvas, area, row, "name", "not in the log: -finfo-table-map gives it, also in libraries");
+                row += draw_fact(canvas, area, row, "name",
+                                 "not in the log: -finfo-table-map gives it, also in libraries");
         if (!info)
                 return row - first;
-        row += fact(canvas, area, row, "name", info->name);
-        row += fact(canvas, area, row, "closure type", info->closure_type);
-        row += fact(canvas, area, row, "type", info->type);
-        row += fact(canvas, area, row, "in", info->label);
-        row += fact(canvas, area, row, "module", info->module);
-        row += fact(canvas, area, row, "source", info->source);
+        row += draw_fact(canvas, area, row, "name", info->name);
+        row += draw_fact(canvas, area, row, "closure type", info->closure_type);
+        row += draw_fact(canvas, area, row, "type", info->type);
+        row += draw_fact(canvas, area, row, "in", info->label);
+        row += draw_fact(canvas, area, row, "module", info->module);
+        row += draw_fact(canvas, area, row, "source", info->source);
         return row - first;
 }
 
 /* -------------------------------------------------------------------- view */
 
-static void draw(struct console *c, struct canvas *canvas, struct area area)
+static void draw_view(struct console *c, struct canvas *canvas, struct area area)
 {
-        const struct world_band *b = band(c);
+        const struct world_band *b = shown_band(c);
         struct area part = area;
         struct chart drawn;
         char safe[4096];
@@ -200,5 +204,5 @@ const struct console_view view_band = {
         .about = "One band: its history, its trend, and what it is.",
         .keys = keys,
         .tables = { &table },
-        .draw = draw,
+        .draw = draw_view,
 };

@@ -9,22 +9,22 @@
 #include "client/console/draw/widgets.h"
 #include "proto/base/array.h"
 
-static const struct world_band *band(const void *row)
+static const struct world_band *band_of_row(const void *row)
 {
         return row;
 }
 
 /* ----------------------------------------------------------------- columns */
 
-COLUMN_VALUE(label, value_text(band(row)->def->label))
-COLUMN_VALUE(bytes, value_number(true, (double)band(row)->bytes))
+COLUMN_VALUE(label, value_text(band_of_row(row)->def->label))
+COLUMN_VALUE(bytes, value_number(true, (double)band_of_row(row)->bytes))
 
-static struct value share(const struct scene *s, const void *row)
+static struct value share_value(const struct scene *s, const void *row)
 {
         const Hw__Census *census = s->target->census;
         bool known = census && census->has_total_bytes && census->total_bytes > 0;
 
-        return value_number(known, known ? (double)band(row)->bytes / (double)census->total_bytes : 0);
+        return value_number(known, known ? (double)band_of_row(row)->bytes / (double)census->total_bytes : 0);
 }
 
 static bool has_closures(const struct scene *s)
@@ -32,32 +32,32 @@ static bool has_closures(const struct scene *s)
         return s->target && s->target->census && s->target->census->n_closures > 0;
 }
 
-COLUMN_VALUE(closures, value_number(has_closures(s), (double)band(row)->closures))
+COLUMN_VALUE(closures, value_number(has_closures(s), (double)band_of_row(row)->closures))
 
 static bool has_contents(const struct scene *s)
 {
         return s->target && s->target->census && s->target->census->n_contents > 0;
 }
 
-COLUMN_VALUE(holds, value_text(band(row)->contents ? band(row)->contents->name : NULL))
-COLUMN_VALUE(holds_share, value_number(band(row)->contents != NULL, band_contents_share(band(row))))
+COLUMN_VALUE(holds, value_text(band_of_row(row)->contents ? band_of_row(row)->contents->name : NULL))
+COLUMN_VALUE(holds_share, value_number(band_of_row(row)->contents != NULL, band_contents_share(band_of_row(row))))
 
 static char *holds_text(char *out, size_t size, const struct scene *s, const void *row)
 {
         char text[CONTENTS_TEXT];
 
         (void)s;
-        return value_show(out, size, UNIT_TEXT, value_text(band_contents_text(text, sizeof(text), band(row))));
+        return value_show(out, size, UNIT_TEXT, value_text(band_contents_text(text, sizeof(text), band_of_row(row))));
 }
 
-COLUMN_VALUE(change, value_number(true, scene_band_change(s, s->target, band(row))))
-COLUMN_TINT(change_colour, scene_band_change(s, s->target, band(row)) > 0 ? TINT_PLAIN : TINT_DIM)
-COLUMN_VALUE(since_mark, value_number(true, scene_band_since_mark(s, band(row))))
+COLUMN_VALUE(change, value_number(true, scene_band_change(s, s->target, band_of_row(row))))
+COLUMN_TINT(change_colour, scene_band_change(s, s->target, band_of_row(row)) > 0 ? TINT_PLAIN : TINT_DIM)
+COLUMN_VALUE(since_mark, value_number(true, scene_band_since_mark(s, band_of_row(row))))
 
 #define WINDOW_VALUE(function, field)                                                                                  \
         static struct value function(const struct scene *s, const void *row)                                           \
         {                                                                                                              \
-                const Hw__WindowStatistics *w = trend_window(band(row)->trend, s->window_ns);                          \
+                const Hw__WindowStatistics *w = trend_window(band_of_row(row)->trend, s->window_ns);                   \
                                                                                                                        \
                 return value_number(w && w->has_##field, w ? w->field : 0);                                            \
         }
@@ -66,29 +66,30 @@ WINDOW_VALUE(integral, integral)
 WINDOW_VALUE(deviation, stddev)
 WINDOW_VALUE(fit, fit)
 
-COLUMN_VALUE(slope, trend_slope(band(row)->trend))
-COLUMN_VALUE(slope_low, trend_slope_low(band(row)->trend))
-COLUMN_VALUE(slope_high, trend_slope_high(band(row)->trend))
-COLUMN_VALUE(verdict, trend_verdict(band(row)->trend))
-COLUMN_TINT(verdict_colour, trend_tint(band(row)->trend))
-COLUMN_VALUE(verdict_order, trend_gravity(band(row)->trend))
-COLUMN_VALUE(since, trend_onset(s, s->target, band(row)->trend))
+COLUMN_VALUE(slope, trend_slope(band_of_row(row)->trend))
+COLUMN_VALUE(slope_low, trend_slope_low(band_of_row(row)->trend))
+COLUMN_VALUE(slope_high, trend_slope_high(band_of_row(row)->trend))
+COLUMN_VALUE(verdict, trend_verdict(band_of_row(row)->trend))
+COLUMN_TINT(verdict_colour, trend_tint(band_of_row(row)->trend))
+COLUMN_VALUE(verdict_order, trend_gravity(band_of_row(row)->trend))
+COLUMN_VALUE(since, trend_onset(s, s->target, band_of_row(row)->trend))
 
 static struct value so_far(const struct scene *s, const void *row)
 {
-        const Hw__Trend *t = band(row)->trend;
+        const Hw__Trend *t = band_of_row(row)->trend;
 
         (void)s;
         return value_number(t && t->has_provisional_slope, t ? t->provisional_slope : 0);
 }
 
-COLUMN_VALUE(first_seen, value_when(s, s->target, band(row)->def->has_first_seen_ns, band(row)->def->first_seen_ns))
+COLUMN_VALUE(first_seen,
+             value_when(s, s->target, band_of_row(row)->def->has_first_seen_ns, band_of_row(row)->def->first_seen_ns))
 
 /* The info table's, or those of a cost-centre stack's innermost centre, which has a module and a place, too. */
 #define BAND_TEXT(function, field)                                                                                     \
         static struct value function(const struct scene *s, const void *row)                                           \
         {                                                                                                              \
-                const Hw__InfoTable *info = band(row)->def->info_table;                                                \
+                const Hw__InfoTable *info = band_of_row(row)->def->info_table;                                         \
                                                                                                                        \
                 (void)s;                                                                                               \
                 return value_text(info ? info->field : NULL);                                                          \
@@ -98,25 +99,25 @@ BAND_TEXT(type, type)
 BAND_TEXT(table_name, name)
 BAND_TEXT(closure, closure_type)
 
-static struct value module(const struct scene *s, const void *row)
+static struct value module_value(const struct scene *s, const void *row)
 {
-        const Hw__Band *def = band(row)->def;
+        const Hw__Band *def = band_of_row(row)->def;
 
         (void)s;
         return value_text(def->info_table ? def->info_table->module : def->n_stack ? def->stack[0]->module : NULL);
 }
 
 /* Compilers write ":" where there is no place. */
-static struct value source(const struct scene *s, const void *row)
+static struct value source_value(const struct scene *s, const void *row)
 {
-        const Hw__Band *def = band(row)->def;
+        const Hw__Band *def = band_of_row(row)->def;
         const char *place = def->info_table ? def->info_table->source : def->n_stack ? def->stack[0]->source : NULL;
 
         (void)s;
         return value_text(place && strcmp(place, ":") != 0 ? place : NULL);
 }
 
-static Hw__Breakdown breakdown(const struct scene *s)
+static Hw__Breakdown breakdown_of(const struct scene *s)
 {
         const Hw__Run *run = s->target && s->target->target ? s->target->target->run_info : NULL;
 
@@ -125,20 +126,20 @@ static Hw__Breakdown breakdown(const struct scene *s)
 
 static bool by_info_table(const struct scene *s)
 {
-        return breakdown(s) == HW__BREAKDOWN__BREAKDOWN_INFO_TABLE;
+        return breakdown_of(s) == HW__BREAKDOWN__BREAKDOWN_INFO_TABLE;
 }
 
 static bool has_places(const struct scene *s)
 {
-        return by_info_table(s) || breakdown(s) == HW__BREAKDOWN__BREAKDOWN_COST_CENTRE_STACK;
+        return by_info_table(s) || breakdown_of(s) == HW__BREAKDOWN__BREAKDOWN_COST_CENTRE_STACK;
 }
 
-COLUMN_TINT(strong, band(row)->bytes ? TINT_STRONG : TINT_DIM)
+COLUMN_TINT(strong, band_of_row(row)->bytes ? TINT_STRONG : TINT_DIM)
 
 static void draw_history(struct canvas *c, struct area area, int row, int column, int width, const struct scene *s,
                          const void *data)
 {
-        draw_spark(c, area, row, column, width, scene_band(s, s->target, band(data)), scene_span(s, s->target),
+        draw_spark(c, area, row, column, width, scene_band(s, s->target, band_of_row(data)), scene_span(s, s->target),
                    SPARK_GAUGE);
 }
 
@@ -146,7 +147,7 @@ static void draw_label_of(struct canvas *c, struct area area, int row, int colum
                           const void *data)
 {
         (void)s;
-        draw_label(c, area, row, column, width, band(data)->def->label);
+        draw_label(c, area, row, column, width, band_of_row(data)->def->label);
 }
 
 /* clang-format off */
@@ -155,7 +156,7 @@ static const struct column columns[] = {
           .draw = draw_history, .help = "over the window, as far back as the daemon remembers" },
         { .title = "bytes", .name = "bytes", .unit = UNIT_BYTES, .width = 9, .value = bytes, .tint = strong,
           .help = "in the newest census" },
-        { .title = "share", .name = "share", .unit = UNIT_SHARE, .width = 7, .rank = 7, .value = share,
+        { .title = "share", .name = "share", .unit = UNIT_SHARE, .width = 7, .rank = 7, .value = share_value,
           .help = "share of the newest census" },
         { .title = "closures", .name = "closures", .unit = UNIT_COUNT, .width = 10, .rank = 4, .value = closures,
           .shown = has_closures, .help = "how many there are in the newest census, which was read from outside" },
@@ -196,9 +197,9 @@ static const struct column columns[] = {
           .shown = by_info_table, .help = "the kind of closure, as the runtime sees it: CONSTR, FUN, THUNK ..." },
         { .title = "info table", .name = "info_table", .width = 16, .rank = 13, .value = table_name,
           .shown = by_info_table, .help = "its name in the program: distinguishes those with the same label" },
-        { .title = "module", .name = "module", .width = 14, .rank = 11, .value = module, .shown = has_places,
+        { .title = "module", .name = "module", .width = 14, .rank = 11, .value = module_value, .shown = has_places,
           .help = "the defining module; for a cost-centre stack, that of its innermost centre" },
-        { .title = "source", .name = "source", .width = -16, .rank = 2, .value = source, .shown = has_places,
+        { .title = "source", .name = "source", .width = -16, .rank = 2, .value = source_value, .shown = has_places,
           .by_end = true,
           .help = "file and place, if the program was compiled with this information" },
         { .title = "band", .name = "label", .width = -22, .value = label, .draw = draw_label_of,
@@ -211,7 +212,7 @@ static const struct column columns[] = {
 /* -------------------------------------------------------------------- rows */
 
 /* Bands that never had a row in a census are not shown. */
-static void rows(const struct console *c, struct table *t)
+static void fill_rows(const struct console *c, struct table *t)
 {
         const struct world_target *target = c->scene.target;
 
@@ -223,7 +224,7 @@ static void rows(const struct console *c, struct table *t)
 
 static void open_band(struct console *c, const void *row)
 {
-        c->band = band(row)->id;
+        c->band = band_of_row(row)->id;
         console_show(c, &view_band);
 }
 
@@ -238,14 +239,14 @@ static const struct table_class table = {
         .columns = columns,
         .n_columns = ARRAY_SIZE(columns),
         .sort = 1,
-        .rows = rows,
+        .rows = fill_rows,
         .open = open_band,
 };
 
 /* -------------------------------------------------------------------- view */
 
 /* Of when the bands are, above them. */
-static void draw(struct console *c, struct canvas *canvas, struct area area)
+static void draw_view(struct console *c, struct canvas *canvas, struct area area)
 {
         const struct scene *s = &c->scene;
         char line[CENSUS_LINE], safe[4 * CENSUS_LINE];
@@ -262,7 +263,7 @@ static void draw(struct console *c, struct canvas *canvas, struct area area)
         console_table(c, canvas, area, &c->shown->tables[0]);
 }
 
-static int wanted(struct console *c, int width)
+static int wanted_width(struct console *c, int width)
 {
         const size_t n = c->shown->tables[0].n;
 
@@ -284,6 +285,6 @@ const struct console_view view_bands = {
                  "published window closest to the one chosen with + and -.",
         .keys = keys,
         .tables = { &table },
-        .draw = draw,
-        .rows = wanted,
+        .draw = draw_view,
+        .rows = wanted_width,
 };

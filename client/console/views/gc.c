@@ -14,17 +14,17 @@
 #define PAUSE_BITS  5u
 #define PAUSE_CELLS SKETCH_CELLS(PAUSE_BITS, 42u)
 
-static const Hw__Generation *generation(const void *row)
+static const Hw__Generation *generation_of_row(const void *row)
 {
         return row;
 }
 
 /* ------------------------------------------------------------- generations */
 
-COLUMN_VALUE(number, value_number(generation(row)->has_generation, generation(row)->generation))
+COLUMN_VALUE(number, value_number(generation_of_row(row)->has_generation, generation_of_row(row)->generation))
 
 #define GENERATION_VALUE(function, field)                                                                              \
-        COLUMN_VALUE(function, value_number(generation(row)->has_##field, (double)generation(row)->field))
+        COLUMN_VALUE(function, value_number(generation_of_row(row)->has_##field, (double)generation_of_row(row)->field))
 
 GENERATION_VALUE(count, count)
 GENERATION_VALUE(parallel, parallel_count)
@@ -45,7 +45,7 @@ enum { FIRST_DECADE = 3, DECADES = 7, MOST_COLUMNS = 64 }; /* 1 us to 10 s */
 static void draw_distribution(struct canvas *c, struct area area, int row, int column, int width, const struct scene *s,
                               const void *data)
 {
-        const Hw__Generation *g = generation(data);
+        const Hw__Generation *g = generation_of_row(data);
         double counts[MOST_COLUMNS] = { 0 };
         bool known[MOST_COLUMNS] = { false };
 
@@ -90,7 +90,7 @@ static const struct column generation_columns[] = {
 };
 /* clang-format on */
 
-static void rows(const struct console *c, struct table *t)
+static void fill_rows(const struct console *c, struct table *t)
 {
         const struct world_target *target = c->scene.target;
 
@@ -111,7 +111,7 @@ static const struct table_class generations = {
         .columns = generation_columns,
         .n_columns = ARRAY_SIZE(generation_columns),
         .sort = 0,
-        .rows = rows,
+        .rows = fill_rows,
 };
 
 /* ----------------------------------------------------------------- figures */
@@ -179,7 +179,7 @@ static void fill_chart(struct console *c, struct chart *chart)
         chart->ticks = scene_series(s, s->target, HW__SERIES__SERIES_LIVE);
 }
 
-static void draw(struct console *c, struct canvas *canvas, struct area area)
+static void draw_view(struct console *c, struct canvas *canvas, struct area area)
 {
         struct table *t = &c->shown->tables[0];
         int table_height = 1 + (t->n ? (int)t->n : 1), numbers;
@@ -201,7 +201,7 @@ static void draw(struct console *c, struct canvas *canvas, struct area area)
         (void)figures_draw(canvas, part, part.height > numbers, &c->scene, figures, shown_figures(c), c->scene.target);
 }
 
-static int wanted(struct console *c, int width)
+static int wanted_height(struct console *c, int width)
 {
         size_t n = c->shown->tables[0].n;
 
@@ -218,6 +218,6 @@ const struct console_view view_gc = {
         .tables = { &generations },
         .figures = figures,
         .n_figures = FIGURES,
-        .draw = draw,
-        .rows = wanted,
+        .draw = draw_view,
+        .rows = wanted_height,
 };

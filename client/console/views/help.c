@@ -22,7 +22,7 @@ struct pen {
         int term; /* columns of the terms: the longest of the view in full */
 };
 
-static void line(struct pen *p, enum tint tint, const char *term, enum tint text_tint, const char *text, size_t n)
+static void write_line(struct pen *p, enum tint tint, const char *term, enum tint text_tint, const char *text, size_t n)
 {
         char part[LINE];
 
@@ -37,26 +37,26 @@ static void line(struct pen *p, enum tint tint, const char *term, enum tint text
 }
 
 /* A term and what it means, wrapped. */
-static void entry(struct pen *p, enum tint tint, const char *term, const char *text)
+static void write_entry(struct pen *p, enum tint tint, const char *term, const char *text)
 {
         int width = p->area.width - p->term - 2;
 
         do {
                 size_t n = text_wrap(text, width > 8 ? width : 8);
 
-                line(p, tint, term, TINT_PLAIN, text, n);
+                write_line(p, tint, term, TINT_PLAIN, text, n);
                 text += n;
                 term = NULL;
         } while (*text);
 }
 
-static void heading(struct pen *p, const char *text)
+static void write_heading(struct pen *p, const char *text)
 {
-        line(p, TINT_PLAIN, "", TINT_PLAIN, "", 0);
-        line(p, TINT_STRONG, text, TINT_PLAIN, "", 0);
+        write_line(p, TINT_PLAIN, "", TINT_PLAIN, "", 0);
+        write_line(p, TINT_STRONG, text, TINT_PLAIN, "", 0);
 }
 
-static void paragraph(struct pen *p, const char *text)
+static void write_paragraph(struct pen *p, const char *text)
 {
         int width = p->area.width - 2;
 
@@ -65,18 +65,18 @@ static void paragraph(struct pen *p, const char *text)
                 size_t n = text_wrap(text, width > 8 ? width : 8);
 
                 (void)snprintf(part, sizeof(part), "%.*s", (int)n, text);
-                line(p, TINT_PLAIN, part, TINT_PLAIN, "", 0);
+                write_line(p, TINT_PLAIN, part, TINT_PLAIN, "", 0);
                 text += n;
         }
 }
 
-static void columns(struct pen *p, const struct column *list, size_t n)
+static void write_columns(struct pen *p, const struct column *list, size_t n)
 {
         char help[LINE];
 
         for (size_t i = 0; i < n; i++) {
                 if (*column_help(help, sizeof(help), &list[i]))
-                        entry(p, TINT_STRONG, list[i].title, help);
+                        write_entry(p, TINT_STRONG, list[i].title, help);
         }
 }
 
@@ -104,44 +104,44 @@ static const struct console_key common[] = {
         { NULL, NULL },
 };
 
-static void keys(struct pen *p, const struct console_key *list)
+static void write_keys(struct pen *p, const struct console_key *list)
 {
         for (; list && list->key; list++)
-                entry(p, TINT_KEY, list->key, list->meaning);
+                write_entry(p, TINT_KEY, list->key, list->meaning);
 }
 
-static void views(struct pen *p)
+static void write_views(struct pen *p)
 {
         for (size_t i = 0; console_views[i]; i++) {
                 char letter[2] = { (char)console_views[i]->letter, '\0' };
 
                 if (letter[0])
-                        entry(p, TINT_KEY, letter, console_views[i]->title);
+                        write_entry(p, TINT_KEY, letter, console_views[i]->title);
         }
 }
 
 static void write_all(struct pen *p, const struct console_view *v)
 {
-        line(p, TINT_STRONG, v->title, TINT_PLAIN, "", 0);
-        paragraph(p, v->about);
+        write_line(p, TINT_STRONG, v->title, TINT_PLAIN, "", 0);
+        write_paragraph(p, v->about);
         if (v->keys) {
-                heading(p, "Keys of this view");
-                keys(p, v->keys);
+                write_heading(p, "Keys of this view");
+                write_keys(p, v->keys);
         }
-        heading(p, "Numbers");
+        write_heading(p, "Numbers");
         for (const struct console_key *w = v->words; w && w->key; w++) /* first: all of them are on the screen */
-                entry(p, TINT_STRONG, w->key, w->meaning);
-        columns(p, v->figures, v->n_figures);
+                write_entry(p, TINT_STRONG, w->key, w->meaning);
+        write_columns(p, v->figures, v->n_figures);
         for (size_t i = 0; i < VIEW_TABLES && v->tables[i]; i++)
-                columns(p, v->tables[i]->columns, v->tables[i]->n_columns);
-        entry(p, TINT_STRONG, UNKNOWN_TEXT, "unknown, which is never the same as 0");
-        heading(p, "Keys everywhere");
-        keys(p, common);
-        heading(p, "Views");
-        views(p);
+                write_columns(p, v->tables[i]->columns, v->tables[i]->n_columns);
+        write_entry(p, TINT_STRONG, UNKNOWN_TEXT, "unknown, which is never the same as 0");
+        write_heading(p, "Keys everywhere");
+        write_keys(p, common);
+        write_heading(p, "Views");
+        write_views(p);
 }
 
-static int wider(int columns, const char *term)
+static int wider_column(int columns, const char *term)
 {
         int own = text_columns(term) + 2;
 
@@ -153,17 +153,17 @@ static int term_columns(const struct console_view *v, int width)
         int columns = TERM_LEAST;
 
         for (size_t i = 0; i < v->n_figures; i++)
-                columns = wider(columns, v->figures[i].title);
+                columns = wider_column(columns, v->figures[i].title);
         for (size_t i = 0; i < VIEW_TABLES && v->tables[i]; i++)
                 for (size_t n = 0; n < v->tables[i]->n_columns; n++)
-                        columns = wider(columns, v->tables[i]->columns[n].title);
+                        columns = wider_column(columns, v->tables[i]->columns[n].title);
         for (const struct console_key *w = v->words; w && w->key; w++)
-                columns = wider(columns, w->key);
+                columns = wider_column(columns, w->key);
         return columns < width / 2 ? columns : width / 2;
 }
 
 /* Written twice: the first time off the screen, to count the lines. What does not fit leaves a row for "more". */
-static void draw(struct console *c, struct canvas *canvas, struct area area)
+static void draw_view(struct console *c, struct canvas *canvas, struct area area)
 {
         const struct console_view *v = c->under ? c->under->class : &view_overview;
         const int term = term_columns(v, area.width);
@@ -183,27 +183,27 @@ static void draw(struct console *c, struct canvas *canvas, struct area area)
                 (void)canvas_put_right(canvas, area, area.height - 1, 0, area.width - 1, TINT_KEY, " more ↓ ");
 }
 
-static bool scroll(struct console *c, long by)
+static bool scroll_by(struct console *c, long by)
 {
         c->help_first = by < 0 && (size_t)-by > c->help_first ? 0 : c->help_first + (size_t)by;
         return true;
 }
 
-static bool key(struct console *c, int k)
+static bool handle_key(struct console *c, int k)
 {
         switch (k) {
         case SCREEN_UP:
         case 'k':
-                return scroll(c, -1);
+                return scroll_by(c, -1);
         case SCREEN_DOWN:
         case 'j':
-                return scroll(c, 1);
+                return scroll_by(c, 1);
         case SCREEN_PAGE_UP:
-                return scroll(c, -10);
+                return scroll_by(c, -10);
         case SCREEN_PAGE_DOWN:
-                return scroll(c, 10);
+                return scroll_by(c, 10);
         case SCREEN_HOME:
-                return scroll(c, -(long)c->help_first);
+                return scroll_by(c, -(long)c->help_first);
         case SCREEN_ENTER:
                 console_back(c);
                 return true;
@@ -217,6 +217,6 @@ const struct console_view view_help = {
         .title = "Help",
         .brief = "Help",
         .about = "Every key and every number of the previous view.",
-        .draw = draw,
-        .key = key,
+        .draw = draw_view,
+        .key = handle_key,
 };

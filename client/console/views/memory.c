@@ -36,7 +36,7 @@ static const struct series all_series[] = {
 
 enum { SERIES = ARRAY_SIZE(all_series), ALWAYS = 4 };
 
-static const Hw__Trend *trend(const struct scene *s, const void *row)
+static const Hw__Trend *trend_of_row(const struct scene *s, const void *row)
 {
         return s->target->trends[((const struct series *)row)->series];
 }
@@ -49,15 +49,15 @@ struct summary {
 };
 
 /* The same points as in the chart. */
-static const struct past *past(const struct scene *s, const void *row)
+static const struct past *past_of_row(const struct scene *s, const void *row)
 {
         return scene_series(s, s->target, ((const struct series *)row)->series);
 }
 
 /* In the mean each point is weighted by the time until the next one, for which it held. */
-static struct summary summarise(const struct scene *s, const void *row)
+static struct summary summarise_row(const struct scene *s, const void *row)
 {
-        const struct past *all = past(s, row);
+        const struct past *all = past_of_row(s, row);
         struct time_range range = scene_span(s, s->target);
         struct summary m = { NAN, NAN, NAN };
         double held_ns = 0, area = 0;
@@ -80,7 +80,7 @@ static struct summary summarise(const struct scene *s, const void *row)
         return m;
 }
 
-static struct value name(const struct scene *s, const void *row)
+static struct value name_value(const struct scene *s, const void *row)
 {
         const struct series *of = row;
 
@@ -91,35 +91,35 @@ static struct value name(const struct scene *s, const void *row)
         return value_text(of->name);
 }
 
-static struct value now(const struct scene *s, const void *row)
+static struct value now_value(const struct scene *s, const void *row)
 {
-        const struct past *all = past(s, row);
+        const struct past *all = past_of_row(s, row);
 
         return value_number(all->n > 0, all->n ? all->points[all->n - 1].cell.last : 0);
 }
 
-COLUMN_VALUE(least, value_number(true, summarise(s, row).min))
-COLUMN_VALUE(mean, value_number(true, summarise(s, row).mean))
-COLUMN_VALUE(most, value_number(true, summarise(s, row).max))
+COLUMN_VALUE(least, value_number(true, summarise_row(s, row).min))
+COLUMN_VALUE(mean, value_number(true, summarise_row(s, row).mean))
+COLUMN_VALUE(most, value_number(true, summarise_row(s, row).max))
 COLUMN_VALUE(since_mark, value_number(true, scene_series_since_mark(s, ((const struct series *)row)->series)))
-COLUMN_VALUE(slope, trend_slope(trend(s, row)))
-COLUMN_VALUE(slope_low, trend_slope_low(trend(s, row)))
-COLUMN_VALUE(slope_high, trend_slope_high(trend(s, row)))
-COLUMN_VALUE(verdict, trend_verdict(trend(s, row)))
-COLUMN_VALUE(verdict_order, trend_gravity(trend(s, row)))
-COLUMN_TINT(verdict_colour, trend_tint(trend(s, row)))
+COLUMN_VALUE(slope, trend_slope(trend_of_row(s, row)))
+COLUMN_VALUE(slope_low, trend_slope_low(trend_of_row(s, row)))
+COLUMN_VALUE(slope_high, trend_slope_high(trend_of_row(s, row)))
+COLUMN_VALUE(verdict, trend_verdict(trend_of_row(s, row)))
+COLUMN_VALUE(verdict_order, trend_gravity(trend_of_row(s, row)))
+COLUMN_TINT(verdict_colour, trend_tint(trend_of_row(s, row)))
 COLUMN_TINT(strong, TINT_STRONG)
 
 /* clang-format off */
 static const struct column columns[] = {
-        { .title = "series", .name = "series", .width = 21, .value = name,
+        { .title = "series", .name = "series", .width = 21, .value = name_value,
           .help = "live: what major collections found in use; blocks: in blocks of the heap; heap: held from the "
                   "system; RSS: resident memory, and its six parts: live data, slop and copy reserve, kept by the "
                   "runtime, given back (the kernel takes it when it needs memory), files, foreign (malloc, C code, "
                   "stacks); PSS (shared pages by their part), swap: of the process; cgroup: of its control group; "
                   "census total: all bands of a heap profile's sample; slop "
                   "(within blocks), free blocks: what the last collection left unused" },
-        { .title = "now", .name = "bytes", .unit = UNIT_BYTES, .width = 9, .value = now, .tint = strong,
+        { .title = "now", .name = "bytes", .unit = UNIT_BYTES, .width = 9, .value = now_value, .tint = strong,
           .help = "newest sample" },
         { .title = "since mark", .name = "since_mark_bytes", .unit = UNIT_CHANGE, .width = 10, .value = since_mark,
           .shown = scene_has_mark, .help = "after M: now, compared with the marked moment" },
@@ -141,10 +141,10 @@ static const struct column columns[] = {
 /* clang-format on */
 
 /* The first four, and those that have samples. */
-static void rows(const struct console *c, struct table *t)
+static void fill_rows(const struct console *c, struct table *t)
 {
         for (size_t i = 0; i < SERIES && c->scene.target; i++) {
-                if (i < ALWAYS || past(&c->scene, &all_series[i])->n)
+                if (i < ALWAYS || past_of_row(&c->scene, &all_series[i])->n)
                         table_add(t, i, &all_series[i]);
         }
 }
@@ -155,7 +155,7 @@ static const struct table_class table = {
         .columns = columns,
         .n_columns = ARRAY_SIZE(columns),
         .sort = SIZE_MAX,
-        .rows = rows,
+        .rows = fill_rows,
 };
 
 /* ------------------------------------------------------------------- chart */
@@ -170,13 +170,13 @@ static void fill_chart(struct console *c, struct chart *chart)
         timeline_begin(c, chart, "Memory", UNIT_BYTES);
         chart->from_zero = !m->zoomed;
         for (size_t i = 0; i < ALWAYS; i++)
-                chart_line(chart, all_series[i].name, past(s, &all_series[i]), SPARK_GAUGE, tints[i]);
+                chart_line(chart, all_series[i].name, past_of_row(s, &all_series[i]), SPARK_GAUGE, tints[i]);
         if (memory_limit(s->target, &limit, &chart->limit_name))
                 chart->limit = (double)limit;
         chart->ticks = chart->lines[0].past; /* one sample for each major collection */
 }
 
-static void draw(struct console *c, struct canvas *canvas, struct area area)
+static void draw_view(struct console *c, struct canvas *canvas, struct area area)
 {
         struct table *t = &c->shown->tables[0];
         int below = 1 + (int)t->n;
@@ -192,13 +192,13 @@ static void draw(struct console *c, struct canvas *canvas, struct area area)
         console_table(c, canvas, lower, t);
 }
 
-static int wanted(struct console *c, int width)
+static int wanted_height(struct console *c, int width)
 {
         (void)width;
         return 20 + 1 + (int)c->shown->tables[0].n;
 }
 
-static bool key(struct console *c, int k)
+static bool handle_key(struct console *c, int k)
 {
         struct memory *m = console_state(c);
 
@@ -225,7 +225,7 @@ const struct console_view view_memory = {
         .keys = keys,
         .tables = { &table },
         .state_size = sizeof(struct memory),
-        .draw = draw,
-        .rows = wanted,
-        .key = key,
+        .draw = draw_view,
+        .rows = wanted_height,
+        .key = handle_key,
 };

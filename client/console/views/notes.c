@@ -32,7 +32,7 @@ struct notes {
         size_t n, capacity;
 };
 
-static const struct line *line(const void *row)
+static const struct line *line_of_row(const void *row)
 {
         return row;
 }
@@ -41,7 +41,7 @@ static const struct line *line(const void *row)
 
 static struct value time_of(const struct scene *s, const void *row)
 {
-        struct value v = value_when(s, s->target, line(row)->has_time, line(row)->time_ns);
+        struct value v = value_when(s, s->target, line_of_row(row)->has_time, line_of_row(row)->time_ns);
 
         v.now_wall_ns = 0; /* always with seconds: notes can be close together */
         return v;
@@ -67,37 +67,37 @@ static const char *kind_name(const struct line *l)
         }
 }
 
-COLUMN_VALUE(kind, value_text(kind_name(line(row))))
+COLUMN_VALUE(kind, value_text(kind_name(line_of_row(row))))
 
-static enum tint colour(const struct scene *s, const void *row)
+static enum tint colour_of_row(const struct scene *s, const void *row)
 {
         (void)s;
-        if (line(row)->end)
-                return line(row)->end_tint;
-        if (!line(row)->note)
+        if (line_of_row(row)->end)
+                return line_of_row(row)->end_tint;
+        if (!line_of_row(row)->note)
                 return TINT_WARN;
-        return line(row)->note->what == HW__NOTE__WHAT__WHAT_MARKER ? TINT_MARK : TINT_DIM;
+        return line_of_row(row)->note->what == HW__NOTE__WHAT__WHAT_MARKER ? TINT_MARK : TINT_DIM;
 }
 
-static const char *words(const void *row)
+static const char *words_of_row(const void *row)
 {
         const struct line *l = row;
 
         return l->words[0] ? l->words : l->note ? l->note->text : NULL;
 }
 
-COLUMN_VALUE(said, value_text(words(row)))
+COLUMN_VALUE(said, value_text(words_of_row(row)))
 
 static enum tint said_colour(const struct scene *s, const void *row)
 {
-        enum tint tint = colour(s, row);
+        enum tint tint = colour_of_row(s, row);
 
         return tint == TINT_DIM ? TINT_PLAIN : tint == TINT_MARK ? TINT_STRONG : tint;
 }
 
-static struct value capability(const struct scene *s, const void *row)
+static struct value capability_value(const struct scene *s, const void *row)
 {
-        const Hw__Note *n = line(row)->note;
+        const Hw__Note *n = line_of_row(row)->note;
 
         (void)s;
         return value_number(n && n->has_capability, n ? n->capability : 0);
@@ -107,10 +107,10 @@ static struct value capability(const struct scene *s, const void *row)
 static const struct column columns[] = {
         { .title = "time", .name = "time_ns", .unit = UNIT_WHEN, .width = 9, .value = time_of, .rising = true,
           .help = "when, in the clock of the view; in files nanoseconds since the program started" },
-        { .title = "kind", .name = "kind", .width = 8, .value = kind, .tint = colour,
+        { .title = "kind", .name = "kind", .width = 8, .value = kind, .tint = colour_of_row,
           .help = "marker and message: traceMarker, traceEvent; thread: labelThread; stream: what happened to the "
                   "stream itself; after a bad end the subjects of its post-mortem" },
-        { .title = "cap", .name = "capability", .unit = UNIT_COUNT, .width = 3, .rank = 1, .value = capability,
+        { .title = "cap", .name = "capability", .unit = UNIT_COUNT, .width = 3, .rank = 1, .value = capability_value,
           .help = "capability that it came from" },
         { .title = "text", .name = "text", .width = -30, .value = said, .tint = said_colour,
           .searched = true,
@@ -212,7 +212,7 @@ static int by_time(const void *a, const void *b)
         return x->place < y->place ? -1 : 1;
 }
 
-static void rows(const struct console *c, struct table *t)
+static void fill_rows(const struct console *c, struct table *t)
 {
         struct notes *n = console_state(c);
         const struct world_target *target = c->scene.target;
@@ -241,10 +241,10 @@ static const struct table_class table = {
         .n_columns = ARRAY_SIZE(columns),
         .sort = SIZE_MAX,
         .log = true,
-        .rows = rows,
+        .rows = fill_rows,
 };
 
-static void done(void *state)
+static void release_lines(void *state)
 {
         free(((struct notes *)state)->lines);
 }
@@ -265,5 +265,5 @@ const struct console_view view_notes = {
         .keys = keys,
         .tables = { &table },
         .state_size = sizeof(struct notes),
-        .state_done = done,
+        .state_done = release_lines,
 };

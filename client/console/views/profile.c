@@ -21,22 +21,23 @@
 
 /* ---------------------------------------------------------- ticky counters */
 
-static const Hw__TickyCounter *counter(const void *row)
+static const Hw__TickyCounter *counter_of_row(const void *row)
 {
         return row;
 }
 
-COLUMN_VALUE(name, value_text(counter(row)->name))
+COLUMN_VALUE(name, value_text(counter_of_row(row)->name))
 
-#define TICKY_VALUE(function, field)                                                                                   \
-        COLUMN_VALUE(function, value_number(counter(row)->has_##field, (double)counter(row)->field))
+#define TICKY_VALUE(function_of_row, field)                                                                            \
+        COLUMN_VALUE(function_of_row,                                                                                  \
+                     value_number(counter_of_row(row)->has_##field, (double)counter_of_row(row)->field))
 
 TICKY_VALUE(entries, entries)
 TICKY_VALUE(allocs, allocs)
 TICKY_VALUE(allocd, allocd)
 TICKY_VALUE(arity, arity)
 
-COLUMN_VALUE(kinds, value_text(counter(row)->argument_kinds))
+COLUMN_VALUE(kinds, value_text(counter_of_row(row)->argument_kinds))
 
 /* clang-format off */
 static const struct column ticky_columns[] = {
@@ -213,7 +214,7 @@ static void build_of_functions(struct profile *p, const struct cpu_tree *t)
         free(ids);
 }
 
-static void build(struct profile *p, const struct world_target *t)
+static void build_profile(struct profile *p, const struct world_target *t)
 {
         if (!t->n_stacks || add_node(p, NULL, 1, 0) == NONE)
                 return;
@@ -229,7 +230,7 @@ static void build(struct profile *p, const struct world_target *t)
 
 /* ------------------------------------------------------------ tree columns */
 
-static const struct node *node(const void *row)
+static const struct node *node_of_row(const void *row)
 {
         return row;
 }
@@ -256,10 +257,10 @@ static bool has_time(const struct scene *s)
         return !has_bytes(s);
 }
 
-COLUMN_VALUE(inherited, part_of(s, node(row)->inherited))
-COLUMN_VALUE(own, part_of(s, node(row)->own))
-COLUMN_VALUE(ticks, value_number(true, (double)node(row)->own))
-COLUMN_VALUE(allocated, value_number(true, (double)node(row)->inherited))
+COLUMN_VALUE(inherited, part_of(s, node_of_row(row)->inherited))
+COLUMN_VALUE(own, part_of(s, node_of_row(row)->own))
+COLUMN_VALUE(ticks, value_number(true, (double)node_of_row(row)->own))
+COLUMN_VALUE(allocated, value_number(true, (double)node_of_row(row)->inherited))
 
 static double tick_ns(const struct scene *s)
 {
@@ -270,26 +271,26 @@ static double tick_ns(const struct scene *s)
 
 static struct value time_of(const struct scene *s, const void *row)
 {
-        const double unit_ns = node(row)->function ? 1 : tick_ns(s);
+        const double unit_ns = node_of_row(row)->function ? 1 : tick_ns(s);
 
-        return value_number(unit_ns > 0, (double)node(row)->inherited * unit_ns);
+        return value_number(unit_ns > 0, (double)node_of_row(row)->inherited * unit_ns);
 }
 
-static struct value label(const struct scene *s, const void *row)
+static struct value label_value(const struct scene *s, const void *row)
 {
         (void)s;
-        if (!node(row)->centre)
-                return value_text(node(row)->function ? node(row)->function : "MAIN");
-        return value_text(node(row)->centre->label ? node(row)->centre->label : "?");
+        if (!node_of_row(row)->centre)
+                return value_text(node_of_row(row)->function ? node_of_row(row)->function : "MAIN");
+        return value_text(node_of_row(row)->centre->label ? node_of_row(row)->centre->label : "?");
 }
 
-COLUMN_VALUE(module, node(row)->centre ? value_text(node(row)->centre->module) : no_value)
-COLUMN_VALUE(source, node(row)->centre ? value_text(node(row)->centre->source) : no_value)
+COLUMN_VALUE(module, node_of_row(row)->centre ? value_text(node_of_row(row)->centre->module) : no_value)
+COLUMN_VALUE(source, node_of_row(row)->centre ? value_text(node_of_row(row)->centre->source) : no_value)
 
 static void draw_name(struct canvas *c, struct area area, int row, int column, int width, const struct scene *s,
                       const void *data)
 {
-        const struct node *n = node(data);
+        const struct node *n = node_of_row(data);
         int indent = 2 * (n->depth < DEPTH_SHOWN ? n->depth : DEPTH_SHOWN);
         char name[512];
 
@@ -298,7 +299,7 @@ static void draw_name(struct canvas *c, struct area area, int row, int column, i
         if (n->child != NONE)
                 (void)canvas_put(c, area, row, column + indent, 1, TINT_KEY, n->open ? "▾" : "▸");
         (void)canvas_put(c, area, row, column + indent + 2, width - indent - 2, n->own ? TINT_STRONG : TINT_PLAIN,
-                         safe_text(name, sizeof(name), label(s, data).text));
+                         safe_text(name, sizeof(name), label_value(s, data).text));
 }
 
 /* clang-format off */
@@ -316,7 +317,7 @@ static const struct column tree_columns[] = {
         { .title = "ticks", .name = "own_ticks", .unit = UNIT_COUNT, .width = 9, .rank = 4, .value = ticks,
           .shown = has_ticks,
           .help = "own ticks since the run began" },
-        { .title = "cost centre, function", .name = "label", .unit = UNIT_TEXT, .width = -32, .value = label,
+        { .title = "cost centre, function", .name = "label", .unit = UNIT_TEXT, .width = -32, .value = label_value,
           .draw = draw_name, .searched = true, .help = "indented below its caller; enter opens and closes a branch" },
         { .title = "module", .name = "module", .width = 20, .rank = 1, .value = module,
           .shown = has_ticks, .help = "the defining module" },
@@ -326,7 +327,7 @@ static const struct column tree_columns[] = {
 /* clang-format on */
 
 /* Depth first, open branches only. A node knows its children; the walk remembers the parents. */
-static void walk(struct profile *p, struct table *t, bool all)
+static void walk_profile(struct profile *p, struct table *t, bool all)
 {
         int *parents = calloc(p->n, sizeof(*parents));
         int at = 0, depth = 0;
@@ -360,13 +361,13 @@ static void tree_rows(const struct console *c, struct table *t)
         if (c->scene.cpu)
                 build_of_functions(p, c->scene.cpu);
         else
-                build(p, target);
+                build_profile(p, target);
         if (p->n)
-                walk(p, t, c->printing || t->filter[0]);
+                walk_profile(p, t, c->printing || t->filter[0]);
         t->out_of_memory = t->out_of_memory || p->out_of_memory;
 }
 
-static void toggle(struct profile *p, struct node *n)
+static void toggle_node(struct profile *p, struct node *n)
 {
         n->open = !n->open;
         for (size_t i = 0; i < p->n_toggled; i++) {
@@ -383,10 +384,10 @@ static void toggle(struct profile *p, struct node *n)
 static void open_node(struct console *c, const void *row)
 {
         struct profile *p = console_state(c);
-        struct node *n = &p->nodes[node(row) - p->nodes];
+        struct node *n = &p->nodes[node_of_row(row) - p->nodes];
 
         if (n->child != NONE)
-                toggle(p, n);
+                toggle_node(p, n);
 }
 
 static const struct table_class tree = {
@@ -403,15 +404,15 @@ static const struct table_class tree = {
 
 /* --------------------------------------------------------------- functions */
 
-static const struct cpu_function *function(const void *row)
+static const struct cpu_function *function_of_row(const void *row)
 {
         return row;
 }
 
-COLUMN_VALUE(function_name, value_text(function(row)->name))
-COLUMN_VALUE(function_self, part_of(s, function(row)->self_weight))
-COLUMN_VALUE(function_total, part_of(s, function(row)->total_weight))
-COLUMN_VALUE(function_weight, value_number(true, (double)function(row)->self_weight))
+COLUMN_VALUE(function_name, value_text(function_of_row(row)->name))
+COLUMN_VALUE(function_self, part_of(s, function_of_row(row)->self_weight))
+COLUMN_VALUE(function_total, part_of(s, function_of_row(row)->total_weight))
+COLUMN_VALUE(function_weight, value_number(true, (double)function_of_row(row)->self_weight))
 
 /* clang-format off */
 static const struct column function_columns[] = {
@@ -467,7 +468,7 @@ static int draw_sentences(struct console *c, struct canvas *canvas, struct area 
 }
 
 /* Each table gets what it needs; one without rows gets two lines. */
-static void draw(struct console *c, struct canvas *canvas, struct area area)
+static void draw_view(struct console *c, struct canvas *canvas, struct area area)
 {
         struct table *upper = &c->shown->tables[0], *lower = &c->shown->tables[c->scene.cpu ? 2 : 1];
 
@@ -488,7 +489,7 @@ static void draw(struct console *c, struct canvas *canvas, struct area area)
         console_table(c, canvas, part, lower);
 }
 
-static int wanted(struct console *c, int width)
+static int wanted_width(struct console *c, int width)
 {
         size_t n = c->shown->tables[0].n + c->shown->tables[1].n; /* a report has no profile of CPU time */
 
@@ -496,7 +497,7 @@ static int wanted(struct console *c, int width)
         return n > CANVAS_MAX - 8 ? CANVAS_MAX : (int)n + 8;
 }
 
-static void done(void *state)
+static void release_profile(void *state)
 {
         struct profile *p = state;
 
@@ -531,8 +532,8 @@ const struct console_view view_profile = {
         .keys = keys,
         .tables = { &tree, &ticky_table, &function_table },
         .state_size = sizeof(struct profile),
-        .state_done = done,
-        .draw = draw,
-        .rows = wanted,
+        .state_done = release_profile,
+        .draw = draw_view,
+        .rows = wanted_width,
         .key = console_profile_toggle,
 };

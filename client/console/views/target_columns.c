@@ -13,36 +13,36 @@
 #include "client/console/views/target_columns.h"
 #include "proto/base/array.h"
 
-static const struct world_target *target(const void *row)
+static const struct world_target *target_of_row(const void *row)
 {
         return row;
 }
 
 /* ----------------------------------------------------------------- columns */
 
-COLUMN_VALUE(name, value_text(target(row)->name))
+COLUMN_VALUE(name, value_text(target_of_row(row)->name))
 
-static struct value state(const struct scene *s, const void *row)
+static struct value state_value(const struct scene *s, const void *row)
 {
         uint64_t age_ns;
 
-        return value_text(scene_stale(s, target(row), &age_ns) ? "stale" : state_word(target(row)));
+        return value_text(scene_stale(s, target_of_row(row), &age_ns) ? "stale" : state_word(target_of_row(row)));
 }
 
 static enum tint state_colour(const struct scene *s, const void *row)
 {
         uint64_t age_ns;
 
-        return scene_stale(s, target(row), &age_ns) ? TINT_BAD : state_tint(target(row));
+        return scene_stale(s, target_of_row(row), &age_ns) ? TINT_BAD : state_tint(target_of_row(row));
 }
 
-COLUMN_VALUE(up, value_number(target(row)->event_time_ns > 0, (double)scene_now_ns(s, target(row))))
+COLUMN_VALUE(up, value_number(target_of_row(row)->event_time_ns > 0, (double)scene_now_ns(s, target_of_row(row))))
 
-static struct value limit(const struct scene *s, const void *row)
+static struct value limit_value(const struct scene *s, const void *row)
 {
         uint64_t bytes = 0;
         const char *what;
-        bool known = memory_limit(target(row), &bytes, &what);
+        bool known = memory_limit(target_of_row(row), &bytes, &what);
 
         (void)s;
         return value_number(known, (double)bytes);
@@ -75,7 +75,7 @@ static enum tint limit_colour(const struct scene *s, const void *row)
         return share.number < 0.95 ? TINT_WARN : TINT_BAD;
 }
 
-COLUMN_VALUE(verdict, answered_word(s, target(row)))
+COLUMN_VALUE(verdict, answered_word(s, target_of_row(row)))
 
 /* "steady so far" in the width of "steady", told from a verdict as a provisional growth is, without colours, too. */
 static char *verdict_text(char *out, size_t size, const struct scene *s, const void *row)
@@ -89,17 +89,17 @@ static char *verdict_text(char *out, size_t size, const struct scene *s, const v
         return value_show(out, size, UNIT_TEXT, v);
 }
 
-COLUMN_VALUE(verdict_of_live, trend_verdict(target_trend(target(row))))
-COLUMN_VALUE(gravity, answered_rank(s, target(row)))
+COLUMN_VALUE(verdict_of_live, trend_verdict(target_trend(target_of_row(row))))
+COLUMN_VALUE(gravity, answered_rank(s, target_of_row(row)))
 
 static enum tint verdict_colour(const struct scene *s, const void *row)
 {
-        enum answer_tone tone = scene_brief(s, target(row))->tone;
+        enum answer_tone tone = scene_brief(s, target_of_row(row))->tone;
 
         return tone == ANSWER_DIM ? TINT_DIM : answer_tint(tone);
 }
 
-COLUMN_VALUE(slope, answered_slope(s, target(row)))
+COLUMN_VALUE(slope, answered_slope(s, target_of_row(row)))
 
 static struct value so_far(const struct scene *s, const void *row)
 {
@@ -110,15 +110,16 @@ static struct value so_far(const struct scene *s, const void *row)
         return v;
 }
 
-COLUMN_VALUE(since, answered_onset(s, target(row)))
-COLUMN_VALUE(culprit, value_text(scene_brief(s, target(row))->culprit_text))
+COLUMN_VALUE(since, answered_onset(s, target_of_row(row)))
+COLUMN_VALUE(culprit, value_text(scene_brief(s, target_of_row(row))->culprit_text))
 
-COLUMN_VALUE(limit_in,
-             value_number(scene_brief(s, target(row))->has_limit, (double)scene_brief(s, target(row))->limit_ns))
+COLUMN_VALUE(limit_in, value_number(scene_brief(s, target_of_row(row))->has_limit,
+                                    (double)scene_brief(s, target_of_row(row))->limit_ns))
 
-COLUMN_VALUE(state_detail, value_text(target(row)->target ? target(row)->target->detail : NULL))
+COLUMN_VALUE(state_detail, value_text(target_of_row(row)->target ? target_of_row(row)->target->detail : NULL))
 
-#define ANSWER(function, question) COLUMN_VALUE(function, value_text(scene_answered(s, target(row))->whole[question]))
+#define ANSWER(function, question)                                                                                     \
+        COLUMN_VALUE(function, value_text(scene_answered(s, target_of_row(row))->whole[question]))
 
 ANSWER(answer_wrong, QUESTION_WRONG)
 ANSWER(answer_since, QUESTION_SINCE)
@@ -128,8 +129,8 @@ ANSWER(answer_why, QUESTION_WHY)
 ANSWER(answer_until, QUESTION_UNTIL)
 ANSWER(answer_next, QUESTION_NEXT)
 
-COLUMN_VALUE(firing, alerts_firing(target(row)))
-COLUMN_TINT(firing_colour, alerts_tint(target(row)))
+COLUMN_VALUE(firing, alerts_firing(target_of_row(row)))
+COLUMN_TINT(firing_colour, alerts_tint(target_of_row(row)))
 
 static enum tint gc_colour(const struct scene *s, const void *row)
 {
@@ -140,9 +141,9 @@ static enum tint gc_colour(const struct scene *s, const void *row)
 }
 
 /* Of the worst generation, if there was a pause at all. */
-static struct value pause(const struct scene *s, const void *row)
+static struct value pause_value(const struct scene *s, const void *row)
 {
-        const Hw__Gc *gc = target(row)->gc;
+        const Hw__Gc *gc = target_of_row(row)->gc;
         uint64_t p99_ns = 0;
         bool known = false;
 
@@ -164,7 +165,8 @@ static void draw_history(struct canvas *c, struct area area, int row, int column
                          const void *data)
 {
         draw_spark(c, area, row, column, width < 60 ? width : 60,
-                   scene_series(s, target(data), HW__SERIES__SERIES_LIVE), scene_span(s, target(data)), SPARK_GAUGE);
+                   scene_series(s, target_of_row(data), HW__SERIES__SERIES_LIVE), scene_span(s, target_of_row(data)),
+                   SPARK_GAUGE);
 }
 
 /* clang-format off */
@@ -193,19 +195,19 @@ const struct column target_columns[] = {
           .help = "the band that grows most, or where else memory grows" },
         { .title = "alerts", .name = "alerts_firing", .unit = UNIT_COUNT, .width = 6, .rank = 5, .value = firing,
           .tint = firing_colour, .help = "alerts that fire; those of a leak's bands count with the leak's" },
-        { .title = "state", .name = "state", .width = 9, .rank = 6, .value = state, .tint = state_colour,
+        { .title = "state", .name = "state", .width = 9, .rank = 6, .value = state_value, .tint = state_colour,
           .help = "running, ended, crashed, waiting for its source ...; stale: its daemon is silent" },
         { .title = "limit in", .name = "limit_in_ns", .unit = UNIT_NS, .width = 8, .rank = 9, .value = limit_in,
           .help = "when the growth reaches the limit, if it goes on: by the rate" },
         { .title = "RSS", .name = "rss_bytes", .fact = FACT_RESIDENT, .width = 8, .rank = 7,
           .help = "resident memory of the process, as the system says; known for local programs" },
         { .title = "heap", .fact = FACT_HEAP_SIZE, .width = 8, .rank = 12 },
-        { .title = "limit", .name = "limit_bytes", .unit = UNIT_BYTES, .width = 8, .rank = 13, .value = limit,
+        { .title = "limit", .name = "limit_bytes", .unit = UNIT_BYTES, .width = 8, .rank = 13, .value = limit_value,
           .help = "the lowest of -M, the control group's, --limit and the machine's memory" },
         { .title = "used", .name = "limit_share", .unit = UNIT_SHARE, .width = 7, .rank = 10, .value = limit_share,
           .tint = limit_colour, .help = "share of that limit in use: heap for -M, the cgroup's memory for its limit" },
         { .title = "GC", .fact = FACT_GC_SHARE, .width = 7, .rank = 8, .tint = gc_colour },
-        { .title = "p99 pause", .name = "pause_p99_ns", .unit = UNIT_NS, .width = 9, .rank = 14, .value = pause,
+        { .title = "p99 pause", .name = "pause_p99_ns", .unit = UNIT_NS, .width = 9, .rank = 14, .value = pause_value,
           .help = "99 of 100 pauses of the worst generation were no longer than this" },
         { .title = "alloc", .name = "allocation_rate_bps", .fact = FACT_ALLOCATION, .width = 12, .rank = 15 },
         { .title = "up", .name = "up_ns", .unit = UNIT_NS, .width = 8, .rank = 11, .value = up,

@@ -10,27 +10,27 @@ static double elapsed_ns(const struct scene *s)
 
 /* ------------------------------------------------------------ capabilities */
 
-static const Hw__Capability *capability(const void *row)
+static const Hw__Capability *capability_of_row(const void *row)
 {
         return row;
 }
 
 #define CAPABILITY_VALUE(function, field)                                                                              \
-        COLUMN_VALUE(function, value_number(capability(row)->has_##field, (double)capability(row)->field))
+        COLUMN_VALUE(function, value_number(capability_of_row(row)->has_##field, (double)capability_of_row(row)->field))
 
 CAPABILITY_VALUE(number, number)
 CAPABILITY_VALUE(run, run_ns)
 CAPABILITY_VALUE(collecting, gc_ns)
 CAPABILITY_VALUE(runs, runs)
 
-static struct value used(const struct scene *s, const void *row)
+static struct value used_value(const struct scene *s, const void *row)
 {
-        bool known = capability(row)->has_run_ns && elapsed_ns(s) > 0;
+        bool known = capability_of_row(row)->has_run_ns && elapsed_ns(s) > 0;
 
-        return value_number(known, known ? (double)capability(row)->run_ns / elapsed_ns(s) : 0);
+        return value_number(known, known ? (double)capability_of_row(row)->run_ns / elapsed_ns(s) : 0);
 }
 
-COLUMN_VALUE(state, value_text(capability(row)->disabled ? "disabled" : "enabled"))
+COLUMN_VALUE(state, value_text(capability_of_row(row)->disabled ? "disabled" : "enabled"))
 
 /* Running Haskell, collecting, and neither, over the whole run. */
 static void draw_use(struct canvas *c, struct area area, int row, int column, int width, const struct scene *s,
@@ -42,8 +42,8 @@ static void draw_use(struct canvas *c, struct area area, int row, int column, in
         if (width > 60)
                 width = 60;
         if (all > 0) {
-                running = (int)((double)capability(data)->run_ns / all * width + 0.5);
-                gc = (int)((double)capability(data)->gc_ns / all * width + 0.5);
+                running = (int)((double)capability_of_row(data)->run_ns / all * width + 0.5);
+                gc = (int)((double)capability_of_row(data)->gc_ns / all * width + 0.5);
         }
         running = running > width ? width : running;
         gc = gc > width - running ? width - running : gc;
@@ -56,7 +56,7 @@ static void draw_use(struct canvas *c, struct area area, int row, int column, in
 static const struct column capability_columns[] = {
         { .title = "capability", .name = "capability", .unit = UNIT_COUNT, .width = 10, .value = number,
           .rising = true, .help = "number of the capability" },
-        { .title = "used", .name = "used_share", .unit = UNIT_SHARE, .width = 7, .value = used,
+        { .title = "used", .name = "used_share", .unit = UNIT_SHARE, .width = 7, .value = used_value,
           .help = "share of the run in which it ran Haskell threads" },
         { .title = "running", .name = "run_ns", .unit = UNIT_NS, .width = 8, .rank = 2, .value = run,
           .help = "time in which it ran Haskell threads" },
@@ -65,7 +65,7 @@ static const struct column capability_columns[] = {
         { .title = "runs", .name = "runs", .unit = UNIT_COUNT, .width = 10, .rank = 4, .value = runs,
           .help = "how often it began to run a thread" },
         { .title = "state", .name = "state", .width = 8, .rank = 5, .value = state, .help = "enabled or disabled" },
-        { .title = "use", .name = "busy_share", .unit = UNIT_SHARE, .width = -16, .rank = 1, .value = used,
+        { .title = "use", .name = "busy_share", .unit = UNIT_SHARE, .width = -16, .rank = 1, .value = used_value,
           .draw = draw_use, .help = "of the whole run: full blocks ran Haskell, shaded ones collected, dots are idle" },
 };
 /* clang-format on */
@@ -98,13 +98,13 @@ static const struct table_class capabilities = {
 
 /* ------------------------------------------------------------------- stops */
 
-static const Hw__StopReason *stop(const void *row)
+static const Hw__StopReason *stop_of_row(const void *row)
 {
         return row;
 }
 
-COLUMN_VALUE(reason, value_text(stop(row)->reason))
-COLUMN_VALUE(count, value_number(stop(row)->has_count, (double)stop(row)->count))
+COLUMN_VALUE(reason, value_text(stop_of_row(row)->reason))
+COLUMN_VALUE(count, value_number(stop_of_row(row)->has_count, (double)stop_of_row(row)->count))
 
 static double all_stops(const struct scene *s)
 {
@@ -116,18 +116,18 @@ static double all_stops(const struct scene *s)
         return all;
 }
 
-static struct value part(const struct scene *s, const void *row)
+static struct value part_value(const struct scene *s, const void *row)
 {
         double all = all_stops(s);
 
-        return value_number(all > 0, all > 0 ? (double)stop(row)->count / all : 0);
+        return value_number(all > 0, all > 0 ? (double)stop_of_row(row)->count / all : 0);
 }
 
 static struct value per_second(const struct scene *s, const void *row)
 {
         double ns = elapsed_ns(s);
 
-        return value_number(ns > 0, ns > 0 ? (double)stop(row)->count / ns * 1e9 : 0);
+        return value_number(ns > 0, ns > 0 ? (double)stop_of_row(row)->count / ns * 1e9 : 0);
 }
 
 /* clang-format off */
@@ -139,7 +139,8 @@ static const struct column stop_columns[] = {
                   "black hole: a thunk that another thread evaluates)" },
         { .title = "times", .name = "count", .unit = UNIT_COUNT, .width = 13, .value = count,
           .help = "since the run began" },
-        { .title = "share", .name = "share", .unit = UNIT_SHARE, .width = 7, .value = part, .help = "of all stops" },
+        { .title = "share", .name = "share", .unit = UNIT_SHARE, .width = 7, .value = part_value,
+          .help = "of all stops" },
         { .title = "a second", .name = "per_second", .unit = UNIT_RATIO, .width = 12, .rank = 1, .value = per_second,
           .help = "mean over the run" },
 };
@@ -164,19 +165,20 @@ static const struct table_class stops = {
 
 /* ------------------------------------------------------------------ groups */
 
-static const struct thread_group *group(const void *row)
+static const struct thread_group *group_of_row(const void *row)
 {
         return row;
 }
 
-#define GROUP_VALUE(function, is_known, field) COLUMN_VALUE(function, value_number(is_known, (double)group(row)->field))
+#define GROUP_VALUE(function, is_known, field)                                                                         \
+        COLUMN_VALUE(function, value_number(is_known, (double)group_of_row(row)->field))
 
 GROUP_VALUE(group_threads, true, threads)
 GROUP_VALUE(group_stack, true, most_stack_bytes)
-GROUP_VALUE(group_allocated, group(row)->has_allocated, allocated_bytes)
+GROUP_VALUE(group_allocated, group_of_row(row)->has_allocated, allocated_bytes)
 
-COLUMN_VALUE(group_state, value_text(group(row)->state))
-COLUMN_VALUE(group_place, value_text(group(row)->place))
+COLUMN_VALUE(group_state, value_text(group_of_row(row)->state))
+COLUMN_VALUE(group_place, value_text(group_of_row(row)->place))
 
 /* clang-format off */
 static const struct column group_columns[] = {
@@ -270,7 +272,7 @@ static int draw_groups(struct console *c, struct canvas *canvas, struct area are
         return rows + part.height + 1;
 }
 
-static void draw(struct console *c, struct canvas *canvas, struct area area)
+static void draw_view(struct console *c, struct canvas *canvas, struct area area)
 {
         struct table *upper = &c->shown->tables[0], *lower = &c->shown->tables[1];
 
@@ -290,7 +292,7 @@ static void draw(struct console *c, struct canvas *canvas, struct area area)
         console_table(c, canvas, part, lower);
 }
 
-static int wanted(struct console *c, int width)
+static int wanted_height(struct console *c, int width)
 {
         return figures_rows(FIGURES, width) + 2 + table_rows(&c->shown->tables[0]) + table_rows(&c->shown->tables[1]) +
                20;
@@ -314,6 +316,6 @@ const struct console_view view_threads = {
         .tables = { &capabilities, &stops, &group_table },
         .figures = figures,
         .n_figures = FIGURES,
-        .draw = draw,
-        .rows = wanted,
+        .draw = draw_view,
+        .rows = wanted_height,
 };

@@ -215,7 +215,8 @@ static bool unknown_kind(struct yaml_file *f, const yaml_node_t *at, const char 
                           "unknown action '%s'; expected publish, log, exec, webhook, alertmanager, dump or why", word);
 }
 
-static bool add(struct yaml_file *f, struct action_plan *plan, const struct action_step *step, const yaml_node_t *at)
+static bool add_step(struct yaml_file *f, struct action_plan *plan, const struct action_step *step,
+                     const yaml_node_t *at)
 {
         struct error error;
 
@@ -238,7 +239,7 @@ static bool read_step(struct yaml_file *f, struct action_plan *plan, const yaml_
         if (step.kind == ACTION_KINDS)
                 return unknown_kind(f, e.key_node, e.key ? e.key : "");
         if (!e.value)
-                return add(f, plan, &step, item);
+                return add_step(f, plan, &step, item);
         bool good = true;
         if (step.kind == ACTION_EXEC)
                 good = read_exec(f, e.value, &step, argv);
@@ -250,7 +251,7 @@ static bool read_step(struct yaml_file *f, struct action_plan *plan, const yaml_
                 good = read_why(f, e.value, &step, argv);
         else if (e.value->type != YAML_SCALAR_NODE || e.value->data.scalar.length > 0)
                 good = yaml_error(f, e.value, 0, "%s takes no settings", e.key);
-        return good && add(f, plan, &step, e.value);
+        return good && add_step(f, plan, &step, e.value);
 }
 
 static bool read_limits(struct yaml_file *f, struct action_plan *plan, const yaml_node_t *node)

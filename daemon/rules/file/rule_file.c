@@ -147,7 +147,7 @@ static const yaml_node_t *place_of(const struct places *p, const struct rule_err
         return at ? at : p->rule;
 }
 
-static bool report(struct reader *r, const struct places *p, const struct rule_error *e)
+static bool report_error(struct reader *r, const struct places *p, const struct rule_error *e)
 {
         static const char *const names[] = { "alert",           "expr",  "until",      "for",
                                              "keep_firing_for", "label", "annotation", "targets" };
@@ -187,7 +187,7 @@ static bool make_rule(struct reader *r, const struct group *g, const yaml_node_t
         struct rule *rule = rule_new(t, &error);
 
         if (!rule)
-                good = report(r, p, &error);
+                good = report_error(r, p, &error);
         if (!good) {
                 action_plan_unref(&plan);
                 rule_destroy(&rule);
@@ -296,7 +296,7 @@ static bool read_group(struct reader *r, const yaml_node_t *node)
 }
 
 /* Removes the rules that are built in, or else those that are switched off. */
-static void drop(struct ruleset *set, bool builtin)
+static void drop_rules(struct ruleset *set, bool builtin)
 {
         size_t n = 0;
 
@@ -326,7 +326,7 @@ static bool read_file(struct reader *r)
         if (builtin)
                 good = yaml_boolean(&r->file, builtin, &with_pack) && good;
         if (!with_pack)
-                drop(r->set, true);
+                drop_rules(r->set, true);
         groups = yaml_get(&r->file, root, "groups");
         if (!groups)
                 return builtin ? good : yaml_error(&r->file, root, 0, "expected groups:");
@@ -349,7 +349,7 @@ static void add_text(struct reader *r, const char *name, const char *text, const
         yaml_file_done(&r->file);
 }
 
-static bool begin(struct reader *r, const struct error_sink *says)
+static bool begin_reading(struct reader *r, const struct error_sink *says)
 {
         *r = (struct reader){ .builtin = true, .good = true };
         r->set = calloc(1, sizeof(*r->set));
@@ -364,12 +364,12 @@ static bool begin(struct reader *r, const struct error_sink *says)
         return true;
 }
 
-static struct ruleset *finish(struct reader *r)
+static struct ruleset *finish_reading(struct reader *r)
 {
         if (!r->good)
                 ruleset_destroy(&r->set);
         else
-                drop(r->set, false);
+                drop_rules(r->set, false);
         return r->set;
 }
 
@@ -377,19 +377,19 @@ struct ruleset *rules_load(const char *const *paths, size_t n, const struct erro
 {
         struct reader r;
 
-        if (!begin(&r, says))
+        if (!begin_reading(&r, says))
                 return NULL;
         for (size_t i = 0; i < n; i++)
                 add_file(&r, paths[i], says);
-        return finish(&r);
+        return finish_reading(&r);
 }
 
 struct ruleset *rules_load_text(const char *name, const char *text, const struct error_sink *says)
 {
         struct reader r;
 
-        if (!begin(&r, says))
+        if (!begin_reading(&r, says))
                 return NULL;
         add_text(&r, name, text, says);
-        return finish(&r);
+        return finish_reading(&r);
 }

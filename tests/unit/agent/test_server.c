@@ -19,7 +19,6 @@
 #include <unistd.h>
 
 #include "agent/bytes.h"
-#include "agent/meter.h"
 #include "agent/preamble.h"
 #include "agent/queue.h"
 #include "agent/server.h"

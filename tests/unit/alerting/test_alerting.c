@@ -15,7 +15,7 @@
 
 #include "daemon/alerting/alerting.h"
 #include "proto/base/process.h"
-#include "daemon/target/fanout.h"
+#include "daemon/target/pipeline_internal.h"
 #include "daemon/publish/publisher.h"
 #include "daemon/rules/file/rule_file.h"
 #include "daemon/trend/tracker.h"

@@ -18,7 +18,7 @@
 #include "daemon/publish/publisher.h"
 #include "daemon/rules/alerts.h"
 #include "daemon/rules/file/rule_file.h"
-#include "daemon/target/fanout.h"
+#include "daemon/target/pipeline_internal.h"
 #include "tests/unit/model/events.h"
 
 #define BANDS 12

@@ -194,7 +194,7 @@ static void test_a_library_is_loaded_and_nothing_else_stays(void **state)
         (void)state;
         assert_false(maps_have(w.pid, "/libanl.so"));
         for (int times = 0; times < 20; times++)
-                if (!inject(w.pid, false, "libanl.so.1", "", &outcome, said, sizeof(said), &error))
+                if (!inject_library(w.pid, false, "libanl.so.1", "", &outcome, said, sizeof(said), &error))
                         fail_msg("%s", error.text);
         assert_true(maps_have(w.pid, "/libanl.so"));
         assert_false(maps_have(w.pid, "rwxp"));
@@ -209,7 +209,7 @@ static void test_a_library_that_is_not_there(void **state)
         int outcome;
 
         (void)state;
-        assert_false(inject(w.pid, false, "/does/not/exist.so", "", &outcome, said, sizeof(said), &error));
+        assert_false(inject_library(w.pid, false, "/does/not/exist.so", "", &outcome, said, sizeof(said), &error));
         assert_non_null(strstr(error.text, "could not load"));
         assert_false(maps_have(w.pid, "rwxp"));
         assert_int_equal(finish(&w, 0), 0);

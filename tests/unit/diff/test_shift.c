@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <cmocka.h>
 
-#include "client/diff/bins.h"
+#include "client/diff/meter.h"
 #include "client/diff/shift.h"
 
 #define PAIRS 200

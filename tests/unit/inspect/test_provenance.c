@@ -10,7 +10,7 @@
 
 #include "draft.h"
 #include "inspect/ghc/bands.h"
-#include "inspect/ghc/graph_types.h"
+#include "inspect/ghc/roots.h"
 #include "inspect/ghc/names.h"
 #include "inspect/ghc/provenance.h"
 #include "proto/base/hash.h"

@@ -125,7 +125,7 @@ static void rig_close(struct rig *r)
 
 static size_t rig_unwind(struct rig *r, size_t most)
 {
-        return unwind(r->unwinder, &here, words, most < n_words ? most : n_words, r->frames, &r->next);
+        return unwind_stack(r->unwinder, &here, words, most < n_words ? most : n_words, r->frames, &r->next);
 }
 
 /* Where a function is among the frames; -1: nowhere. */

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "daemon/publish/gather.h"
+#include "daemon/publish/send.h"
 #include "daemon/publish/limits.h"
 
 static void gather(struct gathered *g, unsigned n)
