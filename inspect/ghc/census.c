@@ -95,7 +95,7 @@ uint64_t closure_bytes(const struct heap_snapshot *s, const struct closure_table
 
         if (t->type == COMPACT_NFDATA) { /* it stands for all blocks of its region, wherever they are */
                 const uint64_t all = word_of(s, at, s->ghc->header_words);
-                return all <= s->heap_bytes / 8 ? all * 8 : 0;
+                return all <= s->region_bytes / 8 ? all * 8 : 0;
         }
         return words > 0 && at < end && words <= (end - at) / 8 ? words * 8 : 0;
 }
@@ -323,6 +323,8 @@ void heap_census_count_group(struct heap_census *c, const struct heap_snapshot *
 
 void heap_census_count_left(struct heap_census *c, const struct heap_snapshot *s, is_left_fn *is_left, void *ctx)
 {
+        uint64_t regions = 0;
+
         for (size_t i = 0; i < s->n_groups; i++) {
                 const struct heap_group *g = &s->groups[i];
                 const uint64_t before = c->total_bytes;
@@ -336,8 +338,14 @@ void heap_census_count_left(struct heap_census *c, const struct heap_snapshot *s
                         continue;
                 heap_census_count_group(c, s, g, is_pinned ? NULL : is_left, ctx);
                 c->large_objects += g->kind == GROUP_LARGE && !is_pinned;
-                if (g->kind == GROUP_COMPACT)
+                if (g->kind == GROUP_COMPACT) {
                         c->compact_bytes += c->total_bytes - before;
+                        regions += g->end - g->start;
+                }
+        }
+        if (!is_left && regions > c->compact_bytes) { /* parts of a region whose closure was not found */
+                c->rest.unknown_bytes += regions - c->compact_bytes;
+                c->rest.met[COMPACT_NFDATA]++;
         }
 }
 

@@ -582,6 +582,10 @@ bool snapshot_index(struct heap_snapshot *s)
         for (size_t i = 0; i < c.n; i++)
                 mark_nursery(s, c.items[i]);
         mark_rest(s);
+        s->region_bytes = 0;
+        for (size_t i = 0; i < s->n_groups; i++)
+                if (s->groups[i].kind == GROUP_COMPACT)
+                        s->region_bytes += (uint64_t)s->groups[i].blocks * BLOCK_BYTES;
         return true;
 }
 

@@ -74,6 +74,7 @@ struct heap_snapshot {
         uint8_t *reserve;               /* memory for megablocks, touched before the program is stopped */
         size_t n_reserve, used_reserve; /* megablocks */
         uint64_t heap_bytes;            /* as it was before the copy */
+        uint64_t region_bytes;          /* of all blocks of compact regions; of that moment */
         uint64_t most_bytes;            /* that the copy may have */
         uint64_t bytes;                 /* that it has */
         uint64_t each_bytes;            /* of a megablock: all, or its descriptors alone */
