@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * virtual_time.h - a steady clock that the program makes itself, for it and the libraries it uses: an event loop that
- * would wait finds that the time has come. So a minute of a daemon takes milliseconds, and the same steps give the same
- * session. Unix time and processor time stay the machine's.
+ * virtual_time.h - a steady clock, and a wall clock that goes with it, which the program makes itself, for it and the
+ * libraries it uses: an event loop that would wait finds that the time has come. So a minute of a daemon takes
+ * milliseconds, and the same steps give the same session. Processor time stays the machine's.
  *
  * Included once per program; it takes the place of clock_gettime() and epoll_wait().
  */
@@ -16,7 +16,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define VIRTUAL_READ_NS 2000u /* each look at the clock takes this long: who works until a time comes gets there */
+#define VIRTUAL_WALL_S  1795000000 /* the wall clock is ahead of the steady one, for good */
+#define VIRTUAL_READ_NS 2000u      /* each look at the clock takes this long: who works until a time comes gets there */
 
 static struct {
         bool on;
@@ -25,10 +26,13 @@ static struct {
 
 int clock_gettime(clockid_t id, struct timespec *t)
 {
-        if (!virtual_time.on || (id != CLOCK_MONOTONIC && id != CLOCK_MONOTONIC_COARSE && id != CLOCK_BOOTTIME))
+        const bool is_wall = id == CLOCK_REALTIME || id == CLOCK_REALTIME_COARSE;
+
+        if (!virtual_time.on ||
+            (!is_wall && id != CLOCK_MONOTONIC && id != CLOCK_MONOTONIC_COARSE && id != CLOCK_BOOTTIME))
                 return (int)syscall(SYS_clock_gettime, id, t);
         virtual_time.now_ns += VIRTUAL_READ_NS;
-        t->tv_sec = (time_t)(virtual_time.now_ns / 1000000000u);
+        t->tv_sec = (time_t)(virtual_time.now_ns / 1000000000u) + (is_wall ? VIRTUAL_WALL_S : 0);
         t->tv_nsec = (long)(virtual_time.now_ns % 1000000000u);
         return 0;
 }

@@ -288,5 +288,6 @@ int main(void)
         };
 
         log_set_level(LOG_ERROR);
+        (void)signal(SIGPIPE, SIG_IGN); /* as the daemon does */
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

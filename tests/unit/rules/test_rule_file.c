@@ -68,7 +68,7 @@ static void the_pack_is_on_without_a_file(void **state)
 
         (void)state;
         assert_int_equal(said.lines, 0);
-        assert_int_equal(rules->n, 19);
+        assert_int_equal(rules->n, 20);
         for (size_t i = 0; i < rules->n; i++) {
                 assert_true(rules->rules[i]->builtin);
                 assert_null(rules->rules[i]->plan);
@@ -82,7 +82,7 @@ static void a_file_changes_the_pack(void **state)
         const struct rule *r = ruleset_find(rules, "collections", "gc-share");
 
         (void)state;
-        assert_int_equal(rules->n, 19);
+        assert_int_equal(rules->n, 20);
         assert_true(r->builtin);
         assert_string_equal(r->text.expr, "mean(gc_share, 1m) > 50%");
         assert_int_equal(r->for_ns, UINT64_C(300000000000)); /* as it was */
