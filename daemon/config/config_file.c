@@ -224,7 +224,7 @@ static bool read_file(struct yaml_file *f, struct config *c)
 bool config_read_file(struct config *c, const char *path)
 {
         struct yaml_file f;
-        bool good = yaml_file_read(&f, path, &(struct error_sink){ .say = to_stderr }) && read_file(&f, c);
+        bool good = yaml_file_read_pipe(&f, path, &(struct error_sink){ .say = to_stderr }) && read_file(&f, c);
 
         yaml_file_done(&f);
         return good;

@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -182,16 +183,18 @@ bool yaml_file_parse(struct yaml_file *f, const char *name, const char *text, co
         return f->has_document;
 }
 
-/* Reads one byte more than the limit, which shows that the file is too large. -errno. */
-static ssize_t read_all(int fd, char *text)
+/* Reads one byte more than the limit, which shows that the file is too large. -errno; -ETIMEDOUT: a pipe is silent. */
+static ssize_t read_all(int fd, bool is_pipe, char *text)
 {
         size_t size = 0;
 
         while (size <= YAML_FILE_MAX_BYTES) {
+                if (is_pipe && poll(&(struct pollfd){ .fd = fd, .events = POLLIN }, 1, YAML_PIPE_MS) == 0)
+                        return -ETIMEDOUT;
                 ssize_t n = read(fd, text + size, YAML_FILE_MAX_BYTES + 1 - size);
                 if (n == 0)
                         break;
-                if (n < 0 && errno != EINTR)
+                if (n < 0 && errno != EINTR && errno != EAGAIN)
                         return -errno;
                 size += n > 0 ? (size_t)n : 0;
         }
@@ -199,26 +202,30 @@ static ssize_t read_all(int fd, char *text)
         return (ssize_t)size;
 }
 
-/* Anything but a plain file could block the reader. */
-static bool is_plain(struct yaml_file *f, int fd)
+/* Anything but a plain file could block the reader; a pipe does so for a time, where one is expected. */
+static bool is_readable(struct yaml_file *f, int fd, bool may_be_pipe, bool *ret_pipe)
 {
         struct stat st;
 
         if (fstat(fd, &st) < 0)
                 return yaml_error(f, NULL, 0, "cannot be read: %s", strerror(errno));
-        return S_ISREG(st.st_mode) || yaml_error(f, NULL, 0, "this is %s; expected a plain file",
-                                                 S_ISDIR(st.st_mode)    ? "a directory"
-                                                 : S_ISFIFO(st.st_mode) ? "a pipe"
-                                                                        : "a device or socket");
+        *ret_pipe = S_ISFIFO(st.st_mode);
+        return S_ISREG(st.st_mode) || (*ret_pipe && may_be_pipe) ||
+               yaml_error(f, NULL, 0, "this is %s; expected a plain file",
+                          S_ISDIR(st.st_mode)    ? "a directory"
+                          : S_ISFIFO(st.st_mode) ? "a pipe"
+                                                 : "a device or socket");
 }
 
 /* The whole file, NUL-terminated, to free(); NULL after reporting an error. */
-static char *read_whole(struct yaml_file *f, int fd)
+static char *read_whole(struct yaml_file *f, int fd, bool is_pipe)
 {
         char *text = malloc(YAML_FILE_MAX_BYTES + 2);
-        ssize_t size = text ? read_all(fd, text) : -ENOMEM;
+        ssize_t size = text ? read_all(fd, is_pipe, text) : -ENOMEM;
 
-        if (size < 0)
+        if (size == -ETIMEDOUT)
+                yaml_error(f, NULL, 0, "nothing was written to this pipe for %d s", YAML_PIPE_MS / 1000);
+        else if (size < 0)
                 yaml_error(f, NULL, 0, "cannot be read: %s", strerror((int)-size));
         else if (size > YAML_FILE_MAX_BYTES)
                 yaml_error(f, NULL, 0, "the file is larger than 1 MiB");
@@ -230,20 +237,30 @@ static char *read_whole(struct yaml_file *f, int fd)
         return NULL;
 }
 
-bool yaml_file_read(struct yaml_file *f, const char *path, const struct error_sink *says)
+static bool read_path(struct yaml_file *f, const char *path, bool may_be_pipe, const struct error_sink *says)
 {
         int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+        bool good, is_pipe = false;
         char *text;
-        bool good;
 
         *f = (struct yaml_file){ .name = path, .says = *says };
         if (fd < 0)
                 return yaml_error(f, NULL, 0, "cannot be read: %s", strerror(errno));
-        text = is_plain(f, fd) ? read_whole(f, fd) : NULL;
+        text = is_readable(f, fd, may_be_pipe, &is_pipe) ? read_whole(f, fd, is_pipe) : NULL;
         close(fd);
         good = text && yaml_file_parse(f, path, text, says);
         free(text);
         return good;
+}
+
+bool yaml_file_read(struct yaml_file *f, const char *path, const struct error_sink *says)
+{
+        return read_path(f, path, false, says);
+}
+
+bool yaml_file_read_pipe(struct yaml_file *f, const char *path, const struct error_sink *says)
+{
+        return read_path(f, path, true, says);
 }
 
 void yaml_file_done(struct yaml_file *f)

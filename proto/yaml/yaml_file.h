@@ -41,6 +41,10 @@ struct yaml_file {
 bool yaml_file_read(struct yaml_file *f, const char *path, const struct error_sink *says);
 bool yaml_file_parse(struct yaml_file *f, const char *name, const char *text, const struct error_sink *says);
 
+/* The same, also from a pipe (`--config <(envsubst <template)`), which may be silent for so long at a time. */
+#define YAML_PIPE_MS 10000
+bool yaml_file_read_pipe(struct yaml_file *f, const char *path, const struct error_sink *says);
+
 void yaml_file_done(struct yaml_file *f);
 
 /* The document; NULL when it is empty. */

@@ -92,7 +92,7 @@ static void a_file_changes_the_pack(void **state)
         ruleset_destroy(&rules);
 
         rules = one("{alert: leak, enabled: false}");
-        assert_int_equal(rules->n, 18);
+        assert_int_equal(rules->n, 19);
         assert_null(ruleset_find(rules, NULL, "leak"));
         ruleset_destroy(&rules);
 
