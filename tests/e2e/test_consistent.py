@@ -601,8 +601,8 @@ def test_all_faces_of_a_real_log_agree(name):
     assert not wrong, "\n".join(wrong)
     assert len(said["verdict", "live"]) >= 5 and len(said["maximum residency", ""]) == 3
     assert name != "parallel-ghc902" or len(said["longest pause", "1"]) == 3
-    sentence = client("trend", log).stdout.decode().split("where  ")[1].splitlines()[0]
-    assert sentence in client("summary", log).stdout.decode()
+    where = client("trend", log).stdout.decode().split("where  ")       # of a steady run that is over "wrong" has said it
+    assert len(where) == 1 or where[1].splitlines()[0] in client("summary", log).stdout.decode()
 
 
 # ---------------------------------------------------------------- after an exhausted heap

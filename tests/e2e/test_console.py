@@ -121,7 +121,7 @@ def test_the_overview_answers_in_files_too(log):
     for columns in (60, 80, 200):
         text = client("top", "--once", path, env={"COLUMNS": str(columns), "LC_ALL": "C.UTF-8"}).stdout.decode()
         flat = " ".join(text.split())
-        assert "Is anything wrong? " + overview["wrong"] in flat
+        assert "Is anything wrong? " + overview["wrong"][:100] in flat        # three lines at most
         assert all(f"{question} " in flat for question in ("since", "grows", "where", "until", "next"))
 
 
