@@ -73,5 +73,5 @@ scrape_configs:
             assert f"heapwatch-{needed}" in answered, sorted({w for w, _ in all_of_them} - answered)
         wait_for(lambda: all(r["health"] == "ok" for g in ask(port, "/api/v1/rules")["groups"] for r in g["rules"]),
                  "every rule evaluated without an error")
-        assert sum(len(g["rules"]) for g in ask(port, "/api/v1/rules")["groups"]) == 12
+        assert sum(len(g["rules"]) for g in ask(port, "/api/v1/rules")["groups"]) == 13
         wait_for(lambda: ask(port, "/api/v1/query", query="host:heapwatch_live_bytes:sum")["result"], "a recorded series")
