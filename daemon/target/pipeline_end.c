@@ -82,9 +82,9 @@ static void format_marked(const struct run *run, char *detail, size_t size)
                               i > 0 ? ", " : "; it has the events of several processes together: pid ", run->pids[i]);
 }
 
-/* For a run that is over before the first heartbeat: its process may still exist. */
-static void sample_process_once(struct pipeline *p, const struct run *run)
+void pipeline_sample_process(struct pipeline *p)
 {
+        const struct run *run = model_run(p->model);
         struct process_sample sample;
 
         if (p->source && source_is_local(p->source) && run->pid && run->start_wall_ns != UNKNOWN_U64)
@@ -140,7 +140,7 @@ enum life_event pipeline_judge_end(struct pipeline *p, bool marked, const char *
 {
         if (p->recorded_end.state != RUN_END_UNKNOWN)
                 return recall_end(p, detail, size);
-        sample_process_once(p, model_run(p->model));
+        pipeline_sample_process(p);
         const struct life_evidence e = gather_evidence(p, marked);
         const enum life_event end = life_judge_end(&e);
 

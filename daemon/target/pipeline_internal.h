@@ -228,6 +228,12 @@ static inline bool pipeline_is_process(const struct pipeline *p)
 /* -------------------------------------------------------- pipeline_end.c */
 
 /*
+ * Finds the process of a live run, if it is of this machine: at once when its log names it, since it may end before the
+ * first heartbeat, and at the end of the stream.
+ */
+void pipeline_sample_process(struct pipeline *p);
+
+/*
  * How a run whose stream is over has ended, as far as that is known, and a sentence about it. `marked`: its log has an
  * end marker; `why`: why the stream is over, else NULL.
  */

@@ -176,8 +176,11 @@ void pipeline_flush(struct pipeline *p)
 
         watchdog_begin(WATCHDOG_PUBLISH);
         watchdog_of(p->name);
-        if (publisher_run_changed(p->publisher))
+        if (publisher_run_changed(p->publisher)) {
+                if (p->live && !p->process.seen)
+                        pipeline_sample_process(p);
                 pipeline_publish_state(p);
+        }
         publisher_flush(p->publisher, pipeline_now_ns(p));
         if (p->event_stream)
                 event_stream_flush(p->event_stream);

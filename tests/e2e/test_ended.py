@@ -139,35 +139,41 @@ def test_a_clean_end_stays_and_is_no_crash(daemon, programs):
     assert client("alerts", env={"HEAPWATCH_DIR": str(daemon.directory)}).returncode == 0
 
 
-def test_the_name_is_free_after_run_itself_was_killed(daemon, programs):
+def test_the_program_is_watched_on_after_run_itself_was_killed(daemon, programs):
+    """Its connection is the program's own; the name is free when the program has ended, too."""
     run = leaky(daemon, programs)
     pid = running_target(daemon, "mine").run_info.pid
     try:
         run.kill()
         run.wait()
-        t = kept(daemon, "mine")
-        assert t.state == pb.Target.STATE_LOST and f"process {pid} is still there" in t.detail, t
+        before = daemon.health("mine").events
+        wait_for(lambda: daemon.health("mine").events > before, "what it writes after that")
+        assert daemon.target("mine").state == pb.Target.STATE_RUNNING
         assert not any(a.rule == "crashed" for u in daemon.snapshot("mine").get("alerts", []) for a in u.alerts.alerts)
     finally:
         os.kill(pid, signal.SIGKILL)
-    wait_for(lambda: daemon.target("mine").state == pb.Target.STATE_CRASHED, "the end of the lost process")
+    wait_for(lambda: (t := kept(daemon, "mine")).state == pb.Target.STATE_CRASHED, "its end, which nobody reports")
+    assert daemon.target("mine").detail == f"process {pid} is gone, and its log has no end marker"
     assert finish(start(daemon, "--name", "mine", "--", programs["leaky"], 1))[0] == 0
     assert daemon.target("mine~1").run_info.pid == pid
 
 
 def test_a_lost_run_that_was_set_aside_ends_alone(daemon, programs):
     """Its alerts went with its name: nothing of them is used when its process ends."""
-    run = leaky(daemon, programs)
-    pid = running_target(daemon, "mine").run_info.pid
+    first = subprocess.Popen(["sleep", "600"])
+    log = LiveLog(daemon.directory / "first.eventlog")
+    log.process(first.pid)
+    log.live(1 << 20)
     try:
-        run.kill()
-        run.wait()
+        with one_run(daemon, "mine", daemon.directory / "first", log):
+            wait_for(lambda: daemon.target("mine").run_info.pid == first.pid, "the process")
         assert kept(daemon, "mine").state == pb.Target.STATE_LOST
         second = leaky(daemon, programs)
         newer = running_target(daemon, "mine").run_info.pid
-        assert newer != pid and daemon.target("mine~1").state == pb.Target.STATE_LOST
+        assert newer != first.pid and daemon.target("mine~1").state == pb.Target.STATE_LOST
     finally:
-        os.kill(pid, signal.SIGKILL)
+        first.kill()
+        first.wait()
     wait_for(lambda: daemon.target("mine~1").state == pb.Target.STATE_CRASHED, "the end of the lost process")
     assert daemon.target("mine").state == pb.Target.STATE_RUNNING
     second.terminate()

@@ -241,7 +241,7 @@ def test_each_end_is_sent_once(directory):
         ends = [r.check_ends() for r in receivers]
         assert min(ends) > 250 and not any(r.of_target("api") for r in receivers)
         late = stack.enter_context(HTTP(of_remote_write, port=port))
-        with x.start():     # its journal has the ends, and those of the second life follow
+        with x:             # its journal has the ends, and those of the second life follow
             wait_for(lambda: x.settled("late") and late.of_target("api"), "an empty queue")
             assert x.stop() == 0
         wait_for(lambda: not late.of_target("api"), "the last ends")

@@ -20,6 +20,7 @@ COMMANDS = {
     "ctl": None, "status": None, "add": None, "remove": None,   # requests to daemons: test_status_on_a_full_disk
     "notify": None, "export": None, "archive": None,     # services
     "recording": None,      # a request to a daemon; its dump and bundle write into a file that is named
+    "mcp": None,            # answers requests: test_mcp.py
     "keys": None,           # writes files of its own: test_keys.py
     "attach": None, "detach": None, "ps": None, "threads": None, "profile": None, "heap": None, "why": None,     # of programs that run
     "top": ["--once", LOG], "pipe": ["--format", "csv", LOG], "alerts": [LOG], "check": [LOG], "rules": ["list"],

@@ -19,9 +19,6 @@ from harness import DEADLINE_S, Daemon, client, pb, private_directory, wait_for,
 import live_log
 from live_log import LiveLog
 
-OSPROCESS_PID = 32
-live_log.SIZES[OSPROCESS_PID] = 8
-
 KILLS = int(os.environ.get("HEAPWATCH_RESUME_KILLS", "5"))
 MB = 1 << 20
 SECOND = 10**9
@@ -46,7 +43,7 @@ class Hour(LiveLog):
         """What every stream begins with: the header, which process it is and when it began, said at that time."""
         wall = self.start + at_ns
         block = self._block(
-            self._event(OSPROCESS_PID, struct.pack(">II", 0, 4194304), at_ns) +
+            self._event(live_log.OSPROCESS_PID, struct.pack(">II", 0, 4194304), at_ns) +
             self._event(live_log.WALL_CLOCK_TIME, struct.pack(">IQI", 0, wall // SECOND, wall % SECOND), at_ns), at_ns)
         return self._header() + block[:22] + b"\xff\xff" + block[24:]    # of no capability
 

@@ -784,6 +784,7 @@ static void set_up(void)
         (void)snprintf(rules_path, sizeof(rules_path), "%s/rules.yaml", directory);
         (void)snprintf(pattern, sizeof(pattern), "unix-listen:%s/*", directory);
         write_rules(few_rules);
+        virtual_time_spare_alarms();
         virtual_time.on = true;
         options.base = base = event_base_new();
         log_open(); /* its descriptor stays open */
