@@ -16,9 +16,10 @@
 
 #include "proto/base/clock.h"
 
-enum { QUERIES = 1024, TIMEOUT_MS = 1000, POINTS_MOST = 16384, AGES = 3 };
-enum { PORTION = 128, PORTION_MS = 2 * TIMEOUT_MS }; /* bands at once: a daemon answers 500 a second for long */
-#define AGAIN_NS UINT64_C(20000000000)               /* sooner if the daemon's points are narrower */
+enum { QUERIES = 1024, POINTS_MOST = 16384, AGES = 3 };
+enum { SHOWN_MS = 1000, ALL_MS = 20000 }; /* to wait for one answer: for a screen, and for a report that needs all */
+enum { PORTION = 128 };                   /* bands at once: a daemon answers 500 a second for long */
+#define AGAIN_NS UINT64_C(20000000000)    /* sooner if the daemon's points are narrower */
 
 /* How far back; 0: to the beginning. A little less than what the daemon keeps in steps of 10 s and of 1 s. */
 static const uint64_t ages_ns[AGES] = { 0, UINT64_C(3800000000000), UINT64_C(290000000000) };
@@ -38,6 +39,7 @@ struct query {
 
 struct recall {
         struct hw_requester *requester;
+        int timeout_ms; /* of each request */
         struct query queries[QUERIES];
         size_t next;   /* which one is replaced when all are in use */
         size_t failed; /* of those that were collected */
@@ -52,6 +54,7 @@ struct recall *recall_new(struct hw_requester *requester)
                 return NULL;
         }
         r->requester = requester;
+        r->timeout_ms = SHOWN_MS;
         return r;
 }
 
@@ -137,7 +140,7 @@ static int send_request(struct recall *r, struct query *q)
         h.from_ns = q->asked_ns - ages_ns[q->age];
         request.what_case = HW__REQUEST__WHAT_HISTORY;
         request.history = &h;
-        return hw_requester_send(r->requester, q->daemon, &request, TIMEOUT_MS, on_reply, q, NULL);
+        return hw_requester_send(r->requester, q->daemon, &request, r->timeout_ms, on_reply, q, NULL);
 }
 
 static void start_query(struct recall *r, const struct query *wanted)
@@ -219,7 +222,7 @@ bool recall_collect(struct recall *r, struct world *world)
 
 static void settle_recall(struct recall *r, struct world *world)
 {
-        recall_wait(r, PORTION_MS);
+        recall_wait(r, 2 * ALL_MS);
         (void)recall_collect(r, world);
 }
 
@@ -246,6 +249,7 @@ static void recall_target(struct recall *r, struct world *world, size_t index)
 
 size_t recall_all(struct recall *r, struct world *world)
 {
+        r->timeout_ms = ALL_MS;
         for (size_t i = 0; i < world_targets(world); i++)
                 if (world_target(world, i)->run)
                         recall_target(r, world, i);

@@ -573,7 +573,8 @@ static void test_a_disk_that_hangs(void **state)
         assert_true(s.lost_bytes > (6u << 20) && s.lost_bytes < s.bytes);
         assert_int_equal(s.lost_frames, 1);
         assert_true(s.paused);
-        assert_non_null(strstr(s.detail, "in time"));
+        assert_true(!strcmp(s.detail, "the disk does not take the streams in time") ||
+                    !strcmp(s.detail, "the disk has not answered for 10 s")); /* on a machine as slow as that */
         assert_true(read_buffers_in_use() <= 42);
         disk_hangs(false);
         wait_written(r, recording_seal(t.recording));
