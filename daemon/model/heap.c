@@ -269,6 +269,7 @@ static void set_pages(struct model *m, uint64_t time_ns, const struct resident_p
         r->time_ns = time_ns;
         r->wall_ns = pages->wall_ns;
         r->heap_time_ns = heap.size_bytes == UNKNOWN_U64 ? UNKNOWN_U64 : m->heap_state.size_time_ns;
+        r->live_time_ns = m->heap.live_time_ns;
         for (unsigned i = 0; i < RESIDENT_PARTS; i++)
                 process_sample(m, series[i], time_ns, r->parts[i]);
 }

@@ -41,6 +41,7 @@ struct resident {
         uint64_t time_ns;               /* event time of the kernel's count */
         uint64_t wall_ns;               /* the same, Unix time */
         uint64_t heap_time_ns;          /* event time of the heap's size that divides its pages; UNKNOWN_U64: none */
+        uint64_t live_time_ns; /* event time at which its live data were measured; UNKNOWN_U64: they were not */
 };
 
 /* What the runtime logged of its heap; UNKNOWN_U64: not known. */

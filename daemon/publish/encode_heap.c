@@ -9,9 +9,10 @@
 #include "daemon/publish/sentences.h"
 #include "heapwatch/text.h"
 #include "proto/base/ckd.h"
+#include "proto/base/text_out.h"
 #include "proto/wire/resident_parts.h"
 
-#define NOTED_AGE_NS UINT64_C(3000000000)
+#define OLD_LIVE_NS UINT64_C(10000000000)
 
 static bool is_process_known(const struct process_sample *p)
 {
@@ -45,20 +46,50 @@ static Hw__Process *encode_process(struct encoder *e, const struct process_sampl
         return out;
 }
 
-/* A large process is counted less often than it is looked at: then the text says how old its numbers are. */
-static char *words_of(struct encoder *e, const Hw__Resident *r, const struct process_sample *newest)
+/*
+ * A large process is counted less often than it is looked at, and live data are measured by major collections alone:
+ * then the text says how old its numbers are, so that none differs without a word from those shown beside it.
+ */
+static void put_ages(struct text_out *t, const struct resident *r, const struct process_sample *newest)
 {
-        char text[SENTENCE_MAX], files[SENTENCE_MAX], age[HW_NUMBER_MAX], rss[HW_NUMBER_MAX];
-        uint64_t age_ns = newest->wall_ns == UNKNOWN_U64 ? 0 : sub_sat(newest->wall_ns, r->sampled_wall_ns);
+        const bool has_newest = newest->wall_ns != UNKNOWN_U64 && newest->rss_bytes != UNKNOWN_U64;
+        const uint64_t counted_ns = has_newest ? sub_sat(newest->wall_ns, r->wall_ns) : 0;
+        const uint64_t live_ns = r->live_time_ns == UNKNOWN_U64 || r->parts[RESIDENT_LIVE] == UNKNOWN_U64
+                                         ? 0
+                                         : sub_sat(r->time_ns, r->live_time_ns);
+        char age[HW_NUMBER_MAX], rss[HW_NUMBER_MAX], own[HW_NUMBER_MAX];
 
-        resident_text(text, sizeof(text), r);
-        size_t used = strlen(text);
-        if (age_ns > NOTED_AGE_NS && newest->rss_bytes != UNKNOWN_U64)
-                (void)snprintf(text + used, sizeof(text) - used, " (counted %s before the newest RSS, %s)",
-                               hw_duration_text(age, sizeof(age), (double)age_ns),
-                               hw_bytes_text(rss, sizeof(rss), (double)newest->rss_bytes));
-        used = strlen(text);
-        (void)snprintf(text + used, sizeof(text) - used, "%s", resident_files_text(files, sizeof(files), r));
+        hw_bytes_text(own, sizeof(own), (double)r->rss_bytes);
+        hw_bytes_text(rss, sizeof(rss), has_newest ? (double)newest->rss_bytes : NAN);
+        const bool differs = counted_ns > 0 && strcmp(own, rss) != 0, old = live_ns > OLD_LIVE_NS;
+        if (!differs && !old)
+                return;
+        text_put(t, " (");
+        if (differs) {
+                text_put(t, "counted ");
+                text_put(t, hw_duration_text(age, sizeof(age), (double)counted_ns));
+                text_put(t, " before the newest RSS, ");
+                text_put(t, rss);
+        }
+        text_put(t, differs && old ? "; " : "");
+        if (old) {
+                text_put(t, "live data measured ");
+                text_put(t, hw_duration_text(age, sizeof(age), (double)live_ns));
+                text_put(t, " before that count");
+        }
+        text_put(t, ")");
+}
+
+static char *words_of(struct encoder *e, const Hw__Resident *out, const struct resident *r,
+                      const struct process_sample *newest)
+{
+        char text[SENTENCE_MAX], part[SENTENCE_MAX];
+        struct text_out t;
+
+        text_out_init(&t, text, sizeof(text));
+        text_put(&t, resident_text(part, sizeof(part), out));
+        put_ages(&t, r, newest);
+        text_put(&t, resident_files_text(part, sizeof(part), out));
         return encoder_copy(e, text);
 }
 
@@ -95,8 +126,9 @@ static Hw__Resident *encode_resident(struct encoder *e, const struct resident *r
         PUT_U64(out, time_ns, r->time_ns);
         PUT_U64(out, sampled_wall_ns, r->wall_ns);
         PUT_U64(out, heap_time_ns, r->heap_time_ns);
+        PUT_U64(out, live_time_ns, r->live_time_ns);
         encode_files(e, newest->pages.files, out);
-        out->text = words_of(e, out, newest);
+        out->text = words_of(e, out, r, newest);
         return out;
 }
 

@@ -464,6 +464,7 @@ static void test_process(void **unused)
         s.pages.wall_ns = 8;
         model_process(f.m, 8 * SECOND, &s);
         assert_int_equal(r->heap_time_ns, 6 * SECOND);
+        assert_int_equal(r->live_time_ns, 6 * SECOND);
         assert_int_equal(r->parts[RESIDENT_LIVE], 12);
         assert_int_equal(r->parts[RESIDENT_FOREIGN], 20);
         assert_int_equal(model_series(f.m, SERIES_LIVE_RESIDENT)->total.cell.last, 12);

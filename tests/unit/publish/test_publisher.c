@@ -416,7 +416,7 @@ static void test_full_messages_are_sent_early(void **state)
         close_publisher(f);
 }
 
-/* Pages are counted more rarely than RSS is read: then the text has both, and the time between. */
+/* Pages are counted more rarely than RSS is read, and live data measured more rarely still: the text says how old. */
 static void test_an_old_account_of_rss_says_so(void **state)
 {
         struct follower *f = open_publisher();
@@ -425,12 +425,26 @@ static void test_an_old_account_of_rss_says_so(void **state)
 
         (void)state;
         encoder_init(&e);
-        heap.resident = (struct resident){ .rss_bytes = UINT64_C(208) << 20, .wall_ns = 10000000000u };
+        resident_clear(&heap.resident);
+        heap.resident.rss_bytes = UINT64_C(208) << 20;
+        heap.resident.wall_ns = heap.resident.time_ns = 10000000000u;
         heap.process.rss_bytes = UINT64_C(222) << 20;
         heap.process.wall_ns = 13050000000u;
         const Hw__Heap *out = encode_heap(&e, model_run(f->m), &heap);
         assert_int_equal(strncmp(out->resident->text, "RSS 208 MiB: ", 13), 0);
         assert_non_null(strstr(out->resident->text, " (counted 3.05 s before the newest RSS, 222 MiB)"));
+        heap.resident.parts[RESIDENT_LIVE] = 1 << 20;
+        heap.resident.live_time_ns = 0;
+        out = encode_heap(&e, model_run(f->m), &heap);
+        assert_null(strstr(out->resident->text, "measured"));
+        heap.resident.time_ns = 36000000000u;
+        out = encode_heap(&e, model_run(f->m), &heap);
+        assert_non_null(strstr(out->resident->text,
+                               " (counted 3.05 s before the newest RSS, 222 MiB; live data measured "
+                               "36.0 s before that count)"));
+        heap.process.rss_bytes = heap.resident.rss_bytes;
+        out = encode_heap(&e, model_run(f->m), &heap);
+        assert_non_null(strstr(out->resident->text, " (live data measured 36.0 s before that count)"));
         encoder_done(&e);
         close_publisher(f);
 }
