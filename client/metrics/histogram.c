@@ -6,7 +6,7 @@
 
 #include "proto/base/sketch.h"
 
-#define PAUSE_BITS 5                             /* daemon/model/histogram.h */
+#define PAUSE_BITS 5                             /* daemon/model/histogram.c */
 #define CELL_LAST  SKETCH_CELLS(PAUSE_BITS, 42u) /* the last cell holds everything longer */
 
 const double histogram_bounds[HISTOGRAM_BOUNDS] = { 0.00001, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025,

@@ -30,7 +30,7 @@
 #include "client/notify/report.h"
 #include "proto/wire/action_plan.h"
 
-/* A line of the daemon about one alert (daemon/control/alert_line.h says which), read. Pure. */
+/* A line of the daemon about one alert (daemon/control/alert_line.c says which), read. Pure. */
 
 struct error;
 

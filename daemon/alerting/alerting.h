@@ -115,4 +115,11 @@ void alerting_reload(struct alerting *a, const struct ruleset *rules);
 const struct alerts *alerting_alerts(const struct alerting *a);
 uint64_t alerting_held_bytes(const struct alerting *a);
 
+/* alerting_image.c: the image of a target's alerting, see daemon/image/image.h; reading needs a new one. */
+
+struct image;
+
+/* Comes after the images of model and tracker. */
+void alerting_image(struct image *im, struct alerting *a);
+
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "daemon/alerting/alerting_image.h"
+#include "daemon/alerting/alerting.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "daemon/alerting/gauges.h"
+#include "daemon/alerting/internal.h"
 
 #include <math.h>
 

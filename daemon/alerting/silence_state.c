@@ -9,7 +9,7 @@
  * `done` was the list of alerts that were acted on, which `heapwatch notify` now keeps in a file of its own; older
  * daemons require it.
  */
-#include "daemon/alerting/silence_state.h"
+#include "daemon/alerting/silence.h"
 
 #include <jansson.h>
 #include <string.h>

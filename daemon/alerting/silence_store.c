@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "daemon/alerting/file_writer.h"
-#include "daemon/alerting/silence_state.h"
+#include "daemon/alerting/silence.h"
 #include "daemon/log.h"
 #include "proto/base/clock.h"
 #include "proto/wire/state_path.h"

@@ -110,4 +110,9 @@ bool config_add_rules(struct config *c, const char *path, struct error *error);
 /* Adds one `[NAME=]URI`. False with a sentence in `error`. */
 bool config_add_target(struct config *c, const char *name, const char *spec, struct error *error);
 
+/* print.c: the effective configuration as a configuration file, on standard output. */
+
+/* What it prints, read with --config, gives the same configuration again. */
+void config_print(const struct config *c);
+
 #endif

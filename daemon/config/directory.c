@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "daemon/config/directory.h"
+#include "daemon/config/settings.h"
 
 #include <stdio.h>
 #include <unistd.h>

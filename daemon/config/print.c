@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* DESIGN: texts of users are JSON strings, which are YAML too: a path may hold anything. */
-#include "daemon/config/print.h"
+#include "daemon/config/config.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/config/directory.h"
 #include "heapwatch/text.h"
 #include "proto/base/array.h"
 #include "proto/base/limits.h"

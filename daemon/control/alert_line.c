@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "daemon/control/alert_line.h"
+#include "daemon/control/notifier.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* DESIGN: a list of names, each with whether the manager has it; what it cannot take now is sent again. */
-#include "daemon/control/fd_store.h"
+#include "daemon/control/service.h"
 
 #include <errno.h>
 #include <fcntl.h>

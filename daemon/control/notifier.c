@@ -25,7 +25,6 @@
 #include <unistd.h>
 
 #include "daemon/alerting/silence_store.h"
-#include "daemon/control/alert_line.h"
 #include "daemon/log.h"
 #include "daemon/rules/rule.h"
 #include "daemon/source/backoff.h"

@@ -3,7 +3,7 @@
  * notifier.h - `heapwatch notify`, which acts on the alerts of this daemon: a child that is told of each change and
  * tells what it has done.
  *
- *      alerts ─▶ a line for each change (alert_line.h) ─▶ its standard input
+ *      alerts ─▶ a line for each change (alert_line.c) ─▶ its standard input
  *      alerts ◀─ results, counts ◀─ a line for each ◀─── its standard output
  *
  *      {"target": "api", "alert": "00c0ffee00c0ffee", "firedNs": 1700000090000000000, "fresh": true,
@@ -26,6 +26,7 @@
 #define HW_DAEMON_CONTROL_NOTIFIER_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "daemon/alerting/alerting.h"
@@ -64,5 +65,26 @@ void notifier_rules(struct notifier *n, const struct targets *targets, const str
 
 /* Fills in its part of the daemon's state; ctx is the notifier. The data is valid until the next call. */
 void notifier_fill_state(void *ctx, Hw__DaemonState *state);
+
+/*
+ * alert_line.c: what `heapwatch notify` is told about an alert, as one line of JSON.
+ *
+ *      {"alert": {...}, "firedNs": 1700000090000000000, "endedNs": ..., "silence": {"untilNs": ..., "why": "..."},
+ *       "limits": {"count": 60, "perAlert": 6, "windowNs": ...}, "do": [{"kind": "exec", "argv": [...], ...}]}
+ *
+ * `alert` is what an exec action gets (docs/ACTIONS.md); its `status` says whether it fires. Times are Unix time and
+ * numbers; what is unknown, or too large for one (INT64_MAX), is absent. `do` has the actions of its rule; without any
+ * it is empty. Never a secret but the path of a URL: it goes through a pipe, to nobody else.
+ */
+
+struct alert;
+struct silence;
+
+/*
+ * To free(), `ret_size` bytes with the line feed; NULL when out of memory. An alert that fires and whose target goes is
+ * over now (`gone_wall_ns`; else 0). silence: NULL: none.
+ */
+char *alert_line(const char *target, const struct alert *alert, const struct silence *silence, uint64_t gone_wall_ns,
+                 size_t *ret_size);
 
 #endif

@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "daemon/control/replies.h"
-#include "daemon/control/snapshots.h"
 #include "daemon/log.h"
 #include "daemon/loop/watchdog.h"
 #include "daemon/transport/limits.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "daemon/control/reload.h"
+#include "daemon/control/requests.h"
 
 #include "daemon/control/notifier.h"
 #include "daemon/log.h"

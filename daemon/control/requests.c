@@ -20,12 +20,8 @@
 #include "daemon/model/model.h"
 #include "daemon/source/procfs.h"
 #include "daemon/target/pipeline.h"
-#include "daemon/control/reload.h"
 #include "daemon/control/pending.h"
-#include "daemon/control/recording_requests.h"
 #include "daemon/control/replies.h"
-#include "daemon/control/roles.h"
-#include "daemon/control/silence_requests.h"
 #include "proto/base/error.h"
 #include "proto/base/labels.h"
 

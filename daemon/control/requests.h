@@ -3,10 +3,13 @@
 #ifndef HW_DAEMON_CONTROL_REQUESTS_H
 #define HW_DAEMON_CONTROL_REQUESTS_H
 
+#include <stdbool.h>
+
 #include "daemon/transport/bus.h"
 #include "daemon/rules/file/rulebook.h"
 #include "daemon/source/allow.h"
 #include "daemon/target/targets.h"
+#include "proto/keys/key.h"
 
 struct notifier;
 struct pending;
@@ -30,5 +33,45 @@ void requests_handle(void *ctx, const Hw__Request *request, struct bus_client *c
 
 /* Likewise, of one that was let in before and found no room for its answer. */
 void requests_again(void *ctx, const Hw__Request *request, struct bus_client *client);
+
+/* recording_requests.c: answers the request about recordings: where they are; brings one up to date. */
+
+/* recorder may be NULL: nothing is recorded. */
+void recording_requests_handle(struct recorder *recorder, struct targets *targets, const Hw__RecordingRequest *request,
+                               struct bus_client *client);
+
+/* silence_requests.c: answers the requests about silences. */
+
+struct ruleset;
+
+/* A name that no rule has is refused, with the nearest name: it would silence nothing. Any pattern is accepted. */
+void silence_requests_add(struct silence_store *store, const struct ruleset *rules, const Hw__SilenceRequest *request,
+                          struct bus_client *client);
+void silence_requests_remove(struct silence_store *store, const Hw__UnsilenceRequest *request,
+                             struct bus_client *client);
+void silence_requests_list(struct silence_store *store, struct bus_client *client);
+
+/*
+ * roles.c: what each request asks of who sends it, and the audit of those that change something.
+ *
+ * Of a request that needs more than `read` one line is logged: what, on what, by whom, and what became of it.
+ */
+
+struct error;
+
+/* The least role that may send it; control for what this version does not know. */
+enum key_role role_needed(const Hw__Request *request);
+
+/* False with a sentence: this client's key does not allow it. */
+bool role_allows(const struct bus_client *client, const Hw__Request *request, struct error *error);
+
+/* After it was answered: logged and counted, when it is one of those that change something. */
+void role_audit(struct bus *bus, struct bus_client *client, const Hw__Request *request, bool allowed);
+
+/* reload.c: reloads the rules of a running daemon: on SIGHUP, and at a client's request. */
+
+/* Reads the rules, applies them to targets and notifier, and logs it. False with diagnostics: nothing has changed. */
+bool reload_rules(struct rulebook *book, struct targets *targets, struct notifier *notifier,
+                  struct diagnostics *ret_diagnostics);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "daemon/control/roles.h"
+#include "daemon/control/requests.h"
 
 #include "daemon/log.h"
 #include "daemon/transport/admission.h"

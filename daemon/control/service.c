@@ -12,7 +12,6 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "daemon/control/fd_store.h"
 #include "daemon/log.h"
 #include "daemon/transport/limits.h"
 #include "proto/base/clock.h"

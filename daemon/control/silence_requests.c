@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* silence_requests.c - every reply is a list of silences: the new one, the ended one, or all. */
-#include "daemon/control/silence_requests.h"
+#include "daemon/control/requests.h"
 
 #include <stdio.h>
 #include <stdlib.h>

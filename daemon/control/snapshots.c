@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "daemon/control/snapshots.h"
+#include "daemon/control/pending.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "daemon/image/definitions.h"
+#include "daemon/image/image.h"
 
 #include <math.h>
 #include <stdlib.h>

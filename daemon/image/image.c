@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/image/definitions.h"
 #include "proto/base/array.h"
 #if __has_include(<valgrind/memcheck.h>)
 #include <valgrind/memcheck.h>

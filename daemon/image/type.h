@@ -3,7 +3,7 @@
  * type.h - what a struct is made of, so that another version of it can be read.
  *
  * scripts/layouts makes these descriptions from the structs' declarations. An image holds those of the version that
- * wrote it (daemon/image/definitions.h). Pure.
+ * wrote it (daemon/image/definitions.c). Pure.
  */
 #ifndef HW_DAEMON_IMAGE_TYPE_H
 #define HW_DAEMON_IMAGE_TYPE_H

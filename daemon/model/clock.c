@@ -12,7 +12,6 @@
  */
 
 #include "daemon/model/model.h"
-#include "daemon/model/notes_private.h"
 #include "daemon/model/state.h"
 #include "proto/base/ckd.h"
 #include "proto/base/time.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "daemon/model/histogram.h"
+#include "daemon/model/gc.h"
 
 static uint16_t cell_of(uint64_t value)
 {

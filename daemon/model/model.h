@@ -172,4 +172,17 @@ uint64_t model_time_anomalies(const struct model *m);
 /* Memory held, in bytes. */
 size_t model_held_bytes(const struct model *m);
 
+/*
+ * model_image.c: the image of a model, see daemon/image/image.h.
+ *
+ * Reading needs a new model, which must be destroyed after an error. Its sink
+ * stays; nothing restored is passed to it.
+ */
+
+struct image;
+#include "daemon/model/model.h"
+
+/* `arguments`, when writing: include the program's; else only its name and the RTS options. */
+void model_image(struct image *im, struct model *m, bool arguments);
+
 #endif

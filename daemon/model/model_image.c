@@ -3,7 +3,7 @@
  * DESIGN: the struct as it is, then what it owns, part by part; when reading, the parts' shapes come from the new
  * model. Once everything is read, every pointer is relocated.
  */
-#include "daemon/model/model_image.h"
+#include "daemon/model/model.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,14 +7,16 @@
 #define HW_DAEMON_MODEL_STATE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "daemon/model/bands_private.h"
-#include "daemon/model/census_private.h"
+#include "daemon/model/census.h"
 #include "daemon/model/gc_private.h"
 #include "daemon/model/heap_private.h"
+#include "daemon/model/limits.h"
 #include "daemon/model/model.h"
-#include "daemon/model/notes_private.h"
+#include "daemon/model/notes.h"
 #include "daemon/model/profile.h"
 #include "daemon/model/run.h"
 #include "daemon/model/sched_private.h"
@@ -24,9 +26,99 @@
 #include "proto/base/pool.h"
 #include "proto/base/strings.h"
 
-/* How the identity of a run is taken in. */
+/* How notes are taken in. */
 
 struct model;
+
+struct landmark {
+        struct note note; /* its text is the one below */
+        uint64_t pattern; /* a hash of its kind and its text without digits */
+        char text[LIMIT_LANDMARK_BYTES + 1];
+};
+
+struct notes {
+        struct landmark *landmarks; /* LIMIT_LANDMARKS at most */
+        uint32_t n_landmarks, landmarks_room;
+        struct note *slots; /* LIMIT_NOTES, at (number - 1) % LIMIT_NOTES; NULL before the first note */
+        uint32_t made;      /* slots that have been set up */
+        uint64_t total;
+        size_t text_bytes; /* held by all slots */
+};
+
+void notes_clear(struct notes *n);
+void notes_done(struct notes *n);
+size_t notes_held(const struct notes *n);
+
+void note_message(struct model *m, const struct hw_event *e);
+void note_marker(struct model *m, const struct hw_event *e);
+void note_thread_label(struct model *m, const struct hw_event *e);
+void note_binary(struct model *m, const struct hw_event *e);
+/* Of heapwatch itself, at the newest event's time. */
+void note_text(struct model *m, const char *text);
+void note_log(struct model *m, const struct hw_event *e);
+
+/* How heap profile samples are taken in. */
+
+struct census_rows {
+        struct census_row *rows;
+        uint32_t room;
+};
+
+struct census_contents_rows {
+        struct census_contents *rows;
+        uint32_t room;
+};
+
+#define CENSUS_LIVES 64u
+
+struct census_state {
+        struct census done; /* newest finished; its rows are in buffers[!writing] */
+        struct census open; /* not ended yet */
+        bool is_open;
+        bool tells_groups;    /* the census that comes next does */
+        uint32_t row_threads; /* of the row that comes next; 0: not said */
+        struct census_rows buffers[2], groups[2];
+        struct census_contents_rows contents[2];
+        unsigned writing;
+        uint64_t count; /* begun in this run */
+        bool ends_seen; /* HEAP_PROF_SAMPLE_END has been seen: this release writes it */
+        bool followed;  /* a sample was closed by the start of the next */
+        struct census_history history;
+        uint64_t own_ns, own_bytes; /* the runtime's newest census, and its total; own_ns UINT64_MAX: none */
+        struct census_live {
+                uint64_t time_ns, bytes;
+        } lives[CENSUS_LIVES]; /* the newest measurements, of which one was made in its collection */
+        uint64_t n_lives;      /* ever */
+};
+
+void census_clear(struct census_state *c);
+void census_done(struct census_state *c);
+
+void census_begin(struct model *m, const struct hw_event *e);
+void census_bio_begin(struct model *m, const struct hw_event *e);
+void census_band_threads(struct model *m, const struct hw_event *e);
+bool census_message(struct model *m, const struct hw_event *e); /* false: it tells nothing of a census */
+void census_row_string(struct model *m, const struct hw_event *e);
+
+/* Drops a row of a band that is not wanted, where it is the expected one. False: it is to be handled as all others. */
+bool census_skip_row(struct model *m, const struct hw_event *e);
+
+/* Whether new -hi bands are arriving: their info tables are spread over megabytes. */
+bool census_grows(const struct model *m);
+
+/* Prefetches, all at once, what the rows among these events (CENSUS_AHEAD at most) will need. */
+#define CENSUS_AHEAD 32u
+void census_prefetch(const struct model *m, const struct hw_event *events, size_t n);
+void census_row_stack(struct model *m, const struct hw_event *e);
+void census_end(struct model *m, const struct hw_event *e);
+
+/* Live data was measured, at the end of a collection. */
+void census_live(struct model *m, uint64_t time_ns, uint64_t bytes);
+
+/* The heap profile restarts, or the run ended: an open sample is passed on. */
+void census_close(struct model *m);
+
+/* How the identity of a run is taken in. */
 
 void run_clear(struct run *run, uint32_t ordinal);
 

@@ -19,6 +19,7 @@
 #include <stdint.h>
 
 #include "daemon/publish/limits.h"
+#include "daemon/trend/tracker.h"
 #include "proto/base/arena.h"
 #include "heapwatch/wire.h"
 #include "daemon/model/model.h"
@@ -103,5 +104,21 @@ Hw__Note *encode_note(struct encoder *e, const struct note *note);
 Hw__Stack *encode_stack(struct encoder *e, const struct bands *bands, const struct profile_stack *stack);
 Hw__TickyCounter *encode_ticky(struct encoder *e, const struct ticky_counter *counter);
 Hw__Sched *encode_sched(struct encoder *e, const struct sched *sched);
+
+/* encode_trend.c: the tracker's answers as messages of the wire; as in encode.h, NULL when out of memory. */
+
+/*
+ * With statistics of its windows, up to the newest event. The verdict on live data is that of `growth`, and its word is
+ * by what rises, of the same moment. `growth` NULL: without a verdict.
+ */
+Hw__Trend *encode_trend(struct encoder *e, const struct tracker *t, struct subject subject, const struct growth *growth,
+                        const struct rising_subjects *rising);
+Hw__Growth *encode_no_growth(struct encoder *e, const char *key, const char *why);
+Hw__Growth *encode_growth(struct encoder *e, const struct bands *bands, const struct growth *growth);
+Hw__ThreadRise *encode_threads(struct encoder *e, const struct bands *bands, const struct thread_rise *r);
+Hw__EarlyWarning *encode_early(struct encoder *e, const struct tracker *t, const struct bands *bands,
+                               const struct tracked_early *r);
+Hw__TimeToLimit *encode_time_to_limit(struct encoder *e, const struct limit_time *limit);
+Hw__TrendScale *encode_scale(struct encoder *e, const struct tracker_config *config);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* DESIGN: the tracker's answers one to one; NaN is absent. Sentences are made here, where texts can be allocated. */
-#include "daemon/publish/encode_trend.h"
+#include "daemon/publish/encode.h"
 
 #include <math.h>
 

@@ -3,7 +3,7 @@
  * DESIGN: trends that are due, or all of them for a late joiner, in parts. The rest of the message is full state,
  * computed once and put into every part.
  */
-#include "daemon/publish/encode_trend.h"
+#include "daemon/publish/encode.h"
 #include "daemon/publish/limits.h"
 #include "daemon/publish/send.h"
 #include "daemon/publish/sentences.h"

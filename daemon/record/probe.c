@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "daemon/record/probe.h"
+#include "daemon/record/run_writer.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -17,10 +17,9 @@
 
 #include "daemon/log.h"
 #include "daemon/record/gather.h"
-#include "daemon/record/handover.h"
+#include "daemon/record/jobs.h"
 #include "daemon/record/limits.h"
 #include "daemon/record/pause.h"
-#include "daemon/record/probe.h"
 #include "daemon/record/run_writer.h"
 #include "heapwatch/text.h"
 #include "proto/base/clock.h"

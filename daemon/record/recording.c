@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "daemon/log.h"
-#include "daemon/record/handover.h"
+#include "daemon/record/jobs.h"
 #include "daemon/record/limits.h"
 #include "daemon/record/recorder.h"
 #include "proto/recording/run_dir.h"

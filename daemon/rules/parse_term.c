@@ -10,7 +10,6 @@
 
 #include "proto/base/nearest.h"
 #include "daemon/rules/matcher.h"
-#include "daemon/rules/unit.h"
 
 #define WINDOW_MAX_S 172800.0 /* how far back a series reaches: 48 h */
 

@@ -4,9 +4,11 @@
 #define HW_DAEMON_RULES_PARSER_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "daemon/rules/expr.h"
+#include "daemon/rules/type.h"
 #include "proto/base/arena.h"
 #include "proto/base/text_out.h"
 
@@ -95,5 +97,22 @@ bool parser_at_keyword(const struct parser *p);
 /* A number with its unit, a series, a call. NULL after an error. */
 const struct node *parse_number(struct parser *p);
 const struct node *parse_named(struct parser *p);
+
+/* unit.c: the units that a number in an expression may have. */
+
+struct rule_unit {
+        const char *name;
+        double factor; /* multiplied by this: bytes, seconds, or a plain number */
+        struct type type;
+};
+
+/* "MiB", "ms", "%" ...; NULL when there is no such unit. */
+const struct rule_unit *unit_find(const char *name, size_t size);
+
+/* What may follow a '/': "s", "min", "h", "d"; its length in seconds. NULL as above. */
+const struct rule_unit *unit_find_period(const char *name, size_t size);
+
+/* The unit nearest to a mistyped one, or NULL. */
+const char *unit_nearest(const char *name, size_t size);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "daemon/rules/unit.h"
+#include "daemon/rules/parser.h"
 #include "proto/base/array.h"
 
 #include <string.h>

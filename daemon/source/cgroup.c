@@ -20,9 +20,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "daemon/source/procfs.h"
 #include "proto/base/array.h"
 #include "proto/base/ckd.h"
-#include "daemon/source/kernel_file.h"
 
 #define UNLIMITED_V1 ((uint64_t)1 << 62) /* version 1 writes a huge number instead of "max" */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * keeper.h - who keeps descriptors of sources open while the daemon is
- * restarted (daemon/control/fd_store.h), so that a program does not notice.
+ * restarted (daemon/control/fd_store.c), so that a program does not notice.
  *
  * A FIFO and what is in it last as long as anybody has it open: while no
  * daemon reads, its program finds a reader, and waits only when it is full.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "daemon/source/kernel_file.h"
+#include "daemon/source/procfs.h"
 
 #include <errno.h>
 #include <fcntl.h>

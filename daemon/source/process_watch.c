@@ -3,7 +3,6 @@
 
 #include "daemon/source/cgroup.h"
 #include "daemon/source/procfs.h"
-#include "daemon/source/smaps.h"
 #include "proto/base/ckd.h"
 #include "proto/base/clock.h"
 #include "proto/base/time.h"

@@ -5,7 +5,7 @@
  * DESIGN: looked at once a second. A process is that of the run when its pid
  * and its start time match, which is compared in Unix time at first, and later,
  * when clocks may have been set, in ticks since the boot; only one that was seen alive can be gone. Resident
- * memory by kind of page (smaps.h) is read each second while that is cheap. The
+ * memory by kind of page (smaps.c) is read each second while that is cheap. The
  * readings of one process take 0.2 % of the time at most, those of all together
  * 2 %; in between the last one is repeated.
  */
@@ -50,5 +50,18 @@ bool process_watch_alive(const struct process_watch *w, uint32_t pid, uint64_t s
 
 /* Whether the OOM killer has killed a process of its control group since it was first seen. */
 bool process_watch_oom_killed(const struct process_watch *w);
+
+/*
+ * smaps.c: resident memory of a process by kind of page, from /proc/PID/smaps, else smaps_rollup.
+ *
+ * The kernel walks the page tables of the program for it, holding its memory map's lock for reading (measured: 9 ms
+ * per resident GiB): the caller limits how often.
+ */
+
+/*
+ * Reads *ret_pages (all but wall_ns) and *ret_pss_bytes; `root` as in procfs.h. heap_bytes is unknown when no mapping
+ * is recognised as the heap. False, and both unchanged, when neither file may be read.
+ */
+bool smaps_read(const char *root, uint32_t pid, struct resident_pages *ret_pages, uint64_t *ret_pss_bytes);
 
 #endif

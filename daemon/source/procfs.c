@@ -17,7 +17,6 @@
 #include "proto/base/ckd.h"
 #include "proto/base/clock.h"
 #include "daemon/source/cgroup.h"
-#include "daemon/source/kernel_file.h"
 #include "proto/base/process_stat.h"
 #include "proto/base/time.h"
 

@@ -9,6 +9,7 @@
 #define HW_DAEMON_SOURCE_PROCFS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "proto/base/process.h"
@@ -33,7 +34,7 @@ int procfs_identity(const char *root, uint32_t pid, struct process_identity *ret
 
 /*
  * Reads one sample. Fields that cannot be read are left unknown; pss_bytes
- * always is, and of `pages` what needs smaps_read (smaps.h). The two cgroup fields belong together: they are
+ * always is, and of `pages` what needs smaps_read (smaps.c). The two cgroup fields belong together: they are
  * those of the group with the smallest limit from the process up to the root,
  * or of the process's own group when nothing is limited. Returns 0, or -ESRCH
  * when the process is gone (a zombie counts as gone).
@@ -45,5 +46,18 @@ uint64_t procfs_memory_total(const char *root);
 
 /* Resident bytes of this process; 0 when unknown. */
 uint64_t procfs_own_rss(void);
+
+/* kernel_file.c: small text files that the kernel generates when they are read. */
+
+#define KERNEL_PATH_MAX 4608 /* a cgroup's path may take 4096 */
+
+/* Reads at most size - 1 bytes and terminates them. Returns their number or -Exxx. */
+int kernel_file_read(char *buffer, size_t size, const char *path_format, ...) __attribute__((format(printf, 3, 4)));
+
+/* The number at the start of `text`, blanks allowed before it. False when there is none or it is too large. */
+bool kernel_number(const char *text, uint64_t *ret_number);
+
+/* The number after "KEY:" or "KEY " at the start of a line. */
+bool kernel_field(const char *text, const char *key, uint64_t *ret_number);
 
 #endif

@@ -13,14 +13,14 @@
  * of Rss is files and memory shared without a file (of which the sum only tells the proportional size). A file in
  * memory (tmpfs) is such memory: its device is in /proc/PID/mountinfo. So are pages of files that are locked.
  */
-#include "daemon/source/smaps.h"
+#include "daemon/source/process_watch.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/source/kernel_file.h"
+#include "daemon/source/procfs.h"
 #include "proto/base/array.h"
 #include "proto/base/ckd.h"
 

@@ -7,8 +7,8 @@
  *
  * Control characters are refused, so that a URI can be in any message.
  */
+#include "daemon/source/procfs.h"
 #include "daemon/source/uri.h"
-#include "daemon/source/kernel_file.h"
 #include "proto/base/array.h"
 #include "proto/base/error.h"
 #include "proto/recording/stretch.h"

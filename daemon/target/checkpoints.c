@@ -5,7 +5,7 @@
  * So the work of many targets is spread evenly, and one turn of the loop copies
  * one large target or some small ones.
  */
-#include "daemon/target/checkpoints.h"
+#include "daemon/target/targets.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,6 @@
 #include "daemon/source/uri.h"
 #include "daemon/target/pipeline.h"
 #include "daemon/target/pipeline_checkpoint.h"
-#include "daemon/target/targets.h"
 #include "proto/base/ckd.h"
 #include "proto/base/clock.h"
 #include "proto/base/event.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "daemon/target/daemon_state.h"
+#include "daemon/target/targets.h"
 
 #include "daemon/loop/descriptors.h"
 #include "daemon/loop/memory.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "daemon/target/held_stream.h"
+#include "daemon/target/rebuild.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,7 @@
  * number is the process's own, as its log begins. Before GHC 9.2 the child's log has no process number: then a first OS
  * thread in the log's first moment tells. Events of no capability may come last in the file, so all of it is read.
  */
-#include "daemon/target/log_origin.h"
+#include "daemon/target/log_reader.h"
 
 #include "proto/base/ckd.h"
 #include "proto/base/time.h"

@@ -19,7 +19,6 @@
 #include "daemon/rules/file/rulebook.h"
 #include "daemon/source/limits.h"
 #include "daemon/source/log_length.h"
-#include "daemon/target/log_origin.h"
 #include "daemon/target/pipeline.h"
 #include "daemon/trend/tracker.h"
 #include "proto/archive/log_file.h"

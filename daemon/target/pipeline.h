@@ -4,7 +4,7 @@
  * messages.
  *
  * Live, a source feeds it and it publishes at once, at most every
- * PACE_INTERVAL_NS (publish_pace.h). For finished logs bytes are passed in with
+ * PACE_INTERVAL_NS (publish_pace.c). For finished logs bytes are passed in with
  * pipeline_bytes and it publishes by event time, so that the messages depend
  * only on the log.
  */
@@ -45,7 +45,7 @@ struct pipeline_options {
         const struct update_wish *wish; /* finished logs only; copied; NULL: everything */
         bool show_arguments;
         enum event_wish events;                /* finished logs only */
-        uint64_t origin_ns;                    /* finished logs only: taken from all event times (log_origin.h) */
+        uint64_t origin_ns;                    /* finished logs only: taken from all event times (log_origin.c) */
         const bool *event_ids;                 /* with EVENTS_ALONE: which of all ids; borrowed; NULL: all */
         const struct tracker_config *trend;    /* copied; NULL: one minute, no limit known */
         const struct ruleset *rules;           /* borrowed until pipeline_reload or _destroy; NULL: nothing is judged */

@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/alerting/alerting_image.h"
+#include "daemon/alerting/alerting.h"
 #include "daemon/image/decoder.h"
 #include "daemon/image/image.h"
-#include "daemon/model/model_image.h"
+#include "daemon/model/model.h"
 #include "daemon/target/pipeline_internal.h"
-#include "daemon/trend/tracker_image.h"
+#include "daemon/trend/tracker.h"
 #include "proto/base/clock.h"
 
 /* The pipeline's own state. */

@@ -4,7 +4,7 @@
  *
  * How a restored target goes on depends on its source:
  *
- *     socket       the run is lost, as when a connection breaks: same_run.h decides with the next stream's header
+ *     socket       the run is lost, as when a connection breaks: same_run.c decides with the next stream's header
  *     file         at the byte after the last one that was read; another file is another run
  *     FIFO         inside the stream: exactly, if the checkpoint was made at the daemon's shutdown, after the last
  *                  byte read; otherwise after a gap of unknown length, which is counted

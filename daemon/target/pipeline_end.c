@@ -8,7 +8,7 @@
  * The kernel knows whether the process exists and whether its control group ran
  * out of memory. A broken connection is not a crash: until the process is known
  * to be gone, the run is lost, and the crash is reported only then. When the
- * stream comes back from the same process (same_run.h), the run goes on; until
+ * stream comes back from the same process (same_run.c), the run goes on; until
  * then its alerts stay, for a while.
  */
 #include <inttypes.h>

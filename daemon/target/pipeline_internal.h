@@ -23,11 +23,69 @@
 #include "daemon/source/source.h"
 #include "daemon/target/life.h"
 #include "daemon/target/pipeline.h"
-#include "daemon/target/publish_pace.h"
-#include "daemon/target/same_run.h"
 #include "daemon/trend/tracker.h"
 #include "heapwatch/eventlog.h"
 #include "proto/base/error.h"
+
+/*
+ * same_run.c: whether a stream that comes after a broken connection belongs to the lost run.
+ *
+ * A client that connects to a running program gets a header, the program's identity and its definitions again: from
+ * eventlog-socket with new times, from the agent with their first ones. Process and start time decide: the start is
+ * computed from WALL_CLOCK_TIME and is the same each time, to within a microsecond. And event time must go on, that of
+ * the definitions or else of what follows them: a recording that is replayed has the same process and start, but starts
+ * over.
+ *
+ * Bytes are held back until that is decided, at most SAME_RUN_BYTES. If there are more definitions than that, process
+ * and start alone decide.
+ */
+
+#define SAME_RUN_BYTES (256u * 1024)
+
+struct same_run;
+
+/* After the run of `lost` has been lost. NULL when its process or start is not known, or out of memory. */
+struct same_run *same_run_new(const struct model *lost);
+void same_run_destroy(struct same_run **s);
+
+enum same_run_answer { SAME_RUN_UNKNOWN, SAME_RUN_YES, SAME_RUN_NO };
+
+/* Examines the next bytes of the new stream, and holds them while undecided. Not to be called once decided. */
+enum same_run_answer same_run_check(struct same_run *s, const uint8_t *data, size_t size);
+
+/* Whether the answer was yes. */
+bool same_run_continues(const struct same_run *s);
+
+/* What came before the deciding bytes, or NULL. */
+const uint8_t *same_run_held(const struct same_run *s, size_t *ret_size);
+
+/* SAME_RUN_YES: event time between the last event of the lost stream and the first of the new one. */
+uint64_t same_run_gap_ns(const struct same_run *s);
+
+/*
+ * publish_pace.c: when a live target is published next.
+ *
+ * DESIGN: at most every PACE_INTERVAL_NS, so that a flood of small writes does
+ * not become a flood of messages, and an event is still at the subscribers
+ * within that time of its arrival. While catching up with days of a log every
+ * flush has much to publish: publishing takes at most a fifth of the time, but
+ * is never delayed by more than PACE_REST_MOST_NS. Times are of one steady
+ * clock.
+ */
+
+#define PACE_INTERVAL_NS  10000000u   /* 10 ms */
+#define PACE_REST         4u          /* after a flush, none for this many times its duration, ... */
+#define PACE_REST_MOST_NS 1000000000u /* ... but not more than this */
+
+struct publish_pace {
+        uint64_t flushed_ns; /* the end of the last flush */
+        uint64_t rest_ns;    /* from then until the next one */
+};
+
+void publish_pace_flushed(struct publish_pace *p, uint64_t began_ns, uint64_t ended_ns);
+
+/* How long until the next flush is allowed; 0: now. */
+uint64_t publish_pace_wait_ns(const struct publish_pace *p, uint64_t now_ns);
 
 /* One model, several sinks: each is called in turn, in the order given. */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "daemon/target/publish_pace.h"
+#include "daemon/target/pipeline_internal.h"
 
 #include "proto/base/ckd.h"
 

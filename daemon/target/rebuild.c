@@ -18,9 +18,7 @@
 #include "daemon/loop/watchdog.h"
 #include "daemon/record/recorder.h"
 #include "daemon/source/limits.h"
-#include "daemon/target/held_stream.h"
 #include "daemon/target/pipeline_internal.h"
-#include "daemon/target/recorded_streams.h"
 #include "proto/base/clock.h"
 #include "proto/base/event.h"
 

@@ -4,7 +4,7 @@
  * cannot be read: damaged, or of a version that kept something in another way.
  *
  *     recording ─▶ decoder, model, tracker, alerts     in slices, between the turns of all sources
- *     source ─▶ held (held_stream.h)                   from the first moment: its program does not wait
+ *     source ─▶ held (held_stream.c)                   from the first moment: its program does not wait
  *
  * The recorded streams are read as if they came again, one target after the
  * other. Then a socket's run is lost, as when a connection breaks, and its
@@ -20,10 +20,13 @@
 #define HW_DAEMON_TARGET_REBUILD_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #include "daemon/publish/publisher.h"
 #include "daemon/source/source.h"
 #include "proto/base/error.h"
+#include "proto/recording/run_dir.h"
 
 struct pipeline;
 struct pipeline_options;
@@ -56,5 +59,85 @@ void rebuild_publish(struct rebuild *r);
 
 /* That of the pipeline, while it is set aside. */
 struct recording *rebuild_recording(struct rebuild *r);
+
+/*
+ * held_stream.c: what a source has delivered while its target cannot take it yet: bytes, and the ends of streams, in
+ * order.
+ *
+ * All targets together hold HELD_BYTES at most. What does not fit is left out until there is room again, and its place
+ * is known.
+ */
+
+#define HELD_BYTES ((size_t)64 << 20)
+
+enum held_kind {
+        HELD_BYTES_OF_STREAM,
+        HELD_CUT,    /* the stream is over; the bytes are a sentence that says why */
+        HELD_MISSING /* bytes were left out here */
+};
+
+struct held_part {
+        struct held_part *next;
+        enum held_kind kind;
+        size_t n, room;
+        size_t taken; /* by the one who takes them */
+        char bytes[];
+};
+
+struct held_stream {
+        struct held_part *first, *last;
+        bool full;       /* the newest bytes were left out */
+        uint64_t missed; /* bytes left out, in all */
+};
+
+void held_stream_bytes(struct held_stream *h, const void *bytes, size_t n);
+void held_stream_cut(struct held_stream *h, const char *why);
+
+/* Removes the first part. */
+void held_stream_drop(struct held_stream *h);
+
+/* Removes all. */
+void held_stream_done(struct held_stream *h);
+
+/*
+ * recorded_streams.c: what a target's recording has, stream after stream, the
+ * oldest first: the newest streams within a limit, or, of one that is larger,
+ * about as much of its end.
+ *
+ * It is read from the disk as it is asked for, like a file.
+ */
+
+struct cutout;
+
+struct recorded_streams {
+        const char *directory;     /* borrowed */
+        struct recorded_run *runs; /* each is one stream */
+        int n, at;
+        uint64_t most_bytes;    /* on disk */
+        struct cutout *current; /* of runs[at]; NULL: not open */
+        uint32_t gaps;          /* passed in it */
+};
+
+/* False with a clause: there are none. */
+bool recorded_streams_find(struct recorded_streams *s, const char *directory, const char *target, uint64_t most_bytes,
+                           struct error *error);
+
+/* Whether there is a current stream. */
+bool recorded_streams_more(const struct recorded_streams *s);
+
+/*
+ * The next bytes of the current stream, 0: it is over. *ret_gap: something is missing before them. A stream that cannot
+ * be opened is logged and has no bytes.
+ */
+size_t recorded_streams_read(struct recorded_streams *s, uint8_t *bytes, size_t size, bool *ret_gap);
+
+/* Turns to the next stream; returns what is known of the one before. */
+const struct recorded_run *recorded_streams_next(struct recorded_streams *s);
+
+/* The newest of them. */
+const struct recorded_run *recorded_streams_newest(const struct recorded_streams *s);
+
+/* May be called on a zeroed one. */
+void recorded_streams_done(struct recorded_streams *s);
 
 #endif

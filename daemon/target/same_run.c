@@ -3,7 +3,7 @@
  * DESIGN: the beginning of the new stream is fed to a decoder and a model of its own, which know how identity is
  * written; the result is compared, and both are discarded.
  */
-#include "daemon/target/same_run.h"
+#include "daemon/target/pipeline_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -27,7 +27,6 @@
 #include "daemon/log.h"
 #include "daemon/loop/memory.h"
 #include "daemon/loop/watchdog.h"
-#include "daemon/target/daemon_state.h"
 #include "daemon/target/pipeline.h"
 #include "daemon/loop/descriptors.h"
 #include "daemon/source/procfs.h"

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "daemon/loop/watchdog.h"
 #include "heapwatch/wire.h"
 #include "daemon/alerting/alerting.h"
 #include "daemon/transport/bus.h"
@@ -83,5 +84,38 @@ uint64_t targets_epoch(const struct targets *t);
 
 /* The daemon's own state as an update; valid until the next call. */
 const Hw__Update *targets_daemon_state(struct targets *t);
+
+/* daemon_state.c: the daemon's state: its loop, descriptors and memory. */
+
+/* Messages that the state borrows. */
+struct daemon_loop {
+        Hw__LoopTurn longest, recent;
+        Hw__LoopShare shares[WATCHDOG_KINDS];
+        Hw__LoopShare *list[WATCHDOG_KINDS];
+};
+
+/* `state` is valid as long as *loop and until the loop's next turn ends. */
+void daemon_loop_fill(struct daemon_loop *loop, Hw__DaemonState *state);
+
+/*
+ * checkpoints.c: writes the state of every target to the disk, periodically.
+ *
+ * A target whose state has changed gets a checkpoint when its newest is
+ * `every_ns` old; at shutdown all get one.
+ */
+
+struct checkpoint_store;
+struct checkpoints;
+struct recorder;
+
+/* All are borrowed until the store is destroyed; `recorder` may be NULL. NULL when out of memory. */
+struct checkpoints *checkpoints_new(struct event_base *base, struct targets *targets, struct checkpoint_store *store,
+                                    struct recorder *recorder, uint64_t every_ns);
+
+/* Makes the last ones: nothing must be read afterwards. */
+void checkpoints_destroy(struct checkpoints **c);
+
+/* Adds the targets that have a checkpoint and do not exist yet: those that requests had added. */
+void checkpoints_add_targets(struct targets *targets, const struct checkpoint_store *store);
 
 #endif

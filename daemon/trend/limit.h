@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "daemon/trend/windows.h"
 #include "proto/base/process.h"
 #include "daemon/model/series.h"
 
@@ -45,5 +46,33 @@ struct limit_time {
         uint64_t as_of_ns;
         bool ended; /* the run has ended: so it was then */
 };
+
+/*
+ * time_to_limit.c: when growth meets the limit, as an interval.
+ *
+ * The early end assumes the highest level, the steepest slope and, when growth
+ * accelerates, that it goes on doing so; the late end the opposite.
+ */
+
+/* Running average of the series over about 64 minutes: what fills a limit is the average, not the floor. */
+struct recent_average {
+        double sum;    /* weighted */
+        double weight; /* 0 .. 1: how much of the 64 minutes has been seen */
+};
+
+/* Takes in the mean of one closed minute. */
+void recent_average_add(struct recent_average *a, double mean);
+
+struct time_to_limit {
+        double early_s; /* seconds from the window's end; 0: may be there already; NaN: not foreseeable */
+        double late_s;  /* NaN: may never come */
+};
+
+/*
+ * When the growth of window `index` (with a result) meets `limit` bytes.
+ * resolution_s: length of a minute, in seconds.
+ */
+struct time_to_limit time_to_limit(const struct windows *w, unsigned index, const struct recent_average *average,
+                                   double limit, double resolution_s);
 
 #endif

@@ -14,7 +14,7 @@
  * the onset. Clearly: the squares that it saves are BEND_GAIN times the mean
  * square left per point.
  */
-#include "daemon/trend/onset.h"
+#include "daemon/trend/trend.h"
 
 #include <math.h>
 
@@ -58,7 +58,7 @@ static uint64_t walk_back(const struct ladder *l, const struct windows *w, unsig
 }
 
 /* A bucket that has a floor. */
-struct point {
+struct onset_point {
         uint64_t start;
         double centre, floor, weight;
 };
@@ -67,7 +67,7 @@ struct point {
  * The finest buckets that the ladder has of every time since minute `from`, newest first, but for the run's first: in
  * it the program is loaded, and its floor is from before that. Returns how many.
  */
-static unsigned gather_points(const struct ladder *l, uint64_t from, struct point out[POINTS])
+static unsigned gather_points(const struct ladder *l, uint64_t from, struct onset_point out[POINTS])
 {
         uint64_t end = l->minutes;
         unsigned n = 0;
@@ -86,8 +86,8 @@ static unsigned gather_points(const struct ladder *l, uint64_t from, struct poin
                                 return n;
                         end = start;
                         if (!isnan(floor) && start > 0)
-                                out[n++] = (struct point){ start, (double)start + (double)width / 2, floor,
-                                                           (double)width };
+                                out[n++] = (struct onset_point){ start, (double)start + (double)width / 2, floor,
+                                                                 (double)width };
                 }
         }
         return n;
@@ -98,7 +98,7 @@ struct sums {
         double w, t, tt, y, ty;
 };
 
-static void add_point(struct sums *s, const struct point *p, double mean)
+static void add_point(struct sums *s, const struct onset_point *p, double mean)
 {
         double y = p->floor - mean;
 
@@ -120,7 +120,7 @@ static double saved_squares(const struct sums *s, double all_weight, double b)
 
 static uint64_t bend_after(const struct ladder *l, uint64_t from)
 {
-        struct point points[POINTS];
+        struct onset_point points[POINTS];
         unsigned n = gather_points(l, from, points);
         double weight = 0, mean = 0, squares = 0, most = 0, line = 0;
         struct sums after = { 0 };

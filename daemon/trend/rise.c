@@ -4,7 +4,7 @@
  * sums of the pieces grow or shrink by one sample at a time, so that takes time in proportion to the samples. What
  * follows the highest sample is left out: a program that dies for want of memory frees it first.
  */
-#include "daemon/trend/rise.h"
+#include "daemon/trend/early_rise.h"
 
 #include <math.h>
 

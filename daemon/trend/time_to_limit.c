@@ -11,7 +11,7 @@
  * but accelerates for eight window lengths at most: a short window says nothing
  * about the growth of days.
  */
-#include "daemon/trend/time_to_limit.h"
+#include "daemon/trend/limit.h"
 
 #include <math.h>
 

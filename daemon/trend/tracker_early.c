@@ -9,7 +9,7 @@
 #include <math.h>
 
 #include "daemon/model/sizing.h"
-#include "daemon/trend/rise.h"
+#include "daemon/trend/early_rise.h"
 #include "daemon/trend/tracker_private.h"
 #include "proto/base/array.h"
 #include "proto/base/ckd.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "daemon/trend/tracker_image.h"
+#include "daemon/trend/tracker.h"
 
 #include "daemon/image/containers.h"
 #include "daemon/trend/tracker_private.h"

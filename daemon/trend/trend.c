@@ -20,8 +20,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "daemon/trend/onset.h"
-
 #define REST_MINUTES 30 /* growth that goes on after a shorter rest is the same growth */
 #define ONSET_UNSURE 4  /* buckets of the ladder, as wide as those of its time */
 

@@ -26,7 +26,7 @@
 
 #include "daemon/trend/ladder.h"
 #include "daemon/trend/life.h"
-#include "daemon/trend/time_to_limit.h"
+#include "daemon/trend/limit.h"
 #include "daemon/trend/verdict.h"
 #include "daemon/trend/windows.h"
 
@@ -239,5 +239,13 @@ void trend_result(struct trend *t, struct trend_result *ret);
  * ratio first.
  */
 bool trend_time_to_limit(struct trend *t, double limit, struct time_to_limit *ret);
+
+/* onset.c: when growth began: the window's line, followed back for as long as the past is on it. */
+
+/*
+ * The minute of the run (0 = its first) at which the growth of window `index`
+ * began; its result must exist. At most the window's own start.
+ */
+uint64_t onset_minute(const struct ladder *l, const struct windows *w, unsigned index);
 
 #endif

@@ -13,7 +13,7 @@
 #include "proto/wire/fields.h"
 #include "heapwatch/text.h"
 
-/* model/histogram.h's number of buckets; part of the protocol (docs/PROTOCOL.md). */
+/* model/histogram.c's number of buckets; part of the protocol (docs/PROTOCOL.md). */
 #define PAUSE_BUCKETS 1216u
 
 #define EVENT_IDS 65536u /* an eventlog's ids have 16 bits */

@@ -3,7 +3,7 @@
  * fuzz_request.c - requests to the daemon, byte for byte, answered from two
  * targets that have read logs.
  *
- * The functions of targets.h and reload.h are replaced here, those of bus.h in no_bus.h, so that no socket is opened
+ * The functions of targets.h and requests.h are replaced here, those of bus.h in no_bus.h, so that no socket is opened
  * and no target comes or goes. What must hold: see no_bus.h.
  */
 #include <errno.h>
@@ -18,7 +18,6 @@
 #include "heapwatch/wire.h"
 #include "daemon/log.h"
 #include "daemon/target/pipeline.h"
-#include "daemon/control/reload.h"
 #include "daemon/control/requests.h"
 #include "daemon/control/pending.h"
 #include "proto/base/error.h"

@@ -29,7 +29,6 @@
 
 #include "daemon/alerting/silence_store.h"
 #include "daemon/control/notifier.h"
-#include "daemon/control/reload.h"
 #include "daemon/control/requests.h"
 #include "daemon/control/pending.h"
 #include "daemon/log.h"

@@ -12,7 +12,6 @@
 #include "proto/wire/action_plan.h"
 #include "proto/base/nearest.h"
 #include "daemon/rules/rule.h"
-#include "daemon/rules/file/do_block.h"
 #include "proto/base/array.h"
 
 struct reader {

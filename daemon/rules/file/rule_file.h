@@ -10,6 +10,7 @@
 #ifndef HW_DAEMON_RULES_FILE_RULE_FILE_H
 #define HW_DAEMON_RULES_FILE_RULE_FILE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "daemon/rules/rule.h"
@@ -20,5 +21,16 @@ struct ruleset *rules_load(const char *const *paths, size_t n, const struct erro
 
 /* The same for one text. */
 struct ruleset *rules_load_text(const char *name, const char *text, const struct error_sink *says);
+
+/* do_block.c: `do:` and `limits:` of a rule file as a plan of actions. The reference is docs/RULES.md. */
+
+struct action_plan;
+
+/*
+ * Either node may be NULL. *ret_plan: the plan, owned by the caller, or NULL when both are. False after reporting an
+ * error.
+ */
+bool rules_read_do(struct yaml_file *f, const yaml_node_t *todo, const yaml_node_t *limits,
+                   struct action_plan **ret_plan);
 
 #endif

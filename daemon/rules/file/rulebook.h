@@ -49,4 +49,10 @@ struct error_sink diagnostics_gather(struct diagnostics *c);
 /* Error messages to standard error, prefixed with "heapwatchd: ". */
 extern const struct error_sink diagnostics_to_stderr;
 
+/* tool.c: what else heapwatchd does with rule files: check and list them. */
+
+/* Each returns an exit status: 0, or 2 after reporting errors on stderr. */
+int rules_tool_check(char *const *paths, size_t n);
+int rules_tool_list(char *const *paths, size_t n, bool in_words);
+
 #endif

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "daemon/rules/file/tool.h"
+#include "daemon/rules/file/rulebook.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "proto/wire/action_plan.h"
 #include "heapwatch/text.h"
-#include "daemon/rules/file/rulebook.h"
 
 static void print_counts(size_t n_files, const struct ruleset *set)
 {

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "daemon/alerting/gauges.h"
+#include "daemon/alerting/internal.h"
 #include "daemon/rules/history.h"
 
 #define S    UINT64_C(1000000000)

@@ -11,7 +11,6 @@
 #include <cmocka.h>
 
 #include "daemon/alerting/silence.h"
-#include "daemon/alerting/silence_state.h"
 #include "proto/base/error.h"
 
 #define S   1000000000u

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "daemon/model/histogram.h"
+#include "daemon/model/gc.h"
 
 static int by_value(const void *a, const void *b)
 {

@@ -6,7 +6,6 @@
 #include "daemon/source/cgroup.h"
 #include "daemon/source/process_watch.h"
 #include "daemon/source/procfs.h"
-#include "daemon/source/smaps.h"
 
 /* Writes a file of the synthetic tree, with its directories. */
 static void tree(const char *path, const char *text)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What is held comes back in order; what does not fit is left out, in a known place, and counted. */
-#include "daemon/target/held_stream.h"
+#include "daemon/target/rebuild.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

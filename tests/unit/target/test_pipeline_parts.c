@@ -13,7 +13,6 @@
 #include "daemon/publish/limits.h"
 #include "proto/base/clock.h"
 #include "daemon/target/pipeline_internal.h"
-#include "daemon/target/publish_pace.h"
 #include "daemon/source/process_watch.h"
 
 #define MS 1000000u

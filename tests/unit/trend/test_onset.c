@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "daemon/trend/onset.h"
+#include "daemon/trend/trend.h"
 
 static struct ladder ladder;
 static struct life life;
