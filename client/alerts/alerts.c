@@ -15,7 +15,6 @@
 
 #include "client/cli/absent.h"
 #include "client/alerts/known.h"
-#include "client/alerts/print.h"
 #include "proto/base/severity.h"
 #include "client/feed/selection.h"
 #include "client/cli/options.h"

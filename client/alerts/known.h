@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "heapwatch/wire.h"
 
@@ -64,5 +65,37 @@ bool known_is_part(const struct known *k, const struct known_alert *part);
 
 const char *known_state_name(const Hw__Alert *alert);
 bool known_fires(const Hw__Alert *alert);
+
+/* print.c: alerts on standard output, as text for people or JSON for programs. */
+
+/* All moments of one output are in one clock: the time of day, or the time of the run. */
+struct alert_clock {
+        bool wall;
+        uint64_t now_wall_ns; /* for the age of a firing alert; 0: of a finished log */
+};
+
+/* One alert with its reason, its silence, and the outcome of its actions. */
+void alert_print_text(const struct known_alert *a, struct alert_clock clock);
+
+/* The parts of `whole` among all alerts, a line each, below its own text. */
+void alert_print_parts(const struct known *k, const struct known_alert *whole, struct alert_clock clock);
+
+/* One line: {"target": ..., "alert": {...}}, the alert as in all JSON of heapwatch. */
+void alert_print_json(const struct known_alert *a);
+
+/* One line: what has changed. */
+void alert_print_change(const struct known_alert *a, struct alert_clock clock);
+
+/* The outcome of an action of an alert, in a word. */
+
+/* "under way", "done", "failed"; NULL when it was not tried (silenced, over a limit): its detail says so. */
+static inline const char *action_outcome(const Hw__ActionResult *r)
+{
+        if (!r->has_ok)
+                return "under way";
+        if (!r->ok && r->has_attempts && r->attempts == 0 && r->detail)
+                return NULL;
+        return r->ok ? "done" : "failed";
+}
 
 #endif

@@ -3,13 +3,12 @@
  * DESIGN: the first line of an alert has fixed columns, so that it can be cut
  * and sorted; what people read comes below, indented.
  */
-#include "client/alerts/print.h"
+#include "client/alerts/known.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/alerts/outcome.h"
 #include "proto/wire/json.h"
 #include "heapwatch/text.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "client/api/answers_json.h"
+#include "client/api/state_json.h"
 
 #include "client/answers/census.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "client/api/cpu_json.h"
+#include "client/api/state_json.h"
 
 static void put_tree(struct json_out *j, const struct cpu_tree *t)
 {

@@ -10,7 +10,6 @@
 
 #include <stdlib.h>
 
-#include "client/api/answers_json.h"
 #include "proto/base/ckd.h"
 #include "proto/base/clock.h"
 #include "proto/wire/json.h"

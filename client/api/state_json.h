@@ -6,7 +6,9 @@
 #ifndef HW_CLIENT_API_STATE_JSON_H
 #define HW_CLIENT_API_STATE_JSON_H
 
+#include "client/answers/account.h"
 #include "client/feed/feed.h"
+#include "client/state/cpu_tree.h"
 #include "client/state/world.h"
 #include "proto/base/json_out.h"
 
@@ -67,5 +69,21 @@ void state_print_daemon(struct json_out *j, const struct state_source *s, size_t
 
 /* {"daemon":0,"update":{...}} on a line of its own. */
 void state_print_update(struct json_out *j, size_t daemon, const Hw__Update *u);
+
+/* answers_json.c: the answers about a target (client/answers) in the form of docs/WEB.md, "Answers". */
+
+/* Member `key` of an object: the account's rows, {"key":...,"tone":...,"text":...,"timeNs":...,"after":...} each. */
+void account_rows_print(struct json_out *j, const char *key, const struct account *a);
+
+/*
+ * {"daemon":0,"target":...,"answers":[...],...} on a line of its own. Unless `whole`, only what a table of many
+ * targets shows; otherwise with the account of a bad end.
+ */
+void answers_print(struct json_out *j, const struct world_target *t, bool live, bool whole);
+
+/* cpu_json.c: a profile of CPU time and of what waits, or of allocation, as JSON (docs/WEB.md, "Profiles"). */
+
+/* Its members, into an object that is open. */
+void cpu_json_members(struct json_out *j, const struct cpu_trees *t);
 
 #endif

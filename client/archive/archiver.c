@@ -8,8 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "client/archive/host.h"
-#include "client/archive/writer.h"
+#include "client/archive/observe.h"
 #include "client/cli/command.h"
 #include "client/cli/progress.h"
 #include "client/cli/report.h"

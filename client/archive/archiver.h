@@ -9,6 +9,10 @@
 #ifndef HW_CLIENT_ARCHIVE_ARCHIVER_H
 #define HW_CLIENT_ARCHIVE_ARCHIVER_H
 
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
 #include "client/archive/database.h"
 #include "client/archive/schema.h"
 #include "client/feed/selection.h"
@@ -44,5 +48,17 @@ struct archiver_options {
 
 /* Runs until the files end, or a signal. Returns an exit status, after a report. */
 int archiver_run(const struct archiver_options *options);
+
+/* The machine that a daemon runs on, as the column `host` of an archive has it. */
+
+/* HOST of tcp://HOST:PORT, otherwise the name of this machine. */
+static inline void archive_host(char *out, size_t size, const char *endpoint)
+{
+        if (endpoint && !strncmp(endpoint, "tcp://", 6))
+                (void)snprintf(out, size, "%.*s", (int)strcspn(endpoint + 6, ":"), endpoint + 6);
+        else if (gethostname(out, size - 1) < 0)
+                *out = '\0';
+        out[size - 1] = '\0';
+}
 
 #endif

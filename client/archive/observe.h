@@ -11,9 +11,72 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "client/archive/pending.h"
+#include "client/archive/database.h"
 #include "client/state/world.h"
 #include "proto/base/idtable.h"
+#include "proto/cli/options.h"
+#include "proto/facts/cell.h"
+
+/*
+ * pending.c: what was seen of one run since it was last written: sums by interval, which a writer adds to those on
+ * disk.
+ *
+ * DESIGN: this is never a copy of a row on disk, only what has to be added to it. So a row can be written any number of
+ * times, a failed write is simply done later with more data, and what a killed writer had not written is missing in its
+ * minute, but nothing is counted twice. Pure; times are Unix times.
+ */
+
+/* Of a series in one minute, or of a band in ten minutes: over the censuses that had it. */
+struct pending_cell {
+        struct {
+                uint64_t time_s; /* its start */
+                uint64_t of;     /* the series, the band, the pauses */
+        } key;
+        struct cell cell;
+        double area; /* of a series: under the lines between samples, in the unit times ns */
+        uint64_t covered_ns;
+        double rise; /* of a counter */
+};
+
+struct pending_cells {
+        struct pending_cell *items;
+        size_t n, capacity;
+        struct idtable by_key; /* ids: places in `items`, from 1 */
+};
+
+/* All bytes 0: empty. */
+struct pending {
+        struct pending_cells minutes, bands;
+        struct pending_cells pauses; /* in ten minutes, of pending_pause(): their number is cell.n */
+        uint64_t seed;               /* of hashes; 0: not chosen yet */
+        size_t n;                    /* of all of them */
+        uint64_t lost;               /* samples without room or memory */
+};
+
+void pending_done(struct pending *p);
+
+/* One sample of a series. */
+void pending_sample(struct pending *p, uint64_t series, uint64_t time_ns, double value);
+
+/* A value went in a straight line from v0 to v1. */
+void pending_line(struct pending *p, uint64_t series, uint64_t from_ns, uint64_t to_ns, double v0, double v1);
+
+/* A counter rose by `amount`, evenly over the time; all of it at to_ns if both are equal. */
+void pending_rise(struct pending *p, uint64_t series, uint64_t from_ns, uint64_t to_ns, double amount);
+
+/* Pauses of a generation that are in the same cell of a sketch (proto/base/sketch.h), as `of` of a key. */
+static inline uint64_t pending_pause(uint32_t generation, uint32_t cell)
+{
+        return (uint64_t)generation << 32 | cell;
+}
+
+void pending_add_pause(struct pending *p, uint64_t time_ns, uint32_t generation, uint64_t pause_ns);
+
+/* A band's bytes in a census. */
+void pending_add_band(struct pending *p, uint64_t time_ns, uint64_t band, double bytes);
+
+/* The precision of pauses. Their cell is written as its middle, which lies in the same cell. */
+#define PENDING_PAUSE_BITS 8u
 
 /* Which build of a program a process of this machine runs: the linker's build id (NT_GNU_BUILD_ID). */
 
@@ -124,5 +187,19 @@ static inline uint64_t observed_wall(const struct observed *o, uint64_t event_ns
 {
         return o->start_ns + event_ns;
 }
+
+/* writer.c: writes what was observed of runs: everything in one transaction, or nothing. */
+
+struct writer {
+        struct database *database;
+        const struct text_list *labels; /* "NAME=VALUE", for every run that is written */
+        uint64_t bands;                 /* how many of the largest are kept for ten minutes */
+};
+
+/* Looks up what the archive has of the run: its id, and up to when. No change if nothing, or if it cannot be read. */
+void writer_find(const struct writer *w, struct observed *o);
+
+/* Writes all runs of a list and marks them as written. SQLITE_OK, or the reason why nothing was. */
+int writer_write(const struct writer *w, struct observed *runs);
 
 #endif

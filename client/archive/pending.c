@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "client/archive/pending.h"
+#include "client/archive/observe.h"
 
 #include <stdlib.h>
 

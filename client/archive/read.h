@@ -12,6 +12,7 @@
 
 #include "client/archive/database.h"
 #include "client/archive/schema.h"
+#include "daemon/target/log_reader.h"
 #include "heapwatch/wire.h"
 #include "proto/facts/cell.h"
 
@@ -82,5 +83,23 @@ int archived_bands_fine(struct database *d, const struct archived_run *run,
 /* Labels of a target's bands, by the sum of their bytes over all censuses from from_s to to_s, largest first. */
 int archived_largest(struct database *d, const char *target, uint64_t from_s, uint64_t to_s, size_t most,
                      void (*take)(void *ctx, const char *label), void *ctx);
+
+/*
+ * run_events.c: archived runs as the events that their programs would have sent, so that they are judged like any
+ * other run (daemon/target/log_reader.h).
+ *
+ * For each minute they have what the verdict is based on: the minimum of live data, heap and blocks, and their maximum
+ * and last values. For bands they have one census per hour, with their means. RSS is in no event.
+ */
+
+struct run_events {
+        struct event_list *lists; /* n of them, in the order of the runs; owned */
+        size_t n;
+        bool by_hour; /* a part of them is only kept by the hour */
+};
+
+/* False with a message. run_events_done() either way. Neither the database nor the runs are needed after that. */
+bool run_events_read(struct run_events *e, struct database *d, const struct archived_runs *runs, struct error *error);
+void run_events_done(struct run_events *e);
 
 #endif

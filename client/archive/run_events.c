@@ -3,7 +3,7 @@
  * run_events.c - DESIGN: rows come series by series, events are in order of time. So the rows of a run become a list
  * of events, which is sorted: 30 days of minutes are 400,000 events, 20 MB.
  */
-#include "client/archive/run_events.h"
+#include "client/archive/read.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "client/attach/code.h"
+#include "client/attach/inject.h"
 
 #if defined(__x86_64__)
 

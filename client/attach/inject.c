@@ -5,10 +5,10 @@
  * the program notices is a late tick. In a non-threaded runtime it is the main
  * thread instead, in the select(2) or poll(2) in which it waits: there the agent
  * can begin the log at once, and before 9.2 there is no other thread. With it
- * (tracee.h)
+ * (tracee.c)
  *
  *      1. memory is mapped, by running its `syscall` instruction again,
- *      2. a few instructions written there (code.h) call dlopen, dlsym and the
+ *      2. a few instructions written there (code.c) call dlopen, dlsym and the
  *         agent's entry, on a stack in that memory,
  *      3. the memory is unmapped and all registers are restored; the kernel
  *        then continues the interrupted call as after any signal.
@@ -32,9 +32,6 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
-#include "client/attach/code.h"
-#include "client/attach/loader.h"
-#include "client/attach/tracee.h"
 #include "proto/base/clock.h"
 
 #define QUIET_MS   5000  /* for a thread to wait in a system call */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "client/attach/loader.h"
+#include "client/attach/inject.h"
 
 #include <elf.h>
 #include <stdio.h>

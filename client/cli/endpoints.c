@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/cli/hosts.h"
 #include "proto/base/error.h"
 #include "proto/base/nearest.h"
 #include "proto/yaml/yaml_file.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "client/cli/hosts.h"
+#include "client/cli/endpoints.h"
 #include "proto/base/array.h"
 
 #include <errno.h>

@@ -5,7 +5,7 @@
  * that is not enough (the interval on the non-threaded RTS, -p beside other
  * events there) a condition is added in code.
  */
-#include "client/commands/doctor_features.h"
+#include "client/commands/doctor.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * DESIGN: one hunk a file, from three lines before its first insertion to three after the last. What is between them is
  * context: it makes the patch longer, and no line has to be counted twice.
  */
-#include "client/commands/doctor_patch.h"
+#include "client/commands/doctor.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -7,7 +7,7 @@
  * of GHC decides what is needed; where the files do not tell it, the lines have
  * a condition.
  */
-#include "client/commands/doctor_project.h"
+#include "client/commands/doctor.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -21,7 +21,6 @@
 #include <unistd.h>
 
 #include "client/cli/command.h"
-#include "client/commands/doctor_patch.h"
 #include "heapwatch/text.h"
 #include "proto/base/array.h"
 #include "proto/base/descriptors.h"

@@ -8,7 +8,7 @@
  * user (RuntimeDirectory=), with its name from the specifier %N, so that one
  * text holds for each instance of a template, too.
  */
-#include "client/commands/doctor_unit.h"
+#include "client/commands/doctor.h"
 
 #include <pwd.h>
 #include <stdio.h>

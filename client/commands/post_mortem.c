@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "client/answers/account.h"
-#include "client/api/answers_json.h"
+#include "client/api/state_json.h"
 #include "client/cli/absent.h"
 #include "client/cli/command.h"
 #include "client/cli/options.h"

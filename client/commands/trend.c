@@ -7,7 +7,7 @@
  */
 #include <stdlib.h>
 
-#include "client/archive/run_events.h"
+#include "client/archive/read.h"
 #include "client/archive/select.h"
 #include "client/cli/command.h"
 #include "client/cli/absent.h"

@@ -17,8 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/convert/parallel_texts.h"
-#include "client/metrics/several.h"
+#include "client/convert/spool.h"
+#include "client/metrics/metric.h"
 #include "client/metrics/text.h"
 #include "proto/base/array.h"
 #include "proto/base/hash.h"

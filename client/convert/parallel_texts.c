@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* DESIGN: the file is pieces of one size, each of one text; a text knows the numbers of its pieces. */
-#include "client/convert/parallel_texts.h"
+#include "client/convert/spool.h"
 #include "proto/base/array.h"
 
 #include <errno.h>

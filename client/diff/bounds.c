@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "client/diff/bounds.h"
+#include "client/diff/print.h"
 
 #include <math.h>
 #include <stdlib.h>

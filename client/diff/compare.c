@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "client/diff/compare.h"
+#include "client/diff/print.h"
 
 #include <errno.h>
 #include <math.h>

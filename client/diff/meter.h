@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * meter.h - measures one run, or a part of it, from its messages, for quantities.h.
+ * meter.h - measures one run, or a part of it, from its messages, for quantities.c.
  *
  * Memory does not depend on the run's length: gauges and rates are kept in bins, pauses in cells of 1/256
  * of their value.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "client/diff/part.h"
+#include "client/diff/side.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "client/diff/quantities.h"
+#include "client/diff/side.h"
 
 #include <math.h>
 #include <stdio.h>

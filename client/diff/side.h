@@ -3,12 +3,80 @@
 #ifndef HW_CLIENT_DIFF_SIDE_H
 #define HW_CLIENT_DIFF_SIDE_H
 
-#include "client/diff/quantities.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "client/diff/meter.h"
 #include "client/diff/rows.h"
-#include "client/diff/part.h"
+
+/* quantities.c: the numbers of a run that are compared: one table, which bounds (bounds.c) and all outputs use. */
+
+enum quantity_unit { UNIT_BYTES, UNIT_RATE /* bytes per s */, UNIT_NS, UNIT_COUNT, UNIT_SHARE /* 0..1 */ };
+
+struct quantity {
+        const char *name;  /* "peak(live)": with the series' name in the rules' language, where there is one */
+        const char *title; /* for people */
+        enum quantity_unit unit;
+        double (*of)(const struct run_meter *m, const struct quantity *q, struct noise *noise); /* NaN: unknown */
+        unsigned which;                                                                         /* gauge or flow */
+        double quantile;
+};
+
+extern const struct quantity quantities[];
+extern const size_t n_quantities;
+
+/* Whether it can be below 0. */
+bool quantity_is_signed(const struct quantity *q);
+
+/* By name; NULL when there is none. */
+const struct quantity *quantity_find(const char *name, size_t n);
+
+/* "1.20 MiB", "+3.5 ms": with `change` it has a sign. Not finite: "?". Returns `out`. */
+char *quantity_text(char *out, size_t size, enum quantity_unit unit, double value, bool change);
+
+#define QUANTITY_TEXT 64u
+
+/*
+ * part.c: the part of a run to compare, as given by an option: "FROM..TO", each of which is empty (the run's start,
+ * its end), a time since the start ("90s", "5m"), a share of the run ("25%"), or "note:TEXT", the first note of the
+ * program that contains TEXT (as TO: the first one after FROM).
+ */
+
+struct error;
+
+enum edge_kind { EDGE_OPEN, EDGE_TIME, EDGE_SHARE, EDGE_NOTE };
+
+struct part_edge {
+        enum edge_kind kind;
+        uint64_t ns;
+        double share; /* 0..1 */
+        char *note;   /* owned */
+};
+
+struct part {
+        struct part_edge from, to;
+        char *text; /* owned; as it was written; NULL: the whole run */
+};
+
+/* False with a message in `error`. All bytes 0 is the whole run. */
+bool part_parse(struct part *s, const char *text, struct error *error);
+void part_done(struct part *s);
+
+/* Whether the part depends on the run's length or its notes: then its log is read twice. */
+bool part_needs_run(const struct part *s);
+
+/* A run as its first reading found it. */
+struct extent {
+        uint64_t first_ns, last_ns; /* of its events */
+        bool has_from, has_to;      /* the edges given as notes were found */
+        uint64_t from_ns, to_ns;
+};
+
+/* Event times, both ends included. False with a message in `error`: no such note, or an empty part. */
+bool part_resolve(const struct part *s, const struct extent *run, uint64_t *ret_from_ns, uint64_t *ret_to_ns,
+                  struct error *error);
 
 struct command;
-struct error;
 
 struct side_run {
         char *log;           /* as it was given */

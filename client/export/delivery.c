@@ -7,9 +7,7 @@
 #include <string.h>
 
 #include "client/cli/report.h"
-#include "client/export/journal.h"
 #include "client/export/limits.h"
-#include "client/export/queue.h"
 #include "proto/base/clock.h"
 #include "proto/base/error.h"
 #include "proto/base/event.h"

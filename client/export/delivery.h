@@ -13,6 +13,7 @@
 #ifndef HW_CLIENT_EXPORT_DELIVERY_H
 #define HW_CLIENT_EXPORT_DELIVERY_H
 
+#include "client/export/batcher.h"
 #include "client/export/sender.h"
 
 struct delivery;
@@ -44,5 +45,65 @@ bool delivery_idle(const struct delivery *d);
 
 /* The pause before the n-th retry (from 1): doubles up to a bound, with a quarter of jitter by `random` from 0 to 1. */
 uint64_t delivery_pause_ms(unsigned n, double random, uint64_t retry_after_ns);
+
+/*
+ * journal.c: batches that were not sent yet, on disk, so that a restart can continue.
+ *
+ *      file    8 bytes "hwqueue1", u64 where the first record that counts begins, then records
+ *      record  u32 size, u32 crc32 of all that follows, u64 samples, u64 wall_ns, `size` bytes
+ *
+ * Numbers are little-endian. A batch is appended when it is queued, and dropped by moving the beginning when it is
+ * sent; a file without any is truncated to its head, and one with more dropped bytes than the limit is rewritten. The
+ * file may be cut anywhere: what is before the cut is valid. Nothing is synced: a crash of the machine may lose the
+ * newest batches, one of the exporter loses nothing.
+ *
+ * Failed writes are missing in the file, and counted; batches are in memory as well. Writing may wait for the disk.
+ */
+
+struct error;
+struct journal;
+
+/*
+ * Opens or makes the file, private and locked, and calls `take` with each batch in it, of at most `most` bytes. NULL
+ * with a message in `error`: another exporter has it, or it cannot be created.
+ */
+struct journal *journal_open(const char *path, uint64_t most, batch_taker *take, void *ctx, struct error *error);
+
+/* The file stays as it is. */
+void journal_close(struct journal **j);
+
+/* Appends a batch. */
+void journal_append(struct journal *j, const struct batch *batch);
+
+/* The oldest was sent, or dropped. */
+void journal_drop(struct journal *j, const struct batch *oldest);
+
+uint64_t journal_bytes(const struct journal *j);
+uint64_t journal_failures(const struct journal *j);
+
+/* queue.c: batches that wait for one receiver, oldest first, bounded in bytes and in age. Knows no clock. */
+
+struct queued {
+        struct queued *next;
+        struct batch batch;
+};
+
+struct send_queue {
+        struct queued *first, **last;
+        uint64_t bytes, samples;
+};
+
+void queue_init(struct send_queue *q);
+void queue_done(struct send_queue *q);
+
+/* Takes over the bytes. False: out of memory, they are freed. */
+bool queue_add(struct send_queue *q, struct batch *batch);
+
+/* Whether to drop the oldest: more than `most_bytes` wait, or it was collected before `since_wall_ns`. */
+bool queue_overdue(const struct send_queue *q, uint64_t most_bytes, uint64_t since_wall_ns);
+
+/* NULL: it is empty. */
+const struct batch *queue_oldest(const struct send_queue *q);
+void queue_drop(struct send_queue *q);
 
 #endif

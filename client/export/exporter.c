@@ -19,7 +19,6 @@
 #include "client/cli/signals.h"
 #include "client/export/delivery.h"
 #include "client/export/profiles.h"
-#include "client/export/scrape.h"
 #include "client/feed/feed.h"
 #include "client/metrics/collect.h"
 #include "client/metrics/text.h"

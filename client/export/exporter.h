@@ -10,6 +10,7 @@
 #define HW_CLIENT_EXPORT_EXPORTER_H
 
 #include "client/export/plan.h"
+#include "client/http/connections.h"
 
 struct error;
 struct exporter;
@@ -23,5 +24,31 @@ struct exporter *exporter_new(const struct plan *plan, bool only_check, struct e
 /* Runs until a signal. Returns an exit status. */
 int exporter_run(struct exporter *e);
 void exporter_destroy(struct exporter **e);
+
+/*
+ * scrape.c: samples on request: GET /metrics over HTTP, on an address with a token or on a Unix socket. Guards and
+ * bounds are the same as for the page (client/http).
+ */
+
+struct scrape;
+
+struct scrape_options {
+        struct event_base *base;
+        struct connections *connections; /* outlives it */
+        const struct sink_plan *plan;
+        bool only_check;                                   /* nothing is listened at */
+        const struct metrics_source *(*source)(void *ctx); /* the current one */
+        void *ctx;
+};
+
+/* NULL with a message in `error`. */
+struct scrape *scrape_new(const struct scrape_options *options, struct error *error);
+void scrape_destroy(struct scrape **s);
+
+/* "http://127.0.0.1:9464/metrics" */
+const char *scrape_url(const struct scrape *s);
+
+uint64_t scrape_samples(const struct scrape *s); /* served since the start */
+uint64_t scrape_answers(const struct scrape *s);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "client/export/queue.h"
+#include "client/export/delivery.h"
 
 #include <stdlib.h>
 

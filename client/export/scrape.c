@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "client/export/scrape.h"
+#include "client/export/exporter.h"
 
 #include <event2/buffer.h>
 #include <event2/bufferevent.h>

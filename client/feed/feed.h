@@ -31,7 +31,7 @@ struct feed *feed_files_wanted(const char *const *paths, size_t n, const struct 
 /* Whether further censuses of a log have that band of that run, the newest; those read already have it. */
 void feed_want_band(struct feed *feed, uint32_t run, uint32_t band, bool wanted);
 
-/* The same of runs that an archive has (client/archive/run_events.h), which are borrowed. */
+/* The same of runs that an archive has (client/archive/run_events.c), which are borrowed. */
 struct feed *feed_runs(const struct event_list *runs, size_t n, const struct judging *judging, struct error *error);
 
 enum feed_events_wish {

@@ -12,7 +12,7 @@
  *
  * Statistics are co-moments, not a sum of squares, which would lose digits.
  */
-#include "client/history/grid.h"
+#include "client/history/history.h"
 #include "proto/base/array.h"
 
 #include <errno.h>

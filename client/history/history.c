@@ -3,7 +3,7 @@
  * history.c - which sample goes where.
  *
  * DESIGN: a series is one list of points: what the daemon remembers, then what came in updates since own_ns. Bands
- * come as whole censuses (grid.h); what a daemon remembers of a band is coarser, and each band's answer is of another
+ * come as whole censuses (grid.c); what a daemon remembers of a band is coarser, and each band's answer is of another
  * moment, so it is kept beside the censuses as it came and aligned with the total's points when it is read.
  */
 #include "client/history/history.h"

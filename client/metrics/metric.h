@@ -119,4 +119,27 @@ void metric_put_points(struct metric_out *out, const struct metric_points *point
 
 #define LABELS(...) ((const struct metric_label[]){ __VA_ARGS__, { NULL, NULL } })
 
+/* values.c: single numbers of a daemon or sink, in base units; NAN: unknown. Those of a target are facts. */
+
+typedef double metric_value(const struct metric_scope *s);
+
+/* a daemon */
+metric_value of_daemon_up, of_daemon_start, of_daemon_targets, of_daemon_rss, of_daemon_budget, of_daemon_pressure,
+        of_daemon_requests, of_daemon_bad_requests, of_daemon_paced_requests, of_daemon_refused, of_daemon_controls,
+        of_daemon_forbidden, of_daemon_strangers, of_daemon_keys, of_daemon_admitted, of_daemon_handshakes_refused,
+        of_daemon_handshakes_failed, of_daemon_shut, of_daemon_descriptors, of_daemon_actions_done,
+        of_daemon_actions_failed, of_daemon_actions_dropped, of_daemon_notifier_restarts, of_daemon_longest_turn,
+        of_daemon_recent_turn, of_daemon_left_out;
+/* a sink of `heapwatch export` */
+metric_value of_sink_sent, of_sink_lost, of_sink_refused, of_sink_batches, of_sink_failures, of_sink_queued_bytes,
+        of_sink_queued_samples, of_sink_queued_s, of_sink_sent_ago, of_sink_journal, of_sink_journal_failures;
+
+/* several.c: metrics with several samples each: states, generations, bands, verdicts, alerts. */
+
+typedef void metric_putter(struct metric_out *out, const struct metric_scope *s);
+
+metric_putter put_info, put_state, put_pauses, put_pause_histogram, put_collections, put_bands, put_capability_run,
+        put_capability_gc, put_sparks, put_verdicts, put_slopes, put_gained, put_onset, put_growth, put_time_to_limit,
+        put_alerts, put_resident_parts, put_daemon_info, put_loop_time, put_loop_turns, put_notifier;
+
 #endif

@@ -5,9 +5,6 @@
  */
 #include "client/metrics/metric.h"
 
-#include "client/metrics/several.h"
-#include "client/metrics/values.h"
-
 /* The facts of a target that are metrics of its own, with names by Prometheus' rules. */
 #define UNIT_OF_COUNT UNIT_NONE
 #define UNIT_OF_BYTES UNIT_BYTES

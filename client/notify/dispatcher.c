@@ -18,7 +18,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/notify/rate_limit.h"
 #include "proto/base/array.h"
 #include "proto/base/hash.h"
 #include "proto/base/idtable.h"

@@ -10,7 +10,7 @@
  * within GRACE is killed itself. At most READ_TURN bytes of output are read per
  * turn; a program that prints endlessly soon exceeds EXEC_FLOOD_BYTES.
  */
-#include "client/notify/exec.h"
+#include "client/notify/executor.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -28,7 +28,6 @@
 
 #include "client/notify/alert_event.h"
 #include "client/notify/alert_json.h"
-#include "client/notify/exec_child.h"
 #include "heapwatch/text.h"
 #include "proto/base/array.h"
 #include "proto/base/descriptors.h"

@@ -6,7 +6,7 @@
  * for programs that fork faster than they are killed; then only the process
  * group was killed, and the notifier counts the action as failed.
  */
-#include "client/notify/exec_child.h"
+#include "client/notify/executor.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -16,10 +16,8 @@
 #include <string.h>
 #include <sys/queue.h>
 
-#include "client/notify/exec.h"
 #include "client/http/http.h"
 #include "client/notify/alert_json.h"
-#include "client/notify/resend.h"
 #include "proto/base/clock.h"
 #include "proto/base/event.h"
 #include "proto/base/sibling.h"

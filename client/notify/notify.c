@@ -28,7 +28,7 @@
 #include "client/cli/signals.h"
 #include "client/notify/dispatcher.h"
 #include "client/notify/executor.h"
-#include "client/notify/record_file.h"
+#include "client/notify/record.h"
 #include "heapwatch/wire.h"
 #include "proto/base/clock.h"
 #include "proto/base/document.h"

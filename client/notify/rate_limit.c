@@ -4,7 +4,7 @@
  * enough: it may act again when the oldest of them is outside the window, and
  * an alert's own actions are counted among them.
  */
-#include "client/notify/rate_limit.h"
+#include "client/notify/dispatcher.h"
 #include "proto/base/array.h"
 
 #include <stdlib.h>

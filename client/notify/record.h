@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * record.h - which alerts were acted on, to be remembered over a restart. The
- * newest RECORD_MAX. Pure; record_file.h stores it.
+ * newest RECORD_MAX. Pure; record_file.c stores it.
  *
  * An alert is in the record from the moment its actions begin, so that one
  * notifier begins nothing twice. Only completed actions survive a restart: those
@@ -41,5 +41,23 @@ void record_over(struct record *r, const struct alert_event *event);
 
 /* Restores an entry; in order. Keeps what is already known of it. */
 void record_add(struct record *r, const struct record_entry *entry);
+
+/* record_file.c: the record as a JSON file, checked in full when it is read. May wait for the disk. */
+
+struct error;
+
+#define RECORD_FILE_BYTES_MAX (4u << 20)
+
+/* What is completed, as a string to free(); NULL when out of memory. */
+char *record_text(const struct record *record);
+
+/* Adds the entries of the text. False with a message (where, what was expected) in `error`: then nothing was added. */
+bool record_parse(struct record *record, const char *text, size_t size, struct error *error);
+
+/* Reads the file, if there is one. A broken file is moved aside (its name with ".broken") and named in the log. */
+void record_read(struct record *record, const char *path);
+
+/* Replaces the file. Returns 0 or -errno. */
+int record_write(const struct record *record, const char *path);
 
 #endif

@@ -5,7 +5,7 @@
  *
  *      {"version": 1, "done": [{"alert": "0123456789abcdef", "fired": ns, "resolved": false}]}
  */
-#include "client/notify/record_file.h"
+#include "client/notify/record.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -5,7 +5,7 @@
  * timer fires, the list is sent in batches, one request after the other, so
  * that a peer never uses more than one connection for it.
  */
-#include "client/notify/resend.h"
+#include "client/notify/executor.h"
 
 #include <stdio.h>
 #include <stdlib.h>

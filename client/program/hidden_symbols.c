@@ -14,7 +14,6 @@
 #include "agent/limits.h"
 #include "agent/symbols.h"
 #include "client/cli/inspector.h"
-#include "client/program/symbol_cache.h"
 #include "proto/base/array.h"
 #include "proto/base/text_out.h"
 

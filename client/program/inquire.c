@@ -9,7 +9,7 @@
  *      -rtsopts=none               neither; refuses +RTS with a message and ends
  *      -rtsopts=ignoreAll          neither; the program itself would run
  *
- * The last case cannot be known beforehand; the sandbox (sandbox.h) ends such a
+ * The last case cannot be known beforehand; the sandbox (sandbox.c) ends such a
  * program where its runtime would go on to main. If it prints something before
  * that, it is killed at the first byte that cannot be part of a list of pairs, or
  * after INQUIRE_MS. So that nothing else is started by mistake, the file must be
@@ -33,7 +33,6 @@
 #include <unistd.h>
 
 #include "client/program/agent_fit.h"
-#include "client/program/sandbox.h"
 #include "proto/base/child.h"
 #include "proto/base/clock.h"
 #include "proto/base/descriptors.h"

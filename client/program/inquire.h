@@ -42,4 +42,15 @@ bool inquire_accepts_arguments(const char *path);
  */
 bool inquire_accepts(const char *path, const char *flags, char *reason, size_t reason_size);
 
+/*
+ * sandbox.c: a sandbox (seccomp(2)) for a program that is started only to learn what its runtime says of itself: it
+ * is killed where it would go on to its own work.
+ *
+ * The runtime reads its options first, and prints then what they request. What it does between that and main needs a
+ * thread, a timer or signal handlers; none of these is allowed, nor are sockets or writing files.
+ */
+
+/* For this process from now on, whatever it executes; a violation ends it with SIGSYS. False: the kernel cannot. */
+bool sandbox_enter(void);
+
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "client/program/sandbox.h"
+#include "client/program/inquire.h"
 #include "proto/base/array.h"
 
 #include <fcntl.h>

@@ -4,7 +4,7 @@
  * that write at once write the same. It begins with a hash of the rest: what is cut off or damaged counts as not there.
  * The directory is ours and private, and is held open while its files are used: nobody can put another in its place.
  */
-#include "client/program/symbol_cache.h"
+#include "client/program/hidden_symbols.h"
 
 #include <dirent.h>
 #include <fcntl.h>

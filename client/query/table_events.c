@@ -3,7 +3,7 @@
  * table_events.c - DESIGN: a run of a thread and its stop are on one capability, in order, so each capability remembers
  * which thread runs and since when. Where one of the two is missing, that time is not counted.
  */
-#include "client/query/table_events.h"
+#include "client/query/tables.h"
 
 #include <math.h>
 #include <stdio.h>

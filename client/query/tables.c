@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/query/table_events.h"
 #include "client/state/band_name.h"
 #include "client/state/facts.h"
 #include "heapwatch/text.h"

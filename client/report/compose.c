@@ -17,7 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/report/pair.h"
 #include "proto/base/document.h"
 #include "client/history/past_json.h"
 #include "proto/base/clock.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* notes.c - notes as the JSON that they become. */
-#include "client/report/notes.h"
+#include "client/report/compose.h"
 
 #include <errno.h>
 #include <stdlib.h>

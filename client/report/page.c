@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* page.c - DESIGN: a report is recognised by its first bytes: its data, alone or in the head of a page. */
-#include "client/report/page.h"
+#include "client/report/compose.h"
 
 #include <errno.h>
 #include <string.h>

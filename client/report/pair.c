@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* pair.c - DESIGN: logs are read in their order, so the first target that is named is of the first log. */
-#include "client/report/pair.h"
+#include "client/report/compose.h"
 
 #include <errno.h>
 #include <stdlib.h>

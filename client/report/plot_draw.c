@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "client/report/plot.h"
-#include "client/report/theme.h"
 #include "heapwatch/text.h"
 #include "proto/base/array.h"
 #include "proto/base/time.h"

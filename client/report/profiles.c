@@ -3,7 +3,7 @@
 
 #include <time.h>
 
-#include "client/api/cpu_json.h"
+#include "client/api/state_json.h"
 #include "client/cli/endpoints.h"
 #include "client/feed/feed.h"
 #include "client/feed/locate.h"

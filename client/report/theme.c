@@ -4,7 +4,7 @@
  * colour vision; each further round of them is lighter. In print, bands are alternately light and dark grey and
  * hatched in five ways.
  */
-#include "client/report/theme.h"
+#include "client/report/plot.h"
 
 #define HUES    7u
 #define HATCHES 5u

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "client/run/adder.h"
+#include "client/run/session.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -13,7 +13,7 @@
  * file cannot be read (hidden by the kernel), the program does not count as
  * hung.
  */
-#include "client/run/hung.h"
+#include "client/run/session.h"
 
 #include <dirent.h>
 #include <stdio.h>

@@ -6,12 +6,14 @@
 #ifndef HW_CLIENT_RUN_SESSION_H
 #define HW_CLIENT_RUN_SESSION_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 #include "client/program/obstacle.h"
 #include "client/run/daemon.h"
+#include "proto/base/error.h"
 
 /*
  * A GHC-compiled program below a wrapper (sudo, chroot, cabal, a script) that the agent is not in: which one,
@@ -54,5 +56,68 @@ struct session_result {
  * screen) ended.
  */
 int session_run(struct program_run *run, struct session_result *ret_result);
+
+/*
+ * adder.c: gives the target to the daemon while the program is running, and starts
+ * a daemon that has died again: in a short-lived child, because requests wait.
+ */
+
+struct adder {
+        pid_t pid;         /* of the child; 0: none */
+        int answer;        /* pipe from it */
+        uint64_t tried_ms; /* when it was started */
+};
+
+struct adder_task {
+        const struct daemon_link *link;
+        const char *name, *uri;
+        const char *former_uri; /* of the target that is ours so far, which this one takes the place of; "": none */
+        bool exact;             /* as daemon_add */
+        bool reopen; /* a target of this uri that has no run yet is removed before, so that its source is opened now */
+        pid_t outside; /* the process of that uri, to be watched from outside if that can be; 0: not tried */
+        struct daemon_wish wish;
+        const sigset_t *mask; /* for the child */
+};
+
+struct adder_answer {
+        enum daemon_outcome outcome;
+        char name[DAEMON_NAME_MAX]; /* with DAEMON_OK, */
+        char uri[DAEMON_URI_MAX];   /* and its source, */
+        bool from_outside;          /* which reads its memory */
+        char not_outside[256];      /* why it is not, where that was tried; "" */
+        uint64_t daemon_started_ns; /* and the daemon that has it: daemon_started_ns */
+        struct error reason;        /* otherwise */
+};
+
+/* Does nothing while a child is at it, and for a second after it began. */
+void adder_start(struct adder *a, const struct adder_task *task, uint64_t now_ms);
+
+/* The child was reaped: what the daemon said. */
+void adder_ended(struct adder *a, struct adder_answer *ret);
+
+/*
+ * hung.c: recognises a deadlocked program: each of its threads waits for
+ * another of its threads, without a timeout.
+ *
+ * GHC's own flush interval leaves programs in this state at exit (GHC issue
+ * 26573). Read from /proc; `root` is "" except in tests.
+ */
+
+#define HUNG_AFTER_MS    5000 /* it is reported after this long without any progress */
+#define HUNG_THREADS_MAX 4096 /* a program with more is never called hung */
+
+struct hung {
+        pid_t pid;
+        long long since_ms;   /* when the state was first seen; -1: not in it */
+        uint64_t fingerprint; /* of all threads and their CPU time at that moment */
+};
+
+void hung_init(struct hung *h, pid_t pid);
+
+/*
+ * Checks once, at monotonic time now_ms. Returns for how many ms it has been
+ * deadlocked, 0 when it is not or when that cannot be known.
+ */
+long long hung_check(struct hung *h, const char *root, long long now_ms);
 
 #endif

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "client/api/state_json.h"
-#include "client/archive/host.h"
+#include "client/archive/archiver.h"
 #include "client/http/answer.h"
 #include "client/web/archived.h"
 #include "client/web/history_query.h"

@@ -20,7 +20,6 @@
 
 #include "client/history/past_json.h"
 #include "client/http/answer.h"
-#include "client/web/limits.h"
 #include "client/web/history_query.h"
 #include "proto/base/clock.h"
 #include "proto/base/error.h"

@@ -20,10 +20,10 @@
 #include "client/program/agent_census.h"
 #include "client/state/world.h"
 #include "client/web/inspections.h"
+#include "client/web/server.h"
 #include "client/web/worker.h"
 #include "proto/wire/json.h"
 #include "client/http/answer.h"
-#include "client/web/limits.h"
 #include "heapwatch/text.h"
 #include "proto/base/array.h"
 

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/api/cpu_json.h"
 #include "client/api/state_json.h"
 #include "client/cli/endpoints.h"
 #include "client/feed/feed.h"

@@ -16,9 +16,69 @@
 #include "client/http/listen_address.h"
 #include "client/state/world.h"
 #include "client/web/control.h"
-#include "client/web/stream.h"
 #include "client/web/worker.h"
 #include "heapwatch/requester.h"
+
+/*
+ * stream.c: server-sent events for the browsers that follow, in the form of
+ * docs/WEB.md ("The stream").
+ *
+ * Nothing waits for a browser. What is queued for one is bounded; one that is
+ * too far behind misses updates and gets the whole state when it has caught up;
+ * one that reads nothing at all is closed.
+ */
+
+#define STREAMS_MOST           64
+#define STREAM_BEHIND_BYTES    ((size_t)8 << 20) /* queued for one browser; then it misses updates */
+#define STREAM_CAUGHT_UP_BYTES ((size_t)64 << 10)
+#define STREAM_BATCH_BYTES     ((size_t)8 << 20) /* updates of one tenth of a second; beyond, all get the state */
+#define STREAM_STALLED_S       30                /* without reading anything; then closed */
+
+struct streams;
+
+/* `source` and `connections` are borrowed and outlive it. NULL: out of memory. */
+struct streams *streams_new(struct event_base *base, const struct state_source *source,
+                            struct connections *connections);
+
+/* Ends all streams. Call before evhttp_free. */
+void streams_destroy(struct streams **s);
+
+/* Begins a stream on this request, starting with the state; or answers 503. */
+void streams_begin(struct streams *s, struct evhttp_request *req, const struct detail *detail);
+
+/* What happened. Cheap when nobody listens. */
+void streams_update(struct streams *s, size_t daemon, const Hw__Update *update);
+void streams_daemon(struct streams *s, size_t daemon);   /* it went silent, or is back */
+void streams_forget(struct streams *s, size_t daemon);   /* it was restarted */
+void streams_end(struct streams *s, const char *reason); /* files: everything was read */
+
+/*
+ * update_batch.c: updates printed once, collected until they go out to all
+ * browsers that want them. Knows nothing of connections.
+ */
+
+struct batched_update;
+
+/* Zeroed by update_batch_init; freed by update_batch_clear, after which it is empty and can be used again. */
+struct update_batch {
+        struct batched_update *first, **last;
+        size_t bytes; /* of all texts */
+};
+
+void update_batch_init(struct update_batch *p);
+void update_batch_clear(struct update_batch *p);
+
+/* Prints an update and adds it; of trends also the part for browsers that do not want the trends of bands.
+   False: out of memory, and some browsers may miss it. */
+bool update_batch_add(struct update_batch *p, size_t daemon, const Hw__Update *update);
+
+/* A printed element about a target: for browsers that want its details, or (`instead`) for all others. */
+bool update_batch_add_text(struct update_batch *p, size_t daemon, const char *target, const char *text, size_t size,
+                           bool instead);
+
+/* Writes what `detail` wants as a JSON array. False: there is nothing in it, and nothing was written. */
+bool update_batch_print(const struct update_batch *p, struct json_out *j, const struct detail *detail,
+                        const struct world *world);
 
 /*
  * Answers /api/history: from daemons, all queried at once, or from
@@ -100,5 +160,9 @@ const char *server_url(const struct server *s);
 
 /* Streams must have been ended before. */
 void server_destroy(struct server **s);
+
+/* How long a browser waits for a daemon. */
+
+#define WEB_REQUEST_MS 5000 /* then it counts as no answer */
 
 #endif

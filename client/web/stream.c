@@ -10,17 +10,16 @@
  * on_close, which only sets a mark; the request is freed at the next tick,
  * never inside its own callback.
  */
-#include "client/web/stream.h"
+#include "client/web/server.h"
 
 #include <event2/buffer.h>
 #include <event2/bufferevent.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/api/answers_json.h"
+#include "client/api/state_json.h"
 #include "client/http/answer.h"
 #include "client/state/kept.h"
-#include "client/web/update_batch.h"
 #include "proto/base/event.h"
 #include "proto/base/hash.h"
 

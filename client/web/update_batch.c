@@ -6,7 +6,7 @@
  * and what decides who gets it. A message that has a brief form makes two
  * entries; each browser gets one of them.
  */
-#include "client/web/update_batch.h"
+#include "client/web/server.h"
 
 #include <stdlib.h>
 #include <string.h>

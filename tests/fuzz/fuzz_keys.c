@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "client/cli/hosts.h"
+#include "client/cli/endpoints.h"
 #include "daemon/transport/zap.h"
 #include "proto/base/error.h"
 #include "proto/keys/authorized.h"

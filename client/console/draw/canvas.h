@@ -15,6 +15,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "proto/base/time.h"
+
 /* What a cell means; screen.c makes colours of it. */
 enum tint {
         TINT_PLAIN,
@@ -98,5 +100,32 @@ int canvas_print(FILE *to, const struct canvas *c, int from);
 
 /* Bytes of `text` that fit in a line of at most `width` columns, broken between words if possible. */
 size_t text_wrap(const char *text, int width);
+
+/* hits.c: what can be clicked: filled while drawing, looked up by a click. */
+
+enum { HITS_MAX = 1024 };
+
+enum hit_what { HIT_NONE, HIT_TAB, HIT_COLUMN, HIT_ROW, HIT_TIME };
+
+struct table;
+
+struct hit {
+        enum hit_what what;
+        size_t index;        /* of the tab, column or row */
+        struct table *table; /* of the column or row */
+        struct area area;
+        struct time_range range; /* HIT_TIME: what the area spans */
+};
+
+struct hits {
+        struct hit list[HITS_MAX];
+        size_t n;
+};
+
+/* Makes the area clickable, unless `h` is NULL (in a report). Areas beyond HITS_MAX are not clickable. */
+void hits_add(struct hits *h, struct area area, struct hit hit);
+
+/* What was drawn last at a place; NULL when nothing can be clicked there. */
+const struct hit *hits_at(const struct hits *h, int row, int column);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* hits.c - a list, searched from its end: what was drawn last is on top. */
-#include "client/console/draw/hits.h"
+#include "client/console/draw/canvas.h"
 
 void hits_add(struct hits *h, struct area area, struct hit hit)
 {

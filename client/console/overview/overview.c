@@ -9,12 +9,11 @@
  * short sections would like, then blank rows between sections, then bands and
  * notes share the rest, two to one.
  */
-#include "client/console/overview/overview.h"
+#include "client/console/overview/sections.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "client/console/overview/sections.h"
 #include "proto/base/array.h"
 
 static const struct section sections[] = {

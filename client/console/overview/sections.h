@@ -51,4 +51,12 @@ void draw_notes(struct canvas *c, struct area area, const struct scene *s, const
 int stream_rows(const struct scene *s, const struct world_target *t, int width);
 void draw_stream(struct canvas *c, struct area area, const struct scene *s, const struct world_target *t);
 
+/* overview.c: one target on one screen. */
+
+/* Draws one target in full into an area. */
+void draw_overview(struct canvas *c, struct area area, const struct scene *s, const struct world_target *t);
+
+/* How many rows it would like. */
+int overview_rows(const struct scene *s, const struct world_target *t, int width);
+
 #endif

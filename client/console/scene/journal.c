@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* journal.c - what happened to the streams, found by comparing an update with what was known before it. */
-#include "client/console/scene/journal.h"
+#include "client/console/scene/shown.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

@@ -10,7 +10,7 @@
 #ifndef HW_CLIENT_CONSOLE_TABLE_TABLE_H
 #define HW_CLIENT_CONSOLE_TABLE_TABLE_H
 
-#include "client/console/draw/hits.h"
+#include "client/console/draw/canvas.h"
 #include "client/console/table/value.h"
 #include "proto/pattern/pattern.h"
 #include "proto/base/error.h"

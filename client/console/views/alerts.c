@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/alerts/outcome.h"
+#include "client/alerts/known.h"
 #include "client/answers/alert_parts.h"
 #include "client/console/views/views.h"
 #include "client/console/scene/trends.h"

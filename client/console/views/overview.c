@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* views/overview.c - one target on one screen. */
-#include "client/console/overview/overview.h"
-#include "client/console/views/target_columns.h"
+#include "client/console/overview/sections.h"
 #include "client/console/views/views.h"
 #include "client/console/draw/keys.h"
 

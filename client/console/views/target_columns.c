@@ -10,7 +10,7 @@
 #include "client/console/draw/widgets.h"
 #include "client/console/scene/said.h"
 #include "client/console/scene/trends.h"
-#include "client/console/views/target_columns.h"
+#include "client/console/views/views.h"
 #include "proto/base/array.h"
 
 static const struct world_target *target_of_row(const void *row)
@@ -234,4 +234,4 @@ const struct column target_columns[] = {
 };
 /* clang-format on */
 
-_Static_assert(ARRAY_SIZE(target_columns) == TARGET_COLUMNS, "see target_columns.h");
+_Static_assert(ARRAY_SIZE(target_columns) == TARGET_COLUMNS, "see target_columns.c");

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* views/targets.c - all targets, a line each, the worst first: is anything wrong, and where. */
-#include "client/console/views/target_columns.h"
 #include "client/console/views/views.h"
 #include "proto/base/hash.h"
 

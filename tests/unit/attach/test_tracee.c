@@ -21,7 +21,6 @@
 #include <unistd.h>
 
 #include "client/attach/inject.h"
-#include "client/attach/tracee.h"
 
 #if defined(__x86_64__)
 

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "client/cli/hosts.h"
+#include "client/cli/endpoints.h"
 #include "proto/yaml/yaml_file.h"
 
 #define A "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"

@@ -10,11 +10,9 @@
 #include <unistd.h>
 
 #include "client/export/delivery.h"
-#include "client/export/journal.h"
 #include "client/export/limits.h"
 #include "client/export/plan.h"
 #include "client/export/profile_batch.h"
-#include "client/export/queue.h"
 #include "proto/base/error.h"
 #include "tests/unit/console/made_up.h"
 

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "client/history/grid.h"
+#include "client/history/history.h"
 
 #define S UINT64_C(1000000000)
 

@@ -5,8 +5,7 @@
 #include <stdio.h>
 
 #include "client/notify/dispatcher.h"
-#include "client/notify/rate_limit.h"
-#include "client/notify/record_file.h"
+#include "client/notify/record.h"
 #include "proto/base/error.h"
 
 #define S   UINT64_C(1000000000)
