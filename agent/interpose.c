@@ -18,7 +18,7 @@
 #include <sys/select.h>
 #include <sys/time.h>
 
-#include "agent/interpose.h"
+#include "agent/runtime.h"
 
 #include "agent/agent.h"
 #include "agent/pace.h"

@@ -34,7 +34,6 @@
 
 #include "agent/agent.h"
 #include "agent/descriptor.h"
-#include "agent/interpose.h"
 #include "agent/layout.h"
 #include "agent/options.h"
 #include "agent/pace.h"

@@ -4,7 +4,6 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
-#include "agent/own_log.h"
 #include "agent/runtime.h"
 #include "agent/symbols.h"
 #include "agent/synthetic.h"
@@ -139,7 +138,7 @@ static void redirect_profile_text(void)
         if (!text)
                 return;
         if (*file)
-                (void)fclose(*file); /* /dev/null, profile_file.h */
+                (void)fclose(*file); /* /dev/null, profile_file.c */
         *file = text;
 }
 

@@ -50,4 +50,18 @@ void logging_stop_profile(void);
 /* Writes out what the program has logged. On a thread of ours when the runtime is threaded, else at a point. */
 void logging_flush(void);
 
+/*
+ * own_log.c: the eventlog that a program already writes to a file when it is
+ * attached to. The agent joins it: from then on both get it.
+ *
+ * A reader first needs the header and the definitions (preamble.h), which the
+ * runtime has written long ago: they are read from that file.
+ */
+
+/* Reads the beginning of the file that the program has open for its log. Nothing needs to be stopped. */
+bool own_log_read(struct error *error);
+
+/* Begins a log with what was read; what the runtime writes from now on may follow. */
+void own_log_begin(void);
+
 #endif

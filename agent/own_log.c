@@ -4,7 +4,7 @@
  * begins, and opened once more, so that the program's position in it stays. With
  * several such files none is taken.
  */
-#include "agent/own_log.h"
+#include "agent/logging.h"
 
 #include <dirent.h>
 #include <fcntl.h>

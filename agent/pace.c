@@ -3,7 +3,7 @@
  * DESIGN - one mutex guards the state below; it is never held while the runtime
  * is called, which may wait as long as a Haskell thread does not yield. `busy`
  * says that the thread is in the runtime; the end of the runtime waits for that.
- * Whatever needs the runtime stopped is a request (requests.h), including the
+ * Whatever needs the runtime stopped is a request (requests.c), including the
  * start after an attach. The errand belongs to the program's own thread while
  * `waiting`, else to ours.
  */
@@ -15,7 +15,6 @@
 #include "agent/agent.h"
 #include "agent/control.h"
 #include "agent/logging.h"
-#include "agent/requests.h"
 #include "agent/runtime.h"
 #include "agent/timetable.h"
 #include "agent/server.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "agent/profile_file.h"
+#include "agent/runtime.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "agent/requests.h"
+#include "agent/pace.h"
 
 #include <stddef.h>
 

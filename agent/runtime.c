@@ -30,7 +30,6 @@
 
 #include "agent/bytes.h"
 #include "agent/descriptor.h"
-#include "agent/profile_file.h"
 #include "agent/writer.h"
 #include "proto/base/agent_socket.h"
 

@@ -84,4 +84,27 @@ void runtime_stop_profile(void);
 void runtime_hold_leaving_threads(void);
 void runtime_set_classes(const char *classes);
 
+/* interpose.c: our replacements of functions of the C library. */
+
+/*
+ * The runtime's PROGRAM.hp is not worth losing the bands: where it cannot be written it goes to /dev/null. With
+ * `unwanted` always: the profile is not the user's own.
+ */
+void interpose_profile_file(bool unwanted);
+
+/*
+ * profile_file.c: the file PROGRAM.hp, which the runtime opens for every heap
+ * profile. When the profile is ours, nobody needs it.
+ *
+ * The runtime makes its name from prog_name. While it does, prog_name names a
+ * link to /dev/null in the socket's directory; then it is restored. The
+ * program's own PROGRAM.hp, if there is one, is not touched.
+ */
+
+/* False with a plain sentence: nothing is changed. */
+bool profile_file_divert(struct error *error);
+
+/* May be called when nothing was diverted. */
+void profile_file_restore(void);
+
 #endif

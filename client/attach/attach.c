@@ -24,7 +24,6 @@
 #include "client/run/outside.h"
 #include "heapwatch/text.h"
 #include "proto/base/agent_peer.h"
-#include "proto/base/agent_request.h"
 #include "proto/base/clock.h"
 #include "proto/base/error.h"
 #include "proto/base/labels.h"

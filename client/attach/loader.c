@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "proto/base/mapped_file.h"
+#include "proto/base/whole_file.h"
 
 #define LIBC_MAX_BYTES (64 << 20) /* 2 MiB, with debug information 20 MiB */
 

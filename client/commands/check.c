@@ -12,7 +12,6 @@
 
 #include "client/cli/command.h"
 #include "client/cli/options.h"
-#include "client/cli/xml.h"
 #include "client/feed/feed.h"
 #include "client/commands/check_findings.h"
 #include "heapwatch/text.h"
@@ -40,6 +39,42 @@ struct writer {
         const struct findings *findings;
         enum severity least;
 };
+
+/* --------------------------------------------------------------------- XML */
+
+/* Text is made printable first: XML 1.0 has no way to write control characters. */
+static void xml_text(FILE *out, const char *text)
+{
+        char safe[TEXT_MAX];
+
+        hw_terminal_text(safe, sizeof(safe), text);
+        for (const char *p = safe; *p; p++) {
+                switch (*p) {
+                case '<':
+                        (void)fputs("&lt;", out);
+                        break;
+                case '>':
+                        (void)fputs("&gt;", out);
+                        break;
+                case '&':
+                        (void)fputs("&amp;", out);
+                        break;
+                case '"':
+                        (void)fputs("&quot;", out);
+                        break;
+                default:
+                        (void)fputc(*p, out);
+                        break;
+                }
+        }
+}
+
+static void xml_attribute(FILE *out, const char *name, const char *text)
+{
+        (void)fprintf(out, " %s=\"", name);
+        xml_text(out, text);
+        (void)fputc('"', out);
+}
 
 /* -------------------------------------------------------------------- cases */
 

@@ -4,7 +4,7 @@
  * core.COMM.UID.BOOT.PID.MICROSECONDS, and .zst where it is compressed. COMM may have dots, so fields are counted from
  * the end. What COMM has that a name must not is there as \xNN.
  */
-#include "client/commands/coredump.h"
+#include "client/commands/inspect_subject.h"
 
 #include <dirent.h>
 #include <errno.h>

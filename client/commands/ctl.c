@@ -14,7 +14,6 @@
 
 #include "client/cli/absent.h"
 #include "client/commands/ctl_print.h"
-#include "client/commands/silence.h"
 #include "client/cli/options.h"
 #include "client/program/agent_census.h"
 #include "client/program/process_uri.h"

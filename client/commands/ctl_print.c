@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/commands/silence.h"
 #include "heapwatch/text.h"
 #include "proto/base/array.h"
 #include "proto/base/decimal.h"

@@ -14,7 +14,7 @@
 #include "client/cli/command.h"
 #include "client/cli/options.h"
 #include "client/cli/signals.h"
-#include "client/commands/coredump.h"
+#include "client/commands/inspect_subject.h"
 #include "client/feed/gather.h"
 #include "client/feed/selection.h"
 #include "client/state/facts.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "client/commands/silence.h"
+#include "client/commands/ctl_print.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -30,11 +30,11 @@
 #include "client/notify/alert_json.h"
 #include "heapwatch/text.h"
 #include "proto/base/array.h"
+#include "proto/base/child.h"
 #include "proto/base/descriptors.h"
 #include "proto/base/document.h"
 #include "proto/base/error.h"
 #include "proto/base/event.h"
-#include "proto/base/fork.h"
 
 /* --------------------------------------------------------- its environment */
 

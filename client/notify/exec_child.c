@@ -19,8 +19,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "proto/base/child.h"
 #include "proto/base/descriptors.h"
-#include "proto/base/fork.h"
 
 #define KILL_ROUNDS   500 /* with a pause of ROUND_NS each: two seconds */
 #define ROUND_NS      4000000L

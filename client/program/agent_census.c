@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "client/program/process_uri.h"
-#include "proto/base/agent_request.h"
+#include "proto/base/agent_peer.h"
 #include "proto/base/clock.h"
 
 #define SCHEME    "unix:"

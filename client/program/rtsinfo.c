@@ -13,7 +13,7 @@
  * the value ends at the last `")` of its line; a parser of Haskell strings would
  * go wrong.
  */
-#include "client/program/rtsinfo.h"
+#include "client/program/inquire.h"
 
 #include <string.h>
 

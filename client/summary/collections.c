@@ -7,7 +7,6 @@
 #include <inttypes.h>
 
 #include "client/answers/census.h"
-#include "client/summary/print.h"
 #include "client/summary/summary.h"
 #include "client/answers/answers.h"
 

@@ -6,7 +6,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "client/summary/print.h"
 #include "client/summary/summary.h"
 
 #define TEXT 512

@@ -5,7 +5,6 @@
  */
 #include <inttypes.h>
 
-#include "client/summary/print.h"
 #include "client/summary/summary.h"
 #include "proto/wire/json.h"
 #include "proto/wire/resident_parts.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* print.c - DESIGN: widths are those of `+RTS -s`, so that both can be compared side by side. */
-#include "client/summary/print.h"
+#include "client/summary/summary.h"
 
 #include <inttypes.h>
 

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 
 #include "client/answers/census.h"
-#include "client/summary/print.h"
 #include "client/summary/summary.h"
 #include "proto/base/array.h"
 #include "proto/base/ckd.h"

@@ -2,7 +2,6 @@
 /* threads.c - what the program said, what its threads and sparks did, how busy its capabilities were. */
 #include <inttypes.h>
 
-#include "client/summary/print.h"
 #include "client/summary/summary.h"
 
 /* ---------------------------------------------------------------- notes */

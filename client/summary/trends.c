@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* trends.c - where memory grows and until when; `heapwatch trend` has the rest. */
-#include "client/summary/print.h"
 #include "client/summary/summary.h"
 
 static const Hw__Trends *state(const struct summary *s)

@@ -6,7 +6,7 @@
  * its own without a CORS preflight, which is refused: so the header X-Heapwatch
  * is required.
  */
-#include "client/web/control.h"
+#include "client/web/server.h"
 
 #include <event2/buffer.h>
 #include <event2/keyvalq_struct.h>
@@ -20,7 +20,6 @@
 #include "client/program/agent_census.h"
 #include "client/state/world.h"
 #include "client/web/inspections.h"
-#include "client/web/server.h"
 #include "client/web/worker.h"
 #include "proto/wire/json.h"
 #include "client/http/answer.h"

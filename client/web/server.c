@@ -18,7 +18,6 @@
 
 #include "client/http/answer.h"
 #include "client/page/assets.h"
-#include "client/web/control.h"
 #include "client/web/inspections.h"
 #include "client/http/limits.h"
 #include "client/metrics/text.h"

@@ -15,9 +15,28 @@
 #include "client/http/guard.h"
 #include "client/http/listen_address.h"
 #include "client/state/world.h"
-#include "client/web/control.h"
 #include "client/web/worker.h"
 #include "heapwatch/requester.h"
+
+/* control.c: POST /api/control: requests that change a daemon. Only if the server was started with --allow-control. */
+
+struct inspections;
+struct worker;
+struct world;
+
+/* Where requests go. */
+struct control_parts {
+        struct hw_requester *requester; /* outlives the requests; NULL: there is no daemon */
+        size_t n_daemons;
+        const struct world *world;    /* where targets are read from */
+        struct worker *census_worker; /* a program may take seconds to come to its census */
+        struct inspections *inspections;
+};
+
+/*
+ * Answers now or later, if the role of the token's `holder` allows it; one line of audit either way.
+ */
+void control_answer(struct evhttp_request *req, const struct control_parts *parts, const struct guard_token *holder);
 
 /*
  * stream.c: server-sent events for the browsers that follow, in the form of

@@ -13,9 +13,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "proto/base/child.h"
 #include "proto/base/descriptors.h"
 #include "proto/base/event.h"
-#include "proto/base/fork.h"
 #include "proto/base/whole_file.h"
 
 struct file_writer {

@@ -25,7 +25,6 @@
 #include "daemon/source/keeper.h"
 #include "daemon/source/limits.h"
 #include "daemon/source/medium.h"
-#include "daemon/source/second_tick.h"
 #include "daemon/source/watch.h"
 #include "proto/base/descriptors.h"
 #include "proto/base/error.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* DESIGN: one timer while anybody is in the list. With timers of their own each would wake the daemon by itself. */
-#include "daemon/source/second_tick.h"
+#include "daemon/source/watch.h"
 
 #include <errno.h>
 #include <stddef.h>

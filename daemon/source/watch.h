@@ -28,4 +28,20 @@ int watch_name(struct event_base *base, struct watch *w, const char *path);
 /* Stops; allowed when not watching. */
 void watch_stop(struct watch *w);
 
+/*
+ * second_tick.c: once a second, for all sources that look now and then: the daemon wakes once for them together.
+ */
+
+struct second_tick {
+        void (*passed)(void *ctx); /* does little, or arms a timer; must not start or stop ticks */
+        void *ctx;
+        struct second_tick *next, **at; /* in the list of all; at == NULL: it does not tick */
+};
+
+/* 0 or -Exxx. All of a process tick in one loop. */
+int second_tick_start(struct event_base *base, struct second_tick *t);
+
+/* Stops; allowed when it does not tick. */
+void second_tick_stop(struct second_tick *t);
+
 #endif

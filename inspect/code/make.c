@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "inspect/code/make.h"
+#include "inspect/code/known_code.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "inspect/ghc/signature_file.h"
-#include "inspect/ghc/signature_maker.h"
+#include "inspect/ghc/signatures.h"
 #include "inspect/process/files.h"
 #include "proto/base/whole_file.h"
 

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "inspect/code/symbols.h"
+#include "inspect/code/known_code.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "inspect/code/known_code.h"
-#include "inspect/ghc/runtime_symbols.h"
+#include "inspect/ghc/signatures.h"
 #include "inspect/process/core.h"
 
 static bool find_symbols(struct known_code *known, const struct program *p, struct runtime_symbol *symbols, size_t n,

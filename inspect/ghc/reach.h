@@ -9,7 +9,11 @@
 #ifndef HW_INSPECT_GHC_REACH_H
 #define HW_INSPECT_GHC_REACH_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "inspect/ghc/census.h"
+#include "inspect/ghc/snapshot.h"
 #include "inspect/graph/graph.h"
 
 /* Memory that is needed in all for a byte of heap, in quarters: its copy, the graph, and what finds nodes. */
@@ -28,5 +32,48 @@ bool reach_all(struct heap_graph *g, const struct heap_snapshot *s, struct heap_
  * and C memory, unless the stable pointers are known, which are what it has. False: out of memory.
  */
 bool reach_census(struct heap_census *c, const struct heap_snapshot *s, uint64_t *ret_most);
+
+/*
+ * slices.c: byte arrays of which only a part is used: a slice of a ByteString or a Text, however small, keeps all of
+ * the array that it was cut from.
+ *
+ * By the fields of ByteString (bytestring 0.10 on), of Text (text 1 and 2) and of the chunks of their lazy forms. An
+ * array that anything else holds, too, such as a field that was unpacked into another constructor, is left out: how
+ * much of it that uses is not known.
+ */
+
+/* Sums graph.slices; `places` as of reach_all(). False: out of memory. */
+bool slices_find(struct heap_graph *g, const struct heap_snapshot *s, const uint64_t *places);
+
+/*
+ * reached.c: whether what roots reach is the live data of a program that was not stopped for it.
+ *
+ * They lie between what is reached for certain and that with all that is in doubt (reach_census()). Where a tenth of
+ * the one or more is missing to the other, they are not known. And each major collection shows whether it was right:
+ * one that leaves more than was reached and has come since says that there is a root which is not known; from then on
+ * nothing is believed.
+ */
+
+struct reach_result {
+        uint64_t least_bytes, most_bytes; /* reached for certain; with what is in doubt */
+        uint64_t held_bytes;              /* by the generations */
+        uint64_t nursery_bytes;           /* that nurseries have room for */
+        uint32_t major_collections;       /* that there were before it */
+};
+
+struct reached {
+        bool is_known;              /* what is reached was found since the newest major collection */
+        bool is_wrong;              /* a collection has contradicted it */
+        struct reach_result newest; /* that was believed */
+};
+
+/* True: what is reached for certain are the live data. */
+bool reached_add(struct reached *r, const struct reach_result *found);
+
+/*
+ * The nth major collection has left `live_bytes`, before which the generations held `held_bytes`. False: what
+ * was found before it was wrong.
+ */
+bool reached_compare(struct reached *r, uint32_t nth, uint64_t live_bytes, uint64_t held_bytes);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "inspect/ghc/reached.h"
+#include "inspect/ghc/reach.h"
 
 #define DOUBT_PARTS 10u                 /* less than one part in so many may be in doubt, */
 #define DOUBT_BYTES (UINT64_C(1) << 16) /* and so much: what is young */

@@ -8,7 +8,7 @@
  * makes the call. Sp leads to its stack, too, as long as no collection has moved that: samples try it first, for lists
  * may be long, and a runtime that is not threaded does not say who calls.
  */
-#include "inspect/ghc/running.h"
+#include "inspect/ghc/threads.h"
 
 #include <stdlib.h>
 

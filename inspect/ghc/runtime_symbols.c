@@ -6,7 +6,7 @@
  * like no other of another name. What all that count say must agree; else the name is not found. A variable needs no
  * symbol for that, whether static or hidden: it is where the code leads.
  */
-#include "inspect/ghc/runtime_symbols.h"
+#include "inspect/ghc/signatures.h"
 
 #include <stdlib.h>
 #include <string.h>

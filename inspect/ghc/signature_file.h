@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * signature_file.h - signatures of code: what is known of the code of libraries without having it. Written from static
- * libraries (signature_maker.h), read to find this code in programs without symbols (signatures.h); docs/FORMATS.md.
+ * libraries (signature_maker.c), read to find this code in programs without symbols (signatures.h); docs/FORMATS.md.
  *
  * A unit is a section of code as the compiler wrote it, which the linker keeps whole but for the places that its
  * relocations name: these count as zeros. Entries are the places in it by which it is found: what symbols name, and

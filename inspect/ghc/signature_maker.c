@@ -6,7 +6,7 @@
  * is in front of it: return points have no symbols. It is called as the symbol that it is in; what is in none is local,
  * and is called as the symbol behind it (see names.c) with something after a '.', which GHC's symbols do not have.
  */
-#include "inspect/ghc/signature_maker.h"
+#include "inspect/ghc/signatures.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -67,4 +67,43 @@ struct signature_found signatures_find(struct signatures *s, const struct progra
 #define SIGNATURES_PROBES 128u
 unsigned signatures_count(struct signatures *s, const struct program *p, bool named);
 
+/*
+ * runtime_symbols.c: where functions and variables of the runtime system are in a program without symbols, by the
+ * signatures of its libraries: a function by its own code, and whatever that code refers to.
+ */
+
+struct runtime_symbol {
+        const char *name;
+        uint64_t address;    /* 0: not found, or not at one place alone */
+        uint32_t bytes;      /* of a variable; 0: not known */
+        uint32_t references; /* places in code that lead there */
+        bool is_contradicted;
+};
+
+/* Sets all but the names. False: out of memory. */
+bool runtime_symbols_find(struct signatures *s, const struct program *p, struct runtime_symbol *symbols, size_t n);
+
+/* signature_maker.c: makes signatures of the code in static libraries. */
+
+struct made_name;
+
+struct signature_maker {
+        struct signature_unit *units;             /* whose `relocations` is an index of those below */
+        struct signature_entry *entries;          /* whose `name` is an id */
+        struct signature_relocation *relocations; /* whose `name` is an id; 0: none */
+        struct made_name *names;                  /* by id, less 1 */
+        size_t n_units, n_entries, n_relocations, n_names;
+        struct idtable ids;
+        size_t n_objects;
+};
+
+/* A zeroed maker is empty. */
+void signature_maker_done(struct signature_maker *m);
+
+/* An archive, or one object file. False with a sentence; what was read until then counts. */
+bool signature_maker_add(struct signature_maker *m, const uint8_t *bytes, size_t n, struct error *error);
+
+/* What can be looked up. signature_table_done() in any case. False: out of memory, or too much for one file. */
+bool signature_maker_finish(struct signature_maker *m, struct signature_table *ret);
+
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "inspect/ghc/slices.h"
+#include "inspect/ghc/reach.h"
 
 #include <stdlib.h>
 #include <string.h>

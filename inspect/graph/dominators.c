@@ -7,7 +7,7 @@
  * What a group of types retains is the sum of what those of its nodes retain that have none of the group above them in
  * the tree of dominators.
  */
-#include "inspect/graph/dominators.h"
+#include "inspect/graph/fold.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "inspect/memory/elf_file.h"
+#include "inspect/memory/program.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "inspect/process/available.h"
+#include "inspect/process/live.h"
 
 #include <limits.h>
 #include <stdio.h>

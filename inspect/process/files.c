@@ -14,8 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "inspect/process/unpack.h"
-#include "proto/base/mapped_file.h"
+#include "proto/base/whole_file.h"
 
 struct opened_file {
         int fd;

@@ -3,9 +3,11 @@
 #ifndef HW_INSPECT_PROCESS_FILES_H
 #define HW_INSPECT_PROCESS_FILES_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 #include "inspect/memory/program.h"
+#include "proto/base/error.h"
 
 struct opened_file;
 
@@ -18,7 +20,7 @@ struct files {
 /* Opens one. False with a sentence. It stays open until files_close(). */
 bool files_open(struct files *f, const char *path, struct memory **ret, uint64_t *ret_size, struct error *error);
 
-/* The same of one that may be compressed (unpack.h). */
+/* The same of one that may be compressed (unpack.c). */
 bool files_open_unpacked(struct files *f, const char *path, struct memory **ret, uint64_t *ret_size,
                          struct error *error);
 
@@ -30,5 +32,16 @@ uint8_t *files_read_whole(const char *path, uint64_t most, const char *too_large
                           struct error *error);
 
 void files_close(struct files *f);
+
+/*
+ * unpack.c: a compressed file, as systemd and people keep core files, as a plain one without a name: in $TMPDIR, else
+ * in /var/tmp. It needs no room for what is zero.
+ */
+
+/*
+ * The descriptor of the plain bytes of a regular file of gzip or zstd; -1: it is not compressed so. False with a
+ * sentence: what it has is damaged, or there is no room.
+ */
+bool unpack(const char *path, int *ret_fd, struct error *error);
 
 #endif

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "inspect/process/registers.h"
-#include "inspect/process/tracer.h"
+#include "inspect/process/stop.h"
 #include "proto/base/text_out.h"
 
 #define PAGES_AT_ONCE 512u

@@ -3,6 +3,7 @@
 #ifndef HW_INSPECT_PROCESS_LIVE_H
 #define HW_INSPECT_PROCESS_LIVE_H
 
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "inspect/memory/program.h"
@@ -32,5 +33,13 @@ bool live_remap(struct program *p, pid_t pid);
  */
 bool live_find_touched(pid_t pid, uint64_t *start, uint64_t *end);
 void live_close(struct live *l);
+
+/* available.c: memory that an inspection may take without anybody else missing it. */
+
+/* Of this machine and of our control groups, the least, in bytes; UINT64_MAX: not known. */
+uint64_t available_bytes(void);
+
+/* From now on, where memory is short after all, the kernel takes it from us first. */
+void available_yield(void);
 
 #endif

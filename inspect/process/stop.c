@@ -23,7 +23,6 @@
 #include <unistd.h>
 
 #include "inspect/process/registers.h"
-#include "inspect/process/tracer.h"
 #include "proto/base/clock.h"
 
 #define THREADS_MOST 65536

@@ -31,4 +31,12 @@ bool stop_is_over(void);
 /* It runs again. Returns for how long it was stopped, from the first thread to the last. */
 uint64_t stop_end(void);
 
+/* tracer.c: the right to trace a program, from its agent, where a kernel with yama gives it to nobody else. */
+
+/*
+ * After the kernel has refused (EPERM). True: an agent in the process has allowed us to trace it, so that it is worth
+ * another try. Another inspection may get that right later: then we have it no more.
+ */
+bool tracer_request(pid_t pid);
+
 #endif

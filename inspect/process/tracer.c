@@ -4,7 +4,7 @@
  * the agent in it names who asks on its socket (docs/AGENT.md, `tracer`). That socket is one of those that the process
  * holds and that are named as an agent's: other programs' agents are not asked, which would take us for a reader.
  */
-#include "inspect/process/tracer.h"
+#include "inspect/process/stop.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "proto/base/agent_peer.h"
-#include "proto/base/agent_request.h"
 #include "proto/base/permission.h"
 
 #define WAIT_MS 2000u /* its thread answers at once, when it has a processor */

@@ -3,7 +3,7 @@
  * DESIGN - what a compressed file has is read as that of a log is. A core file is mostly zeros, or may have been made
  * to be: blocks of them become holes, and the limit of CPU time ends what does not end by itself.
  */
-#include "inspect/process/unpack.h"
+#include "inspect/process/files.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "inspect/show/arrays.h"
+#include "inspect/show/show.h"
 
 #include <inttypes.h>
 
 #include "heapwatch/text.h"
 #include "inspect/ghc/arrays.h"
 #include "inspect/show/head.h"
-#include "inspect/show/heap.h"
 #include "proto/base/json_out.h"
 #include "proto/base/utf8.h"
 

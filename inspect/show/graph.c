@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "inspect/show/graph.h"
+#include "inspect/show/show.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -11,7 +11,6 @@
 #include "inspect/show/contents.h"
 #include "inspect/show/graph_groups.h"
 #include "inspect/show/head.h"
-#include "inspect/show/why.h"
 #include "proto/base/array.h"
 #include "proto/base/json_out.h"
 #include "proto/base/text_out.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "inspect/show/heap.h"
+#include "inspect/show/show.h"
 
 #include <inttypes.h>
 #include <string.h>

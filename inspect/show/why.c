@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "inspect/show/why.h"
+#include "inspect/show/show.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -13,7 +13,7 @@
  * Threads that wait are read while they do: a few, ten times a second; many, less often, so that it costs no more. Each
  * stands for the time since the reading before.
  */
-#include "inspect/watch/profile.h"
+#include "inspect/watch/watch.h"
 
 #include <errno.h>
 #include <sched.h>

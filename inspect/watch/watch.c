@@ -15,7 +15,7 @@
  *
  * When no major collection has come for some time, a census is of what roots reach, and that is also what live data
  * are then. For this the heap is read twice without any collection meanwhile, because the program moves pointers from
- * where is still to be read to where was read already; whether it is believed is reached.h's matter.
+ * where is still to be read to where was read already; whether it is believed is reached.c's matter.
  *
  * For the agent a census is of the moment after a major collection, as those are that the runtime makes: what minor
  * collections promote later on may be garbage by then. So it begins at the first reading that shows that the
@@ -34,14 +34,12 @@
 #include "inspect/ghc/bands.h"
 #include "inspect/ghc/live_data.h"
 #include "inspect/ghc/reach.h"
-#include "inspect/ghc/reached.h"
 #include "inspect/ghc/sample.h"
 #include "inspect/ghc/snapshot.h"
 #include "inspect/ghc/thread_bands.h"
 #include "inspect/ghc/rts_counters.h"
-#include "inspect/process/available.h"
 #include "inspect/process/live.h"
-#include "inspect/show/heap.h"
+#include "inspect/show/show.h"
 #include "inspect/watch/log.h"
 #include "proto/base/agent_socket.h"
 #include "proto/base/clock.h"

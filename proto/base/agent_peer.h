@@ -11,7 +11,10 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
+
+#include "proto/base/error.h"
 
 /* The path for root of the socket that the process itself has at `path`. False when it is too long. */
 bool agent_peer_path(pid_t process, const char *path, char *ret, size_t size);
@@ -24,5 +27,21 @@ bool agent_peer_listens(const char *path, int fd);
 
 /* Whether a source's URI is the socket of an agent, which flushes its log and takes censuses by a budget. */
 bool agent_peer_is_uri(const char *uri);
+
+/* agent_request.c: one request to an agent, on its socket (docs/AGENT.md). */
+
+/*
+ * For the answer, where the user waits and can end that: a program that is not threaded gives it at its next
+ * collection, others when their threads have been stopped, which takes seconds where much else is to do.
+ */
+#define ASK_MS 30000
+
+/*
+ * What it answered after "ok" in ret_said (may be NULL). False with an error
+ * message: nobody is there, no answer came within `wait_ms`, or the agent's
+ * reason to refuse.
+ */
+bool agent_request(const char *path, const char *request, uint64_t wait_ms, char *ret_said, size_t size,
+                   struct error *error);
 
 #endif

@@ -3,7 +3,7 @@
  * DESIGN - the answer comes within the log, after definitions of any size: only
  * as much is kept as an answer can have.
  */
-#include "proto/base/agent_request.h"
+#include "proto/base/agent_peer.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "heapwatch/eventlog.h"
-#include "proto/base/agent_peer.h"
 #include "proto/base/agent_socket.h"
 #include "proto/base/clock.h"
 #include "proto/base/descriptors.h"

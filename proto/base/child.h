@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <sys/types.h>
+#include <unistd.h>
 
 #define CHILD_NULL (-1) /* /dev/null */
 
@@ -24,5 +25,11 @@ int child_pipes(int first[2], int first_flags, int second[2], int second_flags);
 
 /* Waits for its end, also through signals. The status as of waitpid(2); -1: it is not a child of ours. */
 int child_wait(pid_t pid);
+
+/* _Fork(3), fork(2) without the handlers of libraries: glibc has it from 2.34 on; before, it is with them. */
+
+#if !__GLIBC_PREREQ(2, 34)
+#define _Fork fork
+#endif
 
 #endif

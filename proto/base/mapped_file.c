@@ -5,7 +5,7 @@
  * its own, it does not meet our root on the way up and writes the path from the top of those mounts, with what
  * /proc/PID/root leads to in front. All three are tried.
  */
-#include "proto/base/mapped_file.h"
+#include "proto/base/whole_file.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -4,6 +4,7 @@
 #define HW_PROTO_BASE_WHOLE_FILE_H
 
 #include <stddef.h>
+#include <sys/types.h>
 
 /* Makes the directories above a path (0700). Returns 0 or -errno. */
 int whole_file_directories(const char *path);
@@ -20,5 +21,14 @@ int whole_file_write(const char *path, const char *text, size_t size);
  * (not a file, or not ours); another -errno.
  */
 int whole_file_read(const char *path, size_t max, char **ret_text, size_t *ret_size);
+
+/* mapped_file.c: the files that other processes have mapped, by their paths in /proc/PID/maps. */
+
+/*
+ * Opens for reading the regular file that a path of a process most likely means: no link leads out of its root, and
+ * nothing else is opened, as that alone may wait or act on a device. It may be another file, of the same path: callers
+ * check what is in it. -1: there is none.
+ */
+int mapped_file_open(pid_t pid, const char *path);
 
 #endif

@@ -14,7 +14,7 @@
  * CURSOR_NEED_MAX: twice that is enough, and nothing moves while events that
  * point into the carry are in use. For more it is widened for a while.
  */
-#include "proto/eventlog/cursor.h"
+#include "proto/eventlog/internal.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "proto/wire/endpoint_keys.h"
+#include "proto/wire/endpoints.h"
 #include "proto/wire/limits.h"
 
 #define RECONNECT_MS      50

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* endpoint_keys.c - a list for the whole process: a daemon has one key, whoever in the process speaks to it. */
-#include "proto/wire/endpoint_keys.h"
+#include "proto/wire/endpoints.h"
 #include "proto/base/array.h"
 
 #include <errno.h>

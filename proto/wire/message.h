@@ -15,4 +15,15 @@ void *message_new(const ProtobufCMessageDescriptor *type);
 /* Replaces *field, a text of a message that was made here, by a copy of `text`. Returns 0 or -ENOMEM. */
 int message_set_text(char **field, const char *text);
 
+/* validate.c: is an unpacked message what the schema's comments promise? */
+
+/*
+ * Each returns NULL when the message is good, else a static sentence. Enum
+ * values that this version does not know are removed from updates and replies;
+ * in requests, where dropping one would change the question, they are refused.
+ */
+const char *validate_update(Hw__Update *update);
+const char *validate_request(Hw__Request *request);
+const char *validate_reply(Hw__Reply *reply);
+
 #endif

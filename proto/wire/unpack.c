@@ -7,7 +7,6 @@
 
 #include "proto/wire/limits.h"
 #include "heapwatch/wire.h"
-#include "proto/wire/validate.h"
 
 static const char too_large[] = "the message is too large";
 static const char malformed[] = "the message is malformed, or too large when unpacked";

@@ -5,7 +5,7 @@
  * known. The second checks what descriptors cannot say: paired arrays, names,
  * ids. Walking recurses by the schema, which has no cycles, not by the input.
  */
-#include "proto/wire/validate.h"
+#include "proto/wire/message.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A request to an agent: its answer is taken from the log when it is whole, whatever is before it. */
-#include "proto/base/agent_request.h"
+#include "proto/base/agent_peer.h"
 
 #include <linux/sockios.h>
 #include <pthread.h>

@@ -18,7 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "proto/base/mapped_file.h"
+#include "proto/base/whole_file.h"
 
 enum outcome { FOUND, NOT_FOUND, NOT_PERMITTED };
 

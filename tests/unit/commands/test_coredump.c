@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "client/commands/coredump.h"
+#include "client/commands/inspect_subject.h"
 
 #define BOOT "0123456789abcdef0123456789abcdef"
 

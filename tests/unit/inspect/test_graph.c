@@ -10,7 +10,6 @@
 
 #include <cmocka.h>
 
-#include "inspect/graph/dominators.h"
 #include "inspect/graph/file.h"
 #include "inspect/graph/fold.h"
 #include "inspect/graph/paths.h"

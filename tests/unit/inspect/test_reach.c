@@ -8,7 +8,6 @@
 #include <cmocka.h>
 
 #include "inspect/ghc/reach.h"
-#include "inspect/ghc/slices.h"
 #include "inspect/graph/paths.h"
 #include "proto/base/array.h"
 #include "proto/base/text_out.h"

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "inspect/ghc/reached.h"
+#include "inspect/ghc/reach.h"
 
 #define MIB (UINT64_C(1) << 20)
 

@@ -12,8 +12,6 @@
 
 #include "draft.h"
 #include "inspect/ghc/names.h"
-#include "inspect/ghc/runtime_symbols.h"
-#include "inspect/ghc/signature_maker.h"
 #include "inspect/ghc/signatures.h"
 #include "inspect/memory/object_file.h"
 

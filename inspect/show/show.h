@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* show.h - what each verb of heapwatch-inspect prints. */
+#ifndef HW_INSPECT_SHOW_SHOW_H
+#define HW_INSPECT_SHOW_SHOW_H
+
+#include "inspect/ghc/bands.h"
+#include "inspect/ghc/snapshot.h"
+#include "inspect/ghc/stack_profile.h"
+#include "inspect/ghc/threads.h"
+#include "inspect/show/graph_groups.h"
+#include "inspect/show/request.h"
+#include "proto/base/json_out.h"
+
+/* threads.c: `heapwatch threads`: threads in groups of equal stacks, the largest first, or one by one. */
+
+/* Prints them; sorts t->items. False: out of memory. */
+bool show_threads(const struct inspect_subject *s, struct threads *t);
+
+/* heap.c: `heapwatch heap`: what is in the heap, the largest band first. */
+
+/* Takes the census and prints it. False with a sentence. */
+bool show_heap(struct inspect_subject *s, const struct heap_snapshot *snapshot, struct error *error);
+
+/* The same of a sample, with intervals. */
+bool show_heap_sample(struct inspect_subject *s, const struct heap_snapshot *snapshot, struct heap_sample *x,
+                      struct error *error);
+
+/* Whether at least 95 % of the heap was understood; else a sentence. s->rest says what was not; `s`: may be NULL. */
+bool is_understood(struct inspect_subject *s, const struct heap_census *c, struct error *error);
+
+/* arrays.c: `heapwatch heap --arrays`: byte arrays by size, and how many have the same contents. */
+
+/* Counts and prints them. False with a sentence. */
+bool show_arrays(struct inspect_subject *s, const struct heap_snapshot *snapshot, struct error *error);
+
+/* why.c: `heapwatch why`: what keeps the closures of a band alive, as paths of types to the roots. */
+
+/* Of the band that the request names, or of the largest. False with a sentence. */
+bool show_why(const struct graph_subject *s, struct error *error);
+
+/* Paths of each of these groups: a member of an open object. False: out of memory. */
+bool why_json(struct json_out *j, const struct heap_graph *g, const struct graph_groups *groups,
+              const struct graph_group *const *of, size_t n);
+
+/* graph.c: `heapwatch heap` of a graph: what each type retains, and what it has gained since an older graph. */
+
+/* `since`: NULL, or the older one. False with a sentence. */
+bool show_graph(const struct graph_subject *s, struct error *error);
+
+/* profile.c: `heapwatch profile`: functions by CPU time, allocation or waiting, and the trees of their callers. */
+
+/* False: out of memory. */
+bool show_profile(const struct inspect_subject *s, const struct stack_profile *p);
+
+#endif
