@@ -45,7 +45,7 @@ PROTO_ROOMS  := $(addprefix proto/, base facts eventlog wire follow)
 BOTH_ROOMS   := $(addprefix proto/, cli pattern yaml keys recording texts archive)
 DAEMON_ROOMS := $(addprefix daemon/, buffer loop source image model trend rules record checkpoint publish transport alerting config \
                 rules/file target control)
-CLIENT_ROOMS := $(addprefix client/, cli feed history state program alerts answers \
+CLIENT_ROOMS := proto/profile $(addprefix client/, cli feed history state program alerts answers \
                 console/draw console/table console/scene console/overview console/views console \
                 metrics page api http web archive diff run attach commands query convert report summary notify export mcp)
 INSPECT_ROOMS := $(addprefix inspect/, memory graph ghc process code show watch)
@@ -147,8 +147,8 @@ $(OBJ)/heapwatch.pb-c.o: $(GEN)/heapwatch/heapwatch.pb-c.c $(OBJ)/flags
 	$(Q)$(CC) $(HW_CFLAGS) $(CFLAGS) -Wno-conversion -Wno-pedantic -MMD -MP -c -o $@ $<
 
 
-# Protobuf formats of other tools: the generated code is at the path of its .proto, below $(GEN).
-PB := $(patsubst %.proto,%,$(wildcard client/*/*.proto))
+# Protobuf formats of other tools, the last for tests alone: the generated code is at the path of its .proto, below $(GEN).
+PB := $(patsubst %.proto,%,$(wildcard client/*/*.proto) tests/unit/inspect/pprof.proto)
 
 $(PB:%=$(GEN)/%.pb-c.c): $(GEN)/%.pb-c.c: %.proto
 	@mkdir -p $(@D)
@@ -269,7 +269,7 @@ $(O)/heapwatch: $(CLIENT_PARTS) $(OBJ)/front_stubs.o
 # What reads other programs' memory links nothing but the C library, what is needed to print and to read compressed
 # files, zstd for graphs in files, and libdw for the stacks of C code.
 $(O)/heapwatch-inspect: $(OBJ)/inspect/main.o $(INSPECT_OBJ) $(call objects,$(SRC.proto/cli) $(SRC.proto/archive) \
-        $(SRC.proto/recording) $(SRC.proto/texts)) $(O)/libinternal.a
+        $(SRC.proto/recording) $(SRC.proto/texts) $(SRC.proto/profile)) $(O)/libinternal.a
 	$(call SAY,LD,$@)
 	$(Q)$(CC) -o $@ $(filter-out %.map,$^) $(CFLAGS) $(LDFLAGS) $(HW_LDFLAGS) $(LIBS_INSPECT)
 
@@ -283,7 +283,8 @@ $(MAN): $(O)/man/%: docs/man/% scripts/man $(PROGRAMS)
 	$(Q)scripts/man $< $(O) > $@
 
 # Unit tests: one program per file, linked with every room of both programs.
-$(O)/libunit.a: $(DAEMON_OBJ) $(INSPECT_OBJ) $(filter-out $(DAEMON_OBJ),$(CLIENT_OBJ)) $(filter-out $(CLIENT_OBJ),$(call objects,$(AGENT_SRC)))
+$(O)/libunit.a: $(DAEMON_OBJ) $(INSPECT_OBJ) $(filter-out $(DAEMON_OBJ),$(CLIENT_OBJ)) $(filter-out $(CLIENT_OBJ),$(call objects,$(AGENT_SRC))) \
+  $(OBJ)/tests/unit/inspect/pprof.pb-c.o
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 
 $(O)/unit/%: $(OBJ)/tests/unit/%.o $(O)/libunit.a $(O)/libinternal.a

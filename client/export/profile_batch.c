@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * DESIGN: the pprof writer needs a descriptor, so a profile is written to a file in memory and taken from there.
- */
 #include "client/export/profile_batch.h"
 
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/random.h>
-#include <unistd.h>
 
 #include "proto/base/document.h"
 #include "proto/base/time.h"
@@ -88,39 +83,18 @@ static void put_part(FILE *to, const struct profile_batch *p, const char *name, 
                       name, file);
 }
 
-/* The profile as it is in the file in memory. False: out of memory. */
-static bool put_file(FILE *to, int fd)
-{
-        char buffer[16384];
-        off_t at = 0;
-        ssize_t n;
-
-        while ((n = pread(fd, buffer, sizeof(buffer), at)) > 0) {
-                (void)fwrite(buffer, 1, (size_t)n, to);
-                at += n;
-        }
-        return n == 0;
-}
-
 static bool put_body(FILE *to, const struct profile_batch *p, const struct profile_kind *kind, const void *ctx,
                      uint64_t *ret_samples)
 {
-        int fd = memfd_create("profile", MFD_CLOEXEC);
-        FILE *written = fd >= 0 ? fdopen(fd, "w+") : NULL;
-        struct pprof_file *file = written ? pprof_file_new(written) : NULL;
-        bool whole = file && kind->write(file, ctx) == 0 && pprof_file_close(file) == 0;
+        struct pprof_file file;
 
         put_part(to, p, "profile", "profile.pprof");
-        whole = whole && put_file(to, fd);
-        *ret_samples = file ? pprof_file_samples(file) : 0;
+        bool whole = pprof_file_open(&file, to) && kind->write(&file, ctx) == 0 && pprof_close(file.out) == 0;
+        *ret_samples = file.out ? pprof_samples(file.out) : 0;
         (void)fputs("\r\n", to);
         put_part(to, p, "sample_type_config", "sample_type_config.json");
         (void)fprintf(to, "%s\r\n--%s--\r\n", kind->config, p->boundary);
-        pprof_file_destroy(&file);
-        if (written)
-                (void)fclose(written);
-        else if (fd >= 0)
-                (void)close(fd);
+        pprof_file_done(&file);
         return whole;
 }
 

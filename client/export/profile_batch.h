@@ -24,7 +24,7 @@ struct profile_batch {
 
 struct profile_kind {
         const char *config; /* as Pyroscope wants it: how values of a type are shown and added up */
-        int (*write)(struct pprof_file *file, const void *ctx); /* 0, or as pprof_file_head() */
+        int (*write)(struct pprof_file *file, const void *ctx); /* 0 or -ENOMEM */
 };
 
 /*

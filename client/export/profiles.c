@@ -101,9 +101,9 @@ struct walk {
 static int write_heap(struct pprof_file *file, const void *ctx)
 {
         const struct world_target *t = ((const struct walk *)ctx)->t;
-        int r = pprof_file_head(file, t, false, t->census->time_ns, 0);
 
-        return r ? r : pprof_file_census(file, t, t->census, UINT64_MAX);
+        pprof_file_head(file, t, false, t->census->time_ns, 0);
+        return pprof_file_census(file, t, t->census, UINT64_MAX);
 }
 
 static int write_time(struct pprof_file *file, const void *ctx)
@@ -112,9 +112,9 @@ static int write_time(struct pprof_file *file, const void *ctx)
         const struct walk *w = ctx;
         const struct seen *s = w->seen;
         uint64_t now = w->t->event_time_ns, took = now > s->event_time_ns ? now - s->event_time_ns : 0;
-        int r = pprof_file_head(file, w->t, true, s->event_time_ns, took);
 
-        return r ? r : pprof_file_time(file, w->t, s->ticks ? s->ticks : &none, s->ticks ? s->n_ticks : 0);
+        pprof_file_head(file, w->t, true, s->event_time_ns, took);
+        return pprof_file_time(file, w->t, s->ticks ? s->ticks : &none, s->ticks ? s->n_ticks : 0);
 }
 
 static void walk_heap(struct walk *w)

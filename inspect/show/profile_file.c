@@ -11,8 +11,7 @@
 #include "proto/base/json_out.h"
 #include "proto/base/whole_file.h"
 
-/* The names of a node and its callers, the innermost first. */
-static size_t stack_of(const struct time_tree *t, uint32_t id, uint32_t names[PROFILE_DEEP])
+size_t profile_stack(const struct time_tree *t, uint32_t id, uint32_t names[PROFILE_DEEP])
 {
         size_t n = 0;
 
@@ -42,7 +41,7 @@ static void put_lines(FILE *to, const struct stack_profile *p, const struct time
                 if (n == 0)
                         continue;
                 (void)fputs(before, to);
-                for (size_t i = stack_of(t, id, names); i-- > 0;) {
+                for (size_t i = profile_stack(t, id, names); i-- > 0;) {
                         put_name(to, name_without_package(stack_profile_name(p, names[i])));
                         (void)putc(i ? ';' : ' ', to);
                 }
@@ -91,7 +90,7 @@ static void put_tree(struct json_out *j, const struct time_tree *t, const char *
                         continue;
                 json_line(j);
                 json_open(j, '[');
-                for (size_t i = stack_of(t, id, names); i-- > 0;)
+                for (size_t i = profile_stack(t, id, names); i-- > 0;)
                         json_u64(j, names[i] - 1);
                 json_close(j, ']');
         }

@@ -14,6 +14,9 @@ bool profile_file_check(const char *path, struct error *error);
 /* Replaces the file. `program`: its path; NULL: not known. False with a sentence; then an older file is untouched. */
 bool profile_file_write(const char *path, const struct stack_profile *p, const char *program, struct error *error);
 
+/* The names of a node and its callers, the innermost first; returns how many. */
+size_t profile_stack(const struct time_tree *t, uint32_t id, uint32_t names[PROFILE_DEEP]);
+
 /* In one format each, to a stream; `program`: its name, or NULL. False: out of memory. */
 bool profile_write_collapsed(FILE *to, const struct stack_profile *p, const char *program);
 bool profile_write_speedscope(FILE *to, const struct stack_profile *p, const char *program);

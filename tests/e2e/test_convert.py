@@ -162,7 +162,7 @@ class Pprof:
 
 def schema_of_pprof():
     out = BUILD / "python"
-    subprocess.run(["protoc", f"-I{ROOT / 'client' / 'convert'}", f"--python_out={out}", "pprof.proto"], check=True)
+    subprocess.run(["protoc", f"-I{ROOT / 'tests/unit/inspect'}", f"--python_out={out}", "pprof.proto"], check=True)
     if str(out) not in sys.path:
         sys.path.insert(0, str(out))
     import pprof_pb2

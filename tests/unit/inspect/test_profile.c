@@ -8,7 +8,7 @@
 #include <cmocka.h>
 #include <zlib.h>
 
-#include "client/convert/pprof.pb-c.h"
+#include "tests/unit/inspect/pprof.pb-c.h"
 #include "inspect/ghc/stack_profile.h"
 #include "inspect/show/profile_file.h"
 #include "proto/base/array.h"
