@@ -60,10 +60,17 @@ static bool default_path(char *out, size_t size, struct error *error)
 }
 
 /*
- * Only the first program that claims this socket gets it, even after it has ended. The claim is locked twice: for as
- * long as this process lives, with a lock that a child does not inherit, and by flock(2), until the last child that it
- * has forked is gone or executes another program.
+ * Twice: for as long as this process lives, with a lock that a child does not inherit, and by flock(2), until the last
+ * child that it has forked is gone or executes another program.
  */
+static void lock_claim(struct listener *l, int fd)
+{
+        (void)descriptor_adopt(&l->lock, fd); /* first: closing another descriptor of the file would end the lock */
+        (void)flock(l->lock.fd, LOCK_SH);
+        (void)fcntl(l->lock.fd, F_SETLK, &(struct flock){ .l_type = F_WRLCK, .l_whence = SEEK_SET });
+}
+
+/* Only the first program that claims this socket gets it, even after it has ended. */
 static bool claim_socket(struct listener *l, struct error *error)
 {
         char pid[32];
@@ -83,9 +90,7 @@ static bool claim_socket(struct listener *l, struct error *error)
                 (void)close(fd);
                 return error_set(error, "cannot write %s", l->claim);
         }
-        (void)descriptor_adopt(&l->lock, fd); /* first: closing another descriptor of the file would end the lock */
-        (void)flock(l->lock.fd, LOCK_SH);
-        (void)fcntl(l->lock.fd, F_SETLK, &(struct flock){ .l_type = F_WRLCK, .l_whence = SEEK_SET });
+        lock_claim(l, fd);
         return true;
 }
 
@@ -234,6 +239,19 @@ bool listener_open(struct listener *l, struct error *error)
         if (l->claim[0])
                 (void)unlink(l->claim);
         return false;
+}
+
+void listener_open_again(struct listener *l)
+{
+        struct error unused;
+        const int claim = l->claim[0] && !descriptor_ours(&l->lock)
+                                  ? open(l->claim, O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+                                  : -1;
+
+        if (claim >= 0)
+                lock_claim(l, claim);
+        if (is_own_directory(l->path, &unused))
+                (void)open_socket(l, &unused);
 }
 
 static bool is_peer_allowed(const struct listener *l, int fd)

@@ -23,7 +23,7 @@ struct listener {
         struct descriptor socket, lock; /* the lock is held until the process ends */
         char path[AGENT_PATH_MAX], claim[AGENT_PATH_MAX + sizeof(LISTENER_CLAIM)]; /* "": none */
         uid_t reader;                                                              /* of the settings */
-        ino_t inode;                                                               /* of the path */
+        ino_t inode; /* of the path; 0: it has not listened */
 };
 
 /*
@@ -37,6 +37,12 @@ bool listener_choose_path(struct listener *l, const struct agent_settings *s, st
  * have left are removed. False with one plain sentence: then the claim is gone, too.
  */
 bool listener_open(struct listener *l, struct error *error);
+
+/*
+ * Once the program has closed what it does not know: listens there again, with the claim. Nothing is said where that is
+ * not possible any more, as after chroot(2) or with another user's rights.
+ */
+void listener_open_again(struct listener *l);
 
 /* The next connection of somebody who may; -1: none. */
 int listener_accept(struct listener *l);

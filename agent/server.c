@@ -38,6 +38,8 @@
 #define FORKED_CPU_NS  INT64_C(15000000)
 #define FORKED_LAST_NS INT64_C(1000000000)
 
+#define REOPEN_NS INT64_C(200000000) /* from when the program has closed our socket to when it is there again */
+
 static struct {
         struct agent_settings settings;
         struct listener listener;
@@ -51,6 +53,7 @@ static struct {
         int64_t filter_checked_ns;
         int64_t open_at_ns;     /* when to listen; 0: it does */
         int64_t open_at_cpu_ns; /* after how much processor time of the process */
+        int64_t closed_at_ns;   /* when the socket was seen closed by the program; 0: it is open */
         uint64_t losses_reported;
         bool unnamed_reported; /* that info tables have no names */
         _Atomic uint64_t pause_ns, known, live_bytes, promoted_bytes, promoted_before_bytes, lives, taken, given,
@@ -91,6 +94,28 @@ static void open_if_due(void)
         s.open_at_ns = 0;
         pthread_mutex_lock(&s.descriptors);
         (void)listener_open(&s.listener, &unused);
+        pthread_mutex_unlock(&s.descriptors);
+}
+
+/*
+ * A program that becomes a daemon may close all descriptors that it does not know. It counts on the numbers that are
+ * free then, so ours are opened when it has had time to use them.
+ */
+static void reopen_if_closed(void)
+{
+        const int64_t now_ns = thread_now_ns();
+
+        if (s.open_at_ns || s.listener.inode == 0)
+                return;
+        pthread_mutex_lock(&s.descriptors);
+        if (descriptor_ours(&s.listener.socket)) {
+                s.closed_at_ns = 0;
+        } else if (s.closed_at_ns == 0) {
+                s.closed_at_ns = now_ns;
+        } else if (now_ns - s.closed_at_ns >= REOPEN_NS) {
+                s.closed_at_ns = now_ns;
+                listener_open_again(&s.listener);
+        }
         pthread_mutex_unlock(&s.descriptors);
 }
 
@@ -320,6 +345,7 @@ static bool serve_once(void)
 
         if (is_filtered())
                 return false;
+        reopen_if_closed();
         accept_readers();
         for (unsigned i = 0; i < AGENT_READERS; i++) {
                 struct reader *r = &s.readers[i];
@@ -432,6 +458,7 @@ void server_fork_child(void)
         }
         s.preamble = (struct preamble){ 0 };
         s.listener.path[0] = s.listener.claim[0] = '\0';
+        s.listener.inode = 0;
         s.losses_reported = 0;
         s.pause_ns = 0;
         s.known = 0;

@@ -5,6 +5,7 @@
 #include "proto/base/agent_peer.h"
 #include "proto/base/agent_socket.h"
 #include "proto/base/descriptors.h"
+#include "proto/base/whole_file.h"
 #include "proto/base/unix_socket.h"
 
 #include <ctype.h>
@@ -35,19 +36,6 @@ static void each_line(pid_t pid, const char *file, bool (*each)(void *ctx, const
                 ;
         if (f)
                 (void)fclose(f);
-}
-
-struct maps {
-        bool agent, libc;
-};
-
-static bool see_map(void *ctx, const char *line)
-{
-        struct maps *m = ctx;
-
-        m->agent |= strstr(line, "libheapwatch-agent") != NULL;
-        m->libc |= strstr(line, "/libc.so.6") != NULL || strstr(line, "/libc-2.") != NULL;
-        return true;
 }
 
 static bool see_rss(void *ctx, const char *line)
@@ -102,7 +90,7 @@ static void set_obstacle(struct ghc_process *p, enum obstacle obstacle)
         (void)error_set(&p->why, "%s", obstacle_reason(obstacle));
 }
 
-static void judge_process(struct ghc_process *p, const struct maps *maps)
+static void judge_process(struct ghc_process *p)
 {
         struct hindrance h = { 0 };
 
@@ -112,7 +100,7 @@ static void judge_process(struct ghc_process *p, const struct maps *maps)
                 return;
         if (!obstacle_can_inject())
                 set_obstacle(p, OBSTACLE_OTHER_MACHINE);
-        if (!maps->libc)
+        if (mapped_file_count(p->pid, "/libc.so.6") <= 0 && mapped_file_count(p->pid, "/libc-2.") <= 0)
                 set_obstacle(p, OBSTACLE_OTHER_LIBC);
         else if (h.tracer != 0)
                 set_obstacle(p, OBSTACLE_TRACED);
@@ -152,30 +140,26 @@ static bool check_file(const char *path, const struct stat *st, struct agent_fit
 bool process_read(pid_t pid, struct ghc_process *ret)
 {
         char path[64];
-        struct maps maps = { false, false };
         struct stat st;
 
         *ret = (struct ghc_process){ .pid = pid, .user = (uid_t)-1 };
         if (!proc_path(pid, "exe", path, sizeof(path)) || stat(path, &st) < 0 || (uint64_t)st.st_size > FILE_MAX ||
             !file_name(pid, ret->name, sizeof(ret->name)) || !check_file(path, &st, &ret->fit) || !ret->fit.ghc)
                 return false;
-        each_line(pid, "maps", see_map, &maps);
         each_line(pid, "status", see_user, &ret->user);
         each_line(pid, "status", see_rss, &ret->rss_bytes);
-        ret->agent = maps.agent || ret->fit.agent;
-        judge_process(ret, &maps);
+        ret->agent = mapped_file_count(pid, AGENT_LIBRARY) > 0 || ret->fit.agent;
+        judge_process(ret);
         return true;
 }
 
 void process_reveal(struct ghc_process *p)
 {
         char path[64];
-        struct maps maps = { false, false };
 
         if (!proc_path(p->pid, "exe", path, sizeof(path)) || !(p->symbols = hidden_symbols_find(path, &p->fit)))
                 return;
-        each_line(p->pid, "maps", see_map, &maps);
-        judge_process(p, &maps);
+        judge_process(p);
 }
 
 static int by_number(const void *a, const void *b)

@@ -17,7 +17,7 @@
 #include "proto/base/descriptors.h"
 #include "proto/base/sibling.h"
 
-#define LIBRARY "libheapwatch-agent.so"
+#define LIBRARY AGENT_LIBRARY ".so"
 
 /*
  * Where `head` directly followed by `tail` is; NULL. Split, so that this program's own file does not have the

@@ -30,6 +30,8 @@ struct agent_fit {
 /* Inspects the program's file. False when it cannot be read. `error` gets the reason of its obstacle, if it has one. */
 bool agent_fit_check(const char *path, struct agent_fit *ret, struct error *error);
 
+#define AGENT_LIBRARY "libheapwatch-agent" /* in the name of its file */
+
 /* Where libheapwatch-agent.so is: beside this program, or in lib beside its bin. False with a sentence: not there. */
 bool agent_fit_library(char *ret, size_t size, struct error *error);
 

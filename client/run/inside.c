@@ -14,6 +14,7 @@
 #include "client/program/agent_fit.h"
 #include "client/program/hidden_symbols.h"
 #include "proto/base/descriptors.h"
+#include "proto/base/whole_file.h"
 #include "proto/base/process_stat.h"
 
 #define CLASSES "gusp" /* what -l alone gives */
@@ -162,7 +163,9 @@ pid_t inside_owner(const char *socket)
 
 bool inside_has_executed(const char *socket, pid_t pid)
 {
-        return inside_owner(socket) == pid && !inside_owner_lives(socket) && process_has_program(pid);
+        /* A program that closes all descriptors loses the claim's lock for a moment, but keeps the agent. */
+        return inside_owner(socket) == pid && !inside_owner_lives(socket) && process_has_program(pid) &&
+               mapped_file_count(pid, AGENT_LIBRARY) == 0;
 }
 
 bool inside_owner_lives(const char *socket)

@@ -53,3 +53,20 @@ int mapped_file_open(pid_t pid, const char *path)
                 fd = open_below(root, path + n);
         return fd >= 0 ? fd : open_below("/", path);
 }
+
+int mapped_file_count(pid_t pid, const char *part)
+{
+        char name[32], line[PATH_MAX + 128];
+        int count = 0;
+
+        (void)snprintf(name, sizeof(name), "/proc/%ld/maps", (long)pid);
+        FILE *f = fopen(name, "re");
+        if (!f)
+                return -errno;
+        while (fgets(line, sizeof(line), f))
+                count += strstr(line, part) != NULL;
+        if (ferror(f))
+                count = -EIO;
+        (void)fclose(f);
+        return count;
+}

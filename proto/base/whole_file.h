@@ -31,4 +31,7 @@ int whole_file_read(const char *path, size_t max, char **ret_text, size_t *ret_s
  */
 int mapped_file_open(pid_t pid, const char *path);
 
+/* How many mappings of a process are of files whose path has this part; -errno: that cannot be read. */
+int mapped_file_count(pid_t pid, const char *part);
+
 #endif

@@ -536,6 +536,17 @@ def test_a_program_that_executes_another_one(daemon, bare):
     assert (status, out) == (0, "fine\n")
 
 
+def test_a_program_that_closes_all_descriptors(daemon, bare):
+    """As one does that becomes a daemon, the agent's among them: it is watched again, and nothing else is said of it."""
+    run = start(daemon, "--name", "mine", "--", bare["Exits"], "close-unknown", 6)
+    wait_for(lambda: daemon.health("mine") and daemon.health("mine").gaps == 1, "the gap to be counted")
+    sampled_ns = daemon.snapshot("mine")["heap"][0].heap.process.sampled_wall_ns
+    wait_for(lambda: daemon.snapshot("mine")["heap"][0].heap.process.sampled_wall_ns > sampled_ns, "its memory once more")
+    status, out, err = finish(run)
+    assert (status, out) == (0, "fine\n") and "executed" not in err and "mine ended with status 0" in err, err
+    assert daemon.wait_state("mine", "ENDED").runs == 1
+
+
 def test_the_name_of_a_run_that_was_killed_is_free(daemon, bare):
     run = start(daemon, "--name", "mine", "--", bare["Exits"], "idle", 600)
     wait_for(lambda: daemon.target("mine"), "the target")

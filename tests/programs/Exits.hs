@@ -143,6 +143,10 @@ main = do
       expect (failed == 0)
       forSeconds seconds
       putStrLn "fine"
+    "close-unknown" -> do -- as a daemon does, but for those of its runtime
+      forM_ [32 .. 1023] $ \fd -> try (closeFd fd) :: IO (Either IOException ())
+      forSeconds seconds
+      putStrLn "fine"
     "print" -> putStrLn "fine"
     "idle" -> threadDelay 100000
     _ -> hPutStrLn stderr ("no such way: " ++ way) >> exitWith (ExitFailure 98)

@@ -307,13 +307,24 @@ static void begin(const char *path, size_t queue_bytes)
         writer.write((void *)(uintptr_t)header, sizeof(header) - 1);
 }
 
-static int reader(const char *path)
+/* -1: nobody listens there. */
+static int try_reader(const char *path)
 {
         struct sockaddr_un a = { .sun_family = AF_UNIX };
         int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
         snprintf(a.sun_path, sizeof(a.sun_path), "%s", path);
-        MUST(connect(fd, (struct sockaddr *)&a, sizeof(a)) == 0);
+        if (connect(fd, (struct sockaddr *)&a, sizeof(a)) == 0)
+                return fd;
+        (void)close(fd);
+        return -1;
+}
+
+static int reader(const char *path)
+{
+        const int fd = try_reader(path);
+
+        MUST(fd >= 0);
         return fd;
 }
 
@@ -458,13 +469,23 @@ static void closed(const char *path)
         int64_t until = thread_now_ns() + 300000000; /* three looks of the server */
         while (thread_now_ns() < until)
                 MUST(fstat(files[0], &st) == 0 && st.st_size == 0);
+        /* Its socket is made again, beside the program's files: who comes now reads on. */
+        struct text again = { NULL, 0 };
+        while ((fd = try_reader(path)) < 0)
+                MUST(thread_now_ns() < until + DEADLINE_NS);
+        read_to(fd, &again, "datb");
+        say(0, "seen again");
+        read_to(fd, &again, "seen again");
+        MUST(!memcmp(again.bytes, header, sizeof(header) - 1));
+        MUST(fstat(files[0], &st) == 0 && st.st_size == 0);
+        free(again.bytes);
         end_log();
         MUST(fstat(AGENT_FD_FROM, &st) == 0); /* nor are they closed */
         MUST(unlink(name) == 0);
         free(t.bytes);
 }
 
-static void test_descriptors_taken_away_are_left_alone(void **state)
+static void test_descriptors_taken_away_are_left_alone_and_made_again(void **state)
 {
         (void)state;
         assert_int_equal(in_child(closed), 0);
@@ -655,7 +676,7 @@ int main(void)
                 cmocka_unit_test(test_a_census_costs_the_pause_around_it),
                 cmocka_unit_test(test_early_and_late_readers),
                 cmocka_unit_test(test_a_slow_reader_costs_whole_blocks),
-                cmocka_unit_test(test_descriptors_taken_away_are_left_alone),
+                cmocka_unit_test(test_descriptors_taken_away_are_left_alone_and_made_again),
                 cmocka_unit_test(test_paths_that_are_refused),
                 cmocka_unit_test(test_names_that_others_have_left_are_removed),
                 cmocka_unit_test(test_requests_are_answered_in_the_stream),

@@ -8,11 +8,13 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
+#include "client/program/agent_fit.h"
 #include "client/run/inside.h"
 
 static char directory[] = "/tmp/test_inside-XXXXXX", socket_path[64];
@@ -46,6 +48,20 @@ static void wait_for_signal(void)
         pause();
 }
 
+/* As a program that becomes a daemon: the lock of the claim goes with its descriptor, the agent stays. */
+static void close_all_descriptors(void)
+{
+        char path[96];
+
+        (void)snprintf(path, sizeof(path), "%s/" AGENT_LIBRARY ".so", directory);
+        const int fd = open(path, O_RDWR | O_CREAT, 0600);
+        if (ftruncate(fd, 1) < 0 || mmap(NULL, 1, PROT_READ, MAP_SHARED, fd, 0) == MAP_FAILED || unlink(path) < 0)
+                _exit(1);
+        for (int i = 3; i < 256; i++)
+                (void)close(i);
+        pause();
+}
+
 static void execute(void)
 {
         execl("/bin/sleep", "sleep", "1000", (char *)NULL);
@@ -73,6 +89,13 @@ static void test_only_what_executes_another_program_has(void **state)
         assert_false(inside_owner_lives(socket_path));
         kill(executes, SIGKILL);
         assert_int_equal(waitpid(executes, NULL, 0), executes);
+
+        const pid_t closes = start_owner(close_all_descriptors);
+        while (inside_owner_lives(socket_path))
+                usleep(1000);
+        assert_false(inside_has_executed(socket_path, closes));
+        kill(closes, SIGKILL);
+        assert_int_equal(waitpid(closes, NULL, 0), closes);
 
         /* Until we have waited for it, it is a process still. */
         const pid_t ended = start_owner(end);
