@@ -20,6 +20,7 @@
 #include "daemon/config/libraries.h"
 #include "inspect/ghc/layout.h"
 #include "proto/base/array.h"
+#include "proto/base/descriptors.h"
 #include "proto/base/nearest.h"
 #include "proto/cli/help.h"
 #include "proto/cli/options.h"
@@ -346,10 +347,19 @@ static int run_command(int argc, char **argv)
         return c ? command_main(c, argc - words, argv + words) : report_unknown(argv[1]);
 }
 
-static void continue_unless_offline(const struct command *c)
+static int continue_unless_offline(const struct command *c)
 {
         if (!c->offline)
                 front_continue();
+        return EXIT_OK;
+}
+
+/* Not for `run`, which runs the program all the same. */
+static int check_descriptors(const struct command *c)
+{
+        struct error error;
+
+        return c == &command_run || descriptors_suffice(&error) ? EXIT_OK : command_error(c, "%s", error.text);
 }
 
 int main(int argc, char **argv)
@@ -360,9 +370,8 @@ int main(int argc, char **argv)
         option_endpoints = &endpoints_by_name;
         version_print_more = print_version_details;
         front_set_arguments(argv);
-        if (front_is_this())
-                command_before_run = continue_unless_offline;
-        else
+        command_before_run = front_is_this() ? continue_unless_offline : check_descriptors;
+        if (!front_is_this())
                 (void)prctl(PR_SET_NAME, "heapwatch"); /* for ps and pgrep: which of the two it is matters to nobody */
         return command_exit("heapwatch", run_command(argc, argv));
 }

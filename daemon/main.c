@@ -215,11 +215,8 @@ static int serve_targets(const struct config *config, struct rulebook *rulebook)
         struct checkpoints *checkpoints = NULL;
         struct service *service = NULL;
 
-        if (descriptors_limit() < DESCRIPTORS_MIN) {
-                fprintf(stderr,
-                        "heapwatchd: it may open only %zu descriptors, and needs %u at least; raise its limit "
-                        "(ulimit -Hn, LimitNOFILE=)\n",
-                        descriptors_limit(), DESCRIPTORS_MIN);
+        if (!descriptors_suffice(&error)) {
+                fprintf(stderr, "heapwatchd: %s\n", error.text);
                 return 1;
         }
         if (!own_life_begin(&life, config))

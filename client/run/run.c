@@ -258,7 +258,7 @@ static bool prepare_run(struct program_run *r)
         struct error error = { "" };
         struct agent_fit fit;
 
-        if (!daemon_link_init(&r->link, &error))
+        if (!descriptors_suffice(&error) || !daemon_link_init(&r->link, &error))
                 return report_unwatched(r, error.text);
         r->link.no_record = r->o.wish.no_record;
         if (!make_directory(r))

@@ -29,15 +29,6 @@
 static atomic_ulong n_refused;
 static int spare = -1;
 
-size_t descriptors_limit(void)
-{
-        struct rlimit limit;
-
-        if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
-                return SIZE_MAX;
-        return limit.rlim_cur;
-}
-
 /* Open descriptors of this process; 0 when /proc does not say. */
 static size_t count_open(void)
 {

@@ -14,7 +14,6 @@
 
 #define DESCRIPTORS_RESERVE 64u
 #define DESCRIPTORS_KEPT    16u
-#define DESCRIPTORS_MIN     64u /* with a lower limit no client is let in */
 
 #define DESCRIPTORS_PASSED_FIRST 3 /* SD_LISTEN_FDS_START */
 
@@ -23,9 +22,6 @@ unsigned descriptors_passed(void);
 
 /* Whether it is a socket that listens. */
 bool descriptors_is_listener(int fd);
-
-/* The soft limit; SIZE_MAX: none. */
-size_t descriptors_limit(void);
 
 /*
  * About how many more can be opened; SIZE_MAX when not known. `promised`: how many the targets may have open, whether

@@ -3,6 +3,7 @@
 
 #include "daemon/loop/descriptors.h"
 #include "daemon/loop/memory.h"
+#include "proto/base/descriptors.h"
 #include "proto/base/process.h"
 
 _Static_assert(WATCHDOG_HOUSEKEEPING == (int)HW__LOOP_TURN__KIND__KIND_HOUSEKEEPING, "the kinds on the wire are ours");

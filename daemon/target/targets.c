@@ -17,6 +17,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "proto/base/descriptors.h"
 #include "proto/base/ckd.h"
 #include "proto/base/event.h"
 #include "proto/base/limits.h"

@@ -9,6 +9,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -18,6 +19,8 @@
 #define SYS_close_range 436
 #endif
 #define AT_EXEC 4u /* CLOSE_RANGE_CLOEXEC */
+
+#define LEAST 64u
 
 static void close_one(int fd, unsigned flags)
 {
@@ -49,6 +52,25 @@ static void close_from(int first, unsigned flags)
 {
         if (syscall(SYS_close_range, (unsigned)first, ~0u, flags) != 0)
                 close_listed(first, flags);
+}
+
+size_t descriptors_limit(void)
+{
+        struct rlimit limit;
+
+        if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+                return SIZE_MAX;
+        return limit.rlim_cur;
+}
+
+bool descriptors_suffice(struct error *error)
+{
+        const size_t limit = descriptors_limit();
+
+        return limit >= LEAST || error_set(error,
+                                           "it may open only %zu descriptors, and needs %u at least; raise its limit "
+                                           "(ulimit -n, LimitNOFILE=)",
+                                           limit, LEAST);
 }
 
 void descriptors_raise(void)

@@ -3,7 +3,11 @@
 #ifndef HW_PROTO_BASE_DESCRIPTORS_H
 #define HW_PROTO_BASE_DESCRIPTORS_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <unistd.h>
+
+#include "proto/base/error.h"
 
 /* Closes one that may never have been opened (-1), where an error of close() has nothing to tell. */
 static inline void close_fd(int *fd)
@@ -12,6 +16,12 @@ static inline void close_fd(int *fd)
                 (void)close(*fd);
         *fd = -1;
 }
+
+/* The soft limit of this process; SIZE_MAX: none. */
+size_t descriptors_limit(void);
+
+/* Whether that is enough for what serves or asks a daemon: a library that is refused one may end the process. */
+bool descriptors_suffice(struct error *error);
 
 /* Raises the soft limit of this process to its hard limit. On failure the limit stays as it was. */
 void descriptors_raise(void);

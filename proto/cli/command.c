@@ -16,7 +16,7 @@
 #include "proto/base/nearest.h"
 #include "proto/cli/options.h"
 
-void (*command_before_run)(const struct command *c);
+int (*command_before_run)(const struct command *c);
 
 const char *command_title(const struct command *c)
 {
@@ -110,9 +110,9 @@ int command_main(const struct command *c, int argc, char **argv)
                 status = !status && c->check ? c->check(filled) : status;
                 if (status)
                         break;
-                if (command_before_run)
-                        command_before_run(c);
-                status = c->run(filled);
+                status = command_before_run ? command_before_run(c) : 0;
+                if (!status)
+                        status = c->run(filled);
                 break;
         case OPTIONS_DONE:
                 status = EXIT_OK;

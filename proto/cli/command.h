@@ -52,8 +52,8 @@ struct command {
         bool offline; /* of heapwatch: with files as operands it needs no network, picture, database or terminal */
 };
 
-/* Called with a command whose arguments are right, before it runs. NULL: nothing is. */
-extern void (*command_before_run)(const struct command *c);
+/* Called with a command whose arguments are right, before it runs: 0, or an exit status after a report. NULL: none. */
+extern int (*command_before_run)(const struct command *c);
 
 /* "heapwatch NAME", or the program alone. Borrowed; good until the next call. */
 const char *command_title(const struct command *c);

@@ -9,7 +9,7 @@ import subprocess
 
 import pytest
 
-from harness import DAEMON, DEADLINE_S, LOGS, Daemon, client, pb, private_directory, wait_for
+from harness import CLIENT, DAEMON, DEADLINE_S, LOGS, VALGRIND, Daemon, client, pb, private_directory, wait_for
 
 
 LIMIT = 132     # descriptors of a small daemon: its own, those of 32 clients, and of some targets
@@ -99,9 +99,35 @@ def test_descriptors_of_targets_are_reserved_before_they_are_opened(directory, k
     assert status == 2 and re.search(rf"of the {LIMIT} descriptors that this daemon may open \d+ (is|are) missing", said), said
 
 
+FEW_OF = [12, 63] if VALGRIND else [8, 12, 63]
+FEW = r"it may open only \d+ descriptors, and needs 64 at least; raise its limit \(ulimit -n, LimitNOFILE=\)\n"
+
+
 def test_too_few_descriptors_to_start(directory):
     status, said = start_limited(directory, 12)
-    assert status == 1 and "it may open only 12 descriptors, and needs 64 at least" in said, said
+    assert status == 1 and re.fullmatch(f"heapwatchd: {FEW}", said), said
+
+
+def limited(directory, limit, *command):
+    return subprocess.run([CLIENT, *command], env={**os.environ, "HEAPWATCH_DIR": str(directory)}, capture_output=True, text=True,
+                          timeout=DEADLINE_S, stdin=subprocess.DEVNULL,
+                          preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit)))
+
+
+@pytest.mark.parametrize("limit", FEW_OF)
+def test_too_few_descriptors_for_a_command(directory, limit):
+    """One sentence each; the library of connections would end the process."""
+    for command in (["top", "--once"], ["status"], ["trend", "x"], ["alerts"], ["pipe", "--format", "json"], ["export"], ["notify"],
+                    ["web"], ["attach", "1"], ["why", "1"], ["ctl", "reload"], ["report", "x"], ["recording"]):
+        done = limited(directory, limit, *command)
+        assert (done.returncode, done.stdout) == (2, "") and re.fullmatch(rf"heapwatch \w+: {FEW}", done.stderr), (command, done)
+
+
+@pytest.mark.parametrize("limit", FEW_OF)
+def test_with_too_few_descriptors_a_program_runs_unwatched(directory, limit):
+    done = limited(directory, limit, "run", "--", "sh", "-c", "echo fine; exit 3")
+    assert (done.returncode, done.stdout) == (3, "fine\n"), done
+    assert re.fullmatch(rf"heapwatch run: sh runs unwatched: {FEW}", done.stderr), done
 
 
 def test_a_target_more_is_refused_in_words(directory):
