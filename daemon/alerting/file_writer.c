@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "daemon/loop/stop.h"
 #include "proto/base/child.h"
 #include "proto/base/descriptors.h"
 #include "proto/base/event.h"
@@ -90,15 +90,10 @@ struct file_writer *file_writer_new(const struct file_writer_options *options)
 /* The daemon has stopped reading, so waiting is harmless. A child that hangs is abandoned. */
 void file_writer_wait(struct file_writer *w)
 {
-        const struct timespec pause = { .tv_nsec = 10000000 };
         int status;
 
-        for (int i = 0; w->child && i < FILE_WRITER_STOP_S * 100; i++) {
-                if (waitpid(w->child, &status, WNOHANG) == w->child)
-                        report(w, status);
-                else
-                        (void)nanosleep(&pause, NULL);
-        }
+        if (w->child && stop_reap(w->child, &status, STOP_SILENCES))
+                report(w, status);
 }
 
 void file_writer_destroy(struct file_writer **wp)

@@ -27,8 +27,7 @@ struct file_writer_options {
 /* NULL when out of memory. */
 struct file_writer *file_writer_new(const struct file_writer_options *options);
 
-/* For shutdown: waits at most FILE_WRITER_STOP_S for the write in progress. */
-#define FILE_WRITER_STOP_S 4
+/* For shutdown: waits for the write in progress, for its part of STOP_S. */
 void file_writer_wait(struct file_writer *w);
 
 /* Also waits. */

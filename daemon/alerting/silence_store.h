@@ -26,7 +26,7 @@ struct silence_store;
  */
 struct silence_store *silence_store_new(struct event_base *base, const char *path);
 
-/* Writes what is not written yet; waits at most FILE_WRITER_STOP_S, twice. */
+/* Writes what is not written yet; waits for its part of STOP_S. */
 void silence_store_destroy(struct silence_store **s);
 
 /* The silence that an alert is under now, or NULL. Valid until the next call. */

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "daemon/log.h"
+#include "daemon/loop/stop.h"
 #include "proto/base/clock.h"
 #include "proto/base/daemon_life.h"
 #include "proto/base/descriptors.h"
@@ -23,7 +24,6 @@
 #include "proto/base/thread.h"
 
 #define NAME_MAX_BYTES 65u
-#define STOP_S         5
 
 struct job {
         struct job *next;
@@ -312,15 +312,11 @@ struct checkpoint_store *checkpoint_store_new(const char *directory, struct erro
 /* False: the disk hangs. */
 static bool stop_thread(struct checkpoint_store *s)
 {
-        struct timespec until;
-
         pthread_mutex_lock(&s->lock);
         s->stop = true;
         pthread_cond_signal(&s->more);
         pthread_mutex_unlock(&s->lock);
-        clock_gettime(CLOCK_REALTIME, &until);
-        until.tv_sec += STOP_S;
-        return pthread_timedjoin_np(s->thread, NULL, &until) == 0;
+        return stop_join(s->thread, STOP_CHECKPOINTS);
 }
 
 void checkpoint_store_destroy(struct checkpoint_store **sp)
@@ -331,7 +327,7 @@ void checkpoint_store_destroy(struct checkpoint_store **sp)
         if (!s)
                 return;
         if (s->started && !stop_thread(s)) {
-                log_warning("checkpoint=%s the newest could not be written within %d s", s->directory, STOP_S);
+                log_warning("checkpoint=%s the newest could not be written in time", s->directory);
                 checkpoint_store_after(s, NULL, NULL);
                 return; /* the thread still uses it */
         }

@@ -26,7 +26,7 @@ struct checkpoint_store;
  */
 struct checkpoint_store *checkpoint_store_new(const char *directory, struct error *error);
 
-/* Writes what is queued, for a few seconds at most, and ends the thread. Nothing is waited for afterwards. */
+/* Writes what is queued, for its part of STOP_S, and ends the thread. Nothing is waited for afterwards. */
 void checkpoint_store_destroy(struct checkpoint_store **s);
 
 struct checkpoint_trouble {

@@ -184,7 +184,7 @@ static const struct option options[] = {
                         "verdicts, windows, alerts and their clocks, history, and the targets that requests had added"),
         OPTION_CALLBACK("checkpoint-every", 0, "TIME", parse_setting, COMPLETE_NOTHING,
                         "how often checkpoints are written, from 100ms to 30s (default 20s); a daemon that is asked to "
-                        "end writes all of them"),
+                        "end writes all of them, within 5 s"),
         OPTION_CALLBACK(
                 "state", 0, "DIR", parse_setting, COMPLETE_FILE,
                 "as the daemon that `heapwatch run` starts: keep in DIR how this daemon ends, for the one after "

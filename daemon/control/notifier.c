@@ -26,6 +26,7 @@
 
 #include "daemon/alerting/silence_store.h"
 #include "daemon/log.h"
+#include "daemon/loop/stop.h"
 #include "daemon/rules/rule.h"
 #include "daemon/source/backoff.h"
 #include "daemon/target/pipeline.h"
@@ -461,14 +462,11 @@ struct notifier *notifier_new(const struct notifier_options *options)
 /* The daemon has stopped reading, so blocking is harmless now. */
 static void wait_for_child(pid_t pid)
 {
-        const struct timespec pause = { .tv_nsec = 10000000 };
+        int status;
 
         (void)kill(pid, SIGTERM);
-        for (int i = 0; i < NOTIFIER_STOP_S * 100; i++) {
-                if (waitpid(pid, NULL, WNOHANG) != 0)
-                        return;
-                (void)nanosleep(&pause, NULL);
-        }
+        if (stop_reap(pid, &status, STOP_NOTIFIER))
+                return;
         log_warning("notifier: pid=%d does not end; killing it", (int)pid);
         (void)kill(pid, SIGKILL);
         (void)waitpid(pid, NULL, WNOHANG); /* WNOHANG: it may be stuck in the kernel */

@@ -35,7 +35,6 @@
 #define NOTIFIER_QUEUE_BYTES (1u << 20)
 #define NOTIFIER_OPEN_MAX    8192u /* alerts that it is told fire, at a time */
 #define NOTIFIER_SILENT_NS   (UINT64_C(5) * 1000000000)
-#define NOTIFIER_STOP_S      4
 
 struct event_base;
 struct notifier;
@@ -53,7 +52,7 @@ struct notifier_options {
 /* NULL when out of memory. */
 struct notifier *notifier_new(const struct notifier_options *options);
 
-/* Ends the child: SIGTERM, and after NOTIFIER_STOP_S SIGKILL. The hooks do nothing more; pointers to it stay valid. */
+/* Ends the child: SIGTERM, then SIGKILL after its part of STOP_S. The hooks do nothing more; pointers stay valid. */
 void notifier_stop(struct notifier *n);
 void notifier_destroy(struct notifier **n);
 

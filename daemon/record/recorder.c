@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "daemon/log.h"
+#include "daemon/loop/stop.h"
 #include "daemon/record/gather.h"
 #include "daemon/record/jobs.h"
 #include "daemon/record/limits.h"
@@ -75,7 +76,6 @@ struct recorder {
 #define LOCK_NAME ".lock" /* no target has such a name */
 
 #define LOOK_S 10 /* between two looks at the budget, and at a disk that refuses */
-#define STOP_S 5
 
 void recorder_run_release(struct shared_run *run)
 {
@@ -562,12 +562,8 @@ struct recorder *recorder_new(const struct recorder_options *options, struct err
 /* False: the disk hangs. */
 static bool stop_thread(struct recorder *r)
 {
-        struct timespec until;
-
         jobs_stop(&r->jobs);
-        clock_gettime(CLOCK_REALTIME, &until);
-        until.tv_sec += STOP_S;
-        return pthread_timedjoin_np(r->thread, NULL, &until) == 0;
+        return stop_join(r->thread, STOP_RECORDINGS);
 }
 
 void recorder_destroy(struct recorder **rp)
@@ -578,7 +574,7 @@ void recorder_destroy(struct recorder **rp)
         if (!r)
                 return;
         if (r->started && !stop_thread(r)) {
-                log_warning("recording=%s the rest could not be written within %d s: it is lost", r->directory, STOP_S);
+                log_warning("recording=%s the rest could not be written in time: it is lost", r->directory);
                 return; /* the thread still uses it */
         }
         jobs_done(&r->jobs);

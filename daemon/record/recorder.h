@@ -56,7 +56,7 @@ struct recorder_options {
 /* Starts the thread. NULL with a sentence when the directory cannot be used or others have access to it. */
 struct recorder *recorder_new(const struct recorder_options *options, struct error *error);
 
-/* Writes what is queued, for at most STOP_S, and ends the thread. All recordings must have been destroyed. */
+/* Writes what is queued, for its part of STOP_S, and ends the thread. All recordings must have been destroyed. */
 void recorder_destroy(struct recorder **r);
 
 /* Everything sealed with a number up to this one (recording_seal) is on disk, or lost and counted. */

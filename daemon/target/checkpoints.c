@@ -17,6 +17,7 @@
 #include "daemon/record/recorder.h"
 #include "daemon/record/recording.h"
 #include "daemon/source/uri.h"
+#include "daemon/loop/stop.h"
 #include "daemon/target/pipeline.h"
 #include "daemon/target/pipeline_checkpoint.h"
 #include "proto/base/ckd.h"
@@ -122,13 +123,20 @@ struct checkpoints *checkpoints_new(struct event_base *base, struct targets *tar
 void checkpoints_destroy(struct checkpoints **cp)
 {
         struct checkpoints *c = *cp;
+        size_t left = 0;
 
         *cp = NULL;
         if (!c)
                 return;
         event_free(c->tick);
         for (size_t i = 0; i < targets_count(c->targets); i++)
-                make_checkpoint(c, targets_get(c->targets, i), true);
+                if (stop_left_ns(STOP_COPIES) > 0)
+                        make_checkpoint(c, targets_get(c->targets, i), true);
+                else
+                        left++;
+        if (left)
+                log_warning("checkpoint=%s %zu targets keep the one before: there was no time for their last one",
+                            checkpoint_store_directory(c->store), left);
         free(c);
 }
 

@@ -267,3 +267,32 @@ def test_stopped(directory, hangs, monkeypatch):
     program.says_so("the disk ")
     hangs.unlink()
     program.resumes()
+
+
+def test_many_targets_end_in_time_whatever_the_disk_does(directory, hangs, monkeypatch):
+    """What could not be written is said; the next daemon reads it again from the files."""
+    logs = [LiveLog(pathlib.Path(directory) / f"t{i}.eventlog") for i in range(500)]
+    for second in range(1, 4):
+        for log in logs:
+            log.live(second << 20, second * SECOND)
+    args = ["--record", f"{directory}/kept", "--checkpoint", f"{directory}/state.d", "--checkpoint-every", "1s"]
+    daemon = Daemon(directory, *(f"{log.path.stem}={log.path}" for log in logs), args=args)
+    daemon.start()
+    monkeypatch.delenv("LD_PRELOAD")
+
+    def all_are_read(second):
+        targets = [u for u in daemon.status().targets if u.WhichOneof("body") == "target_state"]
+        return len(targets) == len(logs) and all(u.event_time_ns >= second * SECOND for u in targets)
+
+    wait_for(lambda: all_are_read(3), "all targets")
+    hangs.touch()
+    for log in logs:
+        log.live(4 << 20, 4 * SECOND)
+    wait_for(lambda: all_are_read(4), "what the disk does not take")
+    assert daemon.stop() == 0
+    assert "could not be written in time" in daemon.log.read_text()
+    hangs.unlink()
+    daemon.start()
+    wait_for(lambda: all_are_read(4), "all targets again")
+    assert all(u.target_state.runs == 1 for u in daemon.status().targets if u.WhichOneof("body") == "target_state")
+    daemon.stop()
