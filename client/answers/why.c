@@ -5,34 +5,6 @@
  */
 #include "client/answers/evidence.h"
 
-#include <string.h>
-
-/* A target that takes the name of one that is over has its alerts, and counts its runs from 1 again. */
-static bool is_older_than(const Hw__ActionResult *r, const Hw__Run *run)
-{
-        return r->has_wall_ns && run && run->has_start_wall_ns && r->wall_ns < run->start_wall_ns;
-}
-
-/* The newest result of that action in this run; NULL: there is none. */
-static const Hw__ActionResult *newest_result(const struct world_target *t)
-{
-        const Hw__Run *run = t->target ? t->target->run_info : NULL;
-        const Hw__ActionResult *newest = NULL;
-
-        for (size_t i = 0; t->alerts && i < t->alerts->n_alerts; i++) {
-                const Hw__Alert *a = t->alerts->alerts[i];
-
-                for (size_t k = 0; a->run == t->run && k < a->n_actions; k++) {
-                        const Hw__ActionResult *r = a->actions[k];
-
-                        if (r->kind && !strcmp(r->kind, "why") && !is_older_than(r, run) &&
-                            (!newest || r->wall_ns > newest->wall_ns))
-                                newest = r;
-                }
-        }
-        return newest;
-}
-
 static bool is_local(const Hw__Run *run)
 {
         return run && run->has_local && run->local;
@@ -59,7 +31,7 @@ static void answer_result(struct target_answer *a, const struct evidence *e, con
 
 void answer_why(struct target_answer *a, const struct evidence *e)
 {
-        const Hw__ActionResult *r = newest_result(e->t);
+        const Hw__ActionResult *r = e->t->target ? e->t->target->why : NULL;
         const bool rises = early_rises(e->early) && !early_is_foreign(e->early);
 
         if (r)

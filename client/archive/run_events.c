@@ -140,7 +140,18 @@ static enum run_end_state end_of(const struct archived_run *run, bool newest)
         return newest && run->seen_ns + SILENCE_NS >= clock_wall_ns() ? RUN_END_UNKNOWN : RUN_END_LOST;
 }
 
-static void add_end(struct list *l, enum run_end_state state)
+static void keep_resident(void *end, const struct archived_value *v)
+{
+        struct run_end *e = end;
+
+        if (!v->cell.n || v->cell.last < 1)
+                return;
+        e->resident_bytes = (uint64_t)v->cell.last;
+        e->resident_wall_ns = (v->time_s + v->width_s) * NS_PER_S;
+}
+
+/* SQLITE_OK or an error. */
+static int add_end(struct list *l, struct database *d, enum run_end_state state)
 {
         static const char *const details[] = {
                 [RUN_END_LOST] = "how the program ended is not known",
@@ -150,12 +161,14 @@ static void add_end(struct list *l, enum run_end_state state)
         };
         struct run_end end = { .state = state };
         char text[RUN_END_TEXT_BYTES];
+        const int r = archived_series(d, l->run, HW__SERIES__SERIES_RSS, keep_resident, &end);
 
         (void)snprintf(end.detail, sizeof(end.detail), "%s", details[state]);
         const size_t size = run_end_print(&end, text);
         uint8_t *p = add_event(l, HW_LOG_MSG, event_time(l->run, l->run->seen_ns), size);
         if (p)
                 memcpy(p, text, size);
+        return r;
 }
 
 /* Events of the same time stay in the order in which they were added, which is that of their payloads. */
@@ -196,8 +209,8 @@ static int fill_list(struct list *l, struct database *d, enum run_end_state end)
         }
         r = r == SQLITE_OK ? archived_bands_fine(d, l->run, add_band, l) : r;
         end_census(l);
-        if (end != RUN_END_UNKNOWN)
-                add_end(l, end);
+        if (r == SQLITE_OK && end != RUN_END_UNKNOWN)
+                r = add_end(l, d, end);
         sort_events(l);
         return r == SQLITE_OK && l->failed ? SQLITE_NOMEM : r;
 }

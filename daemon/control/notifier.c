@@ -319,7 +319,7 @@ static void apply_results(struct notifier *n, const json_t *line)
         const char *target = json_string_value(json_object_get(line, "target"));
         const char *digits = json_string_value(json_object_get(line, "alert"));
         const json_t *results = json_object_get(line, "results");
-        const struct pipeline *p = target && digits && n->targets ? targets_find(n->targets, target) : NULL;
+        struct pipeline *p = target && digits && n->targets ? targets_find(n->targets, target) : NULL;
         const struct alerts *alerts = p ? pipeline_alerts(p) : NULL;
         struct alert *alert =
                 alerts ? alerts_find(alerts, strtoull(digits, NULL, 16), read_number(line, "firedNs", UNKNOWN_U64))
@@ -342,6 +342,8 @@ static void apply_results(struct notifier *n, const json_t *line)
                         .step = (uint32_t)read_number(r, "step", ALERT_RESULTS_MAX),
                 };
                 (void)alert_set_result(alert, &result);
+                if (kind == ACTION_WHY)
+                        pipeline_answered(p, alert, &result);
         }
 }
 

@@ -114,6 +114,23 @@ static void put_labels(struct encoder *e, Hw__Target *out, const char *labels)
         }
 }
 
+static Hw__ActionResult *encode_why(struct encoder *e, const struct run_why *why)
+{
+        Hw__ActionResult *out =
+                !why || why->state == RUN_WHY_NONE ? NULL : encoder_message(e, &hw__action_result__descriptor);
+
+        if (!out)
+                return NULL;
+        out->kind = encoder_text(e, "why");
+        if (why->state != RUN_WHY_UNDER_WAY)
+                PUT(out, ok, why->state == RUN_WHY_FOUND);
+        if (why->text[0])
+                out->detail = encoder_text(e, why->text);
+        if (why->wall_ns)
+                PUT(out, wall_ns, why->wall_ns);
+        return out;
+}
+
 Hw__Target *encode_target(struct encoder *e, const struct target_facts *facts, const struct run *run)
 {
         Hw__Target *out = encoder_message(e, &hw__target__descriptor);
@@ -140,6 +157,7 @@ Hw__Target *encode_target(struct encoder *e, const struct target_facts *facts, c
         if (facts->passed_bytes)
                 PUT(out, passed_bytes, facts->passed_bytes);
         put_labels(e, out, facts->labels);
+        out->why = encode_why(e, facts->why);
         out->process_only_reason = encoder_text(e, facts->process_only_reason);
         return out;
 }

@@ -25,6 +25,7 @@
 #include "daemon/publish/alert_extra.h"
 #include "daemon/publish/health.h"
 #include "daemon/publish/update_sink.h"
+#include "proto/recording/run_end.h"
 
 struct alerts; /* rules/alerts.h */
 struct publisher;
@@ -50,7 +51,8 @@ struct target_facts {
         bool show_arguments;
         bool kept; /* its source is gone for good */
         struct run_exit ended;
-        bool joined_late; /* the run was joined in its middle */
+        const struct run_why *why; /* of the run; NULL: none */
+        bool joined_late;          /* the run was joined in its middle */
         uint64_t passed_bytes;
 };
 

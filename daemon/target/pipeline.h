@@ -24,6 +24,8 @@
 #include "proto/base/error.h"
 
 struct alert_hooks;
+struct alert;
+struct alert_result;
 struct alerts;
 struct alerting;
 struct checkpoint;
@@ -82,6 +84,9 @@ const struct model *pipeline_model(const struct pipeline *p);
 
 /* NULL: none are judged. */
 const struct alerts *pipeline_alerts(const struct pipeline *p);
+
+/* Live: what the action `why` of one of these alerts has found out; it may come after the end of the run. */
+void pipeline_answered(struct pipeline *p, const struct alert *alert, const struct alert_result *why);
 
 /* NULL: it is not recorded. */
 struct recording *pipeline_recording(const struct pipeline *p);

@@ -22,6 +22,7 @@ struct kept {
         uint64_t longest_wait_ns;
         bool kept, has_alerting, joined_late;
         struct run_exit ended;
+        struct run_why why;
         struct process_watch process;
         struct damages damages;
         struct source_position position;
@@ -49,6 +50,7 @@ static struct kept keep_state(const struct pipeline *p)
                 .has_alerting = p->alerting != NULL,
                 .joined_late = p->joined_late,
                 .ended = p->ended,
+                .why = p->why,
                 .process = p->process,
                 .damages = p->damages,
                 .published = publisher_run(p->publisher),
@@ -95,6 +97,8 @@ static void restore_state(struct pipeline *p, const struct kept *k)
         p->kept = k->kept;
         p->joined_late = k->joined_late;
         p->ended = k->ended;
+        p->why = k->why;
+        p->why.text[sizeof(p->why.text) - 1] = '\0';
         p->process = k->process;
         p->process.root = root;
         p->process.oom_file[sizeof(p->process.oom_file) - 1] = '\0';

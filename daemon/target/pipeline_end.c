@@ -121,11 +121,26 @@ static struct life_evidence gather_evidence(struct pipeline *p, bool marked)
         };
 }
 
+/* Resident memory of the last moment, of which the log has nothing. */
+static void recall_resident(struct pipeline *p, const struct run_end *end)
+{
+        const uint64_t at_ns = model_event_time(p->model, end->resident_wall_ns), now_ns = model_time_ns(p->model);
+        struct process_sample sample = model_heap(p->model)->process;
+
+        if (!end->resident_bytes)
+                return;
+        sample.rss_bytes = end->resident_bytes;
+        sample.wall_ns = end->resident_wall_ns;
+        model_process(p->model, at_ns < now_ns ? at_ns : now_ns, &sample);
+}
+
 /* A log from a recording that reaches the end of its run: what the daemon knew that recorded it, in its words. */
 static enum life_event recall_end(struct pipeline *p, char *detail, size_t size)
 {
         const struct run_end *end = &p->recorded_end;
 
+        recall_resident(p, end);
+        p->why = end->why;
         p->ended = (struct run_exit){
                 .known = end->exit_known, .signal = end->signal, .status = end->status, .oom_killed = end->oom_killed
         };

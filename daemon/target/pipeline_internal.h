@@ -150,6 +150,7 @@ struct pipeline {
         bool no_run_comes;                               /* its `heapwatch run` is gone, and no run was seen */
         bool kept;                                       /* of a program that has ended; nothing is read any more */
         struct run_exit ended;                           /* of the current run */
+        struct run_why why;                              /* of the current run, as far as it was asked */
         struct run_end recorded_end;                     /* as the log tells; unknown: it is judged here */
         void (*next_run)(void *ctx, struct pipeline *p); /* NULL: not wanted */
         void *next_run_ctx;

@@ -68,6 +68,7 @@ static void begin_run(struct pipeline *p)
         p->gaps = p->gap_ns = p->longest_wait_ns = 0;
         p->joined_late = !pipeline_is_process(p) && (p->headless || hw_eventlog_joined(p->decoder));
         p->ended = (struct run_exit){ .known = false };
+        p->why.state = RUN_WHY_NONE;
         p->recorded_end.state = RUN_END_UNKNOWN;
         process_watch_begin(&p->process);
         p->stopped_mono_ns = 0;

@@ -31,6 +31,7 @@ struct target_facts pipeline_facts(const struct pipeline *p)
                 .show_arguments = p->show_arguments,
                 .kept = p->kept,
                 .ended = p->ended,
+                .why = &p->why,
                 .joined_late = p->joined_late,
                 .passed_bytes = p->decoder ? hw_eventlog_stats(p->decoder)->passed_bytes : p->left_stats.passed_bytes,
         };
@@ -135,9 +136,10 @@ static enum run_end_state recorded_state(enum life_state state)
         }
 }
 
-/* How the run ended belongs to its recording: the log does not show it. */
+/* How the run ended and what was read of its memory belongs to its recording: the log does not show it. */
 static void record_end(struct pipeline *p)
 {
+        const struct process_sample *process = &model_heap(p->model)->process;
         struct run_end end = {
                 .state = recorded_state(p->life),
                 .exit_known = p->ended.known,
@@ -145,10 +147,15 @@ static void record_end(struct pipeline *p)
                 .status = p->ended.status,
                 .oom_killed = p->ended.oom_killed,
                 .step_ns = tracker_config_of(p->tracker)->trend.resolution_ns,
+                .why = p->why,
         };
 
         if (!p->recording || end.state == RUN_END_UNKNOWN)
                 return;
+        if (process->rss_bytes != UNKNOWN_U64 && process->wall_ns != UNKNOWN_U64) {
+                end.resident_bytes = process->rss_bytes;
+                end.resident_wall_ns = process->wall_ns;
+        }
         (void)snprintf(end.detail, sizeof(end.detail), "%s", p->detail);
         recording_outcome(p->recording, &end);
 }
@@ -166,6 +173,25 @@ void pipeline_set_state(struct pipeline *p, enum life_state state, const char *d
                 snprintf(p->detail, sizeof(p->detail), "%s", detail);
         if (p->live)
                 log_info("target=%s state=%s detail=\"%s\"", p->name, life_state_name(state), detail);
+        record_end(p);
+        pipeline_publish_state(p);
+}
+
+void pipeline_answered(struct pipeline *p, const struct alert *alert, const struct alert_result *why)
+{
+        const uint64_t start_ns = pipeline_has_run(p) ? model_run(p->model)->start_wall_ns : UNKNOWN_U64;
+        const struct run_why before = p->why;
+
+        if (alert->run != p->runs || (start_ns != UNKNOWN_U64 && alert->fired.wall_ns < start_ns))
+                return; /* of a run before, whose alerts this one has taken over */
+        run_why_set(&p->why,
+                    why->under_way ? RUN_WHY_UNDER_WAY
+                    : why->ok      ? RUN_WHY_FOUND
+                                   : RUN_WHY_NOT_FOUND,
+                    why->wall_ns == UNKNOWN_U64 ? 0 : why->wall_ns, why->detail);
+        if (p->why.state == before.state && p->why.wall_ns == before.wall_ns && !strcmp(p->why.text, before.text))
+                return;
+        p->checkpoint_mono_ns = 0;
         record_end(p);
         pipeline_publish_state(p);
 }

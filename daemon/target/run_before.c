@@ -33,6 +33,7 @@ static struct pipeline *beside(const struct pipeline *p, const char *name)
         left->state_since_wall_ns = p->state_since_wall_ns;
         left->runs = p->runs;
         left->ended = p->ended;
+        left->why = p->why;
         left->joined_late = p->joined_late;
         left->gaps = p->gaps;
         left->gap_ns = p->gap_ns;

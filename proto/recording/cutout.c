@@ -173,14 +173,15 @@ static const struct run_end goes_on = {
         .detail = "its recording was read up to here; the run itself goes on",
 };
 
-/* How the run ended, unless the end marker tells it, which says that a run ended well, or nobody knows. */
+/* How the run ended; NULL: nobody knows, or its end marker tells all that is known: it ended well. */
 static const struct run_end *untold_end(const struct cutout *c, const struct recorded_run *run)
 {
         if (run->live || c->range.to_ns < run->end_ns)
                 return &goes_on;
-        if (run->end.state == RUN_END_UNKNOWN || (run->end.state == RUN_END_ENDED && !run->end.exit_known))
-                return NULL;
-        return &run->end;
+        const struct run_end *end = &run->end;
+        const bool told = end->state == RUN_END_ENDED && !end->exit_known && !end->resident_bytes && !end->why.state;
+
+        return end->state == RUN_END_UNKNOWN || told ? NULL : end;
 }
 
 /* Makes the block that tells how the run ended, but for its times; the header is the current piece. */

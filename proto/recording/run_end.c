@@ -11,10 +11,15 @@
 
 #include "heapwatch/text.h"
 #include "proto/base/agent_socket.h"
+#include "proto/base/array.h"
 #include "proto/base/descriptors.h"
 
 #define NEW          RUN_END ".new"
 #define STEP_MOST_NS UINT64_C(86400000000000)
+
+#define OUT_OF_MEMORY "out-of-memory"
+#define WHY           "why"
+#define WHY_NOT       "why-not"
 
 static const char *const names[] = {
         [RUN_END_UNKNOWN] = "",      [RUN_END_LOST] = "lost",       [RUN_END_ENDED] = "ended",
@@ -33,22 +38,54 @@ bool run_end_is(const char *name)
 
 /* ----------------------------------------------------------------- writing */
 
+struct text {
+        char *to;
+        size_t n;
+};
+
+static void add_number(struct text *t, const char *key, uint64_t number)
+{
+        t->n += (size_t)snprintf(t->to + t->n, RUN_END_TEXT_BYTES - t->n, "%s %" PRIu64 "\n", key, number);
+}
+
 /* The words are one line: what ends it becomes a space. */
+static void add_words(struct text *t, const char *key, const char *words)
+{
+        t->n += (size_t)snprintf(t->to + t->n, RUN_END_TEXT_BYTES - t->n, "%s ", key);
+        for (; *words; words++)
+                t->to[t->n++] = *words == '\n' ? ' ' : *words;
+        t->to[t->n++] = '\n';
+}
+
 size_t run_end_print(const struct run_end *end, char ret[RUN_END_TEXT_BYTES])
 {
-        char exit[32] = "", step[32] = "";
+        struct text t = { ret, strlen(RUN_END_MESSAGE) };
 
+        memcpy(ret, RUN_END_MESSAGE, t.n);
+        add_words(&t, "state", names[end->state]);
         if (end->exit_known)
-                (void)snprintf(exit, sizeof(exit), "%s %" PRIu32 "\n", end->signal ? "signal" : "status",
-                               end->signal ? end->signal : end->status);
+                add_number(&t, end->signal ? "signal" : "status", end->signal ? end->signal : end->status);
+        if (end->oom_killed)
+                t.n += (size_t)snprintf(ret + t.n, RUN_END_TEXT_BYTES - t.n, OUT_OF_MEMORY "\n");
         if (end->step_ns)
-                (void)snprintf(step, sizeof(step), "step %" PRIu64 "\n", end->step_ns);
-        int n = snprintf(ret, RUN_END_TEXT_BYTES, RUN_END_MESSAGE "state %s\n%s%s%sdetail ", names[end->state], exit,
-                         end->oom_killed ? "out-of-memory\n" : "", step);
-        for (const char *detail = end->detail; *detail; detail++)
-                ret[n++] = *detail == '\n' ? ' ' : *detail;
-        ret[n++] = '\n';
-        return (size_t)n;
+                add_number(&t, "step", end->step_ns);
+        if (end->resident_bytes) {
+                add_number(&t, "resident", end->resident_bytes);
+                add_number(&t, "resident-at", end->resident_wall_ns);
+        }
+        if (end->why.state >= RUN_WHY_FOUND) {
+                add_number(&t, "why-at", end->why.wall_ns);
+                add_words(&t, end->why.state == RUN_WHY_FOUND ? WHY : WHY_NOT, end->why.text);
+        }
+        add_words(&t, "detail", end->detail);
+        return t.n;
+}
+
+void run_why_set(struct run_why *why, enum run_why_state state, uint64_t wall_ns, const char *text)
+{
+        *why = (struct run_why){ .state = state, .wall_ns = wall_ns };
+        if (text)
+                (void)hw_utf8_clean(why->text, sizeof(why->text), text, strlen(text));
 }
 
 int run_end_write(int directory, const struct run_end *end)
@@ -90,26 +127,46 @@ static bool read_number(const char *text, uint64_t most, uint64_t *ret)
         return errno == 0 && end != text && !*end && *text >= '0' && *text <= '9' && *ret <= most;
 }
 
-/* False: the file is damaged. What a later version adds is skipped. */
-static bool read_line(const char *line, struct run_end *ret)
+static bool read_words(const char *key, const char *words, struct run_end *ret)
 {
-        uint64_t number;
-
-        if (!strncmp(line, "state ", 6))
-                return (ret->state = state_of(line + 6)) != RUN_END_UNKNOWN;
-        if (!strncmp(line, "signal ", 7) || !strncmp(line, "status ", 7)) {
-                if (!read_number(line + 7, UINT32_MAX, &number))
-                        return false;
-                ret->exit_known = true;
-                *(line[1] == 'i' ? &ret->signal : &ret->status) = (uint32_t)number;
-        }
-        if (!strncmp(line, "step ", 5) && !read_number(line + 5, STEP_MOST_NS, &ret->step_ns))
-                return false;
-        if (!strcmp(line, "out-of-memory"))
+        if (!strcmp(key, "state"))
+                return (ret->state = state_of(words)) != RUN_END_UNKNOWN;
+        if (!strcmp(key, OUT_OF_MEMORY))
                 ret->oom_killed = true;
-        if (!strncmp(line, "detail ", 7))
-                (void)hw_utf8_clean(ret->detail, sizeof(ret->detail), line + 7, strlen(line + 7));
+        if (!strcmp(key, WHY) || !strcmp(key, WHY_NOT))
+                run_why_set(&ret->why, key[strlen(WHY)] ? RUN_WHY_NOT_FOUND : RUN_WHY_FOUND, ret->why.wall_ns, words);
+        if (!strcmp(key, "detail"))
+                (void)hw_utf8_clean(ret->detail, sizeof(ret->detail), words, strlen(words));
         return true;
+}
+
+/* False: the file is damaged. What a later version adds is skipped. */
+static bool read_line(char *line, struct run_end *ret)
+{
+        uint64_t signal = 0, status = 0;
+        const struct {
+                const char *key;
+                uint64_t most, *ret;
+        } numbers[] = {
+                { "signal", UINT32_MAX, &signal },
+                { "status", UINT32_MAX, &status },
+                { "step", STEP_MOST_NS, &ret->step_ns },
+                { "resident", INT64_MAX, &ret->resident_bytes },
+                { "resident-at", INT64_MAX, &ret->resident_wall_ns },
+                { WHY "-at", INT64_MAX, &ret->why.wall_ns },
+        };
+        char *words = line, *key = strsep(&words, " ");
+
+        for (size_t i = 0; i < ARRAY_SIZE(numbers); i++) {
+                if (strcmp(key, numbers[i].key) != 0)
+                        continue;
+                if (!words || !read_number(words, numbers[i].most, numbers[i].ret))
+                        return false;
+                ret->exit_known = ret->exit_known || numbers[i].most == UINT32_MAX;
+        }
+        ret->signal = signal ? (uint32_t)signal : ret->signal;
+        ret->status = status ? (uint32_t)status : ret->status;
+        return read_words(key, words ? words : "", ret);
 }
 
 /* Of lines, the first of which was seen. */

@@ -7,10 +7,15 @@
  *     state crashed
  *     signal 9
  *     step 60000000000
+ *     resident 104857600
+ *     resident-at 1796000000000000000
+ *     why-at 1796000000000000000
+ *     why 100.0 % of Session is kept by Main.sessions
  *     detail killed by signal 9 (SIGKILL)
  *
  * It is written after the last event, and again when more becomes known. A log does not show it: the status is known to
- * the program's parent, an exhausted control group to the kernel.
+ * the program's parent, resident memory and an exhausted control group to the kernel, what keeps its data to whoever
+ * read its memory.
  */
 #ifndef HW_PROTO_RECORDING_RUN_END_H
 #define HW_PROTO_RECORDING_RUN_END_H
@@ -21,7 +26,8 @@
 
 #define RUN_END              "end"
 #define RUN_END_DETAIL_BYTES 512u
-#define RUN_END_TEXT_BYTES   (RUN_END_DETAIL_BYTES + 128u)
+#define RUN_END_WHY_BYTES    512u
+#define RUN_END_TEXT_BYTES   (RUN_END_DETAIL_BYTES + RUN_END_WHY_BYTES + 256u)
 
 enum run_end_state {
         RUN_END_UNKNOWN, /* nothing is known: there is no such file, or it is damaged */
@@ -31,17 +37,35 @@ enum run_end_state {
         RUN_END_CRASHED,
 };
 
+/* Why what grew was kept, as the action `why` of an alert found out. */
+struct run_why {
+        enum run_why_state {
+                RUN_WHY_NONE,
+                RUN_WHY_UNDER_WAY, /* only while the program runs */
+                RUN_WHY_FOUND,
+                RUN_WHY_NOT_FOUND, /* the text is why not */
+        } state;
+        uint64_t wall_ns; /* of the answer, Unix time; 0: not known */
+        char text[RUN_END_WHY_BYTES];
+};
+
 struct run_end {
         enum run_end_state state;
-        bool exit_known;                   /* by the program's parent: */
-        uint32_t signal, status;           /* signal 0: it ended with the status */
-        bool oom_killed;                   /* the kernel killed a process of its control group for memory */
-        uint64_t step_ns;                  /* in which its growth was judged; 0: not known */
+        bool exit_known;           /* by the program's parent: */
+        uint32_t signal, status;   /* signal 0: it ended with the status */
+        bool oom_killed;           /* the kernel killed a process of its control group for memory */
+        uint64_t step_ns;          /* in which its growth was judged; 0: not known */
+        uint64_t resident_bytes;   /* the last of its process; 0: not known */
+        uint64_t resident_wall_ns; /* when that was, Unix time */
+        struct run_why why;
         char detail[RUN_END_DETAIL_BYTES]; /* in words */
 };
 
 /* "crashed"; "" for RUN_END_UNKNOWN. */
 const char *run_end_name(enum run_end_state state);
+
+/* Copies a text, the state and the time; what is no UTF-8 becomes it. NULL: no text. */
+void run_why_set(struct run_why *why, enum run_why_state state, uint64_t wall_ns, const char *text);
 
 /* The text above. Returns its length. */
 size_t run_end_print(const struct run_end *end, char ret[RUN_END_TEXT_BYTES]);

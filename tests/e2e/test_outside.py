@@ -226,11 +226,11 @@ def test_bands_of_a_large_heap_are_estimated(directory):
 
 
 def test_an_alert_finds_out_why(directory):
-    """The holder is named once the alert fires, and by all faces in the same words."""
+    """The holder is named once the alert fires, by all faces in the same words, and by the recording when the program is gone."""
     require_tracing()
     rules = directory / "rules.yaml"
     rules.write_text("groups:\n- name: test\n  rules:\n  - {alert: big, expr: live > 1MiB, do: [why: {max_pause: 10s}]}\n")
-    with Daemon(directory, args=("--resolution", "1s", "--rules", rules)) as daemon, \
+    with Daemon(directory, args=("--resolution", "1s", "--rules", rules, "--record", directory / "kept")) as daemon, \
             running(programs["threaded"], "1000", *OFTEN, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as program:
         assert heapwatch(daemon, "attach", "--outside", program.pid, "--name", "x").returncode == 0
 
@@ -248,6 +248,17 @@ def test_an_alert_finds_out_why(directory):
             assert f"{found.detail}; read at " in shown, shown
         done = heapwatch(daemon, "why", "x", "Record", "--brief")
         assert done.returncode == 0 and "frame of Main.main" in done.stdout and " of Work.Record (" in done.stdout, done
+        resident = daemon.snapshot("x")["heap"][0].heap.process.rss_bytes
+        program.kill()
+        program.wait()
+
+        daemon.wait_state("x", "ENDED")
+        end = wait_for(lambda: next((p.read_text() for p in (directory / "kept").glob("x/*/end")), None), "its end on disk")
+        assert f"\nwhy {found.detail}\n" in end, end
+        live, recorded = (json.loads(heapwatch(daemon, "post-mortem", of, "--format", "json").stdout) for of in ("x", "recording:x"))
+        for said in (live, recorded):
+            assert [r["text"] for r in said["rows"] if r["key"] == "why"] == [kept["text"]], said
+        assert recorded["memory"]["rssBytes"] == live["memory"]["rssBytes"] and int(recorded["memory"]["rssBytes"]) > resident / 2
 
 
 def test_live_data_are_those_of_the_runtimes_own_log(directory, stripped):

@@ -1492,7 +1492,7 @@ static void hostile_texts_are_cut_at_a_character(void **state)
 
 static void the_holder_is_named_with_the_moment(void **state)
 {
-        Hw__ActionResult result = HW__ACTION_RESULT__INIT, older = result, *results[] = { &older, &result };
+        Hw__ActionResult result = HW__ACTION_RESULT__INIT;
         struct made m;
         struct answers a;
 
@@ -1513,17 +1513,7 @@ static void the_holder_is_named_with_the_moment(void **state)
         a = asked(&m);
         says(&a, QUESTION_WHY, "heapwatch why api answers it");
 
-        m.alerts.alerts = m.alert_list;
-        m.alerts.n_alerts = 1;
-        m.alert_list[0] = &m.alert;
-        m.alert.has_run = 1;
-        m.alert.run = 1;
-        m.alert.actions = results;
-        m.alert.n_actions = 2;
-        older.kind = result.kind = (char *)"why";
-        older.has_wall_ns = older.has_ok = older.ok = 1;
-        older.wall_ns = 1000 * SECOND;
-        older.detail = (char *)"nothing keeps it";
+        m.state.why = &result;
         result.has_wall_ns = 1;
         result.wall_ns = 1060 * SECOND;
         a = asked(&m);
@@ -1535,18 +1525,10 @@ static void the_holder_is_named_with_the_moment(void **state)
         a = asked(&m);
         says(&a, QUESTION_WHY, "CAF Main.sessions keeps 100.0 % of Main.Session; read at <T>");
         assert_int_equal(a.answer[QUESTION_WHY].time_ns, 60 * SECOND);
-        m.run.start_wall_ns = 1030 * SECOND; /* the older one is of a target that had the name before */
-        result.kind = (char *)"dump";
-        a = asked(&m);
-        says(&a, QUESTION_WHY, "heapwatch why api answers it");
-        result.kind = (char *)"why";
         result.ok = 0;
         result.detail = (char *)"process 7 belongs to user 0";
         a = asked(&m);
         says(&a, QUESTION_WHY, "Not known: process 7 belongs to user 0; by hand: heapwatch why api");
-        m.alert.run = 2; /* of another run */
-        a = asked(&m);
-        says(&a, QUESTION_WHY, "heapwatch why api answers it");
 }
 
 static void sentence_is(const struct made *m, uint64_t now_ns, const char *expected)

@@ -25,10 +25,17 @@ static void test_what_is_printed_is_read_back(void **state)
                   .step_ns = UINT64_C(60000000000),
                   .detail = "out of\nmemory" },
                 { .state = RUN_END_CRASHED, .exit_known = true, .status = UINT32_MAX },
+                { .state = RUN_END_LOST, .resident_bytes = INT64_MAX, .resident_wall_ns = INT64_MAX },
+                { .state = RUN_END_ENDED, .why = { RUN_WHY_NOT_FOUND, 7, "its heap was not copied" } },
         };
 
         (void)state;
         memset(ends[4].detail, 'x', sizeof(ends[4].detail) - 1);
+        ends[4].why = (struct run_why){ .state = RUN_WHY_FOUND, .wall_ns = INT64_MAX };
+        memset(ends[4].why.text, 'w', sizeof(ends[4].why.text) - 1);
+        ends[4].oom_killed = true;
+        ends[4].step_ns = UINT64_C(86400000000000);
+        ends[4].resident_bytes = ends[4].resident_wall_ns = INT64_MAX;
         for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++) {
                 char text[RUN_END_TEXT_BYTES];
                 const size_t n = run_end_print(&ends[i], text);
@@ -56,6 +63,8 @@ static void test_what_is_damaged_is_unknown(void **state)
                 "heapwatch end 1\nsignal 9\n",
                 "heapwatch end 1\nstate crashed\nstep -1\n",
                 "heapwatch end 1\nstate crashed\nstep 86400000000001\n",
+                "heapwatch end 1\nstate crashed\nresident\n",
+                "heapwatch end 1\nstate crashed\nwhy-at 9223372036854775808\n",
         };
         char long_text[4096] = "heapwatch end 1\nstate crashed\ndetail ";
         struct run_end end;

@@ -31,7 +31,7 @@ export interface DaemonBefore {
 export interface TargetState {
     state?: string; uri?: string; detail?: string; runInfo?: Run; runs?: number; heads?: TopicHead[];
     stateSinceWallNs?: U64; kept?: boolean; exitStatus?: number; exitSignal?: number; oomKilled?: boolean;
-    joinedLate?: boolean; passedBytes?: U64; labels?: string[]; processOnlyReason?: string;
+    joinedLate?: boolean; passedBytes?: U64; labels?: string[]; why?: ActionResult; processOnlyReason?: string;
 }
 export interface Run {
     program?: string; arguments?: string[]; rtsOptions?: string[]; rtsIdentifier?: string; ghcVersion?: string;
@@ -42,6 +42,9 @@ export interface Run {
 }
 export interface TopicHead {
     kind?: string; sequence?: U64;
+}
+export interface ActionResult {
+    kind?: string; ok?: boolean; detail?: string; wallNs?: U64; attempts?: number; step?: number;
 }
 export interface Heap {
     liveBytes?: U64; liveTimeNs?: U64; heapSizeBytes?: U64; blocksSizeBytes?: U64; megablocksHeld?: number;
@@ -221,7 +224,4 @@ export interface Label {
 }
 export interface Silence {
     untilWallNs?: U64; why?: string; id?: U64; rule?: string; target?: string; createdWallNs?: U64;
-}
-export interface ActionResult {
-    kind?: string; ok?: boolean; detail?: string; wallNs?: U64; attempts?: number; step?: number;
 }
