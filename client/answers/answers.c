@@ -318,9 +318,7 @@ static void find_numbers(struct answers *a, const struct evidence *e)
                 (void)snprintf(a->culprit_text, sizeof(a->culprit_text), "foreign");
         } else if (e->growing && e->growing->label) {
                 a->culprit = e->growing->band;
-                const char *label = package_label(e->growing->label).rest;
-
-                (void)hw_utf8_clean(a->culprit_text, sizeof(a->culprit_text), label, strlen(label));
+                (void)growing_said(a->culprit_text, sizeof(a->culprit_text), e);
         }
 }
 

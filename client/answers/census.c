@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "client/answers/evidence.h"
+#include "client/state/band_name.h"
 #include "client/state/facts.h"
 #include "heapwatch/text.h"
 #include "proto/base/ckd.h"
@@ -15,6 +16,7 @@
 
 #define DIFFERENT       0.25 /* of the larger one: live data and the total of a census differ by some percent anyway */
 #define DIFFERENT_BYTES (UINT64_C(1) << 20)
+#define SAID_LEAST      0.5    /* of a band: what most of it holds stands for it */
 #define ALL_OF_IT       0.9995 /* what is left is none of it */
 
 __attribute__((format(printf, 2, 3))) static void append_format(char text[CENSUS_TEXT], const char *format, ...)
@@ -83,6 +85,47 @@ char *band_contents_text(char *out, size_t size, const struct world_band *band)
         if (share >= ALL_OF_IT || share == 0)
                 return text_join(out, size, share > 0 ? band->contents->name : "", NULL);
         return text_join(out, size, hw_share_text(number, sizeof(number), share), " ", band->contents->name, NULL);
+}
+
+static bool is_said_by_contents(const struct world_band *b)
+{
+        return b && band_contents_share(b) >= SAID_LEAST;
+}
+
+static bool is_list(const char *label)
+{
+        return !strcmp(package_label(label).rest, "GHC.Types.:");
+}
+
+char *band_said(char *out, size_t size, const struct world_target *t, uint32_t id, const char *label)
+{
+        const struct world_band *b = world_band_of(t, id);
+
+        return text_join(out, size,
+                         is_said_by_contents(b) ? b->contents->name
+                         : is_list(label)       ? "list cells"
+                                                : package_label(label).rest,
+                         NULL);
+}
+
+char *band_said_of(char *out, size_t size, const struct world_target *t, uint32_t id, const char *label)
+{
+        const struct world_band *b = world_band_of(t, id);
+        const double share = b ? band_contents_share(b) : 0;
+        char number[HW_NUMBER_MAX] = "", contents[CONTENTS_TEXT] = "";
+
+        if (share < ALL_OF_IT && share > 0)
+                (void)hw_share_text(number, sizeof(number), share);
+        if (is_said_by_contents(b))
+                return text_join(out, size, " (", number, number[0] ? " of " : "", package_label(label).rest, ")",
+                                 NULL);
+        if (share > 0)
+                (void)band_contents_text(contents, sizeof(contents), b);
+        const char *rest = is_list(label) ? package_label(label).rest : "";
+        const bool any = rest[0] || contents[0];
+
+        return text_join(out, size, any ? " (" : "", rest, rest[0] && contents[0] ? "; " : "", contents, any ? ")" : "",
+                         NULL);
 }
 
 char *census_uncounted_reason(char *out, size_t size, const struct world_target *t)

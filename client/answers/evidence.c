@@ -91,6 +91,11 @@ bool append_band_place(char text[ANSWER_TEXT], const Hw__Band *band)
         return place[0] != '\0';
 }
 
+const char *growing_said(char *out, size_t size, const struct evidence *e)
+{
+        return e->growing->label ? band_said(out, size, e->t, e->growing->band, e->growing->label) : "a band";
+}
+
 void append_census_period(char text[ANSWER_TEXT], const struct world_target *t)
 {
         const Hw__Run *run = t->target ? t->target->run_info : NULL;

@@ -93,6 +93,9 @@ bool share_of_limit(const struct evidence *e, const char **ret_name, double *ret
 /* Of the newest census; NULL: there is none. Looks at every band, as the next one does. */
 const struct world_band *largest_band(const struct evidence *e);
 
+/* The band that grows as it is said in a sentence (band_said); "a band" without a label. Returns `out`. */
+const char *growing_said(char *out, size_t size, const struct evidence *e);
+
 /* Whether some band has a verdict: that none grows is known. */
 bool bands_judged(const struct evidence *e);
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "client/answers/census.h"
 #include "client/state/band_name.h"
 #include "proto/eventlog/advice.h"
 
@@ -168,8 +169,10 @@ CONDITION(place_known, live_grows(e) && band_source(e->band))
 
 static void append_place(char *text, const struct evidence *e)
 {
+        char said[CONTENTS_TEXT];
+
         append_text(text, "Look at %.200s, where %.120s are made: who keeps them, and what should let them go?",
-                    band_source(e->band), e->growing->label ? package_label(e->growing->label).rest : "they");
+                    band_source(e->band), growing_said(said, sizeof(said), e));
 }
 
 CONDITION(stack_known, live_grows(e) && e->growing && breakdown_of(e) == HW__BREAKDOWN__BREAKDOWN_COST_CENTRE_STACK)
@@ -216,7 +219,9 @@ CONDITION(closures_known, live_grows(e) && e->growing)
 
 static void append_closures(char *text, const struct evidence *e)
 {
-        append_text(text, "Find where %.100s are made: ", package_label(e->growing->label).rest);
+        char said[CONTENTS_TEXT];
+
+        append_text(text, "Find where %.100s are made: ", growing_said(said, sizeof(said), e));
         if (breakdown_of(e) == HW__BREAKDOWN__BREAKDOWN_INFO_TABLE)
                 append_text(text, "no place in the source is known for it, so see what grows beside it");
         else

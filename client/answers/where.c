@@ -189,11 +189,13 @@ static void append_count(struct target_answer *a, const Hw__GrowingBand *band)
 }
 
 /* "412 threads blocked on an MVar in Main.waitForReply" of one that is not the first. */
-static void append_other(struct target_answer *a, const Hw__GrowingBand *band, size_t i)
+static void append_other(struct target_answer *a, const struct world_target *t, const Hw__GrowingBand *band, size_t i)
 {
+        char said[CONTENTS_TEXT];
+
         append_text(a->text, "%s", i == 1 ? "; then " : ", ");
         append_count(a, band);
-        append_text(a->text, "%.80s", band->label ? package_label(band->label).rest : "?");
+        append_text(a->text, "%.80s", band->label ? band_said(said, sizeof(said), t, band->band, band->label) : "?");
 }
 
 static void append_others(struct target_answer *a, const struct evidence *e, struct rate_unit unit)
@@ -201,7 +203,7 @@ static void append_others(struct target_answer *a, const struct evidence *e, str
         const Hw__Growth *g = e->t->trend_state->growth;
 
         for (size_t i = 1; i < g->n_bands && i < 3; i++) {
-                append_other(a, g->bands[i], i);
+                append_other(a, e->t, g->bands[i], i);
                 if (!g->bands[i]->has_slope)
                         continue;
                 append_text(a->text, " (");
@@ -254,26 +256,19 @@ static bool append_thread_growth(struct target_answer *a, const Hw__GrowingBand 
         return leaked;
 }
 
-/* What a label alone does not say. */
-static const char *explain_label(const struct evidence *e, const char *label)
-{
-        if (is_unnamed_table(e, label))
-                return " (not named in the log; -finfo-table-map gives names)";
-        return strcmp(package_label(label).rest, "GHC.Types.:") ? "" : " (list cells)";
-}
-
-/* With what most of it holds, where that is known: "GHC.Types.: (93.0 % [CartItem])". */
+/* By what most of it holds, where that is known: "[CartItem] (93.0 % of GHC.Types.:)". */
 static void append_band(struct target_answer *a, const struct evidence *e, uint32_t id, const char *label)
 {
-        const char *name = label ? label : "a band without a label";
-        const struct world_band *b = world_band_of(e->t, id);
-        char contents[CONTENTS_TEXT];
+        char said[CONTENTS_TEXT];
 
-        append_text(a->text, "%.160s", package_label(name).rest);
-        if (label && b && band_contents_text(contents, sizeof(contents), b)[0])
-                append_text(a->text, " (%s)", contents);
-        else
-                append_text(a->text, "%s", explain_label(e, name));
+        if (!label) {
+                append_text(a->text, "a band without a label");
+                return;
+        }
+        append_text(a->text, "%.160s", band_said(said, sizeof(said), e->t, id, label));
+        append_text(a->text, "%s",
+                    is_unnamed_table(e, label) ? " (not named in the log; -finfo-table-map gives names)"
+                                               : band_said_of(said, sizeof(said), e->t, id, label));
 }
 
 static void append_growing_band(struct target_answer *a, const struct evidence *e)
@@ -345,7 +340,7 @@ static void append_risen_bands(struct target_answer *a, const struct evidence *e
                 const Hw__GrowingBand *b = early->bands[i];
 
                 if (i > 0) {
-                        append_other(a, b, i);
+                        append_other(a, e->t, b, i);
                         append_text(a->text, " (");
                         append_gain(a, b);
                         append_text(a->text, ")");

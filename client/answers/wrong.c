@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "client/state/band_name.h"
+#include "client/answers/census.h"
 #include "proto/base/ckd.h"
 
 #define BELOW_HIGHEST 0.9 /* of the most live data: less is said to be below it */
@@ -117,11 +117,12 @@ static void append_steady_so_far(struct target_answer *a, const struct evidence 
 static void append_may_grow(struct target_answer *a, const struct evidence *e)
 {
         const Hw__Trend *t = e->trend;
+        char said[CONTENTS_TEXT];
 
         a->tone = ANSWER_WARN;
         if (t->verdict) {
                 append_text(a->text, "Not known yet: no lasting growth of live data so far, but %.80s grows by ",
-                            e->growing->label ? package_label(e->growing->label).rest : "a band");
+                            growing_said(said, sizeof(said), e));
                 append_rate(a->text, e->growing->slope, false, 0, 0);
                 return;
         }
@@ -183,6 +184,7 @@ static bool is_part(const struct world_target *t)
 static void append_not_known(struct target_answer *a, const struct evidence *e)
 {
         const Hw__Trend *t = e->trend;
+        char said[CONTENTS_TEXT];
 
         append_text(a->text, "Not known");
         if (e->process_only) {
@@ -198,7 +200,7 @@ static void append_not_known(struct target_answer *a, const struct evidence *e)
         } else if (t->verdict == HW__VERDICT__VERDICT_STEADY && e->growing && e->growing->has_slope) {
                 a->tone = ANSWER_WARN;
                 append_text(a->text, ": no lasting growth of live data, but %.80s grew by ",
-                            e->growing->label ? package_label(e->growing->label).rest : "a band");
+                            growing_said(said, sizeof(said), e));
                 append_rate(a->text, e->growing->slope, false, 0, 0);
         } else if (t->verdict == HW__VERDICT__VERDICT_STEADY) {
                 append_text(a->text, ": no lasting growth of live data, and whether other memory grew has not shown");

@@ -22,13 +22,11 @@ static void see_reply(void *ctx, const Hw__Reply *reply)
                 (void)world_apply(ctx, 0, reply->update); /* without memory the target is not found */
 }
 
-static void set_source(struct inspectee *ret, const struct world_target *t, uint32_t id)
+/* By the name that the inspection has of it. */
+static void set_band(struct inspectee *ret, const char *name)
 {
-        const struct world_band *b = world_band_of(t, id);
-        const char *source = b ? band_source(b->def) : NULL;
-
-        if (source && strlen(source) < sizeof(ret->band))
-                (void)snprintf(ret->band, sizeof(ret->band), "%s", source);
+        if (name && strlen(name) < sizeof(ret->band))
+                (void)snprintf(ret->band, sizeof(ret->band), "%s", name);
 }
 
 /*
@@ -48,10 +46,11 @@ static bool read_target(struct inspectee *ret, const struct world_target *t, str
         }
         answers_brief(&a, t, true);
         ret->foreign = !a.culprit && !strcmp(a.culprit_text, "foreign");
-        if (a.culprit && run->breakdown == HW__BREAKDOWN__BREAKDOWN_CLOSURE_TYPE)
-                (void)snprintf(ret->band, sizeof(ret->band), "%s", a.culprit_text);
-        else if (a.culprit && run->breakdown == HW__BREAKDOWN__BREAKDOWN_INFO_TABLE)
-                set_source(ret, t, a.culprit);
+        const struct world_band *grows = a.culprit ? world_band_of(t, a.culprit) : NULL;
+        if (grows && run->breakdown == HW__BREAKDOWN__BREAKDOWN_CLOSURE_TYPE && grows->def->label)
+                set_band(ret, package_label(grows->def->label).rest);
+        else if (grows && run->breakdown == HW__BREAKDOWN__BREAKDOWN_INFO_TABLE)
+                set_band(ret, band_source(grows->def));
         return true;
 }
 
