@@ -17,7 +17,7 @@
 #include "proto/base/clock.h"
 #include "proto/base/sibling.h"
 
-#define ARGUMENTS_MOST 32
+#define ARGUMENTS_MOST 34
 #define NUMBER_BYTES   24
 #define SPARE_NS       UINT64_C(120000000000) /* by the clock, beside the CPU time: the machine may be busy */
 
@@ -107,6 +107,10 @@ static void fill_arguments(struct arguments *a, const struct request *r, const s
         if (r->band || s->band[0]) {
                 add_argument(a, "--band");
                 add_argument(a, r->band ? r->band : s->band);
+        }
+        if (r->command == &command_threads && s->labels[0]) {
+                add_argument(a, "--labels");
+                add_argument(a, s->labels);
         }
         if (r->for_ns) {
                 add_number(a, "--for", r->for_ns / 1000000, "ms");
@@ -234,12 +238,14 @@ const struct command command_threads = {
         .usage = (const char *const[]){ "TARGET|PID|CORE [OPTION]...", NULL },
         .about = "Shows the Haskell threads of a program that was not prepared for it: what each does or waits "
                  "for, how deep its stack is, and the functions on top of it, those of C first where it is in a "
-                 "foreign call. Threads with the same state and stack are one group; the largest comes first. TARGET "
+                 "foreign call. Threads with the same state and stack are one group; the main thread comes first, then "
+                 "the largest group. TARGET "
                  "is the name of a GHC-compiled program that "
                  "runs here, or of a target of your daemon; CORE the core file of one that crashed, also compressed "
                  "by gzip or zstd, or coredump:PROGRAM or coredump:PID of what systemd keeps.\n\n"
                  "The program is stopped for the few milliseconds in which its stacks are copied, and continues "
-                 "whatever happens to this command. Labels are kept by GHC 9.6 and later. docs/INSIDE.md says what "
+                 "whatever happens to this command. Labels are of the program (GHC 9.6 and later) or of a target's "
+                 "log. docs/INSIDE.md says what "
                  "is needed and how true it is.",
         .options = options_of_threads,
         .examples =

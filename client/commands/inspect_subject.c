@@ -2,6 +2,7 @@
 #include "client/commands/inspect_subject.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -29,6 +30,24 @@ static void set_band(struct inspectee *ret, const char *name)
                 (void)snprintf(ret->band, sizeof(ret->band), "%s", name);
 }
 
+static void read_labels(struct inspectee *ret, const struct world_target *t)
+{
+        size_t n = 0;
+
+        for (uint64_t i = t->notes_first; i && i <= t->notes_last; i++) {
+                const Hw__Note *note = world_note(t, i);
+                char line[160];
+
+                if (!note || note->what != HW__NOTE__WHAT__WHAT_THREAD_LABEL || !note->text)
+                        continue;
+                const int length =
+                        snprintf(line, sizeof(line), "%" PRIu32 "=%.*s\n", note->thread,
+                                 (int)(strcspn(note->text, "\n") < 96 ? strcspn(note->text, "\n") : 96), note->text);
+                if (length > 0 && (size_t)length < sizeof(line) && n + (size_t)length < sizeof(ret->labels))
+                        n += (size_t)snprintf(ret->labels + n, sizeof(ret->labels) - n, "%s", line);
+        }
+}
+
 /*
  * Its process, and the type that grows most: the inspection has the names of a census by closure type, and the places
  * in the source of one by info table.
@@ -44,6 +63,7 @@ static bool read_target(struct inspectee *ret, const struct world_target *t, str
                 ret->foreign_bytes = t->heap->resident->foreign_bytes;
                 ret->resident_bytes = t->heap->resident->rss_bytes;
         }
+        read_labels(ret, t);
         answers_brief(&a, t, true);
         ret->foreign = !a.culprit && !strcmp(a.culprit_text, "foreign");
         const struct world_band *grows = a.culprit ? world_band_of(t, a.culprit) : NULL;

@@ -12,8 +12,10 @@
 #include <string.h>
 
 #include "inspect/ghc/closure.h"
+#include "inspect/ghc/names.h"
 #include "proto/base/array.h"
 #include "proto/base/hash.h"
+#include "proto/base/text_out.h"
 
 #define STACK_WORDS_MOST (UINT32_C(1) << 27) /* of one chunk: 1 GiB */
 #define COPY_WORDS_MOST  (UINT64_C(1) << 26) /* of all stacks: 512 MiB */
@@ -69,7 +71,7 @@ static const char *const states[THREAD_STATES][2] = {
         [THREAD_BLACK_HOLE] = { "black_hole", "blocked on a value that another thread computes" },
         [THREAD_READ] = { "read", "waiting to read" },
         [THREAD_WRITE] = { "write", "waiting to write" },
-        [THREAD_DELAY] = { "delay", "in threadDelay" },
+        [THREAD_DELAY] = { "delay", "sleeping (threadDelay)" },
         [THREAD_STM] = { "stm", "blocked in STM" },
         [THREAD_FOREIGN] = { "foreign", "in a foreign call" },
         [THREAD_FOREIGN_INTERRUPTIBLE] = { "foreign_interruptible", "in an interruptible foreign call" },
@@ -256,6 +258,24 @@ static void copy_stack(struct copying *c, struct haskell_thread *h, uint64_t sta
                          !copy_chunk(c, h, stack, h->n_chunks == 0 ? running_pointer : 0, &stack);
 }
 
+/* Its two innermost frames are the wait and the handler of `takeMVar m `onException` ...`, as in threadDelay. */
+static void copy_handler(struct copying *c, struct haskell_thread *h)
+{
+        struct ghc *g = c->ghc;
+        const struct stack_chunk *top = &c->to->chunks[h->first_chunk];
+        const uint64_t *words = h->n_chunks ? c->to->words + top->first : NULL;
+        const size_t n = h->n_chunks ? top->n : 0;
+        const struct closure_table *frame;
+        const size_t wait = frame_words(g, words, n, &frame);
+        const size_t catch = wait ? frame_words(g, words + wait, n - wait, &frame) : 0;
+
+        if (!catch || frame->type != CATCH_FRAME)
+                return;
+        const uint64_t handler = words[wait + catch - 1] & ~UINT64_C(7);
+        const struct closure_table *i = info_tables_of_closure(&g->tables, handler);
+        h->handler = i ? i->at : 0;
+}
+
 static void copy_label(struct copying *c, struct haskell_thread *h)
 {
         const struct memory *m = c->ghc->program->memory;
@@ -315,6 +335,7 @@ static bool copy_thread(void *ctx, uint64_t tso)
                 .id = memory_u64(m, at + l->id),
                 .state = thread_state_of(l, memory_u64(m, at + thread_state_word_at(l))),
                 .allocated = 0 - memory_u64(m, at + l->allocation_limit), /* it counts down from 0 */
+                .is_bound = memory_u64(m, at + l->capability - 8) != 0,
         };
         if (h->allocated > INT64_MAX)
                 h->allocated = 0; /* the program has set a limit */
@@ -424,6 +445,8 @@ static void copy_all(struct threads *ret, struct ghc *g, bool (*expired)(void *c
                 uint64_t pointer;
                 find_system_thread(&c, &ret->items[i], stack, &pointer);
                 copy_stack(&c, &ret->items[i], stack, pointer);
+                if (ret->items[i].state == THREAD_MVAR)
+                        copy_handler(&c, &ret->items[i]);
         }
         ret->out_of_time |= expired(ctx);
 }
@@ -520,6 +543,50 @@ static void add_current_function(const struct threads *t, const struct ghc *g, s
         h->n_frames++;
 }
 
+/* Code of the module in which the threaded runtime's threads sleep and wait for files. */
+static bool is_of_event_manager(const struct program *p, uint64_t table)
+{
+        char name[PROGRAM_NAME_BYTES];
+
+        (void)name_of_code(p, table, name, sizeof(name));
+        const char *module = name_without_package(name);
+        return !strncmp(module, "GHC.Event.Thread", strlen("GHC.Event.Thread")) ||
+               !strncmp(module, "GHC.Internal.Event.Thread", strlen("GHC.Internal.Event.Thread"));
+}
+
+/* threadDelay ends with the wait; what waits for a file goes on in that module when it is over. */
+static void find_sleepers(struct threads *t, const struct program *p)
+{
+        uint64_t handler = 0;
+        bool sleeps = false;
+
+        for (size_t i = 0; i < t->n; i++) {
+                struct haskell_thread *h = &t->items[i];
+
+                if (!h->handler || h->n_kept < 3)
+                        continue;
+                if (h->handler != handler)
+                        sleeps = is_of_event_manager(p, handler = h->handler);
+                if (sleeps && !is_of_event_manager(p, h->frames[2]))
+                        h->state = THREAD_DELAY;
+        }
+}
+
+/* The first that C code has called for Haskell; with a `main` of its own in C it is any. */
+static void find_main(struct threads *t, const struct program *p)
+{
+        struct haskell_thread *first = NULL;
+
+        for (size_t i = 0; i < t->n; i++)
+                if (t->items[i].is_bound && (!first || t->items[i].id < first->id))
+                        first = &t->items[i];
+        if (!first || !program_variable(p, "ZCMain_main_closure"))
+                return;
+        first->is_main = true;
+        if (!first->label[0])
+                (void)text_join(first->label, sizeof(first->label), "main", NULL);
+}
+
 void threads_walk(struct threads *t, struct ghc *g)
 {
         struct unwinder *u = t->n_system ? unwinder_new(g->program) : NULL;
@@ -535,6 +602,8 @@ void threads_walk(struct threads *t, struct ghc *g)
                 }
         }
         unwinder_destroy(&u);
+        find_sleepers(t, g->program);
+        find_main(t, g->program);
 }
 
 /* ------------------------------------------------------------------- those that wait */

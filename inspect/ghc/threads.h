@@ -124,6 +124,9 @@ struct haskell_thread {
         uint64_t owner;                 /* of a black hole: the id of the thread that computes it; 0: not known */
         uint64_t allocated;             /* bytes, ever */
         int os_thread;                  /* that runs it; 0: none */
+        bool is_bound;                  /* to a thread of the operating system */
+        bool is_main;                   /* it runs the program's `main`; "main" is its label if it has no other */
+        uint64_t handler;               /* of the wait for an MVar: the table of its exception handler; 0: none */
         char label[THREAD_LABEL_BYTES]; /* "": none, or this release does not keep it */
         size_t first_chunk;             /* in threads.chunks */
         uint32_t n_chunks;

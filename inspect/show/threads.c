@@ -19,6 +19,7 @@
 struct group {
         const struct haskell_thread *first;
         size_t n;
+        bool is_main; /* that thread is among them */
 };
 
 /* What is not known of C is as none. */
@@ -83,7 +84,8 @@ static struct group *group_threads(struct threads *t, bool all, size_t *ret_n)
                 if (!all && n && compare_threads(groups[n - 1].first, &t->items[i]) == 0)
                         groups[n - 1].n++;
                 else
-                        groups[n++] = (struct group){ &t->items[i], 1 };
+                        groups[n++] = (struct group){ .first = &t->items[i], .n = 1 };
+                groups[n - 1].is_main |= t->items[i].is_main;
         }
         if (groups && !all && n)
                 qsort(groups, n, sizeof(*groups), by_size);
@@ -266,7 +268,11 @@ static void print_text(const struct inspect_subject *s, const struct threads *t,
         if (t->out_of_memory)
                 (void)fputs("incomplete: the stacks are larger than 512 MiB together\n", s->request->to);
         for (size_t i = 0; i < n; i++)
-                print_group(s, &groups[i]);
+                if (groups[i].is_main && !s->request->all)
+                        print_group(s, &groups[i]);
+        for (size_t i = 0; i < n; i++)
+                if (!groups[i].is_main || s->request->all)
+                        print_group(s, &groups[i]);
 }
 
 /* --------------------------------------------------------------------------- JSON */
@@ -332,6 +338,8 @@ static void thread_json(struct json_out *j, const struct haskell_thread *h)
 {
         json_open(j, '{');
         json_member_u64(j, "id", h->id);
+        if (h->is_main)
+                json_member_bool(j, "main", true);
         if (h->label[0])
                 json_member_text(j, "label", h->label);
         cause_json(j, h);
@@ -401,9 +409,25 @@ static void find_sources(const struct inspect_subject *s, const struct group *gr
                         name_of_source(s->program, groups[i].first->frames[k], source);
 }
 
+/* What the program's log has told: a line for each, "2=IOManager on cap 0". Threads that have a label keep it. */
+static void add_labels(struct threads *t, const char *lines)
+{
+        for (const char *line = lines; line && *line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL) {
+                char *label;
+                const uint64_t id = strtoull(line, &label, 10);
+
+                for (size_t i = 0; *label == '=' && i < t->n; i++)
+                        if (t->items[i].id == id && (!t->items[i].label[0] || t->items[i].is_main))
+                                (void)snprintf(t->items[i].label, sizeof(t->items[i].label), "%.*s",
+                                               (int)strcspn(label + 1, "\n"), label + 1);
+        }
+}
+
 bool show_threads(const struct inspect_subject *s, struct threads *t)
 {
         size_t n;
+
+        add_labels(t, s->request->labels);
         struct group *groups = group_threads(t, s->request->all, &n);
 
         if (groups)

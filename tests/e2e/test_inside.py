@@ -73,6 +73,10 @@ def check_threads(found):
     assert 20000 < deep["stack_frames"] < 20020 and deep["stack_bytes"] > 20000 * 16
     states = [g["state"] for g in found["groups"]]
     assert states.count("stm") == 1 and states.count("delay") <= 1
+    main = [m for g in found["groups"] for m in g["members"] if m.get("main")]
+    assert [m["label"] for m in main] == (["main"] if found["symbols"] else []), "and it has no label of its own"
+    if found["symbols"]:
+        assert states.count("delay") == 1, "in threadDelay, whichever way the runtime waits"
     return waiting[0]
 
 
@@ -97,6 +101,9 @@ def test_threads_one_by_one_and_as_text(threaded):
     assert len(ids) == found["threads"] and ids == sorted(ids) and all(len(g["frames"]) <= 3 for g in found["groups"])
     text = client("threads", threaded.pid).stdout.decode()
     assert "40 threads blocked on an MVar, all on the same one" in text and " in 20,00" in text
+    heads = re.findall(r"^(?:thread \d+ ?.*?|[\d,]+ threads .*?)(?=[:;])", text, re.M)
+    assert re.fullmatch(r"thread \d+ main", heads[0]) and any("threads blocked" in h for h in heads[1:3]), heads
+    assert "sleeping (threadDelay)" in text, text
     assert text.startswith(f"{pathlib.Path(programs['threaded']).name} (process {threaded.pid}): ") and "stopped for" in text
     status = pathlib.Path(f"/proc/{threaded.pid}/status")
     wait_for(lambda: status.read_text().split("State:\t")[1][0] == "S", "the program to run again, which waits")

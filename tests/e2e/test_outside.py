@@ -261,6 +261,21 @@ def test_an_alert_finds_out_why(directory):
         assert recorded["memory"]["rssBytes"] == live["memory"]["rssBytes"] and int(recorded["memory"]["rssBytes"]) > resident / 2
 
 
+def test_threads_have_the_labels_of_the_log(directory):
+    """GHC 9.0 does not keep them in the program."""
+    require_tracing()
+    own = directory / "own.eventlog"
+    with Daemon(directory) as daemon, \
+            running(programs["threaded"], "1000", *OFTEN, "-l", f"-ol{own}", stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as program:
+        assert client("add", "--connect", daemon.publish, f"own=file:{own}").returncode == 0
+        wait_for(lambda: any(n.what == n.WHAT_THREAD_LABEL for u in daemon.snapshot("own").get("notes", []) for n in u.notes.notes) and
+                 daemon.target("own").run_info.local, "a label")
+        members = [m for g in as_json(daemon, "threads", "own")["groups"] for m in g["members"]]
+        labels = [m["label"] for m in members if "label" in m]
+        assert "main" in labels and any(label.startswith("IOManager") for label in labels), labels
+        assert program.poll() is None
+
+
 def test_live_data_are_those_of_the_runtimes_own_log(directory, stripped):
     """The same program, watched in both ways at once."""
     own = directory / "own.eventlog"
