@@ -815,8 +815,6 @@ static const struct option options[] = {
         OPTION_FLAG("for-agent", 0, struct words, request.for_agent,
                     "of watch: only censuses, given to the agent in the program, on whose socket standard output is"),
         OPTION_NUMBER("frames", 0, unsigned, struct words, request.frames, 0, THREAD_FRAMES, "frames of each stack"),
-        OPTION_TEXT("labels", 0, "LINES", struct words, request.labels, COMPLETE_NOTHING,
-                    "of threads: what its log has called them, lines of NUMBER=LABEL"),
         OPTION_TEXT("band", 0, "NAME", struct words, request.band, COMPLETE_NOTHING, "of why: the type in question"),
         OPTION_CHOICE("by", 0, "name|type|contents", unsigned, struct words, request.by, groupings, "what a band is"),
         OPTION_NUMBER("top", 0, unsigned, struct words, request.top, 1, 100000, "bands shown"),

@@ -5,6 +5,7 @@
  */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "client/cli/command.h"
@@ -17,7 +18,7 @@
 #include "proto/base/clock.h"
 #include "proto/base/sibling.h"
 
-#define ARGUMENTS_MOST 34
+#define ARGUMENTS_MOST 32
 #define NUMBER_BYTES   24
 #define SPARE_NS       UINT64_C(120000000000) /* by the clock, beside the CPU time: the machine may be busy */
 
@@ -108,10 +109,6 @@ static void fill_arguments(struct arguments *a, const struct request *r, const s
                 add_argument(a, "--band");
                 add_argument(a, r->band ? r->band : s->band);
         }
-        if (r->command == &command_threads && s->labels[0]) {
-                add_argument(a, "--labels");
-                add_argument(a, s->labels);
-        }
         if (r->for_ns) {
                 add_number(a, "--for", r->for_ns / 1000000, "ms");
                 add_number(a, "--hz", r->hz, "");
@@ -193,6 +190,8 @@ static int run_inspect(void *filled)
                                            "--allocation shows bytes and --waiting time: make a profile for each");
         signals_catch();
         bool found = subject_find(&s, r->what, r->endpoint, &error);
+        if (found && r->command == &command_threads && s.labels[0])
+                (void)setenv(INSPECT_LABELS, s.labels, true); /* arguments are shown to every user of the machine */
         if (found && r->command == &command_why && !r->band && s.foreign)
                 found = error_set(&error,
                                   "memory outside its heap grows, which no type of the heap keeps: C code that the "

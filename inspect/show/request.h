@@ -19,10 +19,9 @@ enum grouping {
 };
 
 struct inspect_request {
-        pid_t pid;          /* 0: a core file, or a graph */
-        const char *core;   /* the path of one of these two; NULL: none */
-        const char *band;   /* of `why`; NULL: the largest */
-        const char *labels; /* of `threads`: those that the log has, lines of NUMBER=LABEL; NULL: none */
+        pid_t pid;        /* 0: a core file, or a graph */
+        const char *core; /* the path of one of these two; NULL: none */
+        const char *band; /* of `why`; NULL: the largest */
         bool json, all, no_stop, once;
         bool brief;            /* of `why`: one sentence, without a head; of `threads`: few members of a group */
         bool by_thread;        /* of `profile`: stacks begin with their thread */

@@ -9,6 +9,7 @@
 #include "inspect/ghc/names.h"
 #include "inspect/show/head.h"
 #include "proto/base/json_out.h"
+#include "proto/base/sibling.h"
 
 #define NAMED_MOST 6u /* threads whose labels or numbers are shown of a group, in text and in brief */
 #define WHAT_BYTES 128
@@ -409,7 +410,7 @@ static void find_sources(const struct inspect_subject *s, const struct group *gr
                         name_of_source(s->program, groups[i].first->frames[k], source);
 }
 
-/* What the program's log has told: a line for each, "2=IOManager on cap 0". Threads that have a label keep it. */
+/* Of the program's log (INSPECT_LABELS). Threads that have a label of the program's own keep it. */
 static void add_labels(struct threads *t, const char *lines)
 {
         for (const char *line = lines; line && *line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL) {
@@ -427,7 +428,7 @@ bool show_threads(const struct inspect_subject *s, struct threads *t)
 {
         size_t n;
 
-        add_labels(t, s->request->labels);
+        add_labels(t, getenv(INSPECT_LABELS));
         struct group *groups = group_threads(t, s->request->all, &n);
 
         if (groups)

@@ -13,6 +13,9 @@
 /* A line on its standard error that is no reason of a failure: it is said at once. */
 #define INSPECT_NOTE "note: "
 
+/* Environment of `threads`: the labels that the log has of threads, lines of NUMBER=LABEL. */
+#define INSPECT_LABELS "HEAPWATCH_THREAD_LABELS"
+
 #define INSPECT_PAUSE_MOST_NS UINT64_C(60000000000) /* --max-pause */
 
 /* The program `name` beside the one that runs; else the bare name, for PATH. */
