@@ -194,6 +194,21 @@ bool alert_text_keep(struct alert *alert, const char *const *texts, size_t n)
         return true;
 }
 
+void alert_text_end_run(struct alert *alert)
+{
+        const char *texts[TEXTS_MAX] = { alert->value_text ? alert->value_text : "",
+                                         alert->threshold_text ? alert->threshold_text : "" };
+        char sentence[ALERT_TEXT_MAX];
+
+        text_join(sentence, sizeof(sentence), alert->sentence ? alert->sentence : "", "; then the run ended", NULL);
+        texts[2] = sentence;
+        for (size_t i = 0; i < alert->n_annotations; i++) {
+                texts[TEXTS_BEFORE + 2 * i] = alert->annotations[i].name;
+                texts[TEXTS_BEFORE + 2 * i + 1] = alert->annotations[i].value;
+        }
+        (void)alert_text_keep(alert, texts, TEXTS_BEFORE + 2 * alert->n_annotations); /* without memory: as it was */
+}
+
 void alert_text_refresh(struct alert *alert, const char *target, const struct rule_data *data,
                         const struct rule_moment *at)
 {

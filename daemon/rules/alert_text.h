@@ -9,6 +9,9 @@
 void alert_text_refresh(struct alert *alert, const char *target, const struct rule_data *data,
                         const struct rule_moment *at);
 
+/* Adds to the sentence of an alert that is resolved by the end of its run that this is why. */
+void alert_text_end_run(struct alert *alert);
+
 /* value, threshold, sentence, then name and text of each annotation. */
 #define TEXTS_BEFORE 3u
 #define TEXTS_MAX    (TEXTS_BEFORE + 2 * RULE_PAIRS_MAX)

@@ -361,9 +361,13 @@ static void end_at(struct alerts *a, size_t i, const struct rule_moment *at)
 
 void alerts_end_run(struct alerts *a, const struct rule_moment *at)
 {
-        for (size_t i = a->list.n; i-- > 0;)
-                if (!a->list.items[i]->rule->of_target)
-                        end_at(a, i, at);
+        for (size_t i = a->list.n; i-- > 0;) {
+                if (a->list.items[i]->rule->of_target)
+                        continue;
+                if (a->list.items[i]->state.now == ALERT_FIRING)
+                        alert_text_end_run(a->list.items[i]);
+                end_at(a, i, at);
+        }
         a->left_out[false] = 0;
 }
 

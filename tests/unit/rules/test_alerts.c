@@ -279,6 +279,7 @@ static void a_run_ends_its_alerts(void **state)
         assert_string_equal(w->told.text,
                             "fires firing@50 waits pending@50 over/A firing@50 over/A resolved@50 "
                             "waits inactive@50 fires resolved@50 target firing@-1 ");
+        assert_non_null(strstr(alerts_get(w->alerts, 0)->sentence, "5.00 MiB; then the run ended"));
 
         /* the next run: event time begins again, band 1 is another one */
         w->told.text[0] = '\0';
