@@ -15,7 +15,7 @@
 #include "daemon/config/config.h"
 #include "daemon/config/libraries.h"
 #include "daemon/log.h"
-#include "daemon/loop/stop.h"
+#include "daemon/loop/shutdown.h"
 #include "daemon/loop/memory.h"
 #include "daemon/loop/watchdog.h"
 #include "daemon/transport/bus.h"
@@ -297,7 +297,7 @@ static int serve_targets(const struct config *config, struct rulebook *rulebook)
         service_ready(service);
         notifier_rules(requests.notifier, targets, rulebook->rules);
         status = run_loop(base);
-        stop_begin();
+        shutdown_begin();
 out:
         service_destroy(&service);
         if (requests.notifier)

@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "daemon/loop/stop.h"
+#include "daemon/loop/shutdown.h"
 #include "proto/base/child.h"
 #include "proto/base/descriptors.h"
 #include "proto/base/event.h"
@@ -92,7 +92,7 @@ void file_writer_wait(struct file_writer *w)
 {
         int status;
 
-        if (w->child && stop_reap(w->child, &status, STOP_SILENCES))
+        if (w->child && shutdown_reap(w->child, &status, STOP_SILENCES))
                 report(w, status);
 }
 

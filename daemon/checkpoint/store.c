@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "daemon/log.h"
-#include "daemon/loop/stop.h"
+#include "daemon/loop/shutdown.h"
 #include "proto/base/clock.h"
 #include "proto/base/daemon_life.h"
 #include "proto/base/descriptors.h"
@@ -316,7 +316,7 @@ static bool stop_thread(struct checkpoint_store *s)
         s->stop = true;
         pthread_cond_signal(&s->more);
         pthread_mutex_unlock(&s->lock);
-        return stop_join(s->thread, STOP_CHECKPOINTS);
+        return shutdown_join(s->thread, STOP_CHECKPOINTS);
 }
 
 void checkpoint_store_destroy(struct checkpoint_store **sp)

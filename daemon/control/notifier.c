@@ -26,7 +26,7 @@
 
 #include "daemon/alerting/silence_store.h"
 #include "daemon/log.h"
-#include "daemon/loop/stop.h"
+#include "daemon/loop/shutdown.h"
 #include "daemon/rules/rule.h"
 #include "daemon/source/backoff.h"
 #include "daemon/target/pipeline.h"
@@ -467,7 +467,7 @@ static void wait_for_child(pid_t pid)
         int status;
 
         (void)kill(pid, SIGTERM);
-        if (stop_reap(pid, &status, STOP_NOTIFIER))
+        if (shutdown_reap(pid, &status, STOP_NOTIFIER))
                 return;
         log_warning("notifier: pid=%d does not end; killing it", (int)pid);
         (void)kill(pid, SIGKILL);

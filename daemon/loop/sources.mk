@@ -1,1 +1,1 @@
-sources := watchdog.c memory.c descriptors.c crash.c stop.c
+sources := watchdog.c memory.c descriptors.c crash.c shutdown.c

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "daemon/log.h"
-#include "daemon/loop/stop.h"
+#include "daemon/loop/shutdown.h"
 #include "daemon/record/gather.h"
 #include "daemon/record/jobs.h"
 #include "daemon/record/limits.h"
@@ -563,7 +563,7 @@ struct recorder *recorder_new(const struct recorder_options *options, struct err
 static bool stop_thread(struct recorder *r)
 {
         jobs_stop(&r->jobs);
-        return stop_join(r->thread, STOP_RECORDINGS);
+        return shutdown_join(r->thread, STOP_RECORDINGS);
 }
 
 void recorder_destroy(struct recorder **rp)

@@ -17,7 +17,7 @@
 #include "daemon/record/recorder.h"
 #include "daemon/record/recording.h"
 #include "daemon/source/uri.h"
-#include "daemon/loop/stop.h"
+#include "daemon/loop/shutdown.h"
 #include "daemon/target/pipeline.h"
 #include "daemon/target/pipeline_checkpoint.h"
 #include "proto/base/ckd.h"
@@ -130,7 +130,7 @@ void checkpoints_destroy(struct checkpoints **cp)
                 return;
         event_free(c->tick);
         for (size_t i = 0; i < targets_count(c->targets); i++)
-                if (stop_left_ns(STOP_COPIES) > 0)
+                if (shutdown_left_ns(STOP_COPIES) > 0)
                         make_checkpoint(c, targets_get(c->targets, i), true);
                 else
                         left++;

@@ -101,7 +101,7 @@ void daemon_loop_fill(struct daemon_loop *loop, Hw__DaemonState *state);
  * checkpoints.c: writes the state of every target to the disk, periodically.
  *
  * A target whose state has changed gets a checkpoint when its newest is
- * `every_ns` old; at shutdown all get one, as far as time suffices (daemon/loop/stop.h).
+ * `every_ns` old; at shutdown all get one, as far as time suffices (daemon/loop/shutdown.h).
  */
 
 struct checkpoint_store;

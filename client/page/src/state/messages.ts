@@ -31,7 +31,7 @@ export interface DaemonBefore {
 export interface TargetState {
     state?: string; uri?: string; detail?: string; runInfo?: Run; runs?: number; heads?: TopicHead[];
     stateSinceWallNs?: U64; kept?: boolean; exitStatus?: number; exitSignal?: number; oomKilled?: boolean;
-    joinedLate?: boolean; passedBytes?: U64; labels?: string[]; why?: ActionResult; processOnlyReason?: string;
+    joinedLate?: boolean; passedBytes?: U64; labels?: string[]; processOnlyReason?: string; why?: ActionResult;
 }
 export interface Run {
     program?: string; arguments?: string[]; rtsOptions?: string[]; rtsIdentifier?: string; ghcVersion?: string;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * stop.h - the daemon ends within STOP_S of being told to, whatever it watches and however busy machine and disk are.
+ * shutdown.h - the daemon ends within STOP_S of being told to, whatever it watches and however busy machine and disk are.
  *
  * All that it waits for then shares that time, in the order of the parts: each has until its own end, and what the
  * parts before it have left over. What is not done by then is left as it is, and said.
  */
-#ifndef HW_DAEMON_LOOP_STOP_H
-#define HW_DAEMON_LOOP_STOP_H
+#ifndef HW_DAEMON_LOOP_SHUTDOWN_H
+#define HW_DAEMON_LOOP_SHUTDOWN_H
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -24,14 +24,14 @@ enum stop_part {
 };
 
 /* The time begins. Before that each part has what it would have if it began with the call. */
-void stop_begin(void);
+void shutdown_begin(void);
 
-uint64_t stop_left_ns(enum stop_part part);
+uint64_t shutdown_left_ns(enum stop_part part);
 
 /* Waits for the end of a thread. False: it goes on. */
-bool stop_join(pthread_t thread, enum stop_part part);
+bool shutdown_join(pthread_t thread, enum stop_part part);
 
 /* Waits for the end of a child. *ret_status is as of waitpid(2); 0: it is not ours. False: it goes on. */
-bool stop_reap(pid_t child, int *ret_status, enum stop_part part);
+bool shutdown_reap(pid_t child, int *ret_status, enum stop_part part);
 
 #endif

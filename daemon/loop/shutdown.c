@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "daemon/loop/stop.h"
+#include "daemon/loop/shutdown.h"
 
 #include <sys/wait.h>
 #include <time.h>
@@ -17,31 +17,31 @@ static const unsigned ends[] = {
 
 static uint64_t began_ns; /* 0: it has not */
 
-void stop_begin(void)
+void shutdown_begin(void)
 {
         began_ns = clock_mono_ns();
 }
 
-uint64_t stop_left_ns(enum stop_part part)
+uint64_t shutdown_left_ns(enum stop_part part)
 {
         const uint64_t now_ns = clock_mono_ns();
 
         return sub_sat((began_ns ? began_ns : now_ns) + STOP_S * NS_PER_S / 100 * ends[part], now_ns);
 }
 
-bool stop_join(pthread_t thread, enum stop_part part)
+bool shutdown_join(pthread_t thread, enum stop_part part)
 {
-        const uint64_t until_ns = clock_wall_ns() + stop_left_ns(part);
+        const uint64_t until_ns = clock_wall_ns() + shutdown_left_ns(part);
         const struct timespec until = { .tv_sec = (time_t)(until_ns / NS_PER_S),
                                         .tv_nsec = (long)(until_ns % NS_PER_S) };
 
         return pthread_timedjoin_np(thread, NULL, &until) == 0;
 }
 
-bool stop_reap(pid_t child, int *ret_status, enum stop_part part)
+bool shutdown_reap(pid_t child, int *ret_status, enum stop_part part)
 {
         const struct timespec pause = { .tv_nsec = POLL_NS };
-        const uint64_t until_ns = clock_mono_ns() + stop_left_ns(part);
+        const uint64_t until_ns = clock_mono_ns() + shutdown_left_ns(part);
 
         *ret_status = 0;
         while (waitpid(child, ret_status, WNOHANG) == 0) {

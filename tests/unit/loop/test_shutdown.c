@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "daemon/loop/stop.h"
+#include "daemon/loop/shutdown.h"
 #include "proto/base/time.h"
 
 static void *end_at_once(void *ctx)
@@ -45,10 +45,10 @@ static void test_what_ends_is_not_waited_for(void **state)
 
         (void)state;
         assert_int_equal(pthread_create(&thread, NULL, end_at_once, NULL), 0);
-        assert_true(stop_join(thread, STOP_CHECKPOINTS));
-        assert_true(stop_reap(start_child(3), &status, STOP_SILENCES));
+        assert_true(shutdown_join(thread, STOP_CHECKPOINTS));
+        assert_true(shutdown_reap(start_child(3), &status, STOP_SILENCES));
         assert_int_equal(WEXITSTATUS(status), 3);
-        assert_true(stop_reap(getpid(), &status, STOP_SILENCES)); /* no child */
+        assert_true(shutdown_reap(getpid(), &status, STOP_SILENCES)); /* no child */
         assert_int_equal(status, 0);
 }
 
@@ -59,16 +59,16 @@ static void test_what_does_not_end_has_its_part_alone(void **state)
         int status;
 
         (void)state;
-        const uint64_t whole = stop_left_ns(STOP_SILENCES);
+        const uint64_t whole = shutdown_left_ns(STOP_SILENCES);
         assert_true(whole <= STOP_S * NS_PER_S);
-        stop_begin();
-        assert_false(stop_reap(child, &status, STOP_NOTIFIER));
-        assert_int_equal(stop_left_ns(STOP_NOTIFIER), 0);
+        shutdown_begin();
+        assert_false(shutdown_reap(child, &status, STOP_NOTIFIER));
+        assert_int_equal(shutdown_left_ns(STOP_NOTIFIER), 0);
         assert_int_equal(pthread_create(&thread, NULL, never_end, NULL), 0);
-        assert_false(stop_join(thread, STOP_CHECKPOINTS));
-        assert_int_equal(stop_left_ns(STOP_COPIES), 0);
-        assert_int_equal(stop_left_ns(STOP_CHECKPOINTS), 0);
-        assert_true(stop_left_ns(STOP_SILENCES) <= whole / 2); /* what others have used is gone */
+        assert_false(shutdown_join(thread, STOP_CHECKPOINTS));
+        assert_int_equal(shutdown_left_ns(STOP_COPIES), 0);
+        assert_int_equal(shutdown_left_ns(STOP_CHECKPOINTS), 0);
+        assert_true(shutdown_left_ns(STOP_SILENCES) <= whole / 2); /* what others have used is gone */
         assert_int_equal(kill(child, SIGKILL), 0);
         assert_int_equal(waitpid(child, &status, 0), child);
         assert_int_equal(pthread_cancel(thread), 0);
