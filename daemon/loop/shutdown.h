@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * shutdown.h - the daemon ends within STOP_S of being told to, whatever it watches and however busy machine and disk are.
+ * shutdown.h - the daemon ends within STOP_S of being told to, whatever it watches and however busy machine and disk
+ * are.
  *
  * All that it waits for then shares that time, in the order of the parts: each has until its own end, and what the
  * parts before it have left over. What is not done by then is left as it is, and said.
