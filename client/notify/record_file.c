@@ -10,7 +10,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -117,33 +116,15 @@ bool record_parse(struct record *r, const char *text, size_t size, struct error 
         return good;
 }
 
-static void set_aside(const char *path, const char *why)
+static bool parse_record(void *ctx, const char *text, size_t size, struct error *error)
 {
-        char aside[STATE_PATH_MAX + 16];
-
-        (void)snprintf(aside, sizeof(aside), "%s.broken", path);
-        if (rename(path, aside) == 0)
-                report_error("record %s is not usable: %s; it is now %s: firing alerts are acted on again", path, why,
-                             aside);
-        else
-                report_error("record %s is not usable: %s; it could not be moved aside: %s", path, why,
-                             strerror(errno));
+        return record_parse(ctx, text, size, error);
 }
 
 void record_read(struct record *r, const char *path)
 {
         struct error error;
-        char *text = NULL;
-        size_t size;
-        int err = whole_file_read(path, RECORD_FILE_BYTES_MAX, &text, &size);
 
-        if (err == 0 && !record_parse(r, text, size, &error))
-                set_aside(path, error.text);
-        else if (err == -EPERM)
-                set_aside(path, "expected a regular file that belongs to this user");
-        else if (err == -EFBIG)
-                set_aside(path, "it is larger than 4 MiB");
-        else if (err < 0 && err != -ENOENT && err != -ENOTDIR)
-                report_error("record %s cannot be read: %s", path, strerror(-err));
-        free(text);
+        if (!whole_file_restore(path, RECORD_FILE_BYTES_MAX, parse_record, r, &error))
+                report_error("record %s: firing alerts are acted on again", error.text);
 }

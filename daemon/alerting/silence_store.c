@@ -5,7 +5,6 @@
  */
 #include "daemon/alerting/silence_store.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,36 +52,17 @@ static void on_written(void *ctx, const char *error)
                 log_warning("silences are not kept over a restart: %s", s->not_kept);
 }
 
-static void set_aside(const char *path, const char *why)
+static bool parse_state(void *ctx, const char *text, size_t size, struct error *error)
 {
-        char aside[STATE_PATH_MAX + 16];
-
-        snprintf(aside, sizeof(aside), "%s.broken", path);
-        if (rename(path, aside) == 0)
-                log_error("state file %s is not usable: %s; it is now %s, and there are no silences", path, why, aside);
-        else
-                log_error("state file %s is not usable: %s; it could not be moved aside: %s", path, why,
-                          strerror(errno));
+        return silence_state_parse(text, size, clock_wall_ns(), ctx, error);
 }
 
 static void read_state(struct silence_store *s)
 {
         struct error error;
-        char *text = NULL;
-        size_t size;
-        int err = whole_file_read(s->path, SILENCE_STATE_BYTES_MAX, &text, &size);
 
-        if (err == -ENOENT || err == -ENOTDIR)
-                return;
-        if (err == -EPERM)
-                set_aside(s->path, "expected a regular file that belongs to this user");
-        else if (err == -EFBIG)
-                set_aside(s->path, "it is larger than 4 MiB");
-        else if (err < 0)
-                log_error("state file %s cannot be read: %s", s->path, strerror(-err));
-        else if (!silence_state_parse(text, size, clock_wall_ns(), &s->silences, &error))
-                set_aside(s->path, error.text);
-        free(text);
+        if (!whole_file_restore(s->path, SILENCE_STATE_BYTES_MAX, parse_state, &s->silences, &error))
+                log_error("state file %s: there are no silences", error.text);
 }
 
 /* ----------------------------------------------------------------- silences */

@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "proto/base/error.h"
+
 int whole_file_directories(const char *path)
 {
         char part[PATH_MAX];
@@ -110,4 +112,35 @@ int whole_file_read(const char *path, size_t max, char **ret_text, size_t *ret_s
                 err = read_all(fd, max, ret_text, ret_size);
         (void)close(fd);
         return err;
+}
+
+static bool set_aside(const char *path, const char *why, struct error *error)
+{
+        char aside[PATH_MAX];
+        const int n = snprintf(aside, sizeof(aside), "%s.broken", path);
+
+        if (n < (int)sizeof(aside) && rename(path, aside) == 0)
+                return error_set(error, "%.300s is not usable: %.300s; it is now %.300s", path, why, aside);
+        return error_set(error, "%.300s is not usable: %.300s; it could not be moved aside: %s", path, why,
+                         strerror(errno));
+}
+
+bool whole_file_restore(const char *path, size_t max, whole_file_parser *parse, void *ctx, struct error *error)
+{
+        struct error why;
+        char *text = NULL;
+        size_t size;
+        int err = whole_file_read(path, max, &text, &size);
+
+        if (err == -ENOENT || err == -ENOTDIR)
+                return true;
+        if (err == -EPERM)
+                error_set(&why, "expected a regular file that belongs to this user");
+        else if (err == -EFBIG)
+                error_set(&why, "it is larger than %zu MiB", max >> 20);
+        else if (err < 0)
+                return error_set(error, "%.500s cannot be read: %s", path, strerror(-err));
+        const bool good = err == 0 && parse(ctx, text, size, &why);
+        free(text);
+        return good || set_aside(path, why.text, error);
 }

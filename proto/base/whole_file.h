@@ -3,8 +3,11 @@
 #ifndef HW_PROTO_BASE_WHOLE_FILE_H
 #define HW_PROTO_BASE_WHOLE_FILE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
+
+struct error;
 
 /* Makes the directories above a path (0700). Returns 0 or -errno. */
 int whole_file_directories(const char *path);
@@ -21,6 +24,15 @@ int whole_file_write(const char *path, const char *text, size_t size);
  * (not a file, or not ours); another -errno.
  */
 int whole_file_read(const char *path, size_t max, char **ret_text, size_t *ret_size);
+
+/* Takes in what a process before has written. False with a sentence: then as if there was no file. */
+typedef bool whole_file_parser(void *ctx, const char *text, size_t size, struct error *error);
+
+/*
+ * Reads and parses what a process keeps for the next one. True also where there is no file. False with a sentence that
+ * begins with the path: a file that is not usable, or larger than `max`, has then the suffix ".broken".
+ */
+bool whole_file_restore(const char *path, size_t max, whole_file_parser *parse, void *ctx, struct error *error);
 
 /* mapped_file.c: the files that other processes have mapped, by their paths in /proc/PID/maps. */
 
