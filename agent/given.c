@@ -9,7 +9,6 @@
 #include "agent/control.h"
 #include "agent/limits.h"
 #include "agent/preamble.h"
-#include "proto/base/agent_socket.h"
 #include "proto/base/outside_census.h"
 
 #define EVENT_HEAD   10 /* number and time */

@@ -16,7 +16,6 @@
 #include "client/attach/inject.h"
 #include "client/attach/processes.h"
 #include "client/cli/command.h"
-#include "client/cli/options.h"
 #include "client/program/obstacle.h"
 #include "client/program/process_uri.h"
 #include "client/run/census_options.h"

@@ -17,7 +17,6 @@
 #include "client/cli/options.h"
 #include "client/program/agent_census.h"
 #include "client/program/process_uri.h"
-#include "heapwatch/requester.h"
 #include "proto/base/array.h"
 #include "proto/base/error.h"
 

@@ -15,7 +15,6 @@
 #include "client/run/daemon.h"
 #include "client/state/band_name.h"
 #include "client/state/world.h"
-#include "heapwatch/requester.h"
 
 static void see_reply(void *ctx, const Hw__Reply *reply)
 {

@@ -5,13 +5,11 @@
  */
 #include "client/diff/side.h"
 
-#include <errno.h>
 #include <math.h>
 #include <string.h>
 
 #include "client/cli/absent.h"
 #include "client/history/history.h"
-#include "heapwatch/requester.h"
 #include "proto/base/array.h"
 #include "proto/base/error.h"
 

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/cli/command.h"
 #include "client/cli/progress.h"
 #include "client/feed/gather.h"
 #include "proto/base/array.h"

@@ -2,7 +2,6 @@
 #include "client/feed/locate.h"
 
 #include <elf.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
@@ -12,7 +11,6 @@
 #include <unistd.h>
 
 #include "client/cli/absent.h"
-#include "heapwatch/requester.h"
 #include "proto/base/clock.h"
 #include "proto/base/descriptors.h"
 #include "proto/base/whole_file.h"

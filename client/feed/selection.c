@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "client/cli/command.h"
 #include "client/feed/locate.h"
 
 int selection_sort(const struct command *c, struct selection *s)

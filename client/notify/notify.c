@@ -12,7 +12,6 @@
  */
 #include "client/cli/command.h"
 
-#include <errno.h>
 #include <event2/buffer.h>
 #include <event2/bufferevent.h>
 #include <inttypes.h>

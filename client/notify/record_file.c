@@ -17,7 +17,6 @@
 #include "proto/base/document.h"
 #include "proto/base/json_out.h"
 #include "proto/base/whole_file.h"
-#include "proto/wire/state_path.h"
 #include "proto/base/error.h"
 
 /* --------------------------------------------------------------------- write */

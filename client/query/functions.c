@@ -11,7 +11,6 @@
 #include "daemon/trend/windows.h"
 #include "heapwatch/text.h"
 #include "proto/base/array.h"
-#include "proto/base/time.h"
 #include "proto/pattern/pattern.h"
 
 #define SPARKS        24u /* columns of a sparkline */

@@ -13,7 +13,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "proto/base/process.h"
 #include "client/state/world.h"
 #include "heapwatch/requester.h"
 #include "client/cli/absent.h"

@@ -18,7 +18,6 @@
 #include <unistd.h>
 
 #include "proto/base/limits.h"
-#include "client/cli/options.h"
 #include "client/program/agent_fit.h"
 #include "client/program/inquire.h"
 #include "client/run/follow.h"

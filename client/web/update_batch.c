@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/http/answer.h"
-
 /* One printed update. */
 struct batched_update {
         struct batched_update *next;

@@ -11,7 +11,6 @@
 
 #include "daemon/record/limits.h"
 #include "proto/base/error.h"
-#include "proto/recording/run_dir.h"
 
 static int write_probe(int fd)
 {

@@ -9,7 +9,6 @@
 
 #include <event2/event.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>

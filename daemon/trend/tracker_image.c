@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "daemon/trend/tracker.h"
 
-#include "daemon/image/containers.h"
 #include "daemon/trend/tracker_private.h"
 #include "proto/base/limits.h"
 

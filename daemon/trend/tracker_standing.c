@@ -14,7 +14,6 @@
 
 #include "daemon/trend/tracker_private.h"
 #include "proto/base/ckd.h"
-#include "proto/base/limits.h"
 #include "proto/base/time.h"
 
 #define FALL_SHARE      0.5             /* of the live data before: what leaves less has freed most of it */

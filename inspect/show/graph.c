@@ -13,7 +13,6 @@
 #include "inspect/show/head.h"
 #include "proto/base/array.h"
 #include "proto/base/json_out.h"
-#include "proto/base/text_out.h"
 
 #define ROOTS_SHOWN 8
 #define NAME_BYTES  1024

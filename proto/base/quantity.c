@@ -8,7 +8,6 @@
  * to the nearest unit.
  */
 #include <string.h>
-#include <strings.h>
 
 #include "proto/base/ckd.h"
 #include "heapwatch/text.h"

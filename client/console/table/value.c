@@ -5,7 +5,6 @@
 #include <ctype.h>
 #include <math.h>
 #include <string.h>
-#include <strings.h>
 
 #include "proto/base/csv.h"
 #include "proto/base/decimal.h"
