@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proto/wire/json.h"
 #include "heapwatch/text.h"
+#include "proto/wire/message.h"
 
 #define INDENT "          "
 

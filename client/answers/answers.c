@@ -7,7 +7,7 @@
 
 #include "client/answers/evidence.h"
 #include "client/state/band_name.h"
-#include "client/state/facts.h"
+#include "client/state/world.h"
 #include "proto/base/ckd.h"
 #include "proto/base/text_out.h"
 #include "heapwatch/text.h"

@@ -9,7 +9,7 @@
 
 #include "client/answers/census.h"
 #include "client/state/band_name.h"
-#include "client/state/facts.h"
+#include "client/state/world.h"
 #include "heapwatch/text.h"
 #include "proto/base/agent_peer.h"
 #include "proto/base/array.h"

@@ -93,7 +93,7 @@ static bool label_has(const struct evidence *e, const char *text)
 CONDITION(thunks, live_grows(e) && breakdown_of(e) == HW__BREAKDOWN__BREAKDOWN_CLOSURE_TYPE &&
                           (label_has(e, "THUNK") || label_has(e, "AP_STACK") || label_has(e, "BLACKHOLE")))
 
-/* Threads that wait at one place: inspect/ghc/thread_bands.h. */
+/* Threads that wait at one place: inspect/ghc/thread_bands.c. */
 CONDITION(waiting_threads, live_grows(e) && e->growing && e->growing->label && e->growing->threads)
 
 static void append_waiting_threads(char *text, const struct evidence *e)

@@ -12,7 +12,7 @@
 
 #include "proto/base/ckd.h"
 #include "proto/base/clock.h"
-#include "proto/wire/json.h"
+#include "proto/wire/message.h"
 
 /* -------------------------------------------------------------------- rows */
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "client/archive/archiver.h"
-#include "client/archive/select.h"
+#include "client/archive/read.h"
 #include "client/cli/options.h"
 #include "client/cli/report.h"
 #include "client/cli/signals.h"

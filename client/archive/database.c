@@ -16,7 +16,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "client/archive/row.h"
 #include "client/archive/schema.h"
 #include "client/cli/report.h"
 #include "heapwatch/text.h"

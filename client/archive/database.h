@@ -9,6 +9,7 @@
 #define HW_CLIENT_ARCHIVE_DATABASE_H
 
 #include <limits.h>
+#include <math.h>
 #include <sqlite3.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -73,5 +74,30 @@ sqlite3_stmt *database_statement(struct database *d, enum statement which);
 /* Runs a statement that returns no rows; SQLITE_OK or an error. */
 int database_run(sqlite3_stmt *s);
 int database_exec(struct database *d, const char *sql);
+
+/*
+ * The columns of a row that a statement has just returned. What is not known is NULL in the file: NaN, 0 or a
+ * NULL pointer here, as each function says.
+ */
+
+/* Of this row, until the next step; NULL: unknown. */
+static inline const char *row_text(sqlite3_stmt *s, int column)
+{
+        return (const char *)sqlite3_column_text(s, column);
+}
+
+/* NaN: unknown. */
+static inline double row_real(sqlite3_stmt *s, int column)
+{
+        return sqlite3_column_type(s, column) == SQLITE_NULL ? (double)NAN : sqlite3_column_double(s, column);
+}
+
+/* 0: unknown, or below. */
+static inline uint64_t row_number(sqlite3_stmt *s, int column)
+{
+        int64_t value = sqlite3_column_int64(s, column);
+
+        return value > 0 ? (uint64_t)value : 0;
+}
 
 #endif

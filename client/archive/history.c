@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/archive/select.h"
+#include "client/archive/read.h"
 #include "client/cli/options.h"
 #include "heapwatch/text.h"
 #include "proto/base/array.h"

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "client/archive/row.h"
+#include "client/archive/database.h"
 #include "heapwatch/text.h"
 #include "proto/base/error.h"
 

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "client/archive/database.h"
 #include "client/archive/limits.h"
-#include "client/archive/row.h"
 #include "proto/base/array.h"
 #include "proto/base/error.h"
 #include "proto/base/time.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "client/archive/select.h"
+#include "client/archive/read.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/archive/row.h"
+#include "client/archive/database.h"
 #include "client/archive/schema.h"
 #include "proto/base/clock.h"
 #include "proto/base/labels.h"

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/cli/inspector.h"
 #include "proto/base/document.h"
 #include "proto/base/thread.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "client/cli/inspector.h"
+#include "client/cli/inspecting.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "proto/base/private_file.h"
+#include "proto/base/private_directory.h"
 
 bool secret_read(const char *path, char *secret, size_t size, struct error *error)
 {

@@ -25,7 +25,6 @@
 #include "client/cli/signals.h"
 #include "client/feed/locate.h"
 #include "client/commands/bundles.h"
-#include "client/commands/stretch_file.h"
 #include "proto/base/child.h"
 #include "proto/base/ckd.h"
 #include "proto/base/clock.h"

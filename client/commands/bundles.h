@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "proto/base/error.h"
+#include "proto/recording/cutout.h"
 #include "proto/recording/limits.h"
 
 struct bundle_limits {
@@ -33,5 +34,10 @@ void bundle_remove(const char *path);
 
 /* Removes the oldest, and those that were never finished, until all take no more than that; the newest stays. */
 void bundles_trim(const char *directory, uint64_t bytes, uint64_t wall_ns);
+
+/* stretch_file.c: a stretch of a recording into a file. */
+
+/* Until its end or a signal. Returns 0 or -errno; *ret_bytes gets what was written. */
+int stretch_file_copy(struct cutout *c, int fd, uint64_t *ret_bytes);
 
 #endif

@@ -9,10 +9,10 @@
 
 #include "heapwatch/text.h"
 #include "proto/base/array.h"
-#include "proto/base/decimal.h"
 #include "proto/base/json_out.h"
-#include "proto/base/name_order.h"
-#include "proto/wire/json.h"
+#include "proto/base/nearest.h"
+#include "proto/base/text_out.h"
+#include "proto/wire/message.h"
 
 #define UNKNOWN "-"
 

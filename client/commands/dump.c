@@ -16,8 +16,8 @@
 #include <unistd.h>
 
 #include "client/cli/signals.h"
+#include "client/commands/bundles.h"
 #include "client/feed/locate.h"
-#include "client/commands/stretch_file.h"
 #include "heapwatch/text.h"
 #include "proto/base/ckd.h"
 #include "client/cli/options.h"

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "heapwatch/wire.h"
 
@@ -45,5 +46,18 @@ struct event_cursor {
 
 /* The next event of the message; false at its end, or when it is broken. */
 bool event_cursor_next(struct event_cursor *c, struct event *ret_event);
+
+/* print.h - events and their counts as lines, for people and for programs. */
+
+/* One event as one line. What it hides is named as hidden. */
+void event_print_text(FILE *to, const struct event *e);
+void event_print_json(FILE *to, const struct event *e);
+
+/* Its fields alone, a JSON object. */
+void event_print_fields(FILE *to, const struct event *e);
+
+/* How many of each type, by id, and of all. `wanted`: which types count; NULL: all. */
+void event_counts_print_text(FILE *to, const struct event_types *t, const bool *wanted);
+void event_counts_print_json(FILE *to, const struct event_types *t, const bool *wanted);
 
 #endif

@@ -13,7 +13,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "client/commands/event_print.h"
 #include "client/commands/event_types.h"
 #include "client/feed/feed.h"
 #include "client/cli/options.h"

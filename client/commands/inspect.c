@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 #include "client/cli/command.h"
+#include "client/cli/inspecting.h"
 #include "client/cli/options.h"
 #include "client/cli/signals.h"
-#include "client/cli/inspector.h"
 #include "client/commands/inspect_subject.h"
 #include "client/feed/locate.h"
 #include "heapwatch/text.h"

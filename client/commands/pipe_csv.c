@@ -17,10 +17,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/state/facts.h"
+#include "client/state/world.h"
 #include "heapwatch/text.h"
 #include "proto/base/array.h"
-#include "proto/base/csv.h"
+#include "proto/base/text_out.h"
 
 static void append_bytes(struct csv_text *out, const char *text, size_t n)
 {

@@ -17,11 +17,10 @@
 #include "client/commands/inspect_subject.h"
 #include "client/feed/gather.h"
 #include "client/feed/selection.h"
-#include "client/state/facts.h"
 #include "client/state/world.h"
 #include "heapwatch/text.h"
 #include "proto/base/error.h"
-#include "proto/wire/json.h"
+#include "proto/wire/message.h"
 
 /* ------------------------------------------------------------------- print */
 

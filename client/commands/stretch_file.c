@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "client/commands/stretch_file.h"
+#include "client/commands/bundles.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 
 #include "client/archive/read.h"
-#include "client/archive/select.h"
 #include "client/cli/command.h"
 #include "client/cli/absent.h"
 #include "client/feed/gather.h"

@@ -5,11 +5,11 @@
  */
 #include <stdlib.h>
 
-#include "proto/wire/json.h"
 #include "client/answers/answers.h"
 #include "client/answers/census.h"
 #include "client/commands/trend.h"
 #include "proto/base/ckd.h"
+#include "proto/wire/message.h"
 
 static void put_labels(struct json_out *j, const struct world_target *t)
 {

@@ -8,14 +8,14 @@
 #include "client/answers/census.h"
 #include "client/answers/evidence.h"
 #include "client/state/band_name.h"
-#include "client/state/facts.h"
 #include "client/commands/trend.h"
+#include "client/state/world.h"
 #include "heapwatch/text.h"
 #include "proto/base/array.h"
 #include "proto/base/ckd.h"
-#include "proto/base/glyph.h"
-#include "proto/base/name_order.h"
+#include "proto/base/nearest.h"
 #include "proto/base/rate.h"
+#include "proto/base/utf8.h"
 
 #define NAME_COLUMNS 28
 #define MOMENT_MAX   (2 * HW_NUMBER_MAX + 4)

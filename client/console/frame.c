@@ -10,7 +10,7 @@
 #include "client/console/scene/trends.h"
 #include "heapwatch/text.h"
 #include "proto/base/array.h"
-#include "proto/base/glyph.h"
+#include "proto/base/utf8.h"
 
 enum { LINE = 512 };
 

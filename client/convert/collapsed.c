@@ -12,7 +12,6 @@
 #include <stdlib.h>
 
 #include "client/convert/frames.h"
-#include "client/convert/moment.h"
 #include "heapwatch/text.h"
 
 #define NAME_BYTES 4096 /* a longer one is cut */

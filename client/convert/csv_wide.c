@@ -15,10 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/convert/moment.h"
 #include "client/convert/spool.h"
 #include "heapwatch/text.h"
-#include "proto/base/csv.h"
+#include "proto/base/text_out.h"
 #include "proto/base/time.h"
 
 #define GAUGES 4

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "client/convert/moment.h"
+#include "client/convert/format.h"
 
 static bool is_better(const struct moment *m, const Hw__Census *c)
 {

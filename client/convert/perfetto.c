@@ -15,7 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/convert/moment.h"
 #include "client/convert/perfetto.pb-c.h"
 #include "client/commands/event_types.h"
 #include "heapwatch/eventlog.h"

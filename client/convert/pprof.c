@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "client/convert/moment.h"
 #include "client/convert/pprof_file.h"
 
 struct conversion {

@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-#include "client/convert/moment.h"
+#include "client/convert/format.h"
 
 #define MOST INT64_MAX
 

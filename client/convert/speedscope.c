@@ -17,7 +17,6 @@
 #include <string.h>
 
 #include "client/convert/frames.h"
-#include "client/convert/moment.h"
 #include "client/commands/event_types.h"
 #include "heapwatch/eventlog.h"
 #include "proto/base/array.h"

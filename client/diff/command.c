@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/archive/select.h"
+#include "client/archive/read.h"
 #include "client/cli/command.h"
 #include "client/cli/options.h"
 #include "client/cli/signals.h"

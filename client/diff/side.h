@@ -106,7 +106,7 @@ struct side {
 bool side_read(struct side *s, const struct command *command, const char *log, const struct part *part);
 
 /*
- * archived.c: adds the runs of an archive that `selection` names (client/archive/select.h). `db` NULL: the default
+ * archived.c: adds the runs of an archive that `selection` names (client/archive/select.c). `db` NULL: the default
  * one. False after a report. Rows of a run go into the same meter as the messages of a log, so the numbers are the
  * same: counts, peaks, sums, quantiles of pauses and means of bands over censuses agree with the log to the last digit,
  * means over time up to rounding. Intervals do not, since variation within a minute is not in the archive.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "client/export/attempt.h"
+#include "client/export/sender.h"
 #include "proto/base/event.h"
 
 #include <stdio.h>

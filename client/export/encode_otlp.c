@@ -15,7 +15,7 @@
 #include "client/metrics/histogram.h"
 #include "proto/base/arena.h"
 #include "proto/base/document.h"
-#include "proto/wire/json.h"
+#include "proto/wire/message.h"
 
 #define CUMULATIVE 2
 #define NO_VALUE   1 /* flag of a point: the series has ended */

@@ -10,7 +10,7 @@
 #include "client/cli/options.h"
 #include "client/cli/report.h"
 #include "client/export/exporter.h"
-#include "client/metrics/bands.h"
+#include "client/metrics/collect.h"
 #include "proto/base/array.h"
 #include "proto/base/error.h"
 

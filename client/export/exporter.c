@@ -18,7 +18,7 @@
 #include "client/cli/report.h"
 #include "client/cli/signals.h"
 #include "client/export/delivery.h"
-#include "client/export/profiles.h"
+#include "client/export/profile_batch.h"
 #include "client/feed/feed.h"
 #include "client/metrics/collect.h"
 #include "client/metrics/text.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/export/profiles.h"
+#include "client/export/profile_batch.h"
 #include "client/export/sender.h"
 #include "proto/base/array.h"
 #include "proto/base/error.h"

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/metrics/bands.h"
+#include "client/metrics/collect.h"
 #include "heapwatch/text.h"
 #include "proto/base/array.h"
 #include "proto/base/error.h"

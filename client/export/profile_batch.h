@@ -42,4 +42,21 @@ struct profile_parts {
 };
 bool profile_parts(struct profile_parts *ret, const struct batch *batch);
 
+/*
+ * profiles.c: profiles of targets for Pyroscope's /ingest, as batches: each newest census as bytes in use by band, and
+ * the ticks of the time profile since the walk before (profile_batch.h).
+ */
+
+struct profiles;
+
+/* `wall_ns`: now. Of runs that began earlier, ticks count from the first walk on. NULL when out of memory. */
+struct profiles *profiles_new(uint64_t wall_ns);
+void profiles_destroy(struct profiles **p);
+
+/* One walk: calls encoding->take for each profile. Returns how many samples were lost for lack of memory. */
+uint64_t profiles_run(struct profiles *p, const struct encoding *encoding, const struct metrics_source *source);
+
+/* How they are sent. */
+extern const struct batcher_kind profiles_kind;
+
 #endif

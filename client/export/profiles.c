@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "client/export/profiles.h"
+#include "client/export/profile_batch.h"
 
 #include <stdlib.h>
 
 #include "client/convert/pprof_file.h"
-#include "client/export/profile_batch.h"
 #include "client/export/sender.h"
 #include "client/state/kept.h"
 #include "proto/base/time.h"

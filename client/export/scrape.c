@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "client/http/connections.h"
 #include "client/metrics/text.h"
 #include "client/http/answer.h"
 #include "client/http/guard.h"
-#include "client/http/limits.h"
 #include "client/http/listen_address.h"
 #include "proto/base/error.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* send_http.c - a batch is the body of a POST. */
-#include "client/export/attempt.h"
+#include "client/export/sender.h"
 
 static void send_batch(struct sender *s, const struct batch *batch)
 {

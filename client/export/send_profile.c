@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/export/attempt.h"
 #include "client/export/profile_batch.h"
+#include "client/export/sender.h"
 
 #define TYPE "multipart/form-data; boundary="
 

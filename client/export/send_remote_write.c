@@ -16,7 +16,7 @@
 #include <stdlib.h>
 
 #include "client/cli/report.h"
-#include "client/export/attempt.h"
+#include "client/export/sender.h"
 #include "proto/base/array.h"
 #include "proto/base/clock.h"
 

@@ -26,7 +26,6 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "client/http/limits.h"
 #include "client/http/listen_address.h"
 #include "proto/base/clock.h"
 #include "proto/base/error.h"

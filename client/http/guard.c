@@ -9,7 +9,7 @@
 #include <sys/random.h>
 
 #include "proto/base/error.h"
-#include "proto/base/private_file.h"
+#include "proto/base/private_directory.h"
 
 #define HOST_MAX 256
 

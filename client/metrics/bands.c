@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "client/metrics/bands.h"
+#include "client/metrics/collect.h"
 
 #include <stdlib.h>
 #include <string.h>

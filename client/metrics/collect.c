@@ -7,10 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/metrics/bands.h"
 #include "client/state/kept.h"
 #include "heapwatch/text.h"
-#include "proto/base/decimal.h"
+#include "proto/base/text_out.h"
 
 /* What is kept for one target. */
 struct shown {

@@ -70,4 +70,23 @@ void metrics_collect(struct metrics *m, const struct metrics_source *source, met
 /* A sample as its parts: one, unless it has points. */
 void metric_flatten(const struct metric_sample *sample, metric_part_taker *take, void *ctx);
 
+/*
+ * bands.c: which bands of a census are shown: the largest, and one sum of all others.
+ *
+ * A series that comes and goes with each census is useless in a database. So a band that was shown counts as a quarter
+ * larger than it is when the largest are chosen: it keeps its place until another is clearly larger. What is shown and
+ * the rest add up to the census, including rows that the daemon left out.
+ */
+
+#define BANDS_MOST 200
+
+struct bands_shown {
+        const struct world_band *bands[BANDS_MOST]; /* largest first */
+        size_t n;
+        uint64_t other_bytes;
+};
+
+/* For the scope's target; chosen_bands remembers them for the next time. False: it has no census. */
+bool bands_choose(struct bands_shown *shown, const struct metric_scope *s);
+
 #endif

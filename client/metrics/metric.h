@@ -18,7 +18,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "client/state/facts.h"
 #include "client/state/world.h"
 
 enum metric_type {

@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "client/alerts/known.h"
-#include "client/metrics/bands.h"
+#include "client/metrics/collect.h"
 #include "client/metrics/histogram.h"
-#include "proto/wire/fields.h"
+#include "proto/wire/message.h"
 #include "proto/wire/resident_parts.h"
 
 #define S_PER_NS     1e-9

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "proto/base/decimal.h"
+#include "proto/base/text_out.h"
 #include "proto/base/time.h"
 
 struct sheet {

@@ -9,7 +9,7 @@
  * The webhook body follows Alertmanager's notification documentation, version
  * "4"; alerts follow its OpenAPI v2 (postableAlerts).
  */
-#include "client/notify/alert_json.h"
+#include "client/notify/alert_event.h"
 
 #include <stdio.h>
 

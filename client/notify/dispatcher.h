@@ -27,7 +27,6 @@
 
 #include "client/notify/alert_event.h"
 #include "client/notify/record.h"
-#include "client/notify/report.h"
 #include "proto/wire/action_plan.h"
 
 /* A line of the daemon about one alert (daemon/control/alert_line.c says which), read. Pure. */

@@ -27,7 +27,6 @@
 #include <unistd.h>
 
 #include "client/notify/alert_event.h"
-#include "client/notify/alert_json.h"
 #include "heapwatch/text.h"
 #include "proto/base/array.h"
 #include "proto/base/child.h"

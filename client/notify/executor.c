@@ -17,7 +17,7 @@
 #include <sys/queue.h>
 
 #include "client/http/http.h"
-#include "client/notify/alert_json.h"
+#include "client/notify/alert_event.h"
 #include "proto/base/clock.h"
 #include "proto/base/event.h"
 #include "proto/base/sibling.h"

@@ -20,7 +20,6 @@
 
 #include "client/http/http.h"
 #include "client/notify/alert_event.h"
-#include "client/notify/report.h"
 #include "proto/wire/action_plan.h"
 
 #define EXECUTOR_JOBS_MAX     16u         /* running at once */

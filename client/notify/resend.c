@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/notify/alert_json.h"
+#include "client/notify/alert_event.h"
 #include "proto/base/clock.h"
 #include "client/cli/report.h"
 #include "proto/base/error.h"

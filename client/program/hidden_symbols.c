@@ -13,7 +13,7 @@
 
 #include "agent/limits.h"
 #include "agent/symbols.h"
-#include "client/cli/inspector.h"
+#include "client/cli/inspecting.h"
 #include "proto/base/array.h"
 #include "proto/base/text_out.h"
 

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "client/program/obstacle.h"
+#include "client/program/agent_fit.h"
 
 #include <stdio.h>
 #include <string.h>
-
-#include "client/program/agent_fit.h"
 
 static const struct {
         const char *reason, *remedy;

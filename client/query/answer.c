@@ -10,8 +10,8 @@
 #include "client/cli/out_file.h"
 #include "heapwatch/text.h"
 #include "proto/base/array.h"
-#include "proto/base/glyph.h"
 #include "proto/base/nearest.h"
+#include "proto/base/utf8.h"
 
 #define NAMES_MAX   512u /* of tables, columns and functions, to find the nearest of */
 #define SHOWN_MAX   600u /* bytes of a line of a query that is shown */

@@ -17,7 +17,7 @@
 #include "client/report/plot.h"
 #include "heapwatch/text.h"
 #include "proto/base/array.h"
-#include "proto/base/glyph.h"
+#include "proto/base/utf8.h"
 
 #define CELLS_MAX   1000000u /* numbers that are drawn */
 #define HEIGHT      20       /* rows of a chart in the terminal */

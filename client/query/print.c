@@ -12,9 +12,9 @@
 
 #include "heapwatch/text.h"
 #include "proto/base/array.h"
-#include "proto/base/csv.h"
-#include "proto/base/glyph.h"
 #include "proto/base/json_out.h"
+#include "proto/base/text_out.h"
+#include "proto/base/utf8.h"
 
 #define GAP         2u
 #define NARROW      8u /* a column of text is not cut below */

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/commands/event_print.h"
+#include "client/commands/event_types.h"
 #include "heapwatch/eventlog.h"
 #include "proto/base/array.h"
 #include "proto/base/hash.h"

@@ -7,11 +7,11 @@
 #include <string.h>
 
 #include "client/state/band_name.h"
-#include "client/state/facts.h"
+#include "client/state/world.h"
 #include "heapwatch/text.h"
 #include "proto/base/array.h"
 #include "proto/base/hash.h"
-#include "proto/wire/fields.h"
+#include "proto/wire/message.h"
 
 #define NS_OF_S(s) ((s)*1e9)
 

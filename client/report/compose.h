@@ -11,7 +11,6 @@
 
 #include "client/cli/options.h"
 #include "client/api/state_json.h"
-#include "client/report/inspected.h"
 #include "client/report/profiles.h"
 #include "client/state/world.h"
 #include "heapwatch/wire.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "client/report/inspected.h"
+#include "client/report/profiles.h"
 
 #include <stdlib.h>
 #include <time.h>

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/convert/moment.h"
+#include "client/convert/format.h"
 #include "proto/base/time.h"
 
 #define OTHER    "(other)"

@@ -46,4 +46,26 @@ void report_profiles_done(struct report_profiles *p);
 /* A list of objects. */
 void report_profiles_put(struct json_out *j, const struct report_profiles *p);
 
+/* inspected.c: heaps or threads for a report, read of its targets while it is made. */
+
+struct report_read {
+        const struct world_target *target; /* borrowed */
+        uint64_t begin_wall_ns;
+        char *json; /* NULL: it failed */
+        struct error error;
+};
+
+struct report_inspected {
+        struct report_read items[REPORT_PROFILES];
+        size_t n;
+};
+
+/* Of the first REPORT_PROFILES targets, one after the other, all of them; one that failed has a sentence. */
+void report_inspect(struct report_inspected *ret, const struct world *world, const struct feed *feed,
+                    enum inspecting_what what);
+void report_inspected_done(struct report_inspected *p);
+
+/* A list of objects. */
+void report_inspected_put(struct json_out *j, const struct report_inspected *p);
+
 #endif

@@ -26,7 +26,6 @@
 #include "client/page/assets.h"
 #include "client/report/compose.h"
 #include "client/report/plot.h"
-#include "client/report/inspected.h"
 #include "client/report/profiles.h"
 #include "client/state/recall.h"
 #include "client/state/world.h"

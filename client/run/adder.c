@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "client/program/process_uri.h"
-#include "client/run/outside.h"
+#include "client/run/inside.h"
 #include "proto/base/limits.h"
 
 #define AGAIN_MS 1000

@@ -10,7 +10,6 @@
 
 #include "client/run/run_private.h"
 #include "client/run/session.h"
-#include "client/state/facts.h"
 #include "client/state/world.h"
 #include "heapwatch/text.h"
 #include "proto/base/array.h"

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "client/program/obstacle.h"
+#include "client/program/agent_fit.h"
 #include "client/run/census_options.h"
 #include "proto/base/error.h"
 
@@ -69,5 +69,14 @@ const char *inside_claim(const char *socket);
 
 /* Removes what killed programs left beside the socket, and the claim. */
 void inside_clean(const char *socket);
+
+/* outside.c: whether a program can be watched from outside: its memory read while it runs (docs/INSIDE.md). */
+
+/*
+ * Tries it once; a program that has just been started (`is_new`), whose heap may be still to come, for a second. It is
+ * neither stopped nor changed. False with a sentence: its heap is not understood, or the kernel does not let us read
+ * it.
+ */
+bool outside_try(pid_t pid, bool is_new, struct error *error);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "client/run/outside.h"
+#include "client/run/inside.h"
 
 #include <signal.h>
 #include <stdio.h>
 #include <time.h>
 
-#include "client/cli/inspector.h"
+#include "client/cli/inspecting.h"
 #include "proto/base/clock.h"
 
 #define MOST_NS     UINT64_C(5000000000)

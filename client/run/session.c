@@ -26,7 +26,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "client/program/obstacle.h"
+#include "client/program/agent_fit.h"
 #include "client/program/own_daemon.h"
 #include "client/program/process_uri.h"
 #include "client/run/follow.h"

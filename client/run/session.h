@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "client/program/obstacle.h"
+#include "client/program/agent_fit.h"
 #include "client/run/daemon.h"
 #include "proto/base/error.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "client/state/facts.h"
+#include "client/state/world.h"
 
 #include <ctype.h>
 #include <math.h>

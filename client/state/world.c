@@ -14,7 +14,7 @@
 #include "client/state/world.h"
 #include "client/state/internal.h"
 #include "proto/base/array.h"
-#include "proto/base/name_order.h"
+#include "proto/base/nearest.h"
 
 #include <errno.h>
 #include <stdlib.h>

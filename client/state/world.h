@@ -18,6 +18,8 @@
 #include "client/history/history.h"
 #include "heapwatch/wire.h"
 #include "proto/base/error.h"
+#include "proto/base/json_out.h"
+#include "proto/facts/facts.h"
 
 #define WORLD_NOTES       512
 #define WORLD_PAST_POINTS ((size_t)4 << 20) /* of all series of all targets */
@@ -141,5 +143,23 @@ static inline struct world_band *world_band_of(const struct world_target *t, uin
 
 /* Fills `order` with indices of bands by bytes in the newest census, largest first; returns how many (at most max). */
 size_t world_top_bands(const struct world_target *t, const struct world_band **bands, size_t max);
+
+/*
+ * facts.c: the newest value of each number of proto/facts/facts.def, of a target. Nothing else in the client knows
+ * where a number is. `place` in the table is FIELD(message, field) of struct world_target, INNER(message, message in
+ * it, field), CALL(function) of facts.c, or CARRIED.
+ */
+
+/* The newest value, NAN: unknown. */
+double facts_get(const struct world_target *t, enum fact id);
+
+/* The same as an integer; `otherwise` when it is unknown. */
+uint64_t facts_get_u64(const struct world_target *t, enum fact id, uint64_t otherwise);
+bool facts_is_known(const struct world_target *t, enum fact id);
+
+/*
+ * A member of a JSON object: the number as such under `key`; nothing when it is unknown.
+ */
+void facts_print(struct json_out *j, const char *key, const struct world_target *t, enum fact id);
 
 #endif

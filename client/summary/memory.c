@@ -6,7 +6,7 @@
 #include <inttypes.h>
 
 #include "client/summary/summary.h"
-#include "proto/wire/json.h"
+#include "proto/wire/message.h"
 #include "proto/wire/resident_parts.h"
 
 static bool heap_known(const struct summary *s)

@@ -15,7 +15,6 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "client/state/facts.h"
 #include "heapwatch/text.h"
 #include "proto/base/json_out.h"
 #include "client/state/world.h"

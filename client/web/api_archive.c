@@ -9,7 +9,7 @@
 #include "client/api/state_json.h"
 #include "client/archive/archiver.h"
 #include "client/http/answer.h"
-#include "client/web/archived.h"
+#include "client/web/archived_parts.h"
 #include "client/web/history_query.h"
 #include "proto/base/array.h"
 #include "proto/base/error.h"

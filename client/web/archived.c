@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "client/web/archived.h"
+#include "client/web/archived_parts.h"
 
 #include <stdlib.h>
 
-#include "client/web/archived_parts.h"
 #include "proto/base/clock.h"
 #include "proto/base/error.h"
 #include "proto/base/time.h"

@@ -21,10 +21,10 @@
 #include "client/state/world.h"
 #include "client/web/inspections.h"
 #include "client/web/worker.h"
-#include "proto/wire/json.h"
 #include "client/http/answer.h"
 #include "heapwatch/text.h"
 #include "proto/base/array.h"
+#include "proto/wire/message.h"
 
 #define BODY_MOST 16384
 #define FORM_TYPE "application/x-www-form-urlencoded"

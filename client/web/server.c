@@ -17,9 +17,9 @@
 #include <strings.h>
 
 #include "client/http/answer.h"
+#include "client/http/connections.h"
 #include "client/page/assets.h"
 #include "client/web/inspections.h"
-#include "client/http/limits.h"
 #include "client/metrics/text.h"
 #include "proto/base/error.h"
 

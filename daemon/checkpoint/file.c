@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "daemon/checkpoint/file.h"
+#include "daemon/checkpoint/store.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -14,8 +14,8 @@
 #include "proto/base/limits.h"
 #include "heapwatch/wire.h"
 #include "proto/base/array.h"
+#include "proto/cli/command.h"
 #include "proto/cli/complete.h"
-#include "proto/cli/help.h"
 #include "proto/keys/key.h"
 #include "proto/base/error.h"
 

@@ -13,11 +13,34 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "daemon/config/config_trend.h"
 #include "daemon/log.h"
 #include "daemon/source/allow.h"
 #include "daemon/source/uri.h"
 #include "proto/base/error.h"
+#include "proto/cli/version.h"
+
+/*
+ * config_trend.c: how growth is judged: resolution, how long growth must last to be a leak, a memory limit given by
+ * the user.
+ */
+
+struct tracker_config;
+
+/* 0: not given. */
+struct config_trend {
+        uint64_t resolution_ns;
+        uint64_t leak_after_ns;
+        uint64_t limit_bytes;
+};
+
+/* Whether the settings are consistent. */
+bool config_trend_check(const struct config_trend *c, struct error *error);
+
+/*
+ * The tracker's configuration from consistent settings. For a finished log length_ns is that of its longest run: unless
+ * given, the resolution is about a four-hundredth of it, from 100 ms to a minute. 0: live, one minute.
+ */
+struct tracker_config config_trend_tracker(const struct config_trend *c, uint64_t length_ns);
 
 #define CONFIG_ENDPOINT_MAX  256
 #define CONFIG_PATH_MAX      4096
@@ -114,5 +137,12 @@ bool config_add_target(struct config *c, const char *name, const char *spec, str
 
 /* What it prints, read with --config, gives the same configuration again. */
 void config_print(const struct config *c);
+
+/* libraries.c: the libraries of the daemon, all of which the client has, too. */
+
+enum { DAEMON_LIBRARIES = 8 };
+
+/* Texts are static. */
+void libraries_list(struct library_version ret[static DAEMON_LIBRARIES]);
 
 #endif

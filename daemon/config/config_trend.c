@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "daemon/config/config_trend.h"
+#include "daemon/config/config.h"
 
 #include "proto/base/limits.h"
 #include "heapwatch/text.h"

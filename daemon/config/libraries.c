@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "daemon/config/libraries.h"
+#include "daemon/config/config.h"
 
 #include <event2/event.h>
 #include <jansson.h>

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/control/replies.h"
+#include "daemon/control/requests.h"
 #include "daemon/log.h"
 #include "daemon/loop/watchdog.h"
 #include "daemon/transport/limits.h"

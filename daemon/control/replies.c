@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "daemon/control/replies.h"
+#include "daemon/control/requests.h"
 
 #include "daemon/transport/bus.h"
 #include "proto/base/error.h"

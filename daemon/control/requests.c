@@ -21,7 +21,6 @@
 #include "daemon/source/procfs.h"
 #include "daemon/target/pipeline.h"
 #include "daemon/control/pending.h"
-#include "daemon/control/replies.h"
 #include "proto/base/error.h"
 #include "proto/base/labels.h"
 

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "daemon/alerting/silence_store.h"
-#include "daemon/control/replies.h"
 #include "proto/base/nearest.h"
 #include "proto/base/clock.h"
 #include "heapwatch/text.h"

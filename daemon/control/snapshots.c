@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "daemon/control/replies.h"
+#include "daemon/control/requests.h"
 #include "daemon/target/pipeline.h"
 #include "daemon/target/targets.h"
 #include "daemon/transport/bus.h"

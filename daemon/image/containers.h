@@ -4,6 +4,7 @@
 #define HW_DAEMON_IMAGE_CONTAINERS_H
 
 #include "daemon/image/image.h"
+#include "heapwatch/eventlog.h"
 #include "proto/base/arena.h"
 #include "proto/facts/fold.h"
 #include "proto/base/idtable.h"
@@ -30,5 +31,12 @@ void image_sketch(struct image *im, struct sketch *s, unsigned n_cells);
 
 /* Reading: sets where its cells are now. */
 void image_fold_cells(struct image *im, struct fold *f, const struct fold_shape *shape);
+
+/* decoder.c: the image of a decoder that has consumed all of its input, to go on inside the stream. Pure. */
+
+void image_decoder(struct image *im, struct hw_eventlog *log);
+
+/* An unknown number of bytes is missing before the next input: the decoder resyncs. */
+void decoder_gap(struct hw_eventlog *log);
 
 #endif

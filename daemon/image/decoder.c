@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "daemon/image/decoder.h"
+#include "daemon/image/containers.h"
 
 #include <string.h>
 

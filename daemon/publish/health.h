@@ -6,9 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "daemon/record/recording.h"
 #include "proto/eventlog/advice.h"
 #include "daemon/publish/limits.h"
-#include "daemon/record/state.h"
 #include "heapwatch/eventlog.h"
 
 struct health {

@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 #include "daemon/record/assembler.h"
-#include "daemon/record/state.h"
+#include "daemon/record/recording.h"
 #include "heapwatch/eventlog.h"
 #include "proto/recording/run_dir.h"
 

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "daemon/record/limits.h"
-#include "proto/recording/frame_file.h"
+#include "proto/recording/frame.h"
 #include "proto/recording/run_dir.h"
 
 #define NAME_TRIES 1000u /* runs of one target that begin within a second */

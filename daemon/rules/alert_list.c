@@ -9,7 +9,6 @@
 #include "proto/base/hash.h"
 #include "proto/base/process.h"
 #include "proto/base/text_out.h"
-#include "daemon/rules/alert_text.h"
 #include "proto/base/array.h"
 
 static void result_done(struct alert_result *r)

@@ -4,7 +4,7 @@
  * the characters behind it. They are written into a scratch buffer first, whose
  * size bounds an alert's texts, then copied.
  */
-#include "daemon/rules/alert_text.h"
+#include "daemon/rules/alerts_private.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -28,7 +28,6 @@
 #include "proto/base/limits.h"
 #include "proto/base/process.h"
 #include "daemon/rules/alerts_private.h"
-#include "daemon/rules/alert_text.h"
 #include "daemon/rules/eval.h"
 
 #define BANDS_AT_ONCE 256u /* between two checks whether time is up */

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 
 #include "daemon/image/image.h"
-#include "daemon/rules/alert_text.h"
 #include "daemon/rules/alerts_private.h"
 
 #include "daemon/rules/alerts_layouts.inc"

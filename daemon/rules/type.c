@@ -11,7 +11,6 @@
 
 #include "proto/base/text_out.h"
 #include "heapwatch/text.h"
-#include "proto/base/decimal.h"
 
 #define POWER_MAX 4
 

@@ -14,13 +14,12 @@
  * It is used only if it has a limit, because otherwise it may as well be the
  * whole machine.
  */
-#include "daemon/source/cgroup.h"
+#include "daemon/source/procfs.h"
 
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "daemon/source/procfs.h"
 #include "proto/base/array.h"
 #include "proto/base/ckd.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "daemon/source/process_watch.h"
 
-#include "daemon/source/cgroup.h"
 #include "daemon/source/procfs.h"
 #include "proto/base/ckd.h"
 #include "proto/base/clock.h"

@@ -16,7 +16,6 @@
 
 #include "proto/base/ckd.h"
 #include "proto/base/clock.h"
-#include "daemon/source/cgroup.h"
 #include "proto/base/process_stat.h"
 #include "proto/base/time.h"
 

@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "daemon/config/config_trend.h"
+#include "daemon/config/config.h"
 #include "daemon/publish/event_stream.h"
 #include "daemon/publish/update_sink.h"
 #include "daemon/source/uri.h"

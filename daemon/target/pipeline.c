@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "daemon/checkpoint/file.h"
+#include "daemon/checkpoint/store.h"
 #include "daemon/log.h"
 #include "daemon/loop/watchdog.h"
 #include "daemon/source/limits.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "daemon/alerting/alerting.h"
-#include "daemon/image/decoder.h"
+#include "daemon/image/containers.h"
 #include "daemon/image/image.h"
 #include "daemon/model/model.h"
 #include "daemon/target/pipeline_internal.h"

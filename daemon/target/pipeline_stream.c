@@ -18,8 +18,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/image/containers.h"
 #include "proto/base/ckd.h"
-#include "daemon/image/decoder.h"
 #include "daemon/log.h"
 #include "proto/base/probes.h"
 #include "daemon/target/pipeline_internal.h"

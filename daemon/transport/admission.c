@@ -28,7 +28,7 @@
 #include "proto/yaml/yaml_file.h"
 
 struct admission {
-        char listen[ENDPOINT_MAX];
+        char listen[LISTEN_MAX];
         char directory[PATH_MAX];
         pthread_mutex_t lock; /* guards what follows; only the loop changes the keys, and reads them without it */
         struct key_pair server;

@@ -145,7 +145,7 @@ static bool listen_at(struct bus *bus, enum front_door door, struct endpoint *en
 
 static bool listen_keyed(struct bus *bus, const char *listen, struct error *error)
 {
-        char addresses[DOORS][ENDPOINT_MAX];
+        char addresses[DOORS][LISTEN_MAX];
 
         if (!endpoint_split(listen, addresses, error))
                 return false;

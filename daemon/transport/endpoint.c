@@ -15,8 +15,8 @@
 #include "proto/base/error.h"
 #include "proto/base/private_directory.h"
 #include "proto/base/unix_socket.h"
-#include "proto/wire/trust.h"
 #include "proto/base/descriptors.h"
+#include "proto/wire/endpoints.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -145,7 +145,7 @@ static int passed_listener(const char *path)
 static int prepare_ipc(struct endpoint *e, const char *text, struct error *error)
 {
         const char *path = text + strlen("ipc://"), *slash = strrchr(path, '/');
-        char directory[ENDPOINT_MAX];
+        char directory[LISTEN_MAX];
         struct sockaddr_un limit;
 
         if (*path != '/' || slash == path || slash[1] == '\0')
@@ -241,7 +241,7 @@ int endpoint_listen(const char *address, struct error *error)
         return fd;
 }
 
-bool endpoint_split(const char *listen, char ret_addresses[2][ENDPOINT_MAX], struct error *error)
+bool endpoint_split(const char *listen, char ret_addresses[2][LISTEN_MAX], struct error *error)
 {
         const char *rest = strncmp(listen, "tcp://", 6) ? NULL : listen + 6, *colon = rest ? strrchr(rest, ':') : NULL;
 
@@ -251,8 +251,8 @@ bool endpoint_split(const char *listen, char ret_addresses[2][ENDPOINT_MAX], str
                         "--listen: '%.80s'; expected tcp://ADDRESS:PORT with a port of 1 to 65534 (requests are "
                         "answered at the next one)",
                         listen);
-        (void)snprintf(ret_addresses[0], ENDPOINT_MAX, "%s", listen);
-        (void)snprintf(ret_addresses[1], ENDPOINT_MAX, "%.*s%lu", (int)(colon + 1 - listen), listen,
+        (void)snprintf(ret_addresses[0], LISTEN_MAX, "%s", listen);
+        (void)snprintf(ret_addresses[1], LISTEN_MAX, "%.*s%lu", (int)(colon + 1 - listen), listen,
                        strtoul(colon + 1, NULL, 10) + 1);
         return true;
 }

@@ -15,12 +15,12 @@
 
 #include "proto/base/error.h"
 
-#define ENDPOINT_MAX 256
+#define LISTEN_MAX 256
 
 struct endpoint {
-        char address[ENDPOINT_MAX]; /* for endpoint_listen */
-        const char *path;           /* of the ipc socket, inside `address`; NULL for tcp */
-        int directory;              /* descriptor of its directory, locked until endpoint_bound; -1 */
+        char address[LISTEN_MAX]; /* for endpoint_listen */
+        const char *path;         /* of the ipc socket, inside `address`; NULL for tcp */
+        int directory;            /* descriptor of its directory, locked until endpoint_bound; -1 */
         int passed;   /* the service manager listens there, with this descriptor, and goes on when we end; -1 */
         dev_t device; /* of the socket file that we bound */
         ino_t inode;
@@ -44,7 +44,7 @@ bool endpoint_is_lost(const struct endpoint *e);
 int endpoint_listen(const char *address, struct error *error);
 
 /* "tcp://ADDRESS:PORT" into the addresses of publishing and of requests, one port above. False with a sentence. */
-bool endpoint_split(const char *listen, char ret_addresses[2][ENDPOINT_MAX], struct error *error);
+bool endpoint_split(const char *listen, char ret_addresses[2][LISTEN_MAX], struct error *error);
 
 /*
  * After endpoint_listen: remembers which file is ours if it succeeded, and unlocks the directory. The file of a socket

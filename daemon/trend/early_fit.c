@@ -13,7 +13,6 @@
 #include <math.h>
 #include <stddef.h>
 
-#include "daemon/trend/median.h"
 #include "daemon/trend/theil_sen.h"
 #include "proto/base/array.h"
 

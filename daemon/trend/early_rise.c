@@ -16,7 +16,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "daemon/trend/median.h"
+#include "daemon/trend/theil_sen.h"
 #include "proto/base/array.h"
 
 #define CHILDREN_MIN     1.5 /* a point, else the rung repeats the one below */

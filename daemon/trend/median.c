@@ -6,7 +6,7 @@
  * to both and only the ends move: no branch depends on a value (mispredicted half of the time, that branch took more
  * than all the rest), and no store is read again in the same pass (swapping in place waited for its own stores).
  */
-#include "daemon/trend/median.h"
+#include "daemon/trend/theil_sen.h"
 
 #include <assert.h>
 #include <math.h>

@@ -10,7 +10,7 @@
 #include <math.h>
 
 #include "daemon/trend/ladder.h"
-#include "daemon/trend/median.h"
+#include "daemon/trend/theil_sen.h"
 
 static double median_of_filled(const double *p, unsigned n)
 {

@@ -37,8 +37,6 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "daemon/trend/median.h"
-
 #define PAIRS_MAX        (THEIL_SEN_MAX * (THEIL_SEN_MAX - 1) / 2)
 #define RHO_MAX          0.95
 #define SD_RELATIVE      1e-6 /* least scatter: of the level, */

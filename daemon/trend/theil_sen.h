@@ -14,6 +14,7 @@
 #define HW_DAEMON_TREND_THEIL_SEN_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #define THEIL_SEN_MAX      24u /* points */
 #define THEIL_SEN_LEAST    4u  /* filled points; a slope of fewer is unknown */
@@ -49,5 +50,15 @@ bool theil_sen_fit(const double *p, unsigned n, struct theil_sen *ret);
  * few points are straight by chance.
  */
 void theil_sen_fit_at(const double *at, const double *y, unsigned n, struct theil_sen *ret);
+
+/* median.c: the median of a few hundred numbers, without sorting them. */
+
+#define MEDIAN_MAX 300u /* values */
+
+/*
+ * The median of v[0..n); for even n the mean of the middle two. NaN when n == 0. v is overwritten. No value may be NaN.
+ * n <= MEDIAN_MAX.
+ */
+double median_of(double *v, size_t n);
 
 #endif

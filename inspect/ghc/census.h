@@ -94,7 +94,7 @@ void group_each(const struct heap_snapshot *s, const struct heap_group *g,
                 void (*each)(void *ctx, const struct closure_table *t, uint64_t at, uint64_t bytes), void *ctx,
                 struct group_rest *rest);
 
-/* Counts one closure. Returns whether what it holds is wanted (contents.h). */
+/* Counts one closure. Returns whether what it holds is wanted (contents.c). */
 bool heap_census_add(struct heap_census *c, const struct closure_table *t, uint64_t at, uint64_t bytes);
 
 /* Counts what is left of a group (NULL: all), what is not understood, and what is in it if it is pinned. */

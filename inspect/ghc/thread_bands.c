@@ -4,7 +4,7 @@
  * the innermost frame that is none of the runtime's. Of a stack in several chunks the innermost is meant. Groups are
  * found by the frame's table first and by its name at the end: a name costs a search, and threads may be thousands.
  */
-#include "inspect/ghc/thread_bands.h"
+#include "inspect/ghc/threads.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,6 @@
 #include "inspect/ghc/closure.h"
 #include "inspect/ghc/names.h"
 #include "inspect/ghc/roots.h"
-#include "inspect/ghc/threads.h"
 #include "proto/base/array.h"
 #include "proto/base/text_out.h"
 

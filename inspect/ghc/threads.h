@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "inspect/ghc/bands.h"
 #include "inspect/ghc/layout.h"
 #include "inspect/memory/unwind.h"
 
@@ -238,5 +239,24 @@ const char *thread_state_word(enum thread_state s);
 
 /* How many words a frame at `words` has, of `n` that there are; 0: there is no frame. *ret: its table. */
 size_t frame_words(struct ghc *g, const uint64_t *words, size_t n, const struct closure_table **ret);
+
+/*
+ * thread_bands.c: in a census by closure type, threads that wait for the same thing at the same place as a band of
+ * their own, with their stacks: so that threads which nobody ends are a band that grows.
+ */
+
+#define THREAD_BANDS_NAME  "threads "
+#define THREAD_BANDS_LEAST 16u /* threads of a band; fewer stay in TSO and STACK */
+
+/*
+ * `bands` are of the census, by type; their sum stays what it was. `ret_threads`: all that have not ended. False: out
+ * of memory, and they are as before.
+ */
+bool heap_bands_split_threads(struct heap_bands *bands, const struct heap_census *c, const struct heap_snapshot *s,
+                              uint64_t *ret_threads);
+
+/* The same bands alone; those of the census are not changed. `ret` is empty. */
+bool heap_bands_of_threads(struct heap_bands *ret, const struct heap_census *c, const struct heap_snapshot *s,
+                           uint64_t *ret_threads);
 
 #endif

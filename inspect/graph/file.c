@@ -4,7 +4,7 @@
  * Nodes are columns (types, words, numbers of edges), which compresses better than rows. An edge is 0 when it leads to
  * the next node that no edge has led to so far, else how far back from that one: half of all edges of a heap are 0.
  */
-#include "inspect/graph/file.h"
+#include "inspect/graph/graph.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "inspect/graph/bands.h"
+#include "proto/base/error.h"
 #include "proto/base/idtable.h"
 #include "proto/base/strings.h"
 
@@ -136,5 +137,23 @@ static inline bool graph_is_closure(unsigned kind)
 {
         return kind < GRAPH_FRAME;
 }
+
+/*
+ * file.c: a graph as bytes, compressed by zstd: docs/FORMATS.md, "Heap graphs". What is decoded may come from
+ * anywhere: each number in it is checked.
+ */
+
+#define GRAPH_FILE_SUFFIX ".heapgraph"
+
+/* Whether bytes begin as those of a graph do: at least GRAPH_FILE_MAGIC_BYTES of them. */
+#define GRAPH_FILE_MAGIC_BYTES 16u
+bool graph_file_is_one(const uint8_t *bytes);
+
+/* From malloc; NULL: out of memory. */
+uint8_t *graph_file_encode(const struct heap_graph *g, size_t *ret_size);
+
+/* False with a sentence. heap_graph_done() in any case. `most_bytes`: that the graph may need in memory. */
+bool graph_file_decode(struct heap_graph *g, const uint8_t *bytes, size_t size, uint64_t most_bytes,
+                       struct error *error);
 
 #endif

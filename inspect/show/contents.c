@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "inspect/show/contents.h"
+#include "inspect/show/show.h"
 
 #include "heapwatch/text.h"
 #include "proto/base/text_out.h"

@@ -10,7 +10,7 @@
 
 #include "heapwatch/text.h"
 #include "inspect/ghc/names.h"
-#include "inspect/show/profile_file.h"
+#include "inspect/show/out_file.h"
 #include "proto/base/hash.h"
 
 #define WIDTH       1200.0

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "inspect/show/graph_file.h"
+#include "inspect/show/out_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -7,8 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "inspect/graph/file.h"
-#include "inspect/show/out_file.h"
+#include "inspect/graph/graph.h"
 #include "proto/base/document.h"
 #include "proto/base/whole_file.h"
 

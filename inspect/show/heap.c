@@ -6,7 +6,6 @@
 
 #include "heapwatch/text.h"
 #include "inspect/ghc/names.h"
-#include "inspect/show/contents.h"
 #include "inspect/show/head.h"
 #include "proto/base/json_out.h"
 #include "proto/base/text_out.h"

@@ -8,7 +8,7 @@
  * Viewers read a node's size modulo 4 GiB. What is larger continues in further nodes of its type, behind all others,
  * which it alone holds, so that sums and retained sizes are right.
  */
-#include "inspect/show/graph_file.h"
+#include "inspect/show/out_file.h"
 
 #include <stdlib.h>
 

@@ -3,7 +3,7 @@
 
 #include "heapwatch/text.h"
 #include "inspect/ghc/names.h"
-#include "inspect/show/profile_file.h"
+#include "inspect/show/out_file.h"
 #include "proto/profile/pprof.h"
 
 /* What is counted and weighed in a tree: its own two of the values of a sample, the others being 0. */

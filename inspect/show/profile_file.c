@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "inspect/show/profile_file.h"
+#include "inspect/show/out_file.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
 #include "inspect/ghc/names.h"
-#include "inspect/show/out_file.h"
 #include "proto/base/document.h"
 #include "proto/base/json_out.h"
 #include "proto/base/whole_file.h"

@@ -52,4 +52,17 @@ bool show_graph(const struct graph_subject *s, struct error *error);
 /* False: out of memory. */
 bool show_profile(const struct inspect_subject *s, const struct stack_profile *p);
 
+/* contents.c: what the closures of a band hold: in a few words, as rows below the band, and as JSON. */
+
+#define CONTENTS_TEXT_BYTES 512
+
+/* Most of it: "[Session]" of all, "81.0 % [Session]" of what is mixed; "" where the band's name says as much. */
+const char *contents_most(const struct heap_band *b, char ret[CONTENTS_TEXT_BYTES]);
+
+/* "Array# Session (98.0 % of its elements)"; safe for a terminal. */
+const char *contents_name(const struct heap_band *content, char ret[CONTENTS_TEXT_BYTES]);
+
+/* Members of the band's object; none where it holds nothing that is told apart. */
+void contents_json(struct json_out *j, const struct heap_band *b);
+
 #endif

@@ -6,9 +6,8 @@
 
 #include "heapwatch/text.h"
 #include "inspect/ghc/names.h"
-#include "inspect/ghc/thread_bands.h"
+#include "inspect/ghc/threads.h"
 #include "inspect/graph/paths.h"
-#include "inspect/show/contents.h"
 #include "inspect/show/head.h"
 #include "proto/base/array.h"
 #include "proto/base/text_out.h"

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "heapwatch/eventlog.h"
-#include "inspect/show/contents.h"
+#include "inspect/show/show.h"
 #include "proto/base/array.h"
 #include "proto/base/clock.h"
 #include "proto/base/outside_census.h"

@@ -4,7 +4,7 @@
  * sign (one or more bytes that are neither digit, sign nor exponent) becomes a
  * point. The shortest form tries 15, 16 and 17 digits: 17 always suffice.
  */
-#include "proto/base/decimal.h"
+#include "proto/base/text_out.h"
 
 #include <inttypes.h>
 #include <math.h>

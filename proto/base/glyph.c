@@ -4,14 +4,12 @@
  * our own symbols: they take one column also where the locale knows none of
  * them.
  */
-#include "proto/base/glyph.h"
+#include "proto/base/utf8.h"
 #include "proto/base/array.h"
 
 #include <stdint.h>
 #include <string.h>
 #include <wchar.h>
-
-#include "proto/base/utf8.h"
 
 /* The symbols that heapwatch draws, and their substitutes where there is no UTF-8. */
 static const struct {

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "proto/base/decimal.h"
+#include "proto/base/text_out.h"
 #include "proto/base/utf8.h"
 
 static void put_text(struct json_out *j, const char *text)

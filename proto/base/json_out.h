@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * json_out.h - the JSON writer: piece by piece, to a stream. proto/wire/json.h
+ * json_out.h - the JSON writer: piece by piece, to a stream. proto/wire/json.c
  * writes the messages of the wire with it.
  *
  *     struct json_out j = { .to = stdout };

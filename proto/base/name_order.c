@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "proto/base/name_order.h"
+#include "proto/base/nearest.h"
 
 #include <ctype.h>
 #include <stddef.h>

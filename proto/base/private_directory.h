@@ -4,6 +4,7 @@
 #define HW_PROTO_BASE_PRIVATE_DIRECTORY_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 struct error;
 struct stat;
@@ -19,5 +20,16 @@ const char *private_directory_objection(const struct stat *st);
  * begins with the path. `links`: the path itself may be a symbolic link.
  */
 int private_directory_open(const char *path, bool links, struct error *error);
+
+/*
+ * private_file.c: a file with a secret: regular, and nobody but its owner (we, or root) may read or change it. What
+ * belongs to root may also be readable by its group, if we are not root.
+ */
+
+/*
+ * Reads it into `text`, NUL-terminated; of a longer file the first size - 1 bytes. False with a sentence that names the
+ * file and what to do, never its contents. May wait for the disk, for nothing else.
+ */
+bool private_file_read(const char *path, char *text, size_t size, struct error *error);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* private_file.c - opened without waiting (a FIFO would hang), then checked through its descriptor, not by its name. */
-#include "proto/base/private_file.h"
+#include "proto/base/private_directory.h"
 
 #include <errno.h>
 #include <fcntl.h>

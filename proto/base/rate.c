@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "proto/base/decimal.h"
+#include "proto/base/text_out.h"
 
 #define LEAST_KIB 1023.5 /* from here on hw_bytes_text shows 1.00 KiB */
 

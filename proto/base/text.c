@@ -13,7 +13,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "proto/base/decimal.h"
+#include "proto/base/text_out.h"
 #include "proto/base/utf8.h"
 
 /* Decimals that give three significant digits to a value in 0..1023. */

@@ -2,7 +2,7 @@
 /*
  * command.h - one command line, described once: a subcommand of heapwatch, or
  * heapwatchd. Parsing, `--help`, the man page's sections and completion are all
- * made from the description (options.h, help.h, complete.h).
+ * made from the description (options.h, help.c, complete.h).
  *
  * Exit status of every command: 0 all well, 1 a finding (something is wrong
  * with what was looked at), 2 usage or bad input. Messages go to stderr as
@@ -13,6 +13,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 enum { EXIT_OK = 0, EXIT_FINDING = 1, EXIT_USAGE = 2 };
 
@@ -90,5 +91,19 @@ void command_restore_pipe(void);
  * reader of a pipe has left.
  */
 int command_exit(const char *program, int status);
+
+/* help.c: a command's description as text of 80 columns, and as mdoc for the man pages. */
+
+/* All of it: what `--help` shows. */
+void help_print(FILE *to, const struct command *c);
+
+/* A word and its meaning, wrapped in its own column. */
+void help_print_term(FILE *to, const char *word, size_t column, const char *text);
+
+/* Words wrapped to 80 columns, each line indented by `indent` blanks; the first one begins at column `at`. */
+void help_wrap(FILE *to, const char *text, size_t indent, size_t at);
+
+/* The same in mdoc: of a subcommand a subsection. */
+void help_print_man(FILE *to, const struct command *c);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* help.c - DESIGN: texts are sentences without line ends of their own; the layout is made here, once. */
-#include "proto/cli/help.h"
+#include "proto/cli/command.h"
 
 #include <string.h>
 

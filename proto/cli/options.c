@@ -15,8 +15,8 @@
 
 #include "heapwatch/text.h"
 #include "proto/base/nearest.h"
+#include "proto/cli/command.h"
 #include "proto/cli/complete.h"
-#include "proto/cli/help.h"
 #include "proto/cli/version.h"
 
 #define NAMES_MAX 256 /* words that a mistyped one is compared with */

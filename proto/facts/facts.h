@@ -12,7 +12,7 @@
  *
  * To add a number that an event carries: its row, with the place CARRIED, and in the model's handler of the event
  * model_set_fact() or model_add_fact() with CARRIED_ID. It then travels by its key, which a reader that does not have
- * it ignores. Older numbers have fields of their own in the messages: the client's facts_get() (client/state/facts.h)
+ * it ignores. Older numbers have fields of their own in the messages: the client's facts_get() (client/state/facts.c)
  * reads those places.
  */
 #ifndef HW_PROTO_FACTS_FACTS_H

@@ -37,7 +37,6 @@
 #include "proto/follow/wakeup.h"
 #include "proto/follow/zparts.h"
 #include "proto/wire/endpoints.h"
-#include "proto/wire/trust.h"
 
 #define SLOTS_MAX (UINT32_C(1) << 20) /* of all daemons; more than they fill in practice */
 #define NONE      UINT32_MAX

@@ -26,7 +26,6 @@
 #include "proto/follow/limits.h"
 #include "proto/follow/wakeup.h"
 #include "proto/wire/endpoints.h"
-#include "proto/wire/trust.h"
 #include "proto/follow/zparts.h"
 
 struct link {

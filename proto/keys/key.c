@@ -13,7 +13,7 @@
 #include <zmq.h>
 
 #include "proto/base/error.h"
-#include "proto/base/private_file.h"
+#include "proto/base/private_directory.h"
 #include "proto/base/whole_file.h"
 
 #define FILE_MAX 4096u

@@ -17,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "proto/recording/frame_file.h"
+#include "proto/recording/frame.h"
 
 static const uint8_t end_marker[2] = { 0xff, 0xff };
 

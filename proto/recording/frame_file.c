@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "proto/recording/frame_file.h"
+#include "proto/recording/frame.h"
 
 #include <errno.h>
 #include <fcntl.h>

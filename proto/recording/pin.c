@@ -9,8 +9,8 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#include "proto/recording/frame_file.h"
 #include "proto/base/descriptors.h"
+#include "proto/recording/frame.h"
 
 /* The last segment that begins no later than that; the first one if all do. */
 static uint32_t segment_at(const char *path, const struct recorded_run *run, uint64_t time_ns)

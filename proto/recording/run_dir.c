@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "proto/recording/frame_file.h"
+#include "proto/recording/frame.h"
 
 /* ------------------------------------------------------------------- names */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "proto/wire/fields.h"
+#include "proto/wire/message.h"
 
 #include <ctype.h>
 #include <stdbool.h>

@@ -4,14 +4,13 @@
  * the schema needs no code here. Recursion follows the schema, which has no
  * cycles. Absent fields are left out; so are empty repeated ones.
  */
-#include "proto/wire/json.h"
+#include "proto/wire/message.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "proto/base/decimal.h"
 #include "proto/base/document.h"
-#include "proto/wire/fields.h"
+#include "proto/base/text_out.h"
 #include "heapwatch/wire.h"
 
 /* ------------------------------------------------------------------ scalars */

@@ -3,7 +3,10 @@
 #ifndef HW_PROTO_WIRE_MESSAGE_H
 #define HW_PROTO_WIRE_MESSAGE_H
 
+#include <protobuf-c/protobuf-c.h>
+
 #include "heapwatch/wire.h"
+#include "proto/base/json_out.h"
 
 /* Memory for a message or a part of one, its count 1; NULL when out of memory. Frees it, whatever its count is. */
 void *message_allocate(size_t size);
@@ -25,5 +28,29 @@ int message_set_text(char **field, const char *text);
 const char *validate_update(Hw__Update *update);
 const char *validate_request(Hw__Request *request);
 const char *validate_reply(Hw__Reply *reply);
+
+/* json.c: messages of the wire as JSON, written to a stream; hw_json makes a text. */
+
+/* proto3's canonical form; plain_numbers: 64-bit integers as numbers, not as texts. */
+void json_message(struct json_out *j, const ProtobufCMessage *message, bool plain_numbers);
+
+/* fields.c: the values of a message's field, by its descriptor: the one place that knows protobuf-c's layout. */
+
+struct field_values {
+        char *at;     /* the first value: scalar, char *, ProtobufCBinaryData or ProtobufCMessage * */
+        size_t count; /* 0: absent; 1: present; any number when repeated */
+        size_t step;  /* bytes from one value to the next */
+};
+
+/* Borrowed from the message. */
+struct field_values field_values(const ProtobufCMessage *message, const ProtobufCFieldDescriptor *field);
+
+/* Drops the i-th value of an optional or repeated enum field; the message is changed. */
+void field_drop_enum(ProtobufCMessage *message, const ProtobufCFieldDescriptor *field, size_t i);
+
+#define ENUM_TEXT_MAX 64
+
+/* "running" for STATE_RUNNING, in `out`; NULL when this version does not know the value. */
+const char *enum_text(char out[ENUM_TEXT_MAX], const ProtobufCEnumDescriptor *of, int value);
 
 #endif

@@ -18,7 +18,7 @@
  * A volume of a container, as an emptyDir of Kubernetes, is the root of a mount that
  * belongs to root and is writable for all: whoever mounts it is let in by that.
  */
-#include "proto/wire/trust.h"
+#include "proto/wire/endpoints.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -35,7 +35,6 @@
 #include "proto/base/error.h"
 #include "proto/base/private_directory.h"
 #include "proto/base/unix_socket.h"
-#include "proto/wire/endpoints.h"
 
 #define IPC "ipc://"
 

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "proto/wire/limits.h"
-#include "proto/wire/fields.h"
 #include "heapwatch/text.h"
 
 /* model/histogram.c's number of buckets; part of the protocol (docs/PROTOCOL.md). */

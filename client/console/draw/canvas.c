@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proto/base/glyph.h"
+#include "proto/base/utf8.h"
 
 #define CUT_MARK "…"
 

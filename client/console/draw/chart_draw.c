@@ -20,7 +20,7 @@
 
 #include "client/console/draw/chart.h"
 #include "heapwatch/text.h"
-#include "proto/base/glyph.h"
+#include "proto/base/utf8.h"
 
 struct plot {
         struct canvas *canvas;

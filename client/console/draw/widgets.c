@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "proto/base/glyph.h"
+#include "proto/base/utf8.h"
 
 /* ------------------------------------------------------------ into columns */
 

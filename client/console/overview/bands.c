@@ -12,7 +12,7 @@
 #include <stdio.h>
 
 #include "client/console/draw/widgets.h"
-#include "client/console/scene/label.h"
+#include "client/console/scene/scene.h"
 #include "client/console/table/value.h"
 #include "heapwatch/text.h"
 #include "proto/base/array.h"

@@ -8,7 +8,7 @@
 #include "client/console/draw/widgets.h"
 #include "client/console/table/value.h"
 #include "heapwatch/text.h"
-#include "proto/base/glyph.h"
+#include "proto/base/utf8.h"
 
 int gc_rows(const struct scene *s, const struct world_target *t, int width)
 {

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "heapwatch/text.h"
-#include "proto/base/glyph.h"
+#include "proto/base/utf8.h"
 #include "proto/wire/resident_parts.h"
 
 enum { LABEL = 8, PIECES = RESIDENT_PARTS_N + 1, GAP = 2 };

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "client/console/scene/label.h"
+#include "client/console/scene/scene.h"
 
 #include <string.h>
 
 #include "client/console/draw/text.h"
 #include "client/state/band_name.h"
-#include "proto/base/glyph.h"
+#include "proto/base/utf8.h"
 
 /* Else words, or a cost-centre stack, whose beginning matters most. */
 static bool is_qualified_name(const char *label)

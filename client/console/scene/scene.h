@@ -12,6 +12,7 @@
 #include "client/state/thread_groups.h"
 #include "client/state/recall.h"
 #include "client/state/world.h"
+#include "heapwatch/wire.h"
 
 struct answer_memo;
 
@@ -100,5 +101,13 @@ const char *scene_no_census(const struct scene *s, const struct world_target *t)
 
 /* The lowest known memory limit of a target, and what sets it ("-M", "cgroup"); false when none is known. */
 bool memory_limit(const struct world_target *t, uint64_t *ret_bytes, const char **ret_what);
+
+/* label.c: a band's label in a column: without its package where there is no room for it. */
+
+/* Draws into at most `width` columns, and returns how many. `label` may contain anything; NULL or "" is unknown. */
+int draw_label(struct canvas *c, struct area area, int row, int column, int width, const char *label);
+
+/* With type, module and source of the band, as far as they are known and fit. */
+void draw_band_label(struct canvas *c, struct area area, int row, int column, int width, const Hw__Band *band);
 
 #endif

@@ -6,9 +6,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "proto/base/csv.h"
-#include "proto/base/decimal.h"
-#include "proto/base/name_order.h"
+#include "proto/base/nearest.h"
+#include "proto/base/text_out.h"
 
 struct value value_number(bool known, double number)
 {

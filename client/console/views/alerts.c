@@ -9,9 +9,9 @@
 
 #include "client/alerts/known.h"
 #include "client/answers/alert_parts.h"
+#include "client/console/scene/scene.h"
 #include "client/console/views/views.h"
 #include "client/console/scene/trends.h"
-#include "client/console/scene/label.h"
 #include "client/console/draw/widgets.h"
 #include "client/console/scene/said.h"
 #include "proto/base/array.h"

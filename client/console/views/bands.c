@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "client/answers/census.h"
+#include "client/console/scene/scene.h"
 #include "client/console/views/views.h"
 #include "client/console/scene/trends.h"
-#include "client/console/scene/label.h"
 #include "client/console/draw/widgets.h"
 #include "proto/base/array.h"
 

@@ -9,7 +9,7 @@
 
 #include "client/console/views/views.h"
 #include "client/console/draw/keys.h"
-#include "proto/base/glyph.h"
+#include "proto/base/utf8.h"
 
 enum { TERM_LEAST = 16, LINE = 1024 };
 

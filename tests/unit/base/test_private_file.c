@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "proto/base/error.h"
-#include "proto/base/private_file.h"
+#include "proto/base/private_directory.h"
 #include "tests/unit/another_user.h"
 
 static char path[] = "/tmp/hw-secret-XXXXXX";

@@ -12,7 +12,6 @@
 
 #include "proto/eventlog/advice.h"
 #include "heapwatch/text.h"
-#include "proto/base/glyph.h"
 #include "proto/base/rate.h"
 #include "proto/base/utf8.h"
 

@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
+#include "proto/cli/command.h"
 #include "proto/cli/complete.h"
-#include "proto/cli/help.h"
 #include "proto/cli/options.h"
 
 struct filled {

@@ -11,7 +11,6 @@
 #include <cmocka.h>
 
 #include "tests/unit/counted.h"
-#include "client/commands/event_print.h"
 #include "client/commands/event_types.h"
 #include "proto/base/json_out.h"
 

@@ -8,7 +8,7 @@
 
 #include "client/console/console.h"
 #include "client/console/screen.h"
-#include "proto/base/glyph.h"
+#include "proto/base/utf8.h"
 #include "tests/unit/console/made_up.h"
 
 #define NOW_NS (1700000000 * SECOND + 100 * SECOND)

@@ -8,7 +8,7 @@
 #include <locale.h>
 
 #include "client/console/console.h"
-#include "proto/base/glyph.h"
+#include "proto/base/utf8.h"
 #include "tests/unit/console/drawn.h"
 
 struct world {

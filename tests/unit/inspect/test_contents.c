@@ -9,7 +9,7 @@
 
 #include "inspect/ghc/bands.h"
 #include "inspect/ghc/reach.h"
-#include "inspect/show/contents.h"
+#include "inspect/show/show.h"
 #include "proto/base/array.h"
 #include "tests/unit/inspect/draft.h"
 

@@ -10,10 +10,10 @@
 
 #include <cmocka.h>
 
-#include "inspect/graph/file.h"
 #include "inspect/graph/fold.h"
+#include "inspect/graph/graph.h"
 #include "inspect/graph/paths.h"
-#include "inspect/show/graph_file.h"
+#include "inspect/show/out_file.h"
 #include "proto/base/hash.h"
 
 #define NODES_MOST 40u

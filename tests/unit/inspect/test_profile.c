@@ -8,9 +8,9 @@
 #include <cmocka.h>
 #include <zlib.h>
 
+#include "inspect/show/out_file.h"
 #include "tests/unit/inspect/pprof.pb-c.h"
 #include "inspect/ghc/stack_profile.h"
-#include "inspect/show/profile_file.h"
 #include "proto/base/array.h"
 #include "proto/base/document.h"
 #include "tests/unit/inspect/draft.h"

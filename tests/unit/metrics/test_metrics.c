@@ -7,7 +7,7 @@
 #include <cmocka.h>
 #include <stdlib.h>
 
-#include "client/metrics/bands.h"
+#include "client/metrics/collect.h"
 #include "client/metrics/histogram.h"
 #include "client/metrics/text.h"
 #include "proto/base/document.h"

@@ -3,7 +3,6 @@
 
 #include <sys/wait.h>
 
-#include "daemon/source/cgroup.h"
 #include "daemon/source/process_watch.h"
 #include "daemon/source/procfs.h"
 

@@ -7,7 +7,7 @@
 
 #include "proto/base/array.h"
 #include "proto/base/limits.h"
-#include "proto/base/name_order.h"
+#include "proto/base/nearest.h"
 #include "tests/unit/console/made_up.h"
 
 static const struct history_options kept = { .points = 4096, .columns = 512, .cells = 1 << 20, .keep_recent = true };

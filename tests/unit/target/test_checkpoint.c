@@ -10,7 +10,7 @@
 #include <glob.h>
 #include <unistd.h>
 
-#include "daemon/checkpoint/file.h"
+#include "daemon/checkpoint/store.h"
 #include "daemon/rules/file/rule_file.h"
 #include "daemon/target/pipeline_checkpoint.h"
 #include "proto/base/clock.h"

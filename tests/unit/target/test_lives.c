@@ -16,7 +16,6 @@
 #include <unistd.h>
 
 #include "daemon/alerting/internal.h"
-#include "daemon/checkpoint/file.h"
 #include "daemon/checkpoint/store.h"
 #include "daemon/log.h"
 #include "daemon/rules/file/rule_file.h"

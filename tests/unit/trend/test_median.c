@@ -9,8 +9,8 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "daemon/trend/theil_sen.h"
 #include "tests/unit/trend/random.h"
-#include "daemon/trend/median.h"
 
 static int by_value(const void *a, const void *b)
 {

@@ -21,7 +21,7 @@
 
 #include "heapwatch/wire.h"
 #include "proto/base/error.h"
-#include "proto/wire/trust.h"
+#include "proto/wire/endpoints.h"
 #include "tests/unit/another_user.h"
 
 struct fixture {
