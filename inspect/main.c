@@ -166,7 +166,10 @@ static bool copy_moment(struct inspect_subject *s, struct heap_snapshot *n, stru
                (s->request->core || !heap_moment_is_over(&m));
         if (stops)
                 s->stopped_ns = stop_end();
-        return good && snapshot_index(n) && (s->request->core || n->lost_links == 0);
+        if (!good || !snapshot_index(n))
+                return false;
+        s->damaged = s->request->core && n->lost_links > 0;
+        return s->request->core || n->lost_links == 0;
 }
 
 static void release_copies(struct heap_snapshot *n, struct heap_sample *x)
@@ -651,6 +654,7 @@ static int inspect_core(const struct inspect_request *r, const struct verb *v, s
         struct known_code known;
         struct ghc g;
         struct inspect_subject s = { .request = r, .verb = v->name, .ghc = &g };
+        char missing[HW_NUMBER_MAX];
         int status = EXIT_USAGE;
 
         if (!core_open(&c, r->core, error))
@@ -662,6 +666,11 @@ static int inspect_core(const struct inspect_request *r, const struct verb *v, s
         if (find_heap(&g, &c.program, r->core, 0, error)) {
                 status = v->core(&s, error);
                 ghc_done(&g);
+        }
+        if (status != EXIT_OK && c.missing) {
+                const struct error why = *error;
+                (void)error_set(error, "%.700s; it was cut off, %s are missing", why.text,
+                                hw_bytes_text(missing, sizeof(missing), (double)c.missing));
         }
         core_close(&c);
         known_code_done(&known);

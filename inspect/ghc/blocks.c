@@ -31,6 +31,14 @@ bool block_group_first(const uint8_t *descriptor, uint64_t megablock, struct blo
         return ret->start == megablock + FIRST_BLOCK * BLOCK_BYTES && ret->blocks > 0 && ret->blocks <= BLOCKS_MOST;
 }
 
+bool block_group_is_there(const struct memory *m, uint64_t megablock, const struct block_group *first)
+{
+        const uint64_t reach = block_group_megablocks(first);
+        uint8_t byte;
+
+        return reach == 1 || memory_read(m, megablock + (reach - 1) * MEGABLOCK_BYTES, &byte, 1);
+}
+
 uint64_t block_group_megablocks(const struct block_group *g)
 {
         return g->blocks <= BLOCKS_WITH_DESCRIPTORS
@@ -49,11 +57,13 @@ static uint64_t each_group(const struct program *p, uint64_t megablock, uint8_t 
         struct block_group first;
 
         if (!memory_read(p->memory, megablock, descriptors, MEGABLOCK_BLOCKS * DESCRIPTOR_BYTES) ||
-            !block_group_first(descriptors + FIRST_BLOCK * DESCRIPTOR_BYTES, megablock, &first))
+            !block_group_first(descriptors + FIRST_BLOCK * DESCRIPTOR_BYTES, megablock, &first) ||
+            !block_group_is_there(p->memory, megablock, &first))
                 return 0;
         for (uint32_t b = FIRST_BLOCK; b < MEGABLOCK_BLOCKS && *ret_continues;) {
                 const struct block_group g = block_group_read(descriptors + (size_t)b * DESCRIPTOR_BYTES);
-                if (g.blocks == 0 || g.blocks > BLOCKS_MOST || g.start != megablock + (uint64_t)b * BLOCK_BYTES) {
+                const uint32_t most = b == FIRST_BLOCK ? BLOCKS_MOST : MEGABLOCK_BLOCKS - b;
+                if (g.blocks == 0 || g.blocks > most || g.start != megablock + (uint64_t)b * BLOCK_BYTES) {
                         b++;
                         continue;
                 }
@@ -118,7 +128,7 @@ static uint64_t see_megablock(const struct program *p, uint64_t megablock, void 
 
         (void)ret_continues;
         if (!memory_read(p->memory, megablock + (uint64_t)FIRST_BLOCK * DESCRIPTOR_BYTES, bytes, sizeof(bytes)) ||
-            !block_group_first(bytes, megablock, &first))
+            !block_group_first(bytes, megablock, &first) || !block_group_is_there(p->memory, megablock, &first))
                 return 0;
         m->n += block_group_megablocks(&first);
         m->nonmoving |= first.free != BLOCK_FREE && (first.flags & BLOCK_NONMOVING);

@@ -66,6 +66,9 @@ struct block_group block_group_read(const uint8_t *descriptor);
 /* The same of the first block of a megablock. False: it is no megablock. */
 bool block_group_first(const uint8_t *descriptor, uint64_t megablock, struct block_group *ret);
 
+/* False: what a first block says of its group is damaged, for the end of it cannot be read. */
+bool block_group_is_there(const struct memory *m, uint64_t megablock, const struct block_group *first);
+
 /* How many megablocks the group of a first block reaches over: only the first of a large group has descriptors. */
 uint64_t block_group_megablocks(const struct block_group *g);
 

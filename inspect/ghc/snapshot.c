@@ -231,7 +231,8 @@ static uint64_t copy_megablock(struct heap_snapshot *s, uint64_t at, uint64_t le
         struct block_group first;
         uint8_t *bytes;
 
-        if (!memory_read(m, at, now, sizeof(now)) || !block_group_first(first_descriptor(now), at, &first))
+        if (!memory_read(m, at, now, sizeof(now)) || !block_group_first(first_descriptor(now), at, &first) ||
+            !block_group_is_there(m, at, &first))
                 return 1;
         uint64_t reach = block_group_megablocks(&first);
         reach = reach < left ? reach : left;

@@ -27,7 +27,7 @@ void head_origin(struct graph_origin *ret, const struct inspect_subject *s)
                 .stopped_ns = s->stopped_ns,
                 .profiled = s->ghc->profiled,
                 .symbols = s->program->has_symbols,
-                .complete = !s->late && !s->torn && !s->missing,
+                .complete = !s->late && !s->torn && !s->missing && !s->damaged,
         };
         (void)text_join(ret->program, sizeof(ret->program), program_name(s), NULL);
         (void)text_join(ret->layout, sizeof(ret->layout), s->ghc->thread.releases, NULL);
@@ -127,6 +127,11 @@ static void print_cautions(const struct inspect_subject *s)
         if (s->missing)
                 (void)fprintf(s->request->to, "incomplete: the core file was cut off, %s are missing\n",
                               hw_bytes_text(bytes, sizeof(bytes), (double)s->missing));
+        else if (s->damaged)
+                (void)fputs(
+                        "incomplete: not all that the runtime says it holds was found: the core file is damaged, "
+                        "or of the midst of a collection\n",
+                        s->request->to);
         if (s->program->no_symbols.text[0]) {
                 (void)hw_terminal_text(text, sizeof(text), s->program->no_symbols.text);
                 (void)fprintf(s->request->to, "without the names of %s\n", text);

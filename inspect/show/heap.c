@@ -5,14 +5,17 @@
 #include <string.h>
 
 #include "heapwatch/text.h"
+#include "inspect/ghc/live_data.h"
 #include "inspect/ghc/names.h"
 #include "inspect/show/head.h"
 #include "proto/base/json_out.h"
 #include "proto/base/text_out.h"
 
-#define UNKNOWN_MOST   20 /* one part in so many */
-#define TYPES_SHOWN    4u /* of what is not understood */
-#define CONTENTS_SHOWN 5  /* of a band */
+#define UNKNOWN_MOST   20                  /* one part in so many */
+#define TYPES_SHOWN    4u                  /* of what is not understood */
+#define CONTENTS_SHOWN 5                   /* of a band */
+#define HELD_BYTES     (UINT64_C(1) << 16) /* a heap that nothing moves has so much less than is said, at most, */
+#define HELD_PARTS     50                  /* and one part in so many */
 
 /* "37.5 KiB of its heap are not understood (1.2 %): 800 CONSTR, 3 of no type". */
 static void put_rest(char ret[REST_TEXT_BYTES], const struct heap_census *c)
@@ -40,12 +43,22 @@ static void put_rest(char ret[REST_TEXT_BYTES], const struct heap_census *c)
         }
 }
 
+/* Of a heap that does not change: at least what its generations say. */
+static bool has_what_is_held(const struct heap_census *c, const struct generations *g)
+{
+        const uint64_t counted = c->total_bytes + c->young_bytes + c->rest.unused_bytes + c->rest.unknown_bytes;
+
+        return counted + counted / HELD_PARTS + HELD_BYTES >= live_data_held_bytes(g);
+}
+
 bool is_understood(struct inspect_subject *s, const struct heap_census *c, struct error *error)
 {
         char rest[REST_TEXT_BYTES];
 
         if (c->out_of_memory)
                 return error_set(error, "out of memory");
+        if (s && s->request->core && !has_what_is_held(c, &s->ghc->generations))
+                s->damaged = true;
         if (c->rest.unknown_bytes == 0)
                 return true;
         put_rest(s ? s->rest : rest, c);

@@ -60,6 +60,7 @@ struct inspect_subject {
         bool late;                        /* it ran again before all was read */
         bool torn;                        /* collections happened while it was read without stopping it */
         uint64_t missing;                 /* bytes that are not in the core file */
+        bool damaged;                     /* not all that the runtime says it holds is in the core file's heap */
         uint64_t copied;                  /* bytes of its heap */
         char rest[REST_TEXT_BYTES];       /* what of its heap is not understood; "": nothing */
         const struct heap_sample *sample; /* that was read in place of all its heap; NULL: none */

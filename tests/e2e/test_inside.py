@@ -23,6 +23,7 @@ from test_web_page import browser     # noqa: F401: a fixture
 from web_browser import Web as BrowsedWeb
 
 pytestmark = pytest.mark.xdist_group("inside")
+MIB = 1 << 20
 SHOWN = "heapwatch.settled && document.querySelector('.treemap').offsetParent && heapwatch.chart('held')"      # who holds what
 programs = Programs({
     "plain": ("inside", "Inside", "-rtsopts"),
@@ -259,6 +260,46 @@ def test_threads_of_a_core_file(directory):
     os.truncate(core, 8192)     # what it says of the program is missing, too
     done = client("threads", core)
     assert done.returncode == 2 and b": it is cut off; " in done.stderr, done.stderr
+
+
+def with_damaged_block(core):
+    """The second megablock's first block claims a group of 64 GiB."""
+    data, found = bytearray(core), 0
+    [headers], [n] = struct.unpack_from("<Q", data, 32), struct.unpack_from("<H", data, 56)
+    for at in range(headers, headers + 56 * n, 56):
+        kind, _, offset, address, _, size = struct.unpack_from("<IIQQQQ", data, at)
+        for block in range(-(-address // MIB) * MIB, address + size - MIB + 1, MIB) if kind == 1 else ():
+            descriptor = offset + block - address + 4 * 64
+            if struct.unpack_from("<Q", data, descriptor)[0] == block + 4 * 4096:
+                found += 1
+                if found == 2:
+                    struct.pack_into("<I", data, descriptor + 48, 1 << 24)
+    assert found > 2
+    return bytes(data)
+
+
+def test_a_damaged_core_file_gives_a_whole_answer_or_none(directory):
+    """What is missing is said; a file that is written is complete, and where none can be there is none."""
+    core, _ = core_of(directory, programs["held"], "4")
+    snapshot, whole = directory / "x.heapsnapshot", core.read_bytes()
+    assert inspect("heap", core)["complete"]
+
+    def is_answered(file, words):
+        core.write_bytes(file)
+        snapshot.unlink(missing_ok=True)
+        done = client("heap", core, "-o", snapshot)
+        if done.returncode != 0:
+            assert done.returncode == 2 and not done.stdout and not snapshot.exists() and words in done.stderr.decode(), done
+            return False
+        assert words in done.stdout.decode(), done.stdout
+        written = json.loads(snapshot.read_bytes())
+        for what, fields in (("node", 7), ("edge", 3)):
+            assert len(written[what + "s"]) == fields * written["snapshot"][what + "_count"]
+        return True
+
+    answers = [is_answered(whole[:len(whole) * part // 10], "cut off") for part in range(1, 10)]
+    assert not answers[0] and answers[-1], answers
+    assert is_answered(with_damaged_block(whole), "incomplete: not all that the runtime says it holds was found")
 
 
 def test_a_bundle_has_what_a_core_file_says(directory):

@@ -288,6 +288,25 @@ static void test_limit(void **state)
         draft_destroy(d);
 }
 
+/* What a block says of the length of its group is believed where the group is there; the rest is found all the same. */
+static void test_damaged_length(void **state)
+{
+        struct draft *d = draft_new(&draft_9_0);
+        struct ghc g;
+        struct error error;
+
+        (void)state;
+        (void)draft_thread(d, 1, 8, NULL, 0);
+        draft_finish(d);
+        assert_true(ghc_find(&g, &d->program, &error));
+        const uint64_t whole = snapshot_heap_bytes(&g);
+        const uint64_t descriptor = draft_descriptor(d->block[1]);
+        draft_u64(d, descriptor + 48, 1 << 24); /* blocks: 64 GiB */
+        assert_true(snapshot_heap_bytes(&g) <= whole);
+        ghc_done(&g);
+        draft_destroy(d);
+}
+
 /* Links of blocks that lead nowhere, or round in a circle, end. */
 static void test_damaged_links(void **state)
 {
@@ -382,6 +401,7 @@ int main(void)
                 cmocka_unit_test(test_transactions),
                 cmocka_unit_test(test_limit),
                 cmocka_unit_test(test_equal_arrays),
+                cmocka_unit_test(test_damaged_length),
                 cmocka_unit_test(test_damaged_links),
                 cmocka_unit_test(test_threads_that_wait),
         };
