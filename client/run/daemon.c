@@ -218,6 +218,13 @@ static int add_once(const struct daemon_link *link, const char *name, const char
         return send_request(link, add_request(name, uri, wish), on_added, ret);
 }
 
+static pid_t process_of(const Hw__Target *t)
+{
+        const Hw__Run *run = t->run_info;
+
+        return run && run->has_pid && run->local && !daemon_run_is_over(t->state) ? (pid_t)run->pid : 0;
+}
+
 struct search {
         const char *name, *uri_end;  /* either may be NULL */
         bool taken;                  /* there is a target of that name which is not kept as an ended one, */
@@ -240,8 +247,7 @@ static void match_target(struct search *q, const Hw__Update *u)
         if (q->name && !strcmp(u->target, q->name)) {
                 q->taken = true;
                 q->over = daemon_run_is_over(u->target_state->state);
-                const Hw__Run *run = u->target_state->run_info;
-                q->process = run && run->has_pid && run->local && !q->over ? (pid_t)run->pid : 0;
+                q->process = process_of(u->target_state);
         }
         if (q->uri_end && uri && (!strcmp(uri, q->uri_end) || text_has_suffix(uri, q->uri_end)) &&
             strlen(uri) < sizeof(q->found->uri)) {
@@ -276,6 +282,31 @@ pid_t daemon_process_of(const struct daemon_link *link, const char *name)
         struct search q = { .name = name };
 
         return daemon_reachable(link) && search_daemon(link, &q) == 0 ? q.process : 0;
+}
+
+struct each_process {
+        void (*each)(void *ctx, const char *name, pid_t pid);
+        void *ctx;
+};
+
+static void on_status_of_all(void *ctx, const Hw__Reply *reply)
+{
+        const struct each_process *e = ctx;
+
+        for (size_t i = 0; reply->what_case == HW__REPLY__WHAT_STATUS && i < reply->status->n_targets; i++) {
+                const Hw__Update *u = reply->status->targets[i];
+                const pid_t pid = u->body_case == HW__UPDATE__BODY_TARGET_STATE ? process_of(u->target_state) : 0;
+                if (pid && u->target)
+                        e->each(e->ctx, u->target, pid);
+        }
+}
+
+bool daemon_each_process(const struct daemon_link *link, void (*each)(void *ctx, const char *name, pid_t pid),
+                         void *ctx)
+{
+        struct each_process e = { each, ctx };
+
+        return send_request(link, hw_request_new(HW__REQUEST__WHAT_STATUS), on_status_of_all, &e) == 0;
 }
 
 bool daemon_find(const struct daemon_link *link, const char *uri_end, struct daemon_target *ret)

@@ -101,6 +101,10 @@ bool daemon_has(const struct daemon_link *link, const char *name);
 /* The process that the target of this name runs as; 0: there is none, or it is on another machine than its daemon. */
 pid_t daemon_process_of(const struct daemon_link *link, const char *name);
 
+/* Calls `each` for the targets that run on its machine, with the process. False: it does not answer. */
+bool daemon_each_process(const struct daemon_link *link, void (*each)(void *ctx, const char *name, pid_t pid),
+                         void *ctx);
+
 /* False when the daemon does not answer. */
 bool daemon_find(const struct daemon_link *link, const char *uri_end, struct daemon_target *ret);
 

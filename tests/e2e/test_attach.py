@@ -108,7 +108,7 @@ def test_attach_detach_and_again(directory, serving, build):
             assert run.pid == program.pid
             assert abs(time.time() - run.start_wall_ns / 1e9 - age_s(program.pid)) < 1  # known by its start, not ours
             wait_for(lambda: daemon.target("mine").run_info.local, "its process to be watched")
-            assert "the agent is in it" in heapwatch(directory, "ps").stdout
+            assert "  watched as mine\n" in heapwatch(directory, "ps").stdout
             done = heapwatch(directory, "detach", program.pid)
             assert done.returncode == 0, done.stderr
             assert not daemon.status().targets, "nor a run before, mine~1"

@@ -191,6 +191,7 @@ def test_every_command_says_the_same_reason(directory, programs, kind):
         t = daemon.wait_state(kind, "RUNNING")
         assert t.uri.startswith("outside:") and not t.run_info.process_only
         wait_for(lambda: process(daemon, kind), "a sample of it")
+        wait_for(lambda: f"  watched as {kind}\n" in heapwatch(daemon, "ps").stdout, "the target in the list")
         assert heapwatch(daemon, "detach", program.pid).returncode == 0 and not daemon.status().targets
         program.stdin.close()
         assert program.wait(DEADLINE_S) == 0

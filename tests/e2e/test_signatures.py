@@ -215,17 +215,28 @@ def test_what_was_found_is_kept_for_the_next_start(directory, of_runtime):
     def examine(program, n, inside=True, **more):
         done = subprocess.run([programs / "heapwatch", "doctor", program], env={**env, **more}, capture_output=True, text=True)
         assert (": watched from inside" in done.stdout) == inside, done
-        assert len(searches.read_text().splitlines()) == n, searches.read_text()
+        own = [s for s in searches.read_text().splitlines() if not s.startswith("/proc/")]      # else of what `ps` found besides
+        assert len(own) == n, searches.read_text()
+
+    def listed(program, attach):
+        """What `ps` says of it, by the same search."""
+        with running(program, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as started:
+            def row():
+                rows = subprocess.run([programs / "heapwatch", "ps"], env=env, capture_output=True, text=True).stdout.splitlines()
+                return next((r for r in rows if r.split()[0] == str(started.pid) and program.name in r), None)
+            assert wait_for(row, "the program in the list").endswith(attach), row()
+            assert f"/proc/{started.pid}/exe" not in searches.read_text(), "it is known"
 
     program = strip(servers["threaded"], directory)
     examine(program, 1)
+    listed(program, " yes")
     examine(program, 1)
     with Daemon(directory) as daemon, running(programs / "heapwatch", "run", "--name", "x", "--", program, env=env, stdin=subprocess.PIPE,
                                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as started:
         assert daemon.wait_state("x", "RUNNING").uri.startswith("unix:")
         started.stdin.close()
         assert started.wait(60) == 0
-    assert len(searches.read_text().splitlines()) == 1
+    assert searches.read_text().splitlines().count(str(program)) == 1
     os.utime(known)
     examine(program, 2)
     examine(program, 2)
@@ -235,6 +246,7 @@ def test_what_was_found_is_kept_for_the_next_start(directory, of_runtime):
     known.unlink()
     make_signatures(known, library("libHSparsec-[0-9.]*[0-9].a"))
     examine(program, 4, inside=False)
+    listed(program, "from outside: it is stripped")
     examine(program, 4, inside=False)
     inspect.write_text(inspect.read_text() + "# another\n")
     examine(program, 5, inside=False)
