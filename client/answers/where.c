@@ -600,7 +600,8 @@ void answer_where(struct target_answer *a, const struct evidence *e)
 
 /* ------------------------------------------------------------------- until */
 
-#define SOME_NS (UINT64_C(7200) * 1000000000)
+#define SOME_NS  (UINT64_C(7200) * 1000000000)
+#define CLOCK_NS (24 * SOME_NS / 2) /* what is nearer has a time of day */
 
 /* The middle of the interval where it is known. */
 static uint64_t limit_at(const Hw__TimeToLimit *l)
@@ -844,4 +845,13 @@ void answer_until(struct target_answer *a, const struct evidence *e)
 
         a->key = row->key;
         a->tone = tone_of_until(e, (enum answer_tone)row->tone);
+        if (e->over || (row->when != is_met_soon && row->when != is_ahead))
+                return;
+        const uint64_t in_ns = e->near ? e->near->mid_ns : limit_at(e->limit);
+        const bool is_dated = e->near ? e->near->has_as_of_ns : e->limit->has_as_of_ns;
+        if (in_ns >= CLOCK_NS || !is_dated)
+                return;
+        append_text(a->text, "; that is at ");
+        a->has_time = true;
+        a->time_ns = (e->near ? e->near->as_of_ns : e->limit->as_of_ns) + in_ns;
 }

@@ -183,6 +183,8 @@ static void format_targets(char *out, size_t size, const struct world *world, co
                 used += (size_t)snprintf(out + used, size - used, "%s %s", i ? "," : "", d->state->targets[i]);
 }
 
+static const char how_to_watch[] = "Watch one: heapwatch run -- PROGRAM, or heapwatch ps and heapwatch attach PID";
+
 static void draw_nothing(const struct console *c, struct canvas *canvas, struct area area)
 {
         const struct scene *s = &c->scene;
@@ -197,11 +199,11 @@ static void draw_nothing(const struct console *c, struct canvas *canvas, struct 
                 format_targets(next, sizeof(next), s->world, d);
         } else if (d) {
                 (void)snprintf(line, sizeof(line), "The daemon watches no target.");
-                (void)snprintf(next, sizeof(next), "Add one: heapwatch run -- PROGRAM, or heapwatch add FILE");
+                (void)snprintf(next, sizeof(next), "%s", how_to_watch);
         } else {
                 (void)snprintf(line, sizeof(line), "Waiting for a daemon at %s",
                                s->endpoint ? s->endpoint(s->endpoint_ctx, 0) : "?");
-                (void)snprintf(next, sizeof(next), "Start one: heapwatch run -- PROGRAM, or heapwatchd FILE");
+                (void)snprintf(next, sizeof(next), "%s", how_to_watch);
         }
         (void)canvas_put(canvas, area, 1, 2, area.width - 4, TINT_STRONG, line);
         (void)canvas_put(canvas, area, 3, 2, area.width - 4, TINT_DIM, safe_text(safe, sizeof(safe), next));

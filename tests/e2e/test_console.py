@@ -406,7 +406,7 @@ def test_daemon_goes_and_comes_back(directory, end):
 
 def test_no_daemon_yet(directory):
     with top(directory, "--connect", f"ipc://{directory}/publish") as t:
-        t.wait("Waiting for a daemon at ipc://", "heapwatchd FILE")
+        t.wait("Waiting for a daemon at ipc://", "heapwatch ps and heapwatch attach PID")
         with live_daemon(directory, leaky=leaky):
             t.wait("leaky", "running")
 

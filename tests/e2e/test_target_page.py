@@ -41,6 +41,7 @@ def leak(schema, tick):
     t.growth.bands.add(band=1, label="Main.CartItem", verdict=pb.VERDICT_LEAK, slope=1.2 * MIB, bytes=8 * MIB)
     limit = t.time_to_limit
     limit.low_ns, limit.mid_ns, limit.high_ns = 35 * MINUTE, 42 * MINUTE, 55 * MINUTE
+    limit.as_of_ns = 10 * MINUTE      # of one forecast, whatever comes since
     limit.source, limit.limit_bytes = pb.TimeToLimit.SOURCE_MAX_HEAP, 512 * MIB
     band = parts(updates)["bands"].bands.bands[0]
     band.label = "Main.CartItem"

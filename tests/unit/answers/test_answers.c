@@ -282,6 +282,8 @@ static void a_leak_is_told_from_end_to_end(void **state)
         m.limit.high_ns = 55 * MINUTE;
         m.limit.source = HW__TIME_TO_LIMIT__SOURCE__SOURCE_MAX_HEAP;
         m.limit.limit_bytes = 512 * MIB;
+        m.limit.has_as_of_ns = 1;
+        m.limit.as_of_ns = 60 * MINUTE;
         a = asked(&m);
         assert_string_equal(a.word, "leak");
         assert_int_equal(a.answer[QUESTION_WRONG].tone, ANSWER_BAD);
@@ -293,6 +295,8 @@ static void a_leak_is_told_from_end_to_end(void **state)
              "Main.CartItem (type CartItem, module Main, src/Main.hs:12:3-20) with 40.0 MiB, +880 KiB/s");
         says(&a, QUESTION_WHERE, "In live data: live 42.0 MiB");
         says(&a, QUESTION_UNTIL, "In 42m 00s (35m 00s to 55m 00s): the heap limit -M (512 MiB)");
+        says(&a, QUESTION_UNTIL, "; that is at <T>");
+        assert_int_equal(a.answer[QUESTION_UNTIL].time_ns, 102 * MINUTE);
         says(&a, QUESTION_NEXT, "Look at src/Main.hs:12:3-20");
         assert_int_equal(a.culprit, 1);
         assert_string_equal(answers_headline(text, sizeof(text), &a, "5m 00s"),
@@ -336,6 +340,7 @@ static void the_headline_of_a_run_that_is_over(void **state)
         m.state.state = HW__TARGET__STATE__STATE_ENDED; /* no limit lies ahead */
         a = asked(&m);
         says(&a, QUESTION_UNTIL, "It ended first. At that rate, in 42m 00s");
+        assert_false(a.answer[QUESTION_UNTIL].has_time);
         assert_string_equal(answers_headline(text, sizeof(text), &a, "5m 00s"),
                             "leak: +912 KiB/s since 5m 00s (served 2400 requests), list cells");
 }
@@ -528,6 +533,8 @@ static void the_nearer_limit_is_shown(void **state)
         m.early.soonest_ns = 20 * SECOND;
         m.early.mid_ns = 30 * SECOND;
         m.early.latest_ns = 40 * SECOND;
+        m.early.has_as_of_ns = 1;
+        m.early.as_of_ns = MINUTE;
         a = asked(&m);
         assert_true(a.limit_ns == 2 * MINUTE); /* it may rise, and does not run out by that */
         m.early.has_runs_out = m.early.runs_out = 1;
@@ -535,6 +542,8 @@ static void the_nearer_limit_is_shown(void **state)
         assert_string_equal(a.word, "leak");
         assert_true(a.limit_ns == 30 * SECOND);
         says(&a, QUESTION_UNTIL, "If it continues, in 30.0 s (20.0 s to 40.0 s)");
+        says(&a, QUESTION_UNTIL, "; that is at <T>");
+        assert_int_equal(a.answer[QUESTION_UNTIL].time_ns, MINUTE + 30 * SECOND);
         assert_null(strstr(a.answer[QUESTION_UNTIL].text, "held back"));
         m.early.has_held_back = m.early.held_back = 1;
         a = asked(&m);

@@ -111,7 +111,7 @@ class AnswerList {
     }
 
     private moment(t: Target, at: number): string {
-        const ago = t.state?.state === "STATE_RUNNING" && !this.app.finished ? Math.max(0, this.app.newest(t) - at) : undefined;
+        const newest = this.app.newest(t), ago = t.state?.state === "STATE_RUNNING" && !this.app.finished && at <= newest ? newest - at : undefined;
         return `${when(this.app, t, at)}${ago === undefined ? "" : ` (${age(ago)} ago)`}`;
     }
 
