@@ -72,7 +72,7 @@ UNIT_SRC    := $(sort $(shell find tests/unit -name 'test_*.c'))
 
 PKGS_LIB    := libzmq libprotobuf-c
 PKGS_DAEMON := libevent yaml-0.1 jansson libpcre2-8 zlib libzstd
-PKGS_CLIENT := libevent yaml-0.1 ncursesw libpcre2-8 jansson libcurl zlib libzstd snappy cairo sqlite3
+PKGS_CLIENT := libevent yaml-0.1 ncursesw libpcre2-8 jansson libcurl zlib libzstd snappy cairo sqlite3 libedit
 PKG_CFLAGS  := $(shell $(PKG_CONFIG) --cflags $(PKGS_LIB) $(PKGS_DAEMON) $(PKGS_CLIENT) 2>/dev/null)
 LIBS_LIB     = $(shell $(PKG_CONFIG) --libs $(PKGS_LIB))
 LIBS_DAEMON  = $(shell $(PKG_CONFIG) --libs $(PKGS_DAEMON))

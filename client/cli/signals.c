@@ -33,6 +33,14 @@ bool signals_stop(void)
         return caught != 0;
 }
 
+bool signals_forget(int number)
+{
+        if (caught != number)
+                return false;
+        caught = 0;
+        return true;
+}
+
 void signals_die(void)
 {
         if (!caught)

@@ -14,6 +14,9 @@ void signals_mark(int number);
 /* Whether one of them has arrived. */
 bool signals_stop(void);
 
+/* False, unless the one that has arrived is this: then none has. */
+bool signals_forget(int number);
+
 /* If one has arrived, dies of it, as the shell expects; otherwise returns. Call after cleaning up. */
 void signals_die(void);
 

@@ -13,7 +13,6 @@
 #include "proto/base/nearest.h"
 #include "proto/base/utf8.h"
 
-#define NAMES_MAX   512u /* of tables, columns and functions, to find the nearest of */
 #define SHOWN_MAX   600u /* bytes of a line of a query that is shown */
 #define STORED_NAME "result"
 
@@ -22,7 +21,7 @@
 static size_t add_columns(const char **names, size_t n)
 {
         for (unsigned t = 0; t < n_query_tables; t++)
-                for (unsigned i = 0; i < QUERY_FIRST_COLUMNS + query_tables[t].n_columns && n < NAMES_MAX; i++)
+                for (unsigned i = 0; i < QUERY_FIRST_COLUMNS + query_tables[t].n_columns && n < QUERY_NAMES_MAX; i++)
                         names[n++] = query_column_at(&query_tables[t], i)->name;
         return n;
 }
@@ -37,14 +36,32 @@ static size_t add_tables(const char **names, size_t n)
         return n;
 }
 
+static const char *const functions[] = { "bucket",     "bytes", "duration", "rate",      "slope",  "slope_low",
+                                         "slope_high", "onset", "quantile", "sparkline", "regexp", "count",
+                                         "sum",        "max",   "min",      "avg",       "round",  "json_extract" };
+
+static int compare_names(const void *a, const void *b)
+{
+        return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+size_t query_list_names(const char *names[QUERY_NAMES_MAX])
+{
+        size_t n = add_columns(names, add_tables(names, 0)), kept = 0;
+
+        for (size_t i = 0; i < ARRAY_SIZE(functions) && n < QUERY_NAMES_MAX; i++)
+                names[n++] = functions[i];
+        qsort(names, n, sizeof(*names), compare_names);
+        for (size_t i = 0; i < n; i++)
+                if (kept == 0 || strcmp(names[i], names[kept - 1]))
+                        names[kept++] = names[i];
+        return kept;
+}
+
 /* What was meant by a column, a table or a function that is not there ("no such column: b.nme"). NULL: unknown. */
 static const char *find_nearest(const char *why, const char *name)
 {
-        static const char *const functions[] = { "bucket",    "bytes",      "duration",    "rate",     "slope",
-                                                 "slope_low", "slope_high", "onset",       "quantile", "sparkline",
-                                                 "regexp",    "count",      "sum",         "max",      "min",
-                                                 "avg",       "round",      "json_extract" };
-        const char *names[NAMES_MAX];
+        const char *names[QUERY_NAMES_MAX];
 
         if (strstr(why, "no such column") == why)
                 return nearest(name, names, add_columns(names, 0));

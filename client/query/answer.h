@@ -45,6 +45,11 @@ struct query_output {
         const char *file; /* NULL: standard output */
 };
 
+#define QUERY_NAMES_MAX 512u
+
+/* Of tables, views, columns and functions, sorted, each once. Returns how many. */
+size_t query_list_names(const char *names[QUERY_NAMES_MAX]);
+
 /* Whether a file of that name is a database, in which tables are stored. */
 bool query_is_database(const char *file);
 

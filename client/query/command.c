@@ -5,11 +5,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "client/cli/options.h"
 #include "client/cli/signals.h"
 #include "client/query/answer.h"
+#include "client/query/prompt.h"
 #include "proto/base/array.h"
 #include "proto/base/clock.h"
 #include "proto/base/time.h"
@@ -218,11 +220,96 @@ static int check_options(const struct request *r, const struct command *c, const
                            : 0;
 }
 
+/* --------------------------------------------------------------------- prompt */
+
+/* The first operand: a query has white space, or is SELECT*FROM..., and no file has its name. */
+static bool is_query(const char *operand)
+{
+        return (strpbrk(operand, " \t\n") || !strncasecmp(operand, "select", strlen("select"))) &&
+               !find_given_name(operand) && access(operand, F_OK) != 0;
+}
+
+struct typed {
+        struct request *r;
+        struct query_source *sources;
+        size_t n;
+};
+
+static int answer_typed(void *ctx, const char *sql)
+{
+        struct typed *t = ctx;
+
+        return answer_once(t->r, &command_query, sql, t->sources, t->n);
+}
+
+/* The place of a word in a list until a NULL; -1: it is not there, which is reported. */
+static int find_word(const char *const *words, const char *word)
+{
+        for (int i = 0; words[i]; i++)
+                if (!strcmp(words[i], word))
+                        return i;
+        (void)fprintf(stderr, "expected one of:");
+        for (int i = 0; words[i]; i++)
+                (void)fprintf(stderr, " %s", words[i]);
+        (void)fputc('\n', stderr);
+        return -1;
+}
+
+static bool run_typed_command(void *ctx, const char *line)
+{
+        struct query_output *o = &((struct typed *)ctx)->r->output;
+        char name[32] = "", word[32] = "";
+        int found;
+
+        (void)sscanf(line, ".%31s %31s", name, word);
+        if (!strcmp(name, "quit") || !strcmp(name, "exit"))
+                return false;
+        if (!strcmp(name, "tables") || !strcmp(name, "schema"))
+                print_tables(!strcmp(name, "schema"));
+        else if (!strcmp(name, "examples"))
+                print_examples();
+        else if (!strcmp(name, "format") && (found = find_word(formats, word)) >= 0)
+                o->format = (enum query_format)found;
+        else if (!strcmp(name, "chart") && (found = find_word(charts, word)) >= 0)
+                o->chart = (enum query_chart)found;
+        else if (strcmp(name, "format") && strcmp(name, "chart"))
+                (void)printf(
+                        "A query ends with ';', and may have several lines. Tab completes names.\n"
+                        ".tables        the tables, views and functions, a line each\n"
+                        ".schema        the columns of each table, with units\n"
+                        ".examples      questions, each with a query that answers it\n"
+                        ".format WORD   table, csv, tsv, json, ndjson or markdown\n"
+                        ".chart WORD    line, bar or area, by the first column; no: a table\n"
+                        ".quit          as Ctrl-D\n");
+        return true;
+}
+
+/* Without a query on the command line: those of standard input. */
+static int answer_input(struct request *r, const struct command *c, struct query_source *sources, size_t n)
+{
+        struct typed typed = { r, sources, n };
+        const char *words[QUERY_NAMES_MAX + 1];
+        const struct prompt prompt = {
+                .ctx = &typed, .answer = answer_typed, .command = run_typed_command, .words = words
+        };
+
+        if (r->every_ns || r->output.file)
+                return command_usage_error(c, "--every and -o belong to one query, on the command line");
+        words[query_list_names(words)] = NULL;
+        signals_catch();
+        if (isatty(STDIN_FILENO) && isatty(STDOUT_FILENO))
+                (void)printf("Queries in SQL, each to its ';'. .help lists what else there is.\n");
+        const int status = prompt_run(&prompt);
+        signals_die();
+        return status >= 0 ? status : command_usage_error(c, "expected a query, as an operand or on standard input");
+}
+
 static int run_command(void *filled)
 {
         struct request *r = filled;
         const struct command *c = &command_query;
-        const size_t first = r->tables.n > 0 ? 0 : 1, n = r->operands.n > first ? r->operands.n - first : 0;
+        const size_t first = r->tables.n > 0 || (r->operands.n > 0 && !is_query(r->operands.items[0])) ? 0 : 1;
+        const size_t n = r->operands.n > first ? r->operands.n - first : 0;
 
         if (r->list || r->schema || r->examples) {
                 if (r->examples)
@@ -232,10 +319,8 @@ static int run_command(void *filled)
                 return EXIT_OK;
         }
         if (n == 0)
-                return command_usage_error(c,
-                                           "expected %sat least one source; --schema lists the tables, --examples "
-                                           "questions",
-                                           first ? "a query and " : "");
+                return command_usage_error(
+                        c, "expected at least one source; --schema lists the tables, --examples questions");
         if (n > QUERY_SOURCES_MAX)
                 return command_usage_error(c, "%zu sources are given; %u are possible", n, QUERY_SOURCES_MAX);
         struct query_source *sources = calloc(n, sizeof(*sources));
@@ -247,7 +332,9 @@ static int run_command(void *filled)
         set_format(&r->output);
         if (status == 0)
                 status = check_options(r, c, sources, n);
-        if (status == 0)
+        if (status == 0 && first == 0 && r->tables.n == 0)
+                status = answer_input(r, c, sources, n);
+        else if (status == 0)
                 status = query_sources(r, c, first ? r->operands.items[0] : NULL, sources, n);
         free(sources);
         return status;
@@ -256,7 +343,7 @@ static int run_command(void *filled)
 const struct command command_query = {
         .name = "query",
         .summary = "SQL over logs, recordings and live targets",
-        .usage = (const char *const[]){ "SQL [NAME=]SOURCE... [OPTION]...",
+        .usage = (const char *const[]){ "SQL [NAME=]SOURCE... [OPTION]...", "[NAME=]SOURCE... [OPTION]...",
                                         "--tables NAME... -o FILE.sqlite [NAME=]SOURCE...",
                                         "--list | --schema | --examples", NULL },
         .about =
@@ -264,7 +351,11 @@ const struct command command_query = {
                 "daemon; its tables are in the schema of its name (old.bands), and those of all sources together are "
                 "without one, told apart by their column source. Sources are read when a query asks, as far as it "
                 "asks: "
-                "a bound on time or on a name, and LIMIT, save work. Times are seconds from the start of the runtime.",
+                "a bound on time or on a name, and LIMIT, save work. Times are seconds from the start of the "
+                "runtime.\n\n"
+                "Without SQL queries are read from standard input, each to its ';': in a terminal with editing, "
+                "history "
+                "and completion of names by Tab; a pipe ends with its first mistake.",
         .options = options,
         .notes = "Nothing can be written by a query, and no other file be opened. docs/QUERY.md has examples.",
         .status = "0, or 2 when the query is wrong or stopped, or a source cannot be read.",

@@ -15,7 +15,8 @@ import xml.etree.ElementTree
 
 import pytest
 
-from harness import BUILD, LOGS, ROOT, Daemon, piped, wait_for
+from harness import BUILD, CLIENT, DEADLINE_S, LOGS, ROOT, Daemon, piped, wait_for
+from terminal import Terminal
 
 QUERY = [BUILD / "heapwatch", "query"]
 LEAKY, OLDER = (LOGS / name / "run.eventlog" for name in ("leaky-hT-ghc9103", "leaky-hT-ghc966"))
@@ -263,3 +264,52 @@ def test_a_live_target_is_a_source(tmp_path):
     assert [json.loads(again.stdout.readline()) for _ in range(3)] == 3 * [{"state": "ended"}]
     again.send_signal(signal.SIGINT)
     again.wait(timeout=10)
+
+
+def test_queries_come_from_a_pipe_one_after_another():
+    """Each to its ';'; dots are commands; the first mistake is the end."""
+    typed = b"SELECT 1 AS a;\n.format csv\nSELECT 'x;y' AS text,\n 2 AS b;\nSELECT nme FROM bands;\nSELECT 'never' AS c;\n"
+    done = subprocess.run([CLIENT, "query", LEAKY], input=typed, capture_output=True, timeout=DEADLINE_S)
+    assert done.returncode == 2 and done.stdout.decode().split() == ["a", "1", "text,b", "x;y,2"]
+    assert b"did you mean 'name'?" in done.stderr
+    last = subprocess.run([CLIENT, "query", LEAKY], input=b"SELECT 3 AS c", capture_output=True, timeout=DEADLINE_S)
+    assert last.returncode == 0 and last.stdout.split() == [b"c", b"3"], "the end of the input is one, too"
+    none = subprocess.run([CLIENT, "query", LEAKY], input=b"\n;\n", capture_output=True, timeout=DEADLINE_S)
+    assert none.returncode == 2 and b"expected a query" in none.stderr
+
+
+def test_a_session_in_a_terminal(tmp_path):
+    """Names are completed, mistakes end nothing, SIGINT ends a line, and the next session knows the last one's queries."""
+    env = {"XDG_STATE_HOME": str(tmp_path / "state")}
+    for session in ("first", "second"):
+        (tmp_path / session).mkdir()
+        with Terminal(tmp_path / session, CLIENT, "query", LEAKY, env=env) as t:
+            t.wait("heapwatch>")
+            if session == "second":
+                t.keys("Up", "Up", "Up", "Up", "Enter")
+                t.wait("count(*)", "16")
+                t.keys("C-d")
+                assert t.exit_status() == 0
+                return
+            t.text("SELECT count(*) FROM CENSUSE")
+            t.keys("Tab")
+            t.wait("FROM censuses")
+            t.text(";")
+            t.keys("Enter")
+            t.wait_screen(lambda s: "16" in s and s.rstrip().endswith("heapwatch>"), "the answer")
+            t.text("SELECT nme FROM bands;")
+            t.keys("Enter")
+            t.wait("did you mean 'name'?")
+            t.text("SELECT what is wrong")
+            t.keys("Enter")
+            t.wait("...>")
+            t.keys("C-c")
+            t.wait_screen(lambda s: s.rstrip().endswith("heapwatch>"), "a new query")
+            t.text(".chart pie")
+            t.keys("Enter")
+            t.wait("expected one of: no line bar area")
+            t.text(".quit")
+            t.keys("Enter")
+            assert t.exit_status() == 0
+        history = tmp_path / "state" / "heapwatch" / "query-history"
+        assert history.stat().st_mode & 0o777 == 0o600
