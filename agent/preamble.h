@@ -81,14 +81,14 @@ struct preamble {
         int32_t event_size[AGENT_EVENT_TYPES]; /* -1 not declared, 0xffff variable */
         struct definitions *lists;             /* one for each capability that has any */
         unsigned count;
-        size_t bytes, label_bytes; /* kept, of all lists */
-        uint64_t left_out;         /* definitions beyond the limits */
-        uint64_t not_understood;   /* chunks */
-        uint64_t now_ns;           /* newest time of the log */
-        uint64_t message_ns;       /* end of the newest block of MESSAGES_OF */
-        bool ended;                /* the end mark was seen */
-        bool in_census;            /* one has begun and is not over */
-        bool tables_left_out;      /* of the definitions left out some are of info tables */
+        size_t bytes;            /* kept, of all lists */
+        uint64_t left_out;       /* definitions beyond the limits */
+        uint64_t not_understood; /* chunks */
+        uint64_t now_ns;         /* newest time of the log */
+        uint64_t message_ns;     /* end of the newest block of MESSAGES_OF */
+        bool ended;              /* the end mark was seen */
+        bool in_census;          /* one has begun and is not over */
+        bool tables_left_out;    /* of the definitions left out some are of info tables */
         struct table_names tables;
         struct meter meter;
 };

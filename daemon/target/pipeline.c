@@ -352,12 +352,6 @@ int pipeline_events(struct pipeline *p, enum hw_eventlog_status status, const st
         return first_error(p);
 }
 
-void pipeline_process(struct pipeline *p, uint64_t time_ns, const struct process_sample *sample)
-{
-        if (pipeline_in_run(p))
-                model_process(p->model, time_ns, sample);
-}
-
 int pipeline_finish(struct pipeline *p, const char *why, bool cut)
 {
         p->finished = true;

@@ -31,7 +31,6 @@ struct alerting;
 struct checkpoint;
 struct event_base;
 struct model;
-struct process_sample;
 struct recorder;
 struct recording;
 struct pipeline;
@@ -160,8 +159,6 @@ int pipeline_bytes(struct pipeline *p, const uint8_t *data, size_t size);
 /* The same with events that were decoded elsewhere, as hw_eventlog_read delivers them: `status` comes after them. */
 int pipeline_events(struct pipeline *p, enum hw_eventlog_status status, const struct hw_event *events, size_t n);
 
-/* A sample of its process at a time of its log: for synthetic logs, whose process is synthetic too. */
-void pipeline_process(struct pipeline *p, uint64_t time_ns, const struct process_sample *sample);
 int pipeline_finish(struct pipeline *p, const char *why, bool cut);
 
 /* In place of it, where no more events are at hand and the run continues after them: it stays as it is, judged. */
