@@ -24,7 +24,7 @@ AGENT_EXPORT int heapwatch_agent_attach(const char *settings, char *answer, size
  */
 AGENT_EXPORT void heapwatch_agent_census(void);
 
-/* 1 while a census that was read from outside may be given (given.h), else 0: who reads the program sees it. */
+/* 1 while a census that was read from outside may be given (given.c), else 0: who reads the program sees it. */
 AGENT_EXPORT extern _Atomic unsigned heapwatch_agent_accepts_censuses;
 
 #endif

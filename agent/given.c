@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* DESIGN - the bytes are received behind the room for a block's marker, checked there, and written as they are. */
-#include "agent/given.h"
+#include "agent/reader.h"
 
 #include <stdlib.h>
 #include <string.h>

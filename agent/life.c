@@ -35,7 +35,6 @@
 #include "agent/agent.h"
 #include "agent/descriptor.h"
 #include "agent/layout.h"
-#include "agent/options.h"
 #include "agent/pace.h"
 #include "agent/patch.h"
 #include "agent/queue.h"

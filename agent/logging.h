@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "agent/options.h"
+#include "agent/settings.h"
 #include "proto/base/error.h"
 
 struct logging_setup {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "agent/options.h"
+#include "agent/settings.h"
 
 #include <string.h>
 

@@ -16,7 +16,6 @@
 #include "agent/control.h"
 #include "agent/logging.h"
 #include "agent/runtime.h"
-#include "agent/timetable.h"
 #include "agent/server.h"
 #include "agent/synthetic.h"
 #include "agent/thread.h"

@@ -14,10 +14,59 @@
 #include <stdint.h>
 
 #include "agent/descriptor.h"
-#include "agent/given.h"
 #include "agent/limits.h"
 #include "agent/preamble.h"
 #include "agent/queue.h"
+#include "proto/base/error.h"
+
+/*
+ * given.c: censuses of this program that another process has read from outside, without a pause, and gives to be
+ * written into the log:
+ *
+ *      9 given 48213\n             followed by that many bytes: the events of one census, as in a log by closure type
+ *
+ * The bytes are anybody's of this user: what is not exactly one census is refused as a whole. Times are written here,
+ * and a number that says that it was read from outside (proto/base/outside_census.h). It goes into the log after the
+ * next block of the program's, so that the collection that it was read after comes first. On the server's thread only.
+ */
+
+/* One that is being received on a connection. All bytes 0: none. */
+struct given {
+        struct chunk *chunk; /* its events, behind the room for a block's marker */
+        size_t left;         /* bytes still to come */
+        uint32_t id;         /* of the request */
+};
+
+enum given_line {
+        GIVEN_OTHER, /* it is another request */
+        GIVEN_BEGUN, /* given_place() is where its bytes go */
+        GIVEN_BAD,   /* how many bytes follow is not known: the connection is of no use any more */
+};
+
+enum given_line given_begin(struct given *g, const char *line);
+
+/* Where the next of the `left` bytes go. */
+uint8_t *given_place(const struct given *g);
+
+/* `n` of them are there. The last one completes it: it waits for its block then, or the request is answered with no. */
+void given_add(struct given *g, size_t n);
+
+void given_forget(struct given *g);
+
+/* What was received. False with a sentence: it is not one census. Pure. */
+bool given_check(const uint8_t *events, size_t size, struct error *error);
+
+/*
+ * The newest census that waits, as a block of that time, once the log has come further since it was received; else
+ * NULL. `block_ns`: the end of the log's newest block.
+ */
+struct chunk *given_make_block(uint64_t block_ns);
+
+/* It cannot be written now: the request is answered with no. Nothing when none waits. */
+void given_refuse(const char *why);
+
+/* In the child of a fork: as server_fork_child(). */
+void given_fork_child(void);
 
 struct reader {
         bool used;

@@ -15,7 +15,6 @@
 
 #include "agent/control.h"
 #include "agent/descriptor.h"
-#include "agent/given.h"
 #include "agent/listener.h"
 #include "agent/logging.h"
 #include "agent/preamble.h"

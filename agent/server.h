@@ -54,7 +54,7 @@ void server_fork_child(void);
 struct server_facts {
         struct census_facts census;
         uint64_t censuses_taken;
-        uint64_t censuses_given; /* read from outside, and written into the log (given.h) */
+        uint64_t censuses_given; /* read from outside, and written into the log (given.c) */
         uint64_t readers;        /* now */
         uint64_t left_out_bytes; /* for slow readers */
         uint64_t definitions_left_out, not_understood;

@@ -50,4 +50,27 @@ bool settings_parse(struct agent_settings *s, const char *text, struct error *er
 /* Whether a program of this name is skipped: it is a wrapper, which hands the agent on. */
 bool settings_skip(const struct agent_settings *s, const char *program);
 
+/*
+ * options.c: the program's own runtime options: -with-rtsopts, GHCRTS, and the
+ * arguments between +RTS and -RTS. The program keeps them; what the runtime
+ * refuses together with them is not done. Pure.
+ */
+
+/* What the program's own options say. */
+struct own_options {
+        bool log;          /* -l */
+        bool no_log;       /* --null-eventlog-writer: there is one, and it is written nowhere */
+        bool heap_profile; /* -h... */
+        bool cost_profile; /* -p, -P: it names its files as the heap profile does */
+        bool no_census;    /* a collector that refuses heap profiles: -xn, --nonmoving-gc, -w */
+};
+
+void options_of_words(struct own_options *o, const char *words); /* -with-rtsopts, GHCRTS; NULL: none */
+
+/* Arguments as /proc/PID/cmdline has them: each ends with NUL; those between +RTS and -RTS count. */
+void options_of_arguments(struct own_options *o, const char *arguments, size_t size);
+
+/* Why no heap profile can be added to these: one plain sentence; NULL when it can. */
+const char *options_refuse_profile(const struct own_options *o);
+
 #endif

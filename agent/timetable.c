@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "agent/timetable.h"
+#include "agent/pace.h"
 
 #define FIRST_CENSUS_NS INT64_C(200000000) /* after the profile began */
 

@@ -21,7 +21,6 @@
 #include "inspect/ghc/reach.h"
 #include "inspect/ghc/threads.h"
 #include "inspect/graph/graph.h"
-#include "inspect/process/core.h"
 #include "inspect/process/files.h"
 #include "inspect/process/live.h"
 #include "inspect/process/stop.h"

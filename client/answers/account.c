@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "client/answers/account.h"
+#include "client/answers/answers.h"
 
 #include <math.h>
 #include <string.h>

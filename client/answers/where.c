@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* where.c - since when, what grows, where, and until when. */
-#include "client/answers/account.h"
+#include "client/answers/answers.h"
 #include "client/answers/census.h"
 #include "client/answers/evidence.h"
 #include "proto/base/ckd.h"

@@ -6,7 +6,7 @@
 #ifndef HW_CLIENT_API_STATE_JSON_H
 #define HW_CLIENT_API_STATE_JSON_H
 
-#include "client/answers/account.h"
+#include "client/answers/answers.h"
 #include "client/feed/feed.h"
 #include "client/state/cpu_tree.h"
 #include "client/state/world.h"

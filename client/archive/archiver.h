@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #include "client/archive/database.h"
-#include "client/archive/schema.h"
 #include "client/feed/selection.h"
 
 /*

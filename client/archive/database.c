@@ -16,14 +16,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "client/archive/schema.h"
 #include "client/cli/report.h"
 #include "heapwatch/text.h"
 #include "heapwatch/wire.h"
 #include "proto/base/array.h"
 #include "proto/base/descriptors.h"
 #include "proto/base/error.h"
-#include "proto/wire/state_path.h"
+#include "proto/wire/endpoints.h"
 
 #define BUSY_MS 10000 /* with a write-ahead log readers block nobody; labelling a run does, for moments */
 

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "client/archive/database.h"
 #include "client/archive/limits.h"
-#include "client/archive/schema.h"
 #include "client/state/band_name.h"
 #include "proto/base/array.h"
 #include "proto/base/hash.h"

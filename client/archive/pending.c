@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
+#include "client/archive/database.h"
 #include "client/archive/limits.h"
-#include "client/archive/schema.h"
 #include "proto/base/array.h"
 #include "proto/base/hash.h"
 #include "proto/base/sketch.h"

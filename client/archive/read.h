@@ -11,7 +11,6 @@
 #include <stdint.h>
 
 #include "client/archive/database.h"
-#include "client/archive/schema.h"
 #include "daemon/target/log_reader.h"
 #include "heapwatch/wire.h"
 #include "proto/facts/cell.h"

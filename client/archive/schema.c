@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "client/archive/schema.h"
+#include "client/archive/database.h"
 #include "proto/base/array.h"
 
 #define TEXT_OF(number) #number

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "client/archive/database.h"
-#include "client/archive/schema.h"
 #include "proto/base/clock.h"
 #include "proto/base/labels.h"
 #include "proto/base/sketch.h"

@@ -18,16 +18,15 @@
 #include "client/cli/command.h"
 #include "client/program/agent_fit.h"
 #include "client/program/process_uri.h"
-#include "client/run/census_options.h"
 #include "client/run/daemon.h"
 #include "client/run/inside.h"
 #include "heapwatch/text.h"
 #include "proto/base/agent_peer.h"
 #include "proto/base/clock.h"
+#include "proto/base/descriptors.h"
 #include "proto/base/error.h"
 #include "proto/base/labels.h"
 #include "proto/base/limits.h"
-#include "proto/base/unix_socket.h"
 
 /* ------------------------------------------------- from outside, and a process alone */
 

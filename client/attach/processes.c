@@ -6,7 +6,6 @@
 #include "proto/base/agent_socket.h"
 #include "proto/base/descriptors.h"
 #include "proto/base/whole_file.h"
-#include "proto/base/unix_socket.h"
 
 #include <ctype.h>
 #include <dirent.h>

@@ -15,10 +15,10 @@
 #include "heapwatch/keys.h"
 #include "heapwatch/requester.h"
 #include "heapwatch/wire.h"
+#include "proto/base/descriptors.h"
 #include "proto/base/error.h"
 #include "proto/base/nearest.h"
 #include "proto/base/private_directory.h"
-#include "proto/base/unix_socket.h"
 
 #define ASK_MS    1000
 #define NAMES_MAX 1000

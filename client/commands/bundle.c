@@ -30,7 +30,7 @@
 #include "proto/base/clock.h"
 #include "proto/base/descriptors.h"
 #include "proto/cli/options.h"
-#include "proto/recording/pin.h"
+#include "proto/recording/run_dir.h"
 #include "proto/recording/stretch.h"
 #include "proto/wire/action_plan.h"
 

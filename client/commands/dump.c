@@ -22,7 +22,6 @@
 #include "proto/base/ckd.h"
 #include "client/cli/options.h"
 #include "proto/cli/options.h"
-#include "proto/recording/cutout.h"
 #include "proto/recording/stretch.h"
 
 #define LOOK_MS 500 /* between checks of a recording that is not far enough yet */

@@ -20,7 +20,7 @@
 #include "client/state/world.h"
 #include "heapwatch/text.h"
 #include "proto/base/array.h"
-#include "proto/base/text_out.h"
+#include "proto/base/csv.h"
 
 static void append_bytes(struct csv_text *out, const char *text, size_t n)
 {

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "client/answers/account.h"
+#include "client/answers/answers.h"
 #include "client/api/state_json.h"
 #include "client/cli/absent.h"
 #include "client/cli/command.h"

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "client/console/draw/keys.h"
-#include "client/console/scene/said.h"
+#include "client/console/scene/trends.h"
 #include "proto/base/array.h"
 #include "proto/base/time.h"
 

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "client/console/console.h"
-#include "client/console/scene/said.h"
 #include "client/console/scene/trends.h"
 #include "heapwatch/text.h"
 #include "proto/base/array.h"

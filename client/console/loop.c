@@ -16,7 +16,6 @@
 #include <unistd.h>
 
 #include "client/cli/command.h"
-#include "client/console/screen.h"
 #include "client/cli/signals.h"
 #include "proto/base/array.h"
 #include "proto/base/clock.h"

@@ -10,7 +10,7 @@
  * without colour only bold, dim and reverse remain.
  */
 #define NCURSES_WIDECHAR 1
-#include "client/console/screen.h"
+#include "client/console/console.h"
 
 #include <curses.h>
 #include <errno.h>

@@ -10,7 +10,6 @@
 
 #include "client/cli/absent.h"
 #include "client/console/console.h"
-#include "client/console/screen.h"
 #include "client/feed/selection.h"
 #include "client/program/own_daemon.h"
 #include "client/cli/options.h"

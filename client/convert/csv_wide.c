@@ -17,7 +17,7 @@
 
 #include "client/convert/spool.h"
 #include "heapwatch/text.h"
-#include "proto/base/text_out.h"
+#include "proto/base/csv.h"
 #include "proto/base/time.h"
 
 #define GAUGES 4

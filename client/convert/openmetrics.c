@@ -18,8 +18,8 @@
 #include <string.h>
 
 #include "client/convert/spool.h"
+#include "client/metrics/collect.h"
 #include "client/metrics/metric.h"
-#include "client/metrics/text.h"
 #include "proto/base/array.h"
 #include "proto/base/hash.h"
 #include "proto/base/idtable.h"

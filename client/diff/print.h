@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "client/diff/shift.h"
+#include "client/diff/meter.h"
 #include "client/diff/side.h"
 
 /*

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "client/diff/shift.h"
+#include "client/diff/meter.h"
 #include "proto/base/array.h"
 
 #include <errno.h>

@@ -12,7 +12,7 @@
 #include "client/export/batcher.h"
 #include "client/export/limits.h"
 #include "client/export/otlp.pb-c.h"
-#include "client/metrics/histogram.h"
+#include "client/metrics/metric.h"
 #include "proto/base/arena.h"
 #include "proto/base/document.h"
 #include "proto/wire/message.h"

@@ -4,7 +4,7 @@
  *
  * DESIGN: series are built in an arena until a batch is full, with each text once, then packed and compressed at once.
  * Histograms are sent as their classic parts, which every receiver and dashboard knows, and those of pauses also as a
- * native one. Receivers that take less get less of it: remote_write.h.
+ * native one. Receivers that take less get less of it: remote_write.c.
  */
 #include <math.h>
 #include <stdio.h>
@@ -13,10 +13,9 @@
 
 #include "client/export/batcher.h"
 #include "client/export/limits.h"
-#include "client/export/remote_write.h"
 #include "client/export/remote_write.pb-c.h"
 #include "client/export/sender.h"
-#include "client/metrics/histogram.h"
+#include "client/metrics/metric.h"
 #include "proto/base/arena.h"
 #include "proto/base/hash.h"
 #include "proto/base/idtable.h"

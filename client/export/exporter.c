@@ -21,14 +21,13 @@
 #include "client/export/profile_batch.h"
 #include "client/feed/feed.h"
 #include "client/metrics/collect.h"
-#include "client/metrics/text.h"
 #include "client/http/http.h"
 #include "proto/base/clock.h"
 #include "proto/base/error.h"
 #include "proto/base/event.h"
 #include "proto/base/time.h"
 #include "proto/cli/command.h"
-#include "proto/wire/state_path.h"
+#include "proto/wire/endpoints.h"
 
 /* ---------------------------------------------------------------- textfile */
 

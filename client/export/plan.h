@@ -5,7 +5,7 @@
 
 #include "client/export/batcher.h"
 #include "client/export/limits.h"
-#include "client/export/remote_write.h"
+#include "client/export/sender.h"
 #include "proto/cli/options.h"
 
 struct error;

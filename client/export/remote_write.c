@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "client/export/remote_write.h"
+#include "client/export/sender.h"
 
 #include <snappy-c.h>
 #include <stdint.h>

@@ -8,10 +8,9 @@
 #include <string.h>
 
 #include "client/http/connections.h"
-#include "client/metrics/text.h"
 #include "client/http/answer.h"
 #include "client/http/guard.h"
-#include "client/http/listen_address.h"
+#include "client/metrics/collect.h"
 #include "proto/base/error.h"
 
 struct scrape {

@@ -16,6 +16,7 @@
 
 #include "client/history/past.h"
 #include "heapwatch/wire.h"
+#include "proto/base/json_out.h"
 
 /*
  * grid.c: the past of all bands of one run, at the same times for all.
@@ -192,5 +193,35 @@ double history_change(const struct history *h, uint32_t band, double now, uint64
 
 /* Event time of the first point of any series; UINT64_MAX: there is none. */
 uint64_t history_first_ns(const struct history *h);
+
+/*
+ * past_json.c: one past as JSON, in the form of docs/WEB.md ("History"): the same
+ * for the page's API and for reports.
+ */
+
+/* Whose past it is. Borrowed. */
+struct past_owner {
+        size_t daemon;
+        const char *target;
+        uint32_t run;
+        Hw__Series series; /* SERIES_NONE: a band */
+        uint32_t band;     /* 0: the total of all */
+        const char *label; /* of a band; NULL: unknown */
+};
+
+/* {"daemon":...,"target":...,"unit":"B" - without the closing brace: columns, statistics or an error follow. */
+void past_json_open(struct json_out *j, const struct past_owner *owner);
+
+/* "width":...,"times":[...],"last":[...] and more. */
+void past_json_columns(struct json_out *j, const struct past *past);
+
+/* The same with "grid" and "start" in place of the times: `b` of `g`, whose times are the answer's grid `number`. */
+void past_json_grid_columns(struct json_out *j, const struct grid *g, const struct grid_band *b, size_t number);
+
+/* "stats":{...} */
+void past_json_stats(struct json_out *j, const struct grid *g, const struct grid_band *b);
+
+/* The times of a grid, [0,1,2.5]: where its columns begin, or those of their last censuses. */
+void past_json_grid_times(struct json_out *j, const struct grid *g, bool ends);
 
 #endif

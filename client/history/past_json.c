@@ -5,7 +5,7 @@
  * DESIGN: a column that would repeat `last` is left out, so an unthinned past
  * is two columns. Means are rounded: they are drawn, not computed with.
  */
-#include "client/history/past_json.h"
+#include "client/history/history.h"
 
 void past_json_open(struct json_out *j, const struct past_owner *owner)
 {

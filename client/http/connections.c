@@ -26,7 +26,6 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "client/http/listen_address.h"
 #include "proto/base/clock.h"
 #include "proto/base/error.h"
 #include "proto/base/event.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* listen_address.c - addresses as texts, and listening on them. */
-#include "client/http/listen_address.h"
+#include "client/http/connections.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -10,8 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "proto/base/descriptors.h"
 #include "proto/base/error.h"
-#include "proto/base/unix_socket.h"
 
 #define BACKLOG 128
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "client/metrics/histogram.h"
+#include "client/metrics/metric.h"
 
 #include <math.h>
 #include <string.h>

@@ -8,7 +8,6 @@
 
 #include "client/alerts/known.h"
 #include "client/metrics/collect.h"
-#include "client/metrics/histogram.h"
 #include "proto/wire/message.h"
 #include "proto/wire/resident_parts.h"
 

@@ -3,7 +3,7 @@
  * DESIGN: a family's header is written with its first sample, so a family without samples is absent, as an unknown
  * value is: never 0.
  */
-#include "client/metrics/text.h"
+#include "client/metrics/collect.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -35,7 +35,7 @@
 #include "proto/base/event.h"
 #include "proto/base/json_out.h"
 #include "proto/cli/options.h"
-#include "proto/wire/state_path.h"
+#include "proto/wire/endpoints.h"
 
 #define FLUSH_MS         20           /* how long results are collected */
 #define RECORD_MS        200          /* the same for the record; what is newer may be done twice after SIGKILL */

@@ -26,8 +26,7 @@
 #include "proto/base/daemon_life.h"
 #include "proto/base/private_directory.h"
 #include "proto/base/sibling.h"
-#include "proto/base/unix_socket.h"
-#include "proto/wire/state_path.h"
+#include "proto/wire/endpoints.h"
 
 #define PATH_BYTES      1024
 #define RESTART_STEP_MS 20

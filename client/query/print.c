@@ -12,8 +12,8 @@
 
 #include "heapwatch/text.h"
 #include "proto/base/array.h"
+#include "proto/base/csv.h"
 #include "proto/base/json_out.h"
-#include "proto/base/text_out.h"
 #include "proto/base/utf8.h"
 
 #define GAP         2u

@@ -17,8 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "client/history/history.h"
 #include "proto/base/document.h"
-#include "client/history/past_json.h"
 #include "proto/base/clock.h"
 #include "heapwatch/text.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "client/run/census_options.h"
+#include "client/run/inside.h"
 
 #include <stdio.h>
 #include <stdlib.h>

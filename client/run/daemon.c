@@ -24,7 +24,6 @@
 #include "proto/base/private_directory.h"
 #include "proto/base/text_out.h"
 #include "proto/base/time.h"
-#include "proto/base/unix_socket.h"
 
 #define WAIT_MS       2000
 #define START_STEP_MS 20

@@ -16,7 +16,7 @@
 #include "proto/base/ckd.h"
 #include "proto/base/clock.h"
 #include "proto/base/process.h"
-#include "proto/base/signal_name.h"
+#include "proto/base/run_life.h"
 
 #define SENTENCE 1024
 #define NOW_NS   1000000000 /* a census that is not older is one of the end */

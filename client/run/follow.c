@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "client/run/follow.h"
+#include "client/run/session.h"
 
 #include <dirent.h>
 #include <errno.h>

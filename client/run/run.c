@@ -20,7 +20,6 @@
 #include "proto/base/limits.h"
 #include "client/program/agent_fit.h"
 #include "client/program/inquire.h"
-#include "client/run/follow.h"
 #include "client/run/run_private.h"
 #include "client/run/session.h"
 #include "proto/base/agent_socket.h"

@@ -9,7 +9,6 @@
 #include <stdint.h>
 
 #include "client/cli/options.h"
-#include "client/run/census_options.h"
 #include "client/run/daemon.h"
 #include "client/run/inside.h"
 #include "proto/base/error.h"

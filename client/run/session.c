@@ -29,7 +29,6 @@
 #include "client/program/agent_fit.h"
 #include "client/program/own_daemon.h"
 #include "client/program/process_uri.h"
-#include "client/run/follow.h"
 #include "client/run/run_private.h"
 #include "proto/base/array.h"
 #include "proto/base/child.h"

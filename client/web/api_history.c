@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/history/past_json.h"
+#include "client/history/history.h"
 #include "client/http/answer.h"
 #include "client/web/history_query.h"
 #include "proto/base/clock.h"

@@ -19,8 +19,6 @@
 #include "client/cli/report.h"
 #include "client/program/agent_census.h"
 #include "client/state/world.h"
-#include "client/web/inspections.h"
-#include "client/web/worker.h"
 #include "client/http/answer.h"
 #include "heapwatch/text.h"
 #include "proto/base/array.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "client/web/inspections.h"
+#include "client/web/server.h"
 
 #include <event2/keyvalq_struct.h>
 #include <stdlib.h>

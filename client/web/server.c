@@ -18,9 +18,8 @@
 
 #include "client/http/answer.h"
 #include "client/http/connections.h"
+#include "client/metrics/collect.h"
 #include "client/page/assets.h"
-#include "client/web/inspections.h"
-#include "client/metrics/text.h"
 #include "proto/base/error.h"
 
 struct server {

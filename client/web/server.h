@@ -8,20 +8,51 @@
 
 #include <event2/event.h>
 #include <event2/http.h>
+#include <stdbool.h>
+#include <stdint.h>
 
 #include "client/api/state_json.h"
+#include "client/cli/inspecting.h"
 #include "client/cli/options.h"
 #include "client/http/connections.h"
 #include "client/http/guard.h"
-#include "client/http/listen_address.h"
 #include "client/state/world.h"
-#include "client/web/worker.h"
 #include "heapwatch/requester.h"
+#include "proto/base/document.h"
+#include "proto/base/error.h"
+#include "proto/base/json_out.h"
+
+/*
+ * worker.c: a thread of its own for requests whose answers take long: files, daemons. One after the other; the
+ * loop, which HTTP belongs to, never waits.
+ */
+
+struct worker;
+
+/* The first member of a request's own struct, which is from malloc and is freed after the answer. */
+struct worker_job {
+        /* In the thread: writes the answer. False with a message. */
+        bool (*work)(struct worker_job *job, struct json_out *to, struct error *error);
+        /* The rest is the worker's. */
+        struct worker_job *next;
+        struct evhttp_request *req;
+        struct document text; /* unless failed */
+        struct error error;
+        bool failed;
+};
+
+/* NULL with a message. */
+struct worker *worker_new(struct event_base *base, struct error *error);
+
+/* Answers all that still waits. Before the server is destroyed. NULL: nothing. */
+void worker_destroy(struct worker **w);
+
+/* Answers now, that there are too many or no memory (`job` is NULL), or when the work is done. */
+void worker_queue(struct worker *w, struct worker_job *job, struct evhttp_request *req);
 
 /* control.c: POST /api/control: requests that change a daemon. Only if the server was started with --allow-control. */
 
 struct inspections;
-struct worker;
 struct world;
 
 /* Where requests go. */
@@ -183,5 +214,28 @@ void server_destroy(struct server **s);
 /* How long a browser waits for a daemon. */
 
 #define WEB_REQUEST_MS 5000 /* then it counts as no answer */
+
+/*
+ * inspections.c: what this server reads of targets on its machine: profiles, heaps, threads; and
+ * /api/profile, /api/heap and /api/threads, which show the last one of a target. One of a kind at a time of each
+ * target, and a few at all.
+ */
+
+struct feed;
+
+/* NULL when out of memory. Both outlive it. */
+struct inspections *inspections_new(const struct world *world, const struct feed *feed);
+void inspections_destroy(struct inspections **p); /* ends those that go on */
+
+/* `for_ns`: of a profile. False with a sentence. */
+bool inspections_start(struct inspections *p, enum inspecting_what what, size_t daemon, const char *target,
+                       uint64_t for_ns, struct error *error);
+
+/* The profile that is being taken ends with the samples that it has. */
+bool inspections_finish(struct inspections *p, size_t daemon, const char *target, struct error *error);
+
+/* Answers ?target=TARGET: whether one goes on, or the last one. `what`: one that such an address is of. */
+void inspections_answer(struct inspections *p, enum inspecting_what what, struct evhttp_request *req,
+                        const char *query);
 
 #endif

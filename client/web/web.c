@@ -19,7 +19,6 @@
 #include "client/cli/signals.h"
 #include "client/feed/selection.h"
 #include "client/page/assets.h"
-#include "client/web/inspections.h"
 #include "client/web/server.h"
 #include "proto/base/clock.h"
 #include "proto/base/error.h"

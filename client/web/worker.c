@@ -3,7 +3,7 @@
  * worker.c - DESIGN: two lists under one lock, jobs that wait and jobs that are done, and a thread that takes
  * from one and appends to the other. An eventfd wakes the loop, which answers: HTTP is the loop's alone.
  */
-#include "client/web/worker.h"
+#include "client/web/server.h"
 
 #include <pthread.h>
 #include <stdlib.h>

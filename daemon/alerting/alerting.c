@@ -17,11 +17,11 @@
 #include "daemon/alerting/internal.h"
 #include "daemon/log.h"
 #include "daemon/loop/watchdog.h"
+#include "daemon/rules/data.h"
 #include "proto/base/ckd.h"
 #include "proto/base/process.h"
 #include "proto/base/clock.h"
 #include "daemon/publish/publisher.h"
-#include "daemon/rules/history.h"
 
 /* --------------------------------------------------------------------- moments */
 

@@ -15,8 +15,8 @@
 #include <math.h>
 
 #include "daemon/alerting/internal.h"
+#include "daemon/rules/data.h"
 #include "proto/base/edge.h"
-#include "daemon/rules/history.h"
 
 #define AHEAD_NS UINT64_C(100000000000) /* a census that is newer than the moment by less counts as the newest */
 

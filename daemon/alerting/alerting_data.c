@@ -9,12 +9,11 @@
 #include <string.h>
 
 #include "daemon/alerting/internal.h"
+#include "daemon/publish/sentences.h"
+#include "daemon/rules/data.h"
 #include "proto/base/ckd.h"
 #include "proto/base/process.h"
-#include "daemon/model/advice.h"
 #include "daemon/model/sizing.h"
-#include "daemon/publish/label.h"
-#include "daemon/rules/history.h"
 #include "proto/facts/facts.h"
 #include "proto/base/time.h"
 

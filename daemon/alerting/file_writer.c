@@ -3,7 +3,7 @@
  * DESIGN: the child exits with the errno of its failure, collected on SIGCHLD. The daemon has other children: only this
  * one is waited for.
  */
-#include "daemon/alerting/file_writer.h"
+#include "daemon/alerting/silence_store.h"
 
 #include <errno.h>
 #include <signal.h>

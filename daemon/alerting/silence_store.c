@@ -9,14 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/alerting/file_writer.h"
 #include "daemon/alerting/silence.h"
 #include "daemon/log.h"
 #include "proto/base/clock.h"
-#include "proto/wire/state_path.h"
 #include "proto/base/event.h"
 #include "proto/base/whole_file.h"
 #include "proto/base/error.h"
+#include "proto/wire/endpoints.h"
 
 struct silence_store {
         struct silences silences;

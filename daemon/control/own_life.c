@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "daemon/control/own_life.h"
+#include "daemon/control/service.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <unistd.h>
 
 #include "daemon/log.h"
-#include "daemon/loop/crash.h"
+#include "daemon/loop/shutdown.h"
 #include "proto/base/error.h"
 #include "proto/base/private_directory.h"
 

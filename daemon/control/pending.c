@@ -2,7 +2,7 @@
 /*
  * DESIGN: a job is a request, packed, with how far its answer has come. The handler does as much as the client takes
  * and as the time of one turn allows; what is left is kept, and continued after a rest as of a socket
- * (daemon/transport/rest.h). When no client is ready, they are looked at every LOOK_NS.
+ * (daemon/transport/rest.c). When no client is ready, they are looked at every LOOK_NS.
  *
  * Requests are kept as they came: unpacked, one of 64 KiB may be twenty times as large.
  */
@@ -15,7 +15,7 @@
 #include "daemon/log.h"
 #include "daemon/loop/watchdog.h"
 #include "daemon/transport/limits.h"
-#include "daemon/transport/rest.h"
+#include "daemon/transport/zloop.h"
 #include "proto/base/clock.h"
 
 #define LOOK_NS UINT64_C(10000000)

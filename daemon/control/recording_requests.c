@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "daemon/control/requests.h"
 
-#include "daemon/record/pause.h"
 #include "daemon/record/recorder.h"
 #include "daemon/record/recording.h"
 #include "daemon/target/pipeline.h"

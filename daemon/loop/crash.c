@@ -3,7 +3,7 @@
  * DESIGN: only what a signal handler may call: write(2), and backtrace() once it has been called before, which loads
  * what it needs. The handler has a stack of its own, for the daemon's may be what is exhausted.
  */
-#include "daemon/loop/crash.h"
+#include "daemon/loop/shutdown.h"
 #include "proto/base/array.h"
 
 #include <execinfo.h>

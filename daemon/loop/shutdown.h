@@ -35,4 +35,12 @@ bool shutdown_join(pthread_t thread, enum stop_part part);
 /* Waits for the end of a child. *ret_status is as of waitpid(2); 0: it is not ours. False: it goes on. */
 bool shutdown_reap(pid_t child, int *ret_status, enum stop_part part);
 
+/*
+ * crash.c: a daemon that crashes writes which signal it was, at which address, and its stack to standard error, and
+ * into the file of its life (proto/base/daemon_life.h). Then the signal does what it would have done.
+ */
+
+/* From now on. `life`: its descriptor, or -1. Does nothing under a sanitizer, which reports crashes itself. */
+void crash_catch(int life);
+
 #endif

@@ -4,7 +4,7 @@
  * becomes advice only after enough event time, so that a young or idle program is not blamed; a run that has completed
  * its log has had its time.
  */
-#include "daemon/model/advice.h"
+#include "daemon/model/sizing.h"
 
 #include "proto/base/ckd.h"
 #include "daemon/model/state.h"

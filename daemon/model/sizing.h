@@ -22,7 +22,10 @@
 #define HW_DAEMON_MODEL_SIZING_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+
+#include "proto/eventlog/advice.h"
 
 enum sizing_collector { SIZING_COPYING, SIZING_COMPACTING, SIZING_NONMOVING };
 
@@ -56,5 +59,17 @@ uint64_t sizing_most_live(const struct sizing *s);
 
 /* Heap beyond that; UNKNOWN_U64 when either argument is. */
 uint64_t sizing_beyond(const struct sizing *s, uint64_t live_bytes, uint64_t heap_bytes);
+
+/* advice.c: what this stream lacks, from what has and has not been seen. Texts: proto/eventlog/advice.h. Pure. */
+
+struct model;
+
+/*
+ * Fills `codes` with at most `max` codes that hold now; returns their number.
+ * Checks that need time use event time, which does not advance when nothing
+ * arrives: `silent_ns` is how long, by the clock, nothing has come from a
+ * running program; 0 when it has ended or is not known to run.
+ */
+size_t model_advice(const struct model *m, uint64_t silent_ns, enum hw_advice *codes, size_t max);
 
 #endif

@@ -19,7 +19,6 @@
 #include "daemon/model/notes.h"
 #include "daemon/model/profile.h"
 #include "daemon/model/run.h"
-#include "daemon/model/sched_private.h"
 #include "heapwatch/eventlog.h"
 #include "proto/base/arena.h"
 #include "proto/base/idtable.h"

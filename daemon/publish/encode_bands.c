@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* DESIGN: a band's definition: a label for people, and its parts for programs. */
 #include "daemon/publish/encode.h"
-#include "daemon/publish/label.h"
+#include "daemon/publish/sentences.h"
 
 void put_cost_centre(struct encoder *e, Hw__CostCentre *out, const struct bands *bands, uint32_t id)
 {

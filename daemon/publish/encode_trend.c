@@ -4,7 +4,6 @@
 
 #include <math.h>
 
-#include "daemon/publish/label.h"
 #include "daemon/publish/sentences.h"
 #include "proto/base/array.h"
 #include "proto/base/ckd.h"

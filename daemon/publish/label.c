@@ -4,7 +4,7 @@
  * fit, always leaving room for the ellipsis. Only the first entry may be cut
  * (at a character): an empty label would be worse.
  */
-#include "daemon/publish/label.h"
+#include "daemon/publish/sentences.h"
 #include "proto/base/array.h"
 
 #include <inttypes.h>

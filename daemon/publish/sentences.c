@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "daemon/model/sizing.h"
-#include "daemon/publish/label.h"
 #include "heapwatch/text.h"
 #include "proto/base/ckd.h"
 #include "proto/base/phrase.h"

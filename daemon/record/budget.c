@@ -18,7 +18,6 @@
 
 #include "proto/base/ckd.h"
 #include "proto/base/time.h"
-#include "proto/recording/pin.h"
 #include "proto/recording/run_dir.h"
 
 enum { LEVEL_TARGET = 1, LEVEL_RUN, LEVEL_FILE };

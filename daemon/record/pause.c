@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "daemon/record/pause.h"
+#include "daemon/record/recorder.h"
 
 #include <stdio.h>
 #include <string.h>

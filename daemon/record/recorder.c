@@ -20,7 +20,6 @@
 #include "daemon/record/gather.h"
 #include "daemon/record/jobs.h"
 #include "daemon/record/limits.h"
-#include "daemon/record/pause.h"
 #include "daemon/record/run_writer.h"
 #include "heapwatch/text.h"
 #include "proto/base/clock.h"

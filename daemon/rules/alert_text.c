@@ -10,13 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/rules/rule.h"
 #include "proto/base/ckd.h"
 #include "proto/base/process.h"
 #include "proto/base/rate.h"
 #include "proto/base/text_out.h"
 #include "heapwatch/text.h"
 #include "daemon/rules/eval.h"
-#include "daemon/rules/template.h"
 
 #define PLACE_MAX RULE_WORDS_MAX
 

@@ -14,9 +14,9 @@
 
 #include <math.h>
 
+#include "daemon/rules/expr.h"
 #include "proto/base/ckd.h"
 #include "proto/base/process.h"
-#include "daemon/rules/operators.h"
 #include "proto/base/time.h"
 
 #define UNKNOWN ((double)NAN)

@@ -7,7 +7,7 @@
 #include <math.h>
 
 #include "daemon/rules/eval.h"
-#include "daemon/rules/operators.h"
+#include "daemon/rules/expr.h"
 
 struct search {
         const struct rule_data *data;

@@ -6,7 +6,7 @@
  *
  *      |    10 min    |    10 min    |1m|1m|1m|10s|1s|1s| to
  */
-#include "daemon/rules/history.h"
+#include "daemon/rules/data.h"
 #include "proto/base/ckd.h"
 #include "proto/base/time.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "daemon/rules/operators.h"
+#include "daemon/rules/expr.h"
 
 static const struct {
         const char *name, *words;

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/rules/expr.h"
 #include "daemon/rules/matcher.h"
-#include "daemon/rules/operators.h"
 
 #define ARENA_MAX (256u * 1024)
 

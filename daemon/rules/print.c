@@ -7,7 +7,6 @@
 
 #include "proto/base/text_out.h"
 #include "daemon/rules/matcher.h"
-#include "daemon/rules/operators.h"
 
 struct printer {
         struct text_out out;

@@ -14,7 +14,6 @@
 #include "proto/base/nearest.h"
 #include "proto/base/text_out.h"
 #include "heapwatch/text.h"
-#include "daemon/rules/template.h"
 #include "proto/base/array.h"
 #include "proto/base/error.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "daemon/rules/template.h"
+#include "daemon/rules/rule.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "daemon/source/address.h"
+#include "daemon/source/medium.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>

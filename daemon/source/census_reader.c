@@ -16,7 +16,6 @@
 #include <unistd.h>
 
 #include "daemon/log.h"
-#include "daemon/source/inspector.h"
 #include "daemon/source/limits.h"
 #include "proto/base/child.h"
 #include "proto/base/descriptors.h"

@@ -11,6 +11,7 @@
 #define HW_DAEMON_SOURCE_CENSUS_READER_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "daemon/source/backoff.h"
@@ -34,5 +35,22 @@ void census_reader_begin(struct census_reader *r, struct event_base *base, int s
 
 /* Before the socket is closed. Also one that has not begun: all bytes 0. */
 void census_reader_end(struct census_reader *r);
+
+/* inspector.c: heapwatch-inspect as a child of the daemon: its memory, its last sentence, and its end. */
+
+#define INSPECTOR_SENTENCE 400
+
+/* Bytes of address space that each may need, from now on; 1 GiB at first. */
+void inspector_set_memory(uint64_t bytes);
+
+/* The same, for an argument. */
+#define INSPECTOR_MEMORY 24
+void inspector_print_memory(char ret[INSPECTOR_MEMORY]);
+
+/* What it said on its standard error, a pipe whose end does not block, as a text for a terminal; "": nothing. */
+void inspector_sentence(int err, char ret[INSPECTOR_SENTENCE]);
+
+/* Ends it, if there is one, at once: it stops no program and leaves nothing. *child is 0 then. */
+void inspector_end(pid_t *child);
 
 #endif

@@ -17,7 +17,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "daemon/source/address.h"
 #include "daemon/source/backoff.h"
 #include "daemon/source/census_reader.h"
 #include "daemon/source/medium.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "daemon/source/inspector.h"
+#include "daemon/source/census_reader.h"
 
 #include <inttypes.h>
 #include <signal.h>

@@ -21,7 +21,6 @@
 #include <unistd.h>
 
 #include "daemon/log.h"
-#include "daemon/source/address.h"
 #include "daemon/source/limits.h"
 #include "daemon/source/medium.h"
 #include "proto/base/clock.h"

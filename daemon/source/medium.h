@@ -12,9 +12,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/socket.h>
 #include <sys/types.h>
 
 #include "daemon/source/source.h"
+#include "daemon/source/uri.h"
 #include "proto/base/error.h"
 
 #define WHY_BYTES (SOURCE_PATH_MAX + 256)
@@ -106,5 +108,18 @@ void source_drop_held(struct source *s);
 
 /* Reads until one of these is met; *ret_error is the errno of TURN_ERROR, else untouched. */
 enum turn_end source_read_turn(struct source *s, int fd, int *ret_error);
+
+/* address.c: a socket URI as a socket address. No names are looked up. */
+
+struct address {
+        struct sockaddr_storage storage;
+        socklen_t size;
+};
+
+/* `second` asks for localhost's other address: ::1 instead of 127.0.0.1. */
+void address_of(const struct source_uri *uri, bool second, struct address *ret_address);
+
+/* A nonblocking, close-on-exec stream socket for it; -1 with errno. */
+int address_socket(const struct address *address);
 
 #endif

@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "daemon/source/backoff.h"
-#include "daemon/source/inspector.h"
+#include "daemon/source/census_reader.h"
 #include "daemon/source/medium.h"
 #include "daemon/source/procfs.h"
 #include "proto/base/child.h"

@@ -24,7 +24,6 @@
 #include "daemon/target/pipeline_internal.h"
 #include "daemon/target/rebuild.h"
 #include "proto/base/process.h"
-#include "proto/base/signal_name.h"
 
 #define LOST_PATIENCE_NS UINT64_C(60000000000) /* a run may be lost for this long before its alerts end */
 #define EXIT_REPORT_NS   UINT64_C(2000000000)  /* the parent of a process has reported its status by then */

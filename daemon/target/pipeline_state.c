@@ -3,13 +3,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "daemon/model/sizing.h"
 #include "proto/base/agent_peer.h"
 #include "proto/base/ckd.h"
 #include "proto/base/clock.h"
 #include "daemon/log.h"
 #include "daemon/loop/memory.h"
 #include "daemon/loop/watchdog.h"
-#include "daemon/model/advice.h"
 #include "daemon/target/pipeline_internal.h"
 
 uint64_t pipeline_now_ns(const struct pipeline *p)

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "daemon/log.h"
-#include "proto/recording/cutout.h"
+#include "proto/recording/stretch.h"
 
 /* The first of the newest streams that are within the limit; of one that is larger, there is a part. */
 static int first_of(const struct recorded_streams *s)

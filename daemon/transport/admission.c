@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: libzmq asks about each peer that speaks CURVE (zap.h), on the front's thread; only that peer waits for the
+ * DESIGN: libzmq asks about each peer that speaks CURVE (zap.c), on the front's thread; only that peer waits for the
  * answer, at most ZMQ_HANDSHAKE_IVL. The user id in the answer is the key itself, which libzmq then attaches to each
  * message of the connection. The role is looked up for each request, so a change of it takes effect at once.
  *
@@ -21,10 +21,9 @@
 #include "daemon/log.h"
 #include "daemon/transport/endpoint.h"
 #include "daemon/transport/front.h"
-#include "daemon/transport/zap.h"
 #include "proto/base/error.h"
 #include "proto/base/private_directory.h"
-#include "proto/keys/authorized.h"
+#include "proto/keys/key.h"
 #include "proto/yaml/yaml_file.h"
 
 struct admission {

@@ -14,7 +14,6 @@
 #include "daemon/loop/descriptors.h"
 #include "proto/base/error.h"
 #include "proto/base/private_directory.h"
-#include "proto/base/unix_socket.h"
 #include "proto/base/descriptors.h"
 #include "proto/wire/endpoints.h"
 

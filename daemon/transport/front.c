@@ -10,7 +10,7 @@
  * libzmq connect to it (RECONNECT_IVL so long that it never does again); it accepts the one connection that comes from
  * this process, and stops listening. libzmq connects and does not listen, for three reasons. Options hold for what is
  * connected afterwards: so ZMQ_CONNECT_ROUTING_ID makes the client's identity the first frame of each of its requests,
- * ZMQ_ROUTING_ID tells with which connection a key came (zap.h), and a new server key needs no other bind. A listener
+ * ZMQ_ROUTING_ID tells with which connection a key came (zap.c), and a new server key needs no other bind. A listener
  * of libzmq ends the process when no descriptor is left for a connection; a connection that it cannot make is only
  * missing. And nobody else can connect to it.
  *

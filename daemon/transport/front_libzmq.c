@@ -32,7 +32,6 @@
 
 #include "daemon/log.h"
 #include "daemon/transport/admission.h"
-#include "daemon/transport/zap.h"
 #include "daemon/transport/zloop.h"
 #include "proto/base/array.h"
 #include "proto/base/hash.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "daemon/transport/rest.h"
+#include "daemon/transport/zloop.h"
 
 #include "daemon/transport/limits.h"
 #include "proto/base/clock.h"

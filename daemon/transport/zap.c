@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "daemon/transport/zap.h"
+#include "daemon/transport/admission.h"
 
 #include <string.h>
 #include <zmq.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * DESIGN: one persistent EV_READ event on ZeroMQ's descriptor, and a rest
- * (rest.h) for what is left when a turn ends.
+ * (rest.c) for what is left when a turn ends.
  *
  * The descriptor only says "look at ZMQ_EVENTS again", and says it once. So
  * each pump ends in one of two ways: ZMQ_EVENTS no longer shows ZMQ_POLLIN, or
@@ -28,7 +28,6 @@
 #include <zmq.h>
 
 #include "daemon/transport/limits.h"
-#include "daemon/transport/rest.h"
 #include "proto/base/clock.h"
 #include "proto/base/event.h"
 

@@ -5,7 +5,7 @@
  *
  * The ratio looks at [T/4, T]: there a logarithm rises about half as fast in
  * its newer half, whatever T is; the first quarter is left out because of
- * warm-ups. Increments are clipped (shape.h), so that one step is not a trend.
+ * warm-ups. Increments are clipped (shape.c), so that one step is not a trend.
  */
 #include "daemon/trend/life.h"
 
@@ -13,7 +13,6 @@
 #include <stddef.h>
 
 #include "daemon/trend/ladder.h"
-#include "daemon/trend/shape.h"
 
 #define LIFE_LEAST           16u /* buckets; with fewer the ratio means nothing */
 #define LIFE_LEAST_FILLED    5u  /* increments */

@@ -4,7 +4,7 @@
  * the increments on both its sides. With at most eight blocks, speed does not
  * matter here.
  */
-#include "daemon/trend/shape.h"
+#include "daemon/trend/life.h"
 
 #include <assert.h>
 #include <math.h>

@@ -26,7 +26,7 @@
 #include <assert.h>
 #include <math.h>
 
-#include "daemon/trend/shape.h"
+#include "daemon/trend/life.h"
 #include "daemon/trend/theil_sen.h"
 #include "proto/base/limits.h"
 

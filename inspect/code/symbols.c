@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "inspect/ghc/signatures.h"
-#include "inspect/process/core.h"
+#include "inspect/process/live.h"
 
 static bool find_symbols(struct known_code *known, const struct program *p, struct runtime_symbol *symbols, size_t n,
                          struct error *error)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "inspect/ghc/live_data.h"
+#include "inspect/ghc/rts_counters.h"
 
 #define WORDS_A_BLOCK  (BLOCK_BYTES / 8)
 #define BLOCKS_MOST    (UINT64_C(1) << 40) /* more is a lie */

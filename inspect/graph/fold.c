@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * DESIGN - each node has a path of types, that of its dominator and its own type below; paths are numbered as they come
- * (paths.h), so each has a higher number than the one above it, and sums go up in one pass. What is left out is no
+ * (paths.c), so each has a higher number than the one above it, and sums go up in one pass. What is left out is no
  * larger than anything that is kept, so what holds something that is kept is kept.
  */
 #include "inspect/graph/fold.h"
 
 #include <stdlib.h>
-
-#include "inspect/graph/paths.h"
 
 #define WHOLE 1u /* the number of its path */
 

@@ -3,7 +3,7 @@
  * DESIGN - the paths of types are a tree, in which repetitions are folded: a list of a million cells is one node,
  * "(:)+". Nodes of the graph are numbered breadth first, so one pass over them in that order finds the shortest paths.
  */
-#include "inspect/graph/paths.h"
+#include "inspect/graph/fold.h"
 
 #include <stdlib.h>
 #include <string.h>

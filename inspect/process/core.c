@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "inspect/process/core.h"
+#include "inspect/process/live.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "inspect/process/os_threads.h"
+#include "inspect/process/stop.h"
 
 #include <dirent.h>
 #include <errno.h>

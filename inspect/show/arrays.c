@@ -4,7 +4,7 @@
 #include <inttypes.h>
 
 #include "heapwatch/text.h"
-#include "inspect/ghc/arrays.h"
+#include "inspect/ghc/census.h"
 #include "inspect/show/head.h"
 #include "proto/base/json_out.h"
 #include "proto/base/utf8.h"

@@ -8,7 +8,6 @@
 #include "heapwatch/text.h"
 #include "inspect/ghc/names.h"
 #include "inspect/graph/fold.h"
-#include "inspect/show/graph_groups.h"
 #include "inspect/show/head.h"
 #include "proto/base/array.h"
 #include "proto/base/json_out.h"

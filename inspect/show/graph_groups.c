@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "inspect/show/graph_groups.h"
+#include "inspect/show/show.h"
 
 #include <stdlib.h>
 #include <string.h>

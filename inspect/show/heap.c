@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "heapwatch/text.h"
-#include "inspect/ghc/live_data.h"
+#include "inspect/ghc/rts_counters.h"
 #include "inspect/ghc/names.h"
 #include "inspect/show/head.h"
 #include "proto/base/json_out.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "inspect/watch/log.h"
+#include "inspect/watch/watch.h"
 
 #include <errno.h>
 #include <fcntl.h>

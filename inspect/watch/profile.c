@@ -23,7 +23,7 @@
 #include <time.h>
 
 #include "inspect/ghc/rts_counters.h"
-#include "inspect/process/os_threads.h"
+#include "inspect/process/stop.h"
 #include "proto/base/clock.h"
 #include "proto/base/descriptors.h"
 

@@ -32,7 +32,6 @@
 
 #include "heapwatch/text.h"
 #include "inspect/ghc/bands.h"
-#include "inspect/ghc/live_data.h"
 #include "inspect/ghc/reach.h"
 #include "inspect/ghc/sample.h"
 #include "inspect/ghc/snapshot.h"
@@ -40,7 +39,6 @@
 #include "inspect/ghc/threads.h"
 #include "inspect/process/live.h"
 #include "inspect/show/show.h"
-#include "inspect/watch/log.h"
 #include "proto/base/agent_socket.h"
 #include "proto/base/clock.h"
 #include "proto/base/process.h"

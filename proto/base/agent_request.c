@@ -16,7 +16,6 @@
 #include "proto/base/agent_socket.h"
 #include "proto/base/clock.h"
 #include "proto/base/descriptors.h"
-#include "proto/base/unix_socket.h"
 
 #define ANSWER_MAX 600
 #define READ_BYTES 65536

@@ -15,7 +15,7 @@
 /* How a log message begins that tells how the run ended; it is added where a log is cut from a recording. */
 #define RUN_END_MESSAGE "heapwatch end 1\n"
 
-/* The variable, a u32, by which whoever reads the program sees which censuses its agent accepts (agent/given.h). */
+/* The variable, a u32, by which whoever reads the program sees which censuses its agent accepts (agent/given.c). */
 #define AGENT_ACCEPTS_CENSUSES "heapwatch_agent_accepts_censuses"
 #define AGENT_ACCEPTS_SAMPLES  2 /* also estimated ones; less, but not 0: none but whole ones */
 #define AGENT_ACCEPTS_THREADS  3 /* and those that tell threads */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "proto/base/text_out.h"
+#include "proto/base/csv.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -18,8 +18,8 @@
 #include "proto/base/clock.h"
 #include "proto/base/descriptors.h"
 #include "proto/base/error.h"
+#include "proto/base/run_life.h"
 #include "proto/base/time.h"
-#include "proto/base/signal_name.h"
 
 #define SHORT_NS   (60 * NS_PER_S)
 #define PAUSE_MAX  300u /* seconds */

@@ -54,4 +54,7 @@ void run_life_remove(const char *directory);
 /* Removes directories in `parent` whose run was killed, or ended a day ago unknown to a daemon; no new ones. */
 void run_life_sweep(const char *parent);
 
+/* "SEGV" for SIGSEGV; NULL for a real-time signal, and for what is none. Static. */
+const char *signal_name(int signal);
+
 #endif

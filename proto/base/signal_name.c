@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* sigabbrev_np(3), which glibc has from 2.32 on. */
-#include "proto/base/signal_name.h"
+#include "proto/base/run_life.h"
 
 #include <signal.h>
 #include <stddef.h>

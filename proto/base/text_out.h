@@ -11,7 +11,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 
 struct text_out {
@@ -37,17 +36,6 @@ static inline bool text_has_suffix(const char *text, const char *end)
 
 /* All of a NULL-terminated list of texts into a fresh buffer; returns it. */
 char *text_join(char *buffer, size_t size, ...) __attribute__((sentinel));
-
-/* csv.c: texts as cells of CSV (RFC 4180), the same in every file that heapwatch writes. */
-
-/*
- * The text as one cell: control characters are made visible, so that a row is one line, and what a spreadsheet would
- * compute (it begins with = + - @) gets an apostrophe in front, for it is the program's. To be freed; NULL: no memory.
- */
-char *csv_cell(const char *text);
-
-/* Prints it. False: no memory, and nothing is printed. */
-bool csv_print(FILE *to, const char *text);
 
 /* decimal.c: doubles as text with a decimal point, whatever the locale says. */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "proto/base/unix_socket.h"
+#include "proto/base/descriptors.h"
 
 #include <errno.h>
 #include <string.h>

@@ -34,7 +34,6 @@
 
 #include "proto/base/clock.h"
 #include "proto/follow/limits.h"
-#include "proto/follow/wakeup.h"
 #include "proto/follow/zparts.h"
 #include "proto/wire/endpoints.h"
 

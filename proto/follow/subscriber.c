@@ -8,7 +8,7 @@
  * an event to give, so messages wait in ZeroMQ's queues only. hw_subscriber_next
  * returns NOTHING only after every socket returned EAGAIN: ZeroMQ's descriptors
  * are edge-triggered, and only then will they become readable again. The
- * descriptor for the caller (wakeup.h) has all of them and a timer, set to the
+ * descriptor for the caller (wakeup.c) has all of them and a timer, set to the
  * next thing that is due.
  *
  * The DEALER is ZMQ_IMMEDIATE: a request never waits in a queue for a daemon
@@ -24,7 +24,6 @@
 #include "proto/base/clock.h"
 #include "proto/follow/clone.h"
 #include "proto/follow/limits.h"
-#include "proto/follow/wakeup.h"
 #include "proto/wire/endpoints.h"
 #include "proto/follow/zparts.h"
 

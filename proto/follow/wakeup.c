@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "proto/follow/wakeup.h"
+#include "proto/follow/zparts.h"
 #include "proto/base/time.h"
 #include "proto/base/descriptors.h"
 

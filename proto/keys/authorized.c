@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "proto/keys/authorized.h"
+#include "proto/keys/key.h"
 
 #include <errno.h>
 #include <stdio.h>

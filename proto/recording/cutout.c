@@ -8,7 +8,7 @@
  * handed out come those of all frames since the last one that was: frames before
  * the range, outside of it, damaged, or never written because the disk was slow.
  */
-#include "proto/recording/cutout.h"
+#include "proto/recording/stretch.h"
 #include "proto/base/array.h"
 
 #include <errno.h>

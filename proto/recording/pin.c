@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "proto/recording/pin.h"
+#include "proto/recording/run_dir.h"
 
 #include <errno.h>
 #include <fcntl.h>

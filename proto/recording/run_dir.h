@@ -9,7 +9,7 @@
  *                                            the moment at which it began, as in RUN
  *
  * RUN is when it began, in UTC, so that names sort by time: 20261122T071841.123Z. `zstd -dc definitions.zst 0*.zst` of
- * a run is an eventlog; cutout.h makes a better one. Whoever writes a run holds a lock (flock) on its definitions.
+ * a run is an eventlog; cutout.c makes a better one. Whoever writes a run holds a lock (flock) on its definitions.
  * Directories are 0700, files 0600. A program's environment is in none of them.
  */
 #ifndef HW_PROTO_RECORDING_RUN_DIR_H
@@ -86,5 +86,29 @@ bool recorded_run_is_live(const char *path);
 
 /* Removes a run and all its files; the target's directory too when it was the last. -EBUSY: a daemon is writing it. */
 int recorded_run_delete(const char *directory, const struct recorded_run *run);
+
+/*
+ * pin.c: segments that must stay while somebody still wants to read them:
+ * whatever budget the recorder has, it does not remove what is pinned.
+ *
+ * A pin is an empty file in the run's directory, pin.SEGMENT.PID, locked (flock)
+ * by who wants that segment and all later ones. It holds as long as the lock: one
+ * that was left behind counts for nothing, and the recorder removes it.
+ */
+
+struct pin {
+        int fd; /* -1: none */
+        char path[RECORDED_PATH_MAX];
+};
+
+/* Pins the segment in which that event time is, and all later ones. Returns 0 or -errno; to be released either way. */
+int pin_acquire(struct pin *pin, const char *directory, const struct recorded_run *run, uint64_t from_ns);
+void pin_release(struct pin *pin);
+
+/* The first segment that a file of that name pins; 0: it is no pin. */
+uint32_t pin_name_read(const char *name);
+
+/* Whether somebody still holds it. */
+bool pin_is_held(const char *path);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * run_end.h - how a recorded run ended, as the daemon that recorded it knew: a small file in the run's directory, and a
- * log message with the same text in an eventlog that is cut from the recording (cutout.h).
+ * log message with the same text in an eventlog that is cut from the recording (cutout.c).
  *
  *     heapwatch end 1
  *     state crashed

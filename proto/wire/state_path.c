@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "proto/wire/state_path.h"
+#include "proto/wire/endpoints.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -32,9 +32,9 @@
 
 #include "heapwatch/wire.h"
 #include "proto/base/array.h"
+#include "proto/base/descriptors.h"
 #include "proto/base/error.h"
 #include "proto/base/private_directory.h"
-#include "proto/base/unix_socket.h"
 
 #define IPC "ipc://"
 

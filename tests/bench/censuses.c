@@ -5,7 +5,7 @@
  */
 #include <stdlib.h>
 
-#include "agent/timetable.h"
+#include "agent/pace.h"
 
 #define SHARE 0.0005
 

@@ -9,9 +9,9 @@
 #include <stdio.h>
 #include <zstd.h>
 
-#include "inspect/ghc/live_data.h"
 #include "inspect/ghc/names.h"
 #include "inspect/ghc/reach.h"
+#include "inspect/ghc/rts_counters.h"
 #include "inspect/ghc/threads.h"
 #include "inspect/graph/graph.h"
 #include "inspect/show/head.h"

@@ -16,9 +16,9 @@
 #include <unistd.h>
 
 #include "client/cli/endpoints.h"
-#include "daemon/transport/zap.h"
+#include "daemon/transport/admission.h"
 #include "proto/base/error.h"
-#include "proto/keys/authorized.h"
+#include "proto/keys/key.h"
 #include "proto/yaml/yaml_file.h"
 
 static void must(bool holds)

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "daemon/rules/eval.h"
-#include "daemon/rules/file/rule_file.h"
+#include "daemon/rules/file/rulebook.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* text.c - numbers and texts for people. */
-#include "client/console/draw/text.h"
+#include "client/console/draw/widgets.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -9,7 +9,7 @@
 #include "client/console/overview/sections.h"
 
 #include "client/console/draw/widgets.h"
-#include "client/console/scene/said.h"
+#include "client/console/scene/trends.h"
 
 enum { LABEL = 7, HEADLINE_ROWS = 3, MOST = 4 };
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "client/console/draw/text.h"
+#include "client/console/draw/widgets.h"
 #include "client/state/band_name.h"
 #include "proto/base/utf8.h"
 

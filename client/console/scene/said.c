@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* said.c - the answers of one target at a time, in the clock of the view. */
-#include "client/console/scene/said.h"
+#include "client/console/scene/trends.h"
 
 #include <stdio.h>
 #include <string.h>
-
-#include "client/console/scene/trends.h"
 
 static void format_answers(struct answer_memo *m, const struct scene *s, const struct world_target *t)
 {

@@ -7,7 +7,7 @@
 #define HW_CLIENT_CONSOLE_SCENE_SCENE_H
 
 #include "client/console/draw/canvas.h"
-#include "client/console/draw/text.h"
+#include "client/console/draw/widgets.h"
 #include "client/state/cpu_tree.h"
 #include "client/state/thread_groups.h"
 #include "client/state/recall.h"

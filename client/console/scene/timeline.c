@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* timeline.c - what charts of all views have in common: the window, the cursor, the program's notes as marks. */
-#include "client/console/scene/said.h"
+#include "client/console/scene/trends.h"
 #include "client/console/scene/shown.h"
 
 enum { BANDS_RECALLED = 200, TARGETS_RECALLED = 100 };

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "proto/base/csv.h"
 #include "proto/base/nearest.h"
 #include "proto/base/text_out.h"
 

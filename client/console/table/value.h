@@ -12,7 +12,7 @@
 #include <stdio.h>
 
 #include "client/console/draw/canvas.h"
-#include "client/console/draw/text.h"
+#include "client/console/draw/widgets.h"
 #include "client/state/world.h"
 #include "proto/base/json_out.h"
 

@@ -13,7 +13,6 @@
 #include "client/console/views/views.h"
 #include "client/console/scene/trends.h"
 #include "client/console/draw/widgets.h"
-#include "client/console/scene/said.h"
 #include "proto/base/array.h"
 #include "proto/base/hash.h"
 

@@ -8,9 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "client/answers/answers.h"
 #include "client/console/views/views.h"
-#include "client/answers/account.h"
-#include "client/console/scene/said.h"
 #include "client/console/scene/trends.h"
 #include "proto/base/array.h"
 

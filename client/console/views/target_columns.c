@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "client/console/draw/widgets.h"
-#include "client/console/scene/said.h"
 #include "client/console/scene/trends.h"
 #include "client/console/views/views.h"
 #include "proto/base/array.h"

@@ -3,7 +3,7 @@
  * DESIGN: an action is a word (`- log`) or a mapping of one word to its settings, in short form (an argv, a URL) or in
  * full. Values are checked by action_plan_add, which knows what they mean.
  */
-#include "daemon/rules/file/rule_file.h"
+#include "daemon/rules/file/rulebook.h"
 
 #include <string.h>
 

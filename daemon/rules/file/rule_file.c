@@ -4,7 +4,7 @@
  * the field's node gives the place. The pack is read the same way, first, so that files can modify its rules. Reading
  * goes on after a mistake: people want to see all of them.
  */
-#include "daemon/rules/file/rule_file.h"
+#include "daemon/rules/file/rulebook.h"
 
 #include <stdlib.h>
 #include <string.h>

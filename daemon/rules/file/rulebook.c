@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "daemon/rules/file/rule_file.h"
 #include "proto/base/error.h"
 #include "proto/wire/action_plan.h"
 

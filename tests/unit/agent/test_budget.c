@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "agent/budget.h"
-#include "agent/timetable.h"
+#include "agent/pace.h"
 
 #define S   INT64_C(1000000000)
 #define MS  INT64_C(1000000)

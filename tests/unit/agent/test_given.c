@@ -11,9 +11,9 @@
 #include <cmocka.h>
 
 #include "agent/bytes.h"
-#include "agent/given.h"
 #include "agent/limits.h"
 #include "agent/preamble.h"
+#include "agent/reader.h"
 #include "proto/base/array.h"
 #include "proto/base/outside_census.h"
 

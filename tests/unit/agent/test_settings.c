@@ -10,7 +10,6 @@
 #include <cmocka.h>
 
 #include "agent/control.h"
-#include "agent/options.h"
 #include "agent/settings.h"
 
 static bool parse(const char *text, struct agent_settings *s)

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "agent/timetable.h"
+#include "agent/pace.h"
 
 #define S INT64_C(1000000000)
 

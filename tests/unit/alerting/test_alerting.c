@@ -14,10 +14,10 @@
 #include <cmocka.h>
 
 #include "daemon/alerting/alerting.h"
+#include "daemon/rules/file/rulebook.h"
 #include "proto/base/process.h"
 #include "daemon/target/pipeline_internal.h"
 #include "daemon/publish/publisher.h"
-#include "daemon/rules/file/rule_file.h"
 #include "daemon/trend/tracker.h"
 
 #define S     UINT64_C(1000000000)

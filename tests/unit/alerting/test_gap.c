@@ -17,7 +17,7 @@
 #include "daemon/alerting/internal.h"
 #include "daemon/publish/publisher.h"
 #include "daemon/rules/alerts.h"
-#include "daemon/rules/file/rule_file.h"
+#include "daemon/rules/file/rulebook.h"
 #include "daemon/target/pipeline_internal.h"
 #include "tests/unit/model/events.h"
 

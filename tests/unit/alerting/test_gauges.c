@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "daemon/alerting/internal.h"
-#include "daemon/rules/history.h"
+#include "daemon/rules/data.h"
 
 #define S    UINT64_C(1000000000)
 #define DAYS 3u

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <cmocka.h>
 
-#include "client/answers/account.h"
+#include "client/answers/answers.h"
 #include "client/answers/census.h"
 #include "client/answers/evidence.h"
 #include "heapwatch/text.h"

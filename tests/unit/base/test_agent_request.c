@@ -20,7 +20,7 @@
 #include <cmocka.h>
 
 #include "proto/base/agent_socket.h"
-#include "proto/base/unix_socket.h"
+#include "proto/base/descriptors.h"
 
 static struct {
         int listener;

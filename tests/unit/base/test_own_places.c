@@ -18,9 +18,9 @@
 
 #include "proto/base/agent_peer.h"
 #include "proto/base/array.h"
+#include "proto/base/descriptors.h"
 #include "proto/base/error.h"
 #include "proto/base/private_directory.h"
-#include "proto/base/unix_socket.h"
 
 static char root[64], path[128];
 

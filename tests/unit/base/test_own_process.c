@@ -15,7 +15,7 @@
 #include <cmocka.h>
 
 #include "proto/base/descriptors.h"
-#include "proto/base/signal_name.h"
+#include "proto/base/run_life.h"
 
 static bool old_kernel; /* one without close_range(2) */
 

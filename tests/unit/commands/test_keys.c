@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "proto/base/error.h"
-#include "proto/keys/authorized.h"
+#include "proto/keys/key.h"
 #include "proto/yaml/yaml_file.h"
 
 #define A "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "client/console/console.h"
-#include "client/console/screen.h"
 #include "proto/base/utf8.h"
 #include "tests/unit/console/made_up.h"
 

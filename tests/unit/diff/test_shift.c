@@ -12,7 +12,6 @@
 #include <cmocka.h>
 
 #include "client/diff/meter.h"
-#include "client/diff/shift.h"
 
 #define PAIRS 200
 

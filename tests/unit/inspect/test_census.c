@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "inspect/ghc/arrays.h"
+#include "inspect/ghc/census.h"
 #include "inspect/ghc/threads.h"
 #include "proto/base/array.h"
 #include "tests/unit/inspect/draft.h"

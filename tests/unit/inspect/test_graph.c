@@ -12,7 +12,6 @@
 
 #include "inspect/graph/fold.h"
 #include "inspect/graph/graph.h"
-#include "inspect/graph/paths.h"
 #include "inspect/show/out_file.h"
 #include "proto/base/hash.h"
 

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "inspect/ghc/live_data.h"
+#include "inspect/ghc/rts_counters.h"
 
 #define WORDS (BLOCK_BYTES / 8)
 

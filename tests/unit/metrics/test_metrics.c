@@ -8,8 +8,7 @@
 #include <stdlib.h>
 
 #include "client/metrics/collect.h"
-#include "client/metrics/histogram.h"
-#include "client/metrics/text.h"
+#include "client/metrics/metric.h"
 #include "proto/base/document.h"
 #include "proto/base/sketch.h"
 #include "tests/unit/console/made_up.h"

@@ -3,7 +3,7 @@
 #include "daemon/model/limits.h"
 #include "tests/unit/model/events.h"
 
-#include "daemon/model/advice.h"
+#include "daemon/model/sizing.h"
 #include "proto/base/limits.h"
 #include "proto/eventlog/limits.h"
 

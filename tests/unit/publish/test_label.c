@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "daemon/publish/label.h"
+#include "daemon/publish/sentences.h"
 
 static struct feed f;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A pause begins with the first trouble and ends with the last; a disk counts as slow for ten seconds. */
-#include "daemon/record/pause.h"
+#include "daemon/record/recorder.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "daemon/rules/expr.h"
-#include "daemon/rules/template.h"
+#include "daemon/rules/rule.h"
 
 static void good_ones_print_in_normal_form(void **state)
 {

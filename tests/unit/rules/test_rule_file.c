@@ -11,9 +11,8 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "daemon/rules/rule.h"
 #include "proto/wire/action_plan.h"
-#include "daemon/rules/template.h"
-#include "daemon/rules/file/rule_file.h"
 #include "daemon/rules/file/rulebook.h"
 #include "proto/base/error.h"
 

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "daemon/checkpoint/store.h"
-#include "daemon/rules/file/rule_file.h"
+#include "daemon/rules/file/rulebook.h"
 #include "daemon/target/pipeline_checkpoint.h"
 #include "proto/base/clock.h"
 #include "proto/base/outside_census.h"

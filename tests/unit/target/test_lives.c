@@ -18,7 +18,7 @@
 #include "daemon/alerting/internal.h"
 #include "daemon/checkpoint/store.h"
 #include "daemon/log.h"
-#include "daemon/rules/file/rule_file.h"
+#include "daemon/rules/file/rulebook.h"
 #include "daemon/target/pipeline_checkpoint.h"
 #include "daemon/target/pipeline_internal.h"
 #include "daemon/target/targets.h"

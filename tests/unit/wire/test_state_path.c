@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "proto/wire/state_path.h"
+#include "proto/wire/endpoints.h"
 
 static void path_is(const char *expected)
 {

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* csv.h - texts as cells of CSV (RFC 4180), the same in every file that heapwatch writes. */
+#ifndef HW_PROTO_BASE_CSV_H
+#define HW_PROTO_BASE_CSV_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+/*
+ * The text as one cell: control characters are made visible, so that a row is one line, and what a spreadsheet would
+ * compute (it begins with = + - @) gets an apostrophe in front, for it is the program's. To be freed; NULL: no memory.
+ */
+char *csv_cell(const char *text);
+
+/* Prints it. False: no memory, and nothing is printed. */
+bool csv_print(FILE *to, const char *text);
+
+#endif
