@@ -87,8 +87,7 @@ static struct band_entry *new_band(struct bands *b, enum band_kind kind, uint64_
 /* The new band is complete. */
 static struct band_entry *finish_entry(struct model *m, struct band_entry *entry)
 {
-        if (m->sink.band)
-                m->sink.band(m->sink.ctx, &entry->band);
+        PASS_ON(m, band, &entry->band);
         return entry;
 }
 
@@ -284,8 +283,7 @@ void bands_resolve(struct model *m, struct info_table *table)
         table->band = entry->band.id;
         entry->band.info_table = table;
         entry->band.label = table_name(table);
-        if (m->sink.band)
-                m->sink.band(m->sink.ctx, &entry->band);
+        PASS_ON(m, band, &entry->band);
 }
 
 void model_want_band(struct model *m, uint32_t band, bool wanted)

@@ -141,8 +141,7 @@ static void finish_census(struct model *m, bool unfinished)
                         compare_live(m);
                 }
         }
-        if (m->sink.census)
-                m->sink.census(m->sink.ctx, &c->open);
+        PASS_ON(m, census, &c->open);
 }
 
 static bool ends_expected(const struct model *m)

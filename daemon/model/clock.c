@@ -57,8 +57,7 @@ static void settle_clock(struct model *m)
         if (watermark <= m->clock.watermark_ns || !all_buffers_seen(m))
                 return;
         m->clock.watermark_ns = watermark;
-        if (m->sink.watermark)
-                m->sink.watermark(m->sink.ctx, watermark);
+        PASS_ON(m, watermark, watermark);
 }
 
 /* The agent repeats them to whoever joins late, with the times at which they were first written. */
@@ -209,8 +208,7 @@ void model_pass_time(struct model *m, uint64_t time_ns)
         if (time_ns <= c->watermark_ns)
                 return; /* the clock was put back */
         c->watermark_ns = time_ns;
-        if (m->sink.watermark)
-                m->sink.watermark(m->sink.ctx, time_ns);
+        PASS_ON(m, watermark, time_ns);
 }
 
 uint64_t model_time_ns(const struct model *m)

@@ -232,8 +232,7 @@ static void finish_collection(struct model *m, struct cap_state *cap)
         count_pause(m, g, c);
         count_bytes(m, g, c);
         m->changes |= MODEL_GC;
-        if (m->sink.collection)
-                m->sink.collection(m->sink.ctx, c);
+        PASS_ON(m, collection, c);
 }
 
 /* A collection of this capability whose end will not come. */

@@ -135,7 +135,7 @@ static void refresh_shares(struct model *m)
 
 static bool is_stopped(const struct model *m)
 {
-        return m->sink.stop && *m->sink.stop;
+        return m->sinks.stop && *m->sinks.stop;
 }
 
 /* Returns how many it took. */
@@ -189,8 +189,7 @@ void model_sample(struct model *m, enum series_id id, uint64_t time_ns, uint64_t
 
         if (series_push_kept(&m->series[id], seconds, minutes, time_ns, (double)value) < 0)
                 m->dropped_samples++;
-        if (m->sink.sample)
-                m->sink.sample(m->sink.ctx, id, time_ns, value);
+        PASS_ON(m, sample, id, time_ns, value);
 }
 
 /* ------------------------------------------------------------------- life */
@@ -229,7 +228,7 @@ struct model *model_new(const struct model_sink *sink)
 
         if (!m)
                 return NULL;
-        m->sink = *sink;
+        model_set_sinks(m, sink, sink != NULL);
         m->finely = (struct series_finely){ SERIES_OF_SECONDS, SERIES_OF_MEMORY };
         if (gc_init(m) < 0) {
                 free(m);
@@ -239,9 +238,14 @@ struct model *model_new(const struct model_sink *sink)
         return m;
 }
 
-void model_set_sink(struct model *m, const struct model_sink *sink)
+void model_set_sinks(struct model *m, const struct model_sink *sinks, unsigned n)
 {
-        m->sink = *sink;
+        m->sinks = (struct model_sinks){ .n = n < MODEL_SINKS_MAX ? n : MODEL_SINKS_MAX };
+        for (unsigned i = 0; i < m->sinks.n; i++) {
+                m->sinks.items[i] = sinks[i];
+                if (sinks[i].stop)
+                        m->sinks.stop = sinks[i].stop;
+        }
 }
 
 void model_destroy(struct model **m)

@@ -59,12 +59,13 @@ enum model_change {
         MODEL_SCHED = 1 << 5
 };
 
-/* NULL when out of memory. The sink is copied. */
+/* NULL when out of memory. The sink is copied; NULL: nobody listens. */
 struct model *model_new(const struct model_sink *sink);
 void model_destroy(struct model **m);
 
-/* Replaces the sink, which is copied. */
-void model_set_sink(struct model *m, const struct model_sink *sink);
+/* Replaces the sinks, which are copied: each is called in turn, in this order. One of them at most has a `stop`. */
+#define MODEL_SINKS_MAX 4u
+void model_set_sinks(struct model *m, const struct model_sink *sinks, unsigned n);
 
 /* A header was read: forgets everything about the previous run. */
 void model_begin_run(struct model *m, uint32_t ordinal);

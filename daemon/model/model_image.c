@@ -311,7 +311,7 @@ void model_image(struct image *im, struct model *m, bool arguments)
 
         image_struct(im, m, IMAGE_TYPE(model));
         if (im->reads) {
-                m->sink = fresh.sink;
+                m->sinks = fresh.sinks;
                 model_keep_finely(m, fresh.finely);
                 free(fresh.gc.generations);
         }

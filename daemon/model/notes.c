@@ -186,8 +186,7 @@ static void add_note(struct model *m, const struct hw_event *e, enum note_what w
         if (slot && what != NOTE_BINARY && keep_text(n, note, text, (uint16_t)size) &&
             (what == NOTE_MESSAGE || what == NOTE_MARKER))
                 keep_landmark(n, note);
-        if (m->sink.note)
-                m->sink.note(m->sink.ctx, note);
+        PASS_ON(m, note, note);
 }
 
 /* What the agent answers to its clients is no message of the program. */
@@ -219,8 +218,7 @@ static bool is_recorded_end(struct model *m, const struct hw_event *e)
 
         if (e->size < n || memcmp(e->payload, RUN_END_MESSAGE, n) != 0)
                 return false;
-        if (m->sink.recorded_end)
-                m->sink.recorded_end(m->sink.ctx, (const char *)e->payload, e->size);
+        PASS_ON(m, recorded_end, (const char *)e->payload, e->size);
         return true;
 }
 

@@ -203,6 +203,21 @@ static inline bool clock_sure(const struct clock *c, uint64_t time_ns)
         return time_ns - c->sure_begin_ns < c->sure_width_ns;
 }
 
+struct model_sinks {
+        struct model_sink items[MODEL_SINKS_MAX];
+        unsigned n;
+        const bool *stop; /* of the one that may stop the model; NULL: none */
+};
+
+/* Passes something on to all sinks that take it. */
+#define PASS_ON(m, what, ...)                                                                                          \
+        do {                                                                                                           \
+                const struct model_sinks *to = &(m)->sinks;                                                            \
+                for (const struct model_sink *s = to->items; s < to->items + to->n; s++)                               \
+                        if (s->what)                                                                                   \
+                                s->what(s->ctx, __VA_ARGS__);                                                          \
+        } while (0)
+
 struct model {
         /* What every event touches comes first. */
         struct clock clock;
@@ -213,7 +228,7 @@ struct model {
         uint32_t caps_room;
         uint8_t stop_status[SCHED_STATUSES]; /* maps a log's status to the current numbering */
 
-        struct model_sink sink;
+        struct model_sinks sinks;
         struct heap heap;
         struct heap_state heap_state;
         struct gc gc;

@@ -45,21 +45,17 @@ static enum tick_answer on_unjudged_tick(void *ctx, const struct tracker_tick *t
 
 void pipeline_wire(struct pipeline *p)
 {
-        const struct model_sink own = { .ctx = p, .recorded_end = on_recorded_end };
-        struct model_sink sink = publisher_sink(p->publisher);
+        struct model_sink sinks[MODEL_SINKS_MAX] = {
+                { .ctx = p, .recorded_end = on_recorded_end },
+                publisher_sink(p->publisher), /* before the tracker, so that a verdict comes after its samples */
+        };
+        unsigned n = 2;
 
-        p->fanout.n = 0;
-        fanout_add(&p->fanout, &own);
-        fanout_add(&p->fanout, &sink); /* the publisher first, so that a verdict comes after its samples */
-        sink = tracker_sink(p->tracker);
         if (!p->unjudged)
-                fanout_add(&p->fanout, &sink);
-        if (p->alerting) {
-                sink = alerting_sink(p->alerting);
-                fanout_add(&p->fanout, &sink);
-        }
-        sink = fanout_sink(&p->fanout);
-        model_set_sink(p->model, &sink);
+                sinks[n++] = tracker_sink(p->tracker);
+        if (p->alerting)
+                sinks[n++] = alerting_sink(p->alerting);
+        model_set_sinks(p->model, sinks, n);
         tracker_set_model(p->tracker, p->model);
         publisher_set_model(p->publisher, p->model);
         publisher_set_tracker(p->publisher, p->unjudged ? NULL : p->tracker);
@@ -96,10 +92,9 @@ static int make_alerting(struct pipeline *p, const struct pipeline_options *give
 static int make_model(struct pipeline *p, const struct pipeline_options *given)
 {
         struct tracker_config config = given->trend ? *given->trend : tracker_config_scaled(TREND_MINUTE_NS);
-        struct model_sink nobody = { .ctx = NULL };
 
         p->tracker = tracker_new(&config);
-        p->model = model_new(&nobody);
+        p->model = model_new(NULL);
         if (!p->tracker || !p->model || (given->rules && !p->unjudged && make_alerting(p, given) != 0))
                 return -ENOMEM;
         pipeline_wire(p);

@@ -87,22 +87,6 @@ void publish_pace_flushed(struct publish_pace *p, uint64_t began_ns, uint64_t en
 /* How long until the next flush is allowed; 0: now. */
 uint64_t publish_pace_wait_ns(const struct publish_pace *p, uint64_t now_ns);
 
-/* One model, several sinks: each is called in turn, in the order given. */
-
-#define FANOUT_MAX 4
-
-struct fanout {
-        struct model_sink sinks[FANOUT_MAX];
-        unsigned n;
-        const bool *stop; /* of the sink that may stop the model; NULL: none */
-};
-
-/* Functions of `sink` that are NULL are not called. At most FANOUT_MAX. */
-void fanout_add(struct fanout *f, const struct model_sink *sink);
-
-/* The sink that calls all sinks; call it after adding the one that stops the model. f must outlive it and not move. */
-struct model_sink fanout_sink(struct fanout *f);
-
 /*
  * The newest LIMIT_DAMAGES damages of a target's stream, and how many there were in all.
  */
@@ -134,7 +118,6 @@ struct pipeline {
         struct model *model;
         struct tracker *tracker;
         struct alerting *alerting;   /* NULL: no rules */
-        struct fanout fanout;        /* from the model to publisher, tracker and alerting */
         struct recording *recording; /* NULL: its stream is not recorded */
         struct publisher *publisher;
         struct event_stream *event_stream; /* finished logs whose events are wanted; else NULL */

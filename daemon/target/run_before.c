@@ -52,10 +52,9 @@ static struct pipeline *beside(const struct pipeline *p, const char *name)
 
 struct pipeline *pipeline_leave_run(struct pipeline *p, const char *name)
 {
-        static const struct model_sink nobody = { .ctx = NULL };
         struct pipeline *left = has_seen_any(p) ? beside(p, name) : NULL;
         struct tracker *tracker = tracker_new(tracker_config_of(p->tracker));
-        struct model *model = model_new(&nobody);
+        struct model *model = model_new(NULL);
 
         if (!left || !tracker || !model) {
                 pipeline_destroy(&left);

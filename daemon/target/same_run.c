@@ -28,7 +28,6 @@ struct same_run {
 
 struct same_run *same_run_new(const struct model *lost)
 {
-        static const struct model_sink nobody = { .ctx = NULL };
         const struct run *run = model_run(lost);
         struct same_run *s;
 
@@ -43,7 +42,7 @@ struct same_run *same_run_new(const struct model *lost)
         s->newest_ns = model_time_ns(lost);
         s->goes_on_ns = UNKNOWN_U64;
         s->decoder = hw_eventlog_new();
-        s->model = model_new(&nobody);
+        s->model = model_new(NULL);
         if (!s->decoder || !s->model)
                 same_run_destroy(&s);
         return s;

@@ -28,7 +28,6 @@ static struct publisher *publisher;
 static struct tracker *tracker;
 static struct model *model;
 static struct alerting *alerting;
-static struct fanout fanout;
 static uint64_t now_s; /* after BEGAN, by all clocks */
 
 static int throw_away(void *ctx, const Hw__Update *update)
@@ -49,19 +48,16 @@ static int set_up_with(bool agent)
         static const struct update_sink nowhere = { .send = throw_away };
         const struct error_sink says = { .say = say };
         struct tracker_config config = tracker_config_scaled(TREND_MINUTE_NS);
-        struct model_sink sinks[3];
+        struct model_sink sinks[2];
 
         now_s = 0;
-        fanout = (struct fanout){ .n = 0 };
         rules = rules_load(NULL, 0, &says);
         publisher = publisher_new("t", 1, &nowhere);
         tracker = tracker_new(&config);
         sinks[0] = publisher_sink(publisher);
         sinks[1] = tracker_sink(tracker);
-        fanout_add(&fanout, &sinks[0]);
-        fanout_add(&fanout, &sinks[1]);
-        sinks[2] = fanout_sink(&fanout);
-        model = model_new(&sinks[2]);
+        model = model_new(NULL);
+        model_set_sinks(model, sinks, 2);
         tracker_set_model(tracker, model);
         publisher_set_model(publisher, model);
         struct alerting_options options = { .target = "t",

@@ -50,7 +50,6 @@ static struct tracker *tracker;
 static struct alerting *alerting;
 static struct publisher *publisher;
 static struct ruleset *rules;
-static struct fanout fanout;
 
 /* Both judge the same data: one is given gaps as such. */
 struct judge {
@@ -206,19 +205,16 @@ static int set_up(void **state)
         static const struct update_sink nowhere = { .send = throw_away };
         static const struct error_sink says = { .say = say };
         struct tracker_config config = tracker_config_scaled(TREND_MINUTE_NS);
-        struct model_sink sinks[2];
+        struct model_sink sink;
 
         (void)state; /* the seed */
         memset(&feed, 0, sizeof(feed));
-        fanout = (struct fanout){ .n = 0 };
         rules = rules_load_text("test", text, &says);
         assert_non_null(rules);
         publisher = publisher_new("t", 1, &nowhere);
         tracker = tracker_new(&config);
-        sinks[0] = tracker_sink(tracker);
-        fanout_add(&fanout, &sinks[0]);
-        sinks[1] = fanout_sink(&fanout);
-        feed.m = model_new(&sinks[1]);
+        sink = tracker_sink(tracker);
+        feed.m = model_new(&sink);
         tracker_set_model(tracker, feed.m);
         publisher_set_model(publisher, feed.m);
         alerting = alerting_new(&(struct alerting_options){
