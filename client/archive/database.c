@@ -6,6 +6,7 @@
  */
 #include "client/archive/database.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -22,6 +23,7 @@
 #include "proto/base/array.h"
 #include "proto/base/descriptors.h"
 #include "proto/base/error.h"
+#include "proto/base/text_out.h"
 #include "proto/wire/endpoints.h"
 
 #define BUSY_MS 10000 /* with a write-ahead log readers block nobody; labelling a run does, for moments */
@@ -225,9 +227,9 @@ static bool check_kind(struct database *d, struct error *error)
         return true;
 }
 
-static int open_connection(struct database *d, int flags, struct error *error)
+static int open_connection(struct database *d, const char *name, int flags, struct error *error)
 {
-        int r = sqlite3_open_v2(d->path, &d->db, flags | SQLITE_OPEN_NOMUTEX, NULL);
+        int r = sqlite3_open_v2(name, &d->db, flags | SQLITE_OPEN_NOMUTEX, NULL);
 
         if (r != SQLITE_OK)
                 error_set(error, "cannot open %s: %s", d->path, d->db ? sqlite3_errmsg(d->db) : "out of memory");
@@ -240,7 +242,7 @@ static int open_connection(struct database *d, int flags, struct error *error)
 static int open_whole(struct database *d, char *why, size_t size, struct error *error)
 {
         int64_t tables = 0;
-        int r = open_connection(d, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, error);
+        int r = open_connection(d, d->path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, error);
 
         if (r != SQLITE_OK)
                 return r;
@@ -344,7 +346,7 @@ bool database_open(struct database *d, const char *path, struct error *error)
 
         bool known = good && is_ours(d), there = good && stat(d->path, &st) == 0 && st.st_size > 0;
         if (there && !known) { /* there is no lock file to mark it as ours */
-                good = open_connection(d, SQLITE_OPEN_READONLY, error) == SQLITE_OK && check_kind(d, error);
+                good = open_connection(d, d->path, SQLITE_OPEN_READONLY, error) == SQLITE_OK && check_kind(d, error);
                 close_connection(d);
         }
         good = good && acquire_lock(d, error) && open_or_renew(d, error);
@@ -354,6 +356,7 @@ bool database_open(struct database *d, const char *path, struct error *error)
         return good;
 }
 
+/* database_close() in any case. */
 static bool open_existing(struct database *d, const char *path, int flags, struct error *error)
 {
         struct stat st;
@@ -363,20 +366,61 @@ static bool open_existing(struct database *d, const char *path, int flags, struc
         if (stat(path, &st) < 0)
                 return error_set(error, "there is no archive at %s: %s; `heapwatch archive` writes one", path,
                                  strerror(errno));
-        if (open_connection(d, flags, error) == SQLITE_OK && check_kind(d, error))
+        return open_connection(d, d->path, flags, error) == SQLITE_OK && check_kind(d, error);
+}
+
+/* As a URI, in which SQLite is told that nobody writes it, so that it needs no file beside it. */
+static void name_unchanging(const char *path, char *out, size_t size)
+{
+        struct text_out uri;
+        char escaped[4];
+
+        text_out_init(&uri, out, size);
+        text_put(&uri, *path == '/' ? "file://" : "file:");
+        for (; *path; path++) {
+                const bool plain = isalnum((unsigned char)*path) || strchr("/._-", *path);
+
+                (void)snprintf(escaped, sizeof(escaped), plain ? "%c" : "%%%02X", (unsigned char)*path);
+                text_put(&uri, escaped);
+        }
+        text_put(&uri, "?immutable=1");
+}
+
+/* Where no file can be made beside it (a read-only disk, another's directory): whoever writes it has made them. */
+static bool open_unchanging(struct database *d, struct error *error)
+{
+        char path[PATH_MAX + 8], uri[3 * PATH_MAX + 32];
+        struct stat st;
+
+        (void)snprintf(path, sizeof(path), "%s-wal", d->path);
+        if (stat(path, &st) == 0)
+                return error_set(error,
+                                 "%s cannot be read where it is, since part of it may be in %s-wal, and no file can "
+                                 "be made beside it: copy both to a directory of your own, and give that with --db",
+                                 d->path, d->path);
+        name_unchanging(d->path, uri, sizeof(uri));
+        return open_connection(d, uri, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, error) == SQLITE_OK &&
+               check_kind(d, error);
+}
+
+bool database_open_to_read(struct database *d, const char *path, struct error *error)
+{
+        if (open_existing(d, path, SQLITE_OPEN_READONLY, error))
+                return true;
+        const int r = d->db ? sqlite3_errcode(d->db) : SQLITE_ERROR;
+        close_connection(d);
+        if ((r == SQLITE_CANTOPEN || r == SQLITE_READONLY) && open_unchanging(d, error))
                 return true;
         database_close(d);
         return false;
 }
 
-bool database_open_to_read(struct database *d, const char *path, struct error *error)
-{
-        return open_existing(d, path, SQLITE_OPEN_READONLY, error);
-}
-
 bool database_open_to_label(struct database *d, const char *path, struct error *error)
 {
-        return open_existing(d, path, SQLITE_OPEN_READWRITE, error);
+        if (open_existing(d, path, SQLITE_OPEN_READWRITE, error))
+                return true;
+        database_close(d);
+        return false;
 }
 
 int database_set_label(struct database *d, int64_t run, const char *name_value)

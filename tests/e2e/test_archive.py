@@ -4,6 +4,7 @@ import contextlib
 import datetime
 import json
 import os
+import pathlib
 import re
 import resource
 import signal
@@ -13,7 +14,7 @@ import time
 
 import pytest
 
-from harness import CLIENT, DEADLINE_S, LOGS, ROOT, Daemon, client, pb, wait_for
+from harness import CLIENT, DEADLINE_S, LOGS, ROOT, Daemon, client, pb, require, require_another_user, wait_for
 
 LOG = LOGS / "leaky-hT-ghc9103" / "run.eventlog"
 PROFILED = LOGS / "cc-hc-ghc9103" / "run.eventlog"
@@ -187,6 +188,39 @@ def test_a_full_disk_is_waited_out(directory):
         wait_for(lambda: "is written again" in a.said(), "the archiver to go on")
         wait_for(lambda: a.stop() == 0, "the archiver's end")
         assert_same(a.db, PROFILED, "api@run:0", judged=False)
+
+
+def as_nobody():
+    require_another_user()
+    return "setpriv --reuid 65534 --regid 65534 --clear-groups"
+
+
+def on_read_only_disk():
+    require("root and a mount namespace of its own", "unshare", "--mount", "true")
+    return """unshare --mount sh -c 'mount -t tmpfs none mnt && cp a* mnt && mount -o remount,ro mnt && cd mnt && exec "$@"' sh"""
+
+
+@pytest.mark.parametrize("place", [as_nobody, on_read_only_disk])
+def test_an_archive_is_read_where_nothing_can_be_written(directory, place):
+    """The same as where it can; what may be in a write-ahead log is not left out."""
+    prefix, db = place(), directory / "a ?#%41&b=.db"
+    directory.chmod(0o755)
+    (directory / "mnt").mkdir()
+    archive(db, "--target", "api", LOG)
+    db.chmod(0o644)
+
+    def ask(*words):
+        return subprocess.run(["sh", "-c", f'{prefix} "$@"', "sh", CLIENT, *words, "--db", db.name], cwd=directory,
+                              capture_output=True, timeout=DEADLINE_S)
+
+    for words in (["archive", "history", "api"], ["diff", "api@run:0", "api@run:0"]):
+        done, expected = ask(*words), client(*words, "--db", db.name, cwd=directory)
+        assert expected.returncode == 0 and (done.returncode, done.stdout) == (0, expected.stdout), (expected, done)
+        for beside in ("-wal", "-shm"):         # which SQLite leaves behind a reader
+            pathlib.Path(f"{db}{beside}").unlink(missing_ok=True)
+    pathlib.Path(f"{db}-wal").write_bytes(b"")
+    done = ask(*words)
+    assert done.returncode == 2 and b"part of it may be in" in done.stderr and b"copy both to a directory" in done.stderr, done
 
 
 @pytest.mark.parametrize("damage", ["header", "middle", "all"])
