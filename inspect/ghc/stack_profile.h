@@ -82,6 +82,7 @@ struct stack_profile {
         struct time_tree waiting; /* by Haskell thread, with what it waits for as the outermost name */
 
         /* by who takes the samples */
+        uint64_t began_wall_ns; /* Unix time */
         uint64_t elapsed_ns;
         uint64_t program_ns;      /* CPU time of the whole program meanwhile */
         uint64_t program_bytes;   /* that the whole program has allocated while its counter was known; 0: never */

@@ -42,7 +42,7 @@ static void add_profile(struct pprof *to, const struct stack_profile *p)
                 (void)hw_utf8_clean(text, sizeof(text), from, strlen(from));
                 pprof_add_function(to, name, text, NULL, 0);
         }
-        pprof_set_time(to, 0, p->elapsed_ns);
+        pprof_set_time(to, p->began_wall_ns, p->elapsed_ns);
         pprof_set_period(to, type, unit, samples ? time_tree_weight(&p->running) / samples : 0);
 }
 

@@ -314,6 +314,7 @@ static enum stopped run_sampler(struct sampler *s, struct error *error)
         uint64_t reading_ns = UINT64_MAX;
         enum stopped result = STOPPED;
 
+        s->to->began_wall_ns = clock_wall_ns();
         s->random = s->reading_ns = begin_ns;
         if (s->how->with_waiting)
                 reading_ns = begin_ns + stack_profile_delay_ns(&s->random, READING_NS);

@@ -292,11 +292,13 @@ static void test_pprof(void **state)
                 ADD(&p, 1000 + i, name, "Main.main");
         }
         ADD(&p, 7, "Main.main");
+        p.began_wall_ns = UINT64_C(1700000000000000000);
         p.elapsed_ns = 99;
         stack_profile_sum(&p);
         Pprof__Profile *f = written_pprof(&p);
         assert_int_equal(f->n_sample, FUNCTIONS + 1);
         assert_int_equal(f->n_function, FUNCTIONS + 1);
+        assert_int_equal(f->time_nanos, 1700000000000000000);
         assert_int_equal(f->duration_nanos, 99);
         assert_string_equal(f->string_table[f->sample_type[1]->type], "cpu");
         for (size_t i = 0; i < f->n_sample; i++) {
