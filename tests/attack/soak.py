@@ -23,10 +23,11 @@ import time
 import common
 import zmq
 from clients import attack_for_ever, come_and_go, endless, toggle
-from harness import DEADLINE_S, LOGS, Daemon, pb, private_directory, wait_for
+from harness import CLIENT, DEADLINE_S, LOGS, Daemon, Programs, pb, private_directory, wait_for
 from live_log import LiveLog
 
 HEALTHY = 3
+PROGRAMS = Programs({"exits": ("Exits", "Exits", "-threaded")})
 RECORDED = sorted(p for p in LOGS.glob("*/run.eventlog") if p.stat().st_size < 300_000)
 
 
@@ -91,6 +92,45 @@ class Soak:
         self.grow()
         time.sleep(self.random.uniform(0.1, 1.5))
         self.tormented.process.send_signal(signal.SIGCONT)
+
+    def is_answered(self):
+        wait_for(self.tormented.answers, "an answer")
+
+    def fault_sockets(self):
+        """Removed, one or all, or with the directory, as at logout: the daemon makes them again."""
+        names, directory = ["publish", "request"], self.tormented.directory
+        gone = self.random.randrange(4)
+        if gone == 3:
+            directory.rename(self.directory / f"gone-{self.faults}")
+        else:
+            for name in names[gone % 2:gone + 1]:
+                (directory / name).unlink()
+        self.grow()
+        wait_for(lambda: all((directory / name).exists() for name in names), "the sockets")
+        self.is_answered()
+
+    def fault_session(self):
+        """A program and the `heapwatch run` that started it are killed at once, at any moment, the daemon being stopped or not:
+        the name is free for the next run, which is watched."""
+        def run(*words):
+            return subprocess.Popen([CLIENT, "run", "--no-top", "--name", "svc", "--", PROGRAMS["exits"], *map(str, words)],
+                                    env={**os.environ, "HEAPWATCH_DIR": str(self.tormented.directory)}, stdin=subprocess.DEVNULL,
+                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+
+        killed, stopped = run("return", 600), self.random.random() < 0.5
+        time.sleep(self.random.uniform(0, 1.5))
+        if stopped:
+            self.tormented.process.send_signal(signal.SIGSTOP)
+            time.sleep(self.random.uniform(0, 0.5))
+        os.killpg(killed.pid, signal.SIGKILL)
+        killed.communicate()
+        self.grow()
+        self.tormented.process.send_signal(signal.SIGCONT)
+        self.is_answered()
+        out, err = run("print", 0.5).communicate(timeout=DEADLINE_S)
+        assert out == "fine\n" and "unwatched" not in err and "svc ended with status 0" in err, (out, err)
+        target = self.tormented.wait_state("svc", "ENDED")
+        assert target.run_info.ghc_version, target
 
     def fault_descriptors(self):
         """So few descriptors that no file can be opened for a while. No connections meanwhile: see test_h1."""
@@ -210,7 +250,8 @@ class Soak:
         finally:
             subprocess.run(["umount", "-l", state], check=True)
 
-    FAULTS = ["kill", "stop", "descriptors", "memory", "hostile_target", "requests", "subscribers", "subscriptions", "full_disk"]
+    FAULTS = ["kill", "stop", "sockets", "session", "descriptors", "memory", "hostile_target", "requests", "subscribers", "subscriptions",
+              "full_disk"]
 
     def run(self, seconds):
         with self.tormented, self.quiet:
