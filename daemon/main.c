@@ -68,7 +68,7 @@ static int add_targets(struct targets *targets, const struct config *config)
         for (size_t i = 0; i < config->n_targets; i++) {
                 const struct config_target *t = &config->targets[i];
                 const struct target_wish wish = { .no_record = t->no_record, .labels = t->labels };
-                if (targets_add(targets, t->name, &t->uri, &wish, &error) == 0)
+                if (targets_add(targets, t->name, &t->uri, &wish, NULL, &error) == 0)
                         continue;
                 fprintf(stderr, "heapwatchd: %s: %s\n", t->uri.text, error.text);
                 return -1;

@@ -284,10 +284,11 @@ static void print_history(struct print_state *p, const Hw__History *h)
 
 static void print_done(const Hw__Done *d)
 {
-        char safe[256];
+        char safe[256], before[256];
 
         (void)hw_terminal_text(safe, sizeof(safe), d->target ? d->target : "");
-        (void)printf("%s: done\n", safe);
+        (void)hw_terminal_text(before, sizeof(before), d->run_before ? d->run_before : "");
+        (void)printf("%s: done%s%s\n", safe, before[0] ? "; the run that had this name is " : "", before);
 }
 
 static void print_json(const Hw__Reply *reply)

@@ -16,12 +16,13 @@ void reply_error(struct bus_client *client, const char *error)
         bus_reply(client, &reply);
 }
 
-void reply_done(struct bus_client *client, const char *target)
+void reply_done(struct bus_client *client, const char *target, const char *run_before)
 {
         Hw__Reply reply = HW__REPLY__INIT;
         Hw__Done done = HW__DONE__INIT;
 
         done.target = (char *)target;
+        done.run_before = run_before[0] ? (char *)run_before : NULL;
         reply.what_case = HW__REPLY__WHAT_DONE;
         reply.done = &done;
         bus_reply(client, &reply);

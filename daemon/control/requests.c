@@ -220,7 +220,7 @@ static bool has_process(const struct source_uri *uri, struct error *error)
 
 static void handle_add(struct requests *r, const Hw__AddTargetRequest *request, struct bus_client *client)
 {
-        char name[TARGET_NAME_MAX + 1], labels[LABELS_SIZE];
+        char name[TARGET_NAME_MAX + 1], before[TARGET_NAME_MAX + 1], labels[LABELS_SIZE];
         struct error error;
         struct source_uri uri;
 
@@ -269,10 +269,10 @@ static void handle_add(struct requests *r, const Hw__AddTargetRequest *request, 
                                     .labels = labels,
                                     .process_only_reason =
                                             uri.kind == SOURCE_PROCESS ? request->process_only_reason : NULL };
-        if (targets_add(r->targets, name, &uri, &wish, &error) != 0)
+        if (targets_add(r->targets, name, &uri, &wish, before, &error) != 0)
                 reply_error(client, error.text);
         else
-                reply_done(client, name);
+                reply_done(client, name, before);
 }
 
 static void handle_remove(struct requests *r, const Hw__RemoveTargetRequest *request, struct bus_client *client)
@@ -281,7 +281,7 @@ static void handle_remove(struct requests *r, const Hw__RemoveTargetRequest *req
                 reply_no_target(client, request->name);
                 return;
         }
-        reply_done(client, request->name);
+        reply_done(client, request->name, "");
 }
 
 static void handle_end(struct requests *r, const Hw__EndTargetRequest *request, struct bus_client *client)
@@ -298,7 +298,7 @@ static void handle_end(struct requests *r, const Hw__EndTargetRequest *request, 
                 return;
         }
         pipeline_exited(p, &how);
-        reply_done(client, request->name);
+        reply_done(client, request->name, "");
 }
 
 /* ------------------------------------------------------------------- rules */

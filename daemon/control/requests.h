@@ -81,7 +81,8 @@ struct bus_client;
 extern const char out_of_memory[]; /* a sentence */
 
 void reply_error(struct bus_client *client, const char *error);
-void reply_done(struct bus_client *client, const char *target);
+/* `run_before`: the name of the run that had that of the target; "": none had. */
+void reply_done(struct bus_client *client, const char *target, const char *run_before);
 void reply_no_target(struct bus_client *client, const char *name);
 
 /* An error that says to try again in a second. False: the client does not take it now. */

@@ -173,7 +173,7 @@ static void add_target(void *ctx, const char *name)
                                           .no_record = head.no_record,
                                           .labels = head.labels,
                                           .process_only_reason = head.process_only_reason };
-        if (targets_add(a->targets, name, &uri, &wish, &error) != 0)
+        if (targets_add(a->targets, name, &uri, &wish, NULL, &error) != 0)
                 log_warning("target=%s cannot be restored: %s", name, error.text);
 }
 

@@ -242,11 +242,12 @@ static bool is_set_aside(const struct targets *t, const struct pipeline *p)
  * 0 when the name is free now. *ret_alerting: what judged the name until now, owned; or NULL. The checkpoint of the
  * name stays until that of its next target replaces it: a daemon that is killed in between loses no alert and no count.
  */
-static int make_room(struct targets *t, const char *name, struct alerting **ret_alerting)
+static int make_room(struct targets *t, const char *name, char aside[TARGET_NAME_MAX + 1],
+                     struct alerting **ret_alerting)
 {
-        char aside[TARGET_NAME_MAX + 1];
         struct pipeline *p = targets_find(t, name);
 
+        aside[0] = '\0';
         if (!p)
                 return 0;
         pipeline_check_runner(p);
@@ -456,13 +457,14 @@ static int add_target(struct targets *t, const char *name, const struct source_u
 }
 
 int targets_add(struct targets *t, const char *name, const struct source_uri *uri, const struct target_wish *wish,
-                struct error *error)
+                char ret_before[TARGET_NAME_MAX + 1], struct error *error)
 {
+        char before[TARGET_NAME_MAX + 1];
         const bool fresh = targets_find(t, name) != NULL;
         struct alerting *alerting = NULL;
         int r;
 
-        if (make_room(t, name, &alerting) == 0)
+        if (make_room(t, name, ret_before ? ret_before : before, &alerting) == 0)
                 r = add_target(t, name, uri, wish, &alerting, fresh, error);
         else
                 r = error_code(error, -EEXIST, "there is already a target '%s'; remove it or give another name", name);

@@ -59,11 +59,12 @@ struct target_wish {
 };
 
 /*
- * A target of one run that has this name and has ended makes room: it is renamed to NAME~1, NAME~2 and so on. Returns
- * 0, or a negative errno (such as -EEXIST, -ENOSPC, -EINVAL) with a sentence in `error`.
+ * A target of one run that has this name and has ended makes room: it is renamed to NAME~1, what had that to NAME~2 and
+ * so on. ret_before, if not NULL: its name now; "": there was none, or it was not worth keeping. Returns 0, or a
+ * negative errno (such as -EEXIST, -ENOSPC, -EINVAL) with a sentence in `error`.
  */
 int targets_add(struct targets *t, const char *name, const struct source_uri *uri, const struct target_wish *wish,
-                struct error *error);
+                char ret_before[TARGET_NAME_MAX + 1], struct error *error);
 
 /* Returns 0 or -ENOENT. */
 int targets_remove(struct targets *t, const char *name);

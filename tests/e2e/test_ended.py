@@ -106,6 +106,11 @@ def test_the_run_before_is_kept_beside_the_next_one(daemon, programs):
     assert kept(daemon, "mine").exit_status == 0
     assert daemon.target("mine~1").run_info.pid == pid
     assert daemon.target("mine~2").run_info.pid == before.run_info.pid
+    log = LOGS / "leaky-hT-ghc9103" / "run.eventlog"
+    done = client("add", f"mine={log}", env=env)
+    assert done.returncode == 0 and done.stdout == b"mine: done; the run that had this name is mine~1\n", done
+    assert daemon.target("mine~1").exit_status == 0 and daemon.target("mine~2").run_info.pid == pid
+    assert client("add", f"other={log}", env=env).stdout == b"other: done\n"
 
 
 @pytest.mark.parametrize("end, detail", [({"exit_signal": 11}, "killed by signal 11 (SIGSEGV)"),

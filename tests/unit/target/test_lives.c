@@ -259,7 +259,7 @@ static void add(unsigned k)
         struct error error;
 
         assert_true(source_uri_parse(kinds[k].uri, &uri, &error));
-        const int r = targets_add(w.targets, kinds[k].name, &uri, &wish, &error);
+        const int r = targets_add(w.targets, kinds[k].name, &uri, &wish, NULL, &error);
         must(r == (over ? 0 : -EEXIST));
         if (over && worth) /* it did not vanish */
                 must(is_there(before) && strchr(before->name, '~') && before->kept);
@@ -463,7 +463,7 @@ static void restart(void)
                 struct source_uri uri;
                 struct error error;
                 assert_true(source_uri_parse(was[i].uri, &uri, &error));
-                must(targets_add(w.targets, was[i].name, &uri, &wish, &error) == 0);
+                must(targets_add(w.targets, was[i].name, &uri, &wish, NULL, &error) == 0);
                 struct pipeline *p = targets_find(w.targets, was[i].name);
                 must(p && p->runs == was[i].runs); /* it came back with its run */
                 p->process.root = w.root;

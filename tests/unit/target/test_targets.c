@@ -69,7 +69,7 @@ static int add(struct fixture *f, const char *name, const char *uri)
 
         assert_true(source_uri_parse(uri, &parsed, &f->error));
         f->error.text[0] = '\0';
-        return targets_add(f->targets, name, &parsed, &(struct target_wish){ 0 }, &f->error);
+        return targets_add(f->targets, name, &parsed, &(struct target_wish){ 0 }, NULL, &f->error);
 }
 
 /* The names in the daemon's state, each after a blank. */
