@@ -64,9 +64,11 @@ uint64_t targets_epoch(const struct targets *t)
 }
 
 int targets_add(struct targets *t, const char *name, const struct source_uri *uri, const struct target_wish *wish,
-                struct error *error)
+                char ret_before[TARGET_NAME_MAX + 1], struct error *error)
 {
         (void)wish;
+        if (ret_before)
+                ret_before[0] = '\0';
         if (!target_name_valid(name) || !uri->text[0])
                 abort(); /* checked before */
         error_set(error, "no");
