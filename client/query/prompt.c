@@ -143,6 +143,17 @@ static void drop_begun(struct begun *b)
         *b = (struct begun){ .text = NULL };
 }
 
+/* As one line, which is how libedit shows a query again; not where a line ends a comment. */
+static void remember_query(const char *text)
+{
+        char *line = strstr(text, "--") ? NULL : strdup(text);
+
+        for (char *at = line; at && (at = strchr(at, '\n')) != NULL;)
+                *at = ' ';
+        (void)add_history(line ? line : text);
+        free(line);
+}
+
 /* Answers what has been read. The exit status; -1: it was blank. */
 static int answer_begun(const struct prompt *p, struct begun *b, bool is_terminal)
 {
@@ -153,8 +164,10 @@ static int answer_begun(const struct prompt *p, struct begun *b, bool is_termina
         while (isspace((unsigned char)b->text[b->n - 1]))
                 b->text[--b->n] = '\0';
         if (is_terminal)
-                (void)add_history(b->text);
+                remember_query(b->text);
         const int status = p->answer(p->ctx, b->text);
+        if (is_terminal && signals_stop())
+                (void)putchar('\n'); /* behind the terminal's ^C */
         (void)fflush(stdout);
         drop_begun(b);
         return status;
@@ -187,7 +200,9 @@ static int read_lines(const struct prompt *p, bool is_terminal)
         bool goes_on = true, was_interrupted = false;
         int status = -1;
 
-        while (goes_on && (!signals_stop() || (is_terminal && signals_forget(SIGINT)))) {
+        while (goes_on) {
+                if (signals_stop() && (!is_terminal || !signals_forget(SIGINT)))
+                        break;
                 char *line =
                         is_terminal ? read_typed(b.n ? "      ...> " : "heapwatch> ", &was_interrupted) : read_piped();
                 if (was_interrupted) {
