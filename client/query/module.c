@@ -532,10 +532,11 @@ const struct query_view query_views[] = {
           "SELECT source, target, run, name, slope(time, bytes) AS slope, slope_low(time, bytes) AS slope_low,"
           " slope_high(time, bytes) AS slope_high, max(bytes) AS max, sparkline(time, bytes) AS shape"
           " FROM bands GROUP BY source, target, run, name ORDER BY slope DESC NULLS LAST" },
-        { "pauses", "pauses by generation: how many, in all, percentiles",
+        { "pauses", "the program's own pauses by generation: how many, in all, percentiles",
           "SELECT source, target, run, generation, count(pause) AS pauses, sum(pause) AS total,"
           " quantile(pause, 0.5) AS p50, quantile(pause, 0.9) AS p90, quantile(pause, 0.99) AS p99,"
-          " max(pause) AS longest FROM collections GROUP BY source, target, run, generation" },
+          " max(pause) AS longest FROM collections WHERE caused_by = 'program'"
+          " GROUP BY source, target, run, generation" },
         { "memory", "live data, blocks, heap and resident memory, the greatest of each second",
           "SELECT source, target, run, bucket(time, '1 s') AS time,"
           " max(max) FILTER (WHERE series = 'live') AS live,"

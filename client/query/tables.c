@@ -266,6 +266,7 @@ void query_add_points(struct query_scan *s, const Hw__History *history)
 static const struct query_column collection_columns[] = {
         { "time", QUERY_REAL, "s", "its end" },
         { "pause", QUERY_REAL, "s", "how long the program was stopped; NULL: its start was not seen" },
+        { "caused_by", QUERY_TEXT, "", "program, or heapwatch: for a heap census" },
         { "generation", QUERY_INTEGER, "", "that was collected, with all younger ones" },
         { "major", QUERY_INTEGER, "", "1: all generations" },
         { "copied", QUERY_INTEGER, "B", "live data that was copied" },
@@ -286,7 +287,9 @@ static void add_collections(struct query_scan *s, const Hw__Update *u)
                         continue;
                 query_begin_row(s, u->target, u->run);
                 query_rows_add_seconds(r, c->end_time_ns);
-                add_optional_seconds(r, c->has_pause_ns, c->pause_ns);
+                add_optional_seconds(r, c->has_pause_ns || c->has_watch_pause_ns,
+                                     c->has_watch_pause_ns ? c->watch_pause_ns : c->pause_ns);
+                query_rows_add_text(r, c->has_watch_pause_ns ? "heapwatch" : "program");
                 query_rows_add_optional(r, c->has_generation, c->generation);
                 query_rows_add_integer(r, c->has_major && c->major);
                 query_rows_add_optional(r, c->has_copied_bytes, c->copied_bytes);

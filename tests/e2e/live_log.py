@@ -34,7 +34,7 @@ class LiveLog:
         wall = start_wall_ns or time.time_ns()
         clock = self._event(WALL_CLOCK_TIME, struct.pack(">IQI", 0, wall // 10**9, wall % 10**9), at_ns=1)
         self._append(self._header() + (self._block(clock, 1) if known_length else clock))
-        self.profiled = False
+        self.profiled, self.census_period_ns = False, 10**8
 
     def _append(self, data):
         with open(self.path, "ab") as f:
@@ -104,7 +104,7 @@ class LiveLog:
         at = self.now() if at_ns is None else at_ns
         events = b""
         if not self.profiled:
-            events += self._event(PROFILE_BEGIN, struct.pack(">BQI", 0, 10**8, 128) + bytes(7), at)
+            events += self._event(PROFILE_BEGIN, struct.pack(">BQI", 0, self.census_period_ns, 128) + bytes(7), at)
             self.profiled = True
         events += self._event(SAMPLE_BEGIN, struct.pack(">Q", 0), at)
         for label, size in rows.items():

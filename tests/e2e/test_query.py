@@ -16,8 +16,10 @@ import xml.etree.ElementTree
 import pytest
 
 from harness import BUILD, CLIENT, DEADLINE_S, LOGS, ROOT, Daemon, piped, wait_for
+from live_log import LiveLog
 from terminal import Terminal
 
+AGENT_PERIOD_NS = (1 << 63) - 1
 QUERY = [BUILD / "heapwatch", "query"]
 LEAKY, OLDER = (LOGS / name / "run.eventlog" for name in ("leaky-hT-ghc9103", "leaky-hT-ghc966"))
 
@@ -51,6 +53,19 @@ def test_collections_and_percentiles():
     assert row["n"] == len(pauses) and row["total"] == pytest.approx(sum(pauses)) and row["longest"] == pytest.approx(pauses[-1])
     middle = len(pauses) // 2
     assert row["median"] == pytest.approx(pauses[middle] if len(pauses) % 2 else (pauses[middle - 1] + pauses[middle]) / 2)
+
+
+def test_collections_for_a_census_are_heapwatchs(tmp_path):
+    """As the agent has them taken: they are told apart, and percentiles are of the program's own."""
+    log = LiveLog(tmp_path / "log", start_wall_ns=1_700_000_000 * 10**9)
+    log.census_period_ns = AGENT_PERIOD_NS
+    log.collection(10**9, 5 * 10**6)
+    log.census({"FUN": 1000}, 2 * 10**9 - 10**6)
+    log.collection(2 * 10**9, 40 * 10**6)
+    log.end()
+    rows = ask("SELECT caused_by, round(pause, 3) AS pause FROM collections ORDER BY time", log.path)
+    assert [(r["caused_by"], r["pause"]) for r in rows] == [("program", 0.005), ("heapwatch", 0.04)]
+    assert [r["longest"] for r in ask("SELECT longest FROM pauses", log.path)] == [pytest.approx(0.005)]
 
 
 def test_events_are_all_that_events_counts():
