@@ -4,9 +4,11 @@
  * target of a running daemon), collects rows, prints them.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "client/attach/processes.h"
 #include "client/cli/absent.h"
 #include "client/cli/command.h"
 #include "client/cli/options.h"
@@ -200,10 +202,19 @@ struct subject {
 
 /* ---------------------------------------------------------------- printing */
 
-static void print_inside(enum obstacle obstacle)
+static void print_obstacle(const char *command, enum obstacle obstacle, const char *why)
 {
         const char *remedy = obstacle_remedy(obstacle);
 
+        printf("%s: not watched from inside: %s%s.\n", command, why,
+               obstacle == OBSTACLE_NOT_GHC ? ""
+                                            : "; from outside where its memory can be read, or else only its process");
+        if (remedy[0])
+                printf("To see all of it, %s.\n", remedy);
+}
+
+static void print_inside(enum obstacle obstacle)
+{
         if (obstacle == OBSTACLE_NONE) {
                 puts(obstacle_can_inject()
                              ? "heapwatch run, heapwatch attach: watched from inside as it is, with no flag."
@@ -211,11 +222,7 @@ static void print_inside(enum obstacle obstacle)
                                "outside on this machine.");
                 return;
         }
-        printf("heapwatch run, heapwatch attach: not watched from inside: %s%s.\n", obstacle_reason(obstacle),
-               obstacle == OBSTACLE_NOT_GHC ? ""
-                                            : "; from outside where its memory can be read, or else only its process");
-        if (remedy[0])
-                printf("To see all of it, %s.\n", remedy);
+        print_obstacle("heapwatch run, heapwatch attach", obstacle, obstacle_reason(obstacle));
 }
 
 /* Whether the table has something to add: what the agent shows needs no flag. */
@@ -438,6 +445,59 @@ static bool request_snapshot(const char *target, struct stream *s)
         return answered;
 }
 
+static bool is_in_container(pid_t pid)
+{
+        char path[64];
+        struct stat its, ours;
+
+        (void)snprintf(path, sizeof(path), "/proc/%d/ns/pid", (int)pid);
+        return stat(path, &its) == 0 && stat("/proc/self/ns/pid", &ours) == 0 && its.st_ino != ours.st_ino;
+}
+
+static void print_process(const struct ghc_process *p)
+{
+        char command[64];
+
+        (void)snprintf(command, sizeof(command), "heapwatch attach %d", (int)p->pid);
+        printf("%s: process %d%s\n", p->name, (int)p->pid,
+               is_in_container(p->pid) ? ", in a container, which has another number for it: this one is to be given"
+                                       : "");
+        if (p->agent || p->obstacle == OBSTACLE_NONE)
+                printf("%s: watched from inside as it is, with no flag.\n", command);
+        else
+                print_obstacle(command, p->obstacle, p->why.text);
+}
+
+static void put_process(const struct ghc_process *p)
+{
+        const bool inside = p->agent || p->obstacle == OBSTACLE_NONE;
+        struct json_out j = { .to = stdout };
+
+        json_open(&j, '{');
+        json_member_u64(&j, "process", (uint64_t)p->pid);
+        json_member_text(&j, "program", p->name);
+        json_member_bool(&j, "container", is_in_container(p->pid));
+        json_member_bool(&j, "inside", inside);
+        json_member_text(&j, "obstacle", inside ? "" : p->why.text);
+        json_member_text(&j, "remedy", inside ? "" : obstacle_remedy(p->obstacle));
+        json_close(&j, '}');
+        json_newline(&j);
+}
+
+/* One that runs: what `attach` would do. It is not asked for its options, as that would run it here. */
+static int examine_process(const char *wanted, bool json)
+{
+        struct ghc_process p;
+        struct error error;
+
+        if (!process_find(wanted, &p, &error))
+                return command_error(&command_doctor, "%s", error.text);
+        process_reveal(&p);
+        (json ? put_process : print_process)(&p);
+        free(p.symbols);
+        return p.agent || p.obstacle == OBSTACLE_NONE ? EXIT_OK : EXIT_FINDING;
+}
+
 static int examine_target(const char *wanted, bool json)
 {
         Hw__Request *status = hw_request_new(HW__REQUEST__WHAT_STATUS);
@@ -447,6 +507,8 @@ static int examine_target(const char *wanted, bool json)
         bool answered = send_request(status, on_status, &search);
 
         hw_request_destroy(&status);
+        if (search.name[0] == '\0' && wanted[strspn(wanted, "0123456789")] == '\0')
+                return examine_process(wanted, json);
         if (!answered)
                 return command_error(
                         &command_doctor,
@@ -508,7 +570,7 @@ static int run_doctor(void *filled)
 }
 
 static const struct option options[] = {
-        OPERAND_TEXT("PROGRAM|DIRECTORY|LOG|SOURCE|UNIT", struct request, what, COMPLETE_TARGET_OR_FILE, NULL),
+        OPERAND_TEXT("PROGRAM|PID|DIRECTORY|LOG|SOURCE|UNIT", struct request, what, COMPLETE_TARGET_OR_FILE, NULL),
         OPTION_FLAG("flags", 0, struct request, flags,
                     "of a program that is watched as it is, also what its own eventlog shows with flags"),
         OPTION_FLAG("systemd", 0, struct request, systemd,
@@ -525,6 +587,7 @@ static const struct help_section sections[] = {
           (const struct term[]){
                   { "PROGRAM", NULL,
                     "an executable made by GHC: it is asked through its +RTS --info, its main is not run" },
+                  { "PID", NULL, "a program that runs, in a container, too: what `heapwatch attach` would do" },
                   { "DIRECTORY", NULL,
                     "of a Haskell project: which lines to add to its .cabal files, package.yaml, cabal.project or "
                     "stack.yaml, and why" },
@@ -538,7 +601,7 @@ static const struct help_section sections[] = {
 const struct command command_doctor = {
         .name = "doctor",
         .summary = "say what can be seen of a program and which flags to add",
-        .usage = (const char *const[]){ "[OPTION]... PROGRAM|DIRECTORY|LOG|SOURCE", "--systemd UNIT", NULL },
+        .usage = (const char *const[]){ "[OPTION]... PROGRAM|PID|DIRECTORY|LOG|SOURCE", "--systemd UNIT", NULL },
         .about = "Says what can and cannot be seen of a program, why not, and what to do: how to build it, or which "
                  "flags to add.",
         .sections = sections,

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import pathlib
 import re
 import shutil
 import signal
@@ -11,7 +12,8 @@ import threading
 
 import pytest
 
-from harness import CLIENT, DEADLINE_S, LOGS, ROOT, VALGRIND, Daemon, Programs, client, pb, wait_for, wait_newer_checkpoint
+from harness import (CLIENT, DEADLINE_S, LOGS, ROOT, VALGRIND, Daemon, Programs, client, pb, require, require_tracing, running, wait_for,
+                     wait_newer_checkpoint)
 
 @pytest.fixture
 def daemon(tmp_path):
@@ -656,6 +658,46 @@ def test_doctor_says_what_the_agent_can_do(bare, tmp_path):
     assert "--disable-executable-stripping" in said[2] and "--no-strip" in said[2], "before any flag"
     inside = [json.loads(client("doctor", "--format", "json", str(p)).stdout)["inside"] for p in (bare["Exits"], stripped)]
     assert inside == [True, False]
+
+
+def test_doctor_of_a_static_program_is_what_happens(bare):
+    """test_a_static_program_is_watched_from_outside"""
+    done = client("doctor", bare["static"])
+    said = done.stdout.decode()
+    assert done.returncode == 1 and "not watched from inside: it does not use glibc as a shared library" in said, said
+    assert "from outside where its memory can be read" in said and "link the agent into it" in said, said
+
+
+def doctor_of(pid):
+    done = client("doctor", pid)
+    as_json = client("doctor", "--format", "json", pid)
+    assert done.returncode == as_json.returncode, (done, as_json)
+    return done.returncode, done.stdout.decode(), json.loads(as_json.stdout)
+
+
+def test_doctor_of_a_program_that_runs(bare):
+    """By its number, and without running anything of it; one in a container by its number here."""
+    require_tracing()
+    apart = ("unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc")
+    with running(bare["Serve"], stdin=subprocess.PIPE) as plain, running(bare["static"], stdin=subprocess.PIPE) as static:
+        status, said, found = doctor_of(plain.pid)
+        assert status == 0 and f"heapwatch attach {plain.pid}: watched from inside as it is" in said and "container" not in said, said
+        assert found["inside"] and not found["container"] and found["program"] == bare["Serve"].name
+        status, said, found = doctor_of(static.pid)
+        assert status == 1 and f"heapwatch attach {static.pid}: not watched from inside: it does not use glibc" in said, said
+        assert not found["inside"] and "glibc" in found["obstacle"] and "link the agent" in found["remedy"]
+    done = client("doctor", "999999999")
+    assert done.returncode == 2 and b"there is no process 999999999" in done.stderr
+    require("a namespace of processes", *apart, "true")
+    with running(*apart, bare["Serve"], stdin=subprocess.PIPE) as wrapper:
+        def inner():
+            children = pathlib.Path(f"/proc/{wrapper.pid}/task/{wrapper.pid}/children").read_text().split()
+            return children and os.readlink(f"/proc/{children[0]}/exe") == str(bare["Serve"]) and children[0]
+
+        pid = wait_for(inner, "the program")
+        status, said, found = doctor_of(pid)
+        assert status == 0 and f"process {pid}, in a container" in said and found["container"] and found["inside"], said
+        os.kill(int(pid), signal.SIGKILL)       # unshare ignores what would end it
 
 
 @pytest.mark.parametrize("flags", [["-rtsopts=ignoreAll"], ["-rtsopts=ignoreAll", "-threaded"],
