@@ -53,6 +53,13 @@ static void program_of(pid_t pid, char *ret, size_t size)
         (void)hw_terminal_text(ret, size, text[0] ? text : "process");
 }
 
+static void print_remedy(pid_t pid, enum obstacle obstacle)
+{
+        if (obstacle_remedy(obstacle)[0])
+                printf("to see them, %s\n", obstacle_remedy(obstacle));
+        printf("`heapwatch detach %ld` stops watching\n", (long)pid);
+}
+
 static void print_outside(pid_t pid, const char *program, const char *target, enum obstacle obstacle)
 {
         if (obstacle == OBSTACLE_NONE)
@@ -60,9 +67,9 @@ static void print_outside(pid_t pid, const char *program, const char *target, en
         else
                 printf("watching %s, process %ld, from outside, because %s: heapwatch top %s\n", program, (long)pid,
                        obstacle_reason(obstacle), target);
-        printf("live data, heap size, allocation, numbers of collections and threads, and bands are read from its "
-               "memory while it runs; pauses are not known%s%s; `heapwatch detach %ld` stops watching\n",
-               obstacle_remedy(obstacle)[0] ? "; to see them, " : "", obstacle_remedy(obstacle), (long)pid);
+        puts("live data, heap size, allocation, numbers of collections and threads, and bands are read from its "
+             "memory while it runs; pauses are not known");
+        print_remedy(pid, obstacle);
 }
 
 /* `why_not`: from outside; "" when that was not wished. */
@@ -75,8 +82,8 @@ static void print_alone(pid_t pid, const char *program, const char *target, enum
                        obstacle_reason(obstacle), target);
         if (why_not[0])
                 printf("its memory cannot be read from outside: %s\n", why_not);
-        printf("live data, bands and collections are not known%s%s; `heapwatch detach %ld` stops watching\n",
-               obstacle_remedy(obstacle)[0] ? "; to see them, " : "", obstacle_remedy(obstacle), (long)pid);
+        puts("live data, bands and collections are not known");
+        print_remedy(pid, obstacle);
 }
 
 /* Why its process alone is watched, for its screen. */
@@ -84,7 +91,7 @@ static void compose_reason(enum obstacle obstacle, const char *why_not, char *re
 {
         size_t n;
 
-        obstacle_sentence(obstacle, ret, size);
+        obstacle_sentence(obstacle, NULL, ret, size);
         n = strlen(ret);
         if (why_not[0])
                 (void)snprintf(ret + n, size - n, "%sfrom outside: %.300s", n ? "; " : "", why_not);

@@ -45,8 +45,12 @@ const char *obstacle_reason(enum obstacle obstacle);
 /* What to do, in the imperative. Static; "" where nothing helps. */
 const char *obstacle_remedy(enum obstacle obstacle);
 
-/* Both, as one sentence for the screen of a target. "" for OBSTACLE_NONE. */
-void obstacle_sentence(enum obstacle obstacle, char *ret, size_t size);
+/*
+ * Both in one line, for the screen of a target, with a better reason if there is one (else NULL). "" for OBSTACLE_NONE
+ * without. Where there is room each has a line of its own: the second begins with OBSTACLE_REMEDY.
+ */
+#define OBSTACLE_REMEDY "; to see all of it, "
+void obstacle_sentence(enum obstacle obstacle, const char *reason, char *ret, size_t size);
 
 struct agent_fit {
         bool ghc;         /* the file has GHC's runtime in it, or traces of it; false: only `loader` is known */

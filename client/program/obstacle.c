@@ -60,9 +60,10 @@ const char *obstacle_remedy(enum obstacle obstacle)
         return words[obstacle].remedy;
 }
 
-void obstacle_sentence(enum obstacle obstacle, char *ret, size_t size)
+void obstacle_sentence(enum obstacle obstacle, const char *reason, char *ret, size_t size)
 {
-        const char *reason = words[obstacle].reason, *remedy = words[obstacle].remedy;
+        const char *remedy = words[obstacle].remedy;
 
-        (void)snprintf(ret, size, "%s%s%s", reason, remedy[0] ? ": " : "", remedy);
+        (void)snprintf(ret, size, "%.450s%s%.220s", reason ? reason : words[obstacle].reason,
+                       remedy[0] ? OBSTACLE_REMEDY : "", remedy);
 }

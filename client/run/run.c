@@ -121,8 +121,6 @@ static bool report_unwatched(struct program_run *r, const char *reason)
  */
 static bool plan_outside(struct program_run *r, const char *reason)
 {
-        const char *remedy = obstacle_remedy(r->inside.obstacle);
-
         if (r->o.extra[0] || (r->o.heap_profile && strcmp(r->o.heap_profile, "T") != 0)) {
                 command_error(&command_run,
                               "%s needs the agent, which is not in %s: %s; leave it out, or set GHCRTS yourself",
@@ -130,8 +128,7 @@ static bool plan_outside(struct program_run *r, const char *reason)
                 r->mistaken = true;
                 return false;
         }
-        (void)snprintf(r->process_reason, sizeof(r->process_reason), "%.450s%s%.220s", reason,
-                       remedy[0] ? "; to see all of it, " : "", remedy);
+        obstacle_sentence(r->inside.obstacle, reason, r->process_reason, sizeof(r->process_reason));
         if (!r->is_haskell) /* else outside is tried once it runs, and then it is said */
                 notices_print(&r->notices, "of %s only the process is watched, not its heap: %s", r->o.program[0],
                               r->process_reason);

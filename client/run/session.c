@@ -218,7 +218,7 @@ static void set_target(struct session *s, const struct adder_answer *answer)
         s->gone = s->refusal_reported = false;
 }
 
-/* Of a program that is not watched by its log: how it is, and why. Once for each. */
+/* Of a program that is not watched by its log: how it is, and why; then what to do for all. Once for each. */
 static void report_way(struct session *s, const struct adder_answer *answer)
 {
         const pid_t pid = s->alone ? s->alone : s->result.program;
@@ -229,13 +229,17 @@ static void report_way(struct session *s, const struct adder_answer *answer)
         if ((!s->alone && !s->r->is_haskell) || s->reported == pid)
                 return;
         s->reported = pid;
+        const char *remedy = strstr(reason, OBSTACLE_REMEDY);
+        const int length = remedy ? (int)(remedy - reason) : (int)strlen(reason);
         if (answer->outcome == DAEMON_OK && answer->from_outside)
-                (void)snprintf(text, sizeof(text), "%s is watched from outside, its pauses are not known: %s", name,
-                               reason);
+                (void)snprintf(text, sizeof(text), "%s is watched from outside, its pauses are not known: %.*s", name,
+                               length, reason);
         else
-                (void)snprintf(text, sizeof(text), "of %s only the process is watched, not its heap: %s%s%s", name,
-                               reason, answer->not_outside[0] ? "; from outside: " : "", answer->not_outside);
+                (void)snprintf(text, sizeof(text), "of %s only the process is watched, not its heap: %.*s%s%s", name,
+                               length, reason, answer->not_outside[0] ? "; from outside: " : "", answer->not_outside);
         (void)notify_user(s, text);
+        if (remedy)
+                (void)notify_user(s, remedy + strlen("; "));
 }
 
 /* The daemon's first answer to a late target. */
@@ -425,7 +429,7 @@ static void watch_alone(struct session *s, uint64_t now)
                 return; /* what a tool will start is waited for */
         s->alone = b->pid;
         s->result.alone = true;
-        obstacle_sentence(b->obstacle, s->alone_reason, sizeof(s->alone_reason));
+        obstacle_sentence(b->obstacle, NULL, s->alone_reason, sizeof(s->alone_reason));
         if (s->r->unnamed)
                 daemon_name_of_process(b->pid, s->name);
         add_target(s, now);

@@ -209,7 +209,9 @@ def test_run_watches_from_outside_and_knows_its_end(directory, programs):
             os.kill(t.run_info.pid, signal.SIGKILL)
             _, err = run.communicate(timeout=DEADLINE_S)
         assert run.returncode == 128 + signal.SIGKILL
-        assert "stripped is watched from outside" in err.splitlines()[0] and reason in err and remedy in err, err
+        why, how = err.splitlines()[:2]
+        assert "stripped is watched from outside" in why and why.endswith(reason + ", so the variables of its runtime cannot be found"), err
+        assert how.startswith("heapwatch run: to see all of it, ") and remedy in how, err
         t = wait_for(lambda: (t := daemon.target("x")).exit_signal and t, "its signal")
         assert t.exit_signal == signal.SIGKILL and "killed by signal 9" in t.detail and t.state == pb.Target.STATE_CRASHED
 
