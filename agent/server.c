@@ -23,7 +23,6 @@
 #include "agent/runtime.h"
 #include "agent/symbols.h"
 #include "agent/syscall_filter.h"
-#include "agent/table_names.h"
 #include "agent/thread.h"
 
 #define IDLE_NS INT64_C(100000000) /* from one look at the sockets to the next */

@@ -7,7 +7,7 @@
  * A symbol of an info table is where the closure's code begins, which the table itself precedes: by 16 bytes, by 32 in
  * the profiled runtime (rts/storage/InfoTables.h). Its last two words are the closure's type and the SRT.
  */
-#include "agent/table_names.h"
+#include "agent/preamble.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -22,7 +22,6 @@
 #include "agent/descriptor.h"
 #include "proto/base/haskell_symbol.h"
 #include "agent/limits.h"
-#include "agent/preamble.h"
 #include "agent/queue.h"
 
 #define TABLE_BYTES          16u

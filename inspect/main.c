@@ -24,7 +24,6 @@
 #include "inspect/process/files.h"
 #include "inspect/process/live.h"
 #include "inspect/process/stop.h"
-#include "inspect/show/head.h"
 #include "inspect/show/out_file.h"
 #include "inspect/show/request.h"
 #include "inspect/show/show.h"

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/answers/alert_parts.h"
+#include "client/answers/answers.h"
 #include "proto/base/array.h"
 #include "proto/base/ckd.h"
 

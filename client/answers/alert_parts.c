@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "client/answers/alert_parts.h"
+#include "client/answers/answers.h"
 
 #include <string.h>
 

@@ -12,7 +12,12 @@
 #ifndef HW_CLIENT_ANSWERS_ANSWERS_H
 #define HW_CLIENT_ANSWERS_ANSWERS_H
 
+#include <stdbool.h>
+#include <stddef.h>
+
 #include "client/state/world.h"
+#include "heapwatch/wire.h"
+#include "proto/base/severity.h"
 
 #define ANSWER_TEXT    512 /* bytes of a text; longer ones are cut at a whole character */
 #define ANSWER_CAVEATS 6
@@ -149,5 +154,28 @@ bool account_limit(const struct world_target *t, uint64_t *ret_bytes, const char
 
 /* What counts towards that limit and its name ("its heap"); false: unknown, also when no limit is known. */
 bool account_used(const struct world_target *t, const char **ret_name, uint64_t *ret_bytes);
+
+/* alert_parts.c: one leak counts as one alert: which alerts of a target are only details of another one. */
+
+/*
+ * The alert that `a` is a part of according to its daemon (Alert.part_of), in the same list, which may be NULL. NULL:
+ * it is not a part, or the other one is not in the list.
+ */
+const Hw__Alert *alert_head(const Hw__Alerts *all, const Hw__Alert *a);
+
+/* How severe it is with its parts: what decides its colour and order. */
+enum severity alert_severity(const Hw__Alert *a);
+
+/* It fires, is not silenced and not a part of another one: it counts on every face. */
+bool alert_counts(const Hw__Alerts *all, const Hw__Alert *a);
+
+/* How many alerts in that state are neither part of another one nor silenced. */
+size_t alerts_counted(const Hw__Alerts *all, Hw__Alert__State state);
+
+/* The most severe of these (alert_severity); NULL: none. */
+const Hw__Alert *alerts_gravest(const Hw__Alerts *all, Hw__Alert__State state);
+
+/* How many in that state are parts of `head`. */
+size_t alerts_below(const Hw__Alerts *all, const Hw__Alert *head, Hw__Alert__State state);
 
 #endif

@@ -4,7 +4,6 @@
 #define HW_CLIENT_ANSWERS_EVIDENCE_H
 
 #include "client/answers/answers.h"
-#include "client/answers/alert_parts.h"
 #include "proto/base/limits.h"
 #include "proto/base/process.h"
 #include "proto/eventlog/advice.h"

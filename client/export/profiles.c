@@ -5,7 +5,7 @@
 
 #include "client/convert/pprof_file.h"
 #include "client/export/sender.h"
-#include "client/state/kept.h"
+#include "client/state/world.h"
 #include "proto/base/time.h"
 
 /* What was sent of a target. */

@@ -23,7 +23,7 @@
 #include "client/cli/options.h"
 #include "client/cli/signals.h"
 #include "client/feed/locate.h"
-#include "daemon/config/settings.h"
+#include "daemon/config/config.h"
 #include "daemon/target/log_reader.h"
 #include "proto/base/array.h"
 #include "proto/base/clock.h"

@@ -21,7 +21,6 @@
 #include <strings.h>
 #include <unistd.h>
 
-#include "client/cli/secret.h"
 #include "proto/base/array.h"
 #include "proto/base/error.h"
 #include "proto/base/event.h"

@@ -1,1 +1,1 @@
-sources := answer.c guard.c listen_address.c connections.c http.c
+sources := secret.c answer.c guard.c listen_address.c connections.c http.c

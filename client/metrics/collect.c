@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/state/kept.h"
+#include "client/state/world.h"
 #include "heapwatch/text.h"
 #include "proto/base/text_out.h"
 

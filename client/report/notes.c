@@ -8,8 +8,8 @@
 
 #include "heapwatch/wire.h"
 
-struct kept {
-        struct kept *next;
+struct kept_note {
+        struct kept_note *next;
         char target[WORLD_NAME_MAX + 1];
         uint32_t run;
         char text[];
@@ -27,7 +27,7 @@ struct dropped {
 };
 
 struct report_notes {
-        struct kept *first, **last;
+        struct kept_note *first, **last;
         struct share messages, others;
         struct dropped *dropped;
 };
@@ -46,7 +46,7 @@ void report_notes_destroy(struct report_notes **n)
         if (!*n)
                 return;
         while ((*n)->first) {
-                struct kept *k = (*n)->first;
+                struct kept_note *k = (*n)->first;
 
                 (*n)->first = k->next;
                 free(k);
@@ -83,7 +83,7 @@ static int count_dropped(struct report_notes *n, const Hw__Update *u)
 static int keep_note(struct report_notes *n, const Hw__Update *u, const Hw__Note *note)
 {
         struct share *share = note->what == HW__NOTE__WHAT__WHAT_MESSAGE ? &n->messages : &n->others;
-        struct kept *k;
+        struct kept_note *k;
         size_t size;
         char *text;
 
@@ -144,7 +144,7 @@ void report_notes_put(void *notes, struct json_out *j, const struct world_target
 
         for (const struct dropped *d = n->dropped; d; d = d->next)
                 dropped += is_of(d->target, d->run, t) ? d->n : 0;
-        for (const struct kept *k = n->first; k; k = k->next) {
+        for (const struct kept_note *k = n->first; k; k = k->next) {
                 if (!is_of(k->target, k->run, t))
                         continue;
                 if (!any)

@@ -110,7 +110,7 @@ static size_t stable_length(const char *symbol)
         return end;
 }
 
-/* The agent found its name in the program's symbol table (agent/table_names.h). */
+/* The agent found its name in the program's symbol table (agent/table_names.c). */
 static bool is_from_symbol(const Hw__InfoTable *table)
 {
         return table->source && !strcmp(table->source, "<symbol table>");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* kept.c - DESIGN: the list and the world are in the same order, of name and daemon, so one pass matches them. */
-#include "client/state/kept.h"
+#include "client/state/world.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -19,7 +19,7 @@
 
 #include "client/api/state_json.h"
 #include "client/http/answer.h"
-#include "client/state/kept.h"
+#include "client/state/world.h"
 #include "proto/base/event.h"
 #include "proto/base/hash.h"
 

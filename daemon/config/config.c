@@ -4,7 +4,6 @@
  * where it enters, so that nothing downstream has to.
  */
 #include "daemon/config/config.h"
-#include "daemon/config/settings.h"
 
 #include <errno.h>
 #include <stdio.h>

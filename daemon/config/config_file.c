@@ -5,7 +5,6 @@
  * column; all of them at once, so that a file can be corrected in one go.
  */
 #include "daemon/config/config.h"
-#include "daemon/config/settings.h"
 #include "proto/base/array.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "daemon/config/settings.h"
+#include "daemon/config/config.h"
 
 #include <stdio.h>
 #include <unistd.h>

@@ -3,7 +3,7 @@
  * DESIGN: one row a setting, and one function a kind of value. What the command line gave is kept as a bit a row, so
  * that the file can be checked in full without changing it.
  */
-#include "daemon/config/settings.h"
+#include "daemon/config/config.h"
 
 #include <stdint.h>
 #include <stdio.h>

@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 #include "daemon/config/config.h"
-#include "daemon/source/keeper.h"
+#include "daemon/source/source.h"
 #include "heapwatch/wire.h"
 #include "proto/base/daemon_life.h"
 

@@ -6,12 +6,11 @@
 #include <stdbool.h>
 
 #include "daemon/model/gc.h"
-#include "daemon/model/sched.h"
+#include "daemon/model/model.h"
 #include "heapwatch/eventlog.h"
-#include "daemon/model/heap.h"
 #include "proto/eventlog/limits.h"
 
-/* How scheduler events are taken in, and what is kept of each capability in addition to sched.h. */
+/* How scheduler events are taken in, and what is kept of each capability in addition to sched.c. */
 
 struct model;
 

@@ -17,17 +17,134 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "daemon/model/limits.h"
+#include "daemon/model/resident.h"
 #include "proto/base/process.h"
 #include "heapwatch/eventlog.h"
 #include "daemon/model/bands.h"
 #include "daemon/model/census.h"
 #include "daemon/model/gc.h"
-#include "daemon/model/heap.h"
-#include "daemon/model/notes.h"
-#include "daemon/model/profile.h"
 #include "daemon/model/run.h"
-#include "daemon/model/sched.h"
 #include "daemon/model/series.h"
+#include "proto/facts/facts.h"
+
+/* notes.c: what the program said: the newest LIMIT_NOTES messages, markers and labels. */
+
+enum note_what { /* numbers of the wire */
+                 NOTE_MESSAGE = 1,
+                 NOTE_MARKER = 2,
+                 NOTE_THREAD_LABEL = 3,
+                 NOTE_BINARY = 4,
+                 NOTE_LOG = 5
+};
+
+struct note {
+        uint64_t number; /* from 1 within the run */
+        uint64_t time_ns;
+        const char *text;    /* raw bytes, NUL-terminated; may hold anything */
+        uint32_t size_bytes; /* as written by the program */
+        uint32_t thread;     /* NOTE_THREAD_LABEL */
+        uint16_t text_size;  /* kept: at most LIMIT_NOTE_TEXT_BYTES; 0 for NOTE_BINARY */
+        uint16_t room;       /* of `text`, which is the note's own; 0: it is not */
+        uint16_t cap;        /* HW_CAP_NONE outside capabilities */
+        uint8_t what;        /* enum note_what */
+};
+
+struct notes;
+
+/*
+ * Notes that are kept however many others come: each message the first time, each marker the first LANDMARK_REPEATS
+ * times; texts that differ only in digits count as the same. When there are too many, messages are dropped before
+ * markers, and old ones before new ones. index < notes_landmarks(), in no particular order.
+ */
+#define LANDMARK_REPEATS 8u
+
+uint32_t notes_landmarks(const struct notes *n);
+const struct note *notes_landmark(const struct notes *n, uint32_t index);
+
+uint64_t notes_total(const struct notes *n);                          /* number of the newest */
+uint64_t notes_oldest(const struct notes *n);                         /* number of the oldest kept; 0 when none is */
+const struct note *notes_get(const struct notes *n, uint64_t number); /* NULL when not kept */
+
+/* profile.c: time profile: ticks per stack of cost centres, over all capabilities; and ticky counters. */
+
+struct profile_stack {
+        uint32_t id; /* dense, from 1 */
+        uint32_t depth;
+        const uint32_t *centres; /* ids, innermost first; depth 0 = MAIN */
+        uint64_t ticks;
+        uint64_t changed; /* profile_ticks() when its ticks last rose: to find what changed since */
+};
+
+struct profile;
+
+uint64_t profile_ticks(const struct profile *p); /* all samples, left-out ones included */
+uint32_t profile_stacks(const struct profile *p);
+const struct profile_stack *profile_get(const struct profile *p, uint32_t id);
+uint64_t profile_left_out(const struct profile *p); /* samples of stacks beyond LIMIT_STACKS */
+
+struct ticky_counter {
+        uint64_t id;
+        const char *name; /* NULL until defined: the RTS writes definitions at exit */
+        const char *argument_kinds;
+        uint32_t arity;
+        uint64_t entries, allocs, allocd; /* totals of all batches */
+        bool allocd_unknown;
+        uint64_t changed; /* ticky_events() when it last changed */
+};
+
+struct ticky;
+
+uint32_t ticky_count(const struct ticky *t);
+const struct ticky_counter *ticky_get(const struct ticky *t, uint32_t index); /* from 0, in order of first sight */
+uint64_t ticky_events(const struct ticky *t);                                 /* rows and definitions taken in */
+
+/* sched.c: the scheduler: its events, most of a log, are counted rather than stored. */
+
+#define SCHED_STATUSES 32 /* of STOP_THREAD; others count in the last */
+
+struct sched_cap {
+        uint64_t run_ns; /* between RUN_THREAD and STOP_THREAD */
+        uint64_t gc_ns;  /* between its own GC_START and GC_END */
+        uint64_t runs;
+        uint64_t sparks[7]; /* newest SPARK_COUNTERS, in the event's order of fields */
+        bool sparks_known;
+        bool disabled;
+        uint64_t run_since_ns;    /* UNKNOWN_U64 while no thread runs */
+        uint64_t allocated_bytes; /* newest HEAP_ALLOCATED */
+        uint64_t finished_thread; /* the last that finished here: its later events are ignored; UNKNOWN_U64 */
+};
+
+struct sched {
+        uint64_t created, finished, migrations, wakeups;
+        uint64_t stops[SCHED_STATUSES]; /* by status, in the current numbering, whichever release wrote the log */
+        struct sched_cap *caps;         /* n_caps of them */
+        uint32_t n_caps;                /* highest seen + 1 */
+};
+
+/* What a STOP_THREAD status means; NULL when it is not known. */
+const char *sched_stop_reason(uint32_t status);
+
+/* heap.c: gauges of the heap and the process. UNKNOWN_U64 means not known. Meanings: eventlog events 49-51, 90, 91. */
+
+struct heap {
+        uint64_t live_bytes;     /* after the last major collection, or later from outside */
+        uint64_t live_time_ns;   /* of it */
+        uint64_t max_live_bytes; /* maximum residency */
+        uint64_t live_samples;
+        uint64_t heap_size_bytes; /* held in megablocks */
+        uint64_t max_heap_size_bytes;
+        uint64_t blocks_size_bytes;
+        uint64_t megablocks_held; /* current - returned of the last MEM_RETURN */
+        uint64_t megablocks_needed;
+        uint64_t megablocks_returned;
+        double size_factor;            /* greatest heap per live block that the runtime needed; 0: not known */
+        uint64_t allocated_bytes;      /* sum over capabilities of their newest values */
+        double allocation_rate_bps;    /* over the last 10 s of event time; negative = not known */
+        struct process_sample process; /* all UNKNOWN when the process is not watched */
+        struct resident resident;      /* the newest account of its resident memory */
+        double facts[CARRIED_FACTS];   /* those that have no member of their own; NAN: not known */
+};
 
 struct model;
 

@@ -3,7 +3,7 @@
  * DESIGN: a ring whose slots keep their text's memory, so a program with many notes costs no allocation once the ring
  * has wrapped around. When out of memory a note loses its text, as size_bytes then shows, but is still numbered.
  */
-#include "daemon/model/notes.h"
+#include "daemon/model/model.h"
 
 #include <stdlib.h>
 #include <string.h>

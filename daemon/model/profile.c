@@ -4,7 +4,7 @@
  * ids, one compare, one addition. Gaps in the tick counter are time without
  * sampling, not samples, so only events are counted.
  */
-#include "daemon/model/profile.h"
+#include "daemon/model/model.h"
 
 #include <string.h>
 

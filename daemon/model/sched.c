@@ -6,7 +6,7 @@
  * additions per event; nine out of ten events of a log are of the three kinds
  * in sched_hot.h, which are inlined into the loop in model.c.
  */
-#include "daemon/model/sched.h"
+#include "daemon/model/model.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #include <assert.h>
 #include <errno.h>
 
-#include "proto/facts/packed_cell.h"
+#include "proto/facts/pyramid.h"
 
 #define SHAPE(seconds, minutes)                                                                                        \
         {                                                                                                              \

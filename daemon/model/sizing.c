@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/model/heap.h"
+#include "daemon/model/model.h"
 #include "daemon/model/run.h"
 #include "heapwatch/text.h"
 #include "proto/base/ckd.h"

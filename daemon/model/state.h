@@ -16,8 +16,6 @@
 #include "daemon/model/heap_private.h"
 #include "daemon/model/limits.h"
 #include "daemon/model/model.h"
-#include "daemon/model/notes.h"
-#include "daemon/model/profile.h"
 #include "daemon/model/run.h"
 #include "heapwatch/eventlog.h"
 #include "proto/base/arena.h"

@@ -13,7 +13,7 @@
  * old one, which is read until its last writer has gone. If the path only
  * disappears, nothing changes for those who have it open.
  *
- * While the daemon is started again, the service manager may keep it open (keeper.h), or `heapwatch run`.
+ * While the daemon is started again, the service manager may keep it open (keeper.c), or `heapwatch run`.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -22,9 +22,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "daemon/source/keeper.h"
 #include "daemon/source/limits.h"
 #include "daemon/source/medium.h"
+#include "daemon/source/source.h"
 #include "daemon/source/watch.h"
 #include "proto/base/descriptors.h"
 #include "proto/base/error.h"

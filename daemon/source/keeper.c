@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* DESIGN: a process has one service manager, so this is a static variable and no argument of every source. */
-#include "daemon/source/keeper.h"
+#include "daemon/source/source.h"
 
 static const struct keeper *current;
 

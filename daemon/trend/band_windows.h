@@ -12,7 +12,7 @@
 #define HW_DAEMON_TREND_BAND_WINDOWS_H
 
 #include "daemon/trend/rings.h"
-#include "proto/facts/packed_cell.h"
+#include "proto/facts/pyramid.h"
 
 #define BAND_RINGS    4u
 #define BAND_SLICES   7u

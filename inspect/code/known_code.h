@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * known_code.h - what is known of a program's code beside its symbols: its places in the source, which it may have
- * itself (provenance.h), and for one without symbols the names of library code, by signatures (signatures.h) of
+ * itself (provenance.c), and for one without symbols the names of library code, by signatures (signatures.h) of
  * HEAPWATCH_SIGNATURES, a file or a folder of several, else of those that are installed.
  */
 #ifndef HW_INSPECT_CODE_KNOWN_CODE_H
@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "inspect/ghc/provenance.h"
+#include "inspect/ghc/names.h"
 #include "inspect/ghc/signatures.h"
 #include "inspect/memory/program.h"
 #include "proto/base/error.h"

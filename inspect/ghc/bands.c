@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "inspect/ghc/bands.h"
+#include "inspect/ghc/census.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -12,7 +12,6 @@
 
 #include <string.h>
 
-#include "inspect/ghc/provenance.h"
 #include "inspect/ghc/signatures.h"
 #include "proto/base/haskell_symbol.h"
 #include "proto/base/text_out.h"

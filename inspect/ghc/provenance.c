@@ -7,7 +7,7 @@
  * info table. Of each node only the range of its tables is kept; its entries and texts are read when a table in that
  * range is wanted, so a program with hundreds of thousands of them costs what its data cost to read once.
  */
-#include "inspect/ghc/provenance.h"
+#include "inspect/ghc/names.h"
 
 #include <stdlib.h>
 #include <string.h>

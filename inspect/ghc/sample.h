@@ -7,7 +7,7 @@
 #ifndef HW_INSPECT_GHC_SAMPLE_H
 #define HW_INSPECT_GHC_SAMPLE_H
 
-#include "inspect/ghc/bands.h"
+#include "inspect/ghc/census.h"
 
 #define PIECE_BLOCKS 16u
 #define PIECE_BYTES  (PIECE_BLOCKS * (uint64_t)BLOCK_BYTES)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "inspect/graph/bands.h"
+#include "inspect/graph/graph.h"
 
 #include <stdlib.h>
 

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "inspect/memory/sorted.h"
-#include "inspect/process/registers.h"
 
 #define NOTES_MOST (UINT64_C(1) << 26)
 

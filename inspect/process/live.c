@@ -10,7 +10,6 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "inspect/process/registers.h"
 #include "inspect/process/stop.h"
 #include "proto/base/text_out.h"
 

@@ -3,6 +3,8 @@
 #ifndef HW_INSPECT_PROCESS_LIVE_H
 #define HW_INSPECT_PROCESS_LIVE_H
 
+#include <elf.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -66,5 +68,20 @@ bool core_open(struct core *c, const char *path, struct error *error);
 bool core_open_image(struct core *c, const char *path, struct error *error);
 
 void core_close(struct core *c);
+
+/* registers.c: the general registers of a thread, as ptrace(2) and core files have them: NT_PRSTATUS. */
+
+/* The machine of this build, EM_..., 0: one whose programs cannot be inspected; and the most registers that one has. */
+#if defined(__x86_64__)
+#define MACHINE_HERE EM_X86_64
+#elif defined(__aarch64__)
+#define MACHINE_HERE EM_AARCH64
+#else
+#define MACHINE_HERE EM_NONE
+#endif
+#define REGISTER_WORDS 34u
+
+/* From the `n` words that the kernel of that machine gives. False: too few, or another machine. */
+bool registers_read(struct registers *ret, unsigned machine, int tid, const uint64_t *words, size_t n);
 
 #endif

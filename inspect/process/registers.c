@@ -3,7 +3,7 @@
  * Sources of the numbers: struct user_regs_struct and struct user_pt_regs of Linux; which register has BaseReg, Sp and
  * Hp: MachRegs.h of GHC, the same in all its releases. Cores of one machine can be read on the other.
  */
-#include "inspect/process/registers.h"
+#include "inspect/process/live.h"
 
 #include <string.h>
 

@@ -22,7 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "inspect/process/registers.h"
+#include "inspect/process/live.h"
 #include "proto/base/clock.h"
 
 #define THREADS_MOST 65536

@@ -5,7 +5,7 @@
 
 #include "heapwatch/text.h"
 #include "inspect/ghc/census.h"
-#include "inspect/show/head.h"
+#include "inspect/show/request.h"
 #include "proto/base/json_out.h"
 #include "proto/base/utf8.h"
 

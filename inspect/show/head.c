@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "inspect/show/head.h"
+#include "inspect/show/request.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 #include "heapwatch/text.h"
-#include "inspect/ghc/provenance.h"
+#include "inspect/ghc/names.h"
 #include "inspect/ghc/signatures.h"
 #include "proto/base/clock.h"
 #include "proto/base/document.h"

@@ -6,7 +6,7 @@
 
 #include "heapwatch/text.h"
 #include "inspect/ghc/names.h"
-#include "inspect/show/head.h"
+#include "inspect/show/request.h"
 #include "proto/base/json_out.h"
 
 #define LEAST_PARTS 100u /* of the tree, what has less than one part in so many is left out */

@@ -3,7 +3,7 @@
 #ifndef HW_INSPECT_SHOW_SHOW_H
 #define HW_INSPECT_SHOW_SHOW_H
 
-#include "inspect/ghc/bands.h"
+#include "inspect/ghc/census.h"
 #include "inspect/ghc/snapshot.h"
 #include "inspect/ghc/stack_profile.h"
 #include "inspect/ghc/threads.h"

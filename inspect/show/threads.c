@@ -7,7 +7,7 @@
 
 #include "heapwatch/text.h"
 #include "inspect/ghc/names.h"
-#include "inspect/show/head.h"
+#include "inspect/show/request.h"
 #include "proto/base/json_out.h"
 #include "proto/base/sibling.h"
 

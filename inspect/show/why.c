@@ -8,7 +8,7 @@
 #include "inspect/ghc/names.h"
 #include "inspect/ghc/threads.h"
 #include "inspect/graph/fold.h"
-#include "inspect/show/head.h"
+#include "inspect/show/request.h"
 #include "proto/base/array.h"
 #include "proto/base/text_out.h"
 

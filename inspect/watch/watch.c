@@ -31,7 +31,7 @@
 #include <unistd.h>
 
 #include "heapwatch/text.h"
-#include "inspect/ghc/bands.h"
+#include "inspect/ghc/census.h"
 #include "inspect/ghc/reach.h"
 #include "inspect/ghc/sample.h"
 #include "inspect/ghc/snapshot.h"

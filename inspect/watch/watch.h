@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "inspect/ghc/bands.h"
+#include "inspect/ghc/census.h"
 #include "inspect/ghc/layout.h"
 #include "inspect/ghc/stack_profile.h"
 #include "inspect/process/stop.h"

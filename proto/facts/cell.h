@@ -7,7 +7,7 @@
  * squares is ever formed that would lose digits. A cell whose count is 0 is empty, and the rest of it means nothing.
  *
  * Stores know when a cell begins and which two are merged: pyramid.h (the newest at several widths), fold.h (the whole
- * of a run). Some keep their cells in fewer bytes (packed_cell.h). They work with any type of cell, by its table of
+ * of a run). Some keep their cells in fewer bytes (packed_cell.c). They work with any type of cell, by its table of
  * functions; samples go into their cells by the user's own inline code.
  */
 #ifndef HW_PROTO_FACTS_CELL_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "proto/facts/packed_cell.h"
+#include "proto/facts/pyramid.h"
 
 #include <float.h>
 #include <string.h>

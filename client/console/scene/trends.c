@@ -2,7 +2,7 @@
 /* trends.c - trends and alerts as values of columns. */
 #include "client/console/scene/trends.h"
 
-#include "client/answers/alert_parts.h"
+#include "client/answers/answers.h"
 #include "proto/base/array.h"
 
 static const struct {

@@ -30,7 +30,7 @@ const Hw__WindowStatistics *trend_window(const Hw__Trend *trend, uint64_t window
 /* The trend by which a target is judged: of live bytes, or else of RSS; NULL when there is none. */
 const Hw__Trend *target_trend(const struct world_target *t);
 
-/* Firing alerts, each leak counted once (client/answers/alert_parts.h); absent while alerts are not published. */
+/* Firing alerts, each leak counted once (client/answers/alert_parts.c); absent while alerts are not published. */
 struct value alerts_firing(const struct world_target *t);
 enum tint severity_tint(enum severity severity);
 enum tint alerts_tint(const struct world_target *t); /* of the most severe of these */

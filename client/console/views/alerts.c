@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "client/alerts/known.h"
-#include "client/answers/alert_parts.h"
+#include "client/answers/answers.h"
 #include "client/console/scene/scene.h"
 #include "client/console/views/views.h"
 #include "client/console/scene/trends.h"

@@ -15,7 +15,6 @@
 #include "agent/preamble.h"
 #include "agent/queue.h"
 #include "agent/symbols.h"
-#include "agent/table_names.h"
 
 /* ------------------------------------------------------------------ decoding */
 

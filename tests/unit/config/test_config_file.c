@@ -14,7 +14,6 @@
 #include <cmocka.h>
 
 #include "daemon/config/config.h"
-#include "daemon/config/settings.h"
 
 static char directory[] = "/tmp/heapwatch-config-XXXXXX";
 static char path[64];

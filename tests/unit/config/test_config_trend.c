@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "daemon/config/settings.h"
+#include "daemon/config/config.h"
 #include "daemon/source/log_length.h"
 #include "proto/archive/log_file.h"
 #include "daemon/trend/tracker.h"

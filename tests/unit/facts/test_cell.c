@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "proto/facts/packed_cell.h"
+#include "proto/facts/pyramid.h"
 
 #define SECOND  UINT64_C(1000000000)
 #define BITS_24 (1.0 / (1 << 23)) /* of the distances that packed cells keep, when two are added */

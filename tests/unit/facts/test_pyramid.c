@@ -19,7 +19,7 @@ struct packed_one {
         struct sample sample;
 };
 
-struct packed_cell {
+struct test_cell {
         uint64_t start_ns, width_ns;
         struct values cell;
 };
@@ -27,7 +27,7 @@ struct packed_cell {
 static bool pack_cell(void *packed, const void *cell, uint64_t start_ns, uint64_t width_ns)
 {
         const struct values *c = cell;
-        struct packed_cell whole;
+        struct test_cell whole;
         struct packed_one one = { start_ns, width_ns, { c->times, c->sum } };
 
         if (c->n == 1) {
@@ -35,14 +35,14 @@ static bool pack_cell(void *packed, const void *cell, uint64_t start_ns, uint64_
                 return true;
         }
         memset(&whole, 0, sizeof(whole));
-        whole = (struct packed_cell){ start_ns, width_ns, *c };
+        whole = (struct test_cell){ start_ns, width_ns, *c };
         memcpy(packed, &whole, sizeof(whole));
         return false;
 }
 
 static void unpack_cell(void *cell, const void *packed, bool small, uint64_t start_ns, uint64_t width_ns)
 {
-        struct packed_cell whole = { .width_ns = 0 };
+        struct test_cell whole = { .width_ns = 0 };
         struct packed_one one;
         struct values *c = cell;
 
@@ -63,7 +63,7 @@ static bool packs;
 static struct pyramid_shape packed(struct pyramid_shape shape)
 {
         if (packs)
-                shape.packing = (struct pyramid_packing){ { sizeof(struct packed_cell), sizeof(struct packed_one) },
+                shape.packing = (struct pyramid_packing){ { sizeof(struct test_cell), sizeof(struct packed_one) },
                                                           pack_cell,
                                                           unpack_cell };
         return shape;
@@ -72,7 +72,7 @@ static struct pyramid_shape packed(struct pyramid_shape shape)
 /* Of `capacity` intervals and, where they are packed, so many cells of each size. */
 static size_t most_bytes(const struct pyramid_shape *shape, uint32_t capacity, uint32_t whole, uint32_t small)
 {
-        size_t packs_to = whole * sizeof(struct packed_cell) + small * sizeof(struct packed_one);
+        size_t packs_to = whole * sizeof(struct test_cell) + small * sizeof(struct packed_one);
 
         return pyramid_ring_bytes(shape, capacity) + (packs ? packs_to + shape->n_levels * shape->cell.size : 0);
 }

@@ -17,7 +17,7 @@
 
 #include "inspect/ghc/blocks.h"
 #include "inspect/ghc/closure.h"
-#include "inspect/ghc/provenance.h"
+#include "inspect/ghc/names.h"
 #include "inspect/memory/program.h"
 
 #define DRAFT_TEXT  UINT64_C(0x400000)

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "inspect/ghc/bands.h"
+#include "inspect/ghc/census.h"
 #include "inspect/ghc/reach.h"
 #include "inspect/show/show.h"
 #include "proto/base/array.h"

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "inspect/process/registers.h"
+#include "inspect/process/live.h"
 
 #define FILES 40u
 

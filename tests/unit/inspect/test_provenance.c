@@ -9,10 +9,9 @@
 #include <cmocka.h>
 
 #include "draft.h"
-#include "inspect/ghc/bands.h"
+#include "inspect/ghc/census.h"
 #include "inspect/ghc/roots.h"
 #include "inspect/ghc/names.h"
-#include "inspect/ghc/provenance.h"
 #include "proto/base/hash.h"
 #include "tests/unit/thin.h"
 

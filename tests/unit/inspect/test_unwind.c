@@ -15,7 +15,6 @@
 
 #include "inspect/memory/unwind.h"
 #include "inspect/process/live.h"
-#include "inspect/process/registers.h"
 #include "proto/base/array.h"
 
 #define WORDS   4096u

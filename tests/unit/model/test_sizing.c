@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "daemon/model/heap.h"
+#include "daemon/model/model.h"
 #include "daemon/model/run.h"
 #include "daemon/model/sizing.h"
 #include "proto/base/process.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "client/cli/secret.h"
+#include "client/http/http.h"
 
 #include <string.h>
 
