@@ -41,7 +41,9 @@ static size_t mode_of(const struct summary *s)
 
 bool profile_known(const struct summary *s)
 {
-        return s->censuses > 0 || s->census_unfinished || mode_of(s) > 0;
+        const Hw__Run *run = s->t->target ? s->t->target->run_info : NULL;
+
+        return s->censuses > 0 || s->census_unfinished || mode_of(s) > 0 || (run && run->no_census);
 }
 
 static uint64_t count_bands(const struct summary *s)

@@ -283,7 +283,7 @@ def test_mouse(directory):
         click(35, tabs.index("3Bands") + 2)
         # The overview has such a row too, elsewhere, without a verdict.
         row_of = lambda s: next((i for i, line in enumerate(s.splitlines()) if "THUNK_1_0" in line and "–" in line), 0)
-        click(row_of(t.wait_screen(row_of, "the row among the bands")), 40)
+        click(row_of(t.wait_whole(row_of, "the row among the bands")), 40)
         t.keys("Enter")
         t.wait("THUNK_1_0", "now 19.8 KiB")
 

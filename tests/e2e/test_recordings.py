@@ -180,7 +180,9 @@ def test_stretches_of_all_logs_are_read_by_ghc_events(directory, record, readabl
     assert len(logs) > 40
     daemon = Daemon(directory, *(f"{n}={p}" for n, p in logs.items()), args=["--record", record]).start()
     ended(daemon, logs)
-    wait_for(lambda: len(recordings(record)) == len(logs), "all recorded")
+    goes_on = {n for n in logs if daemon.target(n).state == pb.Target.STATE_RUNNING}       # files without an end marker
+    wait_for(lambda: len(runs := recordings(record)) == len(logs) and {r["target"] for r in runs if r["live"]} <= goes_on,
+             "all recorded to their ends")
     daemon.process.terminate()
     assert daemon.process.wait() == 0
     pick, cuts = random.Random(SEED), []

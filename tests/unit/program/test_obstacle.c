@@ -42,14 +42,14 @@ static void each_has_its_own_words(void **state)
 
         (void)state;
         assert_string_equal(obstacle_reason(OBSTACLE_NONE), "");
-        obstacle_sentence(OBSTACLE_NONE, sentence, sizeof(sentence));
+        obstacle_sentence(OBSTACLE_NONE, NULL, sentence, sizeof(sentence));
         assert_string_equal(sentence, "");
         for (int i = OBSTACLE_NONE + 1; i < OBSTACLE_COUNT; i++) {
                 const char *reason = obstacle_reason((enum obstacle)i);
                 assert_true(strlen(reason) > 10);
                 for (int k = OBSTACLE_NONE + 1; k < i; k++)
                         assert_string_not_equal(reason, obstacle_reason((enum obstacle)k));
-                obstacle_sentence((enum obstacle)i, sentence, sizeof(sentence));
+                obstacle_sentence((enum obstacle)i, NULL, sentence, sizeof(sentence));
                 assert_true(strlen(sentence) < sizeof(sentence) - 1);
                 assert_non_null(strstr(sentence, obstacle_remedy((enum obstacle)i)));
         }
