@@ -20,7 +20,7 @@ static void answer_result(struct target_answer *a, const struct evidence *e, con
         }
         append_text(a->text, "%s%.400s", r->ok ? "" : "Not known: ", r->detail ? r->detail : "no reason is given");
         if (!r->ok) {
-                if (is_local(run) && !e->over)
+                if (is_local(run) && !e->over && !e->foreign && !early_is_foreign(e->early))
                         append_text(a->text, "; by hand: heapwatch why %s", e->t->name);
         } else if (r->has_wall_ns && run && run->has_start_wall_ns) {
                 append_text(a->text, "; read at ");

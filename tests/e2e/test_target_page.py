@@ -233,6 +233,31 @@ def test_parts_of_memory_are_compared_with_a_marked_moment(browser, directory): 
         tab.until("!" + facts + ".some((f) => f.includes('since the mark'))")
 
 
+def test_what_grows_off_the_heap_is_drawn_first(browser, directory):  # noqa: F811
+    """Its parts of resident memory, then the heap, bands last; and no command that could not find its holder."""
+    def grows(schema, tick):
+        updates = leak(schema, tick)
+        t = trends_of(updates)
+        t.growth.where = pb.Growth.WHERE_FOREIGN
+        t.growth.ClearField("bands")
+        t.trends.add(series=pb.SERIES_FOREIGN, verdict=pb.VERDICT_LEAK, slope=MIB, slope_low=MIB, slope_high=MIB, onset_ns=1)
+        updates[0].target_state.why.CopyFrom(pb.ActionResult(kind="why", ok=False, detail="memory outside its heap grows"))
+        updates[0].target_state.run_info.local = True
+        for series, value in ((pb.SERIES_FOREIGN, 40 * MIB + tick * MIB // 4), (pb.SERIES_RSS, 60 * MIB + tick * MIB // 4)):
+            parts(updates)["heap"].heap.samples.add(series=series, times_ns=[updates[0].event_time_ns], values=[value])
+        return updates
+
+    titles = """[...document.querySelectorAll('main figure')].filter((f) => f.offsetParent)
+        .sort((a, b) => a.getBoundingClientRect().top - b.getBoundingClientRect().top).map((f) => f.querySelector('figcaption').innerText.split('\\n')[0])"""
+    with FakeDaemon(pb, directory, {"leak": grows, "other": leak}) as d, Web("--connect", d.endpoint) as web, browser.tab() as tab:
+        tab.go(view(web, "target", target="leak")).until("/foreign/.test(document.querySelector('main').innerText) && heapwatch.settled")
+        assert "by hand" not in tab.js("document.querySelector('main').innerText")
+        for page in ("target", "heap"):
+            for name, first, last in (("leak", "What resident memory", "Largest bands"), ("other", "Largest bands", None)):
+                shown = tab.go(view(web, page, target=name)).until(f"(f => f.length > 1 && f[0].startsWith('{first}') && f)({titles})")
+                assert last is None or shown[-1].startswith(last), shown
+
+
 def test_page_and_state_say_the_same_of_a_log(browser):  # noqa: F811
     """`web FILE` opens on the log itself, and what it says is what /api/state says."""
     log = LOGS / "leaky-hT-ghc9103" / "run.eventlog"

@@ -59,6 +59,11 @@ export function inClock(app: App, t: Target, sentence: string | undefined): stri
     return sentence?.replace(/since [^,;]+ into the run/, () => `since ${when(app, t, seconds(since))}`);
 }
 
+// What grows is off the heap: its pictures come before those of bands.
+export function isForeign(t: Target): boolean {
+    return t.answers?.band === undefined && t.answers?.culprit === "foreign";
+}
+
 // Of when the bands are: "last census 4m 10s ago at 2.4 MiB …".
 export class CensusLine {
     readonly root = h("p", { class: "muted census-age" });

@@ -4,13 +4,13 @@
  * questions that the second answers, and what resident memory is made of.
  */
 import type { App, Page } from "../app.ts";
-import { h, setText } from "../dom.ts";
+import { h, setAttr, setText } from "../dom.ts";
 import { SCHEMES } from "../theme.ts";
 import { BYTES_UNIT, parseBytes, SHARE_UNIT, slope } from "../units.ts";
 import { Chart } from "../widgets/chart.ts";
 import { Facts, pill } from "../widgets/facts.ts";
 import { choice, field, more, select, toggle } from "../widgets/controls.ts";
-import { CensusLine, deployMarkers, majorMarkers, MarkButton, markOf, noteMarkers, noteMode, searching, title, zooming } from "./common.ts";
+import { CensusLine, deployMarkers, isForeign, majorMarkers, MarkButton, markOf, noteMarkers, noteMode, searching, title, zooming } from "./common.ts";
 import { Bands, heapLines, hiddenBands, noBands, residentLines, residentSince } from "./heap_plots.ts";
 import { Questions } from "./questions.ts";
 
@@ -55,14 +55,15 @@ export function heap(app: App): Page {
     const root = h("div", { class: "stack" },
         h("div", {}, h("div", { class: "pagehead" }, heading.root, judged, grows, h("span", { class: "spacer" }), mark.root),
             h("div", { class: "controls" }, ...controls.map((c) => c.root))),
-        h("div", {}, charts["bytes"]!.root, charts["share"]!.root, census.root),
-        h("div", { class: "beside" }, h("div", { class: "stack" }, pane.root, parts.root, since.root), questions.root));
+        h("div", { class: "bands" }, charts["bytes"]!.root, charts["share"]!.root, census.root),
+        h("div", { class: "beside" }, h("div", { class: "stack" }, pane.root, h("div", { class: "stack parts" }, parts.root, since.root)), questions.root));
     const bands = new Bands(app);
     let painted = false;
 
     function update(): void {
         const t = app.target(), mode = route.get("mode", "stack");
         heading.set(t);
+        setAttr(root, "data-foreign", t && isForeign(t) ? "" : null);
         for (const c of controls) c.update();
         mark.show(t);
         census.show(t);

@@ -13,8 +13,8 @@ import { Chart } from "../widgets/chart.ts";
 import { pill } from "../widgets/facts.ts";
 import type { Marker } from "../widgets/plot.ts";
 import { Account } from "./account.ts";
-import { CensusLine, deployMarkers, majorMarkers, noteMarkers, title, when, zooming } from "./common.ts";
-import { Bands, heapLines, noBands } from "./heap_plots.ts";
+import { CensusLine, deployMarkers, isForeign, majorMarkers, noteMarkers, title, when, zooming } from "./common.ts";
+import { Bands, heapLines, noBands, residentLines } from "./heap_plots.ts";
 
 const DRAWN = 6; // bands: the others are on Heap
 const MARKS: Record<string, string> = { good: "●", dim: "○", warn: "▲", bad: "■" }; // a tone is never colour alone
@@ -28,9 +28,10 @@ export function target(app: App): Page {
     };
     const bands = new Chart({ ...zooming(app), id: "target-bands", title: "Largest bands", unit: BYTES_UNIT, height: 270, onpick: open });
     const pane = new Chart({ ...zooming(app), id: "target-heap", title: "Live data, heap and process", unit: BYTES_UNIT, height: 190 });
+    const parts = new Chart({ ...zooming(app), id: "target-resident", title: "What resident memory is made of", unit: BYTES_UNIT, height: 270 });
     const nothing = h("p", { class: "empty" }), census = new CensusLine(app);
     const all = h("div", { class: "beside answering" }, h("div", { class: "stack" }, h("section", { class: "card", "aria-label": "Answers" }, caveats, answers.root, fires), account.root),
-        h("div", { class: "stack" }, h("div", {}, bands.root, census.root), pane.root));
+        h("div", { class: "stack" }, parts.root, h("div", { class: "bands" }, bands.root, census.root), pane.root));
     const root = h("div", { class: "stack target" }, h("div", { class: "pagehead" }, heading.root, word), nothing, all);
     const plots = new Bands(app, DRAWN);
 
@@ -60,11 +61,15 @@ export function target(app: App): Page {
         const range = app.range(t), start = app.clockStart(t), onset = seconds(t.answers?.onsetNs);
         const began: Marker[] = onset === undefined || onset < range.from ? [] : [{ t: onset, text: t.answers?.word === "rising" ? "rise began" : "growth began" }];
         const markers = [...began, ...deployMarkers(t, range), ...majorMarkers(t, range), ...noteMarkers(app, t, range)];
+        const foreign = isForeign(t);
+        setAttr(root, "data-foreign", foreign ? "" : null);
+        parts.root.hidden = !foreign;
+        if (foreign) parts.show({ ...residentLines(t, range), range, start, markers, stacked: true }, "No sample of it in this range.");
         bands.root.hidden = !t.bands.size;
         bands.show({ ...plots.plot(t, range, "stack", () => true), range, start, markers, stacked: true }, noBands(t));
         pane.show({ ...heapLines(t, range), range, start, markers }, "No sample of the heap in this range.");
     }
-    return { root, update, done: () => [bands, pane].forEach((c) => c.done()) };
+    return { root, update, done: () => [parts, bands, pane].forEach((c) => c.done()) };
 }
 
 // "Firing: leak, gc-pauses".
