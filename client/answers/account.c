@@ -151,6 +151,8 @@ static void add_memory(struct account *a, const struct world_target *t)
         const Hw__Process *p = h->process;
         struct target_answer *r = add_row(a, "memory", ANSWER_DIM);
         append_amount(r->text, "live", h->has_live_bytes, h->live_bytes);
+        if (a->end == END_RUNS)
+                append_live_age(r->text, t);
         append_amount(r->text, "heap", h->has_heap_size_bytes, h->heap_size_bytes);
         append_amount(r->text, "resident", p && p->has_rss_bytes, p ? p->rss_bytes : 0);
         append_amount(r->text, "swapped", p && p->has_swap_bytes && p->swap_bytes, p ? p->swap_bytes : 0);

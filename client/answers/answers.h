@@ -4,10 +4,10 @@
  * why it is kept, until when, what to do next. Decided and worded only here, so that console, page and all other faces
  * agree.
  *
- * DESIGN: pure: a target of the world in, texts out. No text contains a time of day or an age: a moment is a number
- * (event time) between two texts, and the face shows it in the clock that it uses everywhere else. An answer changes
- * only when the state does. Texts may contain what the watched program wrote: make them safe for the place where they
- * are shown.
+ * DESIGN: pure: a target of the world in, texts out. No text contains a time of day: a moment is a number (event time)
+ * between two texts, and the face shows it in the clock that it uses everywhere else. An answer changes only when the
+ * state does, or with the age of a number that is old. Texts may contain what the watched program wrote: make them safe
+ * for the place where they are shown.
  */
 #ifndef HW_CLIENT_ANSWERS_ANSWERS_H
 #define HW_CLIENT_ANSWERS_ANSWERS_H

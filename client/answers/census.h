@@ -36,6 +36,9 @@ void census_age_of(struct census_age *ret, const struct world_target *t, bool li
 bool census_uncounted(const struct world_target *t, double *ret_bytes);
 char *census_uncounted_reason(char *out, size_t size, const struct world_target *t);
 
+/* How long before the newest event live data was measured; false: not long, or not known. */
+bool live_is_old(const struct world_target *t, uint64_t *ret_ns);
+
 /* Bytes that a band may seem to have gained by the newest census without having done so; 0: it was counted. */
 double census_margin_of_gain(const struct world_target *t, const struct world_band *band);
 

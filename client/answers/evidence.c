@@ -58,6 +58,17 @@ void append_duration(char text[ANSWER_TEXT], uint64_t ns)
         append_text(text, "%s", hw_duration_text(number, sizeof(number), (double)ns));
 }
 
+void append_live_age(char text[ANSWER_TEXT], const struct world_target *t)
+{
+        uint64_t age_ns;
+
+        if (!live_is_old(t, &age_ns))
+                return;
+        append_text(text, " (");
+        append_duration(text, age_ns);
+        append_text(text, " ago)");
+}
+
 void append_verdict_in(char text[ANSWER_TEXT], const Hw__Trend *t)
 {
         append_duration(text, t->verdict_in_ns);

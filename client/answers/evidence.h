@@ -106,6 +106,9 @@ void append_rate(char text[ANSWER_TEXT], double rate, bool has_interval, double 
 void append_bytes(char text[ANSWER_TEXT], uint64_t bytes);
 void append_duration(char text[ANSWER_TEXT], uint64_t ns);
 
+/* " (18m 02s ago)" behind live data of a program that runs, where that was not measured lately. */
+void append_live_age(char text[ANSWER_TEXT], const struct world_target *t);
+
 /* Samples without which no rise is seen (daemon/trend/early_fit.h). */
 #define RISE_SAMPLES 4u
 

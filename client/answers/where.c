@@ -546,6 +546,8 @@ static void append_sizes(struct target_answer *a, const struct world_target *t, 
                         append_text(a->text, ")");
                 } else {
                         append_bytes(a->text, sizes[i].bytes);
+                        if (i == LIVE && !over)
+                                append_live_age(a->text, t);
                 }
                 if (i == RSS && h)
                         append_parts(a, h->resident);

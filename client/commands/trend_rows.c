@@ -440,19 +440,17 @@ static void print_census(FILE *to, const struct world_target *t, bool live)
                 print_sentence(to, "bands", census_age_text(line, sizeof(line), &age, t->event_time_ns));
 }
 
-#define OLD_NS (UINT64_C(30) * 1000000000)
-
 /* Of when live data is, where it was not measured lately: what the rows show as now is of then. */
 static void print_live_age(FILE *to, const struct world_target *t, bool live)
 {
-        const Hw__Heap *h = t->heap;
         char line[128], age[HW_NUMBER_MAX];
+        uint64_t age_ns;
 
-        if (!h || !h->has_live_bytes || !h->has_live_time_ns || sub_sat(t->event_time_ns, h->live_time_ns) <= OLD_NS)
+        if (!live_is_old(t, &age_ns))
                 return;
         (void)snprintf(line, sizeof(line), "live data was measured %s%s %s",
                        t->gc && t->gc->counted ? "" : "by the last major collection, ", /* from outside, by either */
-                       hw_duration_text(age, sizeof(age), (double)(t->event_time_ns - h->live_time_ns)),
+                       hw_duration_text(age, sizeof(age), (double)age_ns),
                        trend_is_over(t, live) ? "before the end" : "ago");
         print_sentence(to, "age", line);
 }

@@ -227,6 +227,15 @@ static void a_steady_program_has_nothing_wrong(void **state)
         says(&a, QUESTION_SINCE, "No lasting growth since <T>");
         says(&a, QUESTION_GROWS, "No band; the largest is Main.CartItem with 40.0 MiB");
         says(&a, QUESTION_WHERE, "Nowhere: live 42.0 MiB, heap 90.0 MiB");
+        m.heap_state.has_live_time_ns = 1;
+        m.heap_state.live_time_ns = m.t.event_time_ns - 30 * SECOND;
+        a = asked(&m);
+        says(&a, QUESTION_WHERE, "Nowhere: live 42.0 MiB, heap 90.0 MiB");
+        m.heap_state.live_time_ns = m.t.event_time_ns - 62 * SECOND; /* nobody takes it for that of now */
+        a = asked(&m);
+        says(&a, QUESTION_WHERE, "Nowhere: live 42.0 MiB (1m 02s ago), heap 90.0 MiB");
+        m.heap_state.has_live_time_ns = 0;
+        a = asked(&m);
         says(&a, QUESTION_UNTIL, "No limit is known");
         says(&a, QUESTION_NEXT, "Nothing");
         assert_string_equal(advice(&m), "nothing");
