@@ -15,6 +15,7 @@
 #include "proto/base/phrase.h"
 
 #define CARRIED_LEAST 0.25 /* of the growth, by the bands that are judged: with less none is named */
+#define ENDED_AT_S    1.0  /* less than this before its limit would have been met */
 #define OLD_SHARE     0.05 /* of a level: what it may have risen by since it was measured is said when it is more */
 
 /* What the table says; its key, "" where no condition holds. */
@@ -474,7 +475,9 @@ PHRASE_SLOT(put_level_age, struct tracked_early, r, is_level_old(r) && phrase_ap
 PHRASE_SLOT(put_level_now, struct tracked_early, r, phrase_append_bytes(s, r->level_bytes + r->rate * level_age_s(r)))
 PHRASE_SLOT(if_unconfirmed, struct tracked_early, r, ((void)s, !r->ended && !r->runs_out))
 PHRASE_SLOT(put_early_limit, struct tracked_early, r, append_limit(s, r->limit))
-PHRASE_SLOT(put_mid, struct tracked_early, r, phrase_append_duration(s, r->mid_s * 1e9))
+/* Of a run that ended at that moment the time is no news. */
+PHRASE_SLOT(put_mid, struct tracked_early, r,
+            !(r->ended && r->mid_s < ENDED_AT_S) && phrase_append_duration(s, r->mid_s * 1e9))
 PHRASE_SLOT(put_soonest, struct tracked_early, r,
             !isnan(r->latest_s) && !same_duration(r->soonest_s, r->latest_s) &&
                     phrase_append_duration(s, r->soonest_s * 1e9))
@@ -507,8 +510,8 @@ static const struct phrase_slot early_slots[] = {
 static const struct phrase_row rises[] = {
         { "rise-met-limit", is_met, .text = RISEN "; it {has met|had met} {limit}" HELD_BACK },
         { "rise-meets-limit", is_foretold_rise,
-          .text = RISEN "; {if it continues, it meets|it was about to meet} {limit} in {mid}[ ({soonest} to "
-                        "{latest})]" HELD_BACK },
+          .text = RISEN "; {if it continues, it meets|it was about to meet} {limit}[ in {mid}[ ({soonest} to "
+                        "{latest})]]" HELD_BACK },
         { "rise-near-limit", is_rising_near, .text = RISEN "; near what {limit} {allows|allowed}" HELD_BACK },
         { "rise", is_rising, .text = RISEN HELD_BACK },
         { "near-limit", NULL, .text = "{series} {is|was} {level}[; near what {limit} {allows|allowed}]" HELD_BACK },
