@@ -401,12 +401,6 @@ static void observe_trends(struct observed *o, const struct world_target *before
 
 /* ------------------------------------------------------------------------ its end */
 
-static bool is_over(const Hw__Target *t)
-{
-        return t->state == HW__TARGET__STATE__STATE_ENDED || t->state == HW__TARGET__STATE__STATE_CRASHED ||
-               t->state == HW__TARGET__STATE__STATE_FAILED || t->state == HW__TARGET__STATE__STATE_LOST || t->kept;
-}
-
 void observed_end(struct observed *o, const struct world_target *target)
 {
         if (!target || target->run != o->number)
@@ -432,7 +426,7 @@ void observed_state(struct observed *o, const Hw__Target *t)
         o->state = replace_message(BASE(o->state), BASE(t));
         if (!t)
                 return;
-        o->over = is_over(t);
+        o->over = run_is_over(t);
         if (t->run_info && t->run_info->has_first_time_ns)
                 o->first_ns = t->run_info->first_time_ns;
 }

@@ -422,12 +422,7 @@ static struct rate_unit unit_of_rows(const struct world_target *t)
 /* Whether its last numbers are those at its end: the collection at exit may have freed most of what it held. */
 bool trend_is_over(const struct world_target *t, bool live)
 {
-        const Hw__Target *state = t->target;
-
-        return !live ||
-               (state && state->has_state &&
-                (state->state == HW__TARGET__STATE__STATE_ENDED || state->state == HW__TARGET__STATE__STATE_FAILED ||
-                 state->state == HW__TARGET__STATE__STATE_CRASHED));
+        return !live || (t->target && run_is_over(t->target));
 }
 
 static void print_census(FILE *to, const struct world_target *t, bool live)

@@ -221,7 +221,7 @@ static pid_t process_of(const Hw__Target *t)
 {
         const Hw__Run *run = t->run_info;
 
-        return run && run->has_pid && run->local && !daemon_run_is_over(t->state) ? (pid_t)run->pid : 0;
+        return run && run->has_pid && run->local && !run_has_ended(t) ? (pid_t)run->pid : 0;
 }
 
 struct search {
@@ -232,12 +232,6 @@ struct search {
         struct daemon_target *found; /* by uri_end */
 };
 
-bool daemon_run_is_over(Hw__Target__State state)
-{
-        return state == HW__TARGET__STATE__STATE_ENDED || state == HW__TARGET__STATE__STATE_FAILED ||
-               state == HW__TARGET__STATE__STATE_CRASHED;
-}
-
 static void match_target(struct search *q, const Hw__Update *u)
 {
         if (!u->target || u->body_case != HW__UPDATE__BODY_TARGET_STATE || u->target_state->kept)
@@ -245,7 +239,7 @@ static void match_target(struct search *q, const Hw__Update *u)
         const char *uri = u->target_state->uri;
         if (q->name && !strcmp(u->target, q->name)) {
                 q->taken = true;
-                q->over = daemon_run_is_over(u->target_state->state);
+                q->over = run_has_ended(u->target_state);
                 q->process = process_of(u->target_state);
         }
         if (q->uri_end && uri && (!strcmp(uri, q->uri_end) || text_has_suffix(uri, q->uri_end)) &&

@@ -108,9 +108,6 @@ bool daemon_each_process(const struct daemon_link *link, void (*each)(void *ctx,
 /* False when the daemon does not answer. */
 bool daemon_find(const struct daemon_link *link, const char *uri_end, struct daemon_target *ret);
 
-/* Whether a target in this state is one whose run is over: it ended, crashed, or could not be read on. */
-bool daemon_run_is_over(Hw__Target__State state);
-
 /*
  * Replaces *world by what the daemon knows of the target now. False: it does not answer, or its target of this name has
  * another uri, and so is another run; *world stays.

@@ -92,7 +92,7 @@ void run_verdict_text(char *out, size_t size, const Hw__Trend *t)
 bool run_end_is_settled(const Hw__Target *target, bool program_lives)
 {
         /* What has not reached the daemon, with its process gone, will never come; a run that it has seen ends soon. */
-        return daemon_run_is_over(target->state) || program_lives ||
+        return run_has_ended(target) || program_lives ||
                (target->state == HW__TARGET__STATE__STATE_WAITING && target->runs == 0);
 }
 
@@ -240,7 +240,7 @@ void run_sum_up(struct program_run *r, const struct session_result *result)
                 hw_terminal_text(safe, sizeof(safe), verdict);
                 notices_print(&r->notices, "live data of %s: %s", r->target, safe);
         }
-        if (t && daemon_run_is_over(t->target->state))
+        if (t && run_has_ended(t->target))
                 notices_print(&r->notices, "what was seen of it: heapwatch top %s", r->target);
         if (t && t->health && t->health->recording)
                 print_recorded(r, t->health->recording);

@@ -129,6 +129,12 @@ bool world_from_outside(const struct world_target *t);
 /* Why its pauses are not known though its collections are; NULL: each collection is known. */
 const char *world_untimed(const struct world_target *t);
 
+/* Whether its program is known to have ended, in whichever way. */
+bool run_has_ended(const Hw__Target *t);
+
+/* Whether nothing comes of its run now: it has ended, its stream is lost, or its source is gone or cannot be read. */
+bool run_is_over(const Hw__Target *t);
+
 /* Its process, which runs on its daemon's machine. False with a sentence. */
 bool world_process(const struct world_target *t, pid_t *ret, struct error *error);
 

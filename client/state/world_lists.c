@@ -61,6 +61,19 @@ const char *world_untimed(const struct world_target *t)
         return t->gc && t->gc->counted ? "counted from outside, not timed: pauses are not known" : NULL;
 }
 
+bool run_has_ended(const Hw__Target *t)
+{
+        return t->state == HW__TARGET__STATE__STATE_ENDED || t->state == HW__TARGET__STATE__STATE_FAILED ||
+               t->state == HW__TARGET__STATE__STATE_CRASHED;
+}
+
+bool run_is_over(const Hw__Target *t)
+{
+        return run_has_ended(t) || t->state == HW__TARGET__STATE__STATE_LOST ||
+               t->state == HW__TARGET__STATE__STATE_UNREADABLE || t->state == HW__TARGET__STATE__STATE_REMOVED ||
+               t->kept;
+}
+
 bool world_process(const struct world_target *t, pid_t *ret, struct error *error)
 {
         const Hw__Run *run = t->target ? t->target->run_info : NULL;

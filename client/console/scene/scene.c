@@ -14,19 +14,18 @@
 static const struct {
         const char *word;
         enum tint tint;
-        bool over;
 } states[] = {
-        [HW__TARGET__STATE__STATE_UNKNOWN] = { "unknown", TINT_DIM, false },
-        [HW__TARGET__STATE__STATE_WAITING] = { "waiting", TINT_WARN, false },
-        [HW__TARGET__STATE__STATE_CONNECTED] = { "connected", TINT_WARN, false },
-        [HW__TARGET__STATE__STATE_RUNNING] = { "running", TINT_GOOD, false },
-        [HW__TARGET__STATE__STATE_ENDED] = { "ended", TINT_DIM, true },
-        [HW__TARGET__STATE__STATE_CRASHED] = { "crashed", TINT_BAD, true },
-        [HW__TARGET__STATE__STATE_LOST] = { "lost", TINT_BAD, true },
-        [HW__TARGET__STATE__STATE_FAILED] = { "failed", TINT_BAD, true },
-        [HW__TARGET__STATE__STATE_STOPPED] = { "stopped", TINT_WARN, false },
-        [HW__TARGET__STATE__STATE_UNREADABLE] = { "unreadable", TINT_BAD, false },
-        [HW__TARGET__STATE__STATE_REMOVED] = { "removed", TINT_DIM, true },
+        [HW__TARGET__STATE__STATE_UNKNOWN] = { "unknown", TINT_DIM },
+        [HW__TARGET__STATE__STATE_WAITING] = { "waiting", TINT_WARN },
+        [HW__TARGET__STATE__STATE_CONNECTED] = { "connected", TINT_WARN },
+        [HW__TARGET__STATE__STATE_RUNNING] = { "running", TINT_GOOD },
+        [HW__TARGET__STATE__STATE_ENDED] = { "ended", TINT_DIM },
+        [HW__TARGET__STATE__STATE_CRASHED] = { "crashed", TINT_BAD },
+        [HW__TARGET__STATE__STATE_LOST] = { "lost", TINT_BAD },
+        [HW__TARGET__STATE__STATE_FAILED] = { "failed", TINT_BAD },
+        [HW__TARGET__STATE__STATE_STOPPED] = { "stopped", TINT_WARN },
+        [HW__TARGET__STATE__STATE_UNREADABLE] = { "unreadable", TINT_BAD },
+        [HW__TARGET__STATE__STATE_REMOVED] = { "removed", TINT_DIM },
 };
 
 /* One that a later version of the daemon may have sent is unknown. */
@@ -53,7 +52,7 @@ enum tint state_tint(const struct world_target *t)
 
 bool scene_over(const struct scene *s, const struct world_target *t)
 {
-        return !s->live || states[state_of(t)].over;
+        return !s->live || (t->target && run_is_over(t->target));
 }
 
 bool scene_stale(const struct scene *s, const struct world_target *t, uint64_t *ret_age_ns)

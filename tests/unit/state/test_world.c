@@ -658,6 +658,31 @@ static void previous_runs_are_in_order_of_their_numbers(void **state)
         assert_true(name_order("API~9", "api~10", true) < 0);
 }
 
+/* One answer for the archive, `run`, the console and all sentences; kept: its source is gone for good. */
+static void test_when_a_run_is_over(void **state)
+{
+        enum { NEITHER, OVER, HAS_ENDED };
+        static const int of[] = {
+                [HW__TARGET__STATE__STATE_UNKNOWN] = NEITHER,   [HW__TARGET__STATE__STATE_WAITING] = NEITHER,
+                [HW__TARGET__STATE__STATE_CONNECTED] = NEITHER, [HW__TARGET__STATE__STATE_RUNNING] = NEITHER,
+                [HW__TARGET__STATE__STATE_ENDED] = HAS_ENDED,   [HW__TARGET__STATE__STATE_CRASHED] = HAS_ENDED,
+                [HW__TARGET__STATE__STATE_UNREADABLE] = OVER,   [HW__TARGET__STATE__STATE_REMOVED] = OVER,
+                [HW__TARGET__STATE__STATE_LOST] = OVER,         [HW__TARGET__STATE__STATE_FAILED] = HAS_ENDED,
+                [HW__TARGET__STATE__STATE_STOPPED] = NEITHER,
+        };
+
+        (void)state;
+        for (size_t i = 0; i < sizeof(of) / sizeof(*of); i++) {
+                Hw__Target t = HW__TARGET__INIT;
+                t.state = (Hw__Target__State)i;
+                assert_int_equal(run_has_ended(&t), of[i] == HAS_ENDED);
+                assert_int_equal(run_is_over(&t), of[i] != NEITHER);
+                t.kept = true;
+                assert_int_equal(run_has_ended(&t), of[i] == HAS_ENDED);
+                assert_true(run_is_over(&t));
+        }
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -680,6 +705,7 @@ int main(void)
                 cmocka_unit_test(profile_ticky_sched_health),
                 cmocka_unit_test(trends_are_kept_by_series_and_band),
                 cmocka_unit_test(alerts_are_replaced_and_outlive_runs),
+                cmocka_unit_test(test_when_a_run_is_over),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
