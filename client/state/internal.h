@@ -4,16 +4,7 @@
 #define HW_CLIENT_STATE_INTERNAL_H
 
 #include "client/state/world.h"
-
-/* Open addressing from a 64-bit id to a position in an array. */
-struct id_slot {
-        uint64_t id;
-        uint32_t position_1;
-}; /* position + 1; 0 = free */
-struct id_index {
-        struct id_slot *slots;
-        uint32_t n_slots, n_used; /* n_slots is a power of two */
-};
+#include "proto/base/idtable.h"
 
 /* Keeps a message by reference in place of what was in the slot; and forgets one. */
 #define KEEP(slot, message)                                                                                            \
@@ -43,13 +34,8 @@ struct target_state {
         } whole;
         struct history *history; /* t.history */
         uint32_t cap_bands, cap_stacks, cap_ticky;
-        struct id_index ticky_index;
+        struct idtable ticky_ids; /* place + 1, by the counter's id */
 };
-
-/* world_arrays.c: the index of ids */
-int id_index_add(struct id_index *x, uint64_t id, uint32_t position);
-bool id_index_find(const struct id_index *x, uint64_t id, uint32_t *ret_position);
-void id_index_done(struct id_index *x);
 
 /* world_target.c: one target's life */
 struct target_state *target_new(size_t daemon, const char *name, const struct history_options *past);
@@ -77,6 +63,7 @@ void world_bands_clear(struct target_state *ts);
 void notes_add(struct target_state *ts, const Hw__Notes *notes);
 int profile_add(struct target_state *ts, const Hw__Profile *profile);
 int ticky_add(struct target_state *ts, const Hw__Ticky *ticky);
+uint64_t ticky_hash(uint64_t id);
 void lists_done(struct target_state *ts);
 
 /* world_trend.c: trends of series and bands, growth, time to limit */

@@ -66,7 +66,7 @@ static bool copy_rows(struct target_state *to, const struct world_target *from)
         for (; to->t.n_stacks < from->n_stacks; to->t.n_stacks++)
                 KEEP(to->t.stacks[to->t.n_stacks], from->stacks[to->t.n_stacks]);
         for (; to->t.n_ticky < from->n_ticky; to->t.n_ticky++) {
-                if (id_index_add(&to->ticky_index, from->ticky[to->t.n_ticky]->id, to->t.n_ticky) < 0)
+                if (idtable_add(&to->ticky_ids, ticky_hash(from->ticky[to->t.n_ticky]->id), to->t.n_ticky + 1) < 0)
                         return false;
                 KEEP(to->t.ticky[to->t.n_ticky], from->ticky[to->t.n_ticky]);
         }

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "proto/base/hash.h"
 #include "proto/base/limits.h"
 
 /* ------------------------------------------------------------------- notes */
@@ -119,19 +120,28 @@ int profile_add(struct target_state *ts, const Hw__Profile *profile)
 
 /* ------------------------------------------------------------------- ticky */
 
+uint64_t ticky_hash(uint64_t id)
+{
+        return hash_u64(id, 0);
+}
+
 /* Where the counter is, or the place made for a new one; UINT32_MAX beyond the cap. 0 or -ENOMEM. */
 static int ticky_place(struct target_state *ts, uint64_t id, uint32_t *ret_place)
 {
         struct world_target *t = &ts->t;
+        const uint64_t hash = ticky_hash(id);
+        uint32_t at = idtable_start(&ts->ticky_ids, hash), place;
 
-        if (id_index_find(&ts->ticky_index, id, ret_place))
+        while ((place = idtable_next(&ts->ticky_ids, hash, &at)) && t->ticky[place - 1]->id != id)
+                ;
+        *ret_place = place ? place - 1 : UINT32_MAX;
+        if (place)
                 return 0;
-        *ret_place = UINT32_MAX;
         if (t->n_ticky >= LIMIT_TICKY)
                 return 0;
         if (!ARRAY_RESERVE_ZEROED(t->ticky, ts->cap_ticky, (size_t)t->n_ticky + 1))
                 return -ENOMEM;
-        if (id_index_add(&ts->ticky_index, id, t->n_ticky) < 0)
+        if (idtable_add(&ts->ticky_ids, hash, t->n_ticky + 1) < 0)
                 return -ENOMEM;
         *ret_place = t->n_ticky++;
         return 0;
@@ -170,5 +180,5 @@ void lists_done(struct target_state *ts)
         t->ticky = NULL;
         t->ticks = 0;
         t->n_stacks = t->n_ticky = ts->cap_stacks = ts->cap_ticky = 0;
-        id_index_done(&ts->ticky_index);
+        idtable_done(&ts->ticky_ids);
 }
