@@ -100,31 +100,26 @@ void image_arena(struct image *im, struct arena *a, size_t max_bytes)
                 arena_done(a);
 }
 
-/* Whether every slot leads into a piece. */
-static bool slots_are_sound(const struct strings *s)
+/* Whether every place is in a piece. */
+static bool places_are_sound(const struct strings *s)
 {
-        uint32_t used = 0;
-
-        for (uint32_t i = 0; i < s->n_slots; i++) {
-                uint32_t place = s->slots[i].place;
-                used += place != 0;
+        for (uint32_t i = 0; i < s->places.n_slots; i++) {
+                uint32_t place = s->places.slots[i].id;
                 if (place && (place / STRINGS_PIECE_BYTES > s->n_pieces || place < STRINGS_PIECE_BYTES ||
                               place % STRINGS_PIECE_BYTES < sizeof(struct strings_head)))
                         return false;
         }
-        return used == s->n_used && s->piece <= s->n_pieces && s->used <= STRINGS_PIECE_BYTES;
+        return s->piece <= s->n_pieces && s->used <= STRINGS_PIECE_BYTES;
 }
 
 void image_strings(struct image *im, struct strings *s, size_t max_bytes)
 {
         static const uint32_t form[] = { STRINGS_PIECE_BYTES, sizeof(struct strings_head) };
-        uint32_t n_slots = s->n_slots, n_pieces = s->n_pieces + (s->pieces_room > 0);
+        uint32_t n_pieces = s->n_pieces + (s->pieces_room > 0);
 
         image_expect(im, form, sizeof(form));
         image_arena(im, &s->arena, max_bytes);
-        if (im->reads && ((n_slots & (n_slots - 1)) != 0 || s->n_used > n_slots / 4 * 3))
-                image_refuse(im, impossible);
-        image_array(im, &s->slots, &n_slots, &s->n_slots, sizeof(*s->slots), UINT32_MAX / 2);
+        image_idtable(im, &s->places, UINT32_MAX);
         image_array(im, &s->pieces, &n_pieces, &s->pieces_room, sizeof(*s->pieces), UINT32_MAX / STRINGS_PIECE_BYTES);
         if (!im->reads)
                 return;
@@ -132,7 +127,7 @@ void image_strings(struct image *im, struct strings *s, size_t max_bytes)
                 s->pieces[0] = NULL;
         for (uint32_t i = 1; image_fine(im) && i <= s->n_pieces; i++)
                 image_pointer(im, &s->pieces[i], 1);
-        if (image_fine(im) && !slots_are_sound(s))
+        if (image_fine(im) && !places_are_sound(s))
                 image_refuse(im, impossible);
         if (!image_fine(im))
                 strings_done(s);

@@ -60,6 +60,10 @@ struct image_type {
 #member, kind, offsetof(of, member), sizeof(item), sizeof(((of *)0)->member) / sizeof(item), NULL,     \
                         names                                                                                          \
         }
+#define IMAGE_INNER(of, outer, member, kind, item)                                                                     \
+        {                                                                                                              \
+#member, kind, offsetof(of, outer.member), sizeof(item), 1, NULL, NULL                                 \
+        }
 #define IMAGE_STRUCT(of, member, item, type, names)                                                                    \
         {                                                                                                              \
 #member, IMAGE_PART, offsetof(of, member), sizeof(item), sizeof(((of *)0)->member) / sizeof(item),     \

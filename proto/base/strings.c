@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: open addressing with linear probing; a slot's hash decides nearly
- * always, so a probe rarely touches the text itself. Texts lie end to end in
- * pieces of memory: names of info tables are short and many, and rounding each
- * up would cost a third of their memory. A slot holds the place of its text in
- * 32 bits, piece and offset: 100,000 info tables have 200,000 texts and half a
- * million slots. A long text has a piece of its own.
+ * DESIGN: the hash decides nearly always, so a probe rarely touches the text
+ * itself. Texts lie end to end in pieces of memory: names of info tables are
+ * short and many, and rounding each up would cost a third of their memory. The
+ * id of a text is its place in 32 bits, piece and offset: 100,000 info tables
+ * have 200,000 texts and half a million slots. A long text has a piece of its
+ * own.
  */
 #include "proto/base/strings.h"
 
@@ -13,7 +13,6 @@
 
 #include "proto/base/hash.h"
 
-#define FIRST_SLOTS  64u
 #define FIRST_PIECES 8u
 #define MOST_PIECES  (UINT32_MAX / STRINGS_PIECE_BYTES)
 #define LONG_BYTES   (STRINGS_PIECE_BYTES / 4)
@@ -27,7 +26,7 @@ void strings_init(struct strings *s, size_t max_bytes)
 
 void strings_done(struct strings *s)
 {
-        free(s->slots);
+        idtable_done(&s->places);
         free(s->pieces);
         arena_done(&s->arena);
         strings_init(s, s->arena.max_bytes);
@@ -43,44 +42,15 @@ static bool is_text(const char *text, const void *bytes, uint32_t size)
         return strings_head(text).size == size && (!size || !memcmp(text, bytes, size));
 }
 
-/* The slot of a text, or the free one where it is to go. */
-static struct strings_slot *find_slot(const struct strings *s, const void *bytes, uint32_t size, uint32_t hash)
+/* NULL: it is not there. */
+static const char *find_text(const struct strings *s, const void *bytes, uint32_t size, uint64_t hash)
 {
-        uint32_t at = hash & (s->n_slots - 1);
+        uint32_t at = idtable_start(&s->places, hash), place;
 
-        while (s->slots[at].place) {
-                struct strings_slot *slot = &s->slots[at];
-                if (slot->hash == hash && is_text(text_at(s, slot->place), bytes, size))
-                        return slot;
-                at = (at + 1) & (s->n_slots - 1);
-        }
-        return &s->slots[at];
-}
-
-/* Makes room for one more at a load of at most 3/4. */
-static bool grow_slots(struct strings *s)
-{
-        if (s->n_used < s->n_slots / 4 * 3)
-                return true;
-        if (s->n_slots > UINT32_MAX / 2)
-                return false;
-        uint32_t n_slots = s->n_slots ? s->n_slots * 2 : FIRST_SLOTS;
-        struct strings_slot *slots = calloc(n_slots, sizeof(*slots));
-        if (!slots)
-                return false;
-        for (uint32_t i = 0; i < s->n_slots; i++) {
-                const struct strings_slot *old = &s->slots[i];
-                uint32_t at = old->hash & (n_slots - 1);
-                if (!old->place)
-                        continue;
-                while (slots[at].place)
-                        at = (at + 1) & (n_slots - 1);
-                slots[at] = *old;
-        }
-        free(s->slots);
-        s->slots = slots;
-        s->n_slots = n_slots;
-        return true;
+        while ((place = idtable_next(&s->places, hash, &at)))
+                if (is_text(text_at(s, place), bytes, size))
+                        return text_at(s, place);
+        return NULL;
 }
 
 /* A new piece of `size` bytes: its number, from 1; 0 when out of memory. */
@@ -160,31 +130,25 @@ static size_t text_size(const void *bytes, size_t size)
 const char *strings_find(const struct strings *s, const void *bytes, size_t size)
 {
         size = text_size(bytes, size);
-        if (size >= INT32_MAX - HEAD_BYTES || s->n_slots == 0)
+        if (size >= INT32_MAX - HEAD_BYTES)
                 return NULL;
-        const struct strings_slot *slot =
-                find_slot(s, bytes, (uint32_t)size, (uint32_t)hash_bytes(bytes, size, s->seed));
-        return slot->place ? text_at(s, slot->place) : NULL;
+        return find_text(s, bytes, (uint32_t)size, hash_bytes(bytes, size, s->seed));
 }
 
 const char *strings_intern(struct strings *s, const void *bytes, size_t size)
 {
         size = text_size(bytes, size);
-        if (size >= INT32_MAX - HEAD_BYTES || !grow_slots(s))
+        if (size >= INT32_MAX - HEAD_BYTES)
                 return NULL;
-        uint32_t hash = (uint32_t)hash_bytes(bytes, size, s->seed);
-        struct strings_slot *slot = find_slot(s, bytes, (uint32_t)size, hash);
-        if (slot->place)
-                return text_at(s, slot->place);
-        uint32_t place = copy_bytes(s, bytes, (uint32_t)size);
-        if (!place)
-                return NULL;
-        *slot = (struct strings_slot){ .hash = hash, .place = place };
-        s->n_used++;
-        return text_at(s, place);
+        const uint64_t hash = hash_bytes(bytes, size, s->seed);
+        const char *known = find_text(s, bytes, (uint32_t)size, hash);
+        if (known)
+                return known;
+        const uint32_t place = copy_bytes(s, bytes, (uint32_t)size);
+        return place && idtable_add(&s->places, hash, place) == 0 ? text_at(s, place) : NULL;
 }
 
 size_t strings_held(const struct strings *s)
 {
-        return s->arena.held_bytes + s->n_slots * sizeof(*s->slots) + s->pieces_room * sizeof(*s->pieces);
+        return s->arena.held_bytes + idtable_held(&s->places) + s->pieces_room * sizeof(*s->pieces);
 }

@@ -15,16 +15,12 @@
 #include <string.h>
 
 #include "proto/base/arena.h"
-
-struct strings_slot {
-        uint32_t hash, place; /* place 0: free */
-};
+#include "proto/base/idtable.h"
 
 struct strings {
         struct arena arena;
-        struct strings_slot *slots; /* open addressing, a power of two */
-        uint32_t n_slots, n_used;
-        char **pieces; /* of text memory; a text of place p is in piece p / STRINGS_PIECE_BYTES */
+        struct idtable places; /* of texts, as ids */
+        char **pieces;         /* of text memory; a text of place p is in piece p / STRINGS_PIECE_BYTES */
         uint32_t n_pieces, pieces_room;
         uint32_t piece; /* the one that is being filled, from `used` on; 0: none */
         uint32_t used;
