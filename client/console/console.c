@@ -133,6 +133,15 @@ static void find_target(struct console *c)
         }
 }
 
+/* Of a large fleet only what is shown has a past of all its numbers; the daemon remembers that of the next one. */
+static void focus_target(const struct console *c)
+{
+        const struct world_target *t = c->scene.target;
+
+        if (t && c->scene.recall && !c->frozen && !c->scene.left && world_focus(c->live, t))
+                recall_forget(c->scene.recall, t->daemon, t->name);
+}
+
 void console_prepare(struct console *c, uint64_t now_wall_ns)
 {
         if (!c->frozen)
@@ -140,6 +149,7 @@ void console_prepare(struct console *c, uint64_t now_wall_ns)
         if (c->scene.recall)
                 (void)recall_collect(c->scene.recall, c->live);
         find_target(c);
+        focus_target(c);
         console_inspections_prepare(c);
         c->scene.answered->t = c->scene.answered->brief = NULL;
         if (c->scene.target && !c->scene.left)
@@ -162,7 +172,7 @@ void console_forget(struct console *c, size_t daemon)
                 c->before = world_freeze(c->live); /* NULL when out of memory: the data is lost with the daemon */
         }
         if (c->scene.recall)
-                recall_forget(c->scene.recall, daemon);
+                recall_forget(c->scene.recall, daemon, NULL);
 }
 
 /* --------------------------------------------------------------- the screen */

@@ -27,10 +27,36 @@ static void set_bounds(struct history *h)
         h->bands.max_cells = h->options.cells;
 }
 
-void history_bound(struct history *h, size_t points, size_t cells)
+static void clear_series(struct history *h, size_t i)
 {
-        h->options.points = h->options.points ? points : 0;
-        h->options.cells = cells;
+        past_done(&h->series[i]);
+        h->samples[i] = 0;
+        h->own_ns[i] = UINT64_MAX;
+        h->sampled[i] = h->recalled[i] = false;
+}
+
+static void clear_all_but(struct history *h, Hw__Series kept)
+{
+        for (size_t i = 0; i < HISTORY_SERIES; i++)
+                if (i != (size_t)kept)
+                        clear_series(h, i);
+        collections_done(&h->collections);
+        grid_clear(&h->bands);
+        for (uint32_t i = 0; i < h->n_recalled; i++)
+                past_done(&h->recalled_bands[i]);
+        free(h->recalled_bands);
+        h->recalled_bands = NULL;
+        h->n_recalled = 0;
+        set_bounds(h);
+}
+
+void history_bound(struct history *h, const struct history_options *share)
+{
+        if (share->brief && !h->options.brief)
+                clear_all_but(h, HW__SERIES__SERIES_LIVE);
+        h->options.brief = share->brief;
+        h->options.points = h->options.points ? share->points : 0;
+        h->options.cells = share->cells;
         set_bounds(h);
 }
 
@@ -47,20 +73,8 @@ struct history *history_new(const struct history_options *options)
 
 void history_clear(struct history *h)
 {
-        for (size_t i = 0; i < HISTORY_SERIES; i++) {
-                past_done(&h->series[i]);
-                h->samples[i] = 0;
-                h->own_ns[i] = UINT64_MAX;
-                h->sampled[i] = h->recalled[i] = false;
-        }
-        collections_done(&h->collections);
-        grid_clear(&h->bands);
-        for (uint32_t i = 0; i < h->n_recalled; i++)
-                past_done(&h->recalled_bands[i]);
-        free(h->recalled_bands);
-        h->recalled_bands = NULL;
-        h->n_recalled = 0;
-        set_bounds(h);
+        clear_series(h, HW__SERIES__SERIES_LIVE);
+        clear_all_but(h, HW__SERIES__SERIES_LIVE);
 }
 
 void history_destroy(struct history **h)
@@ -121,11 +135,16 @@ static int insert_value(struct history *h, Hw__Series series, uint64_t time_ns, 
         return past_insert(&h->series[series], time_ns, value);
 }
 
+static bool is_kept(const struct history *h, Hw__Series series)
+{
+        return !h->options.brief || series == HW__SERIES__SERIES_LIVE;
+}
+
 static int add_samples(struct history *h, const Hw__Samples *s)
 {
         int r = 0;
 
-        if (!s->has_series || s->series <= 0 || s->series >= HISTORY_SERIES)
+        if (!s->has_series || s->series <= 0 || s->series >= HISTORY_SERIES || !is_kept(h, s->series))
                 return 0;
         if (!h->sampled[s->series]) { /* drop what was derived, not what the daemon remembers of the time before */
                 if (h->recalled[s->series])
@@ -191,9 +210,9 @@ int history_add(struct history *h, const Hw__Update *u)
         case HW__UPDATE__BODY_HEAP:
                 return h->options.points ? add_heap(h, u->heap) : 0;
         case HW__UPDATE__BODY_GC:
-                return add_gc(h, u->gc);
+                return h->options.brief ? 0 : add_gc(h, u->gc);
         case HW__UPDATE__BODY_CENSUS:
-                return add_census(h, u->census);
+                return h->options.brief ? 0 : add_census(h, u->census);
         default:
                 return 0;
         }
@@ -222,7 +241,7 @@ int history_points_of(const Hw__History *answer, struct past *to)
 
 int history_recall_series(struct history *h, Hw__Series series, const struct past *points)
 {
-        if (!h->options.points || series <= 0 || series >= HISTORY_SERIES)
+        if (!h->options.points || series <= 0 || series >= HISTORY_SERIES || !is_kept(h, series))
                 return 0;
         h->recalled[series] = true;
         return past_splice(&h->series[series], points, h->own_ns[series]);
@@ -230,7 +249,7 @@ int history_recall_series(struct history *h, Hw__Series series, const struct pas
 
 int history_recall_band(struct history *h, uint32_t band, struct past *points)
 {
-        if (band > LIMIT_BANDS)
+        if (band > LIMIT_BANDS || h->options.brief)
                 return 0;
         if (!ARRAY_RESERVE_ZEROED(h->recalled_bands, h->n_recalled, (size_t)band + 1))
                 return -ENOMEM;

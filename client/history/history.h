@@ -128,6 +128,7 @@ struct history_options {
         size_t cells;     /* bands times columns */
         bool collections; /* keep single ones, too */
         bool keep_recent; /* the past fades, instead of being thinned evenly */
+        bool brief;       /* live data alone */
 };
 
 struct history {
@@ -151,8 +152,8 @@ struct history *history_copy(const struct history *h);
 /* Forgets everything: another run begins. */
 void history_clear(struct history *h);
 
-/* New bounds from now on: one target's share depends on how many there are. */
-void history_bound(struct history *h, size_t points, size_t cells);
+/* New bounds of points and cells, and whether it is brief: one target's share depends on how many there are. */
+void history_bound(struct history *h, const struct history_options *share);
 
 /* ------------------------------------------------------------------ filling */
 

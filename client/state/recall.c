@@ -169,12 +169,12 @@ void recall_request(struct recall *r, const struct world_target *t, Hw__Series s
         }
 }
 
-void recall_forget(struct recall *r, size_t daemon)
+void recall_forget(struct recall *r, size_t daemon, const char *target)
 {
         for (size_t i = 0; i < QUERIES; i++) {
                 struct query *q = &r->queries[i];
 
-                if (q->daemon != daemon || q->state == FREE)
+                if (q->daemon != daemon || q->state == FREE || (target && strcmp(q->target, target) != 0))
                         continue;
                 q->run = 0; /* the answer to a pending one matches no run */
                 q->state = q->state == ASKED ? ASKED : FREE;

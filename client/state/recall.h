@@ -25,8 +25,8 @@ void recall_destroy(struct recall **r);
  */
 void recall_request(struct recall *r, const struct world_target *t, Hw__Series series, uint32_t band);
 
-/* The targets of a daemon are forgotten: their queries will be sent again. */
-void recall_forget(struct recall *r, size_t daemon);
+/* The targets of a daemon are forgotten, or one of them (else NULL): their queries will be sent again. */
+void recall_forget(struct recall *r, size_t daemon, const char *target);
 
 /* Readable when recall_pump has something to do. */
 int recall_fd(const struct recall *r);

@@ -17,6 +17,7 @@
 #include "proto/base/nearest.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,6 +28,8 @@ struct world {
         uint32_t n_daemons, cap_daemons;
         bool keeps_past;
         struct history_options past;
+        char focus[WORLD_NAME_MAX + 1]; /* of which target all of its past is kept; "": of all */
+        size_t focus_daemon;
 };
 
 struct world *world_new(const struct history_options *past)
@@ -130,8 +133,13 @@ static size_t share_of(size_t all, size_t n, size_t least)
         return all / n > least ? all / n : least;
 }
 
+static bool keeps_one(const struct world *w)
+{
+        return w->focus[0] && w->n_targets > WORLD_WHOLE;
+}
+
 /* What one target may keep: a thousand targets have coarse pasts and one has a fine one. */
-static struct history_options share_of_past(const struct world *w)
+static struct history_options share_of_past(const struct world *w, size_t daemon, const char *name)
 {
         struct history_options o = w->past;
         size_t n = w->n_targets ? w->n_targets : 1,
@@ -139,6 +147,7 @@ static struct history_options share_of_past(const struct world *w)
 
         o.points = o.points < points ? o.points : points;
         o.cells = share_of(o.cells, n, WORLD_CELLS_LEAST);
+        o.brief = keeps_one(w) && (daemon != w->focus_daemon || strcmp(name, w->focus) != 0);
         return o;
 }
 
@@ -148,7 +157,7 @@ static struct target_state *insert_at(struct world *w, uint32_t at, size_t daemo
 
         if (!ARRAY_RESERVE(w->targets, w->cap_targets, (size_t)w->n_targets + 1))
                 return NULL;
-        struct history_options past = share_of_past(w);
+        struct history_options past = share_of_past(w, daemon, name);
         ts = target_new(daemon, name, w->keeps_past ? &past : NULL);
         if (!ts)
                 return NULL;
@@ -292,6 +301,23 @@ static bool is_removal(const Hw__Update *u)
                u->target_state->state == HW__TARGET__STATE__STATE_REMOVED;
 }
 
+static void bound_past(const struct world *w, struct target_state *ts)
+{
+        const struct history_options share = share_of_past(w, ts->t.daemon, ts->t.name);
+
+        if (ts->history)
+                history_bound(ts->history, &share);
+}
+
+bool world_focus(struct world *w, const struct world_target *t)
+{
+        if (t->daemon == w->focus_daemon && !strcmp(t->name, w->focus))
+                return false;
+        w->focus_daemon = t->daemon;
+        (void)snprintf(w->focus, sizeof(w->focus), "%s", t->name);
+        return keeps_one(w);
+}
+
 static int apply_target(struct world *w, struct world_daemon *d, size_t daemon, const Hw__Update *u)
 {
         struct target_state *ts;
@@ -308,11 +334,8 @@ static int apply_target(struct world *w, struct world_daemon *d, size_t daemon, 
                 return 0;
         }
         ts = found ? own_target(w, at) : insert_at(w, at, daemon, u->target);
-        if (ts && ts->history) {
-                struct history_options past = share_of_past(w);
-
-                history_bound(ts->history, past.points, past.cells);
-        }
+        if (ts)
+                bound_past(w, ts);
         return ts ? target_apply(ts, u) : -ENOMEM;
 }
 
@@ -326,6 +349,8 @@ int world_recall(struct world *w, size_t daemon, const char *target, uint32_t ru
 
         if (found && w->targets[at]->t.run == run && w->targets[at]->history) {
                 ts = own_target(w, at);
+                if (ts)
+                        bound_past(w, ts);
                 r = !ts                                 ? -ENOMEM
                     : series != HW__SERIES__SERIES_NONE ? history_recall_series(ts->history, series, points)
                                                         : history_recall_band(ts->history, band, points);

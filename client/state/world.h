@@ -24,6 +24,7 @@
 #define WORLD_NOTES       512
 #define WORLD_PAST_POINTS ((size_t)4 << 20) /* of all series of all targets */
 #define WORLD_PAST_LEAST  256               /* of one series, even with many targets */
+#define WORLD_WHOLE       16                /* targets: of more, the past of one may be whole, see world_focus() */
 #define WORLD_CELLS_LEAST 4096              /* the same for cells, of one target */
 #define WORLD_SERIES      HISTORY_SERIES    /* indexed by Hw__Series */
 #define WORLD_TARGETS     10000             /* of all daemons; messages of further ones are counted as left out */
@@ -109,6 +110,12 @@ int world_apply(struct world *world, size_t daemon, const Hw__Update *update);
  */
 int world_recall(struct world *world, size_t daemon, const char *target, uint32_t run, Hw__Series series, uint32_t band,
                  struct past *points);
+
+/*
+ * From now on, of more than WORLD_WHOLE targets all of the past is kept of this one, and live data of the others: for
+ * who can have the rest recalled. True: what was kept of this one until now lacks the rest.
+ */
+bool world_focus(struct world *world, const struct world_target *t);
 
 /* Forgets a daemon's targets (new epoch). */
 void world_reset(struct world *world, size_t daemon);

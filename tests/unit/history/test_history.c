@@ -156,7 +156,7 @@ static void long_run_stays_bounded(void **state)
         assert_int_equal(p->points[0].time_ns, S);
         assert_true(p->points[p->n - 1].cell.last == 100000 && p->points[p->n - 20].cell.n == 1);
         assert_int_equal(h->samples[LIVE], 100000);
-        history_bound(h, 64, 4096);
+        history_bound(h, &(struct history_options){ .points = 64, .cells = 4096 });
         sample(h, LIVE, 100001 * S, 1);
         assert_true(p->n <= 64);
         history_destroy(&h);

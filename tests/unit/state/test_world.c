@@ -546,6 +546,56 @@ static void runs_decide_as_on_the_page(void **state)
         (void)fclose(f);
 }
 
+static void recall_rss(struct world *w, const char *name)
+{
+        struct past p = { 0 };
+        struct point point = past_sample(SECOND / 2, 5);
+
+        assert_int_equal(past_append(&p, &point), 0);
+        assert_int_equal(world_recall(w, 0, name, 1, HW__SERIES__SERIES_RSS, 0, &p), 0);
+}
+
+static void check_past(const struct world *w, const char *name, size_t live, size_t rss, uint64_t censuses)
+{
+        const struct world_target *t = world_find(w, name);
+
+        assert_int_equal(series_of(t, HW__SERIES__SERIES_LIVE)->n, live);
+        assert_int_equal(series_of(t, HW__SERIES__SERIES_RSS)->n, rss);
+        assert_int_equal(t->history->bands.censuses, censuses);
+}
+
+/* Of more targets than WORLD_WHOLE the one in focus has all of its past, the others that of live data. */
+static void of_many_targets_one_has_a_whole_past(void **state)
+{
+        struct world *w = world_new(&kept);
+        uint32_t id = 1;
+        uint64_t bytes = 100;
+        char name[16];
+
+        (void)state;
+        assert_int_equal(send_live(w, 0, "t0", 1, SECOND, 1), 0);
+        assert_false(world_focus(w, world_find(w, "t0"))); /* of few all have */
+        for (int second = 1; second <= 2; second++)
+                for (unsigned i = 0; i <= WORLD_WHOLE; i++) {
+                        (void)snprintf(name, sizeof(name), "t%u", i);
+                        assert_int_equal(send_band(w, name, 1, 1, "band"), 0);
+                        assert_int_equal(send_census(w, name, 1, (uint64_t)second, &id, &bytes, 1), 0);
+                        if (second == 2)
+                                recall_rss(w, name);
+                        assert_int_equal(send_live(w, 0, name, 1, (uint64_t)(10 + second) * SECOND, 1), 0);
+                }
+        check_past(w, "t0", 3, 1, 2);
+        check_past(w, "t1", 2, 0, 0);
+        assert_true(world_focus(w, world_find(w, "t1"))); /* it is to be recalled */
+        assert_false(world_focus(w, world_find(w, "t1")));
+        recall_rss(w, "t1");
+        recall_rss(w, "t0");
+        assert_int_equal(send_census(w, "t1", 1, 3, &id, &bytes, 1), 0);
+        check_past(w, "t1", 2, 1, 1);
+        check_past(w, "t0", 3, 0, 0);
+        world_destroy(&w);
+}
+
 static void frozen_world_shares_and_stays(void **state)
 {
         struct world *v = world_new(&kept), *frozen;
@@ -686,6 +736,7 @@ static void test_when_a_run_is_over(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
+                cmocka_unit_test(of_many_targets_one_has_a_whole_past),
                 cmocka_unit_test(frozen_world_shares_and_stays),
                 cmocka_unit_test(closures_and_contents_are_of_the_newest_census),
                 cmocka_unit_test(runs_decide_as_on_the_page),
