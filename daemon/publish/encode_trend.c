@@ -357,6 +357,7 @@ Hw__ThreadRise *encode_threads(struct encoder *e, const struct bands *bands, con
         if (band) {
                 out->label = encoder_copy(e, label_of_row(label, bands, band));
                 PUT(out, label_threads, r->band_threads);
+                PUT(out, label_time_ns, r->band_time_ns);
         }
         return out;
 }

@@ -533,19 +533,28 @@ char *sentence_early(char *out, size_t size, const struct tracked_early *r)
 
 /* -------------------------------------------------------------- threads */
 
+#define OLD_CENSUS_NS (UINT64_C(30) * 1000000000)
+
 struct subject_of_threads {
         const struct thread_rise *r;
         const struct bands *bands;
 };
 
+/* A number that is not of now has its age: it may have become another by more than a reader would think. */
 static bool put_waiting(struct phrase *s, const void *of)
 {
         const struct subject_of_threads *o = of;
         const struct band *band = o->r->band ? bands_get(o->bands, o->r->band) : NULL;
+        const uint64_t age_ns = sub_sat(o->r->as_of_ns, o->r->band_time_ns);
         char number[HW_NUMBER_MAX], label[LABEL_MAX];
 
-        return band && phrase_printf(s, "%s %.127s", hw_count_text(number, sizeof(number), o->r->band_threads),
-                                     label_of_row(label, o->bands, band));
+        if (!band)
+                return false;
+        if (age_ns > OLD_CENSUS_NS)
+                (void)(phrase_printf(s, ", ") && phrase_append_duration(s, (double)age_ns) &&
+                       phrase_printf(s, " before,"));
+        return phrase_printf(s, " %s %.127s", hw_count_text(number, sizeof(number), o->r->band_threads),
+                             label_of_row(label, o->bands, band));
 }
 
 char *sentence_threads(char *out, size_t size, const struct thread_rise *r, const struct bands *bands)
@@ -557,7 +566,7 @@ char *sentence_threads(char *out, size_t size, const struct thread_rise *r, cons
 
         (void)phrase_printf(&s, "%s threads, %s", hw_count_text(number, sizeof(number), (uint64_t)r->threads),
                             count_rate_text(rate, r->rate));
-        (void)phrase_append_text(&s, "[; at the last census {waiting}]");
+        (void)phrase_append_text(&s, "[; at the last census{waiting}]");
         return out;
 }
 

@@ -281,7 +281,8 @@ struct thread_rise {
         bool since_start; /* nothing is known from before the rise */
         uint32_t band;    /* the largest group that waits at one place in the newest census that tells; 0: none */
         uint32_t band_threads;
-        bool ended; /* the run has ended: so it was then */
+        uint64_t band_time_ns; /* of that census */
+        bool ended;            /* the run has ended: so it was then */
 };
 
 /* False: their number does not rise, or is not known. */

@@ -168,6 +168,7 @@ struct tracker {
         uint64_t censuses;        /* finished ones */
         size_t bands_held;        /* by what the ladders own, as of the newest closed minute */
         struct waiting_group *groups;
+        uint64_t groups_time_ns; /* of the census that they are of */
         uint32_t n_groups;
         uint32_t n_refused; /* bands without a ladder for want of a place or memory */
 };

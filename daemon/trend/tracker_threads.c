@@ -70,6 +70,7 @@ void tracker_threads_census(struct tracker *t, const struct census *census)
 {
         if (!census->tells_groups)
                 return;
+        t->groups_time_ns = census->time_ns;
         for (uint32_t i = 0; i < t->n_groups; i++)
                 t->groups[i].threads = 0;
         set_groups(t, census, false); /* first of all: then it is known which places are free */
@@ -170,6 +171,7 @@ bool tracker_thread_rise(const struct tracker *t, struct thread_rise *ret)
                 .since_start = rise->onset.first,
                 .band = group ? group->band : 0,
                 .band_threads = group ? group->threads : 0,
+                .band_time_ns = t->groups_time_ns,
                 .ended = t->ended,
         };
         return true;

@@ -139,6 +139,28 @@ static struct growth nothing(enum growth_where where)
         };
 }
 
+/* A number of a census long ago is not beside one of now without its age. */
+static void threads_of_an_old_census(void **state)
+{
+        struct thread_rise r = { .threads = 6000, .rate = 112, .band_threads = 1900, .band_time_ns = 20 * SECOND };
+        struct feed f;
+
+        (void)state;
+        feed_open(&f);
+        ev(&f, HW_HEAP_PROF_SAMPLE_BEGIN, NONE, 20 * SECOND, "8", U(1));
+        ev(&f, HW_HEAP_PROF_SAMPLE_STRING, NONE, 20 * SECOND, "18z", U(0), U(9000), "threads in Main.worker");
+        ev(&f, HW_HEAP_PROF_SAMPLE_END, NONE, 20 * SECOND, "8", U(1));
+        r.as_of_ns = 50 * SECOND;
+        says(sentence_threads(out, sizeof(out), &r, model_bands(f.m)), "6,000 threads, +112/s");
+        r.band = 1;
+        says(sentence_threads(out, sizeof(out), &r, model_bands(f.m)),
+             "6,000 threads, +112/s; at the last census 1,900 threads in Main.worker");
+        r.as_of_ns = 743 * SECOND;
+        says(sentence_threads(out, sizeof(out), &r, model_bands(f.m)),
+             "6,000 threads, +112/s; at the last census, 12m 03s before, 1,900 threads in Main.worker");
+        feed_close(&f);
+}
+
 static void places(void **state)
 {
         struct growth g = nothing(GROWTH_UNKNOWN);
@@ -384,10 +406,15 @@ static void cut(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(verdicts), cmocka_unit_test(what_is_missing),
-                cmocka_unit_test(places),   cmocka_unit_test(bands_that_grow),
-                cmocka_unit_test(limits),   cmocka_unit_test(scales),
-                cmocka_unit_test(cut),      cmocka_unit_test(rises),
+                cmocka_unit_test(verdicts),
+                cmocka_unit_test(what_is_missing),
+                cmocka_unit_test(threads_of_an_old_census),
+                cmocka_unit_test(places),
+                cmocka_unit_test(bands_that_grow),
+                cmocka_unit_test(limits),
+                cmocka_unit_test(scales),
+                cmocka_unit_test(cut),
+                cmocka_unit_test(rises),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

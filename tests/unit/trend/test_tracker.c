@@ -509,6 +509,13 @@ static void test_threads_pile_up(void **state)
         assert_true(rise.rate_low <= rise.rate && rise.rate <= rise.rate_high && rise.band == 0);
         assert_true(rise.onset_from_ns <= rise.onset_to_ns && rise.onset_to_ns < 3 * SECOND);
         assert_true(tracker_early_is_due(r.t));
+        ev(&r.f, HW_HEAP_PROF_SAMPLE_BEGIN, NONE, 20 * SECOND, "8", OUTSIDE_CENSUS);
+        ev(&r.f, HW_LOG_MSG, NONE, 20 * SECOND, "z", OUTSIDE_SAYS_THREADS "2000");
+        ev(&r.f, HW_LOG_MSG, NONE, 20 * SECOND, "z", OUTSIDE_SAYS_THREADS "1900 190000 threads blocked on an MVar");
+        ev(&r.f, HW_HEAP_PROF_SAMPLE_END, NONE, 20 * SECOND, "8", U(0));
+        for (uint64_t ms = 20000; ms < 60000; ms += 10)
+                one_more_thread(&r, ms);
+        assert_true(tracker_thread_rise(r.t, &rise) && rise.band_threads == 1900 && rise.band_time_ns == 20 * SECOND);
         rig_close(&r);
 
         open_scaled(&r, 60 * SECOND);

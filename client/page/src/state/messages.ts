@@ -207,6 +207,7 @@ export interface EarlyWarning {
 export interface ThreadRise {
     threads?: number; threadsBefore?: number; rate?: number; rateLow?: number; rateHigh?: number; onsetFromNs?: U64;
     onsetToNs?: U64; sinceStart?: boolean; asOfNs?: U64; sentence?: string; label?: string; labelThreads?: U64;
+    labelTimeNs?: U64;
 }
 export interface Alerts {
     alerts?: Alert[]; leftOut?: U64; rulesGeneration?: U64;
