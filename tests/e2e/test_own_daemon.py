@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The daemon that `run` and `attach` start: what it keeps, and that it comes back when it has died."""
 import contextlib
+import glob
 import os
 import re
 import signal
@@ -66,11 +67,12 @@ class Own:
 
 
 def alive(pid):
-    try:
-        with open(f"/proc/{pid}/stat") as f:
-            return f.read().rsplit(")", 1)[1].split()[0] not in "ZX"
-    except FileNotFoundError:
-        return False
+    """Any thread of it: its files are closed when the last one has ended, which may be after the first."""
+    for path in glob.glob(f"/proc/{pid}/task/*/stat"):
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError), open(path) as f:
+            if f.read().rsplit(")", 1)[1].split()[0] not in "ZX":
+                return True
+    return False
 
 
 @pytest.fixture
