@@ -5,7 +5,7 @@ sanitizers_begin() { # sanitizers_begin OUT
         reports=$(realpath -m "$1/reports")
         rm -rf "$reports"
         mkdir -p "$reports"
-        export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}log_path=$reports/report"
+        export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}allocator_may_return_null=1:log_path=$reports/report"
         export LSAN_OPTIONS="suppressions=$PWD/scripts/lsan.supp:print_suppressions=0"
         export UBSAN_OPTIONS="${UBSAN_OPTIONS:+$UBSAN_OPTIONS:}log_path=$reports/report"
         export TSAN_OPTIONS="${TSAN_OPTIONS:+$TSAN_OPTIONS:}log_path=$reports/report"
