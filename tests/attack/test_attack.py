@@ -564,7 +564,7 @@ def test_clients_that_never_read_leave_large_replies_to_others(directory):
             while time.monotonic() < until:
                 for request, size in zip(wanted, whole):
                     began = time.monotonic()
-                    replies = d.ask(request, timeout_ms=ATTACKED_S * 1000)
+                    replies = d.ask(request, timeout_ms=3 * ATTACKED_S * 1000)     # ten attackers, two processors, other tests
                     slowest = max(slowest, time.monotonic() - began)
                     assert not [r.error for r in replies if r.error] and sum(len(r.SerializeToString()) for r in replies) > size * 0.9
                     peak = max(peak, rss_bytes(d.process.pid))
