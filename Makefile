@@ -530,7 +530,7 @@ attack: all
 
 # Quality of the verdict: golden timelines, then scores on labelled series; LEAKLAB='--ok 100 --leak 60' for more of them.
 LEAKLAB ?= --ok 20 --leak 12 --seed 2026 --jobs 1
-EARLYLAB ?= --ok 10 --leak 10 --seed 2026 --jobs 1
+EARLYLAB ?= --ok 60 --leak 80 --seed 2026 --jobs 1
 #: leaklab     score the leak verdict and the early warning against their benchmarks
 leaklab: $(O)/heapwatch-trend $(O)/heapwatch-early $(O)/heapwatch-censuses.so
 	$(Q)/usr/bin/python3 tests/leaklab/leaklab.py golden --detector $(O)/heapwatch-trend
