@@ -95,28 +95,6 @@ static void open_if_due(void)
         pthread_mutex_unlock(&s.descriptors);
 }
 
-/*
- * A program that becomes a daemon may close all descriptors that it does not know. It counts on the numbers that are
- * free then, so ours are opened when it has had time to use them.
- */
-static void reopen_if_closed(void)
-{
-        const int64_t now_ns = thread_now_ns();
-
-        if (s.open_at_ns || s.listener.inode == 0)
-                return;
-        pthread_mutex_lock(&s.descriptors);
-        if (descriptor_ours(&s.listener.socket)) {
-                s.closed_at_ns = 0;
-        } else if (s.closed_at_ns == 0) {
-                s.closed_at_ns = now_ns;
-        } else if (now_ns - s.closed_at_ns >= REOPEN_NS) {
-                s.closed_at_ns = now_ns;
-                listener_open_again(&s.listener);
-        }
-        pthread_mutex_unlock(&s.descriptors);
-}
-
 void server_abandon(void)
 {
         listener_remove_path(&s.listener);
@@ -289,6 +267,21 @@ static void accept_reader(int fd)
         s.reader_count++;
 }
 
+/*
+ * A program that becomes a daemon may close all descriptors that it does not know. It counts on the numbers that are
+ * free then, so ours are opened when it has had time to use them.
+ */
+static void reopen_listener(void)
+{
+        const int64_t now_ns = thread_now_ns();
+
+        if (s.closed_at_ns && now_ns - s.closed_at_ns < REOPEN_NS)
+                return;
+        if (s.closed_at_ns)
+                listener_open_again(&s.listener);
+        s.closed_at_ns = now_ns;
+}
+
 static void accept_readers(void)
 {
         int fd;
@@ -296,6 +289,10 @@ static void accept_readers(void)
         pthread_mutex_lock(&s.descriptors);
         while ((fd = listener_accept(&s.listener)) >= 0)
                 accept_reader(fd);
+        if (s.listener.socket.fd >= 0)
+                s.closed_at_ns = 0;
+        else if (!s.open_at_ns && s.listener.inode)
+                reopen_listener();
         pthread_mutex_unlock(&s.descriptors);
 }
 
@@ -343,7 +340,6 @@ static bool serve_once(void)
 
         if (is_filtered())
                 return false;
-        reopen_if_closed();
         accept_readers();
         for (unsigned i = 0; i < AGENT_READERS; i++) {
                 struct reader *r = &s.readers[i];
