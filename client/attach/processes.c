@@ -4,6 +4,7 @@
 #include "heapwatch/text.h"
 #include "proto/base/agent_peer.h"
 #include "proto/base/agent_socket.h"
+#include "proto/base/array.h"
 #include "proto/base/descriptors.h"
 #include "proto/base/whole_file.h"
 
@@ -89,7 +90,20 @@ static void set_obstacle(struct ghc_process *p, enum obstacle obstacle)
         (void)error_set(&p->why, "%s", obstacle_reason(obstacle));
 }
 
-static void judge_process(struct ghc_process *p)
+struct mapped {
+        bool agent, libc; /* false where that cannot be read */
+};
+
+static struct mapped read_mapped(pid_t pid)
+{
+        static const char *const parts[] = { AGENT_LIBRARY, "/libc.so.6", "/libc-2." };
+        bool found[ARRAY_SIZE(parts)];
+
+        (void)mapped_file_find(pid, parts, ARRAY_SIZE(parts), found);
+        return (struct mapped){ .agent = found[0], .libc = found[1] || found[2] };
+}
+
+static void judge_process(struct ghc_process *p, bool has_libc)
 {
         struct hindrance h = { 0 };
 
@@ -99,7 +113,7 @@ static void judge_process(struct ghc_process *p)
                 return;
         if (!obstacle_can_inject())
                 set_obstacle(p, OBSTACLE_OTHER_MACHINE);
-        if (mapped_file_count(p->pid, "/libc.so.6") <= 0 && mapped_file_count(p->pid, "/libc-2.") <= 0)
+        if (!has_libc)
                 set_obstacle(p, OBSTACLE_OTHER_LIBC);
         else if (h.tracer != 0)
                 set_obstacle(p, OBSTACLE_TRACED);
@@ -147,8 +161,9 @@ bool process_read(pid_t pid, struct ghc_process *ret)
                 return false;
         each_line(pid, "status", see_user, &ret->user);
         each_line(pid, "status", see_rss, &ret->rss_bytes);
-        ret->agent = mapped_file_count(pid, AGENT_LIBRARY) > 0 || ret->fit.agent;
-        judge_process(ret);
+        const struct mapped mapped = read_mapped(pid);
+        ret->agent = mapped.agent || ret->fit.agent;
+        judge_process(ret, mapped.libc);
         return true;
 }
 
@@ -158,7 +173,7 @@ void process_reveal(struct ghc_process *p)
 
         if (!proc_path(p->pid, "exe", path, sizeof(path)) || !(p->symbols = hidden_symbols_find(path, &p->fit)))
                 return;
-        judge_process(p);
+        judge_process(p, read_mapped(p->pid).libc);
 }
 
 static int by_number(const void *a, const void *b)

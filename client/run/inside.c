@@ -164,8 +164,11 @@ pid_t inside_owner(const char *socket)
 bool inside_has_executed(const char *socket, pid_t pid)
 {
         /* A program that closes all descriptors loses the claim's lock for a moment, but keeps the agent. */
+        static const char *const agent = AGENT_LIBRARY;
+        bool keeps_agent;
+
         return inside_owner(socket) == pid && !inside_owner_lives(socket) && process_has_program(pid) &&
-               mapped_file_count(pid, AGENT_LIBRARY) == 0;
+               mapped_file_find(pid, &agent, 1, &keeps_agent) == 0 && !keeps_agent;
 }
 
 bool inside_owner_lives(const char *socket)

@@ -54,19 +54,19 @@ int mapped_file_open(pid_t pid, const char *path)
         return fd >= 0 ? fd : open_below("/", path);
 }
 
-int mapped_file_count(pid_t pid, const char *part)
+int mapped_file_find(pid_t pid, const char *const *parts, size_t n, bool *ret_found)
 {
         char name[32], line[PATH_MAX + 128];
-        int count = 0;
 
+        memset(ret_found, 0, n * sizeof(*ret_found));
         (void)snprintf(name, sizeof(name), "/proc/%ld/maps", (long)pid);
         FILE *f = fopen(name, "re");
         if (!f)
                 return -errno;
         while (fgets(line, sizeof(line), f))
-                count += strstr(line, part) != NULL;
-        if (ferror(f))
-                count = -EIO;
+                for (size_t i = 0; i < n; i++)
+                        ret_found[i] |= strstr(line, parts[i]) != NULL;
+        const int r = ferror(f) ? -EIO : 0;
         (void)fclose(f);
-        return count;
+        return r;
 }

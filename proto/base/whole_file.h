@@ -43,7 +43,7 @@ bool whole_file_restore(const char *path, size_t max, whole_file_parser *parse, 
  */
 int mapped_file_open(pid_t pid, const char *path);
 
-/* How many mappings of a process are of files whose path has this part; -errno: that cannot be read. */
-int mapped_file_count(pid_t pid, const char *part);
+/* Which of n parts are in the paths of files that a process has mapped. 0, or -errno: that cannot be read. */
+int mapped_file_find(pid_t pid, const char *const *parts, size_t n, bool *ret_found);
 
 #endif
