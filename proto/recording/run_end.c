@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +12,7 @@
 #include "proto/base/agent_socket.h"
 #include "proto/base/array.h"
 #include "proto/base/descriptors.h"
+#include "proto/base/text_out.h"
 
 #define NEW          RUN_END ".new"
 #define STEP_MOST_NS UINT64_C(86400000000000)
@@ -38,35 +38,37 @@ bool run_end_is(const char *name)
 
 /* ----------------------------------------------------------------- writing */
 
-struct text {
-        char *to;
-        size_t n;
-};
-
-static void add_number(struct text *t, const char *key, uint64_t number)
+static void add_number(struct text_out *t, const char *key, uint64_t number)
 {
-        t->n += (size_t)snprintf(t->to + t->n, RUN_END_TEXT_BYTES - t->n, "%s %" PRIu64 "\n", key, number);
+        text_put(t, key);
+        text_put(t, " ");
+        text_put_u64(t, number);
+        text_put(t, "\n");
 }
 
 /* The words are one line: what ends it becomes a space. */
-static void add_words(struct text *t, const char *key, const char *words)
+static void add_words(struct text_out *t, const char *key, const char *words)
 {
-        t->n += (size_t)snprintf(t->to + t->n, RUN_END_TEXT_BYTES - t->n, "%s ", key);
-        for (; *words; words++)
-                t->to[t->n++] = *words == '\n' ? ' ' : *words;
-        t->to[t->n++] = '\n';
+        text_put(t, key);
+        for (const char *end = words; end; words = end + 1) {
+                end = strchr(words, '\n');
+                text_put(t, " ");
+                text_put_n(t, words, end ? (size_t)(end - words) : strlen(words));
+        }
+        text_put(t, "\n");
 }
 
 size_t run_end_print(const struct run_end *end, char ret[RUN_END_TEXT_BYTES])
 {
-        struct text t = { ret, strlen(RUN_END_MESSAGE) };
+        struct text_out t;
 
-        memcpy(ret, RUN_END_MESSAGE, t.n);
+        text_out_init(&t, ret, RUN_END_TEXT_BYTES);
+        text_put(&t, RUN_END_MESSAGE);
         add_words(&t, "state", names[end->state]);
         if (end->exit_known)
                 add_number(&t, end->signal ? "signal" : "status", end->signal ? end->signal : end->status);
         if (end->oom_killed)
-                t.n += (size_t)snprintf(ret + t.n, RUN_END_TEXT_BYTES - t.n, OUT_OF_MEMORY "\n");
+                text_put(&t, OUT_OF_MEMORY "\n");
         if (end->step_ns)
                 add_number(&t, "step", end->step_ns);
         if (end->resident_bytes) {
@@ -78,7 +80,7 @@ size_t run_end_print(const struct run_end *end, char ret[RUN_END_TEXT_BYTES])
                 add_words(&t, end->why.state == RUN_WHY_FOUND ? WHY : WHY_NOT, end->why.text);
         }
         add_words(&t, "detail", end->detail);
-        return t.n;
+        return t.used;
 }
 
 void run_why_set(struct run_why *why, enum run_why_state state, uint64_t wall_ns, const char *text)
