@@ -194,19 +194,28 @@ bool alert_text_keep(struct alert *alert, const char *const *texts, size_t n)
         return true;
 }
 
+uint32_t alert_text_list(const struct alert *alert, const char *ret[TEXTS_MAX])
+{
+        uint32_t n = TEXTS_BEFORE;
+
+        ret[0] = alert->value_text ? alert->value_text : "";
+        ret[1] = alert->threshold_text ? alert->threshold_text : "";
+        ret[2] = alert->sentence ? alert->sentence : "";
+        for (size_t i = 0; i < alert->n_annotations; i++) {
+                ret[n++] = alert->annotations[i].name;
+                ret[n++] = alert->annotations[i].value;
+        }
+        return n;
+}
+
 void alert_text_end_run(struct alert *alert)
 {
-        const char *texts[TEXTS_MAX] = { alert->value_text ? alert->value_text : "",
-                                         alert->threshold_text ? alert->threshold_text : "" };
+        const char *texts[TEXTS_MAX];
+        const uint32_t n = alert_text_list(alert, texts);
         char sentence[ALERT_TEXT_MAX];
 
-        text_join(sentence, sizeof(sentence), alert->sentence ? alert->sentence : "", "; then the run ended", NULL);
-        texts[2] = sentence;
-        for (size_t i = 0; i < alert->n_annotations; i++) {
-                texts[TEXTS_BEFORE + 2 * i] = alert->annotations[i].name;
-                texts[TEXTS_BEFORE + 2 * i + 1] = alert->annotations[i].value;
-        }
-        (void)alert_text_keep(alert, texts, TEXTS_BEFORE + 2 * alert->n_annotations); /* without memory: as it was */
+        texts[2] = text_join(sentence, sizeof(sentence), texts[2], "; then the run ended", NULL);
+        (void)alert_text_keep(alert, texts, n); /* without memory: as it was */
 }
 
 void alert_text_refresh(struct alert *alert, const char *target, const struct rule_data *data,

@@ -29,16 +29,8 @@ static struct texts texts_of(const struct alert *alert)
                 (char *)alert->band_source, (char *)alert->band_name, { NULL },     0
         };
 
-        if (!alert->memory)
-                return t;
-        t.filled[0] = (char *)(alert->value_text ? alert->value_text : "");
-        t.filled[1] = (char *)(alert->threshold_text ? alert->threshold_text : "");
-        t.filled[2] = (char *)alert->sentence;
-        t.n = TEXTS_BEFORE;
-        for (size_t i = 0; i < alert->n_annotations; i++) {
-                t.filled[t.n++] = (char *)alert->annotations[i].name;
-                t.filled[t.n++] = (char *)alert->annotations[i].value;
-        }
+        if (alert->memory)
+                t.n = alert_text_list(alert, (const char **)t.filled);
         return t;
 }
 

@@ -85,6 +85,9 @@ void alert_text_end_run(struct alert *alert);
 #define TEXTS_BEFORE 3u
 #define TEXTS_MAX    (TEXTS_BEFORE + 2 * RULE_PAIRS_MAX)
 
+/* Those texts of an alert, borrowed; "" where there is none. Returns how many. */
+uint32_t alert_text_list(const struct alert *alert, const char *ret[TEXTS_MAX]);
+
 /* Sets the texts, which are copied. False when out of memory: the old ones stay. */
 bool alert_text_keep(struct alert *alert, const char *const *texts, size_t n);
 
