@@ -16,6 +16,7 @@
 #include "client/commands/check_findings.h"
 #include "heapwatch/text.h"
 #include "proto/base/error.h"
+#include "proto/base/text_out.h"
 
 /* ------------------------------------------------------------------- JUnit */
 
@@ -49,23 +50,8 @@ static void xml_text(FILE *out, const char *text)
 
         hw_terminal_text(safe, sizeof(safe), text);
         for (const char *p = safe; *p; p++) {
-                switch (*p) {
-                case '<':
-                        (void)fputs("&lt;", out);
-                        break;
-                case '>':
-                        (void)fputs("&gt;", out);
-                        break;
-                case '&':
-                        (void)fputs("&amp;", out);
-                        break;
-                case '"':
-                        (void)fputs("&quot;", out);
-                        break;
-                default:
-                        (void)fputc(*p, out);
-                        break;
-                }
+                const char *entity = xml_entity(*p, true);
+                (void)(entity ? fputs(entity, out) : fputc(*p, out));
         }
 }
 

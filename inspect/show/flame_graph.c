@@ -12,6 +12,7 @@
 #include "inspect/ghc/names.h"
 #include "inspect/show/out_file.h"
 #include "proto/base/hash.h"
+#include "proto/base/text_out.h"
 
 #define WIDTH       1200.0
 #define MARGIN      10.0
@@ -79,20 +80,8 @@ static void put_text(FILE *to, const char *text, size_t most)
                         (void)fputs("..", to);
                         return;
                 }
-                switch (safe[i]) {
-                case '<':
-                        (void)fputs("&lt;", to);
-                        break;
-                case '>':
-                        (void)fputs("&gt;", to);
-                        break;
-                case '&':
-                        (void)fputs("&amp;", to);
-                        break;
-                default:
-                        (void)putc(safe[i], to);
-                        break;
-                }
+                const char *entity = xml_entity(safe[i], false);
+                (void)(entity ? fputs(entity, to) : putc(safe[i], to));
         }
 }
 

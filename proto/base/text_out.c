@@ -53,3 +53,19 @@ char *text_join(char *buffer, size_t size, ...)
         va_end(args);
         return buffer;
 }
+
+const char *xml_entity(char c, bool quoted)
+{
+        switch (c) {
+        case '<':
+                return "&lt;";
+        case '>':
+                return "&gt;";
+        case '&':
+                return "&amp;";
+        case '"':
+                return quoted ? "&quot;" : NULL;
+        default:
+                return NULL;
+        }
+}

@@ -37,6 +37,9 @@ static inline bool text_has_suffix(const char *text, const char *end)
 /* All of a NULL-terminated list of texts into a fresh buffer; returns it. */
 char *text_join(char *buffer, size_t size, ...) __attribute__((sentinel));
 
+/* What XML has for a character in text, `quoted`: or in quotes; NULL: the character itself. */
+const char *xml_entity(char c, bool quoted);
+
 /* decimal.c: doubles as text with a decimal point, whatever the locale says. */
 
 #define DECIMAL_MAX 40
