@@ -13,10 +13,10 @@
 #include "proto/base/ckd.h"
 #include "proto/base/outside_census.h"
 #include "proto/base/text_out.h"
+#include "proto/base/time.h"
 
 #define DIFFERENT       0.25 /* of the larger one: live data and the total of a census differ by some percent anyway */
 #define DIFFERENT_BYTES (UINT64_C(1) << 20)
-#define OLD_NS          (UINT64_C(30) * 1000000000)
 #define SAID_LEAST      0.5    /* of a band: what most of it holds stands for it */
 #define ALL_OF_IT       0.9995 /* what is left is none of it */
 
@@ -78,7 +78,7 @@ bool live_is_old(const struct world_target *t, uint64_t *ret_ns)
         const Hw__Heap *h = t->heap;
 
         *ret_ns = h && h->has_live_bytes && h->has_live_time_ns ? sub_sat(t->event_time_ns, h->live_time_ns) : 0;
-        return *ret_ns > OLD_NS;
+        return *ret_ns > OLD_NUMBER_NS;
 }
 
 double band_contents_share(const struct world_band *band)

@@ -13,6 +13,7 @@
 #include "heapwatch/text.h"
 #include "proto/base/ckd.h"
 #include "proto/base/phrase.h"
+#include "proto/base/time.h"
 
 #define CARRIED_LEAST 0.25 /* of the growth, by the bands that are judged: with less none is named */
 #define ENDED_AT_S    1.0  /* less than this before its limit would have been met */
@@ -533,8 +534,6 @@ char *sentence_early(char *out, size_t size, const struct tracked_early *r)
 
 /* -------------------------------------------------------------- threads */
 
-#define OLD_CENSUS_NS (UINT64_C(30) * 1000000000)
-
 struct subject_of_threads {
         const struct thread_rise *r;
         const struct bands *bands;
@@ -550,7 +549,7 @@ static bool put_waiting(struct phrase *s, const void *of)
 
         if (!band)
                 return false;
-        if (age_ns > OLD_CENSUS_NS)
+        if (age_ns > OLD_NUMBER_NS)
                 (void)(phrase_printf(s, ", ") && phrase_append_duration(s, (double)age_ns) &&
                        phrase_printf(s, " before,"));
         return phrase_printf(s, " %s %.127s", hw_count_text(number, sizeof(number), o->r->band_threads),

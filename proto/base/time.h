@@ -12,6 +12,9 @@
 #define NS_PER_HOUR   (60 * NS_PER_MINUTE)
 #define NS_PER_DAY    (24 * NS_PER_HOUR)
 
+/* A number that was measured longer ago than this is said with its age. */
+#define OLD_NUMBER_NS (30 * NS_PER_S)
+
 /* Event times from from_ns on and before to_ns; empty unless from_ns < to_ns. */
 struct time_range {
         uint64_t from_ns, to_ns;
