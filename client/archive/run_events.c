@@ -140,7 +140,7 @@ static enum run_end_state end_of(const struct archived_run *run, bool newest)
         return newest && run->seen_ns + SILENCE_NS >= clock_wall_ns() ? RUN_END_UNKNOWN : RUN_END_LOST;
 }
 
-static void keep_resident(void *end, const struct archived_value *v)
+static void set_resident(void *end, const struct archived_value *v)
 {
         struct run_end *e = end;
 
@@ -161,7 +161,7 @@ static int add_end(struct list *l, struct database *d, enum run_end_state state)
         };
         struct run_end end = { .state = state };
         char text[RUN_END_TEXT_BYTES];
-        const int r = archived_series(d, l->run, HW__SERIES__SERIES_RSS, keep_resident, &end);
+        const int r = archived_series(d, l->run, HW__SERIES__SERIES_RSS, set_resident, &end);
 
         (void)snprintf(end.detail, sizeof(end.detail), "%s", details[state]);
         const size_t size = run_end_print(&end, text);

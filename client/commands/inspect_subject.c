@@ -29,6 +29,8 @@ static void set_band(struct inspectee *ret, const char *name)
                 (void)snprintf(ret->band, sizeof(ret->band), "%s", name);
 }
 
+#define LABEL_MOST 96u /* bytes of a thread's label */
+
 static void read_labels(struct inspectee *ret, const struct world_target *t)
 {
         size_t n = 0;
@@ -39,9 +41,9 @@ static void read_labels(struct inspectee *ret, const struct world_target *t)
 
                 if (!note || note->what != HW__NOTE__WHAT__WHAT_THREAD_LABEL || !note->text)
                         continue;
-                const int length =
-                        snprintf(line, sizeof(line), "%" PRIu32 "=%.*s\n", note->thread,
-                                 (int)(strcspn(note->text, "\n") < 96 ? strcspn(note->text, "\n") : 96), note->text);
+                const size_t most = strcspn(note->text, "\n");
+                const int length = snprintf(line, sizeof(line), "%" PRIu32 "=%.*s\n", note->thread,
+                                            (int)(most < LABEL_MOST ? most : LABEL_MOST), note->text);
                 if (length > 0 && (size_t)length < sizeof(line) && n + (size_t)length < sizeof(ret->labels))
                         n += (size_t)snprintf(ret->labels + n, sizeof(ret->labels) - n, "%s", line);
         }

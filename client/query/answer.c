@@ -51,7 +51,7 @@ size_t query_list_names(const char *names[QUERY_NAMES_MAX])
 
         for (size_t i = 0; i < ARRAY_SIZE(functions) && n < QUERY_NAMES_MAX; i++)
                 names[n++] = functions[i];
-        qsort(names, n, sizeof(*names), compare_names);
+        ARRAY_SORT(names, n, compare_names);
         for (size_t i = 0; i < n; i++)
                 if (kept == 0 || strcmp(names[i], names[kept - 1]))
                         names[kept++] = names[i];

@@ -290,15 +290,17 @@ static int answer_input(struct request *r, const struct command *c, struct query
         struct typed typed = { r, sources, n };
         const char *words[QUERY_NAMES_MAX + 1];
         const struct prompt prompt = {
-                .ctx = &typed, .answer = answer_typed, .command = run_typed_command, .words = words
+                .ctx = &typed,
+                .answer = answer_typed,
+                .command = run_typed_command,
+                .greeting = "Queries in SQL, each to its ';'. .help lists what else there is.",
+                .words = words,
         };
 
         if (r->every_ns || r->output.file)
                 return command_usage_error(c, "--every and -o belong to one query, on the command line");
         words[query_list_names(words)] = NULL;
         signals_catch();
-        if (isatty(STDIN_FILENO) && isatty(STDOUT_FILENO))
-                (void)printf("Queries in SQL, each to its ';'. .help lists what else there is.\n");
         const int status = prompt_run(&prompt);
         signals_die();
         return status >= 0 ? status : command_usage_error(c, "expected a query, as an operand or on standard input");

@@ -105,10 +105,12 @@ static char *read_piped(void)
         char *line = NULL;
         size_t size = 0;
 
-        if (getline(&line, &size, stdin) >= 0)
-                return line;
-        free(line);
-        return NULL;
+        if (getline(&line, &size, stdin) < 0) {
+                free(line);
+                return NULL;
+        }
+        line[strcspn(line, "\n")] = '\0';
+        return line;
 }
 
 /* --------------------------------------------------------------------- queries */
@@ -190,7 +192,7 @@ static bool process_line(const struct prompt *p, struct begun *b, const char *li
         if (is_blank(b->text) || sqlite3_complete(b->text))
                 status = answer_begun(p, b, is_terminal);
         if (status >= 0)
-                *ret_status = is_terminal ? EXIT_OK : status;
+                *ret_status = status;
         return is_terminal || status <= EXIT_OK;
 }
 
@@ -230,6 +232,7 @@ int prompt_run(const struct prompt *p)
 
         if (!is_terminal)
                 return read_lines(p, false);
+        (void)puts(p->greeting);
         const bool has_history = find_history(path);
         completed_words = p->words;
         rl_attempted_completion_function = complete_word;

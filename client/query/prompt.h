@@ -13,7 +13,8 @@ struct prompt {
         void *ctx;
         int (*answer)(void *ctx, const char *sql);    /* the exit status; what is wrong it has reported */
         bool (*command)(void *ctx, const char *line); /* ".help"; false: that was the last one */
-        const char *const *words;                     /* that can be completed, sorted, until a NULL; borrowed */
+        const char *greeting;                         /* in a terminal, before the first line */
+        const char *const *words;                     /* that can be completed, until a NULL; borrowed */
 };
 
 /*

@@ -39,7 +39,7 @@ struct pprof {
         struct idtable text_ids; /* index + 1 */
 };
 
-static void keep_error(struct pprof *p, int error)
+static void set_error(struct pprof *p, int error)
 {
         if (p->error == 0)
                 p->error = error;
@@ -52,7 +52,7 @@ static void put_bytes(struct pprof *p, struct bytes *b, const void *bytes, size_
         if (n == 0)
                 return;
         if (!ARRAY_RESERVE(b->at, b->capacity, b->n + n)) {
-                keep_error(p, -ENOMEM);
+                set_error(p, -ENOMEM);
                 return;
         }
         memcpy(b->at + b->n, bytes, n);
@@ -100,7 +100,7 @@ static void deflate_whole(struct pprof *p, int flush)
                 const size_t n = sizeof(out) - p->z.avail_out;
                 errno = 0;
                 if (fwrite(out, 1, n, p->to) != n)
-                        keep_error(p, errno ? -errno : -EIO);
+                        set_error(p, errno ? -errno : -EIO);
         } while (p->z.avail_out == 0);
         p->whole.n = 0;
 }
@@ -119,7 +119,7 @@ static uint32_t add_text(struct pprof *p, const char *text, uint64_t hash)
 
         if (!copy || idtable_add(&p->text_ids, hash, p->n_texts + 1)) {
                 free(copy);
-                keep_error(p, -ENOMEM);
+                set_error(p, -ENOMEM);
                 return 0;
         }
         write_text(p, text);
