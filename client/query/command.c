@@ -290,6 +290,7 @@ static int answer_input(struct request *r, const struct command *c, struct query
         struct typed typed = { r, sources, n };
         const char *words[QUERY_NAMES_MAX + 1];
         const struct prompt prompt = {
+                .reporter = c,
                 .ctx = &typed,
                 .answer = answer_typed,
                 .command = run_typed_command,

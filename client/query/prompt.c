@@ -186,8 +186,9 @@ static bool process_line(const struct prompt *p, struct begun *b, const char *li
                 return p->command(p->ctx, line);
         }
         if (!add_line(b, line)) {
-                *ret_status = EXIT_USAGE;
-                return false;
+                drop_begun(b);
+                *ret_status = command_error(p->reporter, "a query is longer than 1 MiB, or there is no memory for it");
+                return is_terminal;
         }
         if (is_blank(b->text) || sqlite3_complete(b->text))
                 status = answer_begun(p, b, is_terminal);

@@ -9,7 +9,10 @@
 
 #include <stdbool.h>
 
+struct command;
+
 struct prompt {
+        const struct command *reporter; /* in whose name mistakes are reported */
         void *ctx;
         int (*answer)(void *ctx, const char *sql);    /* the exit status; what is wrong it has reported */
         bool (*command)(void *ctx, const char *line); /* ".help"; false: that was the last one */

@@ -289,6 +289,8 @@ def test_queries_come_from_a_pipe_one_after_another():
     assert b"did you mean 'name'?" in done.stderr
     last = subprocess.run([CLIENT, "query", LEAKY], input=b"SELECT 3 AS c", capture_output=True, timeout=DEADLINE_S)
     assert last.returncode == 0 and last.stdout.split() == [b"c", b"3"], "the end of the input is one, too"
+    long = subprocess.run([CLIENT, "query", LEAKY], input=b"SELECT 1 -- " + b"x" * (1 << 20), capture_output=True, timeout=DEADLINE_S)
+    assert long.returncode == 2 and b"longer than 1 MiB" in long.stderr and long.stderr.count(b"\n") == 1
     none = subprocess.run([CLIENT, "query", LEAKY], input=b"\n;\n", capture_output=True, timeout=DEADLINE_S)
     assert none.returncode == 2 and b"expected a query" in none.stderr
 
