@@ -189,16 +189,16 @@ static bool newest_samples(const struct past *past, Hw__Series series, Hw__Sampl
 
 static void print_heap(struct printer *p, const struct world_target *t)
 {
-        Hw__Samples samples[WORLD_SERIES], *list[WORLD_SERIES];
+        Hw__Samples samples[SERIES_COUNT], *list[SERIES_COUNT];
         Hw__Heap heap = *t->heap;
 
         heap.samples = list;
-        for (int i = 1; i < WORLD_SERIES; i++) {
+        for (int i = 1; i < SERIES_COUNT; i++) {
                 if (newest_samples(history_series(t->history, (Hw__Series)i), (Hw__Series)i, &samples[i]))
                         list[heap.n_samples++] = &samples[i];
         }
         PRINT_BODY(p->to, t, HEAP, heap, &heap);
-        for (int i = 1; i < WORLD_SERIES; i++) {
+        for (int i = 1; i < SERIES_COUNT; i++) {
                 free(samples[i].times_ns);
                 free(samples[i].values);
         }
@@ -212,8 +212,8 @@ static void print_trends(struct printer *p, const struct world_target *t)
         if (t->trend_state)
                 trends = *t->trend_state;
         trends.n_trends = 0;
-        trends.trends = calloc((size_t)WORLD_SERIES + t->n_bands, sizeof(*trends.trends));
-        for (size_t i = 0; trends.trends && i < WORLD_SERIES; i++) {
+        trends.trends = calloc((size_t)SERIES_COUNT + t->n_bands, sizeof(*trends.trends));
+        for (size_t i = 0; trends.trends && i < SERIES_COUNT; i++) {
                 if (t->trends[i])
                         trends.trends[trends.n_trends++] = (Hw__Trend *)t->trends[i];
         }

@@ -11,6 +11,7 @@
 #include "proto/base/array.h"
 #include "proto/base/hash.h"
 #include "proto/base/limits.h"
+#include "proto/facts/facts.h"
 
 #define FROM_START_NS UINT64_C(10000000000) /* a run first seen before this counts as seen from its start */
 
@@ -119,7 +120,7 @@ void observed_unwritten(struct observed *o)
 
 void observed_gap(struct observed *o)
 {
-        for (size_t i = 0; i < WORLD_SERIES; i++)
+        for (size_t i = 0; i < SERIES_COUNT; i++)
                 o->newest[i].any = false;
         o->whole = false;
         if (o->sampled_ns > o->until_ns)
@@ -177,35 +178,19 @@ static void observe_counter(struct observed *o, Hw__Series series, uint64_t time
         o->newest[series].value = total;
 }
 
-static bool is_counter(Hw__Series series)
-{
-        return series == HW__SERIES__SERIES_ALLOCATED || series == HW__SERIES__SERIES_CPU;
-}
-
-/* Series that are taken from collections and censuses instead, to count them once. */
-static bool is_derived(Hw__Series series)
-{
-        switch (series) {
-        case HW__SERIES__SERIES_GC_PAUSE:
-        case HW__SERIES__SERIES_COPIED:
-        case HW__SERIES__SERIES_SLOP:
-        case HW__SERIES__SERIES_FRAGMENTATION:
-        case HW__SERIES__SERIES_CENSUS_TOTAL:
-                return true;
-        default:
-                return false;
-        }
-}
-
 static void observe_samples(struct observed *o, const Hw__Samples *s)
 {
-        if (s->series <= 0 || s->series >= WORLD_SERIES || is_derived(s->series))
+        if (!s->series || (unsigned)s->series >= SERIES_COUNT)
+                return;
+        const enum series_kind kind = series_rows[s->series].kind;
+        if (kind == SERIES_MEASURED ||
+            kind == SERIES_AMOUNT) /* taken from collections and censuses, to count them once */
                 return;
         o->lost += s->dropped;
         for (size_t i = 0; i < s->n_times_ns; i++) {
                 double value = (double)s->values[i];
 
-                if (is_counter(s->series))
+                if (kind == SERIES_TOTAL)
                         observe_counter(o, s->series, s->times_ns[i], value);
                 else
                         observe_gauge(o, s->series, s->times_ns[i], value);
@@ -386,7 +371,7 @@ static void observe_trends(struct observed *o, const struct world_target *before
                         verdict_of_band(o, before, t);
                         continue;
                 }
-                if (!name || t->series <= 0 || t->series >= WORLD_SERIES)
+                if (!name || !t->series || (unsigned)t->series >= SERIES_COUNT)
                         continue;
                 if (is_new_verdict(before ? before->trends[t->series] : NULL, t))
                         add_verdict(o, t, "", name);

@@ -129,7 +129,7 @@ struct observed {
                 bool any;
                 uint64_t time_ns;
                 double value;
-        } newest[WORLD_SERIES]; /* of gauges and counters */
+        } newest[SERIES_COUNT]; /* of gauges and counters */
         uint64_t gaps;          /* of the stream, so far */
         uint64_t newest_bands_s,
                 thin_s; /* ten minutes of the newest census; the previous ones, to be thinned; 0: none */

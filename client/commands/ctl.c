@@ -272,9 +272,11 @@ static const struct term terms[] = {
         { "targets", NULL, "one target per line: name, state, run, source" },
         { "reload", NULL, "read the rule files again; with a mistake in one of them the old rules stay in force" },
         { "history", "TARGET SERIES",
-          "the past of a series: live heap_size blocks_size allocated gc_pause copied slop fragmentation rss pss swap "
-          "cpu cgroup census_total foreign live_resident reserve kept given_back files, or band:ID; see --from, --to, "
-          "--step" },
+          "the past of a series:"
+#define X(number, id, name, ...) " " name
+#include "proto/facts/series.def"
+#undef X
+          ", or band:ID; see --from, --to, --step" },
         { "silence", "RULE [TARGET] TIME",
           "no actions for these alerts for a time: 30m, 2h, 1d; they are shown as before, and resolved in "
           "Alertmanagers that know them. Silences outlive restarts of the daemon. Patterns: 'gc_*', 'api-?'; see "

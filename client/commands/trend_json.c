@@ -27,13 +27,13 @@ static void put_labels(struct json_out *j, const struct world_target *t)
 static void put_trends(struct json_out *j, const struct world_target *t)
 {
         Hw__Trends message = HW__TRENDS__INIT;
-        Hw__Trend **all = calloc(WORLD_SERIES + (size_t)t->n_bands, sizeof(*all));
+        Hw__Trend **all = calloc(SERIES_COUNT + (size_t)t->n_bands, sizeof(*all));
 
         if (t->trend_state)
                 message = *t->trend_state;
         message.trends = all;
         message.n_trends = 0;
-        for (size_t i = 0; all && i < WORLD_SERIES; i++)
+        for (size_t i = 0; all && i < SERIES_COUNT; i++)
                 if (t->trends[i])
                         all[message.n_trends++] = (Hw__Trend *)t->trends[i];
         for (uint32_t i = 0; all && i < t->n_bands; i++)
@@ -107,7 +107,7 @@ Hw__Verdict trend_worst(const struct world_target *t)
 {
         Hw__Verdict worst = HW__VERDICT__VERDICT_UNKNOWN;
 
-        for (size_t i = 0; i < WORLD_SERIES; i++)
+        for (size_t i = 0; i < SERIES_COUNT; i++)
                 worst = stronger(worst, t->trends[i]);
         for (uint32_t i = 0; i < t->n_bands; i++)
                 worst = stronger(worst, t->bands[i] ? t->bands[i]->trend : NULL);

@@ -278,7 +278,7 @@ static bool newest_of(const struct world_target *of, Hw__Series series, const Hw
 
 static void print_series(FILE *to, struct rate_unit unit, const struct world_target *t, const struct trend_show *show)
 {
-        for (size_t i = 1; i < WORLD_SERIES; i++) {
+        for (size_t i = 1; i < SERIES_COUNT; i++) {
                 const Hw__Trend *trend = t->trends[i];
                 double now = 0;
                 if (!trend || (!trend->has_verdict && !show->windows))
@@ -409,7 +409,7 @@ static struct rate_unit unit_of_rows(const struct world_target *t)
 {
         double greatest = 0;
 
-        for (size_t i = 0; i < WORLD_SERIES; i++)
+        for (size_t i = 0; i < SERIES_COUNT; i++)
                 if (i != HW__SERIES__SERIES_CGROUP) /* may be shared */
                         greatest = greatest_of(greatest, t->trends[i]);
         if (rise_now(t) && rise_now(t)->has_rate_high)

@@ -22,6 +22,7 @@
 #include "proto/base/array.h"
 #include "proto/base/hash.h"
 #include "proto/base/idtable.h"
+#include "proto/facts/facts.h"
 
 #define CAPABILITIES 4096u
 #define LABEL_BYTES  256     /* a longer name of a thread is cut */
@@ -56,7 +57,7 @@ struct perfetto {
         struct event_types *types;
         bool process, named, collections, notes, threads,
                 bands; /* has a track; `named`: the process has its real name */
-        bool series[WORLD_SERIES];
+        bool series[SERIES_COUNT];
         bool capabilities[CAPABILITIES], runs[CAPABILITIES]; /* has a track; has a running thread */
         struct band_track *band;                             /* by id - 1 */
         uint32_t n_band;
@@ -233,11 +234,11 @@ static void add_note(struct perfetto *p, const struct world_target *t, const Hw_
         put_event(p, TRACK_NOTES, n->time_ns, PERFETTO__EVENT__TYPE__TYPE_INSTANT, n->text ? n->text : text, NULL, 0);
 }
 
-/* Series of bytes; collections are slices. */
+/* Bytes; collections are slices. */
 static bool is_level(Hw__Series series)
 {
-        return series != HW__SERIES__SERIES_GC_PAUSE && series != HW__SERIES__SERIES_COPIED &&
-               series != HW__SERIES__SERIES_CPU && series != HW__SERIES__SERIES_NONE && (unsigned)series < WORLD_SERIES;
+        return series && (unsigned)series < SERIES_COUNT && series_rows[series].unit == FACT_BYTES &&
+               series_rows[series].kind != SERIES_AMOUNT;
 }
 
 static void add_samples(struct perfetto *p, const struct world_target *t, const Hw__Samples *s)

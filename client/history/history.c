@@ -18,7 +18,7 @@
 
 static void set_bounds(struct history *h)
 {
-        for (size_t i = 0; i < HISTORY_SERIES; i++) {
+        for (size_t i = 0; i < SERIES_COUNT; i++) {
                 h->series[i].max = h->options.points < 2 ? 2 : h->options.points;
                 h->series[i].fades = h->options.keep_recent;
         }
@@ -37,7 +37,7 @@ static void clear_series(struct history *h, size_t i)
 
 static void clear_all_but(struct history *h, Hw__Series kept)
 {
-        for (size_t i = 0; i < HISTORY_SERIES; i++)
+        for (size_t i = 0; i < SERIES_COUNT; i++)
                 if (i != (size_t)kept)
                         clear_series(h, i);
         collections_done(&h->collections);
@@ -106,7 +106,7 @@ struct history *history_copy(const struct history *from)
         struct history *to = history_new(&from->options);
         bool ok = to != NULL;
 
-        for (size_t i = 0; ok && i < HISTORY_SERIES; i++)
+        for (size_t i = 0; ok && i < SERIES_COUNT; i++)
                 ok = past_copy(&from->series[i], &to->series[i]) == 0;
         if (!ok || collections_copy(&from->collections, &to->collections) < 0 ||
             grid_copy(&from->bands, &to->bands) < 0 || !copy_recalled(to, from)) {
@@ -144,7 +144,7 @@ static int add_samples(struct history *h, const Hw__Samples *s)
 {
         int r = 0;
 
-        if (!s->has_series || s->series <= 0 || s->series >= HISTORY_SERIES || !is_kept(h, s->series))
+        if (!s->has_series || !s->series || (unsigned)s->series >= SERIES_COUNT || !is_kept(h, s->series))
                 return 0;
         if (!h->sampled[s->series]) { /* drop what was derived, not what the daemon remembers of the time before */
                 if (h->recalled[s->series])
@@ -241,7 +241,7 @@ int history_points_of(const Hw__History *answer, struct past *to)
 
 int history_recall_series(struct history *h, Hw__Series series, const struct past *points)
 {
-        if (!h->options.points || series <= 0 || series >= HISTORY_SERIES || !is_kept(h, series))
+        if (!h->options.points || !series || (unsigned)series >= SERIES_COUNT || !is_kept(h, series))
                 return 0;
         h->recalled[series] = true;
         return past_splice(&h->series[series], points, h->own_ns[series]);
@@ -265,7 +265,7 @@ const struct past *history_series(const struct history *h, Hw__Series series)
 {
         static const struct past none;
 
-        return h && series > 0 && series < HISTORY_SERIES ? &h->series[series] : &none;
+        return h && series && (unsigned)series < SERIES_COUNT ? &h->series[series] : &none;
 }
 
 static const struct past *recalled_band(const struct history *h, uint32_t band)
@@ -359,7 +359,7 @@ uint64_t history_first_ns(const struct history *h)
 {
         uint64_t first_ns = UINT64_MAX;
 
-        for (size_t i = 0; i < HISTORY_SERIES; i++) {
+        for (size_t i = 0; i < SERIES_COUNT; i++) {
                 const struct past *p = &h->series[i];
 
                 if (p->n && p->points[0].time_ns < first_ns)

@@ -17,6 +17,7 @@
 #include "client/history/past.h"
 #include "heapwatch/wire.h"
 #include "proto/base/json_out.h"
+#include "proto/facts/facts.h"
 
 /*
  * grid.c: the past of all bands of one run, at the same times for all.
@@ -120,8 +121,6 @@ int collections_add(struct collections *c, const Hw__Gc *gc);
 int collections_copy(const struct collections *c, struct collections *ret);
 void collections_done(struct collections *c);
 
-#define HISTORY_SERIES 21 /* indexed by Hw__Series */
-
 struct history_options {
         size_t points;    /* of a series; 0: no series */
         size_t columns;   /* censuses or intervals of them */
@@ -133,11 +132,11 @@ struct history_options {
 
 struct history {
         struct history_options options;
-        struct past series[HISTORY_SERIES];
-        uint64_t samples[HISTORY_SERIES]; /* taken in, before thinning */
-        uint64_t own_ns[HISTORY_SERIES];  /* since when a series has come in updates; UINT64_MAX: not yet */
-        bool sampled[HISTORY_SERIES];     /* by the daemon: nothing is derived */
-        bool recalled[HISTORY_SERIES];
+        struct past series[SERIES_COUNT];
+        uint64_t samples[SERIES_COUNT]; /* taken in, before thinning */
+        uint64_t own_ns[SERIES_COUNT];  /* since when a series has come in updates; UINT64_MAX: not yet */
+        bool sampled[SERIES_COUNT];     /* by the daemon: nothing is derived */
+        bool recalled[SERIES_COUNT];
         struct collections collections;
         struct grid bands;
         struct past *recalled_bands; /* by id, 0 the total; as the daemon keeps them */

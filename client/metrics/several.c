@@ -128,7 +128,7 @@ void put_resident_parts(struct metric_out *out, const struct metric_scope *s)
 
         for (size_t i = 0; i < RESIDENT_PARTS_N; i++)
                 if (resident_part_bytes(r, i, &bytes))
-                        metric_put(out, (double)bytes, LABELS({ "part", resident_words[i].name }));
+                        metric_put(out, (double)bytes, LABELS({ "part", resident_part_name(i) }));
         if (r && r->has_unknown_bytes)
                 metric_put(out, (double)r->unknown_bytes, LABELS({ "part", "not known" }));
 }
@@ -197,7 +197,7 @@ void put_sparks(struct metric_out *out, const struct metric_scope *s)
 static void each_trend(struct metric_out *out, const struct metric_scope *s,
                        void (*put)(struct metric_out *, const char *, const Hw__Trend *))
 {
-        for (size_t i = 0; i < WORLD_SERIES; i++) {
+        for (size_t i = 0; i < SERIES_COUNT; i++) {
                 const Hw__Trend *trend = s->target->trends[i];
 
                 if (trend && !strcmp(hw_series_unit((Hw__Series)i), "B"))
@@ -243,7 +243,7 @@ void put_onset(struct metric_out *out, const struct metric_scope *s)
 {
         const Hw__Run *r = s->target->target ? s->target->target->run_info : NULL;
 
-        for (size_t i = 0; r && r->has_start_wall_ns && i < WORLD_SERIES; i++) {
+        for (size_t i = 0; r && r->has_start_wall_ns && i < SERIES_COUNT; i++) {
                 const Hw__Trend *t = s->target->trends[i];
 
                 if (t && t->has_onset_ns)

@@ -51,7 +51,7 @@ const char *query_unit_of(const char *name)
                         if (query_tables[t].columns[i].unit[0] &&
                             !sqlite3_stricmp(query_tables[t].columns[i].name, name))
                                 return query_tables[t].columns[i].unit;
-        for (unsigned series = 1; series < WORLD_SERIES; series++) {
+        for (unsigned series = 1; series < SERIES_COUNT; series++) {
                 const char *known = hw_series_name((Hw__Series)series);
 
                 if (known && !strcmp(known, name))

@@ -136,7 +136,7 @@ static int request_series(struct query_cursor *c)
         struct error error;
 
         for (size_t i = 0; i < world_targets(c->scan.world); i++) {
-                for (unsigned series = 1; series < WORLD_SERIES; series++) {
+                for (unsigned series = 1; series < SERIES_COUNT; series++) {
                         const char *name = hw_series_name((Hw__Series)series);
 
                         if (!name || (c->key && strcmp(c->key, name) != 0))

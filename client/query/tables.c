@@ -788,7 +788,7 @@ static void finish_standing(struct query_scan *s)
 {
         FOR_EACH_TARGET(s, t)
         {
-                for (unsigned series = 0; series < WORLD_SERIES; series++)
+                for (unsigned series = 0; series < SERIES_COUNT; series++)
                         add_standing(s, t, hw_series_name((Hw__Series)series), false, t->trends[series]);
                 for (uint32_t id = 1; id <= t->n_bands; id++)
                         if (world_band_of(t, id))

@@ -95,7 +95,7 @@ static void put_series(struct writer *w, const struct world_target *t, struct hi
 {
         size_t most = SERIES_POINTS / w->logs > 256 ? SERIES_POINTS / w->logs : 256;
 
-        for (int i = 1; i < HISTORY_SERIES; i++) {
+        for (int i = 1; i < SERIES_COUNT; i++) {
                 struct past *p = &h->series[i];
 
                 if (!p->n)

@@ -231,7 +231,7 @@ static void recall_target(struct recall *r, struct world *world, size_t index)
 {
         uint32_t asked = 0;
 
-        for (int i = 1; i < WORLD_SERIES; i++)
+        for (int i = 1; i < SERIES_COUNT; i++)
                 recall_request(r, world_target(world, index), (Hw__Series)i, 0);
         settle_recall(r, world);
         for (uint32_t i = 0; i < world_target(world, index)->n_bands; i++) {

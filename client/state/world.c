@@ -143,7 +143,7 @@ static struct history_options share_of_past(const struct world *w, size_t daemon
 {
         struct history_options o = w->past;
         size_t n = w->n_targets ? w->n_targets : 1,
-               points = share_of(WORLD_PAST_POINTS, n * WORLD_SERIES, WORLD_PAST_LEAST);
+               points = share_of(WORLD_PAST_POINTS, n * SERIES_COUNT, WORLD_PAST_LEAST);
 
         o.points = o.points < points ? o.points : points;
         o.cells = share_of(o.cells, n, WORLD_CELLS_LEAST);

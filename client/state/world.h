@@ -26,7 +26,6 @@
 #define WORLD_PAST_LEAST  256               /* of one series, even with many targets */
 #define WORLD_WHOLE       16                /* targets: of more, the past of one may be whole, see world_focus() */
 #define WORLD_CELLS_LEAST 4096              /* the same for cells, of one target */
-#define WORLD_SERIES      HISTORY_SERIES    /* indexed by Hw__Series */
 #define WORLD_TARGETS     10000             /* of all daemons; messages of further ones are counted as left out */
 #define WORLD_DAEMONS     256               /* messages of further ones are ignored */
 #define WORLD_NAME_MAX    64                /* bytes of a target's name; longer ones are ignored */
@@ -71,7 +70,7 @@ struct world_target {
         uint32_t n_stacks;
         const Hw__TickyCounter **ticky; /* in order of first appearance */
         uint32_t n_ticky;
-        const Hw__Trend *trends[WORLD_SERIES]; /* of series, by Hw__Series; NULL until it came. Of bands: world_band */
+        const Hw__Trend *trends[SERIES_COUNT]; /* of series, by Hw__Series; NULL until it came. Of bands: world_band */
         const Hw__Trends *trend_state;         /* newest message without `trends`: growth, time to limit, scale */
         const Hw__Alerts *alerts;              /* outlives runs */
 };

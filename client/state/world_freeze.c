@@ -84,7 +84,7 @@ static void keep_messages(struct target_state *to, const struct target_state *fr
         KEEP(to->t.sched, from->t.sched);
         KEEP(to->t.health, from->t.health);
         KEEP(to->t.alerts, from->t.alerts);
-        for (size_t i = 0; i < WORLD_SERIES; i++)
+        for (size_t i = 0; i < SERIES_COUNT; i++)
                 KEEP(to->t.trends[i], from->t.trends[i]);
 }
 

@@ -28,7 +28,7 @@ static int apply_one(struct target_state *ts, const Hw__Trend *trend)
 {
         if (trend->has_band)
                 return keep_band(ts, trend);
-        if (trend->has_series && trend->series > 0 && trend->series < WORLD_SERIES)
+        if (trend->has_series && trend->series && (unsigned)trend->series < SERIES_COUNT)
                 KEEP(ts->t.trends[trend->series], trend);
         return 0;
 }
@@ -54,7 +54,7 @@ int trends_apply(struct target_state *ts, const Hw__Trends *trends)
 
 void trends_done(struct target_state *ts)
 {
-        for (size_t i = 0; i < WORLD_SERIES; i++)
+        for (size_t i = 0; i < SERIES_COUNT; i++)
                 FORGET(ts->t.trends[i]);
         trends_show(ts, NULL);
 }

@@ -29,7 +29,7 @@ static void put_resident(FILE *to, const Hw__Resident *r)
         (void)fputc('\n', to);
         print_bytes_row(to, r->has_rss_bytes, r->rss_bytes, "resident memory (RSS), of which");
         for (size_t i = 0; i < RESIDENT_PARTS_N; i++) {
-                (void)snprintf(words, sizeof(words), "  %s", resident_words[i].name);
+                (void)snprintf(words, sizeof(words), "  %s", resident_part_name(i));
                 if (resident_part_bytes(r, i, &bytes))
                         print_bytes_row(to, true, bytes, words);
         }

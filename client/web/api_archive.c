@@ -42,7 +42,7 @@ static bool add_series(struct archive_query *q, const char *text)
                 char name[64];
                 Hw__Series series;
 
-                if (n >= sizeof(name) || q->data.n_series == WORLD_SERIES)
+                if (n >= sizeof(name) || q->data.n_series == SERIES_COUNT)
                         return false;
                 memcpy(name, text, n);
                 name[n] = '\0';

@@ -21,7 +21,7 @@ struct error;
 struct archived_query {
         char target[WORLD_NAME_MAX + 1];
         char host[256]; /* of its daemon */
-        Hw__Series series[WORLD_SERIES];
+        Hw__Series series[SERIES_COUNT];
         size_t n_series, top;  /* top: of the largest bands; 0: no bands */
         uint64_t from_s, to_s; /* Unix time */
         size_t points;

@@ -32,7 +32,7 @@ static bool add_series(struct history_query *q, const char *name)
 {
         Hw__Series s = hw_series_parse(name);
 
-        if (s == HW__SERIES__SERIES_NONE || q->n_series == WORLD_SERIES)
+        if (s == HW__SERIES__SERIES_NONE || q->n_series == SERIES_COUNT)
                 return false;
         q->series[q->n_series++] = s;
         return true;

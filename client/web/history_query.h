@@ -21,7 +21,7 @@ struct error;
 
 struct history_query {
         struct detail targets; /* the names; `all` is not used */
-        Hw__Series series[WORLD_SERIES];
+        Hw__Series series[SERIES_COUNT];
         size_t n_series;
         uint32_t bands[QUERY_BANDS];
         size_t n_bands;

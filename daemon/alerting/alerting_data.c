@@ -51,7 +51,7 @@ static const struct series *series_of(const struct alerting *a, enum rule_series
 /* From ns, as the model keeps times, to seconds. */
 static double unit_of(enum rule_series id)
 {
-        return id == (enum rule_series)SERIES_GC_PAUSE || id == (enum rule_series)SERIES_CPU ? 1e-9 : 1;
+        return (unsigned)id < SERIES_COUNT && series_rows[id].unit == FACT_NS ? 1e-9 : 1;
 }
 
 static void scale_cell(enum rule_series id, struct trend_cell *c)

@@ -182,10 +182,9 @@ size_t model_events(struct model *m, const struct hw_event *events, size_t n)
 
 void model_sample(struct model *m, enum series_id id, uint64_t time_ns, uint64_t value)
 {
-        bool minutes = m->finely.minutes >> id & 1;
-        enum series_seconds seconds = m->finely.seconds >> id & 1        ? SERIES_ALL_SECONDS
-                                      : SERIES_OF_SOME_SECONDS >> id & 1 ? SERIES_SOME_SECONDS
-                                                                         : SERIES_FEW_SECONDS;
+        const struct series_row *row = &series_rows[id];
+        bool minutes = row->minutes || m->finely.minutes >> id & 1;
+        enum series_seconds seconds = m->finely.seconds >> id & 1 ? SERIES_ALL_SECONDS : row->seconds;
 
         if (series_push_kept(&m->series[id], seconds, minutes, time_ns, (double)value) < 0)
                 m->dropped_samples++;
@@ -229,7 +228,6 @@ struct model *model_new(const struct model_sink *sink)
         if (!m)
                 return NULL;
         model_set_sinks(m, sink, sink != NULL);
-        m->finely = (struct series_finely){ SERIES_OF_SECONDS, SERIES_OF_MEMORY };
         if (gc_init(m) < 0) {
                 free(m);
                 return NULL;

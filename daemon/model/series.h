@@ -4,39 +4,18 @@
  * 10 s, 6 h in minutes, 48 h in 10 min. A young series takes 0.4 kB; one of two days 52 kB with a sample in each
  * second, 21 kB with one a minute.
  *
- * All have 10 s and 10 min; what hardly anybody looks at has no more (struct series_finely): of two days 32 and 16 kB.
- * Of seconds it keeps 8 then (of the heap size and of what was allocated 40), of minutes 16.
+ * All have 10 s and 10 min; what hardly anybody looks at has no more: of two days 32 and 16 kB. Of seconds it keeps 8
+ * then, of minutes 16. proto/facts/series.def says which always have all: minutes explain where memory grows; seconds
+ * are those of pauses for the share of collections, and of what has few samples. The heap's size and what was allocated
+ * are measured at each collection: of them 40 seconds are kept, for the rate of allocation and for ticks that are late.
  *
  * All bytes 0 is a series without samples.
  */
 #ifndef HW_DAEMON_MODEL_SERIES_H
 #define HW_DAEMON_MODEL_SERIES_H
 
+#include "proto/facts/facts.h"
 #include "proto/facts/pyramid.h"
-
-enum series_id { /* numbers are those of the wire (hw.Series) */
-                 SERIES_LIVE = 1,
-                 SERIES_HEAP_SIZE = 2,
-                 SERIES_BLOCKS_SIZE = 3,
-                 SERIES_ALLOCATED = 4,
-                 SERIES_GC_PAUSE = 5,
-                 SERIES_COPIED = 6,
-                 SERIES_SLOP = 7,
-                 SERIES_FRAGMENTATION = 8,
-                 SERIES_RSS = 9,
-                 SERIES_PSS = 10,
-                 SERIES_SWAP = 11,
-                 SERIES_CPU = 12,
-                 SERIES_CGROUP = 13,
-                 SERIES_CENSUS_TOTAL = 14,
-                 SERIES_FOREIGN = 15, /* the parts of resident memory (resident.h) */
-                 SERIES_LIVE_RESIDENT = 16,
-                 SERIES_RESERVE = 17,
-                 SERIES_KEPT = 18,
-                 SERIES_GIVEN_BACK = 19,
-                 SERIES_FILES = 20,
-                 SERIES_COUNT
-};
 
 struct series {
         struct pyramid pyramid;  /* of struct trend_cell */
@@ -44,20 +23,10 @@ struct series {
         uint64_t late;           /* samples that came after their finest cell was dropped */
 };
 
-/* The series of which all seconds, and all minutes are kept, as bits of their ids. */
+/* The series of which all seconds, and all minutes are kept beyond what their rows say, as bits of their ids. */
 struct series_finely {
         uint32_t seconds, minutes;
 };
-
-/*
- * Those of which they always are: minutes explain where memory grows; seconds are those of pauses for the share of
- * collections, and of what has few samples. The heap's size and what was allocated are measured at each collection: of
- * them 40 seconds are kept, for the rate of allocation and for ticks that are late.
- */
-#define SERIES_OF_MEMORY                                                                                               \
-        (1u << SERIES_LIVE | 1u << SERIES_HEAP_SIZE | 1u << SERIES_RSS | 1u << SERIES_CGROUP | 1u << SERIES_FOREIGN)
-#define SERIES_OF_SOME_SECONDS (1u << SERIES_HEAP_SIZE | 1u << SERIES_ALLOCATED)
-#define SERIES_OF_SECONDS      ((SERIES_OF_MEMORY | 1u << SERIES_GC_PAUSE) & ~SERIES_OF_SOME_SECONDS)
 
 extern const struct pyramid_shape series_shape;
 
@@ -70,7 +39,6 @@ void series_clear(struct series *s);
 int series_push(struct series *s, uint64_t time_ns, double value);
 
 /* The same of a series that may have few seconds, or few minutes. */
-enum series_seconds { SERIES_FEW_SECONDS, SERIES_SOME_SECONDS, SERIES_ALL_SECONDS };
 int series_push_kept(struct series *s, enum series_seconds seconds, bool minutes, uint64_t time_ns, double value);
 
 /* The same with rings of other sizes: `shape` is series_shape but for the `most` of its levels. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: two tables. docs/RULES.md has the same; a test compares the names. What the table of facts has, too, takes
- * its type from there; numbers that travel by their key (CARRIED) are words by their fact's name.
+ * DESIGN: two tables. docs/RULES.md has the same; a test compares the names. Series are those of
+ * proto/facts/series.def; what the table of facts has, too, takes its type from there; numbers that travel by their key
+ * (CARRIED) are words by their fact's name.
  */
 #include "daemon/rules/vocabulary.h"
 
@@ -15,6 +16,14 @@
 #define WV (SERIES_HAS_WINDOWS | SERIES_HAS_VERDICT)
 #define WC (SERIES_HAS_WINDOWS | SERIES_CUMULATIVE)
 #define T  SERIES_OF_TARGET
+
+/* Of the columns of a series. */
+#define FLAG_JUDGED   SERIES_HAS_VERDICT
+#define FLAG_UNJUDGED 0
+#define FLAG_TOTAL    SERIES_CUMULATIVE
+#define FLAG_LEVEL    0
+#define FLAG_MEASURED 0
+#define FLAG_AMOUNT   0
 
 #define BYTES                                                                                                          \
         {                                                                                                              \
@@ -59,27 +68,11 @@ enum {
         }
 
 static const struct series_word series_words[] = {
-        NUMBER("live", SERIES_LIVE, LIVE, WV, "live bytes"),
-        NUMBER("heap", SERIES_HEAP_SIZE, HEAP_SIZE, WV, "the heap size"),
-        NUMBER("blocks", SERIES_BLOCKS_SIZE, BLOCKS_SIZE, WV, "the blocks in use"),
-        NUMBER("rss", SERIES_RSS, RESIDENT, WV, "the resident memory"),
-        { "foreign", (enum rule_series)SERIES_FOREIGN, BYTES, WV, "the foreign memory" },
+#define X(number, id, name, unit, kind, origin, seconds, minutes, judged, word, phrase, ...)                           \
+        { word, (enum rule_series)(number), TYPE_OF(FACT_##unit), W | FLAG_##judged | FLAG_##kind, phrase },
+#include "proto/facts/series.def"
+#undef X
         { "off_heap", (enum rule_series)SERIES_FOREIGN, BYTES, WV, "the foreign memory" },
-        { "live_resident", (enum rule_series)SERIES_LIVE_RESIDENT, BYTES, W, "the resident live data" },
-        { "reserve", (enum rule_series)SERIES_RESERVE, BYTES, W, "the slop and copy reserve" },
-        { "kept", (enum rule_series)SERIES_KEPT, BYTES, W, "the memory kept by the runtime" },
-        { "given_back", (enum rule_series)SERIES_GIVEN_BACK, BYTES, W, "the memory given back" },
-        { "files", (enum rule_series)SERIES_FILES, BYTES, W, "the memory of files" },
-        NUMBER("pss", SERIES_PSS, PROPORTIONAL, W, "the proportional memory"),
-        NUMBER("swap", SERIES_SWAP, SWAP, W, "the swapped memory"),
-        NUMBER("cgroup", SERIES_CGROUP, CGROUP, W, "the memory of the cgroup"),
-        NUMBER("census_total", SERIES_CENSUS_TOTAL, CENSUS, W, "the bytes of a census"),
-        NUMBER("allocated", SERIES_ALLOCATED, ALLOCATED, WC, "the allocated bytes"),
-        NUMBER("copied", SERIES_COPIED, GC_COPIED, W, "the bytes copied by a collection"),
-        NUMBER("slop", SERIES_SLOP, GC_SLOP, W, "the slop"),
-        NUMBER("fragmentation", SERIES_FRAGMENTATION, GC_FRAGMENTATION, W, "the free blocks of the heap"),
-        { "gc_pause", (enum rule_series)SERIES_GC_PAUSE, SECONDS, W, "the pause of a collection" },
-        NUMBER("cpu", SERIES_CPU, CPU, WC, "the CPU time"),
         NUMBER("allocation_rate", RULE_ALLOCATION_RATE, ALLOCATION, W, "the allocation rate"),
         { "gc_share", RULE_GC_SHARE, SHARE, W, "the share of time in collections" },
         { "census_share", RULE_CENSUS_SHARE, SHARE, W, "the heap profile's share of the time in collections" },

@@ -223,9 +223,9 @@ static struct series_state *new_series(struct tracker *t, enum series_id id)
 {
         struct series_state *s = calloc(1, sizeof(*s));
 
-        if (s && tracker_judges(id))
+        if (s && series_rows[id].judged)
                 s->trend = malloc(sizeof(*s->trend));
-        if (!s || (tracker_judges(id) && !s->trend)) {
+        if (!s || (series_rows[id].judged && !s->trend)) {
                 free(s);
                 return NULL;
         }
@@ -233,12 +233,6 @@ static struct series_state *new_series(struct tracker *t, enum series_id id)
                 trend_init(s->trend, &t->config.trend);
         t->series[id] = s;
         return s;
-}
-
-/* Samples of the process are not in the log: they do not move W, so that a finished log is judged like a live run. */
-static bool is_of_log(enum series_id series)
-{
-        return (series < SERIES_RSS || series > SERIES_CGROUP) && series < SERIES_FOREIGN;
 }
 
 /* Moves W. */
@@ -356,7 +350,7 @@ bool tracker_resume(struct tracker *t)
 
 static void on_sample(void *ctx, enum series_id series, uint64_t time_ns, uint64_t value)
 {
-        if (is_of_log(series))
+        if (!series_rows[series].of_process) /* those do not move W: a finished log is judged like a live run */
                 add_or_hold(ctx,
                             (struct held){ .what = HELD_SAMPLE, .series = series, .time_ns = time_ns, .value = value });
         else

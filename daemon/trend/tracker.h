@@ -70,7 +70,14 @@ struct tracked_early {
         bool ended; /* the run has ended: so it was then */
 };
 
-#define STANDING_SERIES 7u /* series that are judged */
+enum {
+        STANDING_SERIES = 0 /* series that are judged */
+#define X(number, id, name, unit, kind, origin, seconds, minutes, judged, ...) +STANDING_##judged
+#define STANDING_JUDGED                                                        1
+#define STANDING_UNJUDGED                                                      0
+#include "proto/facts/series.def"
+#undef X
+};
 
 struct standing {
         uint64_t as_of_ns;

@@ -83,8 +83,7 @@ static void image_series(struct image *im, struct tracker *t, unsigned id)
         series_sketch_image(im, &s->sketch);
         if (s->trend)
                 image_trend(im, t, s->trend);
-        if (im->reads &&
-            (tracker_judges((enum series_id)id) != (s->trend != NULL) || s->published.word > TREND_WORD_RISING))
+        if (im->reads && (series_rows[id].judged != (s->trend != NULL) || s->published.word > TREND_WORD_RISING))
                 image_refuse(im, impossible);
 }
 

@@ -173,9 +173,6 @@ struct tracker {
         uint32_t n_refused; /* bands without a ladder for want of a place or memory */
 };
 
-/* Whether a series gets a verdict: amounts of memory that persist when nothing happens. */
-bool tracker_judges(enum series_id series);
-
 /* tracker_bands.c */
 void tracker_bands_census(struct tracker *t, const struct census *census);
 void tracker_bands_close(struct tracker *t, uint64_t time_ns);

@@ -25,29 +25,34 @@
 #define STILL_NS        (10 * NS_PER_S)
 #define STILL_SHARE     0.5 /* of that time, in collections */
 
-static const enum series_id judged[STANDING_SERIES] = { SERIES_LIVE,   SERIES_HEAP_SIZE, SERIES_BLOCKS_SIZE,
-                                                        SERIES_RSS,    SERIES_CGROUP,    SERIES_CENSUS_TOTAL,
-                                                        SERIES_FOREIGN };
-
+/* In the order of their ids, which no version changes: checkpoints have it. */
 unsigned tracker_judged_place(enum series_id series)
 {
-        unsigned i = 0;
+        unsigned place = 0;
 
-        while (i < STANDING_SERIES && judged[i] != series)
-                i++;
-        return i;
+        if ((unsigned)series >= SERIES_COUNT || !series_rows[series].judged)
+                return STANDING_SERIES;
+        for (unsigned i = 1; i < (unsigned)series; i++)
+                place += series_rows[i].judged;
+        return place;
 }
 
-bool tracker_judges(enum series_id series)
+static void read_judged(const struct tracker *t,
+                        bool (*verdict)(const struct tracker *, struct subject, struct trend_result *),
+                        struct standing *ret)
 {
-        return tracker_judged_place(series) < STANDING_SERIES;
+        for (unsigned i = 1, place = 0; i < SERIES_COUNT; i++) {
+                if (!series_rows[i].judged)
+                        continue;
+                struct growth_series *s = &ret->series[place++];
+                s->known = verdict(t, subject_series((enum series_id)i), &s->trend);
+        }
 }
 
 static void read_standing(const struct tracker *t, struct standing *ret)
 {
         *ret = (struct standing){ .as_of_ns = t->watermark_ns, .live_bytes = UNKNOWN_U64, .heap_bytes = UNKNOWN_U64 };
-        for (unsigned i = 0; i < STANDING_SERIES; i++)
-                ret->series[i].known = tracker_verdict_now(t, subject_series(judged[i]), &ret->series[i].trend);
+        read_judged(t, tracker_verdict_now, ret);
         tracker_growth_now(t, &ret->growth);
         ret->has_limit = tracker_time_to_limit_now(t, &ret->limit);
         ret->has_early = tracker_early_now(t, &ret->early);
@@ -76,8 +81,7 @@ void tracker_standing(const struct tracker *t, struct standing *ret)
                 return;
         }
         *ret = *kept;
-        for (unsigned i = 0; i < STANDING_SERIES; i++)
-                ret->series[i].known = tracker_verdict(t, subject_series(judged[i]), &ret->series[i].trend);
+        read_judged(t, tracker_verdict, ret);
         tracker_growth(t, &ret->growth);
         ret->has_limit = tracker_time_to_limit(t, &ret->limit);
         ret->has_early = tracker_early(t, &ret->early);

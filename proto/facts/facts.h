@@ -14,10 +14,14 @@
  * model_set_fact() or model_add_fact() with CARRIED_ID. It then travels by its key, which a reader that does not have
  * it ignores. Older numbers have fields of their own in the messages: the client's facts_get() (client/state/facts.c)
  * reads those places.
+ *
+ * A number with a history is also a row of series.def: the model takes samples of it (model_sample()), and all that
+ * treats series alike, from the schema to the console's table, is made from that row.
  */
 #ifndef HW_PROTO_FACTS_FACTS_H
 #define HW_PROTO_FACTS_FACTS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum fact {
@@ -78,6 +82,42 @@ struct fact_row {
 extern const struct fact_row fact_rows[FACTS];
 
 extern const enum fact carried_facts[CARRIED_FACTS];
+
+enum series_id {
+#define X(number, id, ...) SERIES_##id = (number),
+#include "proto/facts/series.def"
+#undef X
+        SERIES_COUNT = 1 /* each id from 1 is used */
+#define X(...) +1
+#include "proto/facts/series.def"
+#undef X
+};
+
+enum series_kind {
+        SERIES_LEVEL,
+        SERIES_MEASURED, /* a level, of which collections or censuses have one sample each */
+        SERIES_AMOUNT,   /* of one collection */
+        SERIES_TOTAL,    /* rises within a run */
+};
+
+/* How many of its seconds are kept (daemon/model/series.h). */
+enum series_seconds { SERIES_FEW_SECONDS, SERIES_SOME_SECONDS, SERIES_ALL_SECONDS };
+
+struct series_row {
+        const char *name;
+        const char *word, *phrase; /* in rules; in a sentence */
+        const char *label;         /* in a table, in a legend */
+        enum fact_unit unit;       /* bytes or ns */
+        enum series_kind kind;
+        enum series_seconds seconds;
+        bool minutes;    /* all of them are kept */
+        bool of_process; /* looked at by the daemon: not in the log */
+        bool judged;
+};
+
+/* By id, from 1; and the ids in the order of tables. */
+extern const struct series_row series_rows[SERIES_COUNT];
+extern const enum series_id series_in_order[SERIES_COUNT - 1];
 
 /* What a message calls a number: a hash of its name, the same in every version. */
 uint32_t facts_key(enum fact id);

@@ -2,13 +2,19 @@
 /*
  * Names of kinds, series and enums' values, and which kind an update is.
  *
- * DESIGN: tables indexed by the schema's numbers. These names are what users
- * type and what topics carry, so they are written down here rather than derived.
+ * DESIGN: tables indexed by the schema's numbers; that of series is proto/facts/series.def. These names are what users
+ * type and what topics carry, so they are written down rather than derived.
  */
+#include <assert.h>
 #include <string.h>
 
 #include "heapwatch/wire.h"
 #include "proto/base/array.h"
+#include "proto/facts/facts.h"
+
+#define X(number, id, ...) static_assert((int)HW__SERIES__SERIES_##id == (number), "make metrics");
+#include "proto/facts/series.def"
+#undef X
 
 static const char *const kind_names[] = {
         [HW__KIND__KIND_DAEMON] = "daemon", [HW__KIND__KIND_TARGET] = "target",   [HW__KIND__KIND_HEAP] = "heap",
@@ -16,31 +22,6 @@ static const char *const kind_names[] = {
         [HW__KIND__KIND_NOTE] = "note",     [HW__KIND__KIND_PROFILE] = "profile", [HW__KIND__KIND_TICKY] = "ticky",
         [HW__KIND__KIND_SCHED] = "sched",   [HW__KIND__KIND_HEALTH] = "health",   [HW__KIND__KIND_TREND] = "trend",
         [HW__KIND__KIND_ALERT] = "alert",   [HW__KIND__KIND_EVENT] = "event",
-};
-
-static const struct {
-        const char *name, *unit;
-} series[] = {
-        [HW__SERIES__SERIES_LIVE] = { "live", "B" },
-        [HW__SERIES__SERIES_HEAP_SIZE] = { "heap_size", "B" },
-        [HW__SERIES__SERIES_BLOCKS_SIZE] = { "blocks_size", "B" },
-        [HW__SERIES__SERIES_ALLOCATED] = { "allocated", "B" },
-        [HW__SERIES__SERIES_GC_PAUSE] = { "gc_pause", "ns" },
-        [HW__SERIES__SERIES_COPIED] = { "copied", "B" },
-        [HW__SERIES__SERIES_SLOP] = { "slop", "B" },
-        [HW__SERIES__SERIES_FRAGMENTATION] = { "fragmentation", "B" },
-        [HW__SERIES__SERIES_RSS] = { "rss", "B" },
-        [HW__SERIES__SERIES_PSS] = { "pss", "B" },
-        [HW__SERIES__SERIES_SWAP] = { "swap", "B" },
-        [HW__SERIES__SERIES_CPU] = { "cpu", "ns" },
-        [HW__SERIES__SERIES_CGROUP] = { "cgroup", "B" },
-        [HW__SERIES__SERIES_CENSUS_TOTAL] = { "census_total", "B" },
-        [HW__SERIES__SERIES_FOREIGN] = { "foreign", "B" },
-        [HW__SERIES__SERIES_LIVE_RESIDENT] = { "live_resident", "B" },
-        [HW__SERIES__SERIES_RESERVE] = { "reserve", "B" },
-        [HW__SERIES__SERIES_KEPT] = { "kept", "B" },
-        [HW__SERIES__SERIES_GIVEN_BACK] = { "given_back", "B" },
-        [HW__SERIES__SERIES_FILES] = { "files", "B" },
 };
 
 const char *hw_kind_name(Hw__Kind kind)
@@ -58,20 +39,22 @@ Hw__Kind hw_kind_parse(const char *name)
 
 const char *hw_series_name(Hw__Series s)
 {
-        return (size_t)s < ARRAY_SIZE(series) ? series[s].name : NULL;
+        return (size_t)s < SERIES_COUNT ? series_rows[s].name : NULL;
 }
 
 Hw__Series hw_series_parse(const char *name)
 {
-        for (size_t i = 1; i < ARRAY_SIZE(series); i++)
-                if (series[i].name && !strcmp(name, series[i].name))
+        for (size_t i = 1; i < SERIES_COUNT; i++)
+                if (!strcmp(name, series_rows[i].name))
                         return (Hw__Series)i;
         return HW__SERIES__SERIES_NONE;
 }
 
 const char *hw_series_unit(Hw__Series s)
 {
-        return (size_t)s < ARRAY_SIZE(series) && series[s].unit ? series[s].unit : "";
+        if ((size_t)s >= SERIES_COUNT || s == HW__SERIES__SERIES_NONE)
+                return "";
+        return series_rows[s].unit == FACT_NS ? "ns" : "B";
 }
 
 const char *hw_enum_word(const ProtobufCEnumDescriptor *of, int value)

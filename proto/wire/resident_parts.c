@@ -3,18 +3,18 @@
 
 #include "heapwatch/text.h"
 #include "proto/base/text_out.h"
+#include "proto/facts/facts.h"
 
 #define NAMED_MIN_BYTES (UINT64_C(4) << 20)
 #define NAMED_PART      10u /* of RSS */
 
-const struct resident_word resident_words[RESIDENT_PARTS_N] = {
-        { "live data", HW__SERIES__SERIES_LIVE_RESIDENT },
-        { "slop and copy reserve", HW__SERIES__SERIES_RESERVE },
-        { "kept by the runtime", HW__SERIES__SERIES_KEPT },
-        { "given back", HW__SERIES__SERIES_GIVEN_BACK },
-        { "files", HW__SERIES__SERIES_FILES },
-        { "foreign", HW__SERIES__SERIES_FOREIGN },
-};
+static const enum series_id parts_series[RESIDENT_PARTS_N] = { SERIES_LIVE_RESIDENT, SERIES_RESERVE, SERIES_KEPT,
+                                                               SERIES_GIVEN_BACK,    SERIES_FILES,   SERIES_FOREIGN };
+
+const char *resident_part_name(size_t i)
+{
+        return series_rows[parts_series[i]].label;
+}
 
 bool resident_part_bytes(const Hw__Resident *r, size_t i, uint64_t *ret_bytes)
 {
@@ -91,7 +91,7 @@ char *resident_text(char *out, size_t size, const Hw__Resident *r)
                         continue;
                 }
                 text_put(&t, between);
-                text_put(&t, resident_words[i].name);
+                text_put(&t, resident_part_name(i));
                 text_put(&t, " ");
                 put_bytes(&t, (double)part);
                 between = ", ";
@@ -100,7 +100,7 @@ char *resident_text(char *out, size_t size, const Hw__Resident *r)
                 if (resident_part_bytes(r, i, &part))
                         continue;
                 text_put(&t, between);
-                text_put(&t, resident_words[i].name);
+                text_put(&t, resident_part_name(i));
                 between = " and ";
         }
         if (unknown) {

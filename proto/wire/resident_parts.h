@@ -11,12 +11,8 @@
 
 enum { RESIDENT_PARTS_N = 6 };
 
-struct resident_word {
-        const char *name; /* "kept by the runtime" */
-        Hw__Series series;
-};
-
-extern const struct resident_word resident_words[RESIDENT_PARTS_N];
+/* "kept by the runtime": the label of the part's series. */
+const char *resident_part_name(size_t i);
 
 /* Bytes of part `i`; false when it is not known, or `r` is NULL. */
 bool resident_part_bytes(const Hw__Resident *r, size_t i, uint64_t *ret_bytes);

@@ -51,7 +51,7 @@ static size_t find_pieces(const Hw__Resident *r, bool ascii, struct piece pieces
 
         for (size_t i = 0; i < RESIDENT_PARTS_N; i++)
                 if (resident_part_bytes(r, i, &bytes))
-                        put_piece(&pieces[n++], i, ascii, resident_words[i].name, bytes);
+                        put_piece(&pieces[n++], i, ascii, resident_part_name(i), bytes);
         if (r->has_unknown_bytes)
                 put_piece(&pieces[n++], RESIDENT_PARTS_N, ascii, "not known", r->unknown_bytes);
         return n;

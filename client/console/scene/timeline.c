@@ -51,7 +51,7 @@ void timeline_recall(const struct console *c)
 
         if (c->shown->class->all_targets)
                 recall_targets(c);
-        for (int i = 1; i < WORLD_SERIES; i++) {
+        for (int i = 1; i < SERIES_COUNT; i++) {
                 if (hw_series_name((Hw__Series)i))
                         recall(c, t, (Hw__Series)i, 0);
         }

@@ -11,34 +11,21 @@
 #include "client/console/scene/trends.h"
 #include "client/console/draw/widgets.h"
 #include "proto/base/array.h"
-#include "proto/wire/resident_parts.h"
 
 struct memory {
         bool zoomed; /* the axis begins near the smallest value */
 };
 
-/* A row of the table: a series in bytes. */
-struct series {
-        const char *name; /* NULL: a part of resident memory, see resident_words */
-        Hw__Series series;
-};
+enum { ALWAYS = 4 }; /* the first of series_in_order: rows and lines, with values or without */
 
-static const struct series all_series[] = {
-        { "live", HW__SERIES__SERIES_LIVE },        { "blocks", HW__SERIES__SERIES_BLOCKS_SIZE },
-        { "heap", HW__SERIES__SERIES_HEAP_SIZE },   { "RSS", HW__SERIES__SERIES_RSS },
-        { NULL, HW__SERIES__SERIES_LIVE_RESIDENT }, { NULL, HW__SERIES__SERIES_RESERVE },
-        { NULL, HW__SERIES__SERIES_KEPT },          { NULL, HW__SERIES__SERIES_GIVEN_BACK },
-        { NULL, HW__SERIES__SERIES_FILES },         { NULL, HW__SERIES__SERIES_FOREIGN },
-        { "PSS", HW__SERIES__SERIES_PSS },          { "swap", HW__SERIES__SERIES_SWAP },
-        { "cgroup", HW__SERIES__SERIES_CGROUP },    { "census total", HW__SERIES__SERIES_CENSUS_TOTAL },
-        { "slop", HW__SERIES__SERIES_SLOP },        { "free blocks", HW__SERIES__SERIES_FRAGMENTATION },
-};
-
-enum { SERIES = ARRAY_SIZE(all_series), ALWAYS = 4 };
+static Hw__Series series_of_row(const void *row)
+{
+        return (Hw__Series) * (const enum series_id *)row;
+}
 
 static const Hw__Trend *trend_of_row(const struct scene *s, const void *row)
 {
-        return s->target->trends[((const struct series *)row)->series];
+        return s->target->trends[series_of_row(row)];
 }
 
 /* ----------------------------------------------------------------- columns */
@@ -51,7 +38,7 @@ struct summary {
 /* The same points as in the chart. */
 static const struct past *past_of_row(const struct scene *s, const void *row)
 {
-        return scene_series(s, s->target, ((const struct series *)row)->series);
+        return scene_series(s, s->target, series_of_row(row));
 }
 
 /* In the mean each point is weighted by the time until the next one, for which it held. */
@@ -82,13 +69,8 @@ static struct summary summarise_row(const struct scene *s, const void *row)
 
 static struct value name_value(const struct scene *s, const void *row)
 {
-        const struct series *of = row;
-
         (void)s;
-        for (size_t i = 0; i < RESIDENT_PARTS_N; i++)
-                if (resident_words[i].series == of->series)
-                        return value_text(resident_words[i].name);
-        return value_text(of->name);
+        return value_text(series_rows[series_of_row(row)].label);
 }
 
 static struct value now_value(const struct scene *s, const void *row)
@@ -101,7 +83,7 @@ static struct value now_value(const struct scene *s, const void *row)
 COLUMN_VALUE(least, value_number(true, summarise_row(s, row).min))
 COLUMN_VALUE(mean, value_number(true, summarise_row(s, row).mean))
 COLUMN_VALUE(most, value_number(true, summarise_row(s, row).max))
-COLUMN_VALUE(since_mark, value_number(true, scene_series_since_mark(s, ((const struct series *)row)->series)))
+COLUMN_VALUE(since_mark, value_number(true, scene_series_since_mark(s, series_of_row(row))))
 COLUMN_VALUE(slope, trend_slope(trend_of_row(s, row)))
 COLUMN_VALUE(slope_low, trend_slope_low(trend_of_row(s, row)))
 COLUMN_VALUE(slope_high, trend_slope_high(trend_of_row(s, row)))
@@ -140,12 +122,15 @@ static const struct column columns[] = {
 };
 /* clang-format on */
 
-/* The first four, and those that have samples. */
+/* Levels: the first, and those that have samples. */
 static void fill_rows(const struct console *c, struct table *t)
 {
-        for (size_t i = 0; i < SERIES && c->scene.target; i++) {
-                if (i < ALWAYS || past_of_row(&c->scene, &all_series[i])->n)
-                        table_add(t, i, &all_series[i]);
+        for (size_t i = 0; i < ARRAY_SIZE(series_in_order) && c->scene.target; i++) {
+                const enum series_kind kind = series_rows[series_in_order[i]].kind;
+
+                if (i < ALWAYS || ((kind == SERIES_LEVEL || kind == SERIES_MEASURED) &&
+                                   past_of_row(&c->scene, &series_in_order[i])->n))
+                        table_add(t, i, &series_in_order[i]);
         }
 }
 
@@ -170,7 +155,8 @@ static void fill_chart(struct console *c, struct chart *chart)
         timeline_begin(c, chart, "Memory", UNIT_BYTES);
         chart->from_zero = !m->zoomed;
         for (size_t i = 0; i < ALWAYS; i++)
-                chart_line(chart, all_series[i].name, past_of_row(s, &all_series[i]), SPARK_GAUGE, tints[i]);
+                chart_line(chart, series_rows[series_in_order[i]].label, past_of_row(s, &series_in_order[i]),
+                           SPARK_GAUGE, tints[i]);
         if (memory_limit(s->target, &limit, &chart->limit_name))
                 chart->limit = (double)limit;
         chart->ticks = chart->lines[0].past; /* one sample for each major collection */

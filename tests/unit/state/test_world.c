@@ -56,7 +56,7 @@ static void pasts_are_bounded_together(void **state)
         for (int i = 0; i < 100; i++) { /* the bounds are those of now */
                 (void)snprintf(name, sizeof(name), "t%d", i);
                 assert_int_equal(send_live(v, 0, name, 1, 2 * SECOND, 1), 0);
-                assert_int_equal(world_find(v, name)->history->options.points, WORLD_PAST_POINTS / 100 / WORLD_SERIES);
+                assert_int_equal(world_find(v, name)->history->options.points, WORLD_PAST_POINTS / 100 / SERIES_COUNT);
                 assert_int_equal(world_find(v, name)->history->options.cells, WORLD_CELLS_LEAST);
         }
         assert_int_equal(send_live(without, 0, "a", 1, SECOND, 10), 0);

@@ -71,13 +71,13 @@ static void each_part(void **state)
         for (size_t i = 0; i < RESIDENT_PARTS_N; i++) {
                 assert_false(resident_part_bytes(&r, i, &bytes));
                 assert_int_equal(bytes, 7);
-                assert_string_equal(hw_series_unit(resident_words[i].series), "B");
         }
         r.has_given_back_bytes = 1;
         assert_true(resident_part_bytes(&r, 3, &bytes));
         assert_int_equal(bytes, 0);
-        assert_string_equal(resident_words[3].name, "given back");
-        assert_string_equal(hw_series_name(resident_words[3].series), "given_back");
+        assert_string_equal(resident_part_name(0), "live data");
+        assert_string_equal(resident_part_name(3), "given back");
+        assert_string_equal(resident_part_name(5), "foreign");
         assert_false(resident_part_bytes(NULL, 3, &bytes));
         assert_false(resident_part_bytes(&r, RESIDENT_PARTS_N, &bytes));
 }
