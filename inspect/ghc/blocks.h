@@ -3,6 +3,22 @@
  * blocks.h - how GHC's runtime keeps its heap: megablocks of 1 MiB, aligned, each with a descriptor of 64 bytes for
  * each of its blocks of 4 KiB; groups of neighbouring blocks; and generations, which groups belong to.
  *
+ *   a megablock, at a multiple of 1 MiB
+ *
+ *   +0 ......... +0x100 ........................ +0x4000 .. +0x5000 ..                      .. +0x100000
+ *   | not used   | descriptors of blocks 4 to 255 | block 4  | block 5  | ... a block of 4 KiB each ... |
+ *                  |      |                        ^
+ *                  |      '- the other blocks      '- closures one behind the other, from start up to free
+ *                  |         of a group: their
+ *                  |         first one is it      closure: | info pointer | words: pointers, then others |
+ *                  '- first of a group:                     '-> info table: layout, type; beside it the code
+ *                     start, free, blocks, flags
+ *                     generation -> | number, threads, weak pointers, blocks, large objects, ... |
+ *
+ * A group of more than 252 blocks begins in one megablock and takes whole ones behind it, which have no descriptors.
+ * Large objects (of eight tenths of a block and more) have a group each. From a pointer into a block its descriptor is
+ * found by arithmetic alone: the megablock by the upper bits, the descriptor by bits 12 to 19.
+ *
  * The same from GHC 9.0 to 9.10 but for the size of a generation's struct. Nothing is taken for granted: a megablock
  * is one whose fifth descriptor says where its block is, and generations are what most descriptors of the youngest
  * point to, if the number there and the chain of `to` agree.
