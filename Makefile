@@ -39,33 +39,25 @@ GEN := $(O)/gen
 
 # ---------------------------------------------------------------- sources
 
-# Rooms in the order of the flow; each lists its own sources, in that order too, in its sources.mk.
-# Some are in both programs and not in the library, which needs no options, no PCRE2 and no zlib.
-PROTO_ROOMS  := $(addprefix proto/, base facts eventlog wire follow)
-BOTH_ROOMS   := $(addprefix proto/, cli pattern yaml keys recording texts archive)
-DAEMON_ROOMS := $(addprefix daemon/, buffer loop source image model trend rules record checkpoint publish transport alerting config \
-                rules/file target control)
-CLIENT_ROOMS := proto/profile $(addprefix client/, cli feed history state program alerts answers \
-                console/draw console/table console/scene console/overview console/views console \
-                metrics page api http web archive diff run attach commands query convert report summary notify export mcp)
-INSPECT_ROOMS := $(addprefix inspect/, memory graph ghc process code show watch)
+# A room is a folder: each source in it belongs to it (scripts/check-layers says what it may include from).
+rooms_below = $(patsubst %/,%,$(wildcard $(1)/*/ $(1)/*/*/ $(1)/*/*/*/))
+sources_in  = $(sort $(wildcard $(addsuffix /*.c,$(1))))
 
-define read_room
-sources :=
-include $(1)/sources.mk
-SRC.$(1) := $$(addprefix $(1)/,$$(sources))
-endef
-$(foreach room,$(PROTO_ROOMS) $(BOTH_ROOMS) $(DAEMON_ROOMS) $(CLIENT_ROOMS) $(INSPECT_ROOMS) agent,$(eval $(call read_room,$(room))))
-sources_of = $(foreach room,$(1),$(SRC.$(room)))
+# Some rooms are in both programs and not in the library, which needs no options, no PCRE2 and no zlib.
+LIB_ROOMS   := $(addprefix proto/, base facts eventlog wire follow)
+BOTH_ROOMS  := $(addprefix proto/, cli pattern yaml keys recording texts archive)
 
-LIB_SRC     := $(call sources_of,$(PROTO_ROOMS))
-DAEMON_SRC  := $(call sources_of,$(BOTH_ROOMS) $(DAEMON_ROOMS)) daemon/log.c
-CLIENT_SRC  := $(call sources_of,$(BOTH_ROOMS) $(CLIENT_ROOMS))
-INSPECT_SRC := $(call sources_of,$(INSPECT_ROOMS))
-AGENT_SRC   := $(SRC.agent)
-AGENT_ACTS  := $(addprefix agent/,$(acting))
-VERDICT_SRC := $(addprefix daemon/trend/,$(verdict))
-EARLY_SRC   := $(addprefix daemon/trend/,$(early))
+LIB_SRC     := $(call sources_in,$(LIB_ROOMS))
+DAEMON_SRC  := $(call sources_in,$(BOTH_ROOMS) $(call rooms_below,daemon)) daemon/log.c
+CLIENT_SRC  := $(call sources_in,$(BOTH_ROOMS) proto/profile $(call rooms_below,client))
+INSPECT_SRC := $(call sources_in,$(call rooms_below,inspect))
+# These act by being linked: not in unit tests.
+AGENT_ACTS  := agent/life.c agent/interpose.c
+AGENT_SRC   := $(filter-out $(AGENT_ACTS),$(call sources_in,agent))
+# What the leak lab scores: one series alone; the early warning.
+VERDICT_SRC := $(addprefix daemon/trend/, median.c rings.c ladder.c life.c theil_sen.c shape.c windows.c rare.c verdict.c onset.c \
+                 time_to_limit.c provisional.c trend.c)
+EARLY_SRC   := $(addprefix daemon/trend/, median.c theil_sen.c early_fit.c early_rise.c early_warning.c)
 UNIT_SRC    := $(sort $(shell find tests/unit -name 'test_*.c'))
 
 # ------------------------------------------------------------------ flags
@@ -178,7 +170,7 @@ $(LIB_OBJ) $(DAEMON_OBJ) $(CLIENT_OBJ) $(call objects,daemon/main.c client/main.
 # The browser page, bundled by npm in $(BUILD)/page and embedded into heapwatch. Without npm its files are empty.
 WEB ?= 1
 PAGE := $(BUILD)/page
-PAGE_SRC := $(shell find client/page -type f -not -path '*/node_modules/*' -not -name '*.[chS]' -not -name '*.mk' 2>/dev/null)
+PAGE_SRC := $(shell find client/page -type f -not -path '*/node_modules/*' -not -name '*.[chS]' 2>/dev/null)
 
 $(PAGE)/mode: FORCE
 	@mkdir -p $(@D)
@@ -268,8 +260,8 @@ $(O)/heapwatch: $(CLIENT_PARTS) $(OBJ)/front_stubs.o
 
 # What reads other programs' memory links nothing but the C library, what is needed to print and to read compressed
 # files, zstd for graphs in files, and libdw for the stacks of C code.
-$(O)/heapwatch-inspect: $(OBJ)/inspect/main.o $(INSPECT_OBJ) $(call objects,$(SRC.proto/cli) $(SRC.proto/archive) \
-        $(SRC.proto/recording) $(SRC.proto/texts) $(SRC.proto/profile)) $(O)/libinternal.a
+$(O)/heapwatch-inspect: $(OBJ)/inspect/main.o $(INSPECT_OBJ) \
+        $(call objects,$(call sources_in,$(addprefix proto/, cli archive recording texts profile))) $(O)/libinternal.a
 	$(call SAY,LD,$@)
 	$(Q)$(CC) -o $@ $(filter-out %.map,$^) $(CFLAGS) $(LDFLAGS) $(HW_LDFLAGS) $(LIBS_INSPECT)
 

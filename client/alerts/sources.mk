@@ -1,1 +1,0 @@
-sources := known.c print.c alerts.c

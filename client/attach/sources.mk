@@ -1,1 +1,0 @@
-sources := processes.c loader.c tracee.c code.c inject.c ps.c attach.c

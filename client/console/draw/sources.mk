@@ -1,1 +1,0 @@
-sources := text.c canvas.c hits.c widgets.c chart.c chart_draw.c

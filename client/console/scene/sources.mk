@@ -1,1 +1,0 @@
-sources := scene.c trends.c journal.c shown.c timeline.c said.c label.c

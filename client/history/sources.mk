@@ -1,1 +1,0 @@
-sources := past.c grid.c collections.c history.c past_json.c

@@ -1,1 +1,0 @@
-sources := mcp.c tools.c

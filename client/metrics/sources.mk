@@ -1,2 +1,0 @@
-sources := values.c histogram.c bands.c several.c table.c \
-           collect.c text.c

@@ -1,1 +1,0 @@
-sources := assets.c

@@ -1,1 +1,0 @@
-sources := read_buffer.c

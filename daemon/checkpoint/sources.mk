@@ -1,1 +1,0 @@
-sources := store.c file.c

@@ -1,1 +1,0 @@
-sources := image.c definitions.c containers.c decoder.c

@@ -1,1 +1,0 @@
-sources := watchdog.c memory.c descriptors.c crash.c shutdown.c

@@ -1,1 +1,0 @@
-sources := do_block.c rule_file.c rulebook.c tool.c

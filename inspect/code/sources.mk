@@ -1,1 +1,0 @@
-sources := known_code.c make.c symbols.c

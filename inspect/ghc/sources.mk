@@ -1,1 +1,0 @@
-sources := closure.c info_tables.c blocks.c live_data.c rts_counters.c layout.c running.c threads.c thread_bands.c names.c snapshot.c census.c arrays.c contents.c bands.c sample.c graph_types.c roots.c reach.c reached.c slices.c stack_profile.c signature_file.c signature_maker.c signatures.c runtime_symbols.c provenance.c

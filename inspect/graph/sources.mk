@@ -1,1 +1,0 @@
-sources := bands.c graph.c paths.c dominators.c fold.c file.c

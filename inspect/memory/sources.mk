@@ -1,1 +1,0 @@
-sources := memory.c elf_file.c program.c object_file.c unwind.c

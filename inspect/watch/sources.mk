@@ -1,1 +1,0 @@
-sources := log.c watch.c profile.c

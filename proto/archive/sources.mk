@@ -1,1 +1,0 @@
-sources := log_file.c

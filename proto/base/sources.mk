@@ -1,2 +1,0 @@
-sources := array.c error.c rts_options.c labels.c log_line.c child.c sibling.c descriptors.c signal_name.c process_stat.c mapped_file.c permission.c arena.c hash.c strings.c pool.c idtable.c nearest.c text_out.c utf8.c glyph.c decimal.c text.c rate.c quantity.c severity.c phrase.c csv.c \
-           sketch.c json_out.c document.c whole_file.c private_directory.c private_file.c unix_socket.c name_order.c agent_peer.c agent_request.c daemon_life.c run_life.c thread.c haskell_symbol.c own_directory.c

@@ -1,1 +1,0 @@
-sources := command.c options.c help.c complete.c version.c

@@ -1,1 +1,0 @@
-sources := key.c authorized.c

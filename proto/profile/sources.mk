@@ -1,1 +1,0 @@
-sources := pprof.c

@@ -1,1 +1,0 @@
-sources := hp.c prof.c texts.c

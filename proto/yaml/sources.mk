@@ -1,1 +1,0 @@
-sources := yaml_file.c
