@@ -58,7 +58,7 @@ static void put_seconds(double v)
 }
 
 /* Seconds from now on; the trend counts from its window's end. */
-static void put_time_to_limit(const struct detector *d, uint64_t time_ns, const struct trend_result *r)
+static void put_time_to_limit(struct detector *d, uint64_t time_ns, const struct trend_result *r)
 {
         struct time_to_limit ttl = { NAN, NAN };
 
@@ -69,7 +69,7 @@ static void put_time_to_limit(const struct detector *d, uint64_t time_ns, const 
         put_seconds(isnan(ttl.late_s) ? NAN : fmax(ttl.late_s - age_s, 0));
 }
 
-static void put_answer(const struct detector *d, uint64_t time_ns, const struct trend_result *r)
+static void put_answer(struct detector *d, uint64_t time_ns, const struct trend_result *r)
 {
         printf("%" PRIu64 " %s", time_ns, trend_verdict_name(r->verdict));
         put_seconds(r->slope);
