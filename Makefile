@@ -44,20 +44,20 @@ rooms_below = $(patsubst %/,%,$(wildcard $(1)/*/ $(1)/*/*/ $(1)/*/*/*/))
 sources_in  = $(sort $(wildcard $(addsuffix /*.c,$(1))))
 
 # Some rooms are in both programs and not in the library, which needs no options, no PCRE2 and no zlib.
-LIB_ROOMS   := $(addprefix proto/, base facts eventlog wire follow)
-BOTH_ROOMS  := $(addprefix proto/, cli pattern yaml keys recording texts archive)
+LIB_ROOMS   := $(addprefix proto/, base facts eventlog wire wire/follow)
+BOTH_ROOMS  := $(addprefix proto/, cli cli/pattern cli/yaml cli/keys eventlog/recording eventlog/texts eventlog/archive)
 
 LIB_SRC     := $(call sources_in,$(LIB_ROOMS))
 DAEMON_SRC  := $(call sources_in,$(BOTH_ROOMS) $(call rooms_below,daemon)) daemon/log.c
-CLIENT_SRC  := $(call sources_in,$(BOTH_ROOMS) proto/profile $(call rooms_below,client))
+CLIENT_SRC  := $(call sources_in,$(BOTH_ROOMS) proto/cli/profile $(call rooms_below,client))
 INSPECT_SRC := $(call sources_in,$(call rooms_below,inspect))
 # These act by being linked: not in unit tests.
 AGENT_ACTS  := agent/life.c agent/interpose.c
 AGENT_SRC   := $(filter-out $(AGENT_ACTS),$(call sources_in,agent))
 # What the leak lab scores: one series alone; the early warning.
-VERDICT_SRC := $(addprefix daemon/trend/, median.c rings.c ladder.c life.c theil_sen.c shape.c windows.c rare.c verdict.c onset.c \
+VERDICT_SRC := $(addprefix daemon/judge/trend/, median.c rings.c ladder.c life.c theil_sen.c shape.c windows.c rare.c verdict.c onset.c \
                  time_to_limit.c provisional.c trend.c)
-EARLY_SRC   := $(addprefix daemon/trend/, median.c theil_sen.c early_fit.c early_rise.c early_warning.c)
+EARLY_SRC   := $(addprefix daemon/judge/trend/, median.c theil_sen.c early_fit.c early_rise.c early_warning.c)
 UNIT_SRC    := $(sort $(shell find tests/unit -name 'test_*.c'))
 
 # ------------------------------------------------------------------ flags
@@ -103,7 +103,7 @@ objects = $(patsubst %.c,$(OBJ)/%.o,$(1))
 LIB_OBJ    := $(call objects,$(LIB_SRC)) $(OBJ)/heapwatch.pb-c.o
 DAEMON_OBJ := $(call objects,$(DAEMON_SRC))
 CLIENT_OBJ := $(call objects,$(CLIENT_SRC) agent/options.c agent/symbols.c agent/settings.c) $(OBJ)/client/page/assets_page.o \
-              $(patsubst %.proto,$(OBJ)/%.pb-c.o,$(wildcard client/*/*.proto))
+              $(patsubst %.proto,$(OBJ)/%.pb-c.o,$(wildcard client/*/*/*.proto))
 INSPECT_OBJ := $(call objects,$(INSPECT_SRC))
 AGENT_OBJ  := $(patsubst %.c,$(OBJ)/inside/%.o,proto/base/error.c proto/base/rts_options.c proto/base/haskell_symbol.c proto/base/own_directory.c $(AGENT_SRC) $(AGENT_ACTS))
 UNIT_BIN   := $(patsubst tests/unit/%.c,$(O)/unit/%,$(UNIT_SRC))
@@ -140,7 +140,7 @@ $(OBJ)/heapwatch.pb-c.o: $(GEN)/heapwatch/heapwatch.pb-c.c $(OBJ)/flags
 
 
 # Protobuf formats of other tools, the last for tests alone: the generated code is at the path of its .proto, below $(GEN).
-PB := $(patsubst %.proto,%,$(wildcard client/*/*.proto) tests/unit/inspect/pprof.proto)
+PB := $(patsubst %.proto,%,$(wildcard client/*/*/*.proto) tests/unit/inspect/pprof.proto)
 
 $(PB:%=$(GEN)/%.pb-c.c): $(GEN)/%.pb-c.c: %.proto
 	@mkdir -p $(@D)
@@ -233,9 +233,9 @@ $(O)/heapwatchd: $(OBJ)/daemon/main.o $(DAEMON_OBJ) $(O)/libinternal.a
 	$(call SAY,LD,$@)
 	$(Q)$(CC) -o $@ $(filter-out %.map,$^) $(CFLAGS) $(LDFLAGS) $(HW_LDFLAGS) $(LIBS_DAEMON) $(LIBS_LIB)
 
-# The client reads finished logs itself (daemon/target/log_reader.h): of the daemon it links what that needs, and nothing
+# The client reads finished logs itself (daemon/watch/targets/log_reader.h): of the daemon it links what that needs, and nothing
 # that sends.
-$(O)/libdaemon.a: $(filter-out $(OBJ)/daemon/transport/%,$(DAEMON_OBJ))
+$(O)/libdaemon.a: $(filter-out $(OBJ)/daemon/publish/transport/%,$(DAEMON_OBJ))
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 
 CLIENT_PARTS := $(OBJ)/client/main.o $(CLIENT_OBJ) $(O)/libdaemon.a $(O)/libinternal.a
@@ -261,7 +261,7 @@ $(O)/heapwatch: $(CLIENT_PARTS) $(OBJ)/front_stubs.o
 # What reads other programs' memory links nothing but the C library, what is needed to print and to read compressed
 # files, zstd for graphs in files, and libdw for the stacks of C code.
 $(O)/heapwatch-inspect: $(OBJ)/inspect/main.o $(INSPECT_OBJ) \
-        $(call objects,$(call sources_in,$(addprefix proto/, cli archive recording texts profile))) $(O)/libinternal.a
+        $(call objects,$(call sources_in,$(addprefix proto/, cli cli/profile eventlog/archive eventlog/recording eventlog/texts))) $(O)/libinternal.a
 	$(call SAY,LD,$@)
 	$(Q)$(CC) -o $@ $(filter-out %.map,$^) $(CFLAGS) $(LDFLAGS) $(HW_LDFLAGS) $(LIBS_INSPECT)
 
@@ -299,7 +299,7 @@ $(O)/unit/record/test_recorder: HW_LDFLAGS += -Wl,--wrap=pwrite
 $(O)/unit/base/test_own_process: HW_LDFLAGS += -Wl,--wrap=syscall
 
 # Tests that count allocations, or make each fail in turn.
-$(addprefix $(O)/unit/, model/test_memory record/test_assembler trend/test_rings target/test_memory target/test_steady fuzz/test_fuzz_session) \
+$(addprefix $(O)/unit/, model/test_memory record/test_assembler trend/test_rings targets/test_memory targets/test_steady fuzz/test_fuzz_session) \
 $(O)/fuzz/fuzz_session: \
   HW_LDFLAGS += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
 

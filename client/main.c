@@ -17,7 +17,7 @@
 #include "client/commands/completion.h"
 #include "client/cli/endpoints.h"
 #include "client/cli/front.h"
-#include "daemon/config/config.h"
+#include "daemon/watch/config/config.h"
 #include "inspect/ghc/layout.h"
 #include "proto/base/array.h"
 #include "proto/base/descriptors.h"

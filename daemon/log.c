@@ -50,9 +50,9 @@ enum log_level log_most_verbose = LOG_INFO;
 static struct log_levels wanted;
 static bool chosen; /* false: LOG_INFO everywhere */
 
-/* Rooms that log; scripts/check-layers compares them with the tree. 0: not determined yet. */
-static const char *const rooms[LOG_ROOMS] = { "",     "alerting", "checkpoint", "config", "control",  "daemon",
-                                              "loop", "record",   "source",     "target", "transport" };
+/* Folders that log; scripts/check-layers compares them with the tree. 0: not determined yet. */
+static const char *const rooms[LOG_ROOMS] = { "",     "alerting", "checkpoint", "config",  "control",  "daemon",
+                                              "loop", "record",   "source",     "targets", "transport" };
 
 /* Guards what follows. Held only during writes that do not block. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -76,13 +76,14 @@ static int room_by_name(const char *name, size_t size)
         return 0;
 }
 
-/* daemon/source/tail.c: source; daemon/main.c: daemon. */
+/* daemon/source/tail.c: source; daemon/watch/control/reload.c: control; daemon/main.c: daemon. */
 static int room_of(const char *file)
 {
-        const char *folder = strstr(file, "daemon/");
-        const char *name = folder ? folder + strlen("daemon/") : file;
-        const char *end = strchr(name, '/');
-        int room = end ? room_by_name(name, (size_t)(end - name)) : 0;
+        const char *end = strrchr(file, '/'), *name = end;
+
+        while (name && name > file && name[-1] != '/')
+                name--;
+        const int room = end ? room_by_name(name, (size_t)(end - name)) : 0;
 
         return room ? room : room_by_name("daemon", strlen("daemon"));
 }

@@ -6,7 +6,7 @@
 
 #include "client/answers/census.h"
 #include "client/answers/evidence.h"
-#include "client/state/world.h"
+#include "client/world/state/world.h"
 #include "proto/base/ckd.h"
 #include "heapwatch/text.h"
 

@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "client/state/world.h"
+#include "client/world/state/world.h"
 #include "heapwatch/wire.h"
 #include "proto/base/severity.h"
 

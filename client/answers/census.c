@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "client/answers/evidence.h"
-#include "client/state/band_name.h"
-#include "client/state/world.h"
+#include "client/world/state/band_name.h"
+#include "client/world/state/world.h"
 #include "heapwatch/text.h"
 #include "proto/base/ckd.h"
 #include "proto/base/outside_census.h"

@@ -6,7 +6,7 @@
 #ifndef HW_CLIENT_ANSWERS_CENSUS_H
 #define HW_CLIENT_ANSWERS_CENSUS_H
 
-#include "client/state/world.h"
+#include "client/world/state/world.h"
 #include "proto/base/json_out.h"
 
 #define CENSUS_TEXT 480

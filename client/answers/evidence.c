@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "client/answers/census.h"
-#include "client/state/band_name.h"
-#include "client/state/world.h"
+#include "client/world/state/band_name.h"
+#include "client/world/state/world.h"
 #include "heapwatch/text.h"
 #include "proto/base/agent_peer.h"
 #include "proto/base/array.h"

@@ -109,7 +109,7 @@ void append_duration(char text[ANSWER_TEXT], uint64_t ns);
 /* " (18m 02s ago)" behind live data of a program that runs, where that was not measured lately. */
 void append_live_age(char text[ANSWER_TEXT], const struct world_target *t);
 
-/* Samples without which no rise is seen (daemon/trend/early_fit.h). */
+/* Samples without which no rise is seen (daemon/judge/trend/early_fit.h). */
 #define RISE_SAMPLES 4u
 
 /* "6m 00s", "9m 00s to 35m 00s": until there is a verdict, which is known to come. */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "client/answers/census.h"
-#include "client/state/band_name.h"
+#include "client/world/state/band_name.h"
 #include "proto/eventlog/advice.h"
 
 /* What grows is not known yet, and what there is of it may not last until then. */

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "client/state/band_name.h"
+#include "client/world/state/band_name.h"
 #include "heapwatch/text.h"
 #include "proto/base/limits.h"
 #include "proto/base/array.h"

@@ -14,7 +14,7 @@
 
 #include "proto/base/error.h"
 #include "proto/base/nearest.h"
-#include "proto/yaml/yaml_file.h"
+#include "proto/cli/yaml/yaml_file.h"
 
 struct named {
         const char *endpoint, *given;

@@ -14,7 +14,7 @@
 #include "heapwatch/keys.h"
 #include "proto/base/error.h"
 #include "proto/cli/options.h"
-#include "proto/keys/key.h"
+#include "proto/cli/keys/key.h"
 
 /* For the option tables: --key and --server-key, beside --connect. */
 #define OPTIONS_KEYS                                                                                                   \

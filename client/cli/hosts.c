@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "proto/yaml/yaml_file.h"
+#include "proto/cli/yaml/yaml_file.h"
 
 static bool read_server_key(struct yaml_file *f, const yaml_node_t *node, struct host *h)
 {

@@ -21,7 +21,7 @@
 #define INSPECTING_BYTES   ((size_t)8 << 20) /* of JSON */
 
 enum inspecting_what {
-        INSPECTING_PROFILE,    /* CPU time and waiting, as text (client/state/cpu_tree.h), anew each second; */
+        INSPECTING_PROFILE,    /* CPU time and waiting, as text (client/world/state/cpu_tree.h), anew each second; */
         INSPECTING_ALLOCATION, /* likewise, what Haskell threads allocate */
         INSPECTING_HEAP,       /* JSON, at the end: what is in the heap, */
         INSPECTING_HELD,       /* and who holds what; */

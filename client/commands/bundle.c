@@ -23,15 +23,15 @@
 #include <unistd.h>
 
 #include "client/cli/signals.h"
-#include "client/feed/locate.h"
+#include "client/world/feed/locate.h"
 #include "client/commands/bundles.h"
 #include "proto/base/child.h"
 #include "proto/base/ckd.h"
 #include "proto/base/clock.h"
 #include "proto/base/descriptors.h"
 #include "proto/cli/options.h"
-#include "proto/recording/run_dir.h"
-#include "proto/recording/stretch.h"
+#include "proto/eventlog/recording/run_dir.h"
+#include "proto/eventlog/recording/stretch.h"
 #include "proto/wire/action_plan.h"
 
 #define LOOK_MS   500

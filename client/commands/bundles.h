@@ -11,8 +11,8 @@
 #include <stdint.h>
 
 #include "proto/base/error.h"
-#include "proto/recording/limits.h"
-#include "proto/recording/stretch.h"
+#include "proto/eventlog/recording/limits.h"
+#include "proto/eventlog/recording/stretch.h"
 
 struct bundle_limits {
         uint64_t per_day;  /* bundles of one reason; 0: any number */

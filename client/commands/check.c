@@ -12,7 +12,7 @@
 
 #include "client/cli/command.h"
 #include "client/cli/options.h"
-#include "client/feed/feed.h"
+#include "client/world/feed/feed.h"
 #include "client/commands/check_findings.h"
 #include "heapwatch/text.h"
 #include "proto/base/error.h"

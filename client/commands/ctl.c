@@ -15,8 +15,8 @@
 #include "client/cli/absent.h"
 #include "client/commands/ctl_print.h"
 #include "client/cli/options.h"
-#include "client/program/agent_census.h"
-#include "client/program/process_uri.h"
+#include "client/launch/program/agent_census.h"
+#include "client/launch/program/process_uri.h"
 #include "proto/base/array.h"
 #include "proto/base/error.h"
 

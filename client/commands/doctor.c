@@ -8,16 +8,16 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "client/attach/processes.h"
+#include "client/launch/attach/processes.h"
 #include "client/cli/absent.h"
 #include "client/cli/command.h"
 #include "client/cli/options.h"
 #include "client/commands/doctor.h"
-#include "client/feed/feed.h"
-#include "client/program/agent_fit.h"
-#include "client/program/hidden_symbols.h"
-#include "client/program/inquire.h"
-#include "client/program/process_uri.h"
+#include "client/world/feed/feed.h"
+#include "client/launch/program/agent_fit.h"
+#include "client/launch/program/hidden_symbols.h"
+#include "client/launch/program/inquire.h"
+#include "client/launch/program/process_uri.h"
 #include "heapwatch/requester.h"
 #include "heapwatch/text.h"
 #include "heapwatch/wire.h"

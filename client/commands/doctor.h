@@ -6,9 +6,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "client/program/inquire.h"
+#include "client/launch/program/inquire.h"
 #include "proto/base/json_out.h"
-#include "client/program/agent_fit.h"
+#include "client/launch/program/agent_fit.h"
 
 #define FEATURES_MAX 32
 

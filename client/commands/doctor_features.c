@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "proto/eventlog/advice.h"
-#include "client/program/inquire.h"
+#include "client/launch/program/inquire.h"
 #include "proto/base/array.h"
 
 struct wanted {

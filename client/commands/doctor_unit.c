@@ -16,7 +16,7 @@
 #include <sys/types.h>
 
 #include "client/cli/command.h"
-#include "client/program/agent_fit.h"
+#include "client/launch/program/agent_fit.h"
 
 #define SUFFIX      ".service"
 #define SERVICE     "heapwatch" /* the user of heapwatchd.service */

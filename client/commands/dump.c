@@ -17,12 +17,12 @@
 
 #include "client/cli/signals.h"
 #include "client/commands/bundles.h"
-#include "client/feed/locate.h"
+#include "client/world/feed/locate.h"
 #include "heapwatch/text.h"
 #include "proto/base/ckd.h"
 #include "client/cli/options.h"
 #include "proto/cli/options.h"
-#include "proto/recording/stretch.h"
+#include "proto/eventlog/recording/stretch.h"
 
 #define LOOK_MS 500 /* between checks of a recording that is not far enough yet */
 

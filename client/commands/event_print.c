@@ -4,7 +4,7 @@
  * fields as name=value. Text is quoted as in JSON in both forms: nothing that a
  * program wrote can control a terminal or break a line.
  */
-#include "client/commands/event_types.h"
+#include "client/out/convert/event_types.h"
 
 #include <inttypes.h>
 #include <string.h>

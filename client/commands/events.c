@@ -13,8 +13,8 @@
 #include <string.h>
 #include <strings.h>
 
-#include "client/commands/event_types.h"
-#include "client/feed/feed.h"
+#include "client/out/convert/event_types.h"
+#include "client/world/feed/feed.h"
 #include "client/cli/options.h"
 #include "client/cli/signals.h"
 #include "heapwatch/eventlog.h"

@@ -13,7 +13,7 @@
 #include "client/cli/options.h"
 #include "client/cli/signals.h"
 #include "client/commands/inspect_subject.h"
-#include "client/feed/locate.h"
+#include "client/world/feed/locate.h"
 #include "heapwatch/text.h"
 #include "proto/base/clock.h"
 #include "proto/base/sibling.h"

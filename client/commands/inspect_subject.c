@@ -8,13 +8,13 @@
 #include <unistd.h>
 
 #include "client/answers/answers.h"
-#include "client/attach/processes.h"
+#include "client/launch/attach/processes.h"
 #include "client/cli/absent.h"
 #include "client/cli/endpoints.h"
-#include "client/feed/locate.h"
-#include "client/run/daemon.h"
-#include "client/state/band_name.h"
-#include "client/state/world.h"
+#include "client/world/feed/locate.h"
+#include "client/launch/run/daemon.h"
+#include "client/world/state/band_name.h"
+#include "client/world/state/world.h"
 
 static void see_reply(void *ctx, const Hw__Reply *reply)
 {

@@ -22,8 +22,8 @@
 #include "proto/base/private_directory.h"
 #include "proto/base/whole_file.h"
 #include "proto/cli/options.h"
-#include "proto/keys/key.h"
-#include "proto/yaml/yaml_file.h"
+#include "proto/cli/keys/key.h"
+#include "proto/cli/yaml/yaml_file.h"
 
 #define FILE_MAX  (1u << 20)
 #define WORDS_MAX 3

@@ -14,9 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/feed/selection.h"
+#include "client/world/feed/selection.h"
 #include "client/cli/options.h"
-#include "client/commands/pipe_csv.h"
+#include "client/out/convert/update_csv.h"
 #include "client/cli/signals.h"
 #include "proto/base/error.h"
 

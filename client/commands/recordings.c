@@ -8,13 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/feed/locate.h"
+#include "client/world/feed/locate.h"
 #include "heapwatch/text.h"
 #include "proto/base/ckd.h"
 #include "proto/base/json_out.h"
 #include "client/cli/options.h"
 #include "proto/cli/options.h"
-#include "proto/recording/run_dir.h"
+#include "proto/eventlog/recording/run_dir.h"
 
 struct recordings {
         struct locate where;

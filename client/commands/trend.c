@@ -7,11 +7,11 @@
  */
 #include <stdlib.h>
 
-#include "client/archive/read.h"
+#include "client/past/archive/read.h"
 #include "client/cli/command.h"
 #include "client/cli/absent.h"
-#include "client/feed/gather.h"
-#include "client/feed/selection.h"
+#include "client/world/feed/gather.h"
+#include "client/world/feed/selection.h"
 #include "client/cli/options.h"
 #include "client/cli/signals.h"
 #include "client/commands/trend.h"

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "client/state/world.h"
+#include "client/world/state/world.h"
 
 enum trend_order {
         ORDER_GAINED, /* largest certain gain first */

@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "client/console/console.h"
-#include "client/program/agent_census.h"
+#include "client/launch/program/agent_census.h"
 #include "proto/base/agent_peer.h"
 #include "proto/base/thread.h"
 

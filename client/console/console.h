@@ -12,8 +12,8 @@
 
 #include "client/console/draw/canvas.h"
 #include "client/console/draw/keys.h"
-#include "client/feed/feed.h"
-#include "client/state/world.h"
+#include "client/world/feed/feed.h"
+#include "client/world/state/world.h"
 #include "client/console/views/views.h"
 
 /* NULL when out of memory. `world` is borrowed; the console only adds what daemons remember. */

@@ -10,8 +10,8 @@
 
 #include "client/cli/absent.h"
 #include "client/console/console.h"
-#include "client/feed/selection.h"
-#include "client/program/own_daemon.h"
+#include "client/world/feed/selection.h"
+#include "client/launch/program/own_daemon.h"
 #include "client/cli/options.h"
 #include "client/cli/signals.h"
 #include "proto/base/clock.h"

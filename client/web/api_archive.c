@@ -6,9 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "client/api/state_json.h"
-#include "client/archive/archiver.h"
-#include "client/http/answer.h"
+#include "client/answers/api/state_json.h"
+#include "client/past/archive/archiver.h"
+#include "client/out/http/answer.h"
 #include "client/web/archived_parts.h"
 #include "client/web/history_query.h"
 #include "proto/base/array.h"

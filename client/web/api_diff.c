@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/diff/side.h"
-#include "client/diff/print.h"
-#include "client/http/answer.h"
+#include "client/past/diff/side.h"
+#include "client/past/diff/print.h"
+#include "client/out/http/answer.h"
 
 /* One side: a target of a daemon, or a finished log. */
 struct subject {

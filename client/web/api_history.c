@@ -18,8 +18,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/history/history.h"
-#include "client/http/answer.h"
+#include "client/world/history/history.h"
+#include "client/out/http/answer.h"
 #include "client/web/history_query.h"
 #include "proto/base/clock.h"
 #include "proto/base/error.h"

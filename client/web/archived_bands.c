@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/archive/database.h"
+#include "client/past/archive/database.h"
 #include "client/web/archived_parts.h"
 #include "proto/base/time.h"
 

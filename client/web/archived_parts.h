@@ -3,8 +3,8 @@
 #ifndef HW_CLIENT_WEB_ARCHIVED_PARTS_H
 #define HW_CLIENT_WEB_ARCHIVED_PARTS_H
 
-#include "client/archive/read.h"
-#include "client/state/world.h"
+#include "client/past/archive/read.h"
+#include "client/world/state/world.h"
 #include "proto/base/json_out.h"
 
 /*

@@ -3,8 +3,8 @@
  * archived_series.c - DESIGN: rows are merged into points while they are read, so memory depends on the number of
  * points, not on that of rows.
  */
-#include "client/archive/database.h"
-#include "client/history/history.h"
+#include "client/past/archive/database.h"
+#include "client/world/history/history.h"
 #include "client/web/archived_parts.h"
 #include "proto/base/time.h"
 

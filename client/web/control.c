@@ -17,9 +17,9 @@
 #include <strings.h>
 
 #include "client/cli/report.h"
-#include "client/program/agent_census.h"
-#include "client/state/world.h"
-#include "client/http/answer.h"
+#include "client/launch/program/agent_census.h"
+#include "client/world/state/world.h"
+#include "client/out/http/answer.h"
 #include "heapwatch/text.h"
 #include "proto/base/array.h"
 #include "proto/wire/message.h"

@@ -8,8 +8,8 @@
 
 #include <event2/keyvalq_struct.h>
 
-#include "client/state/world.h"
-#include "client/api/state_json.h"
+#include "client/world/state/world.h"
+#include "client/answers/api/state_json.h"
 
 struct error;
 

@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/api/state_json.h"
+#include "client/answers/api/state_json.h"
 #include "client/cli/endpoints.h"
-#include "client/feed/feed.h"
-#include "client/http/answer.h"
-#include "client/state/world.h"
+#include "client/world/feed/feed.h"
+#include "client/out/http/answer.h"
+#include "client/world/state/world.h"
 #include "proto/base/clock.h"
 #include "proto/base/json_out.h"
 

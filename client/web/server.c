@@ -16,9 +16,9 @@
 #include <string.h>
 #include <strings.h>
 
-#include "client/http/answer.h"
-#include "client/http/connections.h"
-#include "client/metrics/collect.h"
+#include "client/out/http/answer.h"
+#include "client/out/http/connections.h"
+#include "client/out/metrics/collect.h"
 #include "client/page/assets.h"
 #include "proto/base/error.h"
 

@@ -11,12 +11,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "client/api/state_json.h"
+#include "client/answers/api/state_json.h"
 #include "client/cli/inspecting.h"
 #include "client/cli/options.h"
-#include "client/http/connections.h"
-#include "client/http/guard.h"
-#include "client/state/world.h"
+#include "client/out/http/connections.h"
+#include "client/out/http/guard.h"
+#include "client/world/state/world.h"
 #include "heapwatch/requester.h"
 #include "proto/base/document.h"
 #include "proto/base/error.h"

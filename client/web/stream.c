@@ -17,9 +17,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/api/state_json.h"
-#include "client/http/answer.h"
-#include "client/state/world.h"
+#include "client/answers/api/state_json.h"
+#include "client/out/http/answer.h"
+#include "client/world/state/world.h"
 #include "proto/base/event.h"
 #include "proto/base/hash.h"
 

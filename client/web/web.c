@@ -14,10 +14,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/archive/database.h"
+#include "client/past/archive/database.h"
 #include "client/cli/options.h"
 #include "client/cli/signals.h"
-#include "client/feed/selection.h"
+#include "client/world/feed/selection.h"
 #include "client/page/assets.h"
 #include "client/web/server.h"
 #include "proto/base/clock.h"

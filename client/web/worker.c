@@ -10,7 +10,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "client/http/answer.h"
+#include "client/out/http/answer.h"
 #include "proto/base/event.h"
 #include "proto/base/thread.h"
 #include "proto/base/descriptors.h"

@@ -291,7 +291,7 @@ uint64_t model_time_anomalies(const struct model *m);
 size_t model_held_bytes(const struct model *m);
 
 /*
- * model_image.c: the image of a model, see daemon/image/image.h.
+ * model_image.c: the image of a model, see daemon/model/image/image.h.
  *
  * Reading needs a new model, which must be destroyed after an error. Its sink
  * stays; nothing restored is passed to it.

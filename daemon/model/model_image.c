@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/image/containers.h"
+#include "daemon/model/image/containers.h"
 #include "daemon/model/state.h"
 #include "proto/base/limits.h"
 #include "proto/base/outside_census.h"

@@ -74,7 +74,7 @@ void ticky_sample(struct model *m, const struct hw_event *e)
                 return;
         counter->entries += hw_event_u64(e, 8);
         counter->allocs += hw_event_u64(e, 16);
-        counter->allocd_unknown |= hw_event_u64(e, 24) == UINT64_MAX; /* of a profile as JSON: proto/texts/prof.c */
+        counter->allocd_unknown |= hw_event_u64(e, 24) == UINT64_MAX; /* from JSON: proto/eventlog/texts/prof.c */
         counter->allocd += hw_event_u64(e, 24);
         counter->changed = ++t->events;
         m->changes |= MODEL_TICKY;

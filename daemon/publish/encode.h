@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 #include "daemon/publish/limits.h"
-#include "daemon/trend/tracker.h"
+#include "daemon/judge/trend/tracker.h"
 #include "proto/base/arena.h"
 #include "heapwatch/wire.h"
 #include "daemon/model/model.h"

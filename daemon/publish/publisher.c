@@ -22,7 +22,7 @@
 #include "daemon/publish/limits.h"
 #include "proto/base/probes.h"
 #include "daemon/publish/send.h"
-#include "daemon/trend/tracker.h"
+#include "daemon/judge/trend/tracker.h"
 
 /* --------------------------------------------------------------- sink */
 

@@ -25,7 +25,7 @@
 #include "daemon/publish/alert_extra.h"
 #include "daemon/publish/health.h"
 #include "daemon/publish/update_sink.h"
-#include "proto/recording/run_end.h"
+#include "proto/eventlog/recording/run_end.h"
 
 struct alerts; /* rules/alerts.h */
 struct publisher;

@@ -9,7 +9,7 @@
  */
 #include "daemon/publish/encode.h"
 #include "daemon/publish/send.h"
-#include "daemon/rules/alerts.h"
+#include "daemon/judge/rules/alerts.h"
 
 static void put_pairs(struct encoder *e, Hw__Label **rows, const struct rule_pair *pairs, size_t n)
 {

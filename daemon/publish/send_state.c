@@ -4,7 +4,7 @@
  * The update itself lives on the stack, everything below it in the encoder.
  */
 #include "daemon/publish/send.h"
-#include "daemon/trend/tracker.h"
+#include "daemon/judge/trend/tracker.h"
 
 /* What is published after it is news also to a late joiner who has parts that were made later: rows are absolute. */
 static uint64_t sequence_of(const struct publisher *p, Hw__Kind kind, struct snapshot *to)

@@ -12,8 +12,8 @@
 #include <stddef.h>
 
 #include "daemon/model/bands.h"
-#include "daemon/trend/growth.h"
-#include "daemon/trend/tracker.h"
+#include "daemon/judge/trend/growth.h"
+#include "daemon/judge/trend/tracker.h"
 
 #define SENTENCE_MAX 1024
 

@@ -18,7 +18,7 @@
 
 #include "proto/base/ckd.h"
 #include "proto/base/time.h"
-#include "proto/recording/run_dir.h"
+#include "proto/eventlog/recording/run_dir.h"
 
 enum { LEVEL_TARGET = 1, LEVEL_RUN, LEVEL_FILE };
 

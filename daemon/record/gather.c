@@ -3,7 +3,7 @@
 
 #include "daemon/record/limits.h"
 #include "proto/base/ckd.h"
-#include "proto/recording/limits.h"
+#include "proto/eventlog/recording/limits.h"
 
 bool gather_init(struct gather *g, const struct hw_eventlog *log, bool keep_arguments, uint64_t segment_bytes,
                  struct blocks_spare *spare)

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "daemon/record/assembler.h"
-#include "proto/recording/frame.h"
+#include "proto/eventlog/recording/frame.h"
 
 struct gather {
         struct assembler assembler;

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "daemon/buffer/read_buffer.h"
+#include "daemon/source/buffer/read_buffer.h"
 #include "daemon/record/limits.h"
 
 void jobs_init(struct jobs *q)

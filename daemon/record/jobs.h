@@ -20,7 +20,7 @@
 #include "daemon/record/assembler.h"
 #include "daemon/record/recording.h"
 #include "heapwatch/eventlog.h"
-#include "proto/recording/run_dir.h"
+#include "proto/eventlog/recording/run_dir.h"
 
 struct read_buffer;
 struct shared_run;

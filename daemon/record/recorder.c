@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "daemon/log.h"
-#include "daemon/loop/shutdown.h"
+#include "daemon/source/loop/shutdown.h"
 #include "daemon/record/gather.h"
 #include "daemon/record/jobs.h"
 #include "daemon/record/limits.h"
@@ -26,7 +26,7 @@
 #include "proto/base/descriptors.h"
 #include "proto/base/private_directory.h"
 #include "proto/base/thread.h"
-#include "proto/recording/run_dir.h"
+#include "proto/eventlog/recording/run_dir.h"
 
 struct shared_run {
         pthread_mutex_t lock; /* guards what follows */

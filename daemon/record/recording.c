@@ -19,7 +19,7 @@
 #include "daemon/record/jobs.h"
 #include "daemon/record/limits.h"
 #include "daemon/record/recorder.h"
-#include "proto/recording/run_dir.h"
+#include "proto/eventlog/recording/run_dir.h"
 
 struct recording {
         struct recorder *recorder;

@@ -12,9 +12,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "daemon/buffer/read_buffer.h"
+#include "daemon/source/buffer/read_buffer.h"
 #include "heapwatch/eventlog.h"
-#include "proto/recording/run_end.h"
+#include "proto/eventlog/recording/run_end.h"
 
 /* The state of one target's recording. */
 

@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "daemon/record/limits.h"
-#include "proto/recording/frame.h"
-#include "proto/recording/run_dir.h"
+#include "proto/eventlog/recording/frame.h"
+#include "proto/eventlog/recording/run_dir.h"
 
 #define NAME_TRIES 1000u /* runs of one target that begin within a second */
 

@@ -15,8 +15,8 @@
 
 #include "daemon/record/gather.h"
 #include "proto/base/error.h"
-#include "proto/recording/frame.h"
-#include "proto/recording/limits.h"
+#include "proto/eventlog/recording/frame.h"
+#include "proto/eventlog/recording/limits.h"
 
 struct run_writer;
 

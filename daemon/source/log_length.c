@@ -17,7 +17,7 @@
 
 #include <string.h>
 
-#include "proto/archive/log_file.h"
+#include "proto/eventlog/archive/log_file.h"
 
 #define MARKER_BYTES 24u
 #define MARKER_ID    18u

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "daemon/loop/watchdog.h"
+#include "daemon/source/loop/watchdog.h"
 #include "daemon/source/limits.h"
 #include "proto/base/clock.h"
 #include "proto/base/event.h"

@@ -16,7 +16,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "daemon/buffer/read_buffer.h"
+#include "daemon/source/buffer/read_buffer.h"
 #include "daemon/source/uri.h"
 #include "proto/base/error.h"
 
@@ -91,7 +91,7 @@ bool source_is_local(const struct source *source);
 
 /*
  * keeper.c: who keeps descriptors of sources open while the daemon is
- * restarted (daemon/control/fd_store.c), so that a program does not notice.
+ * restarted (daemon/watch/control/fd_store.c), so that a program does not notice.
  *
  * A FIFO and what is in it last as long as anybody has it open: while no
  * daemon reads, its program finds a reader, and waits only when it is full.

@@ -33,7 +33,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "daemon/loop/watchdog.h"
+#include "daemon/source/loop/watchdog.h"
 #include "daemon/source/limits.h"
 #include "daemon/source/medium.h"
 #include "daemon/source/watch.h"

@@ -11,7 +11,7 @@
 #include "daemon/source/uri.h"
 #include "proto/base/array.h"
 #include "proto/base/error.h"
-#include "proto/recording/stretch.h"
+#include "proto/eventlog/recording/stretch.h"
 
 #include <arpa/inet.h>
 #include <inttypes.h>

@@ -8,7 +8,7 @@
 
 #include "inspect/ghc/closure.h"
 #include "inspect/ghc/snapshot.h"
-#include "inspect/graph/graph.h"
+#include "inspect/ghc/graph/graph.h"
 #include "proto/base/idtable.h"
 
 /*

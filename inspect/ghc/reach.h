@@ -14,7 +14,7 @@
 
 #include "inspect/ghc/census.h"
 #include "inspect/ghc/snapshot.h"
-#include "inspect/graph/graph.h"
+#include "inspect/ghc/graph/graph.h"
 
 /* Memory that is needed in all for a byte of heap, in quarters: its copy, the graph, and what finds nodes. */
 #define REACH_QUARTERS 11u

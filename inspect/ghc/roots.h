@@ -5,7 +5,7 @@
 
 #include "inspect/ghc/info_tables.h"
 #include "inspect/ghc/snapshot.h"
-#include "inspect/graph/graph.h"
+#include "inspect/ghc/graph/graph.h"
 
 /* Which type of a graph closures and frames are. */
 

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "proto/archive/log_file.h"
+#include "proto/eventlog/archive/log_file.h"
 #include "proto/base/descriptors.h"
 
 #define BUFFER_BYTES ((size_t)1 << 16)

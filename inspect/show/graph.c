@@ -7,7 +7,7 @@
 
 #include "heapwatch/text.h"
 #include "inspect/ghc/names.h"
-#include "inspect/graph/fold.h"
+#include "inspect/ghc/graph/fold.h"
 #include "inspect/show/request.h"
 #include "proto/base/array.h"
 #include "proto/base/json_out.h"

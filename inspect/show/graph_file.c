@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "inspect/graph/graph.h"
+#include "inspect/ghc/graph/graph.h"
 #include "proto/base/document.h"
 #include "proto/base/whole_file.h"
 

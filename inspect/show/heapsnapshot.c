@@ -13,7 +13,7 @@
 #include <stdlib.h>
 
 #include "inspect/ghc/names.h"
-#include "inspect/graph/fold.h"
+#include "inspect/ghc/graph/fold.h"
 #include "proto/base/array.h"
 #include "proto/base/json_out.h"
 

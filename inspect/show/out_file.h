@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "inspect/ghc/stack_profile.h"
-#include "inspect/graph/graph.h"
+#include "inspect/ghc/graph/graph.h"
 #include "proto/base/error.h"
 
 /* Which of the suffixes the path ends with; -1: none. */

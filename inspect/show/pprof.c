@@ -4,7 +4,7 @@
 #include "heapwatch/text.h"
 #include "inspect/ghc/names.h"
 #include "inspect/show/out_file.h"
-#include "proto/profile/pprof.h"
+#include "proto/cli/profile/pprof.h"
 
 /* What is counted and weighed in a tree: its own two of the values of a sample, the others being 0. */
 static void add_samples(struct pprof *to, const struct time_tree *t, size_t first, size_t n_values)

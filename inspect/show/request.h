@@ -11,7 +11,7 @@
 #include "heapwatch/text.h"
 #include "inspect/ghc/layout.h"
 #include "inspect/ghc/sample.h"
-#include "inspect/graph/graph.h"
+#include "inspect/ghc/graph/graph.h"
 #include "proto/base/json_out.h"
 
 enum grouping {

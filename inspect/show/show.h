@@ -7,7 +7,7 @@
 #include "inspect/ghc/snapshot.h"
 #include "inspect/ghc/stack_profile.h"
 #include "inspect/ghc/threads.h"
-#include "inspect/graph/graph.h"
+#include "inspect/ghc/graph/graph.h"
 #include "inspect/show/request.h"
 #include "proto/base/json_out.h"
 

@@ -13,7 +13,7 @@
  *
  * How the cells are kept depends on how many sketches there are: a sorted list of the filled ones (struct sketch, one
  * per generation and dozens per series), or a few that become coarser where their values lie far apart
- * (daemon/trend/band_sketch.h, dozens for each of a thousand bands).
+ * (daemon/judge/trend/band_sketch.h, dozens for each of a thousand bands).
  */
 #ifndef HW_PROTO_BASE_SKETCH_H
 #define HW_PROTO_BASE_SKETCH_H

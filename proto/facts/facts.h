@@ -12,8 +12,8 @@
  *
  * To add a number that an event carries: its row, with the place CARRIED, and in the model's handler of the event
  * model_set_fact() or model_add_fact() with CARRIED_ID. It then travels by its key, which a reader that does not have
- * it ignores. Older numbers have fields of their own in the messages: the client's facts_get() (client/state/facts.c)
- * reads those places.
+ * it ignores. Older numbers have fields of their own in the messages: the client's facts_get()
+ * (client/world/state/facts.c) reads those places.
  *
  * A number with a history is also a row of series.def: the model takes samples of it (model_sample()), and all that
  * treats series alike, from the schema to the console's table, is made from that row.

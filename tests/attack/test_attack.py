@@ -337,8 +337,8 @@ def test_m4_memory_stays_within_the_units(directory, what, mib):
 
 
 def constant(name):
-    """Of daemon/transport/limits.h, in bytes."""
-    value, shift = re.search(rf"#define {name} +\(?(\d+)u?(?: << (\d+)\))?", (ROOT / "daemon/transport/limits.h").read_text()).groups()
+    """Of daemon/publish/transport/limits.h, in bytes."""
+    value, shift = re.search(rf"#define {name} +\(?(\d+)u?(?: << (\d+)\))?", (ROOT / "daemon/publish/transport/limits.h").read_text()).groups()
     return int(value) << int(shift or 0)
 
 

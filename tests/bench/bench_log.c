@@ -36,7 +36,7 @@
 #include "proto/eventlog/bytes.h"
 #include "heapwatch/eventlog.h"
 #include "daemon/model/model.h"
-#include "daemon/target/pipeline.h"
+#include "daemon/watch/targets/pipeline.h"
 #include "proto/base/error.h"
 
 #define BATCH        256u          /* as pipeline.c */

@@ -16,7 +16,7 @@
 #include <time.h>
 
 #include "heapwatch/eventlog.h"
-#include "daemon/trend/tracker.h"
+#include "daemon/judge/trend/tracker.h"
 
 #define SECOND_NS        UINT64_C(1000000000)
 #define OLD_MINUTES      (24u * 60)

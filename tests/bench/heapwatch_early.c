@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/trend/early_warning.h"
+#include "daemon/judge/trend/early_warning.h"
 
 #define HEAP_RESERVE 0.015 /* of -M, at least the nursery: resize_generations in rts/sm/GC.c */
 

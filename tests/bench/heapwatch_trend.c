@@ -21,7 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/trend/trend.h"
+#include "daemon/judge/trend/trend.h"
 
 #define LINE_EVERY 16u /* closed minutes */
 

@@ -122,9 +122,9 @@ def test_samples_have_every_word():
     actions = (ROOT / "docs" / "ACTIONS.md").read_text().split("\n## ")[0]
     words = {*words_of(language), *words_of(actions), *re.findall(r"\{\{\w+\}\}", language)}
     assert len(words) > 90 and not (left := without(words, newest("rules.yaml").read_text())), left
-    source = (ROOT / "daemon" / "config" / "config_file.c").read_text()
+    source = (ROOT / "daemon/watch/config/config_file.c").read_text()
     keys_of = {key for table in re.findall(r"keys\[\] = \{([^}]*)\}", source) for key in re.findall(r'"(\w+)"', table)}
-    settings = (ROOT / "daemon" / "config" / "settings.c").read_text()
+    settings = (ROOT / "daemon/watch/config/settings.c").read_text()
     keys_of |= {key for key in re.findall(r'^        \{ (?:"[\w-]+"|NULL), (?:"\w+"|NULL), "(\w+)",', settings, re.M)}
     assert len(keys_of) > 25 and not (left := without({f"{key}:" for key in keys_of}, newest("heapwatchd.yaml").read_text())), left
 

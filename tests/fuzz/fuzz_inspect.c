@@ -13,7 +13,7 @@
 #include "inspect/ghc/reach.h"
 #include "inspect/ghc/rts_counters.h"
 #include "inspect/ghc/threads.h"
-#include "inspect/graph/graph.h"
+#include "inspect/ghc/graph/graph.h"
 #include "inspect/show/out_file.h"
 #include "inspect/show/request.h"
 #include "inspect/show/show.h"

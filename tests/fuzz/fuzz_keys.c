@@ -16,10 +16,10 @@
 #include <unistd.h>
 
 #include "client/cli/endpoints.h"
-#include "daemon/transport/admission.h"
+#include "daemon/publish/transport/admission.h"
 #include "proto/base/error.h"
-#include "proto/keys/key.h"
-#include "proto/yaml/yaml_file.h"
+#include "proto/cli/keys/key.h"
+#include "proto/cli/yaml/yaml_file.h"
 
 static void must(bool holds)
 {

@@ -14,7 +14,7 @@
 
 #include "heapwatch/wire.h"
 #include "daemon/log.h"
-#include "daemon/target/pipeline.h"
+#include "daemon/watch/targets/pipeline.h"
 #include "proto/base/error.h"
 #include "tests/fuzz/full_header.h"
 

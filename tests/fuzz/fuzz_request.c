@@ -13,13 +13,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/alerting/silence_store.h"
-#include "daemon/control/notifier.h"
+#include "daemon/watch/alerting/silence_store.h"
+#include "daemon/watch/control/notifier.h"
 #include "heapwatch/wire.h"
 #include "daemon/log.h"
-#include "daemon/target/pipeline.h"
-#include "daemon/control/requests.h"
-#include "daemon/control/pending.h"
+#include "daemon/watch/targets/pipeline.h"
+#include "daemon/watch/control/requests.h"
+#include "daemon/watch/control/pending.h"
 #include "proto/base/error.h"
 #include "tests/fuzz/no_bus.h"
 

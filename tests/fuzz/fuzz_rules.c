@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/rules/eval.h"
-#include "daemon/rules/file/rulebook.h"
+#include "daemon/judge/rules/eval.h"
+#include "daemon/watch/rule_file/rulebook.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -27,14 +27,14 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "daemon/alerting/silence_store.h"
-#include "daemon/control/notifier.h"
-#include "daemon/control/requests.h"
-#include "daemon/control/pending.h"
+#include "daemon/watch/alerting/silence_store.h"
+#include "daemon/watch/control/notifier.h"
+#include "daemon/watch/control/requests.h"
+#include "daemon/watch/control/pending.h"
 #include "daemon/log.h"
-#include "daemon/loop/memory.h"
-#include "daemon/target/pipeline.h"
-#include "daemon/transport/limits.h"
+#include "daemon/source/loop/memory.h"
+#include "daemon/watch/targets/pipeline.h"
+#include "daemon/publish/transport/limits.h"
 #include "proto/base/error.h"
 #include "proto/base/limits.h"
 #include "tests/fuzz/no_bus.h"

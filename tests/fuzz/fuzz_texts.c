@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "heapwatch/eventlog.h"
-#include "proto/texts/texts.h"
+#include "proto/eventlog/texts/texts.h"
 
 #define MOST (8u << 20) /* of a log: a profile may have many ticks in few bytes */
 

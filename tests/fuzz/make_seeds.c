@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "heapwatch/wire.h"
-#include "daemon/target/pipeline.h"
+#include "daemon/watch/targets/pipeline.h"
 #include "proto/base/error.h"
 
 enum { WIRE_UPDATE = 0, WIRE_REQUEST = 1 };

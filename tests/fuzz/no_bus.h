@@ -9,8 +9,8 @@
 
 #include <stdlib.h>
 
-#include "daemon/transport/admission.h"
-#include "daemon/transport/bus.h"
+#include "daemon/publish/transport/admission.h"
+#include "daemon/publish/transport/bus.h"
 #include "heapwatch/wire.h"
 #include "proto/wire/limits.h"
 

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "client/console/draw/canvas.h"
-#include "client/history/past.h"
+#include "client/world/history/past.h"
 #include "proto/base/rate.h"
 
 /* text.c: numbers as people read them, and text from outside made safe for a terminal. */

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "client/console/draw/widgets.h"
-#include "client/state/band_name.h"
+#include "client/world/state/band_name.h"
 #include "proto/base/utf8.h"
 
 /* Else words, or a cost-centre stack, whose beginning matters most. */

@@ -8,10 +8,10 @@
 
 #include "client/console/draw/canvas.h"
 #include "client/console/draw/widgets.h"
-#include "client/state/cpu_tree.h"
-#include "client/state/thread_groups.h"
-#include "client/state/recall.h"
-#include "client/state/world.h"
+#include "client/world/state/cpu_tree.h"
+#include "client/world/state/thread_groups.h"
+#include "client/world/state/recall.h"
+#include "client/world/state/world.h"
 #include "heapwatch/wire.h"
 
 struct answer_memo;

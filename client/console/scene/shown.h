@@ -14,10 +14,10 @@
 #define HW_CLIENT_CONSOLE_SCENE_SHOWN_H
 
 #include "client/console/draw/chart.h"
-#include "client/state/recall.h"
+#include "client/world/state/recall.h"
 #include "client/console/scene/scene.h"
 #include "client/console/table/table.h"
-#include "client/state/world.h"
+#include "client/world/state/world.h"
 
 /*
  * journal.c: what happened to the streams while this console was open: states,

@@ -12,7 +12,7 @@
 
 #include "client/console/draw/canvas.h"
 #include "client/console/table/value.h"
-#include "proto/pattern/pattern.h"
+#include "proto/cli/pattern/pattern.h"
 #include "proto/base/error.h"
 
 struct console; /* what a table belongs to; only passed on to its rows and to what opens them */

@@ -13,7 +13,7 @@
 
 #include "client/console/draw/canvas.h"
 #include "client/console/draw/widgets.h"
-#include "client/state/world.h"
+#include "client/world/state/world.h"
 #include "proto/base/json_out.h"
 
 struct scene; /* what columns get their values from; only passed on here */

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/alerts/known.h"
+#include "client/answers/alerts/known.h"
 #include "client/answers/answers.h"
 #include "client/console/scene/scene.h"
 #include "client/console/views/views.h"

@@ -13,12 +13,12 @@
 
 #include <cmocka.h>
 
-#include "daemon/alerting/alerting.h"
-#include "daemon/rules/file/rulebook.h"
+#include "daemon/watch/alerting/alerting.h"
+#include "daemon/watch/rule_file/rulebook.h"
 #include "proto/base/process.h"
-#include "daemon/target/pipeline_internal.h"
+#include "daemon/watch/targets/pipeline_internal.h"
 #include "daemon/publish/publisher.h"
-#include "daemon/trend/tracker.h"
+#include "daemon/judge/trend/tracker.h"
 
 #define S     UINT64_C(1000000000)
 #define BEGAN (UINT64_C(1700000000) * S)

@@ -14,11 +14,11 @@
 
 #include <cmocka.h>
 
-#include "daemon/alerting/internal.h"
+#include "daemon/watch/alerting/internal.h"
 #include "daemon/publish/publisher.h"
-#include "daemon/rules/alerts.h"
-#include "daemon/rules/file/rulebook.h"
-#include "daemon/target/pipeline_internal.h"
+#include "daemon/judge/rules/alerts.h"
+#include "daemon/watch/rule_file/rulebook.h"
+#include "daemon/watch/targets/pipeline_internal.h"
 #include "tests/unit/model/events.h"
 
 #define BANDS 12

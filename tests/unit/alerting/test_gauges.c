@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "daemon/alerting/internal.h"
-#include "daemon/rules/data.h"
+#include "daemon/watch/alerting/internal.h"
+#include "daemon/judge/rules/data.h"
 
 #define S    UINT64_C(1000000000)
 #define DAYS 3u

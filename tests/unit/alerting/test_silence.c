@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "daemon/alerting/silence.h"
+#include "daemon/watch/alerting/silence.h"
 #include "proto/base/error.h"
 
 #define S   1000000000u

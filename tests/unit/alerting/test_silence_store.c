@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "daemon/alerting/silence_store.h"
+#include "daemon/watch/alerting/silence_store.h"
 #include "proto/base/clock.h"
 #include "proto/base/whole_file.h"
 #include "proto/base/error.h"

@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-#include "client/alerts/known.h"
+#include "client/answers/alerts/known.h"
 
 #define S UINT64_C(1000000000)
 

@@ -9,7 +9,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "client/archive/observe.h"
+#include "client/past/archive/observe.h"
 
 /* Where the loader has the notes of this program, the first object that it names. */
 static int take_notes(struct dl_phdr_info *info, size_t size, void *ctx)

@@ -16,7 +16,7 @@
 #include <zlib.h>
 #include <zstd.h>
 
-#include "proto/archive/log_file.h"
+#include "proto/eventlog/archive/log_file.h"
 
 #define BYTES 300000u
 

@@ -20,7 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "client/attach/inject.h"
+#include "client/launch/attach/inject.h"
 
 #if defined(__x86_64__)
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Kept pieces stay as they were read, whatever is read afterwards; without any, nothing grows. */
-#include "daemon/buffer/read_buffer.h"
+#include "daemon/source/buffer/read_buffer.h"
 
 #include <pthread.h>
 #include <setjmp.h>

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "daemon/checkpoint/store.h"
+#include "daemon/record/checkpoint/store.h"
 #include "daemon/log.h"
 
 #define TRIES 2000 /* of 5 ms */

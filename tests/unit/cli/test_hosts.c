@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "client/cli/endpoints.h"
-#include "proto/yaml/yaml_file.h"
+#include "proto/cli/yaml/yaml_file.h"
 
 #define A "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
 #define B "10112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "tests/unit/counted.h"
-#include "client/commands/event_types.h"
+#include "client/out/convert/event_types.h"
 #include "proto/base/json_out.h"
 
 static struct event_types types;

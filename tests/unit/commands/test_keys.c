@@ -13,8 +13,8 @@
 #include <cmocka.h>
 
 #include "proto/base/error.h"
-#include "proto/keys/key.h"
-#include "proto/yaml/yaml_file.h"
+#include "proto/cli/keys/key.h"
+#include "proto/cli/yaml/yaml_file.h"
 
 #define A "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
 #define B "10112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"

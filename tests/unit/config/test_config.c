@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "daemon/config/config.h"
+#include "daemon/watch/config/config.h"
 #include "proto/base/limits.h"
 
 #define WORDS 16

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "daemon/config/config.h"
+#include "daemon/watch/config/config.h"
 
 static char directory[] = "/tmp/heapwatch-config-XXXXXX";
 static char path[64];

@@ -12,10 +12,10 @@
 
 #include <cmocka.h>
 
-#include "daemon/config/config.h"
+#include "daemon/watch/config/config.h"
 #include "daemon/source/log_length.h"
-#include "proto/archive/log_file.h"
-#include "daemon/trend/tracker.h"
+#include "proto/eventlog/archive/log_file.h"
+#include "daemon/judge/trend/tracker.h"
 #include "proto/base/error.h"
 
 #define MS     UINT64_C(1000000)

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "client/state/world.h"
+#include "client/world/state/world.h"
 #include "tests/unit/state/apply.h"
 
 #define SECOND UINT64_C(1000000000)

@@ -17,10 +17,10 @@
 
 #include <cmocka.h>
 
-#include "daemon/alerting/silence_store.h"
-#include "daemon/control/notifier.h"
+#include "daemon/watch/alerting/silence_store.h"
+#include "daemon/watch/control/notifier.h"
 #include "daemon/log.h"
-#include "daemon/rules/rule.h"
+#include "daemon/judge/rules/rule.h"
 #include "proto/base/clock.h"
 #include "proto/base/error.h"
 #include "proto/base/whole_file.h"

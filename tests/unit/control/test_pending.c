@@ -2,7 +2,7 @@
 /* Answers that wait for room, of clients that take them and of one that does not. */
 #include "tests/unit/publish/support.h"
 
-#include "daemon/control/pending.h"
+#include "daemon/watch/control/pending.h"
 #include "daemon/log.h"
 #include "proto/base/error.h"
 

@@ -2,12 +2,12 @@
 /* Each request, valid and invalid, sent as a client does: through the socket. */
 #include "tests/unit/publish/support.h"
 
-#include "daemon/alerting/silence_store.h"
-#include "daemon/control/notifier.h"
-#include "daemon/control/pending.h"
-#include "daemon/control/requests.h"
+#include "daemon/watch/alerting/silence_store.h"
+#include "daemon/watch/control/notifier.h"
+#include "daemon/watch/control/pending.h"
+#include "daemon/watch/control/requests.h"
 #include "daemon/log.h"
-#include "daemon/target/pipeline.h"
+#include "daemon/watch/targets/pipeline.h"
 #include "proto/base/error.h"
 
 #define LOG         "file:tests/data/logs/leaky-hT-ghc9103/run.eventlog"

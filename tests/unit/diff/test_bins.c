@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "client/diff/meter.h"
+#include "client/past/diff/meter.h"
 
 #define MS UINT64_C(1000000)
 

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "client/diff/print.h"
+#include "client/past/diff/print.h"
 #include "proto/base/array.h"
 #include "proto/base/error.h"
 

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <cmocka.h>
 
-#include "client/diff/meter.h"
+#include "client/past/diff/meter.h"
 
 #define PAIRS 200
 

@@ -9,10 +9,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "client/export/delivery.h"
-#include "client/export/limits.h"
-#include "client/export/plan.h"
-#include "client/export/profile_batch.h"
+#include "client/out/export/delivery.h"
+#include "client/out/export/limits.h"
+#include "client/out/export/plan.h"
+#include "client/out/export/profile_batch.h"
 #include "proto/base/error.h"
 #include "tests/unit/console/made_up.h"
 

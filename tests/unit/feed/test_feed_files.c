@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 #include "client/cli/options.h"
-#include "client/feed/feed.h"
+#include "client/world/feed/feed.h"
 #include "proto/base/clock.h"
 #include "proto/base/error.h"
 

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "client/history/history.h"
+#include "client/world/history/history.h"
 
 #define S UINT64_C(1000000000)
 

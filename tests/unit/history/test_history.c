@@ -11,7 +11,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "client/history/history.h"
+#include "client/world/history/history.h"
 
 #define S    UINT64_C(1000000000)
 #define LIVE HW__SERIES__SERIES_LIVE

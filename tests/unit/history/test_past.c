@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "client/history/past.h"
+#include "client/world/history/past.h"
 
 #define MS UINT64_C(1000000)
 

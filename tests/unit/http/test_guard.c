@@ -10,7 +10,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "client/http/guard.h"
+#include "client/out/http/guard.h"
 #include "proto/base/error.h"
 
 static void hosts(void **state)

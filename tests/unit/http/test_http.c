@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "client/http/http.h"
+#include "client/out/http/http.h"
 #include "proto/base/error.h"
 
 static struct event_base *base;

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "daemon/image/image.h"
+#include "daemon/model/image/image.h"
 #include "proto/base/array.h"
 
 #define N_OF(array) (uint32_t) ARRAY_SIZE(array)

@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "inspect/graph/fold.h"
-#include "inspect/graph/graph.h"
+#include "inspect/ghc/graph/fold.h"
+#include "inspect/ghc/graph/graph.h"
 #include "inspect/show/out_file.h"
 #include "proto/base/hash.h"
 

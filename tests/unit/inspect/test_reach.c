@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "inspect/ghc/reach.h"
-#include "inspect/graph/fold.h"
+#include "inspect/ghc/graph/fold.h"
 #include "proto/base/array.h"
 #include "proto/base/text_out.h"
 #include "tests/unit/inspect/draft.h"

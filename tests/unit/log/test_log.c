@@ -101,19 +101,19 @@ static void say_from(const char *file, enum log_level level)
 static void levels_by_room(void **state)
 {
         (void)state;
-        set_levels("warning,source=debug,target=info");
-        say_from("daemon/control/requests.c", LOG_INFO);
-        say_from("daemon/target/once.c", LOG_DEBUG);
+        set_levels("warning,source=debug,targets=info");
+        say_from("daemon/watch/control/requests.c", LOG_INFO);
+        say_from("daemon/watch/targets/once.c", LOG_DEBUG);
         say_from("daemon/main.c", LOG_INFO);
         say_from("daemon/elsewhere/x.c", LOG_INFO);
         expect("");
         say_from("daemon/source/tail.c", LOG_DEBUG);
-        say_from("daemon/target/once.c", LOG_INFO);
-        say_from("daemon/control/requests.c", LOG_WARNING);
+        say_from("daemon/watch/targets/once.c", LOG_INFO);
+        say_from("daemon/watch/control/requests.c", LOG_WARNING);
         expect("debug source: hello\ninfo hello\nwarning hello\n");
         set_levels("debug,source=error");
         say_from("daemon/source/tail.c", LOG_WARNING);
-        say_from("daemon/transport/bus.c", LOG_DEBUG);
+        say_from("daemon/publish/transport/bus.c", LOG_DEBUG);
         expect("debug transport: hello\n");
 }
 

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "daemon/log.h"
-#include "daemon/loop/descriptors.h"
+#include "daemon/source/loop/descriptors.h"
 #include "tests/unit/valgrind.h"
 
 static struct sockaddr_un address = { .sun_family = AF_UNIX };

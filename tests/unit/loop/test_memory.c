@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "daemon/loop/memory.h"
+#include "daemon/source/loop/memory.h"
 #include "daemon/source/procfs.h"
 #include "proto/base/process.h"
 #include "tests/unit/valgrind.h"

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "daemon/loop/shutdown.h"
+#include "daemon/source/loop/shutdown.h"
 #include "proto/base/time.h"
 
 static void *end_at_once(void *ctx)

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "daemon/log.h"
-#include "daemon/loop/watchdog.h"
+#include "daemon/source/loop/watchdog.h"
 #include "proto/base/clock.h"
 
 #define MS UINT64_C(1000000)

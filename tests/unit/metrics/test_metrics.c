@@ -7,8 +7,8 @@
 #include <cmocka.h>
 #include <stdlib.h>
 
-#include "client/metrics/collect.h"
-#include "client/metrics/metric.h"
+#include "client/out/metrics/collect.h"
+#include "client/out/metrics/metric.h"
 #include "proto/base/document.h"
 #include "proto/base/sketch.h"
 #include "tests/unit/console/made_up.h"

@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "client/notify/alert_event.h"
+#include "client/out/notify/alert_event.h"
 #include "proto/base/clock.h"
 
 #define WALL 1700000000000000000u /* 2023-11-14T22:13:20Z */

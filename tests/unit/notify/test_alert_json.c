@@ -5,7 +5,7 @@
 #include <jansson.h>
 #include <math.h>
 
-#include "client/notify/alert_event.h"
+#include "client/out/notify/alert_event.h"
 
 static json_t *parse(char *text)
 {

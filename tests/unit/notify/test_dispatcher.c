@@ -4,8 +4,8 @@
 
 #include <stdio.h>
 
-#include "client/notify/dispatcher.h"
-#include "client/notify/record.h"
+#include "client/out/notify/dispatcher.h"
+#include "client/out/notify/record.h"
 #include "proto/base/error.h"
 
 #define S   UINT64_C(1000000000)

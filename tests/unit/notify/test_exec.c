@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "client/notify/executor.h"
+#include "client/out/notify/executor.h"
 #include "proto/base/error.h"
 
 struct seen {

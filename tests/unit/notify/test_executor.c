@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "client/notify/executor.h"
+#include "client/out/notify/executor.h"
 #include "client/cli/report.h"
 #include "proto/base/error.h"
 

@@ -2,7 +2,7 @@
 /* What the daemon writes about an alert, as it is read: actions, limits, silence; and what is refused. */
 #include "tests/unit/notify/support.h"
 
-#include "client/notify/dispatcher.h"
+#include "client/out/notify/dispatcher.h"
 #include "proto/base/error.h"
 
 /* A line about a made-up alert, with these members too. */

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "proto/pattern/pattern.h"
+#include "proto/cli/pattern/pattern.h"
 #include "proto/base/error.h"
 
 static enum pattern_result match(const char *expression, unsigned flags, const char *text)

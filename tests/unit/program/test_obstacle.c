@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "client/program/agent_fit.h"
+#include "client/launch/program/agent_fit.h"
 #include "proto/base/limits.h"
 
 static void of_a_file(void **state)

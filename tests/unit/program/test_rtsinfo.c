@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "client/program/inquire.h"
+#include "client/launch/program/inquire.h"
 
 /* As `PROGRAM +RTS --info` prints it, some pairs left out. */
 #define ANSWER(version, way, flags)                                                                                    \

@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "client/program/hidden_symbols.h"
+#include "client/launch/program/hidden_symbols.h"
 #include "tests/unit/thin.h"
 
 #define TEXT "startEventLogging 0x4711 0 2\nRtsFlags 0x5a00 400 17\n"

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "daemon/buffer/read_buffer.h"
+#include "daemon/source/buffer/read_buffer.h"
 #include "daemon/record/limits.h"
 #include "proto/base/clock.h"
 

@@ -20,9 +20,9 @@
 #include "proto/base/time.h"
 #include "proto/base/whole_file.h"
 #include "proto/eventlog/writer.h"
-#include "proto/recording/frame.h"
-#include "proto/recording/run_dir.h"
-#include "proto/recording/stretch.h"
+#include "proto/eventlog/recording/frame.h"
+#include "proto/eventlog/recording/run_dir.h"
+#include "proto/eventlog/recording/stretch.h"
 #include "tests/unit/record/recorded.h"
 
 #define START_NS UINT64_C(1795000000000000000)

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "proto/recording/run_end.h"
+#include "proto/eventlog/recording/run_end.h"
 
 static void test_what_is_printed_is_read_back(void **state)
 {

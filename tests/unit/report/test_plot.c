@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "client/report/plot.h"
+#include "client/out/report/plot.h"
 
 #define BANDS 200u
 

@@ -13,10 +13,10 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "daemon/rules/data.h"
-#include "daemon/rules/file/rulebook.h"
+#include "daemon/judge/rules/data.h"
+#include "daemon/watch/rule_file/rulebook.h"
 #include "proto/base/process.h"
-#include "daemon/rules/alerts.h"
+#include "daemon/judge/rules/alerts.h"
 
 #define S          UINT64_C(1000000000)
 #define MIB        1048576.0

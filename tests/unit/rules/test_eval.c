@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Values of expressions over known series, and three-valued logic. */
 #include "tests/unit/rules/made_up.h"
-#include "daemon/rules/eval.h"
+#include "daemon/judge/rules/eval.h"
 
 static double value_at(struct made_up *m, const char *text, uint64_t seconds)
 {

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "daemon/rules/alerts.h"
+#include "daemon/judge/rules/alerts.h"
 #include "heapwatch/text.h"
 
 static void fingerprint_tells_alerts_apart(void **state)

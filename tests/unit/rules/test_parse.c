@@ -10,8 +10,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "daemon/rules/expr.h"
-#include "daemon/rules/rule.h"
+#include "daemon/judge/rules/expr.h"
+#include "daemon/judge/rules/rule.h"
 
 static void good_ones_print_in_normal_form(void **state)
 {

@@ -11,9 +11,9 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "daemon/rules/rule.h"
+#include "daemon/judge/rules/rule.h"
 #include "proto/wire/action_plan.h"
-#include "daemon/rules/file/rulebook.h"
+#include "daemon/watch/rule_file/rulebook.h"
 #include "proto/base/error.h"
 
 struct said {

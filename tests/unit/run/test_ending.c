@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "client/run/run_private.h"
+#include "client/launch/run/run_private.h"
 
 static bool is_settled(Hw__Target__State state, uint32_t runs, bool lives)
 {

@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "client/run/session.h"
+#include "client/launch/run/session.h"
 
 static pthread_mutex_t never = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t nobody = PTHREAD_COND_INITIALIZER;

@@ -14,8 +14,8 @@
 
 #include <cmocka.h>
 
-#include "client/program/agent_fit.h"
-#include "client/run/inside.h"
+#include "client/launch/program/agent_fit.h"
+#include "client/launch/run/inside.h"
 
 static char directory[] = "/tmp/test_inside-XXXXXX", socket_path[64];
 

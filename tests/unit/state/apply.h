@@ -3,7 +3,7 @@
 #ifndef HW_TESTS_UNIT_STATE_APPLY_H
 #define HW_TESTS_UNIT_STATE_APPLY_H
 
-#include "client/state/world.h"
+#include "client/world/state/world.h"
 #include "tests/unit/counted.h"
 
 static inline int apply_made(struct world *world, size_t daemon, const Hw__Update *made)

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "client/state/band_name.h"
+#include "client/world/state/band_name.h"
 
 static void names_label(const char *label, const char *name)
 {

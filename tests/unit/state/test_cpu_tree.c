@@ -8,7 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "client/state/cpu_tree.h"
+#include "client/world/state/cpu_tree.h"
 
 static bool read_text(struct cpu_tree *t, const char *text, struct error *error)
 {

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "client/state/world.h"
+#include "client/world/state/world.h"
 #include "proto/base/array.h"
 
 static void test_every_fact_is_described(void **state)

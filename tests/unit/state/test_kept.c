@@ -6,7 +6,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "client/state/world.h"
+#include "client/world/state/world.h"
 #include "tests/unit/console/made_up.h"
 
 struct entry {

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "client/state/thread_groups.h"
+#include "client/world/state/thread_groups.h"
 
 static void test_groups(void **state)
 {

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "heapwatch/eventlog.h"
-#include "proto/texts/texts.h"
+#include "proto/eventlog/texts/texts.h"
 
 #define BYTES (1u << 20)
 

@@ -11,13 +11,13 @@
 #include <sys/un.h>
 
 #include "proto/wire/limits.h"
-#include "daemon/transport/bus.h"
-#include "daemon/transport/limits.h"
-#include "daemon/loop/memory.h"
+#include "daemon/publish/transport/bus.h"
+#include "daemon/publish/transport/limits.h"
+#include "daemon/source/loop/memory.h"
 #include "proto/base/array.h"
 #include "proto/base/process.h"
 #include "proto/base/error.h"
-#include "proto/keys/key.h"
+#include "proto/cli/keys/key.h"
 
 struct fixture {
         struct event_base *base;

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 
-#include "daemon/transport/endpoint.h"
+#include "daemon/publish/transport/endpoint.h"
 #include "proto/base/error.h"
 
 static char dir[64];

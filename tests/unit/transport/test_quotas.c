@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "daemon/transport/quotas.h"
-#include "daemon/transport/limits.h"
+#include "daemon/publish/transport/quotas.h"
+#include "daemon/publish/transport/limits.h"
 #include "proto/base/process.h"
 
 #define SECOND UINT64_C(1000000000)

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "daemon/transport/admission.h"
+#include "daemon/publish/transport/admission.h"
 
 static const char key[KEY_BYTES + 1] = "0123456789abcdef0123456789abcdef";
 

@@ -8,8 +8,8 @@
 
 #include <poll.h>
 
-#include "daemon/transport/limits.h"
-#include "daemon/transport/zloop.h"
+#include "daemon/publish/transport/limits.h"
+#include "daemon/publish/transport/zloop.h"
 #include "proto/base/time.h"
 
 struct sink {

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/trend/trend.h"
+#include "daemon/judge/trend/trend.h"
 
 static inline struct rings rings_copied(const struct rings *from)
 {

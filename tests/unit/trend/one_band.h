@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/trend/tracker_private.h"
+#include "daemon/judge/trend/tracker_private.h"
 
 #define ONE_BAND_RESOLUTION_NS UINT64_C(60000000000)
 

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "tests/unit/trend/random.h"
-#include "daemon/trend/tracker_private.h"
+#include "daemon/judge/trend/tracker_private.h"
 
 #define SECOND UINT64_C(1000000000)
 #define MINUTE (60 * SECOND)

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "tests/unit/trend/random.h"
-#include "daemon/trend/band_sketch.h"
+#include "daemon/judge/trend/band_sketch.h"
 
 #define SECOND      UINT64_C(1000000000)
 #define SAMPLES_MAX 60000u

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "daemon/trend/early_warning.h"
+#include "daemon/judge/trend/early_warning.h"
 
 #define GOLDEN "tests/leaklab/fast/golden/"
 #define MIB    1048576.0

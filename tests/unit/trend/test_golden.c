@@ -11,7 +11,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "daemon/trend/trend.h"
+#include "daemon/judge/trend/trend.h"
 
 #define GOLDEN     "tests/leaklab/golden/"
 #define CHANGES    16

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "tests/unit/trend/random.h"
-#include "daemon/trend/ladder.h"
+#include "daemon/judge/trend/ladder.h"
 
 #define MINUTES 60000u
 

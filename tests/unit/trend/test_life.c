@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "tests/unit/trend/random.h"
-#include "daemon/trend/life.h"
+#include "daemon/judge/trend/life.h"
 
 #define PLACES 5000u
 

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "daemon/trend/theil_sen.h"
+#include "daemon/judge/trend/theil_sen.h"
 #include "tests/unit/trend/random.h"
 
 static int by_value(const void *a, const void *b)

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "daemon/trend/trend.h"
+#include "daemon/judge/trend/trend.h"
 
 static struct ladder ladder;
 static struct life life;

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "daemon/trend/trend.h"
+#include "daemon/judge/trend/trend.h"
 #include "tests/unit/base/short_memory.h"
 #include "tests/unit/trend/random.h"
 

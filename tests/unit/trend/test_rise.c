@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "daemon/trend/early_rise.h"
+#include "daemon/judge/trend/early_rise.h"
 
 #define S   UINT64_C(1000000000)
 #define MIB 1048576.0

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "daemon/trend/life.h"
+#include "daemon/judge/trend/life.h"
 
 static void blocks_of_three(void **state)
 {

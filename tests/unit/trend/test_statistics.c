@@ -15,8 +15,8 @@
 #include "daemon/model/series.h"
 #include "tests/unit/trend/random.h"
 #include "tests/unit/trend/one_band.h"
-#include "daemon/trend/series_sketch.h"
-#include "daemon/trend/statistics.h"
+#include "daemon/judge/trend/series_sketch.h"
+#include "daemon/judge/trend/statistics.h"
 
 #define SECOND UINT64_C(1000000000)
 #define HOUR   (3600 * SECOND)

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "tests/unit/trend/random.h"
-#include "daemon/trend/theil_sen.h"
+#include "daemon/judge/trend/theil_sen.h"
 
 static void assert_near(double got, double want, double relative)
 {

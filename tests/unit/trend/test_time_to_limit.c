@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "daemon/trend/limit.h"
+#include "daemon/judge/trend/limit.h"
 
 #define WINDOW  4u /* 18 points of 4 minutes */
 #define POINT_S 240.0

@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "tests/unit/model/events.h"
-#include "daemon/trend/tracker.h"
+#include "daemon/judge/trend/tracker.h"
 #include "proto/base/ckd.h"
 #include "proto/base/outside_census.h"
 

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "tests/unit/trend/random.h"
-#include "daemon/trend/trend.h"
+#include "daemon/judge/trend/trend.h"
 #include "tests/unit/thin.h"
 #include "tests/unit/trend/copied.h"
 

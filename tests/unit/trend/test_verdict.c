@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "daemon/trend/verdict.h"
+#include "daemon/judge/trend/verdict.h"
 
 #define MIB 1048576.0
 

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "tests/unit/trend/random.h"
-#include "daemon/trend/windows.h"
+#include "daemon/judge/trend/windows.h"
 
 #define X 180u
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * history.ts - the history of one run of a target: the page's one store, as client/history/history.c is that of the other clients. It
+ * history.ts - the history of one run of a target: the page's one store, as client/world/history/history.c is that of the other clients. It
  * is filled by messages as they come and by the server's history of the time before; where both exist, the messages count. Bounds: of a
  * series in series.ts, of censuses in census.ts, COLLECTIONS_MAX single collections.
  */

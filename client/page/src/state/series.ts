@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * series.ts - one number over time, in bounded memory: the server's history, then the samples of messages. Mirrors
- * client/history/past.c.
+ * client/world/history/past.c.
  *
  * DESIGN: growing columns of doubles, a row for each point, rising in time. A point is one sample or many: the last one and its time,
  * least, greatest, mean, how many. At the bound, the older half of the longest run of points with about as many samples each is merged

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * target.ts - one target: its newest messages and what they add up to. Mirrors client/state/world_target.c: gauges are the newest
+ * target.ts - one target: its newest messages and what they add up to. Mirrors client/world/state/world_target.c: gauges are the newest
  * message, samples go into series, a newer run clears everything but the state and the health of the stream.
  */
 import { Archive } from "./archive.ts";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * view.ts - the world, rebuilt from messages: daemons and targets; which update goes where. Mirrors client/state/world.c.
+ * view.ts - the world, rebuilt from messages: daemons and targets; which update goes where. Mirrors client/world/state/world.c.
  */
 import { compareTexts } from "../order.ts";
 import { Target } from "./target.ts";

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "client/answers/api/state_json.h"
+
+#include "client/answers/census.h"
+
+static void put_text(struct json_out *j, const char *key, const char *text)
+{
+        if (text[0])
+                json_member_text(j, key, text);
+}
+
+/* `question`: "" for what answers none. */
+static void put_answer(struct json_out *j, const char *key, const char *question, const struct target_answer *a)
+{
+        json_open(j, '{');
+        put_text(j, "key", key);
+        put_text(j, "question", question);
+        put_text(j, "said", a->key ? a->key : "");
+        put_text(j, "tone", answer_tone_name(a->tone));
+        put_text(j, "text", a->text);
+        if (a->has_time)
+                json_member_u64_string(j, "timeNs", a->time_ns);
+        put_text(j, "after", a->after);
+        json_close(j, '}');
+}
+
+static void put_summary(struct json_out *j, const struct answers *a)
+{
+        put_text(j, "word", a->word);
+        put_text(j, "tone", answer_tone_name(a->tone));
+        json_member_short(j, "rank", a->rank);
+        if (a->has_slope)
+                json_member_short(j, "slope", a->slope);
+        if (a->has_onset)
+                json_member_u64_string(j, "onsetNs", a->onset_ns);
+        if (a->has_limit)
+                json_member_u64_string(j, "limitInNs", a->limit_ns);
+        if (a->culprit)
+                json_member_u64(j, "band", a->culprit);
+        put_text(j, "culprit", a->culprit_text);
+        put_text(j, "note", a->note);
+}
+
+void account_rows_print(struct json_out *j, const char *key, const struct account *a)
+{
+        json_member_open(j, key, '[');
+        for (size_t i = 0; i < a->n; i++)
+                put_answer(j, a->rows[i].key, "", &a->rows[i].says);
+        json_close(j, ']');
+}
+
+static void put_caveats(struct json_out *j, const struct answers *a)
+{
+        json_member_open(j, "caveats", '[');
+        for (size_t i = 0; i < a->n_caveats; i++)
+                json_text(j, a->caveats[i]);
+        json_close(j, ']');
+}
+
+void answers_print(struct json_out *j, const struct world_target *t, bool live, bool whole)
+{
+        struct answers a;
+
+        if (whole)
+                answers_of(&a, t, live);
+        else
+                answers_brief(&a, t, live);
+        json_line(j);
+        json_open(j, '{');
+        json_member_u64(j, "daemon", t->daemon);
+        put_text(j, "target", t->name);
+        if (t->run)
+                json_member_u64(j, "run", t->run);
+        put_summary(j, &a);
+        json_member_open(j, "answers", '[');
+        for (int q = 0; q < (whole ? QUESTIONS : QUESTION_WRONG + 1); q++) {
+                if (q == QUESTION_WHY && !a.answer[q].text[0])
+                        continue;
+                json_line(j);
+                put_answer(j, question_key((enum target_question)q), question_text((enum target_question)q),
+                           &a.answer[q]);
+        }
+        json_close(j, ']');
+        if (whole)
+                put_caveats(j, &a);
+        if (whole)
+                census_age_print(j, t, live, false);
+        if (whole && account_end(t) == END_BADLY) {
+                struct account account;
+
+                account_of(&account, t, live);
+                account_rows_print(j, "postMortem", &account);
+        }
+        json_close(j, '}');
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* detail_json.c - for which targets a browser wants details. */
+#include <event2/http.h>
+#include <event2/keyvalq_struct.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "client/answers/api/state_json.h"
+
+bool detail_add(struct detail *list, const char *text)
+{
+        const char *colon = strchr(text, ':');
+        const char *name = colon ? colon + 1 : text;
+        unsigned long daemon = 0;
+        char *end;
+
+        if (list->n == DETAIL_MAX || !hw_target_name_valid(name))
+                return false;
+        if (colon) {
+                daemon = strtoul(text, &end, 10);
+                if (text[0] < '0' || text[0] > '9' || end != colon || daemon >= WORLD_DAEMONS)
+                        return false;
+        }
+        list->targets[list->n].any_daemon = !colon;
+        list->targets[list->n].daemon = daemon;
+        (void)snprintf(list->targets[list->n].name, sizeof(list->targets[0].name), "%s", name);
+        list->n++;
+        return true;
+}
+
+/* Who watches a thousand targets needs their states, newest figures and alerts. */
+static bool is_of_details(Hw__Kind kind)
+{
+        return kind != HW__KIND__KIND_DAEMON && kind != HW__KIND__KIND_TARGET && kind != HW__KIND__KIND_ALERT;
+}
+
+bool detail_wants(const struct detail *d, const struct world *world, size_t daemon, const char *target, Hw__Kind kind)
+{
+        if (d->series_trends && kind == HW__KIND__KIND_TREND)
+                return false;
+        if (d->all || !is_of_details(kind))
+                return true;
+        for (size_t i = 0; target && i < d->n; i++) {
+                const struct world_target *first;
+
+                if (strcmp(d->targets[i].name, target))
+                        continue;
+                if (!d->targets[i].any_daemon && d->targets[i].daemon == daemon)
+                        return true;
+                first = d->targets[i].any_daemon ? world_find(world, target) : NULL;
+                if (first && first->daemon == daemon)
+                        return true;
+        }
+        return false;
+}
+
+const struct world_target *detail_find(const struct detail *d, size_t i, const struct world *world)
+{
+        return d->targets[i].any_daemon ? world_find(world, d->targets[i].name)
+                                        : world_find_of(world, d->targets[i].daemon, d->targets[i].name);
+}
+
+bool detail_parse(struct detail *ret, const char *query)
+{
+        struct evkeyvalq parameters;
+        bool good = true;
+
+        *ret = (struct detail){ .all = true };
+        if (evhttp_parse_query_str(query ? query : "", &parameters) < 0)
+                return false;
+        for (const struct evkeyval *kv = parameters.tqh_first; kv; kv = kv->next.tqe_next) {
+                if (!strcmp(kv->key, "trends"))
+                        ret->series_trends = !strcmp(kv->value, "series");
+                if (strcmp(kv->key, "detail"))
+                        continue;
+                ret->all = false;
+                good = good && (!kv->value[0] || detail_add(ret, kv->value));
+        }
+        evhttp_clear_headers(&parameters);
+        return good;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * tools.h - the tools that an assistant has: each is a command of heapwatch that only reads. The schema that it is
+ * shown and the check of what it sends are made from one table.
+ */
+#ifndef HW_CLIENT_COMMANDS_MCP_TOOLS_H
+#define HW_CLIENT_COMMANDS_MCP_TOOLS_H
+
+#include <jansson.h>
+
+#include "proto/base/error.h"
+
+/* All of them with their schemas, a new reference. NULL: out of memory. */
+json_t *tools_list(void);
+
+/*
+ * The result of a call, a new reference: what the command printed, or the sentence of what went wrong, marked as an
+ * error. `arguments`: an object, or NULL. NULL: there is no such tool, with a sentence.
+ */
+json_t *tools_call(const char *name, const json_t *arguments, struct error *error);
+
+#endif

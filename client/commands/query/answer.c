@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "client/commands/query/answer.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "client/cli/out_file.h"
+#include "heapwatch/text.h"
+#include "proto/base/array.h"
+#include "proto/base/nearest.h"
+#include "proto/base/utf8.h"
+
+#define SHOWN_MAX   600u /* bytes of a line of a query that is shown */
+#define STORED_NAME "result"
+
+/* -------------------------------------------------------------------- mistakes */
+
+static size_t add_columns(const char **names, size_t n)
+{
+        for (unsigned t = 0; t < n_query_tables; t++)
+                for (unsigned i = 0; i < QUERY_FIRST_COLUMNS + query_tables[t].n_columns && n < QUERY_NAMES_MAX; i++)
+                        names[n++] = query_column_at(&query_tables[t], i)->name;
+        return n;
+}
+
+static size_t add_tables(const char **names, size_t n)
+{
+        for (unsigned t = 0; t < n_query_tables; t++)
+                names[n++] = query_tables[t].name;
+        for (const struct query_view *v = query_views; v->name; v++)
+                names[n++] = v->name;
+        names[n++] = "diff";
+        return n;
+}
+
+static const char *const functions[] = { "bucket",     "bytes", "duration", "rate",      "slope",  "slope_low",
+                                         "slope_high", "onset", "quantile", "sparkline", "regexp", "count",
+                                         "sum",        "max",   "min",      "avg",       "round",  "json_extract" };
+
+static int compare_names(const void *a, const void *b)
+{
+        return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+size_t query_list_names(const char *names[QUERY_NAMES_MAX])
+{
+        size_t n = add_columns(names, add_tables(names, 0)), kept = 0;
+
+        for (size_t i = 0; i < ARRAY_SIZE(functions) && n < QUERY_NAMES_MAX; i++)
+                names[n++] = functions[i];
+        ARRAY_SORT(names, n, compare_names);
+        for (size_t i = 0; i < n; i++)
+                if (kept == 0 || strcmp(names[i], names[kept - 1]))
+                        names[kept++] = names[i];
+        return kept;
+}
+
+/* What was meant by a column, a table or a function that is not there ("no such column: b.nme"). NULL: unknown. */
+static const char *find_nearest(const char *why, const char *name)
+{
+        const char *names[QUERY_NAMES_MAX];
+
+        if (strstr(why, "no such column") == why)
+                return nearest(name, names, add_columns(names, 0));
+        if (strstr(why, "no such table") == why)
+                return nearest(name, names, add_tables(names, 0));
+        return strstr(why, "no such function") == why ? nearest(name, functions, ARRAY_SIZE(functions)) : NULL;
+}
+
+/* The name that the message ends with, without that of its table or source; NULL: none. */
+static const char *find_name(const char *why)
+{
+        const char *colon = strstr(why, "no such ") == why ? strchr(why, ':') : NULL,
+                   *dot = colon ? strrchr(colon, '.') : NULL;
+
+        return dot ? dot + 1 : colon ? colon + 2 : NULL;
+}
+
+/* The line of the query that has the place, and a mark below it. */
+static void mark_place(const char *sql, size_t place)
+{
+        size_t begin = place, end = place + strcspn(sql + place, "\n");
+        char safe[SHOWN_MAX * 6], before[SHOWN_MAX * 6], line[SHOWN_MAX];
+
+        while (begin > 0 && sql[begin - 1] != '\n')
+                begin--;
+        if (end - begin >= sizeof(line)) /* a longer one is shown from near the place on */
+                begin = place > sizeof(line) / 2 && place - begin > sizeof(line) / 2 ? place - sizeof(line) / 2 : begin;
+        end = end - begin < sizeof(line) ? end : begin + sizeof(line) - 1;
+        (void)snprintf(line, sizeof(line), "%.*s", (int)(place - begin), sql + begin);
+        (void)hw_terminal_text(before, sizeof(before), line);
+        (void)snprintf(line, sizeof(line), "%.*s", (int)(end - begin), sql + begin);
+        (void)hw_terminal_text(safe, sizeof(safe), line);
+        (void)fprintf(stderr, "    %s\n    %*s^\n", safe, text_columns(before), "");
+}
+
+static int report_mistake(const struct command *c, sqlite3 *db, const char *sql)
+{
+        const char *why = sqlite3_errmsg(db), *name = find_name(why), *meant = name ? find_nearest(why, name) : NULL;
+        const char *found = name ? strstr(sql, name) : NULL;
+        const int place = sqlite3_error_offset(db);
+
+        if (meant && !strcmp(meant, name)) /* it exists, but not here: diff of one source, a column of another table */
+                meant = NULL;
+        if (name && !strcmp(name, "diff"))
+                command_error(c, "%s; it is of two sources: heapwatch query SQL old=LOG new=LOG", why);
+        else
+                command_error(c, "%s%s%s%s", why, meant ? "; did you mean '" : "", meant ? meant : "",
+                              meant ? "'?" : "");
+        if (place >= 0 || found)
+                mark_place(sql, place >= 0 ? (size_t)place : (size_t)(found - sql));
+        return EXIT_USAGE;
+}
+
+/* Why it ended before its last row. The exit status. */
+static int report_end(const struct command *c, const struct query *q, int status, const struct error *error)
+{
+        if (status == SQLITE_INTERRUPT && q->late)
+                return command_error(c,
+                                     "the query was stopped after --timeout; bound its time, group before a join, "
+                                     "or give it longer");
+        if (status == SQLITE_INTERRUPT)
+                return EXIT_USAGE; /* by a signal */
+        if (status == SQLITE_NOMEM)
+                return command_error(c,
+                                     "the query was stopped beyond %d MiB of memory; name fewer columns, bound its "
+                                     "time, group before a join",
+                                     (int)(QUERY_MEMORY_BYTES >> 20));
+        return command_error(c, "%s", status == SQLITE_MISMATCH ? error->text : sqlite3_errmsg(q->db));
+}
+
+/* NULL: reported, and *ret_status is set. */
+static sqlite3_stmt *prepare_statement(const struct command *c, struct query *q, const char *sql, int *ret_status)
+{
+        sqlite3_stmt *statement = NULL, *more = NULL;
+        const char *rest = NULL;
+
+        *ret_status = EXIT_USAGE;
+        if (sqlite3_prepare_v2(q->db, sql, -1, &statement, &rest) != SQLITE_OK) {
+                *ret_status = report_mistake(c, q->db, sql);
+                return NULL;
+        }
+        if (!statement) {
+                *ret_status = command_usage_error(c, "expected a query, such as 'SELECT * FROM facts'");
+                return NULL;
+        }
+        if (sqlite3_prepare_v2(q->db, rest, -1, &more, NULL) == SQLITE_OK && !more) {
+                *ret_status = EXIT_OK;
+                return statement;
+        }
+        *ret_status = command_usage_error(c, "expected one query; there is more after its ';'");
+        (void)sqlite3_finalize(more);
+        (void)sqlite3_finalize(statement);
+        return NULL;
+}
+
+/* --------------------------------------------------------------------- storing */
+
+static bool has_suffix(const char *file, const char *suffix)
+{
+        const size_t n = strlen(file), m = strlen(suffix);
+
+        return n > m && !sqlite3_stricmp(file + n - m, suffix);
+}
+
+bool query_is_database(const char *file)
+{
+        return file && (has_suffix(file, ".sqlite") || has_suffix(file, ".sqlite3") || has_suffix(file, ".db"));
+}
+
+/* CREATE TABLE with the columns of the result, or the INSERT for a row of it; a name that comes again has a number. */
+static char *make_sql(sqlite3_stmt *from, const char *table, bool is_insert)
+{
+        sqlite3_str *sql = sqlite3_str_new(NULL);
+        const int n = sqlite3_column_count(from);
+
+        sqlite3_str_appendf(sql, is_insert ? "INSERT INTO \"%w\" VALUES (" : "CREATE TABLE \"%w\" (", table);
+        for (int i = 0; i < n; i++) {
+                const char *name = sqlite3_column_name(from, i), *type = sqlite3_column_decltype(from, i);
+                int same = 1;
+
+                for (int k = 0; k < i; k++)
+                        same += name && !sqlite3_stricmp(name, sqlite3_column_name(from, k));
+                sqlite3_str_appendf(sql, "%s", i ? ", " : "");
+                if (is_insert)
+                        sqlite3_str_appendf(sql, "?");
+                else if (same > 1)
+                        sqlite3_str_appendf(sql, "\"%w_%d\" %s", name, same, type ? type : "");
+                else
+                        sqlite3_str_appendf(sql, "\"%w\" %s", name, type ? type : "");
+        }
+        sqlite3_str_appendf(sql, ")");
+        return sqlite3_str_finish(sql);
+}
+
+static int run_sql(sqlite3 *db, char *sql)
+{
+        const int status = sql ? sqlite3_exec(db, sql, NULL, NULL, NULL) : SQLITE_NOMEM;
+
+        sqlite3_free(sql);
+        return status;
+}
+
+/* Status of the statement that is read; SQLITE_MISMATCH with a message: of the database that is written. */
+static int copy_rows(sqlite3 *to, sqlite3_stmt *from, const char *table, struct error *error)
+{
+        char *sql = make_sql(from, table, true);
+        sqlite3_stmt *insert = NULL;
+        int status = SQLITE_ROW, written = run_sql(to, make_sql(from, table, false));
+
+        if (written == SQLITE_OK)
+                written = sql ? sqlite3_prepare_v2(to, sql, -1, &insert, NULL) : SQLITE_NOMEM;
+        sqlite3_free(sql);
+        while (written == SQLITE_OK && (status = sqlite3_step(from)) == SQLITE_ROW) {
+                for (int i = 0; i < sqlite3_column_count(from); i++)
+                        (void)sqlite3_bind_value(insert, i + 1, sqlite3_column_value(from, i));
+                written = sqlite3_step(insert) == SQLITE_DONE ? sqlite3_reset(insert) : sqlite3_errcode(to);
+        }
+        if (written != SQLITE_OK) {
+                (void)error_set(error, "cannot write: %s", sqlite3_errmsg(to));
+                status = SQLITE_MISMATCH;
+        }
+        (void)sqlite3_finalize(insert);
+        return status;
+}
+
+static int begin_database(sqlite3 **ret, const char *path, struct error *error)
+{
+        if (sqlite3_open_v2(path, ret, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL) == SQLITE_OK &&
+            sqlite3_exec(*ret, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN", NULL, NULL, NULL) ==
+                    SQLITE_OK)
+                return SQLITE_OK;
+        (void)error_set(error, "cannot write: %s", *ret ? sqlite3_errmsg(*ret) : "out of memory");
+        return SQLITE_MISMATCH;
+}
+
+/* Ends what begin_database began; `status`: of what was stored. */
+static int end_database(sqlite3 *db, int status, struct error *error)
+{
+        if (status == SQLITE_DONE && sqlite3_exec(db, "COMMIT", NULL, NULL, NULL) != SQLITE_OK) {
+                (void)error_set(error, "cannot write: %s", sqlite3_errmsg(db));
+                status = SQLITE_MISMATCH;
+        }
+        (void)sqlite3_close(db);
+        return status;
+}
+
+static int store_table(const struct command *c, struct query *q, sqlite3 *to, const char *table, struct error *error,
+                       int *ret_exit)
+{
+        char *sql = sqlite3_mprintf("SELECT * FROM \"%w\"", table);
+        sqlite3_stmt *statement = sql ? prepare_statement(c, q, sql, ret_exit) : NULL;
+        const int status = statement ? copy_rows(to, statement, table, error) : SQLITE_ERROR;
+
+        (void)sqlite3_finalize(statement);
+        sqlite3_free(sql);
+        return status;
+}
+
+int query_store(const struct command *c, struct query *q, const char *const *tables, size_t n, const char *file)
+{
+        struct error error = { .text = "" };
+        struct out_file out;
+        sqlite3 *db = NULL;
+        int exit_status = 0, failed = out_file_open(&out, file);
+
+        if (failed || !out.temporary)
+                return command_error(c, "%s: %s", file, failed ? strerror(-failed) : "a database is written to a file");
+        int status = begin_database(&db, out.temporary, &error);
+        for (size_t i = 0; i < n && (status == SQLITE_OK || status == SQLITE_DONE); i++)
+                status = store_table(c, q, db, tables[i], &error, &exit_status);
+        status = end_database(db, status, &error);
+        failed = out_file_close(&out, status == SQLITE_DONE ? 0 : -ECANCELED);
+        if (exit_status)
+                return exit_status;
+        if (status != SQLITE_DONE)
+                return report_end(c, q, status, &error);
+        return failed ? command_error(c, "cannot write: %s", strerror(-failed)) : EXIT_OK;
+}
+
+/* -------------------------------------------------------------------- printing */
+
+static unsigned terminal_columns(const struct query_output *o)
+{
+        struct winsize size;
+
+        return !o->file && isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
+static int store_result(sqlite3_stmt *statement, const char *path, struct error *error)
+{
+        sqlite3 *db = NULL;
+        int status = begin_database(&db, path, error);
+
+        if (status == SQLITE_OK)
+                status = copy_rows(db, statement, STORED_NAME, error);
+        return end_database(db, status, error);
+}
+
+/* SQLITE_DONE, or as query_chart_draw. */
+static int write_rows(const struct query_output *o, struct out_file *out, sqlite3_stmt *statement, const char *sql,
+                      struct error *error)
+{
+        if (query_is_database(o->file) && !out->temporary) {
+                (void)error_set(error, "%s: a database is written to a file", o->file);
+                return SQLITE_MISMATCH;
+        }
+        if (query_is_database(o->file))
+                return store_result(statement, out->temporary, error);
+        if (o->chart && o->file && has_suffix(o->file, ".svg"))
+                return query_chart_write_svg(out->to, statement, o->chart, sql, error);
+        if (o->chart)
+                return query_chart_draw(out->to, statement, o->chart, terminal_columns(o), error);
+        return query_print(out->to, statement, o->format, terminal_columns(o));
+}
+
+int query_answer(const struct command *c, struct query *q, const char *sql, const struct query_output *output)
+{
+        struct error error = { .text = "" };
+        struct out_file out;
+        int exit_status;
+        sqlite3_stmt *statement = prepare_statement(c, q, sql, &exit_status);
+
+        if (!statement)
+                return exit_status;
+        int failed = out_file_open(&out, output->file);
+        if (failed) {
+                (void)sqlite3_finalize(statement);
+                return command_error(c, "%s: %s", output->file, strerror(-failed));
+        }
+        const int status = write_rows(output, &out, statement, sql, &error);
+        failed = out_file_close(&out, status == SQLITE_DONE ? 0 : -ECANCELED);
+        exit_status = status == SQLITE_DONE ? EXIT_OK : report_end(c, q, status, &error);
+        (void)sqlite3_finalize(statement);
+        if (status != SQLITE_DONE || failed == 0 || failed == -EPIPE) /* the reader of the pipe has exited */
+                return exit_status;
+        return command_error(c, "cannot write: %s", strerror(-failed));
+}

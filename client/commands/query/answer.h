@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* answer.h - one query: prepared, its mistakes reported, its rows printed, drawn or stored. */
+#ifndef HW_CLIENT_COMMANDS_QUERY_ANSWER_H
+#define HW_CLIENT_COMMANDS_QUERY_ANSWER_H
+
+#include <sqlite3.h>
+#include <stdio.h>
+
+#include "client/cli/command.h"
+#include "client/commands/query/module.h"
+#include "proto/base/error.h"
+
+/* The rows of a query as a table for people, or for other programs. */
+
+enum query_format { QUERY_TABLE, QUERY_CSV, QUERY_TSV, QUERY_JSON, QUERY_NDJSON, QUERY_MARKDOWN };
+
+#define QUERY_TABLE_ROWS 10000u /* of a table for people, which is kept to be aligned; further ones are counted */
+
+/*
+ * Steps the statement to its end and prints its rows. `columns`: of the terminal, 0: no bound. Returns SQLITE_DONE, or
+ * the error of the statement.
+ */
+int query_print(FILE *to, sqlite3_stmt *statement, enum query_format format, unsigned columns);
+
+/* The rows of a query as a picture: in the terminal, or as SVG. */
+
+enum query_chart { QUERY_NO_CHART, QUERY_LINE, QUERY_BAR, QUERY_AREA };
+
+/*
+ * Steps the statement to its end and draws its rows. Its first column is a time in seconds; its others are numbers,
+ * each a line, or a text that names the line of the number after it. With bars the first column may be a text.
+ * `columns`: of the terminal, 0: no bound; `title`: of SVG. Returns SQLITE_DONE, the error of the statement, or
+ * SQLITE_MISMATCH with a message in `error`: the rows cannot be drawn.
+ */
+int query_chart_draw(FILE *to, sqlite3_stmt *statement, enum query_chart chart, unsigned columns, struct error *error);
+int query_chart_write_svg(FILE *to, sqlite3_stmt *statement, enum query_chart chart, const char *title,
+                          struct error *error);
+
+/* Unit of a result's column, by its name: "B", "s", "B/s"; "": not known. */
+const char *query_unit_of(const char *name);
+
+struct query_output {
+        enum query_format format;
+        enum query_chart chart;
+        const char *file; /* NULL: standard output */
+};
+
+#define QUERY_NAMES_MAX 512u
+
+/* Of tables, views, columns and functions, sorted, each once. Returns how many. */
+size_t query_list_names(const char *names[QUERY_NAMES_MAX]);
+
+/* Whether a file of that name is a database, in which tables are stored. */
+bool query_is_database(const char *file);
+
+/* The exit status; what is wrong is reported in the command's name. */
+int query_answer(const struct command *c, struct query *q, const char *sql, const struct query_output *output);
+
+/* Stores whole tables or views in a database, each under its name. The exit status. */
+int query_store(const struct command *c, struct query *q, const char *const *tables, size_t n, const char *file);
+
+#endif

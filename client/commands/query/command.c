@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* command.c - `heapwatch query`: SQL over logs, recordings and live targets. */
+#include <ctype.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "client/cli/options.h"
+#include "client/cli/signals.h"
+#include "client/commands/query/answer.h"
+#include "client/commands/query/prompt.h"
+#include "proto/base/array.h"
+#include "proto/base/clock.h"
+#include "proto/base/time.h"
+
+#define DEFAULT_TIMEOUT_NS (60 * NS_PER_S)
+#define EVERY_MIN_NS       (100 * NS_PER_MS)
+
+struct request {
+        struct text_list operands; /* the query, then sources */
+        struct text_list endpoints;
+        struct judging judging;
+        struct text_list tables; /* that are stored whole, in place of a query */
+        struct query_output output;
+        uint64_t timeout_ns, every_ns;
+        bool list, schema, examples;
+};
+
+static const char *const formats[] = { "table", "csv", "tsv", "json", "ndjson", "markdown", NULL };
+static const char *const charts[] = { "no", "line", "bar", "area", NULL };
+
+static const struct option options[] = {
+        OPERAND_LIST("SQL [NAME=]SOURCE", 0, struct request, operands, COMPLETE_TARGET_OR_FILE, NULL),
+        OPTION_CONNECT(struct request, endpoints),
+        OPTION_CHOICE("format", 'f', "FORMAT", enum query_format, struct request, output.format, formats,
+                      "table (default), csv, tsv, json, ndjson or markdown"),
+        OPTION_TEXT("output", 'o', "FILE", struct request, output.file, COMPLETE_FILE,
+                    "write there; its suffix is the format: .csv .tsv .json .ndjson .md .svg (of a chart) .sqlite .db"),
+        OPTION_CHOICE("chart", 0, "KIND", enum query_chart, struct request, output.chart, charts,
+                      "draw the rows: line, bar, area; by their first column, a time"),
+        OPTION_LIST("tables", 0, "NAME", struct request, tables, COMPLETE_NOTHING,
+                    "in place of SQL: store this table or view in the database of -o; may be repeated"),
+        OPTION_SECONDS("every", 0, "TIME", struct request, every_ns, 0, 0, "of live targets: answer again, so often"),
+        OPTION_SECONDS("timeout", 0, "TIME", struct request, timeout_ns, 1, 0, "stop after this long; default: 60s"),
+        OPTION_FLAG("list", 'l', struct request, list, "the tables, views and functions, a line each"),
+        OPTION_FLAG("schema", 0, struct request, schema, "the columns of each table, with units"),
+        OPTION_FLAG("examples", 0, struct request, examples, "questions, each with a query that answers it"),
+        OPTIONS_OF_TREND(struct request, judging),
+        OPTION_RULES(struct request, judging),
+        OPTIONS_END,
+};
+
+/* ------------------------------------------------------------------ what there is */
+
+static void print_tables(bool columns)
+{
+        for (unsigned i = 0; i < n_query_tables; i++) {
+                const struct query_table *t = &query_tables[i];
+
+                (void)printf("%-26s %s\n", t->name, t->help);
+                for (unsigned c = 0; columns && c < QUERY_FIRST_COLUMNS + t->n_columns; c++) {
+                        const struct query_column *column = query_column_at(t, c);
+
+                        (void)printf("    %-22s %-5s %s\n", column->name, column->unit, column->help);
+                }
+        }
+        (void)printf("\n%s\n", "views");
+        for (const struct query_view *v = query_views; v->name; v++)
+                (void)printf("%-26s %s%s%s\n", v->name, v->help, columns ? ":\n    " : "", columns ? v->sql : "");
+        (void)printf("%-26s %s\n\n%s\n", "diff", "bands of the first two sources side by side, by name", "functions");
+        for (const struct query_column *f = query_functions; f->name; f++)
+                (void)printf("%-26s %s\n", f->name, f->help);
+}
+
+static void print_examples(void)
+{
+        for (const struct query_example *e = query_examples; e->question; e++)
+                (void)printf("-- %s\nheapwatch query \"%s\" %s\n\n", e->question, e->sql,
+                             e->sources > 1 ? "old=OLD new=NEW" : "LOG");
+}
+
+/* ------------------------------------------------------------------------ sources */
+
+/* "runs/old-1.eventlog" is old_1. */
+static void name_source(struct query_source *s, const char *what)
+{
+        const char *slash = strrchr(what, '/'), *from = slash && slash[1] ? slash + 1 : what;
+        size_t n = 0;
+
+        for (; from[n] && from[n] != '.' && n < sizeof(s->name) - 4; n++)
+                s->name[n] = isalnum((unsigned char)from[n]) ? from[n] : '_';
+        s->name[n] = '\0';
+}
+
+static bool is_name_taken(const struct query_source *sources, size_t n, const char *name)
+{
+        for (size_t i = 0; i < n; i++)
+                if (!sqlite3_stricmp(sources[i].name, name))
+                        return true;
+        return !sqlite3_stricmp(name, "main") || !sqlite3_stricmp(name, "temp") || !*name;
+}
+
+/* The place of '=' after a name of a source; NULL: the operand is the source alone, as a path with a '=' in it. */
+static const char *find_given_name(const char *operand)
+{
+        size_t n = 0;
+
+        while (isalnum((unsigned char)operand[n]) || operand[n] == '_')
+                n++;
+        return n > 0 && operand[n] == '=' ? operand + n : NULL;
+}
+
+static int set_source(const struct request *r, struct query_source *sources, size_t i, const char *operand,
+                      const struct command *c)
+{
+        struct query_source *s = &sources[i];
+        const char *equals = find_given_name(operand);
+        char base[WORLD_NAME_MAX + 1];
+
+        s->what = equals ? equals + 1 : operand;
+        if (equals && ((size_t)(equals - operand) >= sizeof(s->name) ||
+                       snprintf(s->name, sizeof(s->name), "%.*s", (int)(equals - operand), operand) < 0 ||
+                       is_name_taken(sources, i, s->name)))
+                return command_usage_error(c, "'%.*s' cannot name a source: it is too long, or taken",
+                                           (int)(equals - operand), operand);
+        if (!equals) {
+                name_source(s, s->what);
+                (void)snprintf(base, sizeof(base), "%s", s->name);
+                for (unsigned k = 2; is_name_taken(sources, i, s->name); k++)
+                        (void)snprintf(s->name, sizeof(s->name), "%.*s_%u", (int)sizeof(s->name) - 8, base, k);
+        }
+        s->chosen = (struct selection){ .endpoints = r->endpoints, .judging = r->judging };
+        if (text_list_add(c, &s->chosen.operands, s->what) || selection_sort(c, &s->chosen))
+                return EXIT_USAGE;
+        return 0;
+}
+
+/* -------------------------------------------------------------------------- query */
+
+static int answer_once(const struct request *r, const struct command *c, const char *sql, struct query_source *sources,
+                       size_t n)
+{
+        struct query q = { .sources = sources, .n = n, .until_ms = clock_mono_ms() + r->timeout_ns / NS_PER_MS };
+        struct error error;
+        int status;
+
+        if (!query_open(&q, &error))
+                status = command_error(c, "%s", error.text);
+        else if (r->tables.n > 0)
+                status = query_store(c, &q, r->tables.items, r->tables.n, r->output.file);
+        else
+                status = query_answer(c, &q, sql, &r->output);
+        query_close(&q);
+        return status;
+}
+
+/* On a terminal each answer takes the place of the last one. */
+static int answer_again(const struct request *r, const struct command *c, const char *sql, struct query_source *sources,
+                        size_t n)
+{
+        const bool is_screen = isatty(STDOUT_FILENO);
+        int status = EXIT_OK;
+
+        while (status == EXIT_OK && !signals_stop()) {
+                if (is_screen)
+                        (void)fputs("\033[H\033[2J", stdout);
+                status = answer_once(r, c, sql, sources, n);
+                if (fflush(stdout) != 0 || ferror(stdout))
+                        break;
+                if (status == EXIT_OK && !signals_stop())
+                        (void)poll(NULL, 0, (int)(r->every_ns / NS_PER_MS));
+        }
+        return signals_stop() ? EXIT_OK : status;
+}
+
+static int query_sources(const struct request *r, const struct command *c, const char *sql,
+                         struct query_source *sources, size_t n)
+{
+        int status;
+
+        signals_catch();
+        status = r->every_ns ? answer_again(r, c, sql, sources, n) : answer_once(r, c, sql, sources, n);
+        signals_die();
+        return status;
+}
+
+/* The format that the name of the file asks for. */
+static void set_format(struct query_output *o)
+{
+        static const struct {
+                const char *suffix;
+                enum query_format format;
+        } known[] = { { ".csv", QUERY_CSV },      { ".tsv", QUERY_TSV },       { ".json", QUERY_JSON },
+                      { ".jsonl", QUERY_NDJSON }, { ".ndjson", QUERY_NDJSON }, { ".md", QUERY_MARKDOWN } };
+        const char *suffix = o->file ? strrchr(o->file, '.') : NULL;
+
+        for (size_t i = 0; suffix && o->format == QUERY_TABLE && i < ARRAY_SIZE(known); i++)
+                if (!strcmp(suffix, known[i].suffix))
+                        o->format = known[i].format;
+}
+
+/* 0, or EXIT_USAGE: options that do not go together. */
+static int check_options(const struct request *r, const struct command *c, const struct query_source *sources, size_t n)
+{
+        if (r->tables.n > 0 && !query_is_database(r->output.file))
+                return command_usage_error(c, "--tables needs -o FILE.sqlite, the database in which they are stored");
+        if (r->output.chart && query_is_database(r->output.file))
+                return command_usage_error(c, "a chart is no table of a database: -o FILE.svg, or without -o");
+        if (r->every_ns && r->every_ns < EVERY_MIN_NS)
+                return command_usage_error(c, "--every: expected at least 100ms");
+        if (r->every_ns && r->output.file)
+                return command_usage_error(c, "--every and -o exclude each other");
+        for (size_t i = 0; r->every_ns && i < n; i++)
+                if (!sources[i].chosen.files.n)
+                        return 0;
+        return r->every_ns ? command_usage_error(c, "--every belongs to live targets; a finished log does not change")
+                           : 0;
+}
+
+/* --------------------------------------------------------------------- prompt */
+
+/* The first operand: a query has white space, or is SELECT*FROM..., and no file has its name. */
+static bool is_query(const char *operand)
+{
+        return (strpbrk(operand, " \t\n") || !strncasecmp(operand, "select", strlen("select"))) &&
+               !find_given_name(operand) && access(operand, F_OK) != 0;
+}
+
+struct typed {
+        struct request *r;
+        struct query_source *sources;
+        size_t n;
+};
+
+static int answer_typed(void *ctx, const char *sql)
+{
+        struct typed *t = ctx;
+
+        return answer_once(t->r, &command_query, sql, t->sources, t->n);
+}
+
+/* The place of a word in a list until a NULL; -1: it is not there, which is reported. */
+static int find_word(const char *const *words, const char *word)
+{
+        for (int i = 0; words[i]; i++)
+                if (!strcmp(words[i], word))
+                        return i;
+        (void)fprintf(stderr, "expected one of:");
+        for (int i = 0; words[i]; i++)
+                (void)fprintf(stderr, " %s", words[i]);
+        (void)fputc('\n', stderr);
+        return -1;
+}
+
+static bool run_typed_command(void *ctx, const char *line)
+{
+        struct query_output *o = &((struct typed *)ctx)->r->output;
+        char name[32] = "", word[32] = "";
+        int found;
+
+        (void)sscanf(line, ".%31s %31s", name, word);
+        if (!strcmp(name, "quit") || !strcmp(name, "exit"))
+                return false;
+        if (!strcmp(name, "tables") || !strcmp(name, "schema"))
+                print_tables(!strcmp(name, "schema"));
+        else if (!strcmp(name, "examples"))
+                print_examples();
+        else if (!strcmp(name, "format") && (found = find_word(formats, word)) >= 0)
+                o->format = (enum query_format)found;
+        else if (!strcmp(name, "chart") && (found = find_word(charts, word)) >= 0)
+                o->chart = (enum query_chart)found;
+        else if (strcmp(name, "format") && strcmp(name, "chart"))
+                (void)printf(
+                        "A query ends with ';', and may have several lines. Tab completes names.\n"
+                        ".tables        the tables, views and functions, a line each\n"
+                        ".schema        the columns of each table, with units\n"
+                        ".examples      questions, each with a query that answers it\n"
+                        ".format WORD   table, csv, tsv, json, ndjson or markdown\n"
+                        ".chart WORD    line, bar or area, by the first column; no: a table\n"
+                        ".quit          as Ctrl-D\n");
+        return true;
+}
+
+/* Without a query on the command line: those of standard input. */
+static int answer_input(struct request *r, const struct command *c, struct query_source *sources, size_t n)
+{
+        struct typed typed = { r, sources, n };
+        const char *words[QUERY_NAMES_MAX + 1];
+        const struct prompt prompt = {
+                .reporter = c,
+                .ctx = &typed,
+                .answer = answer_typed,
+                .command = run_typed_command,
+                .greeting = "Queries in SQL, each to its ';'. .help lists what else there is.",
+                .words = words,
+        };
+
+        if (r->every_ns || r->output.file)
+                return command_usage_error(c, "--every and -o belong to one query, on the command line");
+        words[query_list_names(words)] = NULL;
+        signals_catch();
+        const int status = prompt_run(&prompt);
+        signals_die();
+        return status >= 0 ? status : command_usage_error(c, "expected a query, as an operand or on standard input");
+}
+
+static int run_command(void *filled)
+{
+        struct request *r = filled;
+        const struct command *c = &command_query;
+        const size_t first = r->tables.n > 0 || (r->operands.n > 0 && !is_query(r->operands.items[0])) ? 0 : 1;
+        const size_t n = r->operands.n > first ? r->operands.n - first : 0;
+
+        if (r->list || r->schema || r->examples) {
+                if (r->examples)
+                        print_examples();
+                else
+                        print_tables(r->schema);
+                return EXIT_OK;
+        }
+        if (n == 0)
+                return command_usage_error(
+                        c, "expected at least one source; --schema lists the tables, --examples questions");
+        if (n > QUERY_SOURCES_MAX)
+                return command_usage_error(c, "%zu sources are given; %u are possible", n, QUERY_SOURCES_MAX);
+        struct query_source *sources = calloc(n, sizeof(*sources));
+        if (!sources)
+                return command_error(c, "out of memory");
+        int status = 0;
+        for (size_t i = 0; status == 0 && i < n; i++)
+                status = set_source(r, sources, i, r->operands.items[i + first], c);
+        set_format(&r->output);
+        if (status == 0)
+                status = check_options(r, c, sources, n);
+        if (status == 0 && first == 0 && r->tables.n == 0)
+                status = answer_input(r, c, sources, n);
+        else if (status == 0)
+                status = query_sources(r, c, first ? r->operands.items[0] : NULL, sources, n);
+        free(sources);
+        return status;
+}
+
+const struct command command_query = {
+        .name = "query",
+        .summary = "SQL over logs, recordings and live targets",
+        .usage = (const char *const[]){ "SQL [NAME=]SOURCE... [OPTION]...", "[NAME=]SOURCE... [OPTION]...",
+                                        "--tables NAME... -o FILE.sqlite [NAME=]SOURCE...",
+                                        "--list | --schema | --examples", NULL },
+        .about =
+                "Answers a question in SQL, as SQLite has it. A source is a finished log, a recording or a target of a "
+                "daemon; its tables are in the schema of its name (old.bands), and those of all sources together are "
+                "without one, told apart by their column source. Sources are read when a query asks, as far as it "
+                "asks: "
+                "a bound on time or on a name, and LIMIT, save work. Times are seconds from the start of the "
+                "runtime.\n\n"
+                "Without SQL queries are read from standard input, each to its ';': in a terminal with editing, "
+                "history "
+                "and completion of names by Tab; a pipe ends with its first mistake.",
+        .options = options,
+        .notes = "Nothing can be written by a query, and no other file be opened. docs/QUERY.md has examples.",
+        .status = "0, or 2 when the query is wrong or stopped, or a source cannot be read.",
+        .examples =
+                (const char *const[]){
+                        "heapwatch query 'SELECT * FROM top_growing LIMIT 10' run.eventlog",
+                        "heapwatch query 'SELECT * FROM diff LIMIT 20' old=before.eventlog new=after.eventlog",
+                        "heapwatch query 'SELECT generation, longest FROM pauses' api",
+                        "heapwatch query \"SELECT time, value FROM series WHERE series = 'live'\" api --format csv -o "
+                        "live.csv",
+                        NULL,
+                },
+        .size = sizeof(struct request),
+        .defaults = &(const struct request){ .timeout_ns = DEFAULT_TIMEOUT_NS },
+        .run = run_command,
+};

@@ -1,0 +1,651 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "client/commands/query/module.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "client/cli/absent.h"
+#include "client/cli/signals.h"
+#include "proto/base/array.h"
+#include "proto/base/clock.h"
+
+#define STEP_MS      200
+#define COST_OF_PASS 1e6  /* of reading a source once; */
+#define BOUND_SHARE  0.5  /* of that, what a bound on the time leaves, */
+#define KEY_SHARE    0.05 /* and one key */
+#define ALL_SOURCES  SIZE_MAX
+#define CHECK_EVERY  10000 /* steps of SQLite's machine between two looks at the clock */
+
+struct query_vtab {
+        sqlite3_vtab base;
+        struct query *query;
+        const struct query_table *table;
+        size_t source; /* or ALL_SOURCES */
+        unsigned scans;
+        struct query_rows cache; /* all rows, once is_cached */
+        bool is_cached, too_large;
+};
+
+struct query_cursor {
+        sqlite3_vtab_cursor base;
+        size_t source, end; /* the next source, and the one after the last */
+        struct query_scan scan;
+        char *key;
+        bool *event_ids;               /* EVENT_IDS of them, that a table of events reads */
+        const struct query_rows *rows; /* those of the scan, or the table's cached ones */
+        size_t at;                     /* the row's first value */
+        sqlite3_int64 rowid;
+};
+
+static struct query_vtab *vtab_of(const struct query_cursor *c)
+{
+        return (struct query_vtab *)c->base.pVtab;
+}
+
+static int fail_scan(const struct query_cursor *c, const char *source, const char *why)
+{
+        struct query_vtab *v = vtab_of(c);
+
+        sqlite3_free(v->base.zErrMsg);
+        v->base.zErrMsg = sqlite3_mprintf("%s: %s", source, why);
+        return SQLITE_ERROR;
+}
+
+static bool is_over(struct query *q)
+{
+        q->late = q->late || clock_mono_ms() >= q->until_ms;
+        return q->late || signals_stop();
+}
+
+/* ------------------------------------------------------------------- reading */
+
+static unsigned row_width(const struct query_table *t)
+{
+        return QUERY_FIRST_COLUMNS + t->n_columns;
+}
+
+static void end_source(struct query_cursor *c)
+{
+        feed_close(&c->scan.feed);
+        world_destroy(&c->scan.world);
+        query_scan_forget(&c->scan);
+}
+
+/* With what the table is made of alone. */
+static struct feed *open_feed(struct query_cursor *c, const struct query_source *source, const struct query_table *t,
+                              struct error *error)
+{
+        const struct update_wish wish = { .kinds = t->kinds, .unjudged = true };
+        Hw__Kind kinds[32];
+        size_t n = 0;
+
+        if (t->event_ids)
+                return feed_events(source->what, FEED_EVENTS,
+                                   t->event_ids(&c->scan, c->event_ids) ? c->event_ids : NULL, false, error);
+        if (t->kinds && source->chosen.files.n > 0)
+                return feed_files_wanted(&source->what, 1, NULL, &wish, error);
+        for (unsigned kind = 0; kind < ARRAY_SIZE(kinds); kind++)
+                if (t->kinds >> kind & 1)
+                        kinds[n++] = (Hw__Kind)kind;
+        return selection_open(&source->chosen, kinds, n, error);
+}
+
+static int open_source(struct query_cursor *c)
+{
+        const struct query_vtab *v = vtab_of(c);
+        const struct query_source *source = &v->query->sources[c->source++];
+        struct error error;
+
+        c->scan.source = source->name;
+        if (v->table->event_ids && !source->chosen.files.n)
+                return fail_scan(c, source->what,
+                                 "events are those of a finished log or a recording, not of a live target");
+        c->scan.feed = open_feed(c, source, v->table, &error);
+        if (!c->scan.feed)
+                return fail_scan(c, source->what, error.text);
+        c->scan.world = world_new(NULL);
+        return c->scan.world ? SQLITE_OK : SQLITE_NOMEM;
+}
+
+static void receive_points(void *ctx, const Hw__Reply *reply)
+{
+        if (reply->what_case == HW__REPLY__WHAT_HISTORY)
+                query_add_points(ctx, reply->history);
+}
+
+static bool request_history(struct query_cursor *c, const char *target, Hw__Series series, struct error *error)
+{
+        Hw__Request *r = hw_request_new(HW__REQUEST__WHAT_HISTORY);
+
+        if (r && hw_request_set_text(&r->history->target, target) < 0)
+                hw_request_destroy(&r);
+        if (r) {
+                r->history->has_series = true;
+                r->history->series = series;
+        }
+        const bool answered = absent_request(feed_endpoint(c->scan.feed, 0), r, receive_points, &c->scan, error);
+        hw_request_destroy(&r);
+        return answered;
+}
+
+/* What the daemon remembers of each series of the targets, or of the one that is the key. */
+static int request_series(struct query_cursor *c)
+{
+        const struct query_source *source = &vtab_of(c)->query->sources[c->source - 1];
+        struct error error;
+
+        for (size_t i = 0; i < world_targets(c->scan.world); i++) {
+                for (unsigned series = 1; series < SERIES_COUNT; series++) {
+                        const char *name = hw_series_name((Hw__Series)series);
+
+                        if (!name || (c->key && strcmp(c->key, name) != 0))
+                                continue;
+                        if (!request_history(c, world_target(c->scan.world, i)->name, (Hw__Series)series, &error))
+                                return fail_scan(c, source->what, error.text);
+                }
+        }
+        return SQLITE_OK;
+}
+
+/* All of the source was read: rows of the state that it ended in. */
+static int finish_source(struct query_cursor *c)
+{
+        const struct query_table *t = vtab_of(c)->table;
+        int status = SQLITE_OK;
+
+        if (t->finish)
+                t->finish(&c->scan);
+        if (t->remembered && feed_is_live(c->scan.feed))
+                status = request_series(c);
+        end_source(c);
+        return status == SQLITE_OK && c->scan.rows.failed ? SQLITE_NOMEM : status;
+}
+
+static int apply_update(struct query_cursor *c, const Hw__Update *u)
+{
+        const struct query_table *t = vtab_of(c)->table;
+
+        /* rows of a census are made of its message, by definitions that came before it */
+        if ((t->finish || u->body_case != HW__UPDATE__BODY_CENSUS) &&
+            world_apply(c->scan.world, feed_daemon(c->scan.feed), u) < 0)
+                return SQLITE_NOMEM;
+        if (t->add)
+                t->add(&c->scan, u);
+        return c->scan.rows.failed ? SQLITE_NOMEM : SQLITE_OK;
+}
+
+/* One event of the feed. */
+static int read_on(struct query_cursor *c)
+{
+        const struct query_vtab *v = vtab_of(c);
+        const char *what = v->query->sources[c->source - 1].what;
+        const Hw__Update *update = NULL;
+        char text[ABSENT_TEXT];
+
+        switch (feed_next(c->scan.feed, feed_is_live(c->scan.feed) ? ABSENT_MS : STEP_MS, &update)) {
+        case FEED_UPDATE:
+                return apply_update(c, update);
+        case FEED_RESET:
+                world_reset(c->scan.world, feed_daemon(c->scan.feed));
+                return SQLITE_OK;
+        case FEED_END:
+                return finish_source(c);
+        case FEED_READY:
+                return feed_complete(c->scan.feed) ? finish_source(c) : SQLITE_OK;
+        case FEED_FAILED:
+                return fail_scan(c, what, feed_error(c->scan.feed));
+        case FEED_NOTHING:
+        case FEED_STALE:
+                if (!feed_is_live(c->scan.feed) || is_over(v->query))
+                        return SQLITE_OK;
+                return fail_scan(c, what, absent_daemon(text, sizeof(text), feed_endpoint(c->scan.feed, 0)));
+        case FEED_ALIVE:
+                break;
+        }
+        return SQLITE_OK;
+}
+
+/* Until there is a row at c->at, or none is left. */
+static int find_row(struct query_cursor *c)
+{
+        struct query_vtab *v = vtab_of(c);
+        int status = SQLITE_OK;
+
+        if (v->is_cached && c->rows == &v->cache)
+                return SQLITE_OK;
+        while (status == SQLITE_OK && c->at >= c->scan.rows.n) {
+                query_rows_clear(&c->scan.rows);
+                c->at = 0;
+                if (is_over(v->query))
+                        return SQLITE_INTERRUPT;
+                if (c->scan.feed)
+                        status = read_on(c);
+                else if (c->source < c->end)
+                        status = open_source(c);
+                else
+                        break;
+        }
+        return status;
+}
+
+/* -------------------------------------------------------------------- cursors */
+
+static int cursor_open(sqlite3_vtab *base, sqlite3_vtab_cursor **ret)
+{
+        struct query_cursor *c = calloc(1, sizeof(*c));
+
+        if (!c)
+                return SQLITE_NOMEM;
+        *ret = &c->base;
+        if (!((struct query_vtab *)base)->table->event_ids)
+                return SQLITE_OK;
+        c->scan.types = calloc(1, sizeof(*c->scan.types));
+        c->event_ids = calloc(EVENT_IDS, sizeof(*c->event_ids));
+        if (c->scan.types && c->event_ids)
+                return SQLITE_OK;
+        free(c->scan.types);
+        free(c->event_ids);
+        free(c);
+        return SQLITE_NOMEM;
+}
+
+static int cursor_close(sqlite3_vtab_cursor *base)
+{
+        struct query_cursor *c = (struct query_cursor *)base;
+
+        end_source(c);
+        query_scan_done(&c->scan);
+        free(c->key);
+        free(c->event_ids);
+        free(c);
+        return SQLITE_OK;
+}
+
+static void begin_scan(struct query_cursor *c)
+{
+        const struct query_vtab *v = vtab_of(c);
+
+        end_source(c);
+        query_rows_clear(&c->scan.rows);
+        c->scan.rows.width = row_width(v->table);
+        free(c->key);
+        c->key = NULL;
+        c->source = v->source == ALL_SOURCES ? 0 : v->source;
+        c->end = v->source == ALL_SOURCES ? v->query->n : v->source + 1;
+        c->rows = &c->scan.rows;
+        c->at = 0;
+        c->rowid = 0;
+        c->scan.bounds = (struct query_bounds){ .time_from = NAN, .time_to = NAN };
+}
+
+/* Appends the rows of the scan to the cached ones. False: they are too many, or there is no memory. */
+static bool cache_rows(struct query_vtab *v, const struct query_rows *from)
+{
+        struct query_rows *to = &v->cache;
+        const size_t bytes = from->n * sizeof(*from->values) + from->n_texts;
+
+        if (bytes > QUERY_CACHE_BYTES - v->query->cached_bytes ||
+            !ARRAY_RESERVE(to->values, to->room, to->n + from->n) ||
+            !ARRAY_RESERVE(to->texts, to->texts_room, to->n_texts + from->n_texts))
+                return false;
+        for (size_t i = 0; i < from->n; i++) {
+                to->values[to->n] = from->values[i];
+                if (from->values[i].type == QUERY_TEXT)
+                        to->values[to->n].text += to->n_texts;
+                to->n++;
+        }
+        if (from->n_texts > 0)
+                memcpy(to->texts + to->n_texts, from->texts, from->n_texts);
+        to->n_texts += from->n_texts;
+        v->query->cached_bytes += bytes;
+        return true;
+}
+
+static void drop_cache(struct query_vtab *v)
+{
+        v->query->cached_bytes -= v->cache.n * sizeof(*v->cache.values) + v->cache.n_texts;
+        query_rows_done(&v->cache);
+}
+
+/* Reads the whole table into memory, where there is room for it. */
+static int cache_table(struct query_cursor *c)
+{
+        struct query_vtab *v = vtab_of(c);
+        int status;
+
+        begin_scan(c);
+        c->scan.rows.used = UINT32_MAX;
+        while ((status = find_row(c)) == SQLITE_OK && c->scan.rows.n > 0) {
+                if (!cache_rows(v, &c->scan.rows)) {
+                        v->too_large = true;
+                        drop_cache(v);
+                        return SQLITE_OK;
+                }
+                c->at = c->scan.rows.n;
+        }
+        v->is_cached = status == SQLITE_OK;
+        if (!v->is_cached)
+                drop_cache(v);
+        return status;
+}
+
+static double bound_of(sqlite3_value *value)
+{
+        const int type = sqlite3_value_numeric_type(value);
+
+        return type == SQLITE_INTEGER || type == SQLITE_FLOAT ? sqlite3_value_double(value) : NAN;
+}
+
+static int set_bounds(struct query_cursor *c, const char *given, int n, sqlite3_value **values)
+{
+        for (int i = 0; i < n; i++) {
+                const char *text = given[i] == 'k' ? (const char *)sqlite3_value_text(values[i]) : NULL;
+
+                if (given[i] == 'f' || given[i] == 'e')
+                        c->scan.bounds.time_from = bound_of(values[i]);
+                if (given[i] == 't' || given[i] == 'e')
+                        c->scan.bounds.time_to = bound_of(values[i]);
+                if (!text || c->key)
+                        continue;
+                c->key = strdup(text);
+                if (!c->key)
+                        return SQLITE_NOMEM;
+        }
+        c->scan.bounds.key = c->key;
+        return SQLITE_OK;
+}
+
+static int cursor_filter(sqlite3_vtab_cursor *base, int number, const char *given, int n, sqlite3_value **values)
+{
+        struct query_cursor *c = (struct query_cursor *)base;
+        struct query_vtab *v = vtab_of(c);
+        int status = SQLITE_OK;
+
+        if (v->scans++ > 0 && !v->is_cached && !v->too_large)
+                status = cache_table(c);
+        begin_scan(c);
+        c->scan.rows.used = (uint32_t)number;
+        if (v->is_cached)
+                c->rows = &v->cache;
+        if (status == SQLITE_OK)
+                status = set_bounds(c, given ? given : "", n, values);
+        return status == SQLITE_OK ? find_row(c) : status;
+}
+
+static int cursor_next(sqlite3_vtab_cursor *base)
+{
+        struct query_cursor *c = (struct query_cursor *)base;
+
+        c->at += row_width(vtab_of(c)->table);
+        c->rowid++;
+        return find_row(c);
+}
+
+static int cursor_eof(sqlite3_vtab_cursor *base)
+{
+        const struct query_cursor *c = (const struct query_cursor *)base;
+
+        return c->at >= c->rows->n;
+}
+
+static int cursor_column(sqlite3_vtab_cursor *base, sqlite3_context *to, int column)
+{
+        const struct query_cursor *c = (const struct query_cursor *)base;
+        const struct query_value *value = &c->rows->values[c->at + (unsigned)column];
+
+        switch (value->type) {
+        case QUERY_NULL:
+                break;
+        case QUERY_INTEGER:
+                sqlite3_result_int64(to, value->integer);
+                break;
+        case QUERY_REAL:
+                sqlite3_result_double(to, value->real);
+                break;
+        case QUERY_TEXT:
+                sqlite3_result_text(to, c->rows->texts + value->text, -1, SQLITE_TRANSIENT);
+                break;
+        }
+        return SQLITE_OK;
+}
+
+static int cursor_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *ret)
+{
+        *ret = ((struct query_cursor *)base)->rowid;
+        return SQLITE_OK;
+}
+
+/* --------------------------------------------------------------------- tables */
+
+/* What of a constraint helps to leave out rows early: 'f'rom, 't'o, 'e'qual time, 'k'ey. '\0': nothing. */
+static char usable_bound(const struct query_table *t, const struct sqlite3_index_constraint *c)
+{
+        const int column = c->iColumn - (int)QUERY_FIRST_COLUMNS;
+
+        if (!c->usable || column < 0)
+                return '\0';
+        if (column == t->key && c->op == SQLITE_INDEX_CONSTRAINT_EQ)
+                return 'k';
+        if (column != t->time)
+                return '\0';
+        switch (c->op) {
+        case SQLITE_INDEX_CONSTRAINT_EQ:
+                return 'e';
+        case SQLITE_INDEX_CONSTRAINT_GT:
+        case SQLITE_INDEX_CONSTRAINT_GE:
+                return 'f';
+        case SQLITE_INDEX_CONSTRAINT_LT:
+        case SQLITE_INDEX_CONSTRAINT_LE:
+                return 't';
+        default:
+                return '\0';
+        }
+}
+
+/* SQLite checks each constraint once more: those given to the scan only save work. */
+static int vtab_best_index(sqlite3_vtab *base, sqlite3_index_info *info)
+{
+        const struct query_table *t = ((struct query_vtab *)base)->table;
+        char given[8] = "";
+        size_t n = 0;
+
+        info->idxNum = (int)(info->colUsed & INT32_MAX);
+        info->estimatedCost = COST_OF_PASS;
+        for (int i = 0; i < info->nConstraint && n < sizeof(given) - 1; i++) {
+                const char bound = usable_bound(t, &info->aConstraint[i]);
+
+                if (!bound || strchr(given, bound))
+                        continue;
+                given[n++] = bound;
+                info->aConstraintUsage[i].argvIndex = (int)n;
+                info->estimatedCost *= bound == 'k' ? KEY_SHARE : BOUND_SHARE;
+        }
+        info->estimatedRows = (sqlite3_int64)info->estimatedCost;
+        info->idxStr = sqlite3_mprintf("%s", given);
+        info->needToFreeIdxStr = 1;
+        return info->idxStr ? SQLITE_OK : SQLITE_NOMEM;
+}
+
+static int declare_table(sqlite3 *db, const struct query_table *t)
+{
+        static const char *const types[] = { "", "INTEGER", "REAL", "TEXT" };
+        sqlite3_str *sql = sqlite3_str_new(db);
+
+        for (unsigned i = 0; i < row_width(t); i++)
+                sqlite3_str_appendf(sql, "%s\"%s\" %s", i ? ", " : "CREATE TABLE x(", query_column_at(t, i)->name,
+                                    types[query_column_at(t, i)->type]);
+        sqlite3_str_appendall(sql, ")");
+        char *text = sqlite3_str_finish(sql);
+        const int status = text ? sqlite3_declare_vtab(db, text) : SQLITE_NOMEM;
+        sqlite3_free(text);
+        return status;
+}
+
+/* Arguments after module, schema and name: the place of the table, and of its source. */
+static int vtab_connect(sqlite3 *db, void *ctx, int argc, const char *const *argv, sqlite3_vtab **ret, char **ret_why)
+{
+        struct query_vtab *v = calloc(1, sizeof(*v));
+
+        (void)ret_why;
+        if (!v)
+                return SQLITE_NOMEM;
+        v->query = ctx;
+        v->table = &query_tables[strtoul(argv[3], NULL, 10)];
+        v->source = argc > 4 ? strtoul(argv[4], NULL, 10) : ALL_SOURCES;
+        const int status = declare_table(db, v->table);
+        if (status == SQLITE_OK)
+                *ret = &v->base;
+        else
+                free(v);
+        return status;
+}
+
+static int vtab_disconnect(sqlite3_vtab *base)
+{
+        struct query_vtab *v = (struct query_vtab *)base;
+
+        drop_cache(v);
+        free(v);
+        return SQLITE_OK;
+}
+
+static const sqlite3_module module = {
+        .xCreate = vtab_connect,
+        .xConnect = vtab_connect,
+        .xBestIndex = vtab_best_index,
+        .xDisconnect = vtab_disconnect,
+        .xDestroy = vtab_disconnect,
+        .xOpen = cursor_open,
+        .xClose = cursor_close,
+        .xFilter = cursor_filter,
+        .xNext = cursor_next,
+        .xEof = cursor_eof,
+        .xColumn = cursor_column,
+        .xRowid = cursor_rowid,
+};
+
+/* ---------------------------------------------------------------------- views */
+
+const struct query_view query_views[] = {
+        { "top_growing", "bands by robust slope, the fastest first",
+          "SELECT source, target, run, name, slope(time, bytes) AS slope, slope_low(time, bytes) AS slope_low,"
+          " slope_high(time, bytes) AS slope_high, max(bytes) AS max, sparkline(time, bytes) AS shape"
+          " FROM bands GROUP BY source, target, run, name ORDER BY slope DESC NULLS LAST" },
+        { "pauses", "the program's own pauses by generation: how many, in all, percentiles",
+          "SELECT source, target, run, generation, count(pause) AS pauses, sum(pause) AS total,"
+          " quantile(pause, 0.5) AS p50, quantile(pause, 0.9) AS p90, quantile(pause, 0.99) AS p99,"
+          " max(pause) AS longest FROM collections WHERE caused_by = 'program'"
+          " GROUP BY source, target, run, generation" },
+        { "memory", "live data, blocks, heap and resident memory, the greatest of each second",
+          "SELECT source, target, run, bucket(time, '1 s') AS time,"
+          " max(max) FILTER (WHERE series = 'live') AS live,"
+          " max(max) FILTER (WHERE series = 'blocks_size') AS blocks,"
+          " max(max) FILTER (WHERE series = 'heap_size') AS heap, max(max) FILTER (WHERE series = 'rss') AS rss"
+          " FROM series WHERE series IN ('live', 'blocks_size', 'heap_size', 'rss')"
+          " GROUP BY source, target, run, 4" },
+        { "phases", "what was allocated from each marker to the next, to within a sample of what was allocated in all",
+          "WITH m AS MATERIALIZED (SELECT source, target, run, text, number, time, lead(time, 1, 1e300)"
+          " OVER (PARTITION BY source, target, run ORDER BY time, number) AS until FROM notes WHERE what = 'marker'),"
+          " a AS MATERIALIZED (SELECT source, target, run, time, value, lag(value)"
+          " OVER (PARTITION BY source, target, run ORDER BY time) AS before FROM series WHERE series = 'allocated')"
+          " SELECT m.source, m.target, m.run, m.text AS phase, m.time, nullif(m.until, 1e300) AS until,"
+          " max(a.value) - min(a.before) AS allocated FROM m LEFT JOIN a ON a.source = m.source AND"
+          " a.target = m.target AND a.run = m.run AND a.time >= m.time AND a.time < m.until"
+          " GROUP BY m.source, m.target, m.run, m.number" },
+        { NULL, NULL, NULL },
+};
+
+/* The first two sources side by side, by the names of bands. */
+static char *diff_view(const struct query *q)
+{
+        return sqlite3_mprintf(
+                "CREATE TEMP VIEW diff AS SELECT name, o.max AS old, n.max AS new,"
+                " ifnull(n.max, 0) - ifnull(o.max, 0) AS change FROM"
+                " (SELECT name, max(bytes) AS max FROM \"%w\".bands GROUP BY name) AS o FULL OUTER JOIN"
+                " (SELECT name, max(bytes) AS max FROM \"%w\".bands GROUP BY name) AS n USING (name)"
+                " ORDER BY abs(change) DESC",
+                q->sources[0].name, q->sources[1].name);
+}
+
+/* ----------------------------------------------------------------------- open */
+
+/* Takes over `sql`. */
+static bool run_sql(struct query *q, char *sql, struct error *error)
+{
+        const bool good = sql && sqlite3_exec(q->db, sql, NULL, NULL, NULL) == SQLITE_OK;
+
+        if (!good)
+                (void)error_set(error, "%s", sql ? sqlite3_errmsg(q->db) : "out of memory");
+        sqlite3_free(sql);
+        return good;
+}
+
+static bool make_tables(struct query *q, size_t source, struct error *error)
+{
+        const char *schema = source == ALL_SOURCES ? "main" : q->sources[source].name;
+
+        if (source != ALL_SOURCES && !run_sql(q, sqlite3_mprintf("ATTACH ':memory:' AS \"%w\"", schema), error))
+                return false;
+        for (unsigned i = 0; i < n_query_tables; i++) {
+                char *sql = source == ALL_SOURCES
+                                    ? sqlite3_mprintf("CREATE VIRTUAL TABLE main.%s USING heapwatch(%u)",
+                                                      query_tables[i].name, i)
+                                    : sqlite3_mprintf("CREATE VIRTUAL TABLE \"%w\".%s USING heapwatch(%u, %llu)",
+                                                      schema, query_tables[i].name, i, (unsigned long long)source);
+                if (!run_sql(q, sql, error))
+                        return false;
+        }
+        return true;
+}
+
+static int check_clock(void *ctx)
+{
+        return is_over(ctx);
+}
+
+static int authorize_action(void *ctx, int action, const char *first, const char *second, const char *schema,
+                            const char *trigger)
+{
+        (void)ctx;
+        (void)schema;
+        (void)trigger;
+        switch (action) {
+        case SQLITE_SELECT:
+        case SQLITE_READ:
+        case SQLITE_RECURSIVE:
+                return SQLITE_OK;
+        case SQLITE_FUNCTION:
+                return second && !sqlite3_stricmp(second, "load_extension") ? SQLITE_DENY : SQLITE_OK;
+        default:
+                (void)first;
+                return SQLITE_DENY;
+        }
+}
+
+bool query_open(struct query *q, struct error *error)
+{
+        bool good = true;
+
+        (void)sqlite3_hard_heap_limit64(QUERY_MEMORY_BYTES);
+        if (sqlite3_open_v2(":memory:", &q->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL) != SQLITE_OK ||
+            !query_add_functions(q->db) || sqlite3_create_module_v2(q->db, "heapwatch", &module, q, NULL) != SQLITE_OK)
+                return error_set(error, "SQLite: %s", q->db ? sqlite3_errmsg(q->db) : "out of memory");
+        good = run_sql(q, sqlite3_mprintf("PRAGMA temp_store = MEMORY"), error); /* no file, and bounded */
+        for (size_t i = 0; good && i < q->n; i++)
+                good = make_tables(q, i, error);
+        good = good && make_tables(q, ALL_SOURCES, error);
+        for (const struct query_view *v = query_views; good && v->name; v++)
+                good = run_sql(q, sqlite3_mprintf("CREATE VIEW main.%s AS %s", v->name, v->sql), error);
+        if (good && q->n > 1)
+                good = run_sql(q, diff_view(q), error);
+        sqlite3_progress_handler(q->db, CHECK_EVERY, check_clock, q);
+        return good &&
+               (sqlite3_set_authorizer(q->db, authorize_action, NULL) == SQLITE_OK || error_set(error, "SQLite"));
+}
+
+void query_close(struct query *q)
+{
+        (void)sqlite3_close(q->db);
+        q->db = NULL;
+}

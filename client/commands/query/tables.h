@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * tables.h - the tables of `heapwatch query`, each with its columns, and the rows that messages about a source make.
+ *
+ * DESIGN: a table is a row of query_tables: its columns, and two functions. One makes rows of a message as it comes, so
+ * that a table over time is read in one pass and never kept; the other makes rows of the state at the end. Every table
+ * begins with source, target and run. Times are event time in seconds from the start of the runtime.
+ */
+#ifndef HW_CLIENT_COMMANDS_QUERY_TABLES_H
+#define HW_CLIENT_COMMANDS_QUERY_TABLES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "client/out/convert/event_types.h"
+#include "client/world/feed/feed.h"
+#include "client/world/state/world.h"
+#include "proto/base/idtable.h"
+
+/* Rows of a table as a scan makes them: values in order, texts in one buffer. */
+
+enum query_type { QUERY_NULL, QUERY_INTEGER, QUERY_REAL, QUERY_TEXT };
+
+struct query_value {
+        enum query_type type;
+        union {
+                int64_t integer;
+                double real;
+                size_t text; /* where it begins in `texts` */
+        };
+};
+
+struct query_rows {
+        struct query_value *values;
+        size_t n, room; /* of values */
+        char *texts;
+        size_t n_texts, texts_room;
+        bool failed; /* out of memory: rows are missing */
+
+        unsigned width; /* values of a row */
+        uint32_t used;  /* a bit for each of them: texts of others are NULL */
+};
+
+/* Appends a value. What is not known is NULL: NaN, a text that is NULL. */
+void query_rows_add_null(struct query_rows *r);
+void query_rows_add_integer(struct query_rows *r, uint64_t value); /* beyond 2^63: as a real number */
+void query_rows_add_real(struct query_rows *r, double value);
+void query_rows_add_text(struct query_rows *r, const char *text); /* copied, as valid UTF-8 */
+
+/* NULL where it is not there. */
+void query_rows_add_optional(struct query_rows *r, bool has, uint64_t value);
+
+/* Whether the value that is added next is used. */
+bool query_rows_next_is_used(const struct query_rows *r);
+
+/* Nanoseconds as seconds. */
+void query_rows_add_seconds(struct query_rows *r, uint64_t ns);
+
+/* Forgets all rows, keeps the room. */
+void query_rows_clear(struct query_rows *r);
+void query_rows_done(struct query_rows *r);
+
+struct query_column {
+        const char *name;
+        enum query_type type;
+        const char *unit; /* "B", "s", "B/s"; "": a number, or a text */
+        const char *help;
+};
+
+#define QUERY_COLUMNS_MAX   24u
+#define QUERY_FIRST_COLUMNS 3u /* source, target, run */
+
+/* What a query asks of a table as far as it saves work: rows that do not fit may come all the same. Seconds. */
+struct query_bounds {
+        double time_from, time_to; /* NaN: not bounded */
+        const char *key;           /* what the table's key column is; NULL: anything */
+};
+
+/* Several bands may have one name, as those of code that a compiler made several tables of. They are one. */
+struct query_band {
+        char *name;                       /* as other runs know it; NULL: not made yet */
+        uint32_t first;                   /* the first band of that name */
+        uint64_t census, bytes, closures; /* of the first: what all of them have in that census */
+};
+
+struct query_threads;
+
+struct query_scan {
+        const char *source;
+        struct feed *feed;   /* of that source, while it is read */
+        struct world *world; /* of all messages so far */
+        struct query_bounds bounds;
+        struct event_types *types;     /* of a table of events */
+        struct query_threads *threads; /* of the table of threads */
+        struct query_band *bands;      /* by id - 1; of the run `bands_run` of `bands_target` */
+        size_t n_bands, bands_room;
+        struct idtable bands_by_name;
+        uint32_t bands_run;
+        char bands_target[WORLD_NAME_MAX + 1];
+        struct query_rows rows;
+};
+
+void query_scan_forget(struct query_scan *s); /* what belongs to one source */
+void query_scan_done(struct query_scan *s);   /* all but feed and world */
+
+/* Source, target and run of a row; and whether one of that time, or with that text in the key column, is wanted. */
+void query_begin_row(struct query_scan *s, const char *target, uint32_t run);
+bool query_is_in_time(const struct query_scan *s, uint64_t ns);
+bool query_is_key(const struct query_scan *s, const char *name);
+
+struct query_table {
+        const char *name, *help;
+        const struct query_column *columns; /* after the first three; n_columns of them */
+        unsigned n_columns;
+        int time, key;                                          /* which of them, or -1 */
+        void (*add)(struct query_scan *s, const Hw__Update *u); /* after the world took it; NULL */
+        void (*finish)(struct query_scan *s);                   /* NULL */
+        bool (*event_ids)(const struct query_scan *s,
+                          bool *ret); /* of single events of finished logs: which; or NULL */
+        uint32_t kinds;               /* of messages that it is made of, a bit each; 0: all, and verdicts with them */
+        bool remembered;              /* of a live target: its daemon is asked for them */
+};
+
+extern const struct query_table query_tables[];
+extern const unsigned n_query_tables;
+
+/* The column at that place, the first three included. */
+const struct query_column *query_column_at(const struct query_table *t, unsigned place);
+
+/* Rows of `series` from what a daemon remembers of it. */
+void query_add_points(struct query_scan *s, const Hw__History *history);
+
+/* table_events.c: the tables of `heapwatch query` that are made of single events of a log. */
+
+extern const struct query_column query_event_columns[], query_thread_columns[];
+
+enum { QUERY_EVENT_COLUMNS = 7, QUERY_THREAD_COLUMNS = 8 };
+
+/* Which events a scan reads: `ret` has a place for each of EVENT_IDS. False: all of them. */
+bool query_event_ids(const struct query_scan *s, bool *ret);
+bool query_thread_ids(const struct query_scan *s, bool *ret);
+
+void query_add_events(struct query_scan *s, const Hw__Update *u);
+
+/* Threads are known when their run is over, so rows come with the next run's first event, and at the end. */
+void query_add_threads(struct query_scan *s, const Hw__Update *u);
+void query_finish_threads(struct query_scan *s);
+void query_threads_destroy(struct query_threads **t);
+
+#endif

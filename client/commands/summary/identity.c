@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * identity.c - which program's log it is and how it ended, and its stream: the first and the last section of a
+ * summary.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "client/commands/summary/summary.h"
+
+#define TEXT 512
+
+static const Hw__Run *run_of(const struct summary *s)
+{
+        return s->t->target ? s->t->target->run_info : NULL;
+}
+
+/* A target by its name. */
+static const char *log_of(const struct summary *s)
+{
+        const char *uri = s->t->target ? s->t->target->uri : NULL;
+
+        if (!uri || s->now)
+                return s->t->name;
+        return strncmp(uri, "file:", 5) ? uri : uri + 5;
+}
+
+/* ------------------------------------------------------------- identity */
+
+/* "leaky, GHC 9.10.3 rts_thr_p, pid 12331, 2 capabilities, +RTS -l -hc": one line, as far as it is known. */
+static void print_program(FILE *to, const Hw__Run *run)
+{
+        char safe[TEXT];
+
+        (void)fputs(run->program ? print_safe(safe, sizeof(safe), run->program) : "unknown program", to);
+        if (run->ghc_version)
+                (void)fprintf(to, ", GHC %s", print_safe(safe, sizeof(safe), run->ghc_version));
+        if (run->rts_way)
+                (void)fprintf(to, " %s", print_safe(safe, sizeof(safe), run->rts_way));
+        if (run->has_pid)
+                (void)fprintf(to, ", pid %" PRIu32, run->pid);
+        if (run->has_capabilities)
+                (void)fprintf(to, ", %" PRIu32 " capabilit%s", run->capabilities, run->capabilities == 1 ? "y" : "ies");
+        if (run->n_rts_options)
+                (void)fputs(", +RTS", to);
+        for (size_t i = 0; i < run->n_rts_options; i++)
+                (void)fprintf(to, " %s", print_safe(safe, sizeof(safe), run->rts_options[i]));
+        (void)fputc('\n', to);
+}
+
+static void print_when(FILE *to, const struct summary *s, const Hw__Run *run)
+{
+        struct elapsed e = summary_elapsed(s);
+        char text[HW_NUMBER_MAX], safe[TEXT];
+        const char *between = "";
+
+        if (run->has_start_wall_ns) {
+                (void)fprintf(to, "started %s", hw_time_text(text, sizeof(text), run->start_wall_ns));
+                between = ", ";
+        }
+        if (e.known) {
+                (void)fprintf(to, "%s%s of events%s", between, hw_duration_text(text, sizeof(text), (double)e.span_ns),
+                              s->now && s->t->target->state == HW__TARGET__STATE__STATE_RUNNING ? " so far" : "");
+                if (e.late)
+                        (void)fprintf(to, " from %s after the start on",
+                                      hw_duration_text(text, sizeof(text), (double)run->first_time_ns));
+                between = ", ";
+        }
+        if (s->t->target->detail && s->t->target->detail[0])
+                (void)fprintf(to, "%s%s", between, print_safe(safe, sizeof(safe), s->t->target->detail));
+        (void)fputc('\n', to);
+}
+
+void identity_text(FILE *to, const struct summary *s)
+{
+        char safe[4096];
+
+        (void)fputs(print_safe(safe, sizeof(safe), log_of(s)), to);
+        if (s->t->target && s->t->target->runs > 1)
+                (void)fprintf(to, ", run %" PRIu32, s->t->run);
+        (void)fputc('\n', to);
+        if (!run_of(s))
+                return;
+        print_program(to, run_of(s));
+        print_when(to, s, run_of(s));
+}
+
+static void json_run(struct json_out *j, const Hw__Run *run)
+{
+        json_known_text(j, "program", run->program);
+        json_known_text(j, "ghcVersion", run->ghc_version);
+        json_known_text(j, "rtsWay", run->rts_way);
+        json_known_u64(j, "pid", run->has_pid, run->pid);
+        json_known_u64(j, "capabilities", run->has_capabilities, run->capabilities);
+        json_known_u64(j, "startWallNs", run->has_start_wall_ns, run->start_wall_ns);
+        json_known_u64(j, "firstTimeNs", run->has_first_time_ns, run->first_time_ns);
+        if (!run->n_rts_options)
+                return;
+        json_member_open(j, "rtsOptions", '[');
+        for (size_t i = 0; i < run->n_rts_options; i++)
+                json_text(j, run->rts_options[i]);
+        json_close(j, ']');
+}
+
+void identity_json(struct json_out *j, const struct summary *s)
+{
+        const Hw__Target *target = s->t->target;
+
+        json_known_text(j, s->now ? "target" : "log", log_of(s));
+        json_known_u64(j, "run", true, s->t->run);
+        if (run_of(s))
+                json_run(j, run_of(s));
+        json_known_u64(j, "lastTimeNs", s->t->event_time_ns > 0, s->t->event_time_ns);
+        if (target && target->has_state) {
+                json_member_bool(j, "finished", target->state == HW__TARGET__STATE__STATE_ENDED);
+                json_known_text(j, "detail", target->detail);
+        }
+}
+
+/* --------------------------------------------------------------- stream */
+
+bool stream_known(const struct summary *s)
+{
+        return s->last && s->t->health;
+}
+
+static void print_count(FILE *to, bool known, uint64_t n, const char *words)
+{
+        char text[HW_NUMBER_MAX];
+
+        if (known && n)
+                (void)fprintf(to, "  %16s %s\n", hw_count_text(text, sizeof(text), n), words);
+}
+
+/* What was lost or left out: only what happened has a line. */
+static void print_losses(FILE *to, const Hw__Health *h)
+{
+        char bytes[HW_NUMBER_MAX], at[HW_NUMBER_MAX], safe[TEXT];
+
+        print_count(to, h->has_unknown_events, h->unknown_events, "events of types that heapwatch does not know");
+        print_count(to, h->has_short_events, h->short_events, "events dropped: shorter than their type needs");
+        print_count(to, h->has_late_samples, h->late_samples, "samples too late for their window");
+        print_count(to, h->has_time_anomalies, h->time_anomalies, "times outside their block");
+        print_count(to, h->has_bands_left_out, h->bands_left_out,
+                    h->memory_pressure ? "bands left out: the daemon is short of memory"
+                                       : "bands left out: beyond what the daemon keeps");
+        print_count(to, h->has_info_tables_left_out, h->info_tables_left_out,
+                    "info tables left out: beyond the daemon's limit");
+        print_count(to, h->has_cost_centres_left_out, h->cost_centres_left_out,
+                    "cost centres left out: beyond the daemon's limit");
+        for (size_t i = 0; i < h->n_damages; i++) {
+                const Hw__Damage *d = h->damages[i];
+                (void)fprintf(to, "  damage: %s bytes lost at offset %s: %s\n",
+                              hw_count_text(bytes, sizeof(bytes), d->lost_bytes),
+                              hw_count_text(at, sizeof(at), d->offset),
+                              print_safe(safe, sizeof(safe), d->reason ? d->reason : "unknown reason"));
+        }
+        if (h->resyncs > h->n_damages)
+                (void)fprintf(to, "  damage: and %s earlier place%s\n",
+                              hw_count_text(bytes, sizeof(bytes), h->resyncs - h->n_damages),
+                              plural(h->resyncs - h->n_damages));
+}
+
+static void print_log(FILE *to, const Hw__Health *h)
+{
+        char events[HW_NUMBER_MAX], bytes[HW_NUMBER_MAX], lost[HW_NUMBER_MAX], safe[TEXT];
+
+        (void)fprintf(to, "\n  Log: %s events in %s bytes", hw_count_text(events, sizeof(events), h->events),
+                      hw_count_text(bytes, sizeof(bytes), h->bytes));
+        if (h->lost_bytes || h->resyncs)
+                (void)fprintf(to, ", %s bytes lost at %s damaged place%s\n",
+                              hw_count_text(lost, sizeof(lost), h->lost_bytes),
+                              hw_count_text(bytes, sizeof(bytes), h->resyncs), plural(h->resyncs));
+        else
+                (void)fputs(h->unread ? "\n" : ", nothing lost\n", to);
+        if (h->unread)
+                (void)fprintf(to, "  not all of the log was read: %s\n", print_safe(safe, sizeof(safe), h->unread));
+}
+
+void stream_text(FILE *to, const struct summary *s)
+{
+        const Hw__Health *h = s->t->health;
+        char safe[TEXT];
+
+        if (s->t->target && s->t->target->run_info && s->t->target->run_info->process_only)
+                (void)fputs("\n  Log: none, its process alone is watched\n", to);
+        else
+                print_log(to, h);
+        print_losses(to, h);
+        for (size_t i = 0; i < h->n_advice; i++)
+                if (h->advice[i]->text)
+                        (void)fprintf(to, "  hint: %s\n", print_safe(safe, sizeof(safe), h->advice[i]->text));
+}
+
+static void json_damages(struct json_out *j, const Hw__Health *h)
+{
+        json_member_open(j, "damages", '[');
+        for (size_t i = 0; i < h->n_damages; i++) {
+                json_open(j, '{');
+                json_known_u64(j, "offset", true, h->damages[i]->offset);
+                json_known_u64(j, "lostBytes", true, h->damages[i]->lost_bytes);
+                json_known_text(j, "reason", h->damages[i]->reason);
+                json_close(j, '}');
+        }
+        json_close(j, ']');
+}
+
+void stream_json(struct json_out *j, const struct summary *s)
+{
+        const Hw__Health *h = s->t->health;
+
+        facts_print(j, "bytes", s->t, FACT_STREAM_BYTES);
+        facts_print(j, "events", s->t, FACT_STREAM_EVENTS);
+        facts_print(j, "blocks", s->t, FACT_STREAM_BLOCKS);
+        facts_print(j, "lostBytes", s->t, FACT_STREAM_LOST);
+        facts_print(j, "resyncs", s->t, FACT_STREAM_RESYNCS);
+        facts_print(j, "unknownEvents", s->t, FACT_STREAM_UNKNOWN);
+        facts_print(j, "shortEvents", s->t, FACT_STREAM_SHORT);
+        facts_print(j, "lateSamples", s->t, FACT_STREAM_LATE);
+        facts_print(j, "timeAnomalies", s->t, FACT_STREAM_ANOMALIES);
+        facts_print(j, "bandsLeftOut", s->t, FACT_BANDS_LEFT_OUT);
+        json_known_u64(j, "infoTablesLeftOut", h->has_info_tables_left_out, h->info_tables_left_out);
+        json_known_u64(j, "costCentresLeftOut", h->has_cost_centres_left_out, h->cost_centres_left_out);
+        json_known_text(j, "unread", h->unread);
+        json_damages(j, h);
+        json_member_open(j, "advice", '[');
+        for (size_t i = 0; i < h->n_advice; i++)
+                json_text(j, h->advice[i]->text);
+        json_close(j, ']');
+}

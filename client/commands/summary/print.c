@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* print.c - DESIGN: widths are those of `+RTS -s`, so that both can be compared side by side. */
+#include "client/commands/summary/summary.h"
+
+#include <inttypes.h>
+
+void print_bytes_row(FILE *to, bool known, uint64_t bytes, const char *words)
+{
+        char exact[HW_NUMBER_MAX], human[HW_NUMBER_MAX];
+
+        if (!known)
+                return;
+        (void)fprintf(to, "%18s bytes %-42s %10s\n", hw_count_text(exact, sizeof(exact), bytes), words,
+                      hw_bytes_text(human, sizeof(human), (double)bytes));
+}
+
+void print_fact_row(FILE *to, const struct world_target *t, enum fact id, const char *words)
+{
+        print_bytes_row(to, facts_is_known(t, id), facts_get_u64(t, id, 0), words);
+}
+
+const char *print_safe(char *out, size_t size, const char *text)
+{
+        (void)hw_terminal_text(out, size, text);
+        return out;
+}
+
+const char *plural(uint64_t n)
+{
+        return n == 1 ? "" : "s";
+}

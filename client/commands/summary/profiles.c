@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* profiles.c - the heap profile with its largest bands, the time profile with its hottest stacks, ticky counters. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <stdlib.h>
+
+#include "client/answers/census.h"
+#include "client/commands/summary/summary.h"
+#include "proto/base/array.h"
+#include "proto/base/ckd.h"
+#include "proto/base/text_out.h"
+
+#define LABEL 80 /* bytes of a name shown */
+
+/* --------------------------------------------------------- heap profile */
+
+static const struct {
+        const char *flag, *words;
+} modes[] = {
+        [HW__BREAKDOWN__BREAKDOWN_COST_CENTRE_STACK] = { "-hc", "cost centre stack" },
+        [HW__BREAKDOWN__BREAKDOWN_MODULE] = { "-hm", "module" },
+        [HW__BREAKDOWN__BREAKDOWN_CLOSURE_DESCRIPTION] = { "-hd", "closure description" },
+        [HW__BREAKDOWN__BREAKDOWN_TYPE] = { "-hy", "type" },
+        [HW__BREAKDOWN__BREAKDOWN_RETAINER] = { "-hr", "retainer set" },
+        [HW__BREAKDOWN__BREAKDOWN_BIOGRAPHY] = { "-hb", "biography" },
+        [HW__BREAKDOWN__BREAKDOWN_CLOSURE_TYPE] = { "-hT", "closure type" },
+        [HW__BREAKDOWN__BREAKDOWN_INFO_TABLE] = { "-hi", "info table" },
+        [HW__BREAKDOWN__BREAKDOWN_ERA] = { "-he", "era" },
+};
+
+/* 0 if unknown. */
+static size_t mode_of(const struct summary *s)
+{
+        const Hw__Run *run = s->t->target ? s->t->target->run_info : NULL;
+        int mode = run && run->has_breakdown ? (int)run->breakdown : 0;
+
+        return mode > 0 && (size_t)mode < ARRAY_SIZE(modes) ? (size_t)mode : 0;
+}
+
+bool profile_known(const struct summary *s)
+{
+        const Hw__Run *run = s->t->target ? s->t->target->run_info : NULL;
+
+        return s->censuses > 0 || s->census_unfinished || mode_of(s) > 0 || (run && run->no_census);
+}
+
+static uint64_t count_bands(const struct summary *s)
+{
+        uint64_t n = 0;
+
+        for (uint32_t i = 0; i < s->t->n_bands; i++)
+                n += s->t->bands[i] && (s->now || s->t->bands[i]->max_bytes > 0);
+        return n;
+}
+
+static void print_bands(FILE *to, const struct summary *s)
+{
+        const struct world_band *top[SUMMARY_BANDS];
+        size_t n = world_top_bands(s->t, top, SUMMARY_BANDS);
+        char last[HW_NUMBER_MAX], max[HW_NUMBER_MAX], share[HW_NUMBER_MAX], label[LABEL];
+        double uncounted, total = s->t->census ? (double)s->t->census->total_bytes : 0;
+        const bool adds = census_uncounted(s->t, &uncounted);
+
+        if (n == 0 || !(total > 0))
+                return;
+        total += adds ? uncounted : 0;
+        (void)fprintf(to, "%18s %10s %8s %10s  band\n", "bytes in the last", "", "", s->now ? "" : "largest");
+        for (size_t i = 0; i < n && top[i]->bytes > 0; i++)
+                (void)fprintf(to, "%18s %10s %8s %10s  %s\n", hw_count_text(last, sizeof(last), top[i]->bytes), "",
+                              hw_share_text(share, sizeof(share), (double)top[i]->bytes / total),
+                              s->now ? "" : hw_bytes_text(max, sizeof(max), (double)top[i]->max_bytes),
+                              print_safe(label, sizeof(label), top[i]->def->label));
+        if (adds) {
+                (void)hw_count_text(max, sizeof(max), u64_sat(fabs(uncounted)));
+                (void)text_join(last, sizeof(last), uncounted < 0 ? "-" : "", max, NULL);
+                (void)fprintf(to, "%18s %10s %8s %10s  " UNCOUNTED_NAME "\n", last, "",
+                              hw_share_text(share, sizeof(share), uncounted / total), "");
+        }
+}
+
+static void print_age(FILE *to, const struct summary *s)
+{
+        struct census_age age;
+        char line[CENSUS_LINE], safe[4 * CENSUS_LINE];
+
+        census_age_of(&age, s->t, s->now);
+        if (age.any)
+                (void)fprintf(
+                        to, "  %s\n",
+                        print_safe(safe, sizeof(safe), census_age_text(line, sizeof(line), &age, s->t->event_time_ns)));
+}
+
+void profile_text(FILE *to, const struct summary *s)
+{
+        const Hw__Run *run = s->t->target ? s->t->target->run_info : NULL;
+        char text[HW_NUMBER_MAX], bands[HW_NUMBER_MAX];
+        size_t mode = mode_of(s);
+        uint64_t n = count_bands(s);
+
+        (void)fputs("\n  Heap profile", to);
+        if (mode)
+                (void)fprintf(to, " %s, by %s", modes[mode].flag, modes[mode].words);
+        if (run && run->has_census_period_ns && run->census_period_ns) /* 0: as they could be had, from outside */
+                (void)fprintf(to, ", every %s", hw_duration_text(text, sizeof(text), (double)run->census_period_ns));
+        (void)fprintf(to, ": %s census%s, %s band%s\n", hw_count_text(text, sizeof(text), s->censuses),
+                      s->censuses == 1 ? "" : "es", hw_count_text(bands, sizeof(bands), n), plural(n));
+        if (s->census_unfinished)
+                (void)fputs("  one more census was cut off by the end of the log\n", to);
+        print_age(to, s);
+        print_bands(to, s);
+}
+
+/* All bands, in order of id: programs select for themselves. */
+void profile_json(struct json_out *j, const struct summary *s)
+{
+        const Hw__Run *run = s->t->target ? s->t->target->run_info : NULL;
+        size_t mode = mode_of(s);
+
+        json_known_text(j, "mode", mode ? modes[mode].flag : NULL);
+        json_known_text(j, "by", mode ? modes[mode].words : NULL);
+        json_known_u64(j, "periodNs", run && run->has_census_period_ns, run ? run->census_period_ns : 0);
+        json_known_u64(j, "censuses", true, s->censuses);
+        json_known_u64(j, "unfinishedCensuses", s->census_unfinished, 1);
+        census_age_print(j, s->t, s->now, true);
+        json_member_open(j, "bands", '[');
+        for (uint32_t i = 0; i < s->t->n_bands; i++) {
+                const struct world_band *b = s->t->bands[i];
+                if (!b || !b->max_bytes)
+                        continue;
+                json_open(j, '{');
+                json_known_text(j, "label", b->def->label);
+                json_known_u64(j, "key", b->def->has_key, b->def->key);
+                json_known_u64(j, "bytes", true, b->bytes);
+                json_known_u64(j, "maxBytes", !s->now, b->max_bytes);
+                json_close(j, '}');
+        }
+        json_close(j, ']');
+}
+
+/* --------------------------------------------------------- time profile */
+
+bool ticks_known(const struct summary *s)
+{
+        return s->t->ticks > 0;
+}
+
+/* Whether the runtime counts the stack as the program's own time: all but those of these four centres. */
+static bool is_own(const Hw__Stack *stack)
+{
+        static const char *const others[] = { "IDLE", "GC", "SYSTEM", "OVERHEAD_of" };
+        const char *label = stack->n_centres ? stack->centres[0]->label : NULL;
+
+        for (size_t i = 0; label && i < ARRAY_SIZE(others); i++)
+                if (!strcmp(label, others[i]))
+                        return false;
+        return true;
+}
+
+static uint64_t own_ticks(const struct summary *s)
+{
+        uint64_t n = 0;
+
+        for (uint32_t i = 0; i < s->t->n_stacks; i++)
+                if (s->t->stacks[i] && is_own(s->t->stacks[i]))
+                        n += s->t->stacks[i]->ticks;
+        return n;
+}
+
+static int by_ticks(const void *a, const void *b)
+{
+        const Hw__Stack *x = *(const Hw__Stack *const *)a, *y = *(const Hw__Stack *const *)b;
+
+        if (x->ticks != y->ticks)
+                return x->ticks > y->ticks ? -1 : 1;
+        return x->id < y->id ? -1 : x->id > y->id;
+}
+
+static void print_stacks(FILE *to, const struct summary *s)
+{
+        const Hw__Stack **sorted = calloc(s->t->n_stacks + 1u, sizeof(*sorted));
+        uint64_t own = own_ticks(s);
+        char ticks[HW_NUMBER_MAX], share[HW_NUMBER_MAX], label[LABEL];
+        size_t n = 0;
+
+        for (uint32_t i = 0; sorted && i < s->t->n_stacks; i++)
+                if (s->t->stacks[i] && is_own(s->t->stacks[i]))
+                        sorted[n++] = s->t->stacks[i];
+        ARRAY_SORT(sorted, n, by_ticks);
+        for (size_t i = 0; i < n && i < SUMMARY_BANDS && own > 0; i++) {
+                const Hw__CostCentre *c = sorted[i]->n_centres ? sorted[i]->centres[0] : NULL;
+                (void)fprintf(to, "%18s %8s  %s", hw_count_text(ticks, sizeof(ticks), sorted[i]->ticks),
+                              hw_share_text(share, sizeof(share), (double)sorted[i]->ticks / (double)own),
+                              print_safe(label, sizeof(label), c ? c->label ? c->label : "?" : "MAIN"));
+                if (c && c->source)
+                        (void)fprintf(to, "  %s", print_safe(label, sizeof(label), c->source));
+                (void)fputc('\n', to);
+        }
+        free(sorted);
+}
+
+void ticks_text(FILE *to, const struct summary *s)
+{
+        const Hw__Run *run = s->t->target ? s->t->target->run_info : NULL;
+        char all[HW_NUMBER_MAX], own[HW_NUMBER_MAX], text[HW_NUMBER_MAX];
+
+        (void)fputs("\n  Time profile", to);
+        if (run && run->has_tick_interval_ns)
+                (void)fprintf(to, ", every %s", hw_duration_text(text, sizeof(text), (double)run->tick_interval_ns));
+        (void)fprintf(to, ": %s samples, %s of them the program's own\n", hw_count_text(all, sizeof(all), s->t->ticks),
+                      hw_count_text(own, sizeof(own), own_ticks(s)));
+        print_stacks(to, s);
+}
+
+void ticks_json(struct json_out *j, const struct summary *s)
+{
+        const Hw__Run *run = s->t->target ? s->t->target->run_info : NULL;
+
+        json_known_u64(j, "intervalNs", run && run->has_tick_interval_ns, run ? run->tick_interval_ns : 0);
+        json_known_u64(j, "ticks", true, s->t->ticks);
+        json_known_u64(j, "ownTicks", true, own_ticks(s));
+        json_known_u64(j, "stacks", true, s->t->n_stacks);
+}
+
+/* ---------------------------------------------------------------- ticky */
+
+bool ticky_known(const struct summary *s)
+{
+        return s->t->n_ticky > 0;
+}
+
+void ticky_text(FILE *to, const struct summary *s)
+{
+        char text[HW_NUMBER_MAX];
+
+        (void)fprintf(to, "\n  Ticky: %s counter%s\n", hw_count_text(text, sizeof(text), s->t->n_ticky),
+                      plural(s->t->n_ticky));
+}
+
+void ticky_json(struct json_out *j, const struct summary *s)
+{
+        json_known_u64(j, "counters", true, s->t->n_ticky);
+}

@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "client/launch/attach/processes.h"
+#include "client/launch/program/hidden_symbols.h"
+#include "heapwatch/text.h"
+#include "proto/base/agent_peer.h"
+#include "proto/base/agent_socket.h"
+#include "proto/base/array.h"
+#include "proto/base/descriptors.h"
+#include "proto/base/whole_file.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define PROCESSES_MAX 65536
+#define FILE_MAX      (UINT64_C(4) << 30) /* a larger program is not inspected */
+#define FILES_KNOWN   64u
+
+static bool proc_path(pid_t pid, const char *file, char *out, size_t size)
+{
+        return (size_t)snprintf(out, size, "/proc/%ld/%s", (long)pid, file) < size;
+}
+
+/* Calls `each` with the lines of a file there until it returns false. */
+static void each_line(pid_t pid, const char *file, bool (*each)(void *ctx, const char *line), void *ctx)
+{
+        char path[64], line[4096];
+        FILE *f = proc_path(pid, file, path, sizeof(path)) ? fopen(path, "re") : NULL;
+
+        while (f && fgets(line, sizeof(line), f) && each(ctx, line))
+                ;
+        if (f)
+                (void)fclose(f);
+}
+
+static bool see_rss(void *ctx, const char *line)
+{
+        unsigned long long kb;
+
+        if (sscanf(line, "VmRSS: %llu kB", &kb) != 1)
+                return true;
+        *(uint64_t *)ctx = kb * 1024;
+        return false;
+}
+
+static bool see_user(void *ctx, const char *line)
+{
+        return sscanf(line, "Uid: %*u %u", (uid_t *)ctx) != 1; /* the effective one */
+}
+
+struct hindrance {
+        char state;
+        int tracer;
+};
+
+static bool see_hindrance(void *ctx, const char *line)
+{
+        struct hindrance *h = ctx;
+
+        (void)sscanf(line, "State: %c", &h->state);
+        return sscanf(line, "TracerPid: %d", &h->tracer) != 1;
+}
+
+/* Also of a file that was replaced or removed meanwhile: the kernel says that behind the name. */
+static bool file_name(pid_t pid, char *out, size_t size)
+{
+        static const char gone[] = " (deleted)";
+        const size_t m = sizeof(gone) - 1;
+        char path[64], target[4096];
+        ssize_t n = proc_path(pid, "exe", path, sizeof(path)) ? readlink(path, target, sizeof(target) - 1) : -1;
+
+        if (n <= 0)
+                return false;
+        target[n] = '\0';
+        if ((size_t)n > m && !strcmp(target + n - m, gone))
+                target[(size_t)n - m] = '\0';
+        const char *slash = strrchr(target, '/');
+        (void)hw_terminal_text(out, size, slash ? slash + 1 : target);
+        return true;
+}
+
+static void set_obstacle(struct ghc_process *p, enum obstacle obstacle)
+{
+        p->obstacle = obstacle;
+        (void)error_set(&p->why, "%s", obstacle_reason(obstacle));
+}
+
+struct mapped {
+        bool agent, libc; /* false where that cannot be read */
+};
+
+static struct mapped read_mapped(pid_t pid)
+{
+        static const char *const parts[] = { AGENT_LIBRARY, "/libc.so.6", "/libc-2." };
+        bool found[ARRAY_SIZE(parts)];
+
+        (void)mapped_file_find(pid, parts, ARRAY_SIZE(parts), found);
+        return (struct mapped){ .agent = found[0], .libc = found[1] || found[2] };
+}
+
+static void judge_process(struct ghc_process *p, bool has_libc)
+{
+        struct hindrance h = { 0 };
+
+        each_line(p->pid, "status", see_hindrance, &h);
+        set_obstacle(p, p->fit.obstacle);
+        if (!p->fit.fits)
+                return;
+        if (!obstacle_can_inject())
+                set_obstacle(p, OBSTACLE_OTHER_MACHINE);
+        if (!has_libc)
+                set_obstacle(p, OBSTACLE_OTHER_LIBC);
+        else if (h.tracer != 0)
+                set_obstacle(p, OBSTACLE_TRACED);
+        else if (h.state == 'T')
+                set_obstacle(p, OBSTACLE_STOPPED);
+        if (p->obstacle == OBSTACLE_TRACED)
+                (void)error_set(&p->why, "process %d already traces it", h.tracer);
+}
+
+/* Processes of one program are many in places, and its file may be large: it is read once. */
+static bool check_file(const char *path, const struct stat *st, struct agent_fit *ret)
+{
+        static struct {
+                dev_t device;
+                ino_t inode;
+                struct timespec changed;
+                struct agent_fit fit;
+        } known[FILES_KNOWN];
+        static size_t n;
+
+        for (size_t i = 0; i < n && i < FILES_KNOWN; i++)
+                if (known[i].device == st->st_dev && known[i].inode == st->st_ino &&
+                    known[i].changed.tv_sec == st->st_ctim.tv_sec && known[i].changed.tv_nsec == st->st_ctim.tv_nsec) {
+                        *ret = known[i].fit;
+                        return true;
+                }
+        if (!agent_fit_check(path, ret, NULL))
+                return false;
+        const size_t at = n++ % FILES_KNOWN;
+        known[at].device = st->st_dev;
+        known[at].inode = st->st_ino;
+        known[at].changed = st->st_ctim;
+        known[at].fit = *ret;
+        return true;
+}
+
+bool process_read(pid_t pid, struct ghc_process *ret)
+{
+        char path[64];
+        struct stat st;
+
+        *ret = (struct ghc_process){ .pid = pid, .user = (uid_t)-1 };
+        if (!proc_path(pid, "exe", path, sizeof(path)) || stat(path, &st) < 0 || (uint64_t)st.st_size > FILE_MAX ||
+            !file_name(pid, ret->name, sizeof(ret->name)) || !check_file(path, &st, &ret->fit) || !ret->fit.ghc)
+                return false;
+        each_line(pid, "status", see_user, &ret->user);
+        each_line(pid, "status", see_rss, &ret->rss_bytes);
+        const struct mapped mapped = read_mapped(pid);
+        ret->agent = mapped.agent || ret->fit.agent;
+        judge_process(ret, mapped.libc);
+        return true;
+}
+
+void process_reveal(struct ghc_process *p)
+{
+        char path[64];
+
+        if (!proc_path(p->pid, "exe", path, sizeof(path)) || !(p->symbols = hidden_symbols_find(path, &p->fit)))
+                return;
+        judge_process(p, read_mapped(p->pid).libc);
+}
+
+static int by_number(const void *a, const void *b)
+{
+        const pid_t *x = a, *y = b;
+
+        return (*x > *y) - (*x < *y);
+}
+
+static size_t list_pids(pid_t *pids)
+{
+        DIR *d = opendir("/proc");
+        const struct dirent *e;
+        size_t n = 0;
+
+        while (d && n < PROCESSES_MAX && (e = readdir(d)) != NULL)
+                if (isdigit((unsigned char)e->d_name[0]))
+                        pids[n++] = (pid_t)strtol(e->d_name, NULL, 10);
+        if (d)
+                (void)closedir(d);
+        qsort(pids, n, sizeof(*pids), by_number);
+        return n;
+}
+
+bool processes_each(void (*each)(void *ctx, const struct ghc_process *p), void *ctx)
+{
+        pid_t *pids = malloc(PROCESSES_MAX * sizeof(*pids));
+        size_t n = pids ? list_pids(pids) : 0;
+        struct ghc_process p;
+
+        for (size_t i = 0; i < n; i++)
+                if (process_read(pids[i], &p))
+                        each(ctx, &p);
+        free(pids);
+        return n > 0;
+}
+
+/* ------------------------------------------------------------------- by name */
+
+struct search {
+        const char *name;
+        struct ghc_process *found;
+        unsigned count;
+};
+
+static void match_process(void *ctx, const struct ghc_process *p)
+{
+        struct search *s = ctx;
+
+        if (strcmp(p->name, s->name) != 0)
+                return;
+        if (s->count++ == 0)
+                *s->found = *p;
+}
+
+/* The number in a text that is one; 0: it is a name. */
+static pid_t number_in(const char *text)
+{
+        char *end;
+        const long pid = strtol(text, &end, 10);
+
+        return pid > 0 && pid <= INT32_MAX && *end == '\0' ? (pid_t)pid : 0;
+}
+
+static bool is_there(pid_t pid)
+{
+        char path[64];
+
+        return proc_path(pid, "exe", path, sizeof(path)) && (access(path, F_OK) == 0 || errno != ENOENT);
+}
+
+static bool find_name(const char *name, struct ghc_process *ret, struct error *error)
+{
+        struct search s = { name, ret, 0 };
+
+        if (!processes_each(match_process, &s) || s.count == 0)
+                return error_set(
+                        error, "no GHC-compiled program %s runs here that you may inspect; `heapwatch ps` lists those",
+                        name);
+        return s.count == 1 ||
+               error_set(error,
+                         "%u programs of that name run here; give the number of one of them, from `heapwatch ps`",
+                         s.count);
+}
+
+bool process_find(const char *text, struct ghc_process *ret, struct error *error)
+{
+        const pid_t pid = number_in(text);
+
+        if (pid == 0)
+                return find_name(text, ret, error);
+        if (!is_there(pid))
+                return error_set(error, "there is no process %s; `heapwatch ps` lists GHC-compiled programs", text);
+        return process_read(pid, ret) ||
+               error_set(error, "process %s is not a GHC-compiled program, or belongs to somebody else", text);
+}
+
+bool process_number(const char *text, pid_t *ret, struct error *error)
+{
+        struct ghc_process p;
+
+        *ret = number_in(text);
+        if (*ret != 0)
+                return true;
+        if (!find_name(text, &p, error))
+                return false;
+        *ret = p.pid;
+        return true;
+}
+
+/* ---------------------------------------------------------------- its socket */
+
+void process_socket(const char *directory, pid_t pid, char *ret, size_t size)
+{
+        snprintf(ret, size, "%s/" AGENT_SOCKET_NAME, directory, (long)pid);
+}
+
+struct socket_search {
+        pid_t pid;
+        char name[64]; /* with a slash before it */
+        char *found;
+        size_t size;
+};
+
+/* A line of /proc/PID/net/unix ends with the path, as whoever made the socket gave it: anybody can give any. */
+static bool see_socket(void *ctx, const char *line)
+{
+        struct socket_search *s = ctx;
+        char path[256];
+        const char *at = strchr(line, '/');
+        size_t n = at ? strcspn(at, "\n") : 0, m = strlen(s->name);
+
+        if (n < m || n >= sizeof(path) || memcmp(at + n - m, s->name, m) != 0)
+                return true;
+        snprintf(path, sizeof(path), "%.*s", (int)n, at);
+        if (!agent_peer_path(s->pid, path, s->found, s->size))
+                return true;
+        int fd = unix_connect(s->found);
+        bool its = fd >= 0 && agent_peer_process(s->found) == s->pid && agent_peer_listens(s->found, fd);
+        close_fd(&fd);
+        if (!its)
+                s->found[0] = '\0';
+        return !its;
+}
+
+bool process_socket_apart(pid_t pid, char *ret, size_t size)
+{
+        struct socket_search s = { .pid = pid, .found = ret, .size = size };
+
+        ret[0] = '\0';
+        snprintf(s.name, sizeof(s.name), "/" AGENT_SOCKET_NAME, (long)pid);
+        each_line(pid, "net/unix", see_socket, &s);
+        return ret[0] != '\0';
+}

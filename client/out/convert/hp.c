@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * hp.c - censuses as the runtime's own .hp text, for hp2ps, hp2pretty and others.
+ *
+ * DESIGN: a census is written as it comes, the header with the first one. It names
+ * the program, which the daemon publishes within the first tenth of a second of
+ * event time: earlier censuses are kept in memory until then.
+ *
+ * As in the runtime's own file, there is an empty sample at 0 and at the end.
+ * Unlike there, times are elapsed seconds, because mutator CPU time is not in the
+ * log; a cost-centre stack is prefixed with our number, because the runtime's is
+ * not in the log; labels are cut not at 25 characters but at LABEL_BYTES, because
+ * hp2ps reads them into a buffer of fixed size.
+ *
+ * A label is one word that does not look like a keyword or a string. No two bands
+ * have the same one: if changing a label makes it equal to another, the band's
+ * number is appended.
+ */
+#include "client/out/convert/format.h"
+#include "proto/base/array.h"
+#include "proto/base/time.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "client/world/state/band_name.h"
+#include "proto/base/utf8.h"
+
+#define LABEL_BYTES 1000u
+#define EARLY_BYTES (16u << 20)  /* kept while the header waits; beyond that it is written with what is known */
+#define LEFT_OUT    "(left-out)" /* bytes of bands beyond the daemon's limit */
+
+struct hp {
+        FILE *out;
+        bool names;
+        bool headed;
+        FILE *early; /* samples before the header; writes to early_text */
+        char *early_text;
+        size_t early_size;
+        const Hw__Run *run; /* the newest, kept by reference; NULL: not published yet */
+        Hw__Breakdown breakdown;
+        char **labels; /* by band id - 1; NULL: not defined */
+        uint32_t n_labels;
+        bool any_changed; /* some label was changed, and may equal another */
+        uint64_t last_ns; /* of the newest sample; times never go back */
+        uint64_t end_ns;  /* newest event time */
+        uint64_t samples;
+};
+
+static FILE *open_sink(struct hp *h)
+{
+        return h->headed ? h->out : h->early;
+}
+
+/* --------------------------------------------------------------- labels */
+
+/* Whether a label would be read as something else. */
+static bool is_keyword(const char *text)
+{
+        static const char *const words[] = {
+                "JOB",          "DATE",       "SAMPLE_UNIT", "VALUE_UNIT", "MARK",
+                "BEGIN_SAMPLE", "END_SAMPLE", "X_RANGE",     "Y_RANGE",    "COMMENT",
+        };
+
+        for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+                if (!strcmp(text, words[i]))
+                        return true;
+        return false;
+}
+
+/* Copies `text` as one word. Returns its length. */
+static size_t one_word(char *out, size_t size, const char *text)
+{
+        size_t n = strlen(text), used = 0;
+        uint32_t code;
+
+        for (size_t at = 0; at < n;) {
+                size_t length = utf8_decode(text + at, n - at, &code);
+                bool plain = length && code > ' ' && code != 0xa0 && !utf8_is_control(code);
+                if (used + (plain ? length : 1) >= size)
+                        break;
+                if (plain)
+                        memcpy(out + used, text + at, length);
+                else
+                        out[used] = '_';
+                used += plain ? length : 1;
+                at += length ? length : 1;
+        }
+        out[used] = '\0';
+        return used;
+}
+
+/* Appends formatted text, as far as there is room. */
+__attribute__((format(printf, 2, 3))) static void append_format(char *out, const char *format, ...)
+{
+        size_t used = strlen(out);
+        va_list ap;
+
+        va_start(ap, format);
+        (void)vsnprintf(out + used, LABEL_BYTES + 1 - used, format, ap);
+        va_end(ap);
+}
+
+/* "(n)inner/.../outer"; the label CAF is followed by its module. */
+static void stack_label(char *out, const Hw__Band *band)
+{
+        append_format(out, "(%" PRIu32 ")", band->id);
+        for (size_t i = 0; i < band->n_stack; i++) {
+                const Hw__CostCentre *c = band->stack[i];
+                append_format(out, "%s", i > 0 ? "/" : "");
+                if (!c->label)
+                        append_format(out, "cc#%" PRIu32, c->id);
+                else if (!strcmp(c->label, "CAF") && c->module)
+                        append_format(out, "%s.CAF", c->module);
+                else
+                        append_format(out, "%s", c->label);
+        }
+}
+
+static void raw_label(const struct hp *h, char *out, const Hw__Band *band)
+{
+        bool table = h->breakdown == HW__BREAKDOWN__BREAKDOWN_INFO_TABLE || band->info_table;
+
+        out[0] = '\0';
+        if (band->n_stack)
+                stack_label(out, band);
+        else if (table && !h->names && band->has_key)
+                append_format(out, "0x%" PRIx64, band->key);
+        else if (table && h->names && band_source(band))
+                append_format(out, "%s:%s", band->label ? band->label : "", band_source(band));
+        else
+                append_format(out, "%s", band->label ? band->label : "");
+}
+
+static bool is_label_used(const struct hp *h, const char *label)
+{
+        for (uint32_t i = 0; i < h->n_labels; i++)
+                if (h->labels[i] && !strcmp(h->labels[i], label))
+                        return true;
+        return false;
+}
+
+static char *make_label(struct hp *h, const Hw__Band *band)
+{
+        char raw[LABEL_BYTES + 1], word[LABEL_BYTES + 32];
+        size_t used;
+
+        raw_label(h, raw, band);
+        used = one_word(word, LABEL_BYTES, raw);
+        if (!used || word[0] == '"' || is_keyword(word)) {
+                memmove(word + 1, word, used + 1);
+                word[0] = '_';
+        }
+        h->any_changed |= strcmp(word, raw) != 0 || h->names;
+        if (h->any_changed && is_label_used(h, word))
+                (void)snprintf(word + strlen(word), 16, "~%" PRIu32, band->id);
+        return strdup(word);
+}
+
+/* The first definition stays: a band that changed its name would be drawn as two. */
+static int define_band(struct hp *h, const Hw__Band *band)
+{
+        if (!ARRAY_RESERVE_ZEROED(h->labels, h->n_labels, band->id))
+                return -ENOMEM;
+        char **label = &h->labels[band->id - 1];
+        if (!*label)
+                *label = make_label(h, band);
+        return *label ? 0 : -ENOMEM;
+}
+
+/* --------------------------------------------------------------- header */
+
+/* A string token: quotes doubled, no newlines. */
+static void put_string(FILE *out, const char *text)
+{
+        size_t n = strlen(text);
+        uint32_t code;
+
+        for (size_t at = 0; at < n;) {
+                size_t length = utf8_decode(text + at, n - at, &code);
+                if (!length || utf8_is_control(code))
+                        (void)fputc('_', out);
+                else
+                        (void)fwrite(text + at, 1, length, out);
+                if (length == 1 && text[at] == '"')
+                        (void)fputc('"', out);
+                at += length ? length : 1;
+        }
+}
+
+static void put_date(FILE *out, const Hw__Run *run)
+{
+        char date[64] = "unknown";
+        struct tm tm;
+
+        if (run && run->has_start_wall_ns) {
+                time_t at = (time_t)(run->start_wall_ns / NS_PER_S);
+                if (localtime_r(&at, &tm)) /* the runtime's format: ctime without seconds */
+                        (void)strftime(date, sizeof(date), "%a %b %e %H:%M %Y", &tm);
+        }
+        (void)fprintf(out, "DATE \"%s\"\n", date);
+}
+
+static void put_header(FILE *out, const Hw__Run *run)
+{
+        (void)fputs("JOB \"", out);
+        put_string(out, run && run->program ? run->program : "unknown");
+        if (run && run->profiled && run->n_rts_options) {
+                (void)fputs(" +RTS", out);
+                for (size_t i = 0; i < run->n_rts_options; i++) {
+                        (void)fputc(' ', out);
+                        put_string(out, run->rts_options[i]);
+                }
+        }
+        (void)fputs("\"\n", out);
+        put_date(out, run);
+        (void)fputs("SAMPLE_UNIT \"seconds\"\nVALUE_UNIT \"bytes\"\n", out);
+        (void)fputs("BEGIN_SAMPLE 0.000000\nEND_SAMPLE 0.000000\n", out);
+}
+
+/* Writes the header and what waited for it. */
+static int write_head(struct hp *h)
+{
+        if (h->headed)
+                return 0;
+        if (fclose(h->early) != 0) {
+                h->early = NULL;
+                return -ENOMEM;
+        }
+        h->early = NULL;
+        h->headed = true;
+        put_header(h->out, h->run);
+        (void)fwrite(h->early_text, 1, h->early_size, h->out);
+        free(h->early_text);
+        h->early_text = NULL;
+        return 0;
+}
+
+/* -------------------------------------------------------------- samples */
+
+static void put_mark(FILE *out, const char *mark, uint64_t time_ns)
+{
+        (void)fprintf(out, "%s %" PRIu64 ".%06u\n", mark, time_ns / NS_PER_S, (unsigned)(time_ns % NS_PER_S / 1000));
+}
+
+static int put_census(struct hp *h, const Hw__Census *c)
+{
+        if (c->has_unfinished && c->unfinished)
+                return 0;
+        int r = h->run && h->run->program ? write_head(h) : 0;
+        if (r)
+                return r;
+        FILE *out = open_sink(h);
+        h->last_ns = c->time_ns > h->last_ns ? c->time_ns : h->last_ns;
+        h->samples++;
+        put_mark(out, "BEGIN_SAMPLE", h->last_ns);
+        for (size_t i = 0; i < c->n_band; i++) {
+                const char *label = c->band[i] <= h->n_labels ? h->labels[c->band[i] - 1] : NULL;
+                if (label)
+                        (void)fprintf(out, "%s\t%" PRIu64 "\n", label, c->bytes[i]);
+                else
+                        (void)fprintf(out, "band#%" PRIu32 "\t%" PRIu64 "\n", c->band[i], c->bytes[i]);
+        }
+        if (c->bytes_left_out)
+                (void)fprintf(out, LEFT_OUT "\t%" PRIu64 "\n", c->bytes_left_out);
+        put_mark(out, "END_SAMPLE", h->last_ns);
+        return !h->headed && ftell(out) > (long)EARLY_BYTES ? write_head(h) : 0;
+}
+
+static void forget_run(struct hp *h)
+{
+        if (h->run)
+                hw_message_unref(&h->run->base);
+        h->run = NULL;
+}
+
+static int add_run(struct hp *h, const Hw__Run *run)
+{
+        hw_message_ref(&run->base);
+        forget_run(h);
+        h->run = run;
+        if (run->has_breakdown)
+                h->breakdown = run->breakdown;
+        return run->program && h->samples > 0 ? write_head(h) : 0;
+}
+
+static int hp_update(void *state, const struct format_run *run, const Hw__Update *u)
+{
+        struct hp *h = state;
+        int r = 0;
+
+        (void)run;
+        if (u->event_time_ns > h->end_ns)
+                h->end_ns = u->event_time_ns;
+        if (u->body_case == HW__UPDATE__BODY_TARGET_STATE && u->target_state->run_info)
+                r = add_run(h, u->target_state->run_info);
+        else if (u->body_case == HW__UPDATE__BODY_CENSUS)
+                r = put_census(h, u->census);
+        for (size_t i = 0; u->body_case == HW__UPDATE__BODY_BANDS && i < u->bands->n_bands && r == 0; i++)
+                r = define_band(h, u->bands->bands[i]);
+        return r;
+}
+
+/* ----------------------------------------------------------------- life */
+
+static void hp_destroy(void *state)
+{
+        struct hp *h = state;
+
+        if (!h)
+                return;
+        if (h->early)
+                (void)fclose(h->early);
+        forget_run(h);
+        for (uint32_t i = 0; i < h->n_labels; i++)
+                free(h->labels[i]);
+        free(h->labels);
+        free(h->early_text);
+        free(h);
+}
+
+static void *hp_begin(FILE *out, const struct format_options *options)
+{
+        struct hp *h = calloc(1, sizeof(*h));
+
+        if (!h)
+                return NULL;
+        h->out = out;
+        h->names = options->names;
+        h->early = open_memstream(&h->early_text, &h->early_size);
+        if (h->early)
+                return h;
+        hp_destroy(h);
+        return NULL;
+}
+
+static int hp_finish(void *state, const struct format_run *run)
+{
+        struct hp *h = state;
+
+        (void)run;
+        if (h->samples == 0)
+                return -ENODATA;
+        int r = write_head(h);
+        if (r)
+                return r;
+        h->last_ns = h->end_ns > h->last_ns ? h->end_ns : h->last_ns;
+        put_mark(h->out, "BEGIN_SAMPLE", h->last_ns);
+        put_mark(h->out, "END_SAMPLE", h->last_ns);
+        return 0;
+}
+
+static const struct update_wish wish = { .kinds = WISH(TARGET) | WISH(BAND) | WISH(CENSUS) | WISH(HEALTH),
+                                         .ends_alone = true };
+
+const struct format format_hp = {
+        .wish = &wish,
+        .name = "hp",
+        .begin = hp_begin,
+        .update = hp_update,
+        .finish = hp_finish,
+        .no_data = "has no heap profile; run the program with +RTS -l -hT -i1 (or another -h)",
+        .destroy = hp_destroy,
+};

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * json.c - the run as facts, each once, one object per line: what was measured, in plain numbers, without the
+ * messages that carried it (see `pipe`) and without what is derived from it (see `summary` and `trend`).
+ *
+ *     {"kind":"band","band":3,"label":"ARR_WORDS"}                                      before its first census
+ *     {"kind":"census","timeNs":31000000,"totalBytes":90,"bands":[[3,90]]}               pairs of band and bytes
+ *     {"kind":"sample","series":"live","unit":"B","timeNs":30000000,"value":100}
+ *     {"kind":"collection","timeNs":..., ...}  {"kind":"note", ...}
+ *     {"kind":"stack", ...}  {"kind":"counter", ...}  {"kind":"run", ...}                at the end, in this order
+ */
+#include "client/out/convert/format.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "client/out/convert/frames.h"
+#include "proto/base/array.h"
+#include "proto/base/json_out.h"
+
+struct lines {
+        struct json_out j;
+};
+
+static void open_line(struct lines *l, const char *kind)
+{
+        json_open(&l->j, '{');
+        json_member_text(&l->j, "kind", kind);
+}
+
+static void close_line(struct lines *l)
+{
+        json_close(&l->j, '}');
+        (void)putc('\n', l->j.to);
+        l->j.comma = false;
+}
+
+static void put_u64(struct lines *l, const char *key, bool known, uint64_t value)
+{
+        if (!known)
+                return;
+        json_member_u64(&l->j, key, value);
+}
+
+static void put_centres(struct lines *l, Hw__CostCentre *const *centres, size_t n)
+{
+        char name[1024];
+
+        json_member_open(&l->j, "stack", '[');
+        for (size_t i = 0; i < n; i++) {
+                const Hw__CostCentre *c = centres[i];
+                json_open(&l->j, '{');
+                json_known_text(&l->j, "name", frame_name(name, sizeof(name), c->id, c->label, c->module));
+                json_known_text(&l->j, "source", c->source);
+                json_close(&l->j, '}');
+        }
+        json_close(&l->j, ']');
+}
+
+/* ------------------------------------------------------------------- facts */
+
+static void put_band(struct lines *l, const Hw__Band *b)
+{
+        open_line(l, "band");
+        put_u64(l, "band", true, b->id);
+        json_known_text(&l->j, "label", b->label);
+        if (b->n_stack)
+                put_centres(l, b->stack, b->n_stack);
+        if (b->info_table) {
+                json_known_text(&l->j, "type", b->info_table->type);
+                json_known_text(&l->j, "closureType", b->info_table->closure_type);
+                json_known_text(&l->j, "module", b->info_table->module);
+                json_known_text(&l->j, "source", b->info_table->source);
+        }
+        close_line(l);
+}
+
+static void put_census(struct lines *l, const Hw__Census *c)
+{
+        open_line(l, "census");
+        put_u64(l, "timeNs", c->has_time_ns, c->time_ns);
+        put_u64(l, "totalBytes", c->has_total_bytes, c->total_bytes);
+        put_u64(l, "leftOutBytes", c->bytes_left_out > 0, c->bytes_left_out);
+        if (c->unfinished)
+                json_member_bool(&l->j, "unfinished", true);
+        json_member_open(&l->j, "bands", '[');
+        for (size_t i = 0; i < c->n_band && i < c->n_bytes; i++) {
+                json_open(&l->j, '[');
+                json_u64(&l->j, c->band[i]);
+                json_u64(&l->j, c->bytes[i]);
+                json_close(&l->j, ']');
+        }
+        json_close(&l->j, ']');
+        close_line(l);
+}
+
+static void put_samples(struct lines *l, const Hw__Samples *s)
+{
+        const char *name = hw_series_name(s->series);
+
+        for (size_t i = 0; name && i < s->n_times_ns && i < s->n_values; i++) {
+                open_line(l, "sample");
+                json_known_text(&l->j, "series", name);
+                json_known_text(&l->j, "unit", hw_series_unit(s->series));
+                put_u64(l, "timeNs", true, s->times_ns[i]);
+                put_u64(l, "value", true, s->values[i]);
+                close_line(l);
+        }
+}
+
+static void put_collection(struct lines *l, const Hw__Collection *c)
+{
+        open_line(l, "collection");
+        put_u64(l, "timeNs", c->has_end_time_ns, c->end_time_ns);
+        put_u64(l, "pauseNs", c->has_pause_ns, c->pause_ns);
+        put_u64(l, "watchPauseNs", c->has_watch_pause_ns, c->watch_pause_ns);
+        put_u64(l, "generation", c->has_generation, c->generation);
+        if (c->has_major)
+                json_member_bool(&l->j, "major", c->major);
+        put_u64(l, "copiedBytes", c->has_copied_bytes, c->copied_bytes);
+        put_u64(l, "slopBytes", c->has_slop_bytes, c->slop_bytes);
+        put_u64(l, "fragmentationBytes", c->has_fragmentation_bytes, c->fragmentation_bytes);
+        put_u64(l, "threads", c->has_parallel_threads, c->parallel_threads);
+        close_line(l);
+}
+
+static void put_note(struct lines *l, const Hw__Note *n)
+{
+        static const char *const what[] = { "unknown", "message", "marker", "threadLabel", "binary", "log" };
+
+        open_line(l, "note");
+        put_u64(l, "timeNs", n->has_time_ns, n->time_ns);
+        json_known_text(&l->j, "what", (unsigned)n->what < ARRAY_SIZE(what) ? what[n->what] : what[0]);
+        put_u64(l, "thread", n->has_thread, n->thread);
+        json_known_text(&l->j, "text", n->text);
+        put_u64(l, "sizeBytes", n->has_size_bytes, n->size_bytes);
+        close_line(l);
+}
+
+static void put_stacks(struct lines *l, const struct world_target *t)
+{
+        for (uint32_t i = 0; i < t->n_stacks; i++) {
+                if (!t->stacks[i])
+                        continue;
+                open_line(l, "stack");
+                put_u64(l, "ticks", true, t->stacks[i]->ticks);
+                put_centres(l, t->stacks[i]->centres, t->stacks[i]->n_centres);
+                close_line(l);
+        }
+}
+
+static void put_counters(struct lines *l, const struct world_target *t)
+{
+        for (uint32_t i = 0; i < t->n_ticky; i++) {
+                const Hw__TickyCounter *c = t->ticky[i];
+                open_line(l, "counter");
+                json_known_text(&l->j, "name", c->name);
+                put_u64(l, "entries", c->has_entries, c->entries);
+                put_u64(l, "allocs", c->has_allocs, c->allocs);
+                put_u64(l, "allocd", c->has_allocd, c->allocd);
+                close_line(l);
+        }
+}
+
+static void put_run(struct lines *l, const struct world_target *t)
+{
+        const Hw__Run *r = t->target ? t->target->run_info : NULL;
+
+        open_line(l, "run");
+        put_u64(l, "run", true, t->run);
+        put_u64(l, "endNs", true, t->event_time_ns);
+        if (r) {
+                json_known_text(&l->j, "program", r->program);
+                json_known_text(&l->j, "rts", r->rts_identifier);
+                put_u64(l, "startWallNs", r->has_start_wall_ns, r->start_wall_ns);
+                put_u64(l, "capabilities", r->has_capabilities, r->capabilities);
+                put_u64(l, "tickIntervalNs", r->has_tick_interval_ns, r->tick_interval_ns);
+                put_u64(l, "censusPeriodNs", r->has_census_period_ns, r->census_period_ns);
+        }
+        if (t->target && t->target->detail)
+                json_known_text(&l->j, "end", t->target->detail);
+        if (t->health)
+                put_u64(l, "lostBytes", t->health->has_lost_bytes, t->health->lost_bytes);
+        if (t->health && t->health->unread)
+                json_known_text(&l->j, "unread", t->health->unread);
+        close_line(l);
+}
+
+/* ----------------------------------------------------------------- updates */
+
+static void *json_begin(FILE *out, const struct format_options *options)
+{
+        struct lines *l = calloc(1, sizeof(*l));
+
+        (void)options;
+        if (l)
+                l->j.to = out;
+        return l;
+}
+
+static int json_update(void *state, const struct format_run *run, const Hw__Update *u)
+{
+        struct lines *l = state;
+
+        (void)run;
+        if (u->body_case == HW__UPDATE__BODY_CENSUS)
+                put_census(l, u->census);
+        for (size_t i = 0; u->body_case == HW__UPDATE__BODY_BANDS && i < u->bands->n_bands; i++)
+                put_band(l, u->bands->bands[i]);
+        for (size_t i = 0; u->body_case == HW__UPDATE__BODY_HEAP && i < u->heap->n_samples; i++)
+                put_samples(l, u->heap->samples[i]);
+        for (size_t i = 0; u->body_case == HW__UPDATE__BODY_GC && i < u->gc->n_collections; i++)
+                put_collection(l, u->gc->collections[i]);
+        for (size_t i = 0; u->body_case == HW__UPDATE__BODY_NOTES && i < u->notes->n_notes; i++)
+                put_note(l, u->notes->notes[i]);
+        return 0;
+}
+
+static int json_finish(void *state, const struct format_run *run)
+{
+        put_stacks(state, run->t);
+        put_counters(state, run->t);
+        put_run(state, run->t);
+        return 0;
+}
+
+const struct format format_json = {
+        .name = "json",
+        .begin = json_begin,
+        .update = json_update,
+        .finish = json_finish,
+        .no_data = "is empty",
+        .destroy = free,
+};

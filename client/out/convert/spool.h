@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * spool.h - all censuses of a run in an unnamed temporary file, for formats that must know all bands and the largest
+ * ones before they can write the first line. Memory depends on the number of bands, not on the length of the log.
+ * Written completely, then read; not thread-safe.
+ */
+#ifndef HW_CLIENT_OUT_CONVERT_SPOOL_H
+#define HW_CLIENT_OUT_CONVERT_SPOOL_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/types.h>
+
+#include "heapwatch/wire.h"
+
+struct spool_band {
+        uint32_t id;
+        uint32_t censuses;   /* with a row of it */
+        double sum, squares; /* of bytes, over them */
+        uint64_t max_bytes;
+};
+
+struct spool_row {
+        uint64_t time_ns, total_bytes, left_out_bytes;
+        uint32_t n; /* rows of bands */
+};
+
+struct spool {
+        FILE *file;
+        struct spool_band *bands; /* by id - 1; id 0: not seen */
+        uint32_t n_bands;
+        uint64_t n_rows;
+        uint32_t *band; /* of the row read last */
+        uint64_t *bytes;
+        uint32_t capacity;
+};
+
+/* 0 or -errno. */
+int spool_init(struct spool *s);
+void spool_done(struct spool *s);
+
+/* Appends a census. 0 or -errno. */
+int spool_add(struct spool *s, const Hw__Census *census);
+
+/* Switches to reading, from the beginning; may be called again. 0 or -errno. */
+int spool_rewind(struct spool *s);
+
+/* The next census; its rows are in s->band and s->bytes until the next call. 1, 0 at the end, -errno. */
+int spool_next(struct spool *s, struct spool_row *ret_row);
+
+/* Ids of bands, largest sum first, at most `max` of them. How many, or -ENOMEM. */
+ssize_t spool_largest(const struct spool *s, uint32_t *ids, size_t max);
+
+/*
+ * parallel_texts.c: many texts that grow side by side, in one unnamed temporary file, for formats that must write one
+ * whole series after the other. Memory depends on the number of texts (at most PARALLEL_TEXT_PIECE bytes each), hardly
+ * on their length. Written completely, then printed; not thread-safe.
+ */
+
+#define PARALLEL_TEXT_PIECE 4096u
+
+struct parallel_text {
+        char *waiting; /* less than a piece */
+        uint32_t used, room;
+        uint64_t *pieces; /* their numbers in the file, in order */
+        uint32_t n_pieces;
+};
+
+struct parallel_texts {
+        FILE *file;
+        uint64_t n_pieces; /* in it */
+        struct parallel_text *list;
+        uint32_t n, room;
+};
+
+/* 0 or -errno. */
+int parallel_texts_init(struct parallel_texts *s);
+void parallel_texts_done(struct parallel_texts *s);
+
+/* Adds an empty one, the s->n-th. 0 or -ENOMEM. */
+int parallel_texts_add(struct parallel_texts *s);
+
+/* Appends to the i-th, from 0. 0 or -errno. */
+int parallel_texts_write(struct parallel_texts *s, uint32_t i, const char *text, size_t n);
+
+/* Prints all of the i-th. 0 or -errno; errors of `to` stay in it. */
+int parallel_texts_print(struct parallel_texts *s, uint32_t i, FILE *to);
+
+#endif

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * table.c - the run as rows.
+ *
+ * csv: the rows of `heapwatch pipe --format csv`, by the same code: one number per row.
+ * resid: residency and heap over time in columns for gnuplot, as stat2resid drew them from +RTS -S.
+ *
+ * The header is written with the first row: nothing is written for a log without rows.
+ */
+#include "client/out/convert/format.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "client/out/convert/update_csv.h"
+#include "proto/base/time.h"
+
+/* --------------------------------------------------------------------- csv */
+
+struct csv {
+        FILE *out;
+        struct csv_text rows;
+        bool any;
+};
+
+static void *csv_begin(FILE *out, const struct format_options *options)
+{
+        struct csv *c = calloc(1, sizeof(*c));
+
+        (void)options;
+        if (!c)
+                return NULL;
+        c->out = out;
+        return c;
+}
+
+static int csv_add(void *state, const struct format_run *run, const Hw__Update *u)
+{
+        struct csv *c = state;
+
+        csv_update(&c->rows, run->world, 0, u);
+        if (c->rows.error)
+                return c->rows.error;
+        if (!c->rows.length)
+                return 0;
+        if (!c->any)
+                (void)fputs(CSV_HEADER, c->out);
+        c->any = true;
+        (void)fwrite(c->rows.text, 1, c->rows.length, c->out);
+        csv_clear(&c->rows);
+        return 0;
+}
+
+static int csv_finish(void *state, const struct format_run *run)
+{
+        (void)run;
+        return ((struct csv *)state)->any ? 0 : -ENODATA;
+}
+
+static void csv_destroy(void *state)
+{
+        struct csv *c = state;
+
+        if (c)
+                csv_done(&c->rows);
+        free(c);
+}
+
+const struct format format_csv = {
+        .name = "csv",
+        .begin = csv_begin,
+        .update = csv_add,
+        .finish = csv_finish,
+        .no_data = "has neither censuses nor heap samples nor notes",
+        .destroy = csv_destroy,
+};
+
+/* ------------------------------------------------------------------- resid */
+
+struct resid {
+        FILE *out;
+        bool heap_known;
+        uint64_t heap_bytes, rows;
+};
+
+static void *resid_begin(FILE *out, const struct format_options *options)
+{
+        struct resid *r = calloc(1, sizeof(*r));
+
+        (void)options;
+        if (!r)
+                return NULL;
+        r->out = out;
+        return r;
+}
+
+static const Hw__Samples *samples_of(const Hw__Heap *heap, Hw__Series series)
+{
+        for (size_t i = 0; i < heap->n_samples; i++)
+                if (heap->samples[i]->series == series)
+                        return heap->samples[i];
+        return NULL;
+}
+
+static void put_residency(struct resid *r, uint64_t time_ns, uint64_t live)
+{
+        if (r->rows == 0)
+                (void)fputs("# time_s\tlive_bytes\theap_bytes\n", r->out);
+        (void)fprintf(r->out, "%" PRIu64 ".%09" PRIu64 "\t%" PRIu64 "\t", time_ns / NS_PER_S, time_ns % NS_PER_S, live);
+        if (r->heap_known)
+                (void)fprintf(r->out, "%" PRIu64 "\n", r->heap_bytes);
+        else
+                (void)fputs("NaN\n", r->out);
+        r->rows++;
+}
+
+/* Each residency with the heap's size at that time. */
+static int resid_update(void *state, const struct format_run *run, const Hw__Update *u)
+{
+        struct resid *r = state;
+
+        (void)run;
+        if (u->body_case != HW__UPDATE__BODY_HEAP)
+                return 0;
+        const Hw__Samples *live = samples_of(u->heap, HW__SERIES__SERIES_LIVE),
+                          *heap = samples_of(u->heap, HW__SERIES__SERIES_HEAP_SIZE);
+        size_t n = live ? live->n_times_ns : 0, n_heap = heap ? heap->n_times_ns : 0, at = 0;
+        for (size_t i = 0; i <= n; i++) {
+                for (; at < n_heap && (i == n || heap->times_ns[at] <= live->times_ns[i]); at++) {
+                        r->heap_known = true;
+                        r->heap_bytes = heap->values[at];
+                }
+                if (i < n)
+                        put_residency(r, live->times_ns[i], live->values[i]);
+        }
+        return 0;
+}
+
+static int resid_finish(void *state, const struct format_run *run)
+{
+        (void)run;
+        return ((struct resid *)state)->rows ? 0 : -ENODATA;
+}
+
+const struct format format_resid = {
+        .name = "resid",
+        .begin = resid_begin,
+        .update = resid_update,
+        .finish = resid_finish,
+        .no_data = "has no residency, because it has no major collection (+RTS -l logs them, -l-g does not)",
+        .destroy = free,
+};

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "client/out/export/delivery.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "client/cli/report.h"
+#include "client/out/export/limits.h"
+#include "proto/base/clock.h"
+#include "proto/base/error.h"
+#include "proto/base/event.h"
+
+#define SAY_EVERY_NS UINT64_C(60000000000) /* a lasting failure is logged once a minute */
+
+struct delivery {
+        struct delivery_options options;
+        struct send_queue queue;
+        struct journal *journal;
+        struct sender *sender;
+        struct event *timer; /* the end of a pause, or when the oldest expires */
+        bool sending;
+        unsigned failures;      /* in a row */
+        uint64_t not_before_ns; /* monotonic */
+        uint64_t said_ns;
+        struct sink_health health;
+        uint64_t sent_ns; /* monotonic, of the newest success; 0: none */
+};
+
+uint64_t delivery_pause_ms(unsigned n, double random, uint64_t retry_after_ns)
+{
+        uint64_t ms = RETRY_FIRST_MS, asked = retry_after_ns / 1000000u;
+
+        while (--n > 0 && ms < RETRY_MOST_MS)
+                ms *= 2;
+        if (ms > RETRY_MOST_MS)
+                ms = RETRY_MOST_MS;
+        ms = (uint64_t)((double)ms * (0.75 + 0.5 * random));
+        if (asked > RETRY_AFTER_MOST_MS)
+                asked = RETRY_AFTER_MOST_MS;
+        return asked > ms ? asked : ms;
+}
+
+static void drop_oldest(struct delivery *d)
+{
+        if (d->journal)
+                journal_drop(d->journal, queue_oldest(&d->queue));
+        queue_drop(&d->queue);
+}
+
+/* Drops the oldest beyond the bounds. The one being sent belongs to the sender until it reports the outcome. */
+static void enforce_bounds(struct delivery *d)
+{
+        uint64_t now = clock_wall_ns(), since = now > d->options.queue_ns ? now - d->options.queue_ns : 0;
+
+        while (!d->sending && queue_overdue(&d->queue, d->options.queue_bytes, since)) {
+                d->health.samples_lost += queue_oldest(&d->queue)->samples;
+                drop_oldest(d);
+        }
+}
+
+static void arm_timer(struct delivery *d, uint64_t ms)
+{
+        struct timeval after = { .tv_sec = (time_t)(ms / 1000u), .tv_usec = (suseconds_t)(ms % 1000u * 1000u) };
+
+        (void)event_add(d->timer, &after);
+}
+
+static void send_next(struct delivery *d)
+{
+        uint64_t now = clock_mono_ns();
+
+        enforce_bounds(d);
+        if (d->sending || !queue_oldest(&d->queue))
+                return;
+        if (now < d->not_before_ns) {
+                arm_timer(d, (d->not_before_ns - now) / 1000000u + 1);
+                return;
+        }
+        d->sending = true;
+        sender_send(d->sender, queue_oldest(&d->queue));
+}
+
+static void on_timer(evutil_socket_t fd, short what, void *ctx)
+{
+        (void)fd;
+        (void)what;
+        send_next(ctx);
+}
+
+/* Logs a failure at once, then once a minute. */
+static void report_failure(struct delivery *d, const struct sent *sent, uint64_t now)
+{
+        if (d->said_ns && now - d->said_ns < SAY_EVERY_NS)
+                return;
+        d->said_ns = now;
+        report_warning("sink=%s %s detail=\"%s\" queued_samples=%" PRIu64, d->options.name,
+                       sent->again ? "failed, tried again" : "refused for good, left out", sent->detail,
+                       d->queue.samples);
+}
+
+static void on_sent(void *ctx, const struct sent *sent)
+{
+        struct delivery *d = ctx;
+        const struct batch *b = queue_oldest(&d->queue);
+        uint64_t now = clock_mono_ns();
+
+        d->sending = false;
+        if (sent->ok) {
+                d->health.samples_sent += b->samples - sent->refused;
+                d->health.samples_refused += sent->refused;
+                d->health.batches_sent++;
+                d->sent_ns = now;
+                if (d->failures)
+                        report_info("sink=%s works again after failures=%u", d->options.name, d->failures);
+                d->failures = 0;
+                d->said_ns = 0;
+                drop_oldest(d);
+        } else {
+                d->health.attempts_failed++;
+                report_failure(d, sent, now);
+                if (sent->again) {
+                        uint64_t ms = delivery_pause_ms(++d->failures, drand48(), sent->retry_after_ns);
+
+                        d->not_before_ns = now + ms * 1000000u;
+                } else {
+                        d->health.samples_refused += b->samples;
+                        drop_oldest(d);
+                }
+        }
+        if (queue_oldest(&d->queue)) /* from the loop, so that a sender is never called from within itself */
+                arm_timer(d, d->not_before_ns > now ? (d->not_before_ns - now) / 1000000u + 1 : 0);
+}
+
+/* ------------------------------------------------------------------- its life */
+
+static void add_batch(struct delivery *d, struct batch *batch, bool journalled)
+{
+        uint64_t samples = batch->samples;
+        struct batch copy = *batch;
+
+        if (!queue_add(&d->queue, batch)) {
+                d->health.samples_lost += samples;
+                return;
+        }
+        if (d->journal && !journalled)
+                journal_append(d->journal, &copy);
+}
+
+static void requeue_batch(void *ctx, struct batch *batch)
+{
+        add_batch(ctx, batch, true);
+}
+
+void delivery_add(void *ctx, struct batch *batch)
+{
+        struct delivery *d = ctx;
+
+        add_batch(d, batch, false);
+        send_next(d);
+}
+
+void delivery_lost(struct delivery *d, uint64_t samples)
+{
+        d->health.samples_lost += samples;
+}
+
+struct delivery *delivery_new(const struct delivery_options *options, struct error *error)
+{
+        struct delivery *d = calloc(1, sizeof(*d));
+
+        error_set(error, "out of memory");
+        if (!d)
+                return NULL;
+        d->options = *options;
+        d->options.sender.name = options->name;
+        d->options.sender.done = on_sent;
+        d->options.sender.ctx = d;
+        queue_init(&d->queue);
+        d->timer = evtimer_new(options->sender.base, on_timer, d);
+        d->sender = sender_new(&d->options.sender);
+        bool whole = d->timer && d->sender;
+        if (whole && options->journal) {
+                d->journal = journal_open(options->journal, options->queue_bytes, requeue_batch, d, error);
+                whole = d->journal != NULL;
+        }
+        if (!whole)
+                (void)delivery_destroy(&d);
+        else if (queue_oldest(&d->queue)) {
+                report_info("sink=%s goes on with queued_samples=%" PRIu64, options->name, d->queue.samples);
+                arm_timer(d, 0);
+        }
+        return d;
+}
+
+uint64_t delivery_destroy(struct delivery **dp)
+{
+        struct delivery *d = *dp;
+        uint64_t lost;
+
+        *dp = NULL;
+        if (!d)
+                return 0;
+        lost = d->journal ? 0 : d->queue.samples;
+        sender_destroy(&d->sender);
+        free_event(&d->timer);
+        journal_close(&d->journal);
+        queue_done(&d->queue);
+        free(d);
+        return lost;
+}
+
+bool delivery_idle(const struct delivery *d)
+{
+        return !d->queue.first;
+}
+
+void delivery_health(const struct delivery *d, struct sink_health *ret)
+{
+        const struct batch *b = queue_oldest(&d->queue);
+        uint64_t now = clock_wall_ns();
+        const char *name = ret->name, *kind = ret->kind;
+
+        *ret = d->health;
+        ret->name = name;
+        ret->kind = kind;
+        ret->queued_bytes = d->queue.bytes;
+        ret->queued_samples = d->queue.samples;
+        ret->queued_s = b ? (now > b->wall_ns ? (double)(now - b->wall_ns) / 1e9 : 0) : NAN;
+        ret->sent_ago_s = d->sent_ns ? (double)(clock_mono_ns() - d->sent_ns) / 1e9 : NAN;
+        ret->journal_bytes = journal_bytes(d->journal);
+        ret->journal_failures = journal_failures(d->journal);
+}

@@ -1,0 +1,523 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "client/out/export/exporter.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <math.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "client/cli/out_file.h"
+#include "client/cli/report.h"
+#include "client/cli/signals.h"
+#include "client/out/export/delivery.h"
+#include "client/out/export/profile_batch.h"
+#include "client/world/feed/feed.h"
+#include "client/out/metrics/collect.h"
+#include "client/out/http/http.h"
+#include "proto/base/clock.h"
+#include "proto/base/error.h"
+#include "proto/base/event.h"
+#include "proto/base/time.h"
+#include "proto/cli/command.h"
+#include "proto/wire/endpoints.h"
+
+/* ---------------------------------------------------------------- textfile */
+
+/*
+ * A file that is always complete, for node_exporter's textfile collector: written under another name and renamed.
+ */
+/* Whether it is not there, empty, or one that textfile_write() has written. */
+static bool textfile_may_replace(const char *path)
+{
+        static const char ours[] = "# HELP heapwatch_";
+        char head[sizeof(ours) - 1];
+        const ssize_t n = out_file_head(path, head, sizeof(head));
+
+        if (n < 0)
+                return n == -ENOENT;
+        return n == 0 || (n == (ssize_t)sizeof(head) && !memcmp(head, ours, sizeof(head)));
+}
+
+/* Readable by all. Returns how many samples it has; 0 with a message in `error`, then the old file is untouched. */
+static uint64_t textfile_write(const char *path, struct metrics *m, const struct metrics_source *source,
+                               struct error *error)
+{
+        char beside[PATH_MAX];
+        uint64_t samples = 0;
+        int n = snprintf(beside, sizeof(beside), "%s.new", path); /* the collector only reads *.prom */
+
+        if (n < 0 || (size_t)n >= sizeof(beside)) {
+                error_set(error, "%s: the path is too long", path);
+                return 0;
+        }
+        (void)unlink(beside); /* left by an exporter that was killed while it wrote */
+        int fd = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+        FILE *to = fd >= 0 ? fdopen(fd, "w") : NULL;
+        bool whole = to != NULL;
+        if (to) {
+                samples = metrics_print(to, m, source, false);
+                whole = fflush(to) == 0 && !ferror(to) && fchmod(fd, 0644) == 0;
+        }
+        int why = errno;
+        if (to)
+                whole &= fclose(to) == 0;
+        else if (fd >= 0)
+                (void)close(fd);
+        if (whole && rename(beside, path) == 0)
+                return samples;
+        error_set(error, "%s: %s", path, strerror(whole ? errno : why));
+        if (fd >= 0)
+                (void)unlink(beside);
+        return 0;
+}
+
+/* ---------------------------------------------------------------- exporter */
+
+#define UPDATES_PER_TURN 256
+#define TURN_MS          20    /* and no longer, for large updates */
+#define LAST_MS          2000u /* at the end, for what is being sent */
+
+/* One sink. Of these it has those that its kind needs. */
+struct sink {
+        struct exporter *exporter;
+        const struct sink_plan *plan;
+        struct event *timer;
+        struct metrics *metrics;
+        struct scrape *scrape;
+        struct batcher *batcher;
+        struct profiles *profiles;
+        struct delivery *delivery;
+        struct delivery_options delivery_options;
+        char journal[PATH_MAX];
+        struct sink_health health; /* of a textfile */
+        uint64_t written_ns;       /* monotonic, of its newest success */
+        uint64_t walk_wall_ns;     /* of its newest walk */
+        bool failing;
+};
+
+struct exporter {
+        const struct plan *plan;
+        bool only_check;
+        struct event_base *base;
+        struct http *http;
+        struct connections *connections;
+        struct event *readable, *again, *beat, *signals[3], *end;
+        struct feed *feed;
+        struct world *world;
+        struct sink sinks[EXPORT_SINKS_MAX];
+        size_t n;
+        struct sink_health health[EXPORT_SINKS_MAX];
+        struct metrics_source source;
+        bool reported[OPTIONS_MAX]; /* by daemon: its state is known, there or silent */
+        uint64_t last_ms;           /* monotonic: deadline of the shutdown */
+        bool ending;
+        int status;
+};
+
+/* ---------------------------------------------------------------------- feed */
+
+static void stop_exporter(struct exporter *e, int status)
+{
+        e->status = status;
+        (void)event_base_loopbreak(e->base);
+}
+
+/* One event of the feed. False when there is none now. */
+static bool receive_event(struct exporter *e)
+{
+        const Hw__Update *update = NULL;
+        enum feed_event event = feed_next(e->feed, 0, &update);
+
+        switch (event) {
+        case FEED_UPDATE:
+                if (world_apply(e->world, feed_daemon(e->feed), update) < 0) {
+                        report_error("out of memory");
+                        stop_exporter(e, EXIT_USAGE);
+                        return false;
+                }
+                return true;
+        case FEED_RESET:
+                world_reset(e->world, feed_daemon(e->feed));
+                e->reported[feed_daemon(e->feed)] = false; /* until the snapshot is complete: targets are missing */
+                return true;
+        case FEED_STALE:
+                e->reported[feed_daemon(e->feed)] = true;
+                report_warning("daemon=%s is silent", feed_endpoint(e->feed, feed_daemon(e->feed)));
+                world_set_stale(e->world, feed_daemon(e->feed), true);
+                return true;
+        case FEED_READY:
+        case FEED_ALIVE:
+                e->reported[feed_daemon(e->feed)] = true;
+                report_info("daemon=%s is followed", feed_endpoint(e->feed, feed_daemon(e->feed)));
+                world_set_stale(e->world, feed_daemon(e->feed), false);
+                return true;
+        case FEED_FAILED:
+                report_error("%s", feed_error(e->feed));
+                stop_exporter(e, EXIT_USAGE);
+                return false;
+        default:
+                return false;
+        }
+}
+
+static void on_feed(evutil_socket_t fd, short what, void *arg)
+{
+        static const struct timeval now = { 0, 0 };
+        struct exporter *e = arg;
+        uint64_t until_ms = clock_mono_ms() + TURN_MS;
+        int budget = UPDATES_PER_TURN;
+
+        (void)fd;
+        (void)what;
+        while (receive_event(e)) {
+                if (--budget == 0 || clock_mono_ms() >= until_ms) {
+                        (void)event_add(e->again, &now);
+                        return;
+                }
+        }
+}
+
+/* --------------------------------------------------------------------- sinks */
+
+/* The current state, with the health of each sink. */
+static const struct metrics_source *source_now(void *ctx)
+{
+        struct exporter *e = ctx;
+        uint64_t now = clock_mono_ns();
+
+        for (size_t i = 0; i < e->n; i++) {
+                const struct sink *s = &e->sinks[i];
+                struct sink_health *h = &e->health[i];
+
+                *h = s->health;
+                h->queued_s = NAN;
+                h->sent_ago_s = s->written_ns ? (double)(now - s->written_ns) / 1e9 : NAN;
+                if (s->delivery)
+                        delivery_health(s->delivery, h);
+                if (s->scrape) {
+                        h->samples_sent = scrape_samples(s->scrape);
+                        h->batches_sent = scrape_answers(s->scrape);
+                }
+                h->name = s->plan->name;
+                h->kind = sink_kind_names[s->plan->kind];
+        }
+        return &e->source;
+}
+
+/* Receivers refuse two samples of one millisecond. */
+static uint64_t next_walk_wall_ns(struct sink *s)
+{
+        uint64_t now = clock_wall_ns(), before = s->walk_wall_ns;
+
+        s->walk_wall_ns = now / NS_PER_MS == before / NS_PER_MS ? before + NS_PER_MS : now;
+        return s->walk_wall_ns;
+}
+
+/* The current state, or (at the end of the exporter) the ends of all series. */
+static void push_samples(struct sink *s, bool end)
+{
+        const struct plan *p = s->exporter->plan;
+        struct encoding encoding = { .wall_ns = next_walk_wall_ns(s),
+                                     .labels = p->labels,
+                                     .n_labels = p->n_labels,
+                                     .take = delivery_add,
+                                     .ctx = s->delivery };
+
+        const struct metrics_source *source = source_now(s->exporter);
+
+        delivery_lost(s->delivery, s->profiles ? profiles_run(s->profiles, &encoding, source)
+                                               : batcher_run(s->batcher, &encoding, end ? NULL : s->metrics, source));
+}
+
+static void write_file(struct sink *s)
+{
+        struct error error;
+        uint64_t n = textfile_write(s->plan->address, s->metrics, source_now(s->exporter), &error);
+
+        if (n) {
+                s->health.samples_sent += n;
+                s->health.batches_sent++;
+                s->written_ns = clock_mono_ns();
+                if (s->failing)
+                        report_info("sink=%s works again", s->plan->name);
+        } else {
+                s->health.attempts_failed++;
+                if (!s->failing)
+                        report_warning("sink=%s cannot write %s", s->plan->name, error.text);
+        }
+        s->failing = n == 0;
+}
+
+/* Until the state of every daemon is known, nothing is exported: zeros and ended series would be wrong. */
+static bool all_reported(const struct exporter *e)
+{
+        for (size_t i = 0; i < e->source.n_daemons; i++)
+                if (!e->reported[i])
+                        return false;
+        return true;
+}
+
+static void on_interval(evutil_socket_t fd, short what, void *ctx)
+{
+        struct sink *s = ctx;
+
+        (void)fd;
+        (void)what;
+        if (!all_reported(s->exporter))
+                return;
+        if (s->delivery)
+                push_samples(s, false);
+        else
+                write_file(s);
+}
+
+/* Where it keeps what was not sent; empty: nowhere. False with a message. */
+static bool journal_path(struct sink *s, struct error *error)
+{
+        const struct plan *p = s->exporter->plan;
+        char name[96], state[STATE_PATH_MAX];
+
+        if (s->exporter->only_check || p->no_journal)
+                return true;
+        (void)snprintf(name, sizeof(name), "export-%s", s->plan->name);
+        if (!p->journal && state_path(state, sizeof(state), name, feed_endpoint(s->exporter->feed, 0)) < 0)
+                return error_set(error, "there is no directory for what is not sent; give --journal DIR, or off");
+        int n = p->journal ? snprintf(s->journal, sizeof(s->journal), "%s/%s.queue", p->journal, name)
+                           : snprintf(s->journal, sizeof(s->journal), "%.*s.queue", (int)(strlen(state) - 5), state);
+        if (n < 0 || (size_t)n >= sizeof(s->journal))
+                return error_set(error, "the path of the journal is too long");
+        for (char *c = s->journal + 1; (c = strchr(c, '/')); *c++ = '/') {
+                *c = '\0';
+                (void)mkdir(s->journal, 0700); /* errors are reported when the file is opened */
+        }
+        return true;
+}
+
+static bool open_delivery(struct sink *s, struct error *error)
+{
+        const struct sink_plan *p = s->plan;
+
+        if (!journal_path(s, error))
+                return false;
+        if (p->kind == SINK_PYROSCOPE)
+                s->profiles = profiles_new(clock_wall_ns());
+        else
+                s->batcher = batcher_new(sink_batcher(p));
+        s->delivery_options = (struct delivery_options){
+                .name = p->name,
+                .sender = { .base = s->exporter->base,
+                            .http = s->exporter->http,
+                            .batcher = sink_batcher(p),
+                            .address = p->address,
+                            .bearer_file = p->bearer_file,
+                            .basic_file = p->basic_file,
+                            .ca_file = p->ca_file,
+                            .timeout_ns = p->timeout_ns,
+                            .best = sink_best_form(p),
+                            .least = sink_least_form(p) },
+                .queue_bytes = p->queue_bytes,
+                .queue_ns = p->queue_ns,
+                .journal = s->journal[0] ? s->journal : NULL,
+        };
+        s->delivery = s->batcher || s->profiles ? delivery_new(&s->delivery_options, error) : NULL;
+        return s->delivery != NULL;
+}
+
+static bool open_timer(struct sink *s)
+{
+        struct timeval every = { .tv_sec = (time_t)(s->plan->interval_ns / 1000000000u),
+                                 .tv_usec = (suseconds_t)(s->plan->interval_ns / 1000u % 1000000u) };
+        struct metrics_options what = { .bands = s->plan->bands, .series = s->plan->series };
+
+        s->metrics = metrics_new(&what);
+        s->timer = event_new(s->exporter->base, -1, EV_PERSIST, on_interval, s);
+        return s->metrics && s->timer && event_add(s->timer, &every) == 0;
+}
+
+static bool open_sink(struct exporter *e, const struct sink_plan *plan, struct error *error)
+{
+        struct sink *s = &e->sinks[e->n++];
+        struct scrape_options o = { .base = e->base,
+                                    .connections = e->connections,
+                                    .plan = plan,
+                                    .only_check = e->only_check,
+                                    .source = source_now,
+                                    .ctx = e };
+
+        s->exporter = e;
+        s->plan = plan;
+        error_set(error, "out of memory");
+        if (plan->kind == SINK_SCRAPE) {
+                s->scrape = scrape_new(&o, error);
+                return s->scrape != NULL;
+        }
+        if (plan->kind == SINK_TEXTFILE && !textfile_may_replace(plan->address))
+                return error_set(error,
+                                 "sink %s: %s exists and has no metrics of heapwatch; remove it, or name another",
+                                 plan->name, plan->address);
+        return open_timer(s) && (plan->kind == SINK_TEXTFILE || open_delivery(s, error));
+}
+
+static uint64_t close_sink(struct sink *s)
+{
+        uint64_t lost = delivery_destroy(&s->delivery);
+
+        free_event(&s->timer);
+        scrape_destroy(&s->scrape);
+        batcher_destroy(&s->batcher);
+        profiles_destroy(&s->profiles);
+        metrics_destroy(&s->metrics);
+        return lost;
+}
+
+/* ------------------------------------------------------------------- its life */
+
+static void on_end(evutil_socket_t fd, short what, void *ctx)
+{
+        struct exporter *e = ctx;
+
+        (void)fd;
+        (void)what;
+        for (size_t i = 0; i < e->n; i++)
+                if (e->sinks[i].delivery && !delivery_idle(e->sinks[i].delivery) && clock_mono_ms() < e->last_ms)
+                        return;
+        stop_exporter(e, EXIT_OK);
+}
+
+/*
+ * Exports the current state once more, then the ends of all series; what cannot be sent at once is in a journal. A
+ * second signal ends it at once.
+ */
+static void on_signal(evutil_socket_t number, short what, void *ctx)
+{
+        static const struct timeval often = { 0, 20000 };
+        struct exporter *e = ctx;
+        bool again = e->ending;
+
+        (void)what;
+        signals_mark((int)number);
+        e->ending = true;
+        for (size_t i = 0; !again && i < e->n; i++)
+                if (e->sinks[i].timer) {
+                        on_interval(-1, 0, &e->sinks[i]);
+                        if (e->sinks[i].batcher)
+                                push_samples(&e->sinks[i], true);
+                        (void)event_del(e->sinks[i].timer);
+                }
+        e->last_ms = clock_mono_ms() + LAST_MS;
+        if (again || event_add(e->end, &often) < 0)
+                stop_exporter(e, EXIT_OK);
+}
+
+static bool open_feed(struct exporter *e, struct error *error)
+{
+        struct hw_subscriber_options o = {
+                .endpoints = e->plan->n_daemons ? (const char *const *)e->plan->daemons : NULL,
+                .n_endpoints = e->plan->n_daemons,
+        };
+
+        e->feed = feed_connect(&o, error);
+        e->world = world_new(NULL);
+        if (!e->feed)
+                return false;
+        e->source = (struct metrics_source){ .world = e->world,
+                                             .n_daemons = feed_daemons(e->feed),
+                                             .daemon_name = feed_endpoint_of,
+                                             .ctx = e->feed,
+                                             .live = true,
+                                             .sinks = e->health,
+                                             .n_sinks = e->plan->n_sinks };
+        return e->world || error_set(error, "out of memory");
+}
+
+static bool open_events(struct exporter *e)
+{
+        static const int numbers[] = { SIGINT, SIGTERM, SIGHUP };
+        static const struct timeval now = { 0, 0 }, quarter = { 0, 250000 };
+
+        e->readable = event_new(e->base, feed_fd(e->feed), EV_READ | EV_PERSIST, on_feed, e);
+        e->again = evtimer_new(e->base, on_feed, e);
+        e->beat = event_new(e->base, -1, EV_PERSIST, on_feed, e);
+        e->end = event_new(e->base, -1, EV_PERSIST, on_end, e);
+        if (!e->readable || !e->again || !e->beat || !e->end || event_add(e->readable, NULL) ||
+            event_add(e->again, &now) || event_add(e->beat, &quarter))
+                return false;
+        for (size_t i = 0; i < 3; i++) {
+                e->signals[i] = evsignal_new(e->base, numbers[i], on_signal, e);
+                if (!e->signals[i] || event_add(e->signals[i], NULL))
+                        return false;
+        }
+        return true;
+}
+
+struct exporter *exporter_new(const struct plan *plan, bool only_check, struct error *error)
+{
+        struct exporter *e = calloc(1, sizeof(*e));
+
+        error_set(error, "out of memory");
+        if (!e)
+                return NULL;
+        e->plan = plan;
+        e->only_check = only_check;
+        e->base = event_base_new();
+        e->http = e->base ? http_new(e->base) : NULL;
+        e->connections = e->base ? connections_new(e->base) : NULL;
+        bool whole = e->http && e->connections && open_feed(e, error) && open_events(e);
+        for (size_t i = 0; whole && i < plan->n_sinks; i++)
+                whole = open_sink(e, &plan->sinks[i], error);
+        if (!whole)
+                exporter_destroy(&e);
+        return e;
+}
+
+/* Where it can be scraped: one line each, for people and scripts. */
+static void announce_sinks(const struct exporter *e)
+{
+        for (size_t i = 0; i < e->n; i++)
+                if (e->sinks[i].scrape)
+                        (void)printf("heapwatch export: %s\n", scrape_url(e->sinks[i].scrape));
+        (void)fflush(stdout);
+}
+
+int exporter_run(struct exporter *e)
+{
+        announce_sinks(e);
+        (void)event_base_dispatch(e->base);
+        return e->status;
+}
+
+void exporter_destroy(struct exporter **ep)
+{
+        struct exporter *e = *ep;
+        uint64_t lost = 0;
+
+        *ep = NULL;
+        if (!e)
+                return;
+        for (size_t i = 0; i < e->n; i++)
+                lost += close_sink(&e->sinks[i]);
+        if (lost)
+                report_warning("ends with unsent samples=%" PRIu64 " that no journal has", lost);
+        http_destroy(&e->http);
+        connections_destroy(&e->connections);
+        free_event(&e->readable);
+        free_event(&e->again);
+        free_event(&e->beat);
+        free_event(&e->end);
+        for (size_t i = 0; i < 3; i++)
+                free_event(&e->signals[i]);
+        world_destroy(&e->world);
+        if (e->feed)
+                feed_close(&e->feed);
+        if (e->base)
+                event_base_free(e->base);
+        free(e);
+}

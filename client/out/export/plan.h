@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* plan.h - what to export where: from options, a configuration file, or both. The plan owns its texts. */
+#ifndef HW_CLIENT_OUT_EXPORT_PLAN_H
+#define HW_CLIENT_OUT_EXPORT_PLAN_H
+
+#include "client/out/export/batcher.h"
+#include "client/out/export/limits.h"
+#include "client/out/export/sender.h"
+#include "proto/cli/options.h"
+
+struct error;
+
+enum sink_kind {
+        SINK_SCRAPE,
+        SINK_TEXTFILE,
+        SINK_REMOTE_WRITE,
+        SINK_OTLP,
+        SINK_PYROSCOPE,
+        SINK_KINDS,
+};
+
+/* "scrape", "textfile" ...; ended by NULL. */
+extern const char *const sink_kind_names[SINK_KINDS + 1];
+
+struct sink_plan {
+        enum sink_kind kind;
+        char *name;
+        char *address; /* a URL, a path, or where to listen */
+        char *token_file, *bearer_file, *basic_file, *ca_file;
+        bool no_token, json;
+        int version; /* of remote-write: 1, 2, or 0: the best that the receiver takes */
+        enum native_histograms { NATIVE_BY_KIND, NATIVE_NO, NATIVE_YES } native;
+        uint64_t interval_ns; /* 0: the plan's; the same for the next two */
+        uint64_t bands, series;
+        uint64_t queue_bytes, queue_ns, timeout_ns; /* 0: the default */
+};
+
+struct plan {
+        struct sink_plan sinks[EXPORT_SINKS_MAX];
+        size_t n_sinks;
+        char *daemons[OPTIONS_MAX];
+        size_t n_daemons;
+        struct metric_label labels[EXPORT_LABELS_MAX]; /* both texts owned */
+        size_t n_labels;
+        uint64_t interval_ns, bands, series;
+        char *journal; /* directory; NULL: the default */
+        bool no_journal;
+};
+
+void plan_done(struct plan *p);
+
+/* Another sink, zeroed except for its kind; NULL when there are too many. */
+struct sink_plan *plan_add(struct plan *p, enum sink_kind kind);
+
+/* Adds or replaces. False with a message: an invalid name, too many. */
+bool plan_label(struct plan *p, const char *name, const char *value, struct error *error);
+
+/* Completes it with names and defaults; reports what is wrong or missing. */
+bool plan_check(struct plan *p, struct error *error);
+
+/* Reads a configuration file into it. False after reporting what is wrong, line by line. */
+bool plan_read(struct plan *p, const char *path);
+
+/* The forms of remote writes that may be sent. */
+enum remote_write_form sink_best_form(const struct sink_plan *s);
+enum remote_write_form sink_least_form(const struct sink_plan *s);
+
+/* How samples of the sink are encoded; NULL: as text for scrapers. */
+const struct batcher_kind *sink_batcher(const struct sink_plan *s);
+
+#endif

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * plan_file.c - the configuration file of `heapwatch export`.
+ *
+ * DESIGN: the tree of yaml_file is walked once, with two tables of keys. All mistakes are reported at once, each with
+ * line and column. Settings from the command line take precedence; sinks of both are used.
+ */
+#include "client/out/export/plan.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "client/out/metrics/collect.h"
+#include "heapwatch/text.h"
+#include "proto/base/array.h"
+#include "proto/base/error.h"
+#include "proto/base/time.h"
+#include "proto/cli/yaml/yaml_file.h"
+
+#define TEXT_MOST   4096u
+#define SERIES_MOST 100000u
+
+static void to_stderr(void *ctx, const char *line)
+{
+        (void)ctx;
+        (void)fprintf(stderr, "heapwatch export: %s\n", line);
+}
+
+/* A text of 1 to TEXT_MOST bytes. NULL after reporting an error. */
+static const char *some_text(struct yaml_file *f, const yaml_node_t *node, const char *what)
+{
+        const char *text = yaml_text(f, node, what);
+
+        if (text && (!*text || strlen(text) > TEXT_MOST)) {
+                (void)yaml_error(f, node, 0, "expected %s of 1 to %u bytes", what, TEXT_MOST);
+                return NULL;
+        }
+        return text;
+}
+
+static bool read_text(struct yaml_file *f, const yaml_node_t *node, const char *what, char **to)
+{
+        const char *text = some_text(f, node, what);
+
+        if (text && !*to)
+                *to = strdup(text);
+        return text && (*to || yaml_error(f, node, 0, "out of memory"));
+}
+
+static bool read_duration(struct yaml_file *f, const yaml_node_t *node, uint64_t least, uint64_t most, uint64_t *to)
+{
+        const char *text = some_text(f, node, "a duration such as 15s");
+        uint64_t ns;
+
+        if (!text)
+                return false;
+        if (!hw_parse_duration(text, &ns) || ns < least || ns > most)
+                return yaml_error(f, node, 0, "'%s': expected a duration from %us to %us, such as 15s", text,
+                                  (unsigned)(least / NS_PER_S), (unsigned)(most / NS_PER_S));
+        if (!*to)
+                *to = ns;
+        return true;
+}
+
+static bool read_number(struct yaml_file *f, const yaml_node_t *node, uint64_t most, uint64_t *to)
+{
+        const char *text = some_text(f, node, "a number");
+        char *end = NULL;
+
+        if (!text)
+                return false;
+        unsigned long n = strtoul(text, &end, 10);
+        if (*text < '0' || *text > '9' || *end || n == 0 || n > most)
+                return yaml_error(f, node, 0, "'%s': expected a number from 1 to %u", text, (unsigned)most);
+        if (!*to)
+                *to = n;
+        return true;
+}
+
+static bool read_bytes(struct yaml_file *f, const yaml_node_t *node, uint64_t *to)
+{
+        const char *text = some_text(f, node, "a size such as 16MiB");
+        uint64_t bytes;
+
+        if (!text)
+                return false;
+        if (!hw_parse_bytes(text, &bytes) || bytes < 65536 || bytes > QUEUE_BYTES_MOST)
+                return yaml_error(f, node, 0, "'%s': expected a size from 64KiB to 1GiB, such as 16MiB", text);
+        *to = bytes;
+        return true;
+}
+
+/* ------------------------------------------------------------------- a sink */
+
+static const char *const sink_keys[] = {
+        "kind",       "name",     "listen",      "path",       "url",     "format",
+        "token_file", "no_token", "bearer_file", "basic_file", "ca_file", "interval",
+        "bands",      "series",   "queue_bytes", "queue_time", "timeout", "native_histograms"
+};
+
+static bool read_format(struct yaml_file *f, const yaml_node_t *node, struct sink_plan *s)
+{
+        const char *text = some_text(f, node, "a format");
+
+        if (!text)
+                return false;
+        s->json = s->kind == SINK_OTLP && !strcmp(text, "json");
+        s->version = s->kind != SINK_REMOTE_WRITE ? 0 : !strcmp(text, "1.0") ? 1 : !strcmp(text, "2.0") ? 2 : 0;
+        return s->json || s->version || (s->kind == SINK_OTLP && !strcmp(text, "protobuf")) ||
+               yaml_error(f, node, 0, "'%s': expected protobuf or json, of kind otlp, or 1.0 or 2.0, of remote-write",
+                          text);
+}
+
+static bool read_native(struct yaml_file *f, const yaml_node_t *node, struct sink_plan *s)
+{
+        bool yes = false;
+
+        if (s->kind != SINK_REMOTE_WRITE && s->kind != SINK_OTLP)
+                return yaml_error(f, node, 0, "native_histograms: only remote-write and otlp can have them");
+        if (!yaml_boolean(f, node, &yes))
+                return false;
+        s->native = yes ? NATIVE_YES : NATIVE_NO;
+        return true;
+}
+
+/* The key of an address depends on the kind of sink. */
+static bool read_address(struct yaml_file *f, const yaml_node_t *node, struct sink_plan *s, const char *key)
+{
+        const char *expected = s->kind == SINK_SCRAPE ? "listen" : s->kind == SINK_TEXTFILE ? "path" : "url";
+
+        if (strcmp(key, expected) != 0)
+                return yaml_error(f, node, 0, "%s: of kind %s; expected %s", key, sink_kind_names[s->kind], expected);
+        return read_text(f, node, expected, &s->address);
+}
+
+static bool read_name(struct yaml_file *f, const yaml_node_t *node, struct sink_plan *s)
+{
+        if (!read_text(f, node, "a name", &s->name))
+                return false;
+        if (strlen(s->name) > 48 ||
+            strspn(s->name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_") != strlen(s->name))
+                return yaml_error(f, node, 0, "'%s': expected a name of at most 48 letters, digits, - and _", s->name);
+        return true;
+}
+
+static bool read_sink_entry(struct yaml_file *f, const struct yaml_entry *e, struct sink_plan *s)
+{
+        const char *key = e->key;
+        const yaml_node_t *value = e->value;
+
+        if (!strcmp(key, "kind"))
+                return true;
+        if (!strcmp(key, "name"))
+                return read_name(f, value, s);
+        if (!strcmp(key, "listen") || !strcmp(key, "path") || !strcmp(key, "url"))
+                return read_address(f, value, s, key);
+        if (!strcmp(key, "format"))
+                return read_format(f, value, s);
+        if (!strcmp(key, "native_histograms"))
+                return read_native(f, value, s);
+        if (!strcmp(key, "token_file"))
+                return read_text(f, value, "a path", &s->token_file);
+        if (!strcmp(key, "no_token"))
+                return yaml_boolean(f, value, &s->no_token);
+        if (!strcmp(key, "bearer_file"))
+                return read_text(f, value, "a path", &s->bearer_file);
+        if (!strcmp(key, "basic_file"))
+                return read_text(f, value, "a path", &s->basic_file);
+        if (!strcmp(key, "ca_file"))
+                return read_text(f, value, "a path", &s->ca_file);
+        if (!strcmp(key, "interval"))
+                return read_duration(f, value, NS_PER_S, UINT64_C(3600) * NS_PER_S, &s->interval_ns);
+        if (!strcmp(key, "bands"))
+                return read_number(f, value, BANDS_MOST, &s->bands);
+        if (!strcmp(key, "series"))
+                return read_number(f, value, SERIES_MOST, &s->series);
+        if (!strcmp(key, "queue_bytes"))
+                return read_bytes(f, value, &s->queue_bytes);
+        if (!strcmp(key, "queue_time"))
+                return read_duration(f, value, UINT64_C(10) * NS_PER_S, UINT64_C(7 * 86400) * NS_PER_S, &s->queue_ns);
+        return read_duration(f, value, NS_PER_S, UINT64_C(300) * NS_PER_S, &s->timeout_ns);
+}
+
+static bool read_sink(struct yaml_file *f, const yaml_node_t *node, struct plan *p)
+{
+        const yaml_node_t *kind;
+        struct yaml_entry e;
+        size_t n = 0;
+
+        if (!yaml_is_mapping(f, node, "a sink: kind, and what it needs") ||
+            !yaml_check_keys(f, node, sink_keys, ARRAY_SIZE(sink_keys)))
+                return false;
+        kind = yaml_get(f, node, "kind");
+        const char *text = kind ? some_text(f, kind, "a kind of sink") : NULL;
+        if (!kind)
+                return yaml_error(f, node, 0, "a sink needs kind: scrape, textfile, remote-write, otlp or pyroscope");
+        while (text && n < SINK_KINDS && strcmp(text, sink_kind_names[n]) != 0)
+                n++;
+        if (!text)
+                return false;
+        if (n == SINK_KINDS)
+                return yaml_error(f, kind, 0, "'%s': expected scrape, textfile, remote-write, otlp or pyroscope", text);
+        struct sink_plan *s = plan_add(p, (enum sink_kind)n);
+        if (!s)
+                return yaml_error(f, node, 0, "more than %d sinks", EXPORT_SINKS_MAX);
+        bool good = true;
+        for (size_t i = 0; yaml_entry_at(f, node, i, &e); i++)
+                good &= read_sink_entry(f, &e, s);
+        return good;
+}
+
+/* ----------------------------------------------------------------- the file */
+
+static const char *const keys[] = { "daemons", "interval", "labels", "bands", "series", "journal", "sinks" };
+
+static bool read_sinks(struct yaml_file *f, const yaml_node_t *node, struct plan *p)
+{
+        const yaml_node_t *item;
+        bool good = yaml_is_sequence(f, node, "a list of sinks");
+
+        for (size_t i = 0; good && (item = yaml_item_at(f, node, i)) && !yaml_enough_errors(f); i++)
+                (void)read_sink(f, item, p);
+        return good;
+}
+
+static bool read_daemons(struct yaml_file *f, const yaml_node_t *node, struct plan *p)
+{
+        const yaml_node_t *item;
+        bool given = p->n_daemons > 0;
+
+        if (!yaml_is_sequence(f, node, "a list of endpoints"))
+                return false;
+        for (size_t i = 0; (item = yaml_item_at(f, node, i)); i++) {
+                if (p->n_daemons == OPTIONS_MAX)
+                        return yaml_error(f, item, 0, "more than %d daemons", OPTIONS_MAX);
+                if (!given && read_text(f, item, "an endpoint", &p->daemons[p->n_daemons]))
+                        p->n_daemons++;
+        }
+        return true;
+}
+
+static bool read_labels(struct yaml_file *f, const yaml_node_t *node, struct plan *p)
+{
+        struct yaml_entry e;
+
+        if (!yaml_is_mapping(f, node, "labels: a name and a value each"))
+                return false;
+        for (size_t i = 0; yaml_entry_at(f, node, i, &e); i++) {
+                const char *value = some_text(f, e.value, "a value");
+                struct error error;
+
+                if (value && !plan_label(p, e.key, value, &error))
+                        (void)yaml_error(f, e.key_node, 0, "%s", error.text);
+        }
+        return true;
+}
+
+static bool read_journal(struct yaml_file *f, const yaml_node_t *node, struct plan *p)
+{
+        const char *text = some_text(f, node, "a directory, or off");
+
+        if (!text)
+                return false;
+        if (!strcmp(text, "off"))
+                p->no_journal = true;
+        else if (*text != '/')
+                return yaml_error(f, node, 0, "'%s': expected an absolute path, or off", text);
+        else if (!p->journal)
+                p->journal = strdup(text);
+        return true;
+}
+
+static void read_entry(struct yaml_file *f, const struct yaml_entry *e, struct plan *p)
+{
+        if (!strcmp(e->key, "daemons"))
+                (void)read_daemons(f, e->value, p);
+        else if (!strcmp(e->key, "interval"))
+                (void)read_duration(f, e->value, NS_PER_S, UINT64_C(3600) * NS_PER_S, &p->interval_ns);
+        else if (!strcmp(e->key, "labels"))
+                (void)read_labels(f, e->value, p);
+        else if (!strcmp(e->key, "bands"))
+                (void)read_number(f, e->value, BANDS_MOST, &p->bands);
+        else if (!strcmp(e->key, "series"))
+                (void)read_number(f, e->value, SERIES_MOST, &p->series);
+        else if (!strcmp(e->key, "journal"))
+                (void)read_journal(f, e->value, p);
+        else if (!strcmp(e->key, "sinks"))
+                (void)read_sinks(f, e->value, p);
+}
+
+bool plan_read(struct plan *p, const char *path)
+{
+        struct error_sink says = { .say = to_stderr };
+        struct yaml_entry e;
+        struct yaml_file f;
+        bool read = yaml_file_read(&f, path, &says);
+        const yaml_node_t *root = read ? yaml_root(&f) : NULL;
+
+        if (read && !root)
+                (void)yaml_error(&f, NULL, 0, "it is empty; expected sinks:");
+        else if (root && yaml_is_mapping(&f, root, "sinks, and what all have in common") &&
+                 yaml_check_keys(&f, root, keys, ARRAY_SIZE(keys)))
+                for (size_t i = 0; yaml_entry_at(&f, root, i, &e) && !yaml_enough_errors(&f); i++)
+                        read_entry(&f, &e, p);
+        bool good = read && f.diagnostics == 0;
+        yaml_file_done(&f);
+        return good;
+}

@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * feed_files.c - updates from finished logs, which are read in this process (daemon/watch/targets/log_reader.h).
+ *
+ * DESIGN: who asks for the next update makes the reader read on, so nothing is read ahead of its use. What one step of
+ * the reader sends waits packed, as it would travel, because those who keep an update need one that is whole and their
+ * own; a step reads at most one piece of a file, and all that it sent is delivered before the next.
+ *
+ * A pipe that has no bytes yet must not hold up who asks, so it is polled before each step. feed_fd is an epoll of it
+ * and of an eventfd that is readable while there is nothing to wait for: epoll does not take the descriptor of a file.
+ */
+#include "client/world/feed/internal.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "client/cli/options.h"
+#include "client/cli/signals.h"
+#include "client/world/feed/locate.h"
+#include "daemon/watch/config/config.h"
+#include "daemon/watch/targets/log_reader.h"
+#include "proto/base/array.h"
+#include "proto/base/clock.h"
+#include "proto/base/descriptors.h"
+#include "proto/eventlog/recording/stretch.h"
+
+/* Packed updates, each behind its size. */
+struct packed {
+        uint8_t *bytes;
+        size_t n, room, at; /* at: the first that has not been delivered */
+};
+
+struct feed_files {
+        struct feed feed;
+        struct log_reader *reader;
+        char **paths; /* as they are opened; n of them */
+        size_t n;
+        struct packed packed;
+        uint32_t kinds;     /* that are wanted, a bit each; 0: all */
+        Hw__Update *update; /* lent out */
+        bool over;          /* nothing more is read */
+        int wait_fd;        /* epoll: of ready_fd and of a pipe that is read */
+        int ready_fd;       /* eventfd: readable while `ready` */
+        bool ready;         /* the next step has to wait for nothing */
+};
+
+static struct feed_files *files_of(const struct feed *feed)
+{
+        return (struct feed_files *)feed;
+}
+
+/* -------------------------------------------------------------- packed updates */
+
+/* Of wanted kinds. */
+static int add_packed(void *ctx, const Hw__Update *update)
+{
+        struct feed_files *f = ctx;
+        struct packed *p = &f->packed;
+
+        if (f->kinds && !(f->kinds >> hw_update_kind(update) & 1))
+                return 0;
+        const size_t size = hw__update__get_packed_size(update);
+
+        if (!ARRAY_RESERVE(p->bytes, p->room, p->n + sizeof(size) + size))
+                return -ENOMEM;
+        memcpy(p->bytes + p->n, &size, sizeof(size));
+        (void)hw__update__pack(update, p->bytes + p->n + sizeof(size));
+        p->n += sizeof(size) + size;
+        return 0;
+}
+
+/* The next one, as it would have arrived. NULL with a reason: it breaks the limits of a message. */
+static Hw__Update *unpack_next(struct packed *p, const char **ret_reason)
+{
+        size_t size;
+
+        memcpy(&size, p->bytes + p->at, sizeof(size));
+        Hw__Update *update = hw_update_unpack(p->bytes + p->at + sizeof(size), size, ret_reason);
+        p->at += sizeof(size) + size;
+        if (p->at == p->n)
+                p->at = p->n = 0;
+        return update;
+}
+
+/* ------------------------------------------------------------------- one update */
+
+static void drop_update(struct feed_files *f)
+{
+        if (f->update)
+                hw_update_unref(f->update);
+        f->update = NULL;
+}
+
+static enum feed_event deliver_update(struct feed_files *f, const Hw__Update **ret_update)
+{
+        const char *reason = NULL;
+
+        f->update = unpack_next(&f->packed, &reason);
+        *ret_update = f->update;
+        if (f->update)
+                return FEED_UPDATE;
+        f->over = true;
+        return feed_fail(&f->feed, "a message about the log cannot be read: %s", reason);
+}
+
+/* Makes feed_fd readable, unless the next step has to wait for a pipe: then the pipe makes it so. */
+static void set_ready(struct feed_files *f, bool ready)
+{
+        struct epoll_event readable = { .events = EPOLLIN };
+        eventfd_t count;
+
+        if (!ready) /* it is in there already, or a new one of that number: the end of the last one removed it */
+                (void)epoll_ctl(f->wait_fd, EPOLL_CTL_ADD, log_reader_fd(f->reader), &readable);
+        if (ready == f->ready)
+                return;
+        f->ready = ready;
+        if (ready)
+                (void)eventfd_write(f->ready_fd, 1);
+        else
+                (void)eventfd_read(f->ready_fd, &count);
+}
+
+/* Whether the next step has bytes, or needs none, within that time. False: not within that time, or a signal came. */
+static bool wait_for_bytes(struct feed_files *f, int timeout_ms)
+{
+        struct pollfd p = { .fd = log_reader_fd(f->reader), .events = POLLIN };
+        const bool ready = p.fd < 0 || poll(&p, 1, timeout_ms) > 0;
+
+        set_ready(f, ready);
+        return ready;
+}
+
+/* Reads on. Nothing more can be read when it is over; why, if not because all was read, is in the feed's error. */
+static void read_step(struct feed_files *f)
+{
+        const int status = log_reader_step(f->reader);
+
+        if (log_reader_warning(f->reader)[0])
+                (void)fprintf(stderr, "heapwatch: %s\n", log_reader_warning(f->reader));
+        if (status > 0 || signals_stop()) /* a read that a signal interrupted is no failure */
+                return;
+        f->over = true;
+        if (status < 0)
+                (void)feed_fail(&f->feed, "%s", strerror(-status));
+        else if (log_reader_failure(f->reader)[0])
+                (void)feed_fail(&f->feed, "%s", log_reader_failure(f->reader));
+}
+
+static enum feed_event files_next(struct feed *feed, int timeout_ms, const Hw__Update **ret_update)
+{
+        struct feed_files *f = files_of(feed);
+        uint64_t now_ms = clock_mono_ms();
+        const uint64_t until_ms = timeout_ms < 0 ? UINT64_MAX : now_ms + (uint64_t)timeout_ms;
+
+        drop_update(f);
+        while (f->packed.n == 0 && !f->over) {
+                if (now_ms > until_ms || signals_stop() ||
+                    !wait_for_bytes(f, timeout_ms < 0 ? -1 : (int)(until_ms - now_ms)))
+                        return FEED_NOTHING;
+                read_step(f);
+                now_ms = clock_mono_ms() + (timeout_ms == 0); /* then one step is all */
+        }
+        if (f->packed.n > 0)
+                return deliver_update(f, ret_update);
+        return f->feed.error.text[0] ? FEED_FAILED : FEED_END;
+}
+
+/* -------------------------------------------------------------------- open, close */
+
+static void files_close(struct feed *feed)
+{
+        struct feed_files *f = files_of(feed);
+
+        drop_update(f);
+        log_reader_destroy(&f->reader);
+        close_fd(&f->wait_fd);
+        close_fd(&f->ready_fd);
+        for (size_t i = 0; i < f->n; i++)
+                free(f->paths[i]);
+        free(f->paths);
+        free(f->packed.bytes);
+        free(f);
+}
+
+static size_t files_daemon(const struct feed *feed)
+{
+        (void)feed;
+        return 0;
+}
+
+static const char *files_endpoint(const struct feed *feed, size_t daemon)
+{
+        (void)feed;
+        (void)daemon;
+        return "files";
+}
+
+static int files_fd(const struct feed *feed)
+{
+        return files_of(feed)->wait_fd;
+}
+
+static const struct feed_ops files_ops = {
+        .next = files_next,
+        .close = files_close,
+        .daemon = files_daemon,
+        .endpoint = files_endpoint,
+        .fd = files_fd,
+        .live = false,
+};
+
+/* What may have been meant by a name that is no file: a target, or with ~1, ~2 a run of it before. */
+static bool no_such_log(const char *name, struct error *error)
+{
+        return error_set(error,
+                         "%s: %s; for a target: `heapwatch summary %s`, `heapwatch report %s`, or if it is recorded "
+                         "recording:%s",
+                         name, strerror(ENOENT), name, name, name);
+}
+
+/* Whether any file can be read, or why the first cannot. One that is missing among others is reported at the end. */
+static bool any_file(const char *const *paths, size_t n, struct error *error)
+{
+        for (size_t i = n; i-- > 0;)
+                if (stretch_is(paths[i]) || access(paths[i], R_OK) == 0)
+                        return true;
+        if (n == 1 && errno == ENOENT && hw_target_name_valid(paths[0]) && !strchr(paths[0], '.'))
+                return no_such_log(paths[0], error);
+        return error_set(error, "%s: %s%s", paths[0], strerror(errno),
+                         n > 1 ? "; the others cannot be read either" : "");
+}
+
+static bool locate_all(struct feed_files *f, const char *const *paths, size_t n, struct error *error)
+{
+        error_set(error, "out of memory");
+        f->paths = calloc(n, sizeof(*f->paths));
+        for (; f->paths && f->n < n; f->n++) {
+                f->paths[f->n] = locate_log(paths[f->n], error);
+                if (!f->paths[f->n])
+                        return false;
+        }
+        return f->paths != NULL;
+}
+
+static bool open_descriptors(struct feed_files *f, struct error *error)
+{
+        struct epoll_event readable = { .events = EPOLLIN };
+
+        f->ready = true;
+        f->ready_fd = eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK);
+        f->wait_fd = epoll_create1(EPOLL_CLOEXEC);
+        return (f->ready_fd >= 0 && f->wait_fd >= 0 &&
+                epoll_ctl(f->wait_fd, EPOLL_CTL_ADD, f->ready_fd, &readable) == 0) ||
+               error_set(error, "no descriptor to wait for: %s", strerror(errno));
+}
+
+static bool open_reader(struct feed_files *f, struct log_reader_options options, struct error *error)
+{
+        options.paths = (const char *const *)f->paths;
+        options.n = options.lists ? options.n : f->n;
+        options.sink = (struct update_sink){ .ctx = f, .send = add_packed };
+        f->kinds = options.wish.kinds;
+        f->reader = log_reader_new(&options, error);
+        return f->reader != NULL;
+}
+
+static struct feed *open_files(const char *const *paths, size_t n, struct log_reader_options options,
+                               struct error *error)
+{
+        struct feed_files *f;
+
+        if (paths && !any_file(paths, n, error))
+                return NULL;
+        f = calloc(1, sizeof(*f));
+        if (!f) {
+                error_set(error, "out of memory");
+                return NULL;
+        }
+        f->feed.ops = &files_ops;
+        f->ready_fd = f->wait_fd = -1;
+        if ((!paths || locate_all(f, paths, n, error)) && open_descriptors(f, error) && open_reader(f, options, error))
+                return &f->feed;
+        files_close(&f->feed);
+        return NULL;
+}
+
+/* One setting; NULL: not given. False with an error message. */
+static bool set_trend(struct config *c, const char *option, const char *value, struct error *error)
+{
+        struct error why;
+
+        return !value || setting_give(c, option, value, &why) || error_set(error, "--%s: %s", option, why.text);
+}
+
+static bool set_trends(struct config_trend *trend, const struct judging *j, struct error *error)
+{
+        struct config c = { .n_targets = 0 };
+        const bool good = set_trend(&c, "resolution", j->resolution, error) &&
+                          set_trend(&c, "leak-after", j->leak_after, error) && set_trend(&c, "limit", j->limit, error);
+
+        *trend = c.trend;
+        return good;
+}
+
+static struct feed *open_judged(const char *const *paths, const struct event_list *lists, size_t n,
+                                const struct judging *judging, const struct update_wish *wish, struct error *error)
+{
+        struct log_reader_options options = { .lists = lists, .n = n };
+
+        if (wish)
+                options.wish = *wish;
+        if (judging) {
+                options.rules = judging->rules.items;
+                options.n_rules = judging->rules.n;
+                if (!set_trends(&options.trend, judging, error))
+                        return NULL;
+        }
+        return open_files(paths, n, options, error);
+}
+
+struct feed *feed_files(const char *const *paths, size_t n, const struct judging *judging, struct error *error)
+{
+        return open_judged(paths, NULL, n, judging, NULL, error);
+}
+
+struct feed *feed_files_wanted(const char *const *paths, size_t n, const struct judging *judging,
+                               const struct update_wish *wish, struct error *error)
+{
+        return open_judged(paths, NULL, n, judging, wish, error);
+}
+
+struct feed *feed_runs(const struct event_list *runs, size_t n, const struct judging *judging, struct error *error)
+{
+        return open_judged(NULL, runs, n, judging, NULL, error);
+}
+
+struct feed *feed_events(const char *path, enum feed_events_wish wish, const bool *ids, bool show_arguments,
+                         struct error *error)
+{
+        static const enum event_wish wishes[] = {
+                [FEED_EVENT_COUNTS] = EVENTS_COUNTED,
+                [FEED_EVENTS] = EVENTS_ALONE,
+                [FEED_EVENTS_AND_STATE] = EVENTS_FULL,
+        };
+
+        return open_files(&path, 1,
+                          (struct log_reader_options){
+                                  .events = wishes[wish], .event_ids = ids, .show_arguments = show_arguments },
+                          error);
+}
+
+void feed_want_band(struct feed *feed, uint32_t run, uint32_t band, bool wanted)
+{
+        if (feed->ops == &files_ops)
+                log_reader_want_band(files_of(feed)->reader, run, band, wanted);
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* internal.h - what the files of this room share. Private to it. */
+#ifndef HW_CLIENT_WORLD_STATE_INTERNAL_H
+#define HW_CLIENT_WORLD_STATE_INTERNAL_H
+
+#include "client/world/state/world.h"
+#include "proto/base/idtable.h"
+
+/* Keeps a message by reference in place of what was in the slot; and forgets one. */
+#define KEEP(slot, message)                                                                                            \
+        do {                                                                                                           \
+                const void *kept = hw_message_ref((message) ? &(message)->base : NULL);                                \
+                FORGET(slot);                                                                                          \
+                (slot) = kept;                                                                                         \
+        } while (0)
+#define FORGET(slot) (hw_message_unref((slot) ? &(slot)->base : NULL), (slot) = NULL)
+
+/*
+ * A target with what only the world needs. `t` is the part that others see. Some messages are shown without some of
+ * their fields: then `t` points to the copy here, whose pointers belong to the message kept in `whole`.
+ */
+struct target_state {
+        unsigned n_worlds; /* that share it; if more than one, it must not change */
+        struct world_target t;
+        Hw__Target target;
+        Hw__Heap heap;
+        Hw__Gc gc;
+        Hw__Trends trend_state;
+        struct {
+                const Hw__Target *target;
+                const Hw__Heap *heap;
+                const Hw__Gc *gc;
+                const Hw__Trends *trend_state;
+        } whole;
+        struct history *history; /* t.history */
+        uint32_t cap_bands, cap_stacks, cap_ticky;
+        struct idtable ticky_ids; /* place + 1, by the counter's id */
+};
+
+/* world_target.c: one target's life */
+struct target_state *target_new(size_t daemon, const char *name, const struct history_options *past);
+void target_leave(struct target_state **ts); /* one world fewer shares it; the last one frees it */
+int target_apply(struct target_state *ts, const Hw__Update *update);
+
+/* How a target shows the messages it keeps whole; NULL: it has none. */
+void target_show_state(struct target_state *ts, const Hw__Target *target);
+void target_show_heap(struct target_state *ts, const Hw__Heap *heap);
+void target_show_gc(struct target_state *ts, const Hw__Gc *gc);
+void trends_show(struct target_state *ts, const Hw__Trends *trends);
+
+/* world_freeze.c: another target with the same content and the same messages; NULL when out of memory. */
+struct target_state *target_clone(const struct target_state *from);
+
+/* world_bands.c: bands, censuses, the derived total */
+int bands_define(struct target_state *ts, const Hw__Bands *bands);
+int bands_census(struct target_state *ts, const Hw__Census *census);
+bool id_valid(uint32_t id);
+void band_define(struct world_band *b, const Hw__Band *def); /* NULL: none yet */
+struct world_band *world_bands_entry(struct target_state *ts, uint32_t id);
+void world_bands_clear(struct target_state *ts);
+
+/* world_lists.c: notes, time profile, ticky */
+void notes_add(struct target_state *ts, const Hw__Notes *notes);
+int profile_add(struct target_state *ts, const Hw__Profile *profile);
+int ticky_add(struct target_state *ts, const Hw__Ticky *ticky);
+uint64_t ticky_hash(uint64_t id);
+void lists_done(struct target_state *ts);
+
+/* world_trend.c: trends of series and bands, growth, time to limit */
+int trends_apply(struct target_state *ts, const Hw__Trends *trends);
+void trends_done(struct target_state *ts);
+
+#endif

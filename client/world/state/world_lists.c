@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * world_lists.c - what accumulates during a run: notes, time-profile stacks,
+ * ticky counters. A snapshot repeats them, so each is looked up by its number.
+ */
+#include "client/world/state/internal.h"
+#include "proto/base/array.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "proto/base/hash.h"
+#include "proto/base/limits.h"
+
+/* ------------------------------------------------------------------- notes */
+
+/* Moves the window of kept numbers so that it holds `number`. False: it is too old. */
+static bool notes_admit(struct world_target *t, uint64_t number)
+{
+        if (!t->notes_last) {
+                t->notes_first = t->notes_last = number;
+                return true;
+        }
+        if (number > t->notes_last) {
+                uint64_t steps = number - t->notes_last < WORLD_NOTES ? number - t->notes_last : WORLD_NOTES;
+
+                for (uint64_t i = 0; i < steps; i++)
+                        FORGET(t->notes[(number - i) % WORLD_NOTES]);
+                t->notes_last = number;
+                if (number - t->notes_first >= WORLD_NOTES)
+                        t->notes_first = number - WORLD_NOTES + 1;
+                return true;
+        }
+        if (t->notes_last - number >= WORLD_NOTES)
+                return false;
+        if (number < t->notes_first)
+                t->notes_first = number;
+        return true;
+}
+
+void notes_add(struct target_state *ts, const Hw__Notes *notes)
+{
+        struct world_target *t = &ts->t;
+
+        for (size_t i = 0; i < notes->n_notes; i++) {
+                const Hw__Note *note = notes->notes[i];
+
+                if (note->has_number && note->number && notes_admit(t, note->number))
+                        KEEP(t->notes[note->number % WORLD_NOTES], note);
+        }
+}
+
+bool world_from_outside(const struct world_target *t)
+{
+        return (t->target && t->target->uri && !strncmp(t->target->uri, "outside:", strlen("outside:"))) ||
+               (t->gc && t->gc->counted); /* and in its recording */
+}
+
+const char *world_untimed(const struct world_target *t)
+{
+        return t->gc && t->gc->counted ? "counted from outside, not timed: pauses are not known" : NULL;
+}
+
+bool run_has_ended(const Hw__Target *t)
+{
+        return t->state == HW__TARGET__STATE__STATE_ENDED || t->state == HW__TARGET__STATE__STATE_FAILED ||
+               t->state == HW__TARGET__STATE__STATE_CRASHED;
+}
+
+bool run_is_over(const Hw__Target *t)
+{
+        return run_has_ended(t) || t->state == HW__TARGET__STATE__STATE_LOST ||
+               t->state == HW__TARGET__STATE__STATE_UNREADABLE || t->state == HW__TARGET__STATE__STATE_REMOVED ||
+               t->kept;
+}
+
+bool world_process(const struct world_target *t, pid_t *ret, struct error *error)
+{
+        const Hw__Run *run = t->target ? t->target->run_info : NULL;
+
+        if (!run || (t->target->state != HW__TARGET__STATE__STATE_RUNNING &&
+                     t->target->state != HW__TARGET__STATE__STATE_STOPPED))
+                return error_set(error, "%s does not run now", t->name);
+        if (!run->has_pid || !run->local)
+                return error_set(error, "the process of %s is not known yet, or is not on its daemon's machine",
+                                 t->name);
+        *ret = (pid_t)run->pid;
+        return true;
+}
+
+const Hw__Note *world_note(const struct world_target *t, uint64_t number)
+{
+        const Hw__Note *note = t->notes[number % WORLD_NOTES];
+
+        return note && note->number == number ? note : NULL;
+}
+
+/* ------------------------------------------------------------ time profile */
+
+int profile_add(struct target_state *ts, const Hw__Profile *profile)
+{
+        struct world_target *t = &ts->t;
+
+        if (profile->has_ticks)
+                t->ticks = profile->ticks;
+        for (size_t i = 0; i < profile->n_stacks; i++) {
+                const Hw__Stack *stack = profile->stacks[i];
+
+                if (!stack->has_id || !stack->id || stack->id > LIMIT_STACKS)
+                        continue;
+                if (!ARRAY_RESERVE_ZEROED(t->stacks, ts->cap_stacks, stack->id))
+                        return -ENOMEM;
+                if (stack->id > t->n_stacks)
+                        t->n_stacks = stack->id;
+                KEEP(t->stacks[stack->id - 1], stack);
+        }
+        return 0;
+}
+
+/* ------------------------------------------------------------------- ticky */
+
+uint64_t ticky_hash(uint64_t id)
+{
+        return hash_u64(id, 0);
+}
+
+/* Where the counter is, or the place made for a new one; UINT32_MAX beyond the cap. 0 or -ENOMEM. */
+static int ticky_place(struct target_state *ts, uint64_t id, uint32_t *ret_place)
+{
+        struct world_target *t = &ts->t;
+        const uint64_t hash = ticky_hash(id);
+        uint32_t at = idtable_start(&ts->ticky_ids, hash), place;
+
+        while ((place = idtable_next(&ts->ticky_ids, hash, &at)) && t->ticky[place - 1]->id != id)
+                ;
+        *ret_place = place ? place - 1 : UINT32_MAX;
+        if (place)
+                return 0;
+        if (t->n_ticky >= LIMIT_TICKY)
+                return 0;
+        if (!ARRAY_RESERVE_ZEROED(t->ticky, ts->cap_ticky, (size_t)t->n_ticky + 1))
+                return -ENOMEM;
+        if (idtable_add(&ts->ticky_ids, hash, t->n_ticky + 1) < 0)
+                return -ENOMEM;
+        *ret_place = t->n_ticky++;
+        return 0;
+}
+
+int ticky_add(struct target_state *ts, const Hw__Ticky *ticky)
+{
+        for (size_t i = 0; i < ticky->n_counters; i++) {
+                const Hw__TickyCounter *counter = ticky->counters[i];
+                uint32_t place;
+
+                if (!counter->has_id)
+                        continue;
+                if (ticky_place(ts, counter->id, &place) < 0)
+                        return -ENOMEM;
+                if (place != UINT32_MAX)
+                        KEEP(ts->t.ticky[place], counter);
+        }
+        return 0;
+}
+
+void lists_done(struct target_state *ts)
+{
+        struct world_target *t = &ts->t;
+
+        for (size_t i = 0; i < WORLD_NOTES; i++)
+                FORGET(t->notes[i]);
+        t->notes_first = t->notes_last = 0;
+        for (uint32_t i = 0; i < t->n_stacks; i++)
+                FORGET(t->stacks[i]);
+        for (uint32_t i = 0; i < t->n_ticky; i++)
+                FORGET(t->ticky[i]);
+        free(t->stacks);
+        free(t->ticky);
+        t->stacks = NULL;
+        t->ticky = NULL;
+        t->ticks = 0;
+        t->n_stacks = t->n_ticky = ts->cap_stacks = ts->cap_ticky = 0;
+        idtable_done(&ts->ticky_ids);
+}

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DESIGN: every value is counted once at each level, so no level has to be made from another and late values find their
+ * slices. A slice that replaces another reuses the memory of its sketch.
+ */
+#include "daemon/judge/trend/series_sketch.h"
+
+#include "proto/base/time.h"
+
+#include "daemon/judge/trend/series_sketch_layouts.inc"
+
+#define BITS  5u
+#define CELLS SKETCH_CELLS(BITS, 64u)
+
+static bool slice_is_empty(const void *cell)
+{
+        const struct sketch_slice *s = cell;
+
+        return s->sketch.n == 0 && !s->sketch.lost;
+}
+
+static void slice_reset(void *cell)
+{
+        struct sketch_slice *s = cell;
+
+        sketch_clear(&s->sketch);
+        s->area = 0;
+}
+
+static void slice_done(void *cell)
+{
+        sketch_done(&((struct sketch_slice *)cell)->sketch);
+}
+
+/* Slices are never merged: a quantile is read from all of a range at once. */
+static const struct pyramid_shape shape = {
+        { sizeof(struct sketch_slice), slice_is_empty, slice_reset, NULL, slice_done },
+        4,
+        { { 60 * NS_PER_S, 4, 11 }, { 300 * NS_PER_S, 4, 13 }, { 1800 * NS_PER_S, 4, 13 }, { 7200 * NS_PER_S, 4, 13 } },
+        { { 0 }, NULL, NULL },
+};
+
+void series_sketch_done(struct series_sketch *s)
+{
+        pyramid_done(&shape, &s->slices);
+        slice_done(&s->total);
+        *s = (struct series_sketch){ 0 };
+}
+
+static void slice_image(struct image *im, void *cell)
+{
+        image_sketch(im, &((struct sketch_slice *)cell)->sketch, CELLS);
+}
+
+void series_sketch_image(struct image *im, struct series_sketch *s)
+{
+        image_pyramid(im, &s->slices, &shape, IMAGE_TYPE(sketch_slice), slice_image);
+        slice_image(im, &s->total);
+}
+
+size_t series_sketch_held(const struct series_sketch *s)
+{
+        return s->slices.held_bytes + s->cells_bytes;
+}
+
+static void add_to_slice(struct series_sketch *s, struct sketch_slice *slice, uint16_t cell, double area)
+{
+        slice->area += area;
+        s->cells_bytes += sketch_add(&slice->sketch, cell);
+}
+
+void series_sketch_push(struct series_sketch *s, uint64_t time_ns, uint64_t value)
+{
+        uint16_t cell = (uint16_t)sketch_cell(BITS, value);
+        bool any = !slice_is_empty(&s->total);
+        double area = 0;
+
+        if (any && time_ns > s->last_ns)
+                area = (s->last + (double)value) / 2 * ((double)(time_ns - s->last_ns) / 1e9);
+        if (!any || time_ns >= s->last_ns) {
+                s->last_ns = time_ns;
+                s->last = (double)value;
+        }
+        add_to_slice(s, &s->total, cell, area);
+        for (unsigned level = 0; level < shape.n_levels; level++) {
+                struct sketch_slice *slice = pyramid_cell(&shape, &s->slices, level, time_ns);
+                if (slice)
+                        add_to_slice(s, slice, cell, area);
+        }
+}
+
+/* ----------------------------------------------------------------- reading */
+
+/* Calls `each` for the slices of a range. */
+static void each_slice(const struct series_sketch *s, struct time_range range,
+                       void (*each)(void *ctx, const struct sketch_slice *slice), void *ctx)
+{
+        if (slice_is_empty(&s->total) || range.from_ns >= range.to_ns)
+                return;
+        if (range.from_ns == 0 && range.to_ns > s->last_ns) {
+                each(ctx, &s->total);
+                return;
+        }
+        unsigned level = pyramid_level(&shape, &s->slices, range.from_ns);
+        uint64_t width = shape.levels[level].width_ns, end = (range.to_ns - 1) / width + 1;
+        uint64_t from = range.from_ns / width + (range.from_ns % width != 0);
+        if (from >= end)
+                from = end - 1;
+        if (!pyramid_clip(&s->slices, level, &from, &end))
+                return;
+        for (uint64_t i = from; i < end; i++) {
+                const struct sketch_slice *slice = pyramid_at(&shape, &s->slices, level, i, NULL);
+                if (slice)
+                        each(ctx, slice);
+        }
+}
+
+static void add_sketch(void *ctx, const struct sketch_slice *slice)
+{
+        sketch_sum_add(ctx, &slice->sketch);
+}
+
+double series_sketch_quantile(const struct series_sketch *s, struct time_range range, double q)
+{
+        uint64_t counts[CELLS] = { 0 };
+        struct sketch_sum sum = { .counts = counts, .n_cells = CELLS };
+
+        each_slice(s, range, add_sketch, &sum);
+        return sketch_sum_quantile(&sum, BITS, q);
+}
+
+struct area {
+        double sum;
+        bool any;
+};
+
+static void add_area(void *ctx, const struct sketch_slice *slice)
+{
+        struct area *a = ctx;
+
+        a->sum += slice->area;
+        a->any = true;
+}
+
+double series_sketch_area(const struct series_sketch *s, struct time_range range)
+{
+        struct area a = { 0 };
+
+        each_slice(s, range, add_area, &a);
+        return a.any ? a.sum : (double)NAN;
+}

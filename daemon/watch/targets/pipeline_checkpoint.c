@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "daemon/watch/targets/pipeline_checkpoint.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/watch/alerting/alerting.h"
+#include "daemon/model/image/containers.h"
+#include "daemon/model/image/image.h"
+#include "daemon/model/model.h"
+#include "daemon/watch/targets/pipeline_internal.h"
+#include "daemon/judge/trend/tracker.h"
+#include "proto/base/clock.h"
+
+/* The pipeline's own state. */
+struct kept {
+        enum life_state life;
+        char detail[sizeof(((struct pipeline *)0)->detail)];
+        uint64_t state_since_wall_ns, last_bytes_wall_ns, gaps, gap_ns;
+        uint32_t runs;
+        uint64_t longest_wait_ns;
+        bool kept, has_alerting, joined_late;
+        struct run_exit ended;
+        struct run_why why;
+        struct process_watch process;
+        struct damages damages;
+        struct source_position position;
+        struct publisher_run published;
+        struct hw_eventlog_stats left_stats;
+        uint64_t recorded;                     /* recording_begin_ns */
+        char recorded_as[TARGET_NAME_MAX + 1]; /* recording_target */
+        struct recording_counts recorded_counts;
+        bool has_decoder;
+};
+
+#include "daemon/watch/targets/checkpoint_layouts.inc"
+
+static struct kept keep_state(const struct pipeline *p)
+{
+        struct kept k = {
+                .life = p->life,
+                .state_since_wall_ns = p->state_since_wall_ns,
+                .last_bytes_wall_ns = p->last_bytes_wall_ns,
+                .gaps = p->gaps,
+                .gap_ns = p->gap_ns,
+                .runs = p->runs,
+                .longest_wait_ns = p->longest_wait_ns,
+                .kept = p->kept,
+                .has_alerting = p->alerting != NULL,
+                .joined_late = p->joined_late,
+                .ended = p->ended,
+                .why = p->why,
+                .process = p->process,
+                .damages = p->damages,
+                .published = publisher_run(p->publisher),
+                .left_stats = p->left_stats,
+                .recorded = p->recording ? recording_begin_ns(p->recording) : 0,
+                .has_decoder = p->decoder != NULL,
+        };
+
+        memcpy(k.detail, p->detail, sizeof(k.detail));
+        if (p->recording) {
+                struct recording_state state;
+
+                (void)snprintf(k.recorded_as, sizeof(k.recorded_as), "%s", recording_target(p->recording));
+                recording_state(p->recording, &state);
+                k.recorded_counts = (struct recording_counts){ state.bytes, state.lost_bytes, state.lost_frames };
+        }
+        if (p->source)
+                source_position(p->source, &k.position);
+        return k;
+}
+
+/* NAME itself, or as NAME~1 a previous run, which was recorded under the name. */
+static bool is_recorded_as(const struct pipeline *p, const char name[TARGET_NAME_MAX + 1])
+{
+        size_t n = strnlen(name, TARGET_NAME_MAX + 1);
+
+        return n > 0 && n <= TARGET_NAME_MAX && !strncmp(p->name, name, n) && (!p->name[n] || p->name[n] == '~');
+}
+
+static void restore_state(struct pipeline *p, const struct kept *k)
+{
+        const char *root = p->process.root;
+
+        p->life = k->life;
+        memcpy(p->detail, k->detail, sizeof(p->detail));
+        p->detail[sizeof(p->detail) - 1] = '\0';
+        p->state_since_wall_ns = k->state_since_wall_ns;
+        p->last_bytes_wall_ns = k->last_bytes_wall_ns;
+        p->last_bytes_mono_ns = p->shut_mono_ns = clock_mono_ns();
+        p->gaps = k->gaps;
+        p->gap_ns = k->gap_ns;
+        p->runs = k->runs;
+        p->longest_wait_ns = k->longest_wait_ns;
+        p->kept = k->kept;
+        p->joined_late = k->joined_late;
+        p->ended = k->ended;
+        p->why = k->why;
+        p->why.text[sizeof(p->why.text) - 1] = '\0';
+        p->process = k->process;
+        p->process.root = root;
+        p->process.oom_file[sizeof(p->process.oom_file) - 1] = '\0';
+        p->damages = k->damages;
+        for (size_t i = 0; i < p->damages.n && i < LIMIT_DAMAGES; i++)
+                p->damages.places[i].reason = "it was before the daemon was started again";
+        p->position = k->position;
+        p->left_stats = k->left_stats;
+        if (p->recording && is_recorded_as(p, k->recorded_as))
+                recording_recall(p->recording, k->recorded_as, k->recorded, k->recorded_counts);
+}
+
+/* A run set aside (run_before.c) is no longer read or judged. */
+static void leave_out(struct pipeline *p, const struct kept *k)
+{
+        if (!k->has_decoder)
+                hw_eventlog_destroy(&p->decoder);
+        if (k->has_alerting || !p->alerting)
+                return;
+        if (k->kept) {
+                alerting_destroy(&p->alerting);
+                pipeline_wire(p);
+        }
+}
+
+static bool is_sound(const struct kept *k)
+{
+        return k->damages.n <= LIMIT_DAMAGES && k->life < LIFE_STATES && k->life != LIFE_ENDING &&
+               (k->runs > 0 || !life_in_run(k->life));
+}
+
+/* The states of the stages, which follow the pipeline's own; writes or reads. */
+static void image_stages(struct image *im, struct pipeline *p, bool has_alerting)
+{
+        if (p->decoder)
+                image_decoder(im, p->decoder);
+        model_image(im, p->model, p->show_arguments);
+        tracker_image(im, p->tracker);
+        if (has_alerting && p->alerting)
+                alerting_image(im, p->alerting);
+}
+
+uint8_t *pipeline_checkpoint(struct pipeline *p, bool last, size_t *ret_size)
+{
+        struct checkpoint_target head = { .resolution_ns = p->resolution_ns,
+                                          .one_run = p->one_run,
+                                          .no_record = p->no_record,
+                                          .kept = p->kept,
+                                          .last = last };
+        size_t expected = pipeline_held_bytes(p);
+        struct image im;
+
+        if (p->rebuild)
+                return NULL;        /* the next daemon rebuilds it again */
+        while (pipeline_is_busy(p)) /* only at the daemon's shutdown, see pipeline_is_dirty */
+                (void)pipeline_resume(p);
+        struct kept k = keep_state(p);
+        memcpy(head.name, p->name, sizeof(head.name));
+        memcpy(head.uri, p->uri.text, sizeof(head.uri));
+        (void)snprintf(head.labels, sizeof(head.labels), "%s", p->labels ? p->labels : "");
+        memcpy(head.process_only_reason, p->process_only_reason, sizeof(head.process_only_reason));
+        image_write(&im, expected + expected / 8);
+        image_struct(&im, &head, IMAGE_TYPE(checkpoint_target));
+        image_struct(&im, &k, IMAGE_TYPE(kept));
+        image_stages(&im, p, p->alerting != NULL);
+        uint8_t *bytes = image_detach(&im, ret_size);
+        image_done(&im);
+        p->checkpoint_mono_ns = clock_mono_ns();
+        p->checkpoint_state_ns = p->state_since_wall_ns;
+        return bytes;
+}
+
+bool pipeline_is_dirty(const struct pipeline *p)
+{
+        if (p->rebuild || pipeline_is_busy(p))
+                return false; /* in the middle of a moment that will soon be over */
+        return p->checkpoint_mono_ns == 0 || pipeline_in_run(p) || p->life == LIFE_LOST ||
+               p->checkpoint_state_ns != p->state_since_wall_ns || p->last_bytes_mono_ns > p->checkpoint_mono_ns;
+}
+
+bool pipeline_end_is_dirty(const struct pipeline *p)
+{
+        return life_is_over(p->life) && p->checkpoint_state_ns != p->state_since_wall_ns && pipeline_is_dirty(p);
+}
+
+uint64_t pipeline_checkpoint_mono_ns(const struct pipeline *p)
+{
+        return p->checkpoint_mono_ns;
+}
+
+bool checkpoint_target_read(const uint8_t *image, size_t n, struct checkpoint_target *ret)
+{
+        struct image im;
+
+        *ret = (struct checkpoint_target){ .last = false };
+        image_read(&im, image, n);
+        image_struct(&im, ret, IMAGE_TYPE(checkpoint_target));
+        bool good = image_fine(&im);
+        image_done(&im);
+        ret->uri[sizeof(ret->uri) - 1] = ret->name[sizeof(ret->name) - 1] = '\0';
+        ret->labels[sizeof(ret->labels) - 1] = '\0';
+        ret->process_only_reason[sizeof(ret->process_only_reason) - 1] = '\0';
+        return good && (target_name_valid(ret->name) || strchr(ret->name, '~'));
+}
+
+bool pipeline_is_of(const struct pipeline *p, const uint8_t *image, size_t n, struct error *error)
+{
+        struct checkpoint_target head;
+
+        if (!checkpoint_target_read(image, n, &head) || !strcmp(head.uri, p->uri.text))
+                return true;
+        return error_set(error, "of another source, %.200s", head.uri);
+}
+
+bool pipeline_restore(struct pipeline *p, const uint8_t *image, size_t n, bool *ret_exact, struct error *error)
+{
+        struct checkpoint_target head;
+        struct kept k = { .runs = 0 };
+        struct image im;
+
+        if (!checkpoint_target_read(image, n, &head))
+                return error_set(error, "it ends too early");
+        if (!pipeline_is_of(p, image, n, error))
+                return false;
+        image_read(&im, image, n);
+        image_struct(&im, &head, IMAGE_TYPE(checkpoint_target));
+        image_struct(&im, &k, IMAGE_TYPE(kept));
+        if (!is_sound(&k))
+                image_refuse(&im, "numbers in it contradict each other");
+        if (image_fine(&im))
+                leave_out(p, &k);
+        image_stages(&im, p, k.has_alerting);
+        if (image_fine(&im) && k.has_alerting == (p->alerting != NULL) && im.at != im.n)
+                image_refuse(&im, "there is more after its end");
+        if (!image_fine(&im))
+                (void)error_set(error, "%s", im.trouble);
+        bool good = image_fine(&im);
+        image_done(&im);
+        if (!good)
+                return false;
+        restore_state(p, &k);
+        *ret_exact = head.last;
+        publisher_resume_run(p->publisher, k.published);
+        return true;
+}
+
+void pipeline_resume_run(struct pipeline *p, bool exact)
+{
+        const bool same_file = p->uri.kind == SOURCE_FILE && p->position.known;
+        const bool nothing_missed = same_file || (p->uri.kind == SOURCE_FIFO && exact);
+
+        if (!pipeline_in_run(p)) {
+                if (p->decoder && !nothing_missed) /* else even a header that was cut goes on */
+                        hw_eventlog_reset(p->decoder);
+                if (!p->kept)
+                        pipeline_happens_now(p, ON_RESTARTED, NULL);
+                return;
+        }
+        if (p->uri.kind == SOURCE_FILE && !same_file) {
+                pipeline_finish_stream(p, "the daemon was started again, and its file was not open then");
+                return;
+        }
+        if (p->uri.kind == SOURCE_PROCESS) { /* its source says whether it is still there */
+                pipeline_publish_state(p);
+                return;
+        }
+        if (p->uri.kind != SOURCE_FILE && p->uri.kind != SOURCE_FIFO) {
+                pipeline_lose_run(p, "the daemon was started again");
+                return;
+        }
+        if (nothing_missed)
+                pipeline_happens_now(p, ON_RESTARTED, NULL);
+        else
+                pipeline_miss(p);
+        if (p->recording)
+                recording_resume(p->recording, p->decoder, nothing_missed, clock_wall_ns());
+        pipeline_publish_state(p);
+}

@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * pipeline_end.c - how a run ended, and what is kept of a target whose source
+ * is gone for good.
+ *
+ * DESIGN: there are three sources about an end. The log has an end marker, or
+ * none. The parent of the program (`heapwatch run`) knows its status or signal.
+ * The kernel knows whether the process exists and whether its control group ran
+ * out of memory. A broken connection is not a crash: until the process is known
+ * to be gone, the run is lost, and the crash is reported only then. When the
+ * stream comes back from the same process (same_run.c), the run goes on; until
+ * then its alerts stay, for a while.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/statvfs.h>
+
+#include "proto/base/agent_peer.h"
+#include "proto/base/agent_socket.h"
+#include "proto/base/ckd.h"
+#include "proto/base/clock.h"
+#include "proto/base/run_life.h"
+#include "daemon/watch/targets/pipeline_internal.h"
+#include "daemon/watch/targets/rebuild.h"
+#include "proto/base/process.h"
+
+#define LOST_PATIENCE_NS UINT64_C(60000000000) /* a run may be lost for this long before its alerts end */
+#define EXIT_REPORT_NS   UINT64_C(2000000000)  /* the parent of a process has reported its status by then */
+#define FULL_BYTES       65536u                /* with less free disk space a program's next buffer does not fit */
+
+/* A file ends with its writer. The writer of a FIFO may be a relay, and a connection may break. */
+static bool source_may_break(const struct pipeline *p)
+{
+        return p->live && p->uri.kind != SOURCE_FILE;
+}
+
+/* "at -M400m", as the runtime's options are written; "" when the limit is not known. */
+static const char *limit_text(const struct pipeline *p, char *text, size_t size)
+{
+        const uint64_t bytes = pipeline_has_run(p) ? model_run(p->model)->max_heap_bytes : UNKNOWN_U64;
+        const uint64_t mega = UINT64_C(1) << 20, kilo = UINT64_C(1) << 10;
+
+        text[0] = '\0';
+        if (bytes == UNKNOWN_U64 || bytes == 0)
+                return text;
+        if (bytes % mega == 0)
+                snprintf(text, size, " at -M%" PRIu64 "m", bytes / mega);
+        else if (bytes % kilo == 0)
+                snprintf(text, size, " at -M%" PRIu64 "k", bytes / kilo);
+        else
+                snprintf(text, size, " at -M%" PRIu64, bytes);
+        return text;
+}
+
+static void format_exit(const struct pipeline *p, const char *why, char *detail, size_t size)
+{
+        const struct run_exit *how = &p->ended;
+        const char *name = signal_name((int)how->signal);
+        char limit[48];
+
+        if (how->signal)
+                snprintf(detail, size, "%s by signal %" PRIu32 "%s%s%s%s",
+                         life_signal_stops(how->signal) && !how->oom_killed ? "stopped" : "killed", how->signal,
+                         name ? " (SIG" : "", name ? name : "", name ? ")" : "",
+                         how->oom_killed ? ", out of memory" : "");
+        else if (how->status == EXIT_HEAP_EXHAUSTED)
+                snprintf(detail, size, "ended with status %" PRIu32 ", heap exhausted%s%s%s", how->status,
+                         limit_text(p, limit, sizeof(limit)), why ? "; " : "", why ? why : "");
+        else
+                snprintf(detail, size, "ended with status %" PRIu32 "%s%s", how->status, why ? "; " : "",
+                         why ? why : "");
+}
+
+static void format_marked(const struct run *run, char *detail, size_t size)
+{
+        int n = snprintf(detail, size, "the log ended with its end marker");
+
+        for (uint32_t i = 0; run->n_pids > 1 && i < run->n_pids; i++)
+                n += snprintf(detail + n, size - (size_t)n, "%s%" PRIu32,
+                              i > 0 ? ", " : "; it has the events of several processes together: pid ", run->pids[i]);
+}
+
+void pipeline_sample_process(struct pipeline *p)
+{
+        const struct run *run = model_run(p->model);
+        struct process_sample sample;
+
+        if (p->source && source_is_local(p->source) && run->pid && run->start_wall_ns != UNKNOWN_U64)
+                (void)process_watch_poll(&p->process, run_process(run), run->start_wall_ns, clock_wall_ns(), &sample);
+}
+
+/* A log that could not be written to its end does not show how the program ended. */
+static bool disk_is_full(const struct pipeline *p)
+{
+        struct statvfs disk;
+
+        return p->live && p->uri.kind == SOURCE_FILE && statvfs(source_uri_path(&p->uri), &disk) == 0 &&
+               (uint64_t)disk.f_bavail * disk.f_frsize < FULL_BYTES;
+}
+
+static struct life_evidence gather_evidence(struct pipeline *p, bool marked)
+{
+        const struct run *run = model_run(p->model);
+
+        p->ended.oom_killed = p->process.seen && process_watch_oom_killed(&p->process);
+        const bool alive = p->live && process_watch_alive(&p->process, run_process(run), run->start_wall_ns);
+        return (struct life_evidence){
+                .marked = marked,
+                .exit_known = p->ended.known,
+                .signal = p->ended.signal,
+                .status = p->ended.status,
+                .process_seen = p->process.seen,
+                .process_alive = alive,
+                .oom_killed = p->ended.oom_killed,
+                .disk_full = disk_is_full(p),
+                .may_break = source_may_break(p),
+                .finished = !p->live,
+                .alone = pipeline_is_process(p) || (source_uri_is_process(&p->uri) && !alive),
+        };
+}
+
+/* Resident memory of the last moment, of which the log has nothing. */
+static void recall_resident(struct pipeline *p, const struct run_end *end)
+{
+        const uint64_t at_ns = model_event_time(p->model, end->resident_wall_ns), now_ns = model_time_ns(p->model);
+        struct process_sample sample = model_heap(p->model)->process;
+
+        if (!end->resident_bytes)
+                return;
+        sample.rss_bytes = end->resident_bytes;
+        sample.wall_ns = end->resident_wall_ns;
+        model_process(p->model, at_ns < now_ns ? at_ns : now_ns, &sample);
+}
+
+/* A log from a recording that reaches the end of its run: what the daemon knew that recorded it, in its words. */
+static enum life_event recall_end(struct pipeline *p, char *detail, size_t size)
+{
+        const struct run_end *end = &p->recorded_end;
+
+        recall_resident(p, end);
+        p->why = end->why;
+        p->ended = (struct run_exit){
+                .known = end->exit_known, .signal = end->signal, .status = end->status, .oom_killed = end->oom_killed
+        };
+        snprintf(detail, size, "%s", end->detail);
+        return end->state == RUN_END_ENDED     ? ON_END_WELL
+               : end->state == RUN_END_FAILED  ? ON_END_FAILED
+               : end->state == RUN_END_CRASHED ? ON_END_CRASHED
+                                               : ON_END_UNKNOWN;
+}
+
+enum life_event pipeline_judge_end(struct pipeline *p, bool marked, const char *why, char *detail, size_t size)
+{
+        if (p->recorded_end.state != RUN_END_UNKNOWN)
+                return recall_end(p, detail, size);
+        pipeline_sample_process(p);
+        const struct life_evidence e = gather_evidence(p, marked);
+        const enum life_event end = life_judge_end(&e);
+
+        if (e.exit_known)
+                format_exit(p, why, detail, size);
+        else if (marked)
+                format_marked(model_run(p->model), detail, size);
+        else if (e.alone && !e.oom_killed)
+                snprintf(detail, size, "%s; how it ended is not known: only its parent is told", why);
+        else if (e.process_alive)
+                snprintf(detail, size, "%s; its process %" PRIu32 " is still there", why,
+                         run_process(model_run(p->model)));
+        else if (end == ON_END_UNKNOWN && e.disk_full)
+                snprintf(detail, size, "%s; the disk of its log is full: how the program ended is not known", why);
+        else if (e.finished && (p->cut || p->ends_damaged))
+                snprintf(detail, size, "%s: how the program ended is not known", why);
+        else if (e.finished)
+                snprintf(detail, size,
+                         "%s: killed (SIGTERM and SIGHUP do that, too), gone by exitImmediately, or still running",
+                         why);
+        else if (end == ON_END_UNKNOWN)
+                snprintf(detail, size, "%s; whether the program has ended is not known", why);
+        else if (e.process_seen)
+                snprintf(detail, size, "process %" PRIu32 " is gone: %s%s", model_run(p->model)->pid, why,
+                         e.oom_killed ? "; its control group ran out of memory" : "");
+        else
+                snprintf(detail, size, "%s", why);
+        if (end != ON_END_CRASHED || e.exit_known || !p->one_run || !p->live)
+                return end;
+        /* The parent, if there is one that reports, knows better in a moment: pipeline_check_lost. */
+        return ON_END_UNKNOWN;
+}
+
+static void check_lost_process(struct pipeline *p, uint64_t lost_ns)
+{
+        char detail[sizeof(p->detail)];
+        const struct life_evidence e = gather_evidence(p, false);
+
+        if (!e.process_seen || e.exit_known || (p->one_run && lost_ns < EXIT_REPORT_NS) ||
+            life_judge_end(&e) != ON_END_CRASHED)
+                return;
+        snprintf(detail, sizeof(detail), "process %" PRIu32 " is gone, and its log has no end marker%s",
+                 model_run(p->model)->pid, e.oom_killed ? "; its control group ran out of memory" : "");
+        pipeline_happens_now(p, ON_END_CRASHED, detail);
+}
+
+void pipeline_check_lost(struct pipeline *p, uint64_t wall_ns)
+{
+        const uint64_t lost_ns = sub_sat(wall_ns, p->state_since_wall_ns);
+
+        if (!life_is_lost(p->life))
+                return;
+        check_lost_process(p, lost_ns);
+        if (lost_ns > LOST_PATIENCE_NS)
+                pipeline_happens_now(p, ON_LONG_LOST, NULL);
+}
+
+void pipeline_exited(struct pipeline *p, const struct run_exit *how)
+{
+        const bool marked = p->life == LIFE_ENDED && !p->ended.known;
+        char detail[sizeof(p->detail)];
+
+        if (p->rebuild) {
+                rebuild_exited(p->rebuild, how);
+                return;
+        }
+        p->ended = *how;
+        if (p->runs == 0 && !p->open)
+                p->shut_mono_ns = clock_mono_ns(); /* data must come soon; if not, it ended before its log began */
+        if (!life_is_over(p->life))
+                return; /* the end of the log is still to come */
+        const struct life_evidence e = gather_evidence(p, marked);
+        format_exit(p, marked || source_uri_is_process(&p->uri) ? NULL : "its log has no end marker", detail,
+                    sizeof(detail));
+        pipeline_happens_now(p, life_judge_end(&e), detail);
+}
+
+/* The private directory of the `heapwatch run` that it is a target of. *ret_own: of its program, not of one below. */
+static bool find_run_directory(const struct pipeline *p, char *ret, size_t size, bool *ret_own)
+{
+        const char *path = source_uri_path(&p->uri), *slash = strrchr(path, '/');
+
+        *ret_own = slash && !strcmp(slash + 1, AGENT_SOCKET_OF_RUN);
+        return p->live && p->one_run && p->uri.kind == SOURCE_UNIX && agent_peer_process(path) == 0 &&
+               run_life_directory(path, ret, size);
+}
+
+void pipeline_check_runner(struct pipeline *p)
+{
+        char directory[SOURCE_PATH_MAX];
+        struct run_life life;
+        bool own;
+
+        if (p->kept || p->open || p->rebuild || pipeline_in_run(p) || p->ended.known || p->no_run_comes ||
+            !find_run_directory(p, directory, sizeof(directory), &own) ||
+            run_life_has_living_socket(source_uri_path(&p->uri)))
+                return;
+        run_life_read(directory, &life);
+        if (life.end == RUN_LIFE_ENDED && own) {
+                pipeline_exited(
+                        p, &(const struct run_exit){ .known = true, .signal = life.signal, .status = life.status });
+        } else if (p->runs == 0 && life.end != RUN_LIFE_RUNS && life.end != RUN_LIFE_UNKNOWN) {
+                p->no_run_comes = true;
+                p->shut_mono_ns = clock_mono_ns();
+                if (life.end == RUN_LIFE_KILLED)
+                        pipeline_happens_now(p, ON_END_CRASHED,
+                                             "the program and its `heapwatch run` were killed before its log began");
+        }
+}
+
+/* What is left in the directory of a run whose runner could not remove it. */
+static void remove_run_directory(const struct pipeline *p)
+{
+        char directory[SOURCE_PATH_MAX];
+        struct run_life life;
+        bool own;
+
+        if (!find_run_directory(p, directory, sizeof(directory), &own) || !own)
+                return;
+        run_life_read(directory, &life);
+        if (life.end == RUN_LIFE_ENDED || life.end == RUN_LIFE_KILLED)
+                run_life_remove(directory);
+}
+
+/* ---------------------------------------------------------------------- kept */
+
+/* Its program was there, or has ended before its log began. */
+static bool was_there(const struct pipeline *p)
+{
+        return (p->life != LIFE_WAITING && p->life != LIFE_REFUSED) || p->ended.known || p->no_run_comes;
+}
+
+bool pipeline_is_over(const struct pipeline *p, uint64_t for_ns)
+{
+        return p->one_run && !p->rebuild && !p->kept && !pipeline_in_run(p) && !p->open && was_there(p) &&
+               sub_sat(clock_mono_ns(), p->shut_mono_ns) >= for_ns;
+}
+
+/* A target without a run is not worth keeping, unless its program failed before its log began. */
+bool pipeline_is_worth_keeping(const struct pipeline *p)
+{
+        return pipeline_has_run(p) || (p->ended.known && (p->ended.signal || p->ended.status)) ||
+               p->life == LIFE_CRASHED;
+}
+
+void pipeline_keep(struct pipeline *p)
+{
+        char detail[sizeof(p->detail)];
+
+        p->kept = true;
+        if (!pipeline_has_run(p)) {
+                const enum life_event end =
+                        pipeline_judge_end(p, false, "nothing of its log was seen", detail, sizeof(detail));
+                pipeline_happens_now(p, end, detail);
+        }
+        p->checkpoint_mono_ns = 0;
+        remove_run_directory(p);
+        source_close(&p->source); /* not busy: its run is over */
+        pipeline_publish_state(p);
+}
+
+bool pipeline_is_kept(const struct pipeline *p)
+{
+        return p->kept;
+}
+
+size_t pipeline_descriptors(const struct pipeline *p)
+{
+        return p->kept ? 0 : source_descriptors(p->uri.kind) + (p->recording ? RECORDING_DESCRIPTORS : 0);
+}
+
+uint64_t pipeline_ended_wall_ns(const struct pipeline *p)
+{
+        return p->state_since_wall_ns;
+}
+
+/* Must be the last message: a subscriber would take another one for the target's return. */
+static void report_removed(struct pipeline *p, const char *detail)
+{
+        struct target_facts removed = pipeline_facts(p);
+
+        removed.state = HW__TARGET__STATE__STATE_REMOVED;
+        removed.detail = detail;
+        publisher_state(rebuild_reads(p->rebuild) ? rebuild_publisher(p->rebuild) : p->publisher, &removed, NULL,
+                        pipeline_now_ns(p));
+}
+
+void pipeline_remove(struct pipeline **p)
+{
+        remove_run_directory(*p);
+        source_close(&(*p)->source);
+        pipeline_happens_now(*p, ON_REMOVE, "removed");
+        report_removed(*p, "removed");
+        pipeline_destroy(p);
+}
+
+struct alerting *pipeline_release_alerting(struct pipeline *p)
+{
+        const struct run *run = model_run(p->model);
+        struct alerting *alerting = p->alerting;
+
+        pipeline_happens_now(p, ON_SET_ASIDE, NULL);
+        if (!alerting)
+                return NULL;
+        alerting_detach(alerting);
+        p->alerting = NULL;
+        pipeline_wire(p);
+        if (!process_watch_alive(&p->process, run_process(run), run->start_wall_ns)) /* else it is watched anew */
+                alerting_count_restart(alerting);
+        return alerting;
+}
+
+int pipeline_set_aside(struct pipeline *p, const char *name)
+{
+        report_removed(p, "another run of this name begins");
+
+        int r = publisher_rename(p->publisher, name);
+        if (r == 0)
+                snprintf(p->name, sizeof(p->name), "%s", name);
+        p->checkpoint_mono_ns = 0;
+        pipeline_publish_state(p);
+        return r;
+}

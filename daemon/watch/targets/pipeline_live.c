@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * pipeline_live.c - what drives a live target: its source, its process, and the timer that sends what came since the
+ * last message (publish_pace.c).
+ */
+#include <errno.h>
+#include <event2/event.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "proto/base/clock.h"
+#include "daemon/log.h"
+#include "daemon/source/loop/memory.h"
+#include "daemon/source/loop/watchdog.h"
+#include "daemon/source/procfs.h"
+#include "daemon/watch/targets/pipeline_internal.h"
+#include "daemon/watch/targets/rebuild.h"
+#include "heapwatch/text.h"
+#include "proto/base/error.h"
+
+#define GONE_AFTER_NS   UINT64_C(1000000000) /* process gone and no bytes for 1 s: the run is over */
+#define CLOCK_READ_NS   UINT64_C(10000000)   /* longer, and the two clocks were not read together */
+#define SILENT_AFTER_NS UINT64_C(10000000000)
+
+static void on_flush_timer(evutil_socket_t fd, short what, void *ctx)
+{
+        (void)fd;
+        (void)what;
+        pipeline_flush(ctx);
+}
+
+static void schedule_flush(struct pipeline *p)
+{
+        if (!publisher_pending(p->publisher) && !publisher_run_changed(p->publisher))
+                return;
+        if (evtimer_pending(p->flush_timer, NULL))
+                return;
+        uint64_t wait_us = publish_pace_wait_ns(&p->pace, clock_mono_ns()) / 1000;
+        struct timeval wait = { .tv_sec = (time_t)(wait_us / 1000000), .tv_usec = (suseconds_t)(wait_us % 1000000) };
+        if (wait_us == 0 || evtimer_add(p->flush_timer, &wait) != 0)
+                pipeline_flush(p);
+}
+
+/* A heartbeat is too late for a log that fills the budget within a second. */
+static void check_memory_pressure(struct pipeline *p, size_t size)
+{
+        if (memory_is_due(size))
+                memory_update_usage(procfs_own_rss(), p->last_bytes_mono_ns);
+        if (memory_now() != MEMORY_PLENTY)
+                pipeline_close_bands(p, memory_closes(pipeline_held_bytes(p)));
+}
+
+/* After each turn. */
+static void finish_turn(struct pipeline *p, bool all)
+{
+        check_memory_pressure(p, p->piece.size);
+        if (all)
+                p->piece = (struct read_piece){ .buffer = NULL };
+        if (p->alerting)
+                alerting_bytes(p->alerting, p->last_bytes_wall_ns);
+        schedule_flush(p);
+}
+
+/*
+ * A clock that was set, or a machine that slept, parts the wall clock from that of events: wall times and event times
+ * are anchored anew, and ages stay what they were. Both clocks are read within a moment, or in the next turn.
+ */
+static void check_clock(struct pipeline *p)
+{
+        const uint64_t before_ns = clock_mono_ns(), wall_ns = clock_wall_ns(), after_ns = clock_mono_ns();
+        const int64_t offset_ns = (int64_t)(wall_ns - after_ns), step_ns = offset_ns - p->clock_offset_ns;
+        const bool known = p->clock_offset_ns != 0;
+        char note[128], by[HW_NUMBER_MAX];
+
+        if (after_ns - before_ns > CLOCK_READ_NS)
+                return;
+        p->clock_offset_ns = offset_ns;
+        if (!known || (step_ns < (int64_t)CLOCK_STEP_NS && step_ns > -(int64_t)CLOCK_STEP_NS))
+                return;
+        log_info("target=%s clock_step_ns=%" PRId64, p->name, step_ns);
+        if (p->last_bytes_wall_ns != UNKNOWN_U64)
+                p->last_bytes_wall_ns += (uint64_t)step_ns;
+        p->state_since_wall_ns += (uint64_t)step_ns;
+        if (!pipeline_in_run(p))
+                return;
+        (void)hw_duration_text(by, sizeof(by), step_ns < 0 ? -(double)step_ns : (double)step_ns);
+        (void)snprintf(note, sizeof(note), "heapwatch: the clock was set %s by %s%s: times are by the new one",
+                       step_ns < 0 ? "back" : "forward", by, step_ns < 0 ? "" : ", or the machine slept");
+        model_step_clock(p->model, step_ns, note);
+}
+
+bool pipeline_process_bytes(struct pipeline *p, const struct read_piece *piece)
+{
+        watchdog_of(p->name);
+        check_clock(p);
+        const uint64_t now_ns = clock_mono_ns();
+
+        if (pipeline_in_run(p) && now_ns - p->last_bytes_mono_ns > p->longest_wait_ns)
+                p->longest_wait_ns = now_ns - p->last_bytes_mono_ns;
+        p->last_bytes_wall_ns = clock_wall_ns();
+        p->last_bytes_mono_ns = now_ns;
+        (void)pipeline_happens(p, ON_BYTES, NULL);
+        publisher_set_clock(p->publisher, p->last_bytes_wall_ns);
+        p->piece = *piece;
+        const bool all = pipeline_decode(p, piece->data, piece->size);
+        finish_turn(p, all);
+        return all;
+}
+
+bool pipeline_process_pending(struct pipeline *p)
+{
+        watchdog_of(p->name);
+        const bool all = pipeline_resume(p);
+        finish_turn(p, all);
+        return all;
+}
+
+static bool on_bytes(void *ctx, const struct read_piece *piece)
+{
+        struct pipeline *p = ctx;
+
+        if (!p->rebuild)
+                return pipeline_process_bytes(p, piece);
+        rebuild_bytes(p->rebuild, piece);
+        return true;
+}
+
+static bool on_more(void *ctx)
+{
+        return pipeline_process_pending(ctx);
+}
+
+static void on_cut(void *ctx, const char *why)
+{
+        struct pipeline *p = ctx;
+
+        if (p->rebuild)
+                rebuild_cut(p->rebuild, why);
+        else
+                pipeline_finish_stream(p, why);
+}
+
+static void on_process(void *ctx, const struct process_identity *process)
+{
+        pipeline_process_found(ctx, process);
+}
+
+void pipeline_source_state(struct pipeline *p, enum source_state state, const char *why)
+{
+        if (p->open)
+                p->shut_mono_ns = clock_mono_ns();
+        p->open = state == SOURCE_OPEN;
+        switch (state) {
+        case SOURCE_WAITING:
+                (void)pipeline_happens(p, ON_SOURCE_GONE, why);
+                break;
+        case SOURCE_OPEN:
+                (void)pipeline_happens(p, ON_SOURCE_OPEN, why);
+                break;
+        case SOURCE_ENDED:
+                if (pipeline_is_process(p))
+                        pipeline_process_ended(p, why);
+                else
+                        pipeline_finish_stream(p, why);
+                break;
+        case SOURCE_FAILED:
+                (void)pipeline_happens(p, ON_SOURCE_REFUSED, why);
+                break;
+        }
+}
+
+static void on_source_state(void *ctx, enum source_state state, const char *why)
+{
+        struct pipeline *p = ctx;
+
+        if (p->rebuild)
+                rebuild_source_state(p->rebuild, state, why);
+        else
+                pipeline_source_state(p, state, why);
+}
+
+int pipeline_start_source(struct pipeline *p, struct event_base *base, struct error *error)
+{
+        struct source_sink sink = {
+                .ctx = p,
+                .bytes = on_bytes,
+                .more = on_more,
+                .process = on_process,
+                .cut = on_cut,
+                .state = on_source_state,
+        };
+
+        if (p->uri.kind != SOURCE_FILE) /* a file has its header */
+                hw_eventlog_allow_join(p->decoder);
+        p->flush_timer = evtimer_new(base, on_flush_timer, p);
+        if (!p->flush_timer) {
+                return error_code(error, -ENOMEM, "out of memory");
+        }
+        p->position.inside = pipeline_in_run(p);
+        p->source = source_open(base, &p->uri, &sink, &p->position, error);
+        return p->source ? 0 : -EINVAL;
+}
+
+/* --------------------------------------------------------------- process */
+
+static void process_gone(struct pipeline *p)
+{
+        if (pipeline_is_busy(p) || clock_mono_ns() - p->last_bytes_mono_ns < GONE_AFTER_NS)
+                return;
+        pipeline_finish_stream(p, "its log stopped");
+}
+
+/* A stream that was never silent for so long: the program is idle, does not flush its log, or is not there any more. */
+static void check_silence(struct pipeline *p)
+{
+        const uint64_t silent_ns = clock_mono_ns() - p->last_bytes_mono_ns;
+
+        if (pipeline_is_process(p))
+                return; /* it has no stream */
+        if (!pipeline_is_busy(p) && p->open && silent_ns > SILENT_AFTER_NS && silent_ns / 2 > p->longest_wait_ns)
+                (void)pipeline_happens(p, ON_SILENCE,
+                                       p->process.seen
+                                               ? "its process is there, and nothing has come from it for longer "
+                                                 "than before: it is idle, or does not flush its log"
+                                               : "nothing has come from it for longer than before; whether it "
+                                                 "is idle, does not flush its log or is gone is not known");
+}
+
+/* In a container the program does not know its number here; the kernel does, of whoever serves its log. */
+static void find_host_pid(struct pipeline *p)
+{
+        const struct run *run = model_run(p->model);
+        const uint32_t peer = p->source ? source_peer(p->source) : 0;
+
+        if (peer && run->pid && peer != run->pid && run->host_pid != peer && procfs_pid_inside("", peer) == run->pid)
+                model_set_host_pid(p->model, peer);
+}
+
+/*
+ * Reported from the second look on: heapwatch itself stops a process for moments, to read it. Nothing is judged while
+ * it lasts; the publisher keeps verdicts, rates and countdowns back.
+ */
+static void check_stop(struct pipeline *p, const struct process_sample *sample, bool first_look)
+{
+        static const char *const by[] = { [PROCESS_STOPPED] = "SIGSTOP or Ctrl-Z",
+                                          [PROCESS_TRACED] = "a debugger or another tracer holds it",
+                                          [PROCESS_FROZEN] = "its control group is frozen" };
+        const uint64_t now_ns = clock_mono_ns();
+        char detail[128], length[HW_NUMBER_MAX];
+
+        if (sample->stop == PROCESS_NOT_STOPPED) {
+                p->stopped_mono_ns = 0;
+                (void)pipeline_happens(p, ON_CONTINUE, NULL);
+                return;
+        }
+        if (p->stopped_mono_ns == 0) {
+                p->stopped_mono_ns = now_ns;
+                p->stopped_before = first_look;
+                return;
+        }
+        (void)snprintf(detail, sizeof(detail), "stopped for %s%s (%s)", p->stopped_before ? "at least " : "",
+                       hw_duration_text(length, sizeof(length), (double)(now_ns - p->stopped_mono_ns)),
+                       by[sample->stop]);
+        (void)pipeline_happens(p, ON_STOP, detail);
+        if (p->life == LIFE_STOPPED)
+                (void)snprintf(p->detail, sizeof(p->detail), "%s", detail); /* each heartbeat publishes it */
+}
+
+void pipeline_poll_process(struct pipeline *p, uint64_t wall_ns)
+{
+        const struct run *run = model_run(p->model);
+        const bool first_look = !p->process.seen;
+        struct process_sample sample;
+
+        if (p->rebuild)
+                return;
+        check_clock(p);
+        pipeline_check_runner(p);
+        pipeline_check_lost(p, wall_ns);
+        check_silence(p);
+        find_host_pid(p);
+        if (!pipeline_in_run(p) || run->pid == 0 || run->start_wall_ns == UNKNOWN_U64 || !source_is_local(p->source))
+                return;
+        switch (process_watch_poll(&p->process, run_process(run), run->start_wall_ns, wall_ns, &sample)) {
+        case PROCESS_NEVER_SEEN:
+                return;
+        case PROCESS_GONE:
+                if (!source_uri_is_process(&p->uri)) /* its source says so itself */
+                        process_gone(p);
+                return;
+        case PROCESS_ALIVE:
+                break;
+        }
+        tracker_set_local(p->tracker, true);
+        check_stop(p, &sample, first_look);
+        uint64_t time_ns = model_event_time(p->model, wall_ns);
+        if (time_ns != UNKNOWN_U64)
+                model_process(p->model, time_ns, &sample);
+        if (time_ns != UNKNOWN_U64 && pipeline_is_process(p))
+                pipeline_process_sampled(p, time_ns);
+        schedule_flush(p);
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "inspect/process/code/known_code.h"
+
+#include <dirent.h>
+#include <limits.h>
+#include <malloc.h>
+#include <stdlib.h>
+
+#include "inspect/process/files.h"
+#include "proto/base/sibling.h"
+#include "proto/base/text_out.h"
+
+#define KNOWN_LEAST     (SIGNATURES_PROBES / 16)
+#define SIGNATURES_MOST (UINT64_C(1) << 26)
+
+static int has_signatures(const struct dirent *entry)
+{
+        return text_has_suffix(entry->d_name, SIGNATURE_FILE_SUFFIX);
+}
+
+static bool read_signatures(struct signatures *ret, const char *path)
+{
+        struct error why = { "" };
+        size_t size;
+        uint8_t *bytes = files_read_whole(path, SIGNATURES_MOST, "it is larger than 64 MiB", &size, &why);
+        const bool good = bytes && signatures_decode(ret, path, bytes, size);
+
+        if (!bytes) {
+                *ret = (struct signatures){ .n_claims = 0 };
+                (void)error_set(&ret->why, "%.500s: %.400s", path, why.text);
+        }
+        free(bytes);
+        return good;
+}
+
+/* Of the files in a folder the one that is of the program's libraries: each is of those of another GHC. */
+static void read_best(struct known_code *k, const struct program *p, const char *folder, struct dirent **files, int n)
+{
+        struct error why = { "" };
+        unsigned best = 0;
+        char path[PATH_MAX];
+
+        for (int i = 0; i < n; i++) {
+                struct signatures one;
+                (void)text_join(path, sizeof(path), folder, "/", files[i]->d_name, NULL);
+                const unsigned alike = read_signatures(&one, path) ? signatures_count(&one, p, false) : 0;
+                if (one.why.text[0])
+                        why = one.why;
+                if (alike > best) {
+                        signatures_done(&k->signatures);
+                        k->signatures = one;
+                        best = alike;
+                } else {
+                        signatures_done(&one);
+                }
+        }
+        if (n > 0 && (best == 0 || signatures_count(&k->signatures, p, true) < KNOWN_LEAST)) {
+                signatures_done(&k->signatures);
+                if ((k->none_fits = !why.text[0]))
+                        (void)error_set(&why, "%.500s: none of its files is of the libraries in this program", folder);
+        }
+        k->signatures.why = why;
+}
+
+void known_code_read(struct known_code *k, struct program *p)
+{
+        struct dirent **files = NULL;
+        char path[PATH_MAX];
+
+        *k = (struct known_code){ .signatures = { .n_claims = 0 } };
+        p->provenance = &k->provenance;
+        if (p->has_symbols || !sibling_signatures(path, sizeof(path)))
+                return;
+        const int n = scandir(path, &files, has_signatures, alphasort);
+        if (n >= 0)
+                read_best(k, p, path, files, n);
+        else
+                (void)read_signatures(&k->signatures, path);
+        for (int i = 0; i < n; i++)
+                free(files[i]);
+        free(files);
+        (void)malloc_trim(0); /* what the other files needed: some inspections last as long as the program */
+        p->signatures = &k->signatures;
+}
+
+void known_code_done(struct known_code *k)
+{
+        signatures_done(&k->signatures);
+        provenance_done(&k->provenance);
+}

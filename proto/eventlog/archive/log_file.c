@@ -1,0 +1,447 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DESIGN: zlib and zstd have the same shape: bytes in, bytes out, as much as
+ * there is room for. A method is one function that moves what it can; all else
+ * (reading, the end, errors) is the same for both. Uncompressed files are read(2)
+ * into the caller's buffer; only their first bytes, read to detect the format,
+ * come from ours.
+ *
+ * Whether the unpacked bytes are text is known from the first piece of them; if so, the log is what text_log makes of
+ * them.
+ *
+ * Several archives one after the other are one log, as `cat a.gz b.gz` means.
+ */
+#include "proto/eventlog/archive/log_file.h"
+#include "proto/base/array.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zlib.h>
+#include <zstd.h>
+#include <zstd_errors.h>
+
+#include "proto/eventlog/recording/stretch.h"
+#include "proto/eventlog/texts/texts.h"
+
+#define INPUT_BYTES 65536u
+#define MAGIC_BYTES 4u /* the longest beginning that identifies a method */
+
+struct log_file {
+        int fd;
+        struct stat stat;
+        uint8_t input[INPUT_BYTES];
+        size_t at, n;    /* of the input: used so far, available */
+        bool input_over; /* the file has no more */
+        bool inside;     /* an archive has begun and is not complete */
+        bool over;       /* no more bytes of the log */
+        const char *damage;
+        char damage_text[224];
+        bool ended; /* gzip: a member, so padding may follow */
+
+        struct cutout *cutout; /* of a recording: then there is no file */
+        uint64_t step_ns;      /* in which it was judged when it was recorded; 0: not known */
+        bool (*unpack)(struct log_file *f, void *buffer, size_t size, size_t *ret_n); /* NULL: not packed */
+        z_stream zlib;
+        ZSTD_DStream *zstd;
+
+        bool looked; /* whether it is text has been checked */
+        bool text_over;
+        bool text_stopped; /* before its end: it says nothing any more */
+        bool broken;       /* its archive cannot be read to its end */
+        struct text_log *text;
+        size_t text_at, text_n; /* of the piece: used, available */
+        char piece[INPUT_BYTES];
+};
+
+/* -------------------------------------------------------------------- reading */
+
+static ssize_t read_fd(int fd, void *buffer, size_t size)
+{
+        ssize_t n;
+
+        do
+                n = read(fd, buffer, size);
+        while (n < 0 && errno == EINTR);
+        return n < 0 ? -errno : n;
+}
+
+/* Makes sure that some input is there, unless it is over. 0 or -errno. */
+static int fill_buffer(struct log_file *f)
+{
+        if (f->at < f->n || f->input_over)
+                return 0;
+        ssize_t n = read_fd(f->fd, f->input, sizeof(f->input));
+        if (n < 0)
+                return (int)n;
+        f->at = 0;
+        f->n = (size_t)n;
+        f->input_over = n == 0;
+        return 0;
+}
+
+/* ------------------------------------------------------------------- methods */
+
+/* Nothing more can be read, because of `why`. */
+static bool report_damaged(struct log_file *f, const char *method, const char *why)
+{
+        (void)snprintf(f->damage_text, sizeof(f->damage_text), "its %s archive %s", method, why);
+        f->damage = f->damage_text;
+        f->broken = true;
+        return false;
+}
+
+/* Behind a member: zeros fill the blocks of tapes and disks, and mean nothing (as to gzip). */
+static void skip_padding(struct log_file *f)
+{
+        while (f->at < f->n && f->input[f->at] == 0)
+                f->at++;
+}
+
+static bool unpack_gzip(struct log_file *f, void *buffer, size_t size, size_t *ret_n)
+{
+        z_stream *z = &f->zlib;
+
+        if (f->ended && !f->inside)
+                skip_padding(f);
+        if (f->at == f->n)
+                return true;
+
+        z->next_in = f->input + f->at;
+        z->avail_in = (uInt)(f->n - f->at);
+        z->next_out = buffer;
+        z->avail_out = (uInt)(size < INPUT_BYTES ? size : INPUT_BYTES);
+        uInt room = z->avail_out;
+        f->inside = true;
+        int r = inflate(z, Z_NO_FLUSH);
+        f->at = f->n - z->avail_in;
+        *ret_n = room - z->avail_out;
+        if (r == Z_STREAM_END) {
+                f->inside = false;
+                f->ended = true;
+                return inflateReset(z) == Z_OK;
+        }
+        return r == Z_OK || r == Z_BUF_ERROR || report_damaged(f, "gzip", "is damaged");
+}
+
+static bool unpack_zstd(struct log_file *f, void *buffer, size_t size, size_t *ret_n)
+{
+        ZSTD_inBuffer in = { f->input, f->n, f->at };
+        ZSTD_outBuffer out = { buffer, size, 0 };
+        size_t r = ZSTD_decompressStream(f->zstd, &out, &in);
+
+        f->at = in.pos;
+        *ret_n = out.pos;
+        if (ZSTD_isError(r) && ZSTD_getErrorCode(r) == ZSTD_error_frameParameter_windowTooLarge)
+                return report_damaged(f, "zstd", "needs a window of more than 128 MiB (made with --long or --ultra)");
+        f->inside = r != 0;
+        return !ZSTD_isError(r) || report_damaged(f, "zstd", "is damaged");
+}
+
+static bool begin_gzip(struct log_file *f)
+{
+        f->unpack = unpack_gzip;
+        return inflateInit2(&f->zlib, 15 + 16) == Z_OK;
+}
+
+static bool begin_zstd(struct log_file *f)
+{
+        f->unpack = unpack_zstd;
+        f->zstd = ZSTD_createDStream();
+        return f->zstd && !ZSTD_isError(ZSTD_DCtx_setParameter(f->zstd, ZSTD_d_windowLogMax, LIMIT_ZSTD_WINDOW_LOG));
+}
+
+/* How files begin. */
+static const struct method {
+        const char *magic;
+        size_t n;
+        bool (*begin)(struct log_file *f);
+} methods[] = {
+        { "\x1f\x8b", 2, begin_gzip },
+        { "\x28\xb5\x2f\xfd", 4, begin_zstd },
+};
+
+/* A skippable frame of zstd may come first: 50 to 5f 2a 4d 18. */
+static bool is_skippable(const struct log_file *f)
+{
+        return f->n >= 4 && (f->input[0] & 0xf0) == 0x50 && !memcmp(f->input + 1, "\x2a\x4d\x18", 3);
+}
+
+/* False when out of memory. */
+static bool choose_method(struct log_file *f)
+{
+        if (is_skippable(f))
+                return begin_zstd(f);
+        for (size_t i = 0; i < ARRAY_SIZE(methods); i++)
+                if (f->n >= methods[i].n && !memcmp(f->input, methods[i].magic, methods[i].n))
+                        return methods[i].begin(f);
+        return true;
+}
+
+/* ------------------------------------------------------------------------ open */
+
+static bool open_recording(struct log_file *f, const char *path, struct error *error)
+{
+        struct recorded_run run;
+        struct cutout_range range;
+        struct stretch s;
+
+        f->fd = -1;
+        if (!stretch_parse(path, &s, error))
+                return false;
+        if (!s.directory[0])
+                return error_set(error, "in which directory? expected recording:DIRECTORY/TARGET");
+        if (recorded_run_find(s.directory, s.which, &run, error) == 0 && stretch_range(&s, &run, &range, error))
+                f->cutout = cutout_open(s.directory, &run, range, error);
+        if (f->cutout && !run.live && range.to_ns >= run.end_ns)
+                f->step_ns = run.end.step_ns;
+        return f->cutout != NULL;
+}
+
+struct log_file *log_file_open(const char *path, struct error *error)
+{
+        struct log_file *f = calloc(1, sizeof(*f));
+        int r = 0;
+
+        if (!f) {
+                error_set(error, "out of memory");
+                return NULL;
+        }
+        if (stretch_is(path)) {
+                if (!open_recording(f, path, error))
+                        log_file_close(&f);
+                return f;
+        }
+        f->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+        if (f->fd < 0 || fstat(f->fd, &f->stat) < 0)
+                r = -errno;
+        while (r == 0 && f->n < MAGIC_BYTES && !f->input_over) {
+                ssize_t n = read_fd(f->fd, f->input + f->n, sizeof(f->input) - f->n);
+                f->input_over = n == 0;
+                if (n < 0)
+                        r = (int)n;
+                else
+                        f->n += (size_t)n;
+        }
+        if (r == 0 && !choose_method(f))
+                r = -ENOMEM;
+        if (r < 0) {
+                error_set(error, "%s", strerror(-r));
+                log_file_close(&f);
+        }
+        return f;
+}
+
+void log_file_close(struct log_file **fp)
+{
+        struct log_file *f = *fp;
+
+        *fp = NULL;
+        if (!f)
+                return;
+        if (f->unpack == unpack_gzip)
+                (void)inflateEnd(&f->zlib);
+        cutout_close(&f->cutout);
+        text_log_destroy(&f->text);
+        (void)ZSTD_freeDStream(f->zstd); /* NULL is allowed */
+        if (f->fd >= 0)
+                (void)close(f->fd); /* opened for reading only */
+        free(f);
+}
+
+/* ------------------------------------------------------------------------ read */
+
+static ssize_t read_plain(struct log_file *f, void *buffer, size_t size)
+{
+        size_t n = f->n - f->at;
+
+        if (n == 0)
+                return read_fd(f->fd, buffer, size);
+        n = n < size ? n : size;
+        memcpy(buffer, f->input + f->at, n);
+        f->at += n;
+        return (ssize_t)n;
+}
+
+static ssize_t read_unpacked(struct log_file *f, void *buffer, size_t size)
+{
+        size_t n = 0;
+
+        if (!f->unpack)
+                return read_plain(f, buffer, size);
+        while (n == 0 && !f->over) {
+                int r = fill_buffer(f);
+                if (r < 0)
+                        return r;
+                if (f->at == f->n && f->input_over && !f->inside) {
+                        f->over = true;
+                        break;
+                }
+                size_t before = f->at;
+                f->over = !f->unpack(f, buffer, size, &n);
+                if (n == 0 && f->at == before && f->input_over && !f->over) {
+                        (void)report_damaged(f, f->zstd ? "zstd" : "gzip", "breaks off");
+                        f->over = true;
+                }
+        }
+        return (ssize_t)n;
+}
+
+/* ------------------------------------------------------------------------ text */
+
+/* Checks in the first piece whether it is text. 0 or -errno. */
+static int detect_format(struct log_file *f)
+{
+        f->looked = true;
+        if (!f->unpack) { /* its beginning is already in the buffer */
+                enum text_kind kind = text_kind_of(f->input, f->n);
+                f->text = kind ? text_log_new(kind) : NULL;
+                return kind && !f->text ? -ENOMEM : 0;
+        }
+        ssize_t n = read_unpacked(f, f->piece, sizeof(f->piece));
+        if (n < 0)
+                return (int)n;
+        f->text_n = (size_t)n;
+        enum text_kind kind = text_kind_of(f->piece, f->text_n);
+        f->text = kind ? text_log_new(kind) : NULL;
+        return kind && !f->text ? -ENOMEM : 0;
+}
+
+static void report_text_damage(struct log_file *f)
+{
+        const struct text_damage *d = text_log_damage(f->text);
+        char lines[160] = "", stopped[64] = "";
+
+        if ((!d->lines && !f->text_stopped) || f->damage)
+                return;
+        if (d->lines)
+                (void)snprintf(lines, sizeof(lines),
+                               "%llu line%s of its text could not be read, the first is line %llu: expected %s",
+                               (unsigned long long)d->lines, d->lines > 1 ? "s" : "", (unsigned long long)d->first,
+                               d->expected);
+        if (f->text_stopped)
+                (void)snprintf(stopped, sizeof(stopped), "%sreading stopped after %u MiB of text that say nothing",
+                               lines[0] ? "; " : "", TEXT_IDLE_BYTES >> 20);
+        (void)snprintf(f->damage_text, sizeof(f->damage_text), "%s%s", lines, stopped);
+        f->damage = f->damage_text;
+}
+
+static ssize_t read_text(struct log_file *f, void *buffer, size_t size)
+{
+        size_t n;
+
+        while ((n = text_log_fetch(f->text, buffer, size)) == 0 && !f->text_over) {
+                if (f->text_at == f->text_n) {
+                        ssize_t got = read_unpacked(f, f->piece, sizeof(f->piece));
+                        if (got < 0)
+                                return got;
+                        f->text_at = 0;
+                        f->text_n = (size_t)got;
+                        f->text_over = got == 0;
+                }
+                if (text_log_is_idle(f->text)) {
+                        f->text_over = f->text_stopped = true;
+                        f->text_at = f->text_n;
+                }
+                f->text_at += text_log_parse(f->text, f->piece + f->text_at, f->text_n - f->text_at);
+                if (f->text_over)
+                        text_log_end(f->text);
+        }
+        if (n == 0)
+                report_text_damage(f);
+        return (ssize_t)n;
+}
+
+/* ------------------------------------------------------------------- recording */
+
+static size_t read_recording(struct log_file *f, void *buffer, size_t size)
+{
+        const size_t n = cutout_read(f->cutout, buffer, size);
+        const struct cutout_stats *stats = cutout_stats(f->cutout);
+
+        if (n == 0 && (stats->missing || stats->lost_bytes)) {
+                const size_t parts = stats->missing == 0
+                                             ? 0
+                                             : (size_t)snprintf(f->damage_text, sizeof(f->damage_text),
+                                                                "%u part%s of the recording %s missing, "
+                                                                "removed for its budget or damaged",
+                                                                stats->missing, stats->missing == 1 ? "" : "s",
+                                                                stats->missing == 1 ? "is" : "are");
+                if (stats->lost_bytes)
+                        (void)snprintf(f->damage_text + parts, sizeof(f->damage_text) - parts,
+                                       "%s%llu bytes of the log were not written to the recording", parts ? "; " : "",
+                                       (unsigned long long)stats->lost_bytes);
+                f->damage = f->damage_text;
+        }
+        return n;
+}
+
+ssize_t log_file_read(struct log_file *f, void *buffer, size_t size)
+{
+        int r;
+
+        if (f->cutout)
+                return (ssize_t)read_recording(f, buffer, size);
+        if (!f->looked && (r = detect_format(f)) < 0)
+                return r;
+        if (f->text)
+                return read_text(f, buffer, size);
+        if (f->text_at == f->text_n)
+                return read_unpacked(f, buffer, size);
+        size_t n = f->text_n - f->text_at < size ? f->text_n - f->text_at : size;
+        memcpy(buffer, f->piece + f->text_at, n);
+        f->text_at += n;
+        return (ssize_t)n;
+}
+
+bool log_file_skip(struct log_file *f, uint64_t n)
+{
+        static uint8_t waste[INPUT_BYTES];
+        bool plain = !f->unpack && f->looked && !f->text;
+        uint64_t here = plain ? f->n - f->at : 0;
+
+        if (plain && n > here && S_ISREG(f->stat.st_mode) && n - here <= INT64_MAX) {
+                f->at = f->n;
+                return lseek(f->fd, (off_t)(n - here), SEEK_CUR) >= 0;
+        }
+        while (n > 0) {
+                ssize_t got = log_file_read(f, waste, n < sizeof(waste) ? (size_t)n : sizeof(waste));
+                if (got <= 0)
+                        return false;
+                n -= (uint64_t)got;
+        }
+        return true;
+}
+
+const char *log_file_damage(const struct log_file *f)
+{
+        return f->damage;
+}
+
+uint64_t log_file_step_ns(const struct log_file *f)
+{
+        return f->step_ns;
+}
+
+bool log_file_is_cut(const struct log_file *f)
+{
+        return f->broken || f->text_stopped;
+}
+
+bool log_file_is_packed(const struct log_file *f)
+{
+        return f->unpack || f->cutout || f->text || text_kind_of(f->input, f->looked ? 0 : f->n);
+}
+
+int log_file_fd(const struct log_file *f)
+{
+        return f->fd;
+}
+
+const struct stat *log_file_stat(const struct log_file *f)
+{
+        return &f->stat;
+}

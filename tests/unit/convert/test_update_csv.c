@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* test_csv.c - quoting, and rows of samples, censuses and notes. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include "client/out/convert/update_csv.h"
+#include "tests/unit/state/apply.h"
+#include "tests/unit/console/made_up.h"
+
+static void fields_are_quoted(void **state)
+{
+        static const struct {
+                const char *text, *field;
+        } cases[] = {
+                { "=cmd|' /C calc'!A0", "'=cmd|' /C calc'!A0" },
+                { "+1+1", "'+1+1" },
+                { "-1", "'-1" },
+                { "@SUM(1,1)", "\"'@SUM(1,1)\"" },
+                { "plain", "plain" },
+                { "", "" },
+                { "a,b", "\"a,b\"" },
+                { "say \"hi\"", "\"say \"\"hi\"\"\"" },
+                { "two\nlines", "two\\nlines" },
+                { "\x1b[31m", "\\x1B[31m" },
+        };
+        struct csv_text out = { 0 };
+
+        (void)state;
+        for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+                csv_clear(&out);
+                csv_field(&out, cases[i].text);
+                assert_int_equal(out.length, strlen(cases[i].field));
+                if (out.length)
+                        assert_string_equal(out.text, cases[i].field);
+        }
+        csv_done(&out);
+}
+
+static void samples_become_rows(void **state)
+{
+        struct world *v = world_new(NULL);
+        struct csv_text out = { 0 };
+        Hw__Update u = update_of("a", 1, 2 * SECOND);
+        Hw__Heap heap = HW__HEAP__INIT;
+        Hw__Samples samples = HW__SAMPLES__INIT;
+        Hw__Samples *list[] = { &samples };
+        uint64_t times_ns[] = { 1500000000, 2000000001 }, values[] = { 5, UINT64_MAX };
+
+        (void)state;
+        assert_int_equal(send_state(v, 0, "a", 1, HW__TARGET__STATE__STATE_RUNNING), 0);
+        samples.has_series = 1;
+        samples.series = HW__SERIES__SERIES_LIVE;
+        samples.n_times_ns = samples.n_values = 2;
+        samples.times_ns = times_ns;
+        samples.values = values;
+        heap.n_samples = 1;
+        heap.samples = list;
+        heap.has_allocation_rate_bps = 1;
+        heap.allocation_rate_bps = 1.5;
+        u.body_case = HW__UPDATE__BODY_HEAP;
+        u.heap = &heap;
+        assert_int_equal(apply_made(v, 0, &u), 0);
+        csv_update(&out, v, 0, &u);
+        assert_int_equal(out.error, 0);
+        assert_string_equal(out.text,
+                            "a,1,1.500000000,2023-11-14T22:13:21.500Z,live,B,5,,\n"
+                            "a,1,2.000000001,2023-11-14T22:13:22.000Z,live,B,18446744073709551615,,\n"
+                            "a,1,2.000000000,2023-11-14T22:13:22.000Z,allocation_rate,B/s,1.5,,\n");
+        csv_clear(&out);
+        u.run = 2; /* not in the world yet: no rows under a wrong name */
+        csv_update(&out, v, 0, &u);
+        assert_int_equal(out.length, 0);
+        csv_done(&out);
+        world_destroy(&v);
+}
+
+static void censuses_and_notes_become_rows(void **state)
+{
+        struct world *v = world_new(NULL);
+        struct csv_text out = { 0 };
+        uint32_t ids[] = { 1, 2 };
+        uint64_t bytes[] = { 10, 20 };
+        Hw__Update u = update_of("a", 1, SECOND);
+        Hw__Census c = census_of(1, ids, bytes, 2);
+        Hw__Notes notes = HW__NOTES__INIT;
+        Hw__Note note = HW__NOTE__INIT;
+        Hw__Note *list[] = { &note };
+
+        (void)state;
+        assert_int_equal(send_band(v, "a", 1, 1, "x, \"y\""), 0);
+        assert_int_equal(send_census(v, "a", 1, 1, ids, bytes, 2), 0);
+        c.has_rows_left_out = c.has_bytes_left_out = 1;
+        c.rows_left_out = 3;
+        c.bytes_left_out = 99;
+        u.body_case = HW__UPDATE__BODY_CENSUS;
+        u.census = &c;
+        csv_update(&out, v, 0, &u);
+        assert_string_equal(out.text,
+                            "a,1,1.000000000,,band,B,10,1,\"x, \"\"y\"\"\"\n"
+                            "a,1,1.000000000,,band,B,20,2,band 2\n"
+                            "a,1,1.000000000,,bands_left_out,B,99,,\n");
+        csv_clear(&out);
+        note.text = (char *)"phase\t2";
+        notes.n_notes = 1;
+        notes.notes = list;
+        u.body_case = HW__UPDATE__BODY_NOTES;
+        u.notes = &notes;
+        csv_update(&out, v, 0, &u);
+        assert_string_equal(out.text, "a,1,,,note,,,,phase\\t2\n");
+        csv_done(&out);
+        world_destroy(&v);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(fields_are_quoted),
+                cmocka_unit_test(samples_become_rows),
+                cmocka_unit_test(censuses_and_notes_become_rows),
+        };
+
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
