@@ -55,6 +55,13 @@ static double some_fact(void *ctx, enum rule_series id, const struct rule_moment
         return id % 2;
 }
 
+static enum trend_verdict no_verdict(void *ctx, struct rule_subject s)
+{
+        (void)ctx;
+        (void)s;
+        return TREND_UNKNOWN;
+}
+
 static bool no_trend(void *ctx, struct rule_subject s, struct trend_result *ret)
 {
         (void)ctx;
@@ -93,6 +100,7 @@ static void judge(const struct expr *e)
                                   .integral = no_area,
                                   .quantile = no_quantile,
                                   .fact = some_fact,
+                                  .verdict = no_verdict,
                                   .trend = no_trend,
                                   .still_ns = still,
                                   .began_ns = began,

@@ -71,6 +71,8 @@ struct rule_data {
         /* Facts without a history: stream_idle, crashed, time_to_limit ... Booleans are 0 or 1. */
         double (*fact)(void *ctx, enum rule_series id, const struct rule_moment *at);
 
+        /* The verdict alone, and with its evidence, which costs much more; false: nothing is known. */
+        enum trend_verdict (*verdict)(void *ctx, struct rule_subject s);
         bool (*trend)(void *ctx, struct rule_subject s, struct trend_result *ret);
 
         /*

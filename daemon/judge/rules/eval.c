@@ -208,16 +208,15 @@ static double eval_absent(const struct eval *e, const struct node *n)
 
 static double eval_verdict(const struct eval *e, const struct node *n)
 {
-        struct trend_result r;
-
         limit_validity_of_range(e, n, (struct time_range){ 0, now_of(e, n) }, true);
-        if (!e->data->trend(e->data->ctx, subject_of(e, n), &r) || r.verdict == TREND_UNKNOWN)
+        const enum trend_verdict verdict = e->data->verdict(e->data->ctx, subject_of(e, n));
+        if (verdict == TREND_UNKNOWN)
                 return UNKNOWN;
         if (n->function->id == FN_LEAK)
-                return r.verdict == TREND_LEAK;
+                return verdict == TREND_LEAK;
         if (n->function->id == FN_GROWING)
-                return r.verdict >= TREND_GROWING;
-        return r.verdict == TREND_STEADY;
+                return verdict >= TREND_GROWING;
+        return verdict == TREND_STEADY;
 }
 
 static double robust_slope(const struct eval *e, const struct node *n)

@@ -197,6 +197,9 @@ uint64_t tracker_newest_ns(const struct tracker *t, struct subject s);
  */
 bool tracker_verdict(const struct tracker *t, struct subject s, struct trend_result *ret);
 
+/* The verdict alone; unknown where that is false. It completes no evidence, so it costs next to nothing. */
+enum trend_verdict tracker_verdict_alone(const struct tracker *t, struct subject s);
+
 /* The trend itself, or NULL, for trend_time_to_limit() and the like. Borrowed until the next event. */
 struct trend *tracker_trend(const struct tracker *t, struct subject s);
 

@@ -99,6 +99,17 @@ bool tracker_verdict(const struct tracker *t, struct subject s, struct trend_res
                                                : tracker_verdict_now(t, s, ret);
 }
 
+enum trend_verdict tracker_verdict_alone(const struct tracker *t, struct subject s)
+{
+        const struct standing *kept = s.band ? NULL : tracker_standing_kept(t);
+        const unsigned place = tracker_judged_place(s.series);
+
+        if (kept && place < STANDING_SERIES)
+                return kept->series[place].trend.verdict;
+        const struct trend *trend = tracker_trend(t, s);
+        return trend ? trend->verdict.now : TREND_UNKNOWN;
+}
+
 /* -------------------------------------------------------------- statistics */
 
 double tracker_quantile(const struct tracker *t, struct subject s, struct time_range range, double q)

@@ -115,6 +115,13 @@ static double data_quantile(void *ctx, struct rule_subject s, struct time_range 
 
 /* -------------------------------------------------------------------- verdicts */
 
+static enum trend_verdict data_verdict(void *ctx, struct rule_subject s)
+{
+        const struct alerting *a = ctx;
+
+        return is_gauge(s.id) ? TREND_UNKNOWN : tracker_verdict_alone(a->tracker, tracked_subject(s));
+}
+
 bool alerting_trend(void *ctx, struct rule_subject s, struct trend_result *ret)
 {
         struct alerting *a = ctx;
@@ -124,9 +131,7 @@ bool alerting_trend(void *ctx, struct rule_subject s, struct trend_result *ret)
 
 static bool is_judged(const struct alerting *a, enum series_id id)
 {
-        struct trend_result r;
-
-        return tracker_verdict(a->tracker, subject_series(id), &r) && r.verdict != TREND_UNKNOWN;
+        return tracker_verdict_alone(a->tracker, subject_series(id)) != TREND_UNKNOWN;
 }
 
 /* Infinite while nothing grows; unknown without a limit, or while nothing has a verdict. */
@@ -291,6 +296,7 @@ struct rule_data alerting_data(struct alerting *a)
                 .integral = data_integral,
                 .quantile = data_quantile,
                 .fact = data_fact,
+                .verdict = data_verdict,
                 .trend = alerting_trend,
                 .still_ns = data_still,
                 .began_ns = data_began,

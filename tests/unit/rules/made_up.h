@@ -96,6 +96,13 @@ static inline bool made_trend(void *ctx, struct rule_subject s, struct trend_res
         return m->has_trend[s.id];
 }
 
+static inline enum trend_verdict made_word(void *ctx, struct rule_subject s)
+{
+        struct trend_result r;
+
+        return made_trend(ctx, s, &r) ? r.verdict : TREND_UNKNOWN;
+}
+
 /* Nothing is known to stay. */
 static inline uint64_t made_still(void *ctx, struct rule_subject s, struct time_range range, bool verdict)
 {
@@ -189,6 +196,7 @@ static inline struct rule_data made_data(struct made_up *m)
                 .integral = made_integral,
                 .quantile = made_quantile,
                 .fact = made_fact,
+                .verdict = made_word,
                 .trend = made_trend,
                 .still_ns = made_still,
                 .began_ns = made_began,

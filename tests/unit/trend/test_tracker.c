@@ -86,9 +86,11 @@ static void end(struct rig *r)
 
 static enum trend_verdict verdict(struct rig *r, struct subject s)
 {
+        const enum trend_verdict alone = tracker_verdict_alone(r->t, s);
         struct trend_result result;
 
-        return tracker_verdict(r->t, s, &result) ? result.verdict : TREND_UNKNOWN;
+        assert_int_equal(alone, tracker_verdict(r->t, s, &result) ? result.verdict : TREND_UNKNOWN);
+        return alone;
 }
 
 static void census_of(struct rig *r, uint64_t time_ns, uint64_t number, const uint64_t *bytes, unsigned n)
