@@ -40,7 +40,7 @@ static uint16_t find(const struct sketch *s, uint16_t cell)
         return low;
 }
 
-size_t sketch_add(struct sketch *s, uint16_t cell)
+static size_t add_count(struct sketch *s, uint16_t cell, uint32_t count)
 {
         uint16_t at = find(s, cell), room = s->room;
 
@@ -54,8 +54,23 @@ size_t sketch_add(struct sketch *s, uint16_t cell)
                 s->n++;
         }
         s->newest = at;
-        s->counts[at].count += s->counts[at].count < UINT32_MAX;
+        s->counts[at].count += count < UINT32_MAX - s->counts[at].count ? count : UINT32_MAX - s->counts[at].count;
         return (size_t)(s->room - room) * sizeof(*s->counts);
+}
+
+size_t sketch_add(struct sketch *s, uint16_t cell)
+{
+        return add_count(s, cell, 1);
+}
+
+size_t sketch_merge(struct sketch *to, const struct sketch *from)
+{
+        size_t grown = 0;
+
+        for (uint16_t i = 0; i < from->n; i++)
+                grown += add_count(to, from->counts[i].cell, from->counts[i].count);
+        to->lost |= from->lost;
+        return grown;
 }
 
 bool sketch_remove(struct sketch *s, uint16_t cell)

@@ -93,6 +93,9 @@ struct sketch {
 /* Returns by how many bytes the sketch has grown. */
 size_t sketch_add(struct sketch *s, uint16_t cell);
 
+/* Adds all that another of the same precision has; the same. */
+size_t sketch_merge(struct sketch *to, const struct sketch *from);
+
 /* Takes back one value of a cell; false: it has none. */
 bool sketch_remove(struct sketch *s, uint16_t cell);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: every value is counted once at each level, so no level has to be made from another and late values find their
- * slices. A slice that replaces another reuses the memory of its sketch.
+ * DESIGN: every value is counted at each level, so no level has to be made from another and late values find their
+ * slices. A minute lies in one slice of each level, so values are counted for all of these when the next sample is of
+ * another minute, or when somebody reads. A slice that replaces another reuses the memory of its sketch.
  */
 #include "daemon/judge/trend/series_sketch.h"
 
@@ -12,11 +13,16 @@
 #define BITS  5u
 #define CELLS SKETCH_CELLS(BITS, 64u)
 
+#define MINUTE_NS (60 * NS_PER_S) /* all widths are multiples of it */
+
+static bool sketch_is_empty(const struct sketch *s)
+{
+        return s->n == 0 && !s->lost;
+}
+
 static bool slice_is_empty(const void *cell)
 {
-        const struct sketch_slice *s = cell;
-
-        return s->sketch.n == 0 && !s->sketch.lost;
+        return sketch_is_empty(&((const struct sketch_slice *)cell)->sketch);
 }
 
 static void slice_reset(void *cell)
@@ -36,7 +42,7 @@ static void slice_done(void *cell)
 static const struct pyramid_shape shape = {
         { sizeof(struct sketch_slice), slice_is_empty, slice_reset, NULL, slice_done },
         4,
-        { { 60 * NS_PER_S, 4, 11 }, { 300 * NS_PER_S, 4, 13 }, { 1800 * NS_PER_S, 4, 13 }, { 7200 * NS_PER_S, 4, 13 } },
+        { { MINUTE_NS, 4, 11 }, { 300 * NS_PER_S, 4, 13 }, { 1800 * NS_PER_S, 4, 13 }, { 7200 * NS_PER_S, 4, 13 } },
         { { 0 }, NULL, NULL },
 };
 
@@ -44,6 +50,7 @@ void series_sketch_done(struct series_sketch *s)
 {
         pyramid_done(&shape, &s->slices);
         slice_done(&s->total);
+        sketch_done(&s->minute);
         *s = (struct series_sketch){ 0 };
 }
 
@@ -56,6 +63,7 @@ void series_sketch_image(struct image *im, struct series_sketch *s)
 {
         image_pyramid(im, &s->slices, &shape, IMAGE_TYPE(sketch_slice), slice_image);
         slice_image(im, &s->total);
+        image_sketch(im, &s->minute, CELLS);
 }
 
 size_t series_sketch_held(const struct series_sketch *s)
@@ -63,16 +71,35 @@ size_t series_sketch_held(const struct series_sketch *s)
         return s->slices.held_bytes + s->cells_bytes;
 }
 
-static void add_to_slice(struct series_sketch *s, struct sketch_slice *slice, uint16_t cell, double area)
+/* Counts the minute's values in all cells that it lies in. */
+static void count_minute(struct series_sketch *s)
 {
-        slice->area += area;
-        s->cells_bytes += sketch_add(&slice->sketch, cell);
+        if (sketch_is_empty(&s->minute))
+                return;
+        s->cells_bytes += sketch_merge(&s->total.sketch, &s->minute);
+        for (unsigned level = 0; level < shape.n_levels; level++) {
+                struct sketch_slice *slice = pyramid_cell(&shape, &s->slices, level, s->minute_ns);
+                if (slice)
+                        s->cells_bytes += sketch_merge(&slice->sketch, &s->minute);
+        }
+        sketch_clear(&s->minute);
+}
+
+static void add_area(struct series_sketch *s, uint64_t time_ns, double area)
+{
+        s->total.area += area;
+        for (unsigned level = 0; level < shape.n_levels; level++) {
+                struct sketch_slice *slice = pyramid_cell(&shape, &s->slices, level, time_ns);
+                if (slice)
+                        slice->area += area;
+        }
 }
 
 void series_sketch_push(struct series_sketch *s, uint64_t time_ns, uint64_t value)
 {
-        uint16_t cell = (uint16_t)sketch_cell(BITS, value);
-        bool any = !slice_is_empty(&s->total);
+        if (time_ns / MINUTE_NS != s->minute_ns / MINUTE_NS)
+                count_minute(s);
+        const bool any = !sketch_is_empty(&s->minute) || !slice_is_empty(&s->total);
         double area = 0;
 
         if (any && time_ns > s->last_ns)
@@ -81,20 +108,18 @@ void series_sketch_push(struct series_sketch *s, uint64_t time_ns, uint64_t valu
                 s->last_ns = time_ns;
                 s->last = (double)value;
         }
-        add_to_slice(s, &s->total, cell, area);
-        for (unsigned level = 0; level < shape.n_levels; level++) {
-                struct sketch_slice *slice = pyramid_cell(&shape, &s->slices, level, time_ns);
-                if (slice)
-                        add_to_slice(s, slice, cell, area);
-        }
+        add_area(s, time_ns, area);
+        s->cells_bytes += sketch_add(&s->minute, (uint16_t)sketch_cell(BITS, value));
+        s->minute_ns = time_ns;
 }
 
 /* ----------------------------------------------------------------- reading */
 
 /* Calls `each` for the slices of a range. */
-static void each_slice(const struct series_sketch *s, struct time_range range,
+static void each_slice(struct series_sketch *s, struct time_range range,
                        void (*each)(void *ctx, const struct sketch_slice *slice), void *ctx)
 {
+        count_minute(s);
         if (slice_is_empty(&s->total) || range.from_ns >= range.to_ns)
                 return;
         if (range.from_ns == 0 && range.to_ns > s->last_ns) {
@@ -120,7 +145,7 @@ static void add_sketch(void *ctx, const struct sketch_slice *slice)
         sketch_sum_add(ctx, &slice->sketch);
 }
 
-double series_sketch_quantile(const struct series_sketch *s, struct time_range range, double q)
+double series_sketch_quantile(struct series_sketch *s, struct time_range range, double q)
 {
         uint64_t counts[CELLS] = { 0 };
         struct sketch_sum sum = { .counts = counts, .n_cells = CELLS };
@@ -134,7 +159,7 @@ struct area {
         bool any;
 };
 
-static void add_area(void *ctx, const struct sketch_slice *slice)
+static void sum_area(void *ctx, const struct sketch_slice *slice)
 {
         struct area *a = ctx;
 
@@ -142,10 +167,10 @@ static void add_area(void *ctx, const struct sketch_slice *slice)
         a->any = true;
 }
 
-double series_sketch_area(const struct series_sketch *s, struct time_range range)
+double series_sketch_area(struct series_sketch *s, struct time_range range)
 {
         struct area a = { 0 };
 
-        each_slice(s, range, add_area, &a);
+        each_slice(s, range, sum_area, &a);
         return a.any ? a.sum : (double)NAN;
 }

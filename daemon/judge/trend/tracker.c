@@ -236,13 +236,21 @@ static struct series_state *new_series(struct tracker *t, enum series_id id)
 }
 
 /* Moves W. */
-static void see_sample(struct tracker *t, const struct held *h)
+static void see_newest(struct tracker *t, uint64_t time_ns)
 {
-        if (h->what == HELD_WATERMARK)
-                t->blocks_ns = h->time_ns;
-        else if (h->time_ns > t->newest_ns)
-                t->newest_ns = h->time_ns;
+        if (time_ns > t->newest_ns)
+                t->newest_ns = time_ns;
         update_watermark(t);
+}
+
+static void see_held(struct tracker *t, const struct held *h)
+{
+        if (h->what == HELD_WATERMARK) {
+                t->blocks_ns = h->time_ns;
+                update_watermark(t);
+        } else {
+                see_newest(t, h->time_ns);
+        }
 }
 
 /* The memory of a control group that other processes share says nothing about this program. */
@@ -309,7 +317,7 @@ static bool has_room(struct tracker *t)
 static void add_or_hold(struct tracker *t, struct held h)
 {
         if (!t->waits) {
-                see_sample(t, &h);
+                see_held(t, &h);
                 h.seen = true;
         }
         while (t->waits && !has_room(t))
@@ -335,7 +343,7 @@ bool tracker_resume(struct tracker *t)
         while (t->held_from < t->n_held) {
                 struct held *h = &t->held[t->held_from];
                 if (!h->seen)
-                        see_sample(t, h);
+                        see_held(t, h);
                 h->seen = true;
                 if (t->waits)
                         return false;
@@ -350,11 +358,16 @@ bool tracker_resume(struct tracker *t)
 
 static void on_sample(void *ctx, enum series_id series, uint64_t time_ns, uint64_t value)
 {
-        if (!series_rows[series].of_process) /* those do not move W: a finished log is judged like a live run */
-                add_or_hold(ctx,
-                            (struct held){ .what = HELD_SAMPLE, .series = series, .time_ns = time_ns, .value = value });
+        struct tracker *t = ctx;
+        const bool of_log = !series_rows[series].of_process; /* others do not move W: finished is judged as live */
+        const bool seen = of_log && !t->waits;
+
+        if (seen)
+                see_newest(t, time_ns);
+        if (of_log && t->waits)
+                add_or_hold(t, (struct held){ HELD_SAMPLE, seen, series, time_ns, value, .census.number = 0 });
         else
-                add_sample(ctx, series, time_ns, value);
+                add_sample(t, series, time_ns, value);
 }
 
 static void on_census(void *ctx, const struct census *census)

@@ -166,7 +166,7 @@ bool tracker_statistics(const struct tracker *t, struct subject s, struct time_r
                 return band_statistics(t, s.band, range, ret);
         if ((unsigned)s.series >= SERIES_COUNT || !t->series[s.series])
                 return false;
-        const struct series_sketch *sketch = &t->series[s.series]->sketch;
+        struct series_sketch *sketch = &t->series[s.series]->sketch;
         series_span(model_series(t->model, s.series), range, &b);
         if (!b.cell.n)
                 return false;

@@ -189,6 +189,33 @@ static void test_sketch(void **state)
         series_sketch_done(&s);
 }
 
+/* One that is read after each sample has each counted at once: what waits for its minute's end is read, too. */
+static void test_reading_changes_no_sketch(void **state)
+{
+        struct series_sketch read = { 0 }, unread = { 0 };
+        uint64_t seed = 1;
+
+        (void)state;
+        for (unsigned i = 0; i < 5000; i++) {
+                seed = seed * UINT64_C(6364136223846793005) + 1442695040888963407;
+                const uint64_t late_ns = seed >> 60 == 0 ? (seed >> 40) % 900 * SECOND : 0;
+                const uint64_t time_ns = i * 3 * SECOND > late_ns ? i * 3 * SECOND - late_ns : 0, value = seed >> 50;
+                series_sketch_push(&read, time_ns, value);
+                series_sketch_push(&unread, time_ns, value);
+                assert_false(isnan(series_sketch_quantile(&read, (struct time_range){ 0, UINT64_MAX }, 0.5)));
+        }
+        for (uint64_t from = 0; from < 15000 * SECOND; from += 61 * SECOND)
+                for (uint64_t end = from + 61 * SECOND; end < 16000 * SECOND; end += 977 * SECOND) {
+                        const struct time_range range = { from, end };
+                        const double a = series_sketch_area(&unread, range), b = series_sketch_area(&read, range);
+                        const double p = series_sketch_quantile(&unread, range, 0.9);
+                        assert_true(p == series_sketch_quantile(&read, range, 0.9) || isnan(p));
+                        assert_true(a == b || (isnan(a) && isnan(b)));
+                }
+        series_sketch_done(&read);
+        series_sketch_done(&unread);
+}
+
 static void test_late_samples_bend_no_area(void **state)
 {
         struct series_sketch s = { 0 };
@@ -240,6 +267,7 @@ int main(void)
                 cmocka_unit_test(test_normalised),
                 cmocka_unit_test(test_one_equal_zero),
                 cmocka_unit_test(test_sketch),
+                cmocka_unit_test(test_reading_changes_no_sketch),
                 cmocka_unit_test(test_late_samples_bend_no_area),
                 cmocka_unit_test(test_band_windows),
         };
