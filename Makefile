@@ -299,7 +299,8 @@ $(O)/unit/record/test_recorder: HW_LDFLAGS += -Wl,--wrap=pwrite
 $(O)/unit/base/test_own_process: HW_LDFLAGS += -Wl,--wrap=syscall
 
 # Tests that count allocations, or make each fail in turn.
-$(addprefix $(O)/unit/, model/test_memory record/test_assembler trend/test_rings targets/test_memory targets/test_steady fuzz/test_fuzz_session) \
+$(addprefix $(O)/unit/, model/test_memory record/test_assembler trend/test_rings targets/test_memory targets/test_steady \
+                        wire/test_message fuzz/test_fuzz_session) \
 $(O)/fuzz/fuzz_session: \
   HW_LDFLAGS += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
 

@@ -18,6 +18,9 @@ void *message_new(const ProtobufCMessageDescriptor *type);
 /* Replaces *field, a text of a message that was made here, by a copy of `text`. Returns 0 or -ENOMEM. */
 int message_set_text(char **field, const char *text);
 
+/* copy.c: of a message that may be anywhere, all of it, for hw_message_unref; NULL when out of memory. */
+ProtobufCMessage *message_copy(const ProtobufCMessage *message);
+
 /* validate.c: is an unpacked message what the schema's comments promise? */
 
 /*

@@ -2,9 +2,9 @@
 /*
  * feed_files.c - updates from finished logs, which are read in this process (daemon/watch/targets/log_reader.h).
  *
- * DESIGN: who asks for the next update makes the reader read on, so nothing is read ahead of its use. What one step of
- * the reader sends waits packed, as it would travel, because those who keep an update need one that is whole and their
- * own; a step reads at most one piece of a file, and all that it sent is delivered before the next.
+ * DESIGN: who asks for the next update makes the reader read on, so nothing is read ahead of its use. Of what one step
+ * of the reader sends copies wait, because those who keep an update need one that is whole and their own; a step reads
+ * at most one piece of a file, and all that it sent is delivered before the next.
  *
  * A pipe that has no bytes yet must not hold up who asks, so it is polled before each step. feed_fd is an epoll of it
  * and of an eventfd that is readable while there is nothing to wait for: epoll does not take the descriptor of a file.
@@ -29,11 +29,12 @@
 #include "proto/base/clock.h"
 #include "proto/base/descriptors.h"
 #include "proto/eventlog/recording/stretch.h"
+#include "proto/wire/message.h"
 
-/* Packed updates, each behind its size. */
-struct packed {
-        uint8_t *bytes;
-        size_t n, room, at; /* at: the first that has not been delivered */
+/* Updates that are to be delivered, owned from `at` on. */
+struct waiting_updates {
+        Hw__Update **items;
+        size_t n, room, at;
 };
 
 struct feed_files {
@@ -41,7 +42,7 @@ struct feed_files {
         struct log_reader *reader;
         char **paths; /* as they are opened; n of them */
         size_t n;
-        struct packed packed;
+        struct waiting_updates waiting;
         uint32_t kinds;     /* that are wanted, a bit each; 0: all */
         Hw__Update *update; /* lent out */
         bool over;          /* nothing more is read */
@@ -55,36 +56,31 @@ static struct feed_files *files_of(const struct feed *feed)
         return (struct feed_files *)feed;
 }
 
-/* -------------------------------------------------------------- packed updates */
+/* ------------------------------------------------------------- waiting updates */
 
 /* Of wanted kinds. */
-static int add_packed(void *ctx, const Hw__Update *update)
+static int add_update(void *ctx, const Hw__Update *update)
 {
         struct feed_files *f = ctx;
-        struct packed *p = &f->packed;
+        struct waiting_updates *w = &f->waiting;
 
         if (f->kinds && !(f->kinds >> hw_update_kind(update) & 1))
                 return 0;
-        const size_t size = hw__update__get_packed_size(update);
-
-        if (!ARRAY_RESERVE(p->bytes, p->room, p->n + sizeof(size) + size))
+        if (!ARRAY_RESERVE(w->items, w->room, w->n + 1))
                 return -ENOMEM;
-        memcpy(p->bytes + p->n, &size, sizeof(size));
-        (void)hw__update__pack(update, p->bytes + p->n + sizeof(size));
-        p->n += sizeof(size) + size;
+        w->items[w->n] = (Hw__Update *)message_copy(&update->base);
+        if (!w->items[w->n])
+                return -ENOMEM;
+        w->n++;
         return 0;
 }
 
-/* The next one, as it would have arrived. NULL with a reason: it breaks the limits of a message. */
-static Hw__Update *unpack_next(struct packed *p, const char **ret_reason)
+static Hw__Update *remove_first(struct waiting_updates *w)
 {
-        size_t size;
+        Hw__Update *update = w->items[w->at++];
 
-        memcpy(&size, p->bytes + p->at, sizeof(size));
-        Hw__Update *update = hw_update_unpack(p->bytes + p->at + sizeof(size), size, ret_reason);
-        p->at += sizeof(size) + size;
-        if (p->at == p->n)
-                p->at = p->n = 0;
+        if (w->at == w->n)
+                w->at = w->n = 0;
         return update;
 }
 
@@ -95,18 +91,6 @@ static void drop_update(struct feed_files *f)
         if (f->update)
                 hw_update_unref(f->update);
         f->update = NULL;
-}
-
-static enum feed_event deliver_update(struct feed_files *f, const Hw__Update **ret_update)
-{
-        const char *reason = NULL;
-
-        f->update = unpack_next(&f->packed, &reason);
-        *ret_update = f->update;
-        if (f->update)
-                return FEED_UPDATE;
-        f->over = true;
-        return feed_fail(&f->feed, "a message about the log cannot be read: %s", reason);
 }
 
 /* Makes feed_fd readable, unless the next step has to wait for a pipe: then the pipe makes it so. */
@@ -159,15 +143,17 @@ static enum feed_event files_next(struct feed *feed, int timeout_ms, const Hw__U
         const uint64_t until_ms = timeout_ms < 0 ? UINT64_MAX : now_ms + (uint64_t)timeout_ms;
 
         drop_update(f);
-        while (f->packed.n == 0 && !f->over) {
+        while (f->waiting.n == 0 && !f->over) {
                 if (now_ms > until_ms || signals_stop() ||
                     !wait_for_bytes(f, timeout_ms < 0 ? -1 : (int)(until_ms - now_ms)))
                         return FEED_NOTHING;
                 read_step(f);
                 now_ms = clock_mono_ms() + (timeout_ms == 0); /* then one step is all */
         }
-        if (f->packed.n > 0)
-                return deliver_update(f, ret_update);
+        if (f->waiting.n > 0) {
+                *ret_update = f->update = remove_first(&f->waiting);
+                return FEED_UPDATE;
+        }
         return f->feed.error.text[0] ? FEED_FAILED : FEED_END;
 }
 
@@ -184,7 +170,9 @@ static void files_close(struct feed *feed)
         for (size_t i = 0; i < f->n; i++)
                 free(f->paths[i]);
         free(f->paths);
-        free(f->packed.bytes);
+        while (f->waiting.n > 0)
+                hw_update_unref(remove_first(&f->waiting));
+        free(f->waiting.items);
         free(f);
 }
 
@@ -264,7 +252,7 @@ static bool open_reader(struct feed_files *f, struct log_reader_options options,
 {
         options.paths = (const char *const *)f->paths;
         options.n = options.lists ? options.n : f->n;
-        options.sink = (struct update_sink){ .ctx = f, .send = add_packed };
+        options.sink = (struct update_sink){ .ctx = f, .send = add_update };
         f->kinds = options.wish.kinds;
         f->reader = log_reader_new(&options, error);
         return f->reader != NULL;

@@ -90,6 +90,32 @@ static void a_log_is_read_without_another_process(void **state)
         assert_null(feed);
 }
 
+/* What is handed over within the process passes the checks of the wire, as if another process had received it. */
+static void messages_are_as_they_would_travel(void **state)
+{
+        struct feed *feed = feed_of_one(LOG);
+        const Hw__Update *u;
+        size_t n = 0;
+
+        (void)state;
+        while (feed_next(feed, -1, &u) == FEED_UPDATE) {
+                const char *reason = "";
+                const size_t size = hw__update__get_packed_size(u);
+                uint8_t *bytes = malloc(2 * size);
+                assert_int_equal(hw__update__pack(u, bytes), size);
+                Hw__Update *received = hw_update_unpack(bytes, size, &reason);
+                if (!received)
+                        fail_msg("%s", reason);
+                assert_int_equal(hw__update__pack(received, bytes + size), size);
+                assert_memory_equal(bytes, bytes + size, size);
+                hw_update_unref(received);
+                free(bytes);
+                n++;
+        }
+        assert_true(n > 3);
+        feed_close(&feed);
+}
+
 /* Those that can be read are, and the failure is reported after them, each time it is asked for. */
 static void a_log_that_cannot_be_read_is_a_failure_at_the_end(void **state)
 {
@@ -279,6 +305,7 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(a_log_is_read_without_another_process),
+                cmocka_unit_test(messages_are_as_they_would_travel),
                 cmocka_unit_test(a_log_that_cannot_be_read_is_a_failure_at_the_end),
                 cmocka_unit_test(logs_that_are_not_there_are_reported_at_once),
                 cmocka_unit_test(each_log_has_a_name_of_its_own),

@@ -9,6 +9,8 @@
 
 #include <cmocka.h>
 
+#include "proto/wire/message.h"
+#include "tests/unit/base/short_memory.h"
 #include "tests/unit/counted.h"
 
 static const Hw__Update *two_notes(void)
@@ -109,12 +111,65 @@ static void requests_are_the_librarys(void **state)
         assert_null(hw_request_new((Hw__Request__WhatCase)999));
 }
 
+static void assert_same_bytes(const ProtobufCMessage *a, const ProtobufCMessage *b)
+{
+        uint8_t bytes_a[256], bytes_b[256];
+        const size_t n = protobuf_c_message_get_packed_size(a);
+
+        assert_in_range(n, 1, sizeof(bytes_a));
+        assert_int_equal(protobuf_c_message_get_packed_size(b), n);
+        (void)protobuf_c_message_pack(a, bytes_a);
+        (void)protobuf_c_message_pack(b, bytes_b);
+        assert_memory_equal(bytes_a, bytes_b, n);
+}
+
+/* Of what is not there a copy has the default, as what was unpacked. When memory is short there is no copy. */
+static void a_copy_is_whole(void **state)
+{
+        const Hw__Update *u = two_notes();
+        Hw__Note unset = HW__NOTE__INIT;
+        Hw__Events events = HW__EVENTS__INIT;
+        ProtobufCBinaryData texts[] = { { 2, (uint8_t *)(uintptr_t) "ab" }, { 0, NULL } };
+        uint64_t numbers[] = { 1, 2, 3 };
+
+        (void)state;
+        ProtobufCMessage *copy = message_copy(&u->base);
+        assert_same_bytes(copy, &u->base);
+        hw_message_unref(copy);
+        for (fail_at = 1;; fail_at++) {
+                counting = true;
+                calls = 0;
+                copy = message_copy(&u->base);
+                counting = false;
+                if (copy)
+                        break;
+        }
+        assert_int_equal(fail_at, 9); /* two for the update, two for the notes, two for each, one more: none fails */
+        fail_at = 0;
+        hw_message_unref(copy);
+        hw_update_unref(u);
+
+        events.texts = texts;
+        events.n_texts = 2;
+        events.numbers = numbers;
+        events.n_numbers = 3;
+        copy = message_copy(&events.base);
+        assert_same_bytes(copy, &events.base);
+        hw_message_unref(copy);
+
+        unset.number = 7; /* without has_number */
+        copy = message_copy(&unset.base);
+        assert_int_equal(((Hw__Note *)copy)->number, 0);
+        hw_message_unref(copy);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(a_part_outlives_the_whole),
                 cmocka_unit_test(unknown_fields_and_bytes_go_too),
                 cmocka_unit_test(requests_are_the_librarys),
+                cmocka_unit_test(a_copy_is_whole),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
