@@ -203,10 +203,20 @@ void publisher_set_clock(struct publisher *p, uint64_t wall_ns)
         p->wall_ns = wall_ns;
 }
 
+/* The limit that ended the program, by its exit status and the kernel's account; LIMIT_SOURCE_UNKNOWN: none did. */
+static enum limit_source limit_that_ended(const struct run_exit *how)
+{
+        if (how->oom_killed)
+                return LIMIT_SOURCE_CGROUP;
+        return how->known && !how->signal && how->status == EXIT_HEAP_EXHAUSTED ? LIMIT_SOURCE_MAX_HEAP
+                                                                                : LIMIT_SOURCE_UNKNOWN;
+}
+
 void publisher_state(struct publisher *p, const struct target_facts *facts, const struct health *health,
                      uint64_t wall_ns)
 {
         const bool stopped = facts->state == HW__TARGET__STATE__STATE_STOPPED;
+        const enum limit_source ended_by = limit_that_ended(&facts->ended);
 
         p->wall_ns = wall_ns;
         collect_changes(p);
@@ -215,6 +225,10 @@ void publisher_state(struct publisher *p, const struct target_facts *facts, cons
         if (stopped != p->stopped) { /* verdicts, rates and countdowns are not of a program that stands still */
                 p->stopped = stopped;
                 p->changes |= MODEL_HEAP | MODEL_GC;
+                p->trends_changed = true;
+        }
+        if (ended_by != p->ended_by) {
+                p->ended_by = ended_by;
                 p->trends_changed = true;
         }
         if (health)
@@ -231,6 +245,7 @@ void publisher_begin_run(struct publisher *p, uint64_t wall_ns)
         gathered_clear(&p->gathered);
         p->profile_seen = p->ticky_seen = 0;
         p->stopped = p->trends_changed = false;
+        p->ended_by = LIMIT_SOURCE_UNKNOWN;
         p->sent = 0;
         collect_changes(p);
         p->changes &= MODEL_RUN; /* cleared state is not published: zeros before any event would be wrong */

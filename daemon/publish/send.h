@@ -92,8 +92,9 @@ struct publisher {
         const struct alerts *alerts; /* borrowed; NULL: none */
         alert_extra_fn *alert_extra; /* NULL: nothing to add */
         void *alert_extra_ctx;
-        bool stopped;        /* its process is: nothing of it is judged, and it has no rates */
-        bool trends_changed; /* all of them, by that */
+        bool stopped;               /* its process is: nothing of it is judged, and it has no rates */
+        enum limit_source ended_by; /* the limit that ended the program; LIMIT_SOURCE_UNKNOWN: none is known to have */
+        bool trends_changed;        /* all of them, by one of these */
         struct update_wish wish;
         int error; /* of the sink */
 };

@@ -78,6 +78,16 @@ static bool send_part(struct publisher *p, const struct subject *subjects, uint3
         return send_update(p, &update, to);
 }
 
+/* The run ended of the limit that it rose towards. */
+static bool met_its_limit(const struct publisher *p, const struct tracked_early *early)
+{
+        const enum limit_source source = early->limit.source;
+
+        return early->ended && source != LIMIT_SOURCE_UNKNOWN &&
+               (source == p->ended_by ||
+                (source == LIMIT_SOURCE_MAX_HEAP && model_heap(p->model)->facts[CARRIED_HEAP_LIMIT_USED] >= 1));
+}
+
 static struct trend_state read_state(const struct publisher *p)
 {
         struct trend_state s;
@@ -86,6 +96,7 @@ static struct trend_state read_state(const struct publisher *p)
         tracker_rising(p->tracker, &s.rising);
         s.has_threads = tracker_thread_rise(p->tracker, &s.threads) && !p->stopped;
         s.of.has_early &= !p->stopped;
+        s.of.early.at_limit |= s.of.has_early && met_its_limit(p, &s.of.early);
         s.of.has_limit &= !p->stopped;
         return s;
 }

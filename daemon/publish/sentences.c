@@ -431,11 +431,10 @@ char *sentence_limit(char *out, size_t size, const struct limit_time *l)
 
 /* ----------------------------------------------------------------- rise */
 
-static double onset_ns(const struct tracked_early *r)
+/* The moment that every face shows (client/answers, onset_moment). */
+static uint64_t onset_ns(const struct tracked_early *r)
 {
-        const double from_ns = r->onset_from_ns == UNKNOWN_U64 ? 0 : (double)r->onset_from_ns;
-
-        return (from_ns + (double)r->onset_to_ns) / 2;
+        return r->since_start ? r->onset_to_ns : r->onset_from_ns + sub_sat(r->onset_to_ns, r->onset_from_ns) / 2;
 }
 
 static double level_age_s(const struct tracked_early *r)
@@ -466,8 +465,7 @@ PHRASE_WHEN(is_foretold_rise, struct tracked_early, r, is_foretold(r))
 PHRASE_WHEN(is_rising_near, struct tracked_early, r, r->rising &&is_limited(r) && r->runs_out)
 PHRASE_WHEN(is_rising, struct tracked_early, r, r->rising)
 PHRASE_SLOT(put_early_series, struct tracked_early, r, phrase_printf(s, "%s", series_words(r->series)))
-PHRASE_SLOT(put_age, struct tracked_early, r,
-            phrase_append_duration(s, fmax((double)r->level_time_ns - onset_ns(r), 0)))
+PHRASE_SLOT(put_age, struct tracked_early, r, phrase_append_duration(s, (double)sub_sat(r->level_time_ns, onset_ns(r))))
 PHRASE_SLOT(if_since_start, struct tracked_early, r, ((void)s, r->since_start))
 PHRASE_SLOT(put_base, struct tracked_early, r, phrase_append_bytes(s, r->base_bytes))
 PHRASE_SLOT(put_level, struct tracked_early, r, phrase_append_bytes(s, r->level_bytes))

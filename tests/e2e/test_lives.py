@@ -122,7 +122,8 @@ def test_growth_that_met_its_limit(lives, name):
         assert int(early["onsetFromNs"]) <= ONSET * S <= int(early["onsetToNs"]), early
         if LIVES[name][3] == "LEAK":
             assert "no lasting growth" not in text and "too short for a verdict" not in text, (moment, text)
-    assert ("atLimit" in lives.moments["dead", name][0]["trends"]["early"]) == (name == "stuck")
+    dead = lives.moments["dead", name][0]["trends"]["early"]
+    assert dead["atLimit"] and dead["key"] == "rise-met-limit", dead
 
 
 @pytest.mark.parametrize("name", MARKED)

@@ -74,7 +74,7 @@ static void print_nonmoving(FILE *to, const Hw__Nonmoving *n)
 void collections_text(FILE *to, const struct summary *s)
 {
         const Hw__Gc *gc = s->t->gc;
-        char text[HW_NUMBER_MAX], watching[CENSUS_LINE];
+        char text[HW_NUMBER_MAX], sync[SYNC_TEXT], watching[CENSUS_LINE];
 
         (void)fprintf(to, "\n%37s %10s %10s %10s %10s %10s\n", "", "elapsed", "avg pause", "median", "p99",
                       "max pause");
@@ -95,7 +95,7 @@ void collections_text(FILE *to, const struct summary *s)
                               gc->parallel_balance * 100);
         if (!gc->has_sync_total_ns || gc->sync_total_ns)
                 (void)fprintf(to, "%s  Waiting for capabilities to stop: %s\n", gc->has_parallel_balance ? "" : "\n",
-                              answers_sync_text(text, sizeof(text), s->t));
+                              answers_sync_text(sync, sizeof(sync), s->t));
         if (gc->unmatched)
                 (void)fprintf(to, "  Collections without a start or an end: %s\n",
                               hw_count_text(text, sizeof(text), gc->unmatched));

@@ -65,7 +65,7 @@ struct tracked_early {
         double soonest_s,
                 latest_s; /* since as_of_ns, if it continues; NaN: no limit, not rising, or too far off to tell */
         double mid_s;     /* by the rate, however far off that is; NaN: no limit, or not rising */
-        bool at_limit;    /* what had risen has met it, and the program does little but collect */
+        bool at_limit;    /* what had risen has met it: the program does little but collect, or has ended of it */
         uint64_t as_of_ns;
         bool ended; /* the run has ended: so it was then */
 };

@@ -163,16 +163,21 @@ static bool has_met_limit(const struct tracker *t)
         return s && s->out.warned && (s->rise.last >= MET_SHARE * s->out.limit || only_collects(t));
 }
 
-void tracker_standing_advance(struct tracker *t)
+static bool is_running_out(const struct tracker *t)
 {
         const struct early_series *s = early_warning_worst(&t->early);
 
+        return s && s->out.warned && s->rise.rising;
+}
+
+void tracker_standing_advance(struct tracker *t)
+{
         if (t->kept && t->kept->why == STANDING_FELL) {
                 if (sub_sat(t->watermark_ns, t->kept->fell_ns) <= fall_lasts_ns(t))
                         return;
                 drop_standing(t);
         }
-        if (s && s->out.warned && s->rise.rising)
+        if (is_running_out(t))
                 (void)keep_standing(t, STANDING_READY);
         else if (find_kept(t) && has_met_limit(t))
                 t->kept->why = STANDING_MET;
@@ -197,9 +202,12 @@ void tracker_standing_live(struct tracker *t, uint64_t time_ns, double bytes)
                         drop_standing(t);
                 return;
         }
-        if (before < FALL_LEAST || bytes >= FALL_SHARE * before || (!find_kept(t) && !keep_standing(t, STANDING_FELL)))
+        if (before < FALL_LEAST || bytes >= FALL_SHARE * before)
                 return;
-        t->kept->met = t->kept->why == STANDING_MET;
+        const bool met = find_kept(t) && t->kept->why == STANDING_MET;
+        if ((!find_kept(t) || (!met && is_running_out(t))) && !keep_standing(t, STANDING_FELL))
+                return; /* what was kept ready is from before the newest collections */
+        t->kept->met = met;
         t->kept->why = STANDING_FELL;
         t->kept->fell_ns = time_ns;
         t->kept->fell_from = before;

@@ -357,6 +357,7 @@ int pipeline_finish(struct pipeline *p, const char *why, bool cut)
         if (p->event_stream)
                 event_stream_finish(p->event_stream, p->decoder);
         pipeline_publish_state(p);
+        pipeline_flush(p); /* what the state changes of the trends */
         return first_error(p);
 }
 

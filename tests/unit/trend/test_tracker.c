@@ -1634,6 +1634,29 @@ static void test_growth_meets_its_limit(void **state)
         check_growth_meets_its_limit(60 * SECOND, 120, TREND_UNKNOWN);
 }
 
+/* Of the rise that ended a run the last collection counts, which came after the second in which it was last settled. */
+static void test_a_rise_ends_with_its_last_collection(void **state)
+{
+        static struct rig r;
+        struct standing last;
+        unsigned s = 1;
+
+        (void)state;
+        open_scaled(&r, 60 * SECOND);
+        ev(&r.f, HW_HEAP_INFO_GHC, NONE, 1, "428888", U(0), U(2), U(1024 * MIB), U(4 * MIB), U(MIB), U(4096));
+        for (; s <= 200; s++) {
+                live(&r, s * SECOND, (uint64_t)s * 5 * MIB);
+                block(&r, 0, s * SECOND, s * SECOND);
+        }
+        live(&r, s * SECOND - 2, (uint64_t)s * 5 * MIB);
+        live(&r, s * SECOND - 1, 83000);
+        end(&r);
+        tracker_standing(r.t, &last);
+        assert_int_equal(last.live_bytes, (uint64_t)s * 5 * MIB);
+        assert_true(last.has_early && last.early.runs_out && last.early.level_bytes == (double)last.live_bytes);
+        rig_close(&r);
+}
+
 /* A fall that the program survives lets the warning go after some seconds; a wave at once. */
 static void test_a_fall_that_is_survived(void **state)
 {
@@ -1707,6 +1730,7 @@ int main(void)
                 cmocka_unit_test(test_estimated_bands_of_a_rise),
                 cmocka_unit_test(test_a_run_ended_with_a_rise),
                 cmocka_unit_test(test_growth_meets_its_limit),
+                cmocka_unit_test(test_a_rise_ends_with_its_last_collection),
                 cmocka_unit_test(test_a_fall_that_is_survived),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
