@@ -180,7 +180,8 @@ static void add_uncounted(struct census_age *a, const struct world_target *t)
 static void add_size(struct census_age *a, const struct world_target *t, bool over)
 {
         const double pause = t->census->outside ? NAN : facts_get(t, FACT_WATCH_PAUSE);
-        char then[HW_NUMBER_MAX], now[HW_NUMBER_MAX], paused[HW_NUMBER_MAX];
+        char then[HW_NUMBER_MAX], now[HW_NUMBER_MAX], paused[HW_NUMBER_MAX], age[HW_NUMBER_MAX];
+        uint64_t age_ns;
 
         append_format(a->after, "%s", over ? " before the end" : " ago");
         if (t->census->outside)
@@ -196,6 +197,9 @@ static void add_size(struct census_age *a, const struct world_target *t, bool ov
                 append_format(a->after,
                               "; the last major collection left %s: bands have what came since, too, garbage or not",
                               now);
+        else if (!over && live_is_old(t, &age_ns))
+                append_format(a->after, "; live data was %s %s ago: bands are of before", now,
+                              hw_duration_text(age, sizeof(age), (double)age_ns));
         else
                 append_format(a->after, "; live data %s %s %s: bands are of then", over ? "was" : "is", now,
                               over ? "at the end" : "now");

@@ -497,7 +497,7 @@ static void append_parts(struct target_answer *a, const Hw__Resident *r)
         append_text(a->text, "%s)", resident_files_text(files, sizeof(files), r));
 }
 
-/* Live data was measured before the newest census, which found more: that is the newest lower bound. */
+/* Live data was measured before the newest census, which found more: the newest bound, from outside the upper one. */
 static bool census_exceeds_live(const struct world_target *t)
 {
         const Hw__Census *c = t->census;
@@ -533,11 +533,11 @@ static void append_sizes(struct target_answer *a, const struct world_target *t, 
                         continue;
                 append_text(a->text, "%s%s ", first ? (a->text[0] ? ": " : "") : ", ", sizes[i].what);
                 if (i == LIVE && !over && census_exceeds_live(t)) {
-                        append_text(a->text, "at least ");
+                        append_text(a->text, world_from_outside(t) ? "at most " : "at least ");
                         append_bytes(a->text, t->census->total_bytes);
                         append_text(a->text, " (census of ");
                         append_duration(a->text, sub_sat(t->event_time_ns, t->census->time_ns));
-                        append_text(a->text, " ago)");
+                        append_text(a->text, " ago%s)", world_from_outside(t) ? ", garbage included" : "");
                 } else if (i == LIVE && over && h->has_max_live_bytes && h->max_live_bytes > h->live_bytes) {
                         append_text(a->text, "at most ");
                         append_bytes(a->text, h->max_live_bytes);

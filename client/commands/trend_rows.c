@@ -262,20 +262,6 @@ static bool newest_value(const Hw__Trend *t, double *ret)
         return false;
 }
 
-/* Of live data and heap what the daemon says: of a run that is over, the program's last, not its shutdown's. */
-static bool newest_of(const struct world_target *of, Hw__Series series, const Hw__Trend *t, double *ret)
-{
-        const Hw__Heap *h = of->heap;
-
-        if (series == HW__SERIES__SERIES_LIVE && h && h->has_live_bytes)
-                *ret = (double)h->live_bytes;
-        else if (series == HW__SERIES__SERIES_HEAP_SIZE && h && h->has_heap_size_bytes)
-                *ret = (double)h->heap_size_bytes;
-        else
-                return newest_value(t, ret);
-        return true;
-}
-
 static void print_series(FILE *to, struct rate_unit unit, const struct world_target *t, const struct trend_show *show)
 {
         for (size_t i = 1; i < SERIES_COUNT; i++) {
@@ -284,7 +270,7 @@ static void print_series(FILE *to, struct rate_unit unit, const struct world_tar
                 if (!trend || (!trend->has_verdict && !show->windows))
                         continue;
                 bool bytes = !strcmp(hw_series_unit((Hw__Series)i), "B"),
-                     has_now = bytes && newest_of(t, (Hw__Series)i, trend, &now);
+                     has_now = bytes && (world_newest(t, (Hw__Series)i, &now) || newest_value(trend, &now));
                 print_row(to, t, unit, hw_series_name((Hw__Series)i), NULL, trend, has_now, now);
                 if (show->windows)
                         print_windows(to, unit, trend, bytes);

@@ -10,9 +10,8 @@
 #include "heapwatch/text.h"
 #include "proto/base/ckd.h"
 #include "proto/base/text_out.h"
+#include "proto/base/time.h"
 #include "proto/wire/resident_parts.h"
-
-#define OLD_LIVE_NS UINT64_C(10000000000)
 
 static bool is_process_known(const struct process_sample *p)
 {
@@ -46,22 +45,30 @@ static Hw__Process *encode_process(struct encoder *e, const struct process_sampl
         return out;
 }
 
+static bool reads_alike(uint64_t a_bytes, uint64_t b_bytes)
+{
+        char a[HW_NUMBER_MAX], b[HW_NUMBER_MAX];
+
+        return !strcmp(hw_bytes_text(a, sizeof(a), (double)a_bytes), hw_bytes_text(b, sizeof(b), (double)b_bytes));
+}
+
 /*
  * A large process is counted less often than it is looked at, and live data are measured by major collections alone:
  * then the text says how old its numbers are, so that none differs without a word from those shown beside it.
  */
-static void put_ages(struct text_out *t, const struct resident *r, const struct process_sample *newest)
+static void put_ages(struct text_out *t, const struct heap *heap)
 {
+        const struct resident *r = &heap->resident;
+        const struct process_sample *newest = &heap->process;
+        const uint64_t live_bytes = r->parts[RESIDENT_LIVE];
         const bool has_newest = newest->wall_ns != UNKNOWN_U64 && newest->rss_bytes != UNKNOWN_U64;
+        const bool has_live = r->live_time_ns != UNKNOWN_U64 && live_bytes != UNKNOWN_U64;
         const uint64_t counted_ns = has_newest ? sub_sat(newest->wall_ns, r->wall_ns) : 0;
-        const uint64_t live_ns = r->live_time_ns == UNKNOWN_U64 || r->parts[RESIDENT_LIVE] == UNKNOWN_U64
-                                         ? 0
-                                         : sub_sat(r->time_ns, r->live_time_ns);
-        char age[HW_NUMBER_MAX], rss[HW_NUMBER_MAX], own[HW_NUMBER_MAX];
+        const uint64_t live_ns = has_live ? sub_sat(r->time_ns, r->live_time_ns) : 0;
+        char age[HW_NUMBER_MAX], rss[HW_NUMBER_MAX];
 
-        hw_bytes_text(own, sizeof(own), (double)r->rss_bytes);
-        hw_bytes_text(rss, sizeof(rss), has_newest ? (double)newest->rss_bytes : NAN);
-        const bool differs = counted_ns > 0 && strcmp(own, rss) != 0, old = live_ns > OLD_LIVE_NS;
+        const bool differs = counted_ns > 0 && !reads_alike(r->rss_bytes, newest->rss_bytes);
+        const bool old = live_ns > OLD_NUMBER_NS || (live_ns > 0 && !reads_alike(live_bytes, heap->live_bytes));
         if (!differs && !old)
                 return;
         text_put(t, " (");
@@ -69,7 +76,7 @@ static void put_ages(struct text_out *t, const struct resident *r, const struct 
                 text_put(t, "counted ");
                 text_put(t, hw_duration_text(age, sizeof(age), (double)counted_ns));
                 text_put(t, " before the newest RSS, ");
-                text_put(t, rss);
+                text_put(t, hw_bytes_text(rss, sizeof(rss), (double)newest->rss_bytes));
         }
         text_put(t, differs && old ? "; " : "");
         if (old) {
@@ -80,15 +87,14 @@ static void put_ages(struct text_out *t, const struct resident *r, const struct 
         text_put(t, ")");
 }
 
-static char *words_of(struct encoder *e, const Hw__Resident *out, const struct resident *r,
-                      const struct process_sample *newest)
+static char *words_of(struct encoder *e, const Hw__Resident *out, const struct heap *heap)
 {
         char text[SENTENCE_MAX], part[SENTENCE_MAX];
         struct text_out t;
 
         text_out_init(&t, text, sizeof(text));
         text_put(&t, resident_text(part, sizeof(part), out));
-        put_ages(&t, r, newest);
+        put_ages(&t, heap);
         text_put(&t, resident_files_text(part, sizeof(part), out));
         return encoder_copy(e, text);
 }
@@ -107,8 +113,9 @@ static void encode_files(struct encoder *e, const struct mapped_file *files, Hw_
         }
 }
 
-static Hw__Resident *encode_resident(struct encoder *e, const struct resident *r, const struct process_sample *newest)
+static Hw__Resident *encode_resident(struct encoder *e, const struct heap *heap)
 {
+        const struct resident *r = &heap->resident;
         Hw__Resident *out = encoder_message(e, &hw__resident__descriptor);
 
         if (!out)
@@ -127,8 +134,8 @@ static Hw__Resident *encode_resident(struct encoder *e, const struct resident *r
         PUT_U64(out, sampled_wall_ns, r->wall_ns);
         PUT_U64(out, heap_time_ns, r->heap_time_ns);
         PUT_U64(out, live_time_ns, r->live_time_ns);
-        encode_files(e, newest->pages.files, out);
-        out->text = words_of(e, out, r, newest);
+        encode_files(e, heap->process.pages.files, out);
+        out->text = words_of(e, out, heap);
         return out;
 }
 
@@ -179,7 +186,7 @@ Hw__Heap *encode_heap(struct encoder *e, const struct run *run, const struct hea
         if (is_process_known(&heap->process))
                 out->process = encode_process(e, &heap->process);
         if (heap->resident.rss_bytes != UNKNOWN_U64)
-                out->resident = encode_resident(e, &heap->resident, &heap->process);
+                out->resident = encode_resident(e, heap);
         put_sizing(e, out, run, heap);
         put_facts(e, out, heap);
         return out;

@@ -127,18 +127,20 @@ static void put_samples(struct publisher *p, Hw__Heap *heap)
 bool send_heap(struct publisher *p, struct snapshot *to)
 {
         Hw__Update update = HW__UPDATE__INIT;
-        struct standing last;
+        struct heap heap = *model_heap(p->model);
 
         update.body_case = HW__UPDATE__BODY_HEAP;
-        update.heap = encode_heap(p->encoder, model_run(p->model), model_heap(p->model));
+        if (p->tracker && tracker_has_last_values(p->tracker)) {
+                struct standing last;
+
+                tracker_standing(p->tracker, &last);
+                heap.live_bytes = last.live_bytes;
+                heap.live_time_ns = last.live_time_ns;
+                heap.heap_size_bytes = last.heap_bytes;
+        }
+        update.heap = encode_heap(p->encoder, model_run(p->model), &heap);
         if (update.heap && p->stopped)
                 update.heap->has_allocation_rate_bps = false;
-        if (update.heap && p->tracker && tracker_has_last_values(p->tracker)) {
-                tracker_standing(p->tracker, &last);
-                PUT_U64(update.heap, live_bytes, last.live_bytes);
-                PUT(update.heap, live_time_ns, last.live_time_ns);
-                PUT_U64(update.heap, heap_size_bytes, last.heap_bytes);
-        }
         if (update.heap && !to)
                 put_samples(p, update.heap);
         if (!send_update(p, &update, to))

@@ -13,7 +13,7 @@
 void chart_line(struct chart *c, const char *name, const struct past *past, enum spark_mode mode, enum tint tint)
 {
         if (c->n_lines < CHART_LINES)
-                c->lines[c->n_lines++] = (struct chart_line){ name, past, mode, tint };
+                c->lines[c->n_lines++] = (struct chart_line){ name, past, mode, tint, NAN };
 }
 
 void chart_mark(struct chart *c, uint64_t time_ns, const char *text, bool strong)

@@ -18,6 +18,7 @@ struct chart_line {
         const struct past *past;
         enum spark_mode mode; /* no rate */
         enum tint tint;
+        double newest; /* said without a cursor; NAN: its newest point */
 };
 
 /* A strong mark stands out; the others are only there for the cursor to find. */

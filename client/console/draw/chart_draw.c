@@ -313,6 +313,10 @@ static void draw_legend(struct plot *p, struct area area)
                 double value = 0;
                 bool known = chart_value(&c->lines[i], when, &value);
 
+                if (!c->has_cursor && !isnan(c->lines[i].newest)) {
+                        value = c->lines[i].newest;
+                        known = true;
+                }
                 at = put_text(p, area, 0, at, c->lines[i].tint,
                               !p->shapes         ? "■"
                               : p->canvas->ascii ? shapes[i].letter

@@ -6,6 +6,9 @@
 
 #include "client/console/draw/widgets.h"
 #include "client/console/table/value.h"
+#include "proto/base/time.h"
+
+#define UNSEEN_NS (3 * NS_PER_S) /* of the run: a process of this machine has been looked at by then */
 
 enum { ROWS = 4, LABEL = 8, VALUE = 12 };
 
@@ -76,7 +79,7 @@ static struct gauge heap_gauge(const struct world_target *t)
         return g;
 }
 
-static struct gauge rss_gauge(const struct world_target *t)
+static struct gauge rss_gauge(const struct scene *s, const struct world_target *t)
 {
         struct gauge g = { .label = "RSS", .series = HW__SERIES__SERIES_RSS, .tint = TINT_DIM };
         const bool known = facts_is_known(t, FACT_RESIDENT);
@@ -87,7 +90,7 @@ static struct gauge rss_gauge(const struct world_target *t)
                 proportion(&g, t, FACT_CGROUP_HELD, FACT_CGROUP_LIMIT, "cgroup");
         else if (known && facts_get(t, FACT_SWAP) > 0)
                 (void)snprintf(g.remark, sizeof(g.remark), "swap %.24s", fact_text(swap, t, FACT_SWAP));
-        else if (!known)
+        else if (!known && scene_now_ns(s, t) > UNSEEN_NS)
                 (void)snprintf(g.remark, sizeof(g.remark), "process not seen from here");
         return g;
 }
@@ -110,7 +113,7 @@ static struct gauge allocation_gauge(const struct world_target *t)
 
 void draw_memory(struct canvas *c, struct area area, const struct scene *s, const struct world_target *t)
 {
-        struct gauge gauges[ROWS] = { live_gauge(s, t), heap_gauge(t), rss_gauge(t), allocation_gauge(t) };
+        struct gauge gauges[ROWS] = { live_gauge(s, t), heap_gauge(t), rss_gauge(s, t), allocation_gauge(t) };
         char text[SHORT_TEXT], span[SHORT_TEXT + 8];
         struct time_range range;
         int row = 0;

@@ -76,7 +76,10 @@ static struct value name_value(const struct scene *s, const void *row)
 static struct value now_value(const struct scene *s, const void *row)
 {
         const struct past *all = past_of_row(s, row);
+        double newest;
 
+        if (world_newest(s->target, series_of_row(row), &newest))
+                return value_number(true, newest);
         return value_number(all->n > 0, all->n ? all->points[all->n - 1].cell.last : 0);
 }
 
@@ -102,7 +105,7 @@ static const struct column columns[] = {
                   "census total: all bands of a heap profile's sample; slop "
                   "(within blocks), free blocks: what the last collection left unused" },
         { .title = "now", .name = "bytes", .unit = UNIT_BYTES, .width = 9, .value = now_value, .tint = strong,
-          .help = "newest sample" },
+          .help = "newest sample; of a run that is over, the program's last, not what its shutdown left" },
         { .title = "since mark", .name = "since_mark_bytes", .unit = UNIT_CHANGE, .width = 10, .value = since_mark,
           .shown = scene_has_mark, .help = "after M: now, compared with the marked moment" },
         { .title = "min", .name = "min_bytes", .unit = UNIT_BYTES, .width = 9, .rank = 3, .value = least,
@@ -154,9 +157,12 @@ static void fill_chart(struct console *c, struct chart *chart)
 
         timeline_begin(c, chart, "Memory", UNIT_BYTES);
         chart->from_zero = !m->zoomed;
-        for (size_t i = 0; i < ALWAYS; i++)
-                chart_line(chart, series_rows[series_in_order[i]].label, past_of_row(s, &series_in_order[i]),
-                           SPARK_GAUGE, tints[i]);
+        for (size_t i = 0; i < ALWAYS; i++) {
+                const enum series_id id = series_in_order[i];
+
+                chart_line(chart, series_rows[id].label, past_of_row(s, &series_in_order[i]), SPARK_GAUGE, tints[i]);
+                (void)world_newest(s->target, (Hw__Series)id, &chart->lines[i].newest);
+        }
         if (memory_limit(s->target, &limit, &chart->limit_name))
                 chart->limit = (double)limit;
         chart->ticks = chart->lines[0].past; /* one sample for each major collection */

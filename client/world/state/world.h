@@ -132,6 +132,12 @@ const struct world_daemon *world_daemon(const struct world *world, size_t daemon
 /* Whether its program is read from outside: what the runtime's own log would tell is not known. */
 bool world_from_outside(const struct world_target *t);
 
+/*
+ * The newest of a series in bytes where the daemon says more than its samples do: live data and the heap's size, of a
+ * run that is over the program's last, not its shutdown's. False: of other series.
+ */
+bool world_newest(const struct world_target *t, Hw__Series series, double *ret);
+
 /* Why its pauses are not known though its collections are; NULL: each collection is known. */
 const char *world_untimed(const struct world_target *t);
 

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <math.h>
 #include <string.h>
 
 #include "proto/base/hash.h"
@@ -55,6 +56,15 @@ bool world_from_outside(const struct world_target *t)
 {
         return (t->target && t->target->uri && !strncmp(t->target->uri, "outside:", strlen("outside:"))) ||
                (t->gc && t->gc->counted); /* and in its recording */
+}
+
+bool world_newest(const struct world_target *t, Hw__Series series, double *ret)
+{
+        const bool is_live = series == HW__SERIES__SERIES_LIVE;
+
+        *ret = is_live || series == HW__SERIES__SERIES_HEAP_SIZE ? facts_get(t, is_live ? FACT_LIVE : FACT_HEAP_SIZE)
+                                                                 : NAN;
+        return !isnan(*ret);
 }
 
 const char *world_untimed(const struct world_target *t)

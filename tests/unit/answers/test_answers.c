@@ -1575,8 +1575,12 @@ static void the_age_of_the_last_census(void **state)
         m.heap_state.has_live_time_ns = 1;
         m.heap_state.live_time_ns = 4 * MINUTE; /* before it */
         sentence_is(&m, 6 * MINUTE, "last census 1m 00s ago at 40.0 MiB");
-        m.heap_state.live_time_ns = 6 * MINUTE;
+        m.heap_state.live_time_ns = m.t.event_time_ns = 6 * MINUTE;
         sentence_is(&m, 6 * MINUTE, "last census 1m 00s ago at 40.0 MiB; live data is 98.0 MiB now: bands are of then");
+        m.t.event_time_ns = 7 * MINUTE;
+        sentence_is(&m, 7 * MINUTE,
+                    "last census 2m 00s ago at 40.0 MiB; live data was 98.0 MiB 1m 00s ago: bands are of before");
+        m.t.event_time_ns = 6 * MINUTE;
         m.heap_state.live_bytes = 45 * MIB; /* they differ by that much anyway */
         sentence_is(&m, 6 * MINUTE, "last census 1m 00s ago at 40.0 MiB");
         m.heap_state.live_bytes = 20 * MIB;

@@ -433,7 +433,7 @@ static void test_an_old_account_of_rss_says_so(void **state)
         const Hw__Heap *out = encode_heap(&e, model_run(f->m), &heap);
         assert_int_equal(strncmp(out->resident->text, "RSS 208 MiB: ", 13), 0);
         assert_non_null(strstr(out->resident->text, " (counted 3.05 s before the newest RSS, 222 MiB)"));
-        heap.resident.parts[RESIDENT_LIVE] = 1 << 20;
+        heap.resident.parts[RESIDENT_LIVE] = heap.live_bytes = 1 << 20;
         heap.resident.live_time_ns = 0;
         out = encode_heap(&e, model_run(f->m), &heap);
         assert_null(strstr(out->resident->text, "measured"));
@@ -445,6 +445,12 @@ static void test_an_old_account_of_rss_says_so(void **state)
         heap.process.rss_bytes = heap.resident.rss_bytes;
         out = encode_heap(&e, model_run(f->m), &heap);
         assert_non_null(strstr(out->resident->text, " (live data measured 36.0 s before that count)"));
+        heap.resident.live_time_ns = 31000000000u;
+        out = encode_heap(&e, model_run(f->m), &heap);
+        assert_null(strstr(out->resident->text, "measured"));
+        heap.live_bytes = 2 << 20; /* and what is shown beside it is another */
+        out = encode_heap(&e, model_run(f->m), &heap);
+        assert_non_null(strstr(out->resident->text, " (live data measured 5.00 s before that count)"));
         encoder_done(&e);
         close_publisher(f);
 }
