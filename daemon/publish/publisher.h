@@ -36,6 +36,7 @@ struct run_exit {
         bool known;
         uint32_t status, signal; /* signal 0: none, use the status */
         bool oom_killed;         /* the OOM killer killed a process of its control group */
+        bool executed;           /* another program in its place, whose status is not the run's */
 };
 
 /* What the pipeline knows about a target beyond its model. Texts are borrowed for the call. */

@@ -20,6 +20,7 @@
 #include "daemon/source/backoff.h"
 #include "daemon/source/census_reader.h"
 #include "daemon/source/medium.h"
+#include "daemon/source/procfs.h"
 #include "proto/base/agent_peer.h"
 #include "proto/base/descriptors.h"
 #include "proto/base/error.h"
@@ -135,6 +136,7 @@ static void finish_connecting(struct connection *c)
 
         (void)getsockopt(c->fd, SOL_SOCKET, SO_PEERCRED, &peer, &size); /* 0 over TCP, and where it is not seen */
         c->source.peer = (uint32_t)peer.pid;
+        c->source.peer_stack = peer.pid ? procfs_stack_start("", c->source.peer) : 0;
         free_event(&c->ready);
         c->ready = event_new(c->source.base, c->fd, EV_READ | EV_PERSIST, on_readable, c);
         if (!c->ready || event_add(c->ready, NULL) < 0) {

@@ -46,6 +46,7 @@ struct source {
         struct read_buffer *held;    /* of a piece not fully taken by the sink: nothing is read meanwhile; or NULL */
         struct event *again;         /* goes on with it in the next round; NULL until needed */
         uint32_t peer;               /* the process that serves its socket; 0: not known */
+        uint64_t peer_stack;         /* procfs_stack_start() of it when it was connected */
         uint64_t said;               /* a hash of the last sentence reported; 0: none yet */
 };
 

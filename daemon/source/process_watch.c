@@ -11,9 +11,11 @@
 #define PAGES_REST_MAX  (300 * NS_PER_S) /* between two readings */
 #define LOOK_SLACK_NS   (NS_PER_S / 10)  /* looks come once a second, not to the ns */
 
-void process_watch_begin(struct process_watch *w)
+void process_watch_begin(struct process_watch *w, uint32_t pid, uint64_t stack_start)
 {
         w->seen = false;
+        w->pid = pid;
+        w->stack_start = stack_start;
         w->pages.rss_bytes = UNKNOWN_U64;
         w->pss_bytes = UNKNOWN_U64;
         w->pinned_bytes = 0;
@@ -32,6 +34,8 @@ static bool is_process(const struct process_watch *w, uint32_t pid, uint64_t sta
 
 static void first_seen(struct process_watch *w, uint32_t pid)
 {
+        if (w->pid != pid || !w->stack_start)
+                w->stack_start = procfs_stack_start(w->root, pid);
         w->seen = true;
         w->pid = pid;
         if (!procfs_start_ticks(w->root, pid, &w->start_ticks))
@@ -108,6 +112,14 @@ bool process_watch_alive(const struct process_watch *w, uint32_t pid, uint64_t s
         struct process_sample sample;
 
         return w->seen && is_process(w, pid, start_wall_ns) && procfs_sample(w->root, pid, &sample) == 0;
+}
+
+bool process_watch_executed(const struct process_watch *w)
+{
+        const uint64_t now = w->seen && w->stack_start ? procfs_stack_start(w->root, w->pid) : 0;
+        uint64_t ticks;
+
+        return now && now != w->stack_start && procfs_start_ticks(w->root, w->pid, &ticks) && ticks == w->start_ticks;
 }
 
 bool process_watch_oom_killed(const struct process_watch *w)

@@ -28,8 +28,9 @@ enum process_state {
 struct process_watch {
         const char *root;                /* "" or that of a fake tree; borrowed */
         bool seen;                       /* of this run, alive on this machine */
-        uint32_t pid;                    /* then */
+        uint32_t pid;                    /* then; before, the one of process_watch_begin() */
         uint64_t start_ticks;            /* its */
+        uint64_t stack_start;            /* of the run's program, procfs_stack_start(); 0: not known */
         struct resident_pages pages;     /* newest by kind; rss_bytes UNKNOWN_U64: not known */
         uint64_t pss_bytes;              /* read with them */
         uint64_t pinned_bytes;           /* of files, and not to be taken back, when they were read */
@@ -38,8 +39,11 @@ struct process_watch {
         uint64_t oom_kills;              /* when it was first seen */
 };
 
-/* For a new run. */
-void process_watch_begin(struct process_watch *w);
+/*
+ * For a new run. `stack_start` is procfs_stack_start() of process `pid`, which serves its log: if that is its process,
+ * no program that it has executed until it is first seen is taken for the run's. 0: not known.
+ */
+void process_watch_begin(struct process_watch *w, uint32_t pid, uint64_t stack_start);
 
 /* start_wall_ns is the run's. *ret_sample is filled when PROCESS_ALIVE. */
 enum process_state process_watch_poll(struct process_watch *w, uint32_t pid, uint64_t start_wall_ns, uint64_t wall_ns,
@@ -47,6 +51,9 @@ enum process_state process_watch_poll(struct process_watch *w, uint32_t pid, uin
 
 /* Whether the process of this run is alive now; false also when it was never seen. */
 bool process_watch_alive(const struct process_watch *w, uint32_t pid, uint64_t start_wall_ns);
+
+/* Whether this process is alive, and runs another program than when it was first seen. */
+bool process_watch_executed(const struct process_watch *w);
 
 /* Whether the OOM killer has killed a process of its control group since it was first seen. */
 bool process_watch_oom_killed(const struct process_watch *w);

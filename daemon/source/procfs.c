@@ -52,12 +52,24 @@ static bool boot_wall_ns(const char *root, uint64_t *ret_ns)
         return line && kernel_number(line + sizeof(key) - 1, &seconds) && !ckd_mul(ret_ns, seconds, (uint64_t)NS_PER_S);
 }
 
-bool procfs_start_ticks(const char *root, uint32_t pid, uint64_t *ret_ticks)
+static bool read_stat(const char *root, uint32_t pid, enum process_stat field, uint64_t *ret_number)
 {
         char text[2048];
 
         return kernel_file_read(text, sizeof(text), "%s/proc/%u/stat", root, pid) >= 0 &&
-               stat_number(text, STAT_START_TICKS, ret_ticks);
+               stat_number(text, field, ret_number);
+}
+
+bool procfs_start_ticks(const char *root, uint32_t pid, uint64_t *ret_ticks)
+{
+        return read_stat(root, pid, STAT_START_TICKS, ret_ticks);
+}
+
+uint64_t procfs_stack_start(const char *root, uint32_t pid)
+{
+        uint64_t start;
+
+        return read_stat(root, pid, STAT_STACK_START, &start) ? start : 0;
 }
 
 bool procfs_is_process(const char *root, uint32_t pid, uint64_t start_wall_ns)

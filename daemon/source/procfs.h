@@ -23,6 +23,12 @@ bool procfs_is_process(const char *root, uint32_t pid, uint64_t start_wall_ns);
 /* When it began, in clock ticks since the boot, which no clock that is set changes. False: there is none. */
 bool procfs_start_ticks(const char *root, uint32_t pid, uint64_t *ret_ticks);
 
+/*
+ * Where the stack of its program begins, at random, so that another number is another program: process `pid` has
+ * executed it in the place of the one before. 0: not known, or none has this number.
+ */
+uint64_t procfs_stack_start(const char *root, uint32_t pid);
+
 /* The number of process `pid` in its own namespace of processes, as in a container; 0: not known. */
 uint32_t procfs_pid_inside(const char *root, uint32_t pid);
 

@@ -77,6 +77,11 @@ uint32_t source_peer(const struct source *s)
         return s->peer;
 }
 
+uint64_t source_peer_stack(const struct source *s)
+{
+        return s->peer_stack;
+}
+
 bool source_is_local(const struct source *s)
 {
         switch (s->uri.kind) {

@@ -86,6 +86,9 @@ const struct source_stats *source_stats(const struct source *source);
 /* The process that serves the Unix socket that it is connected to, by its number here; 0: not known. */
 uint32_t source_peer(const struct source *source);
 
+/* procfs_stack_start() of that process at the last connection: of the program that served it then. 0: not known. */
+uint64_t source_peer_stack(const struct source *source);
+
 /* Whether the writer runs on this machine (file, FIFO, Unix socket, loopback TCP). */
 bool source_is_local(const struct source *source);
 

@@ -531,12 +531,18 @@ def test_children_are_targets_with_follow(daemon, bare):
         daemon.ask(pb.Request(remove_target=pb.RemoveTargetRequest(name="mine")))
 
 
-def test_a_program_that_executes_another_one(daemon, bare):
-    """In its own place: it goes on unwatched, and that is said while it runs."""
-    run = start(daemon, "--name", "mine", "--", bare["Launch"], "exec", bare["Exits"], "print", "2")
+@pytest.mark.parametrize("to, status", [("itself", 0), ("another", 3)])
+def test_a_program_that_executes_another_one(daemon, bare, to, status):
+    """In its own place: it goes on unwatched, and that is said while it runs. It has not crashed, and how the other one ends is not its
+    end."""
+    run = start(daemon, "--name", "mine", "--", bare["Exits"], f"execute-{to}", "2")
     wait_told(run, "the program has executed another one in its place, which is not watched: `heapwatch attach")
-    status, out, _ = finish(run)
-    assert (status, out) == (0, "fine\n")
+    executed = "it executed another program in its place: " + ("Exits" if to == "itself" else "sh")
+    assert daemon.wait_state("mine", "ENDED").detail == executed
+    assert finish(run)[0] == status
+    assert daemon.wait_state("mine", "ENDED").detail == executed
+    done = client("alerts", env={"HEAPWATCH_DIR": str(daemon.directory)})
+    assert done.returncode == 0, done.stdout
 
 
 def test_a_program_that_closes_all_descriptors(daemon, bare):

@@ -138,6 +138,8 @@ main = do
       path <- getExecutablePath
       out <- readProcess path ["print", "0.01"] ""
       expect (out == "fine\n")
+    "execute-itself" -> getExecutablePath >>= \path -> executeFile path False ["print", "2"] Nothing
+    "execute-another" -> executeFile "/bin/sh" False ["-c", "sleep 2; exit 3"] Nothing
     "chroot" -> do
       failed <- withCString "." chroot
       expect (failed == 0)

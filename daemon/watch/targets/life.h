@@ -76,6 +76,7 @@ struct life_evidence {
         uint32_t signal, status; /* then */
         bool process_seen;       /* its process was seen on this machine */
         bool process_alive;
+        bool executed;   /* its process runs another program now */
         bool oom_killed; /* the kernel killed a process of its control group for memory */
         bool disk_full;  /* of its log */
         bool may_break;  /* its stream may end before the program does */

@@ -21,8 +21,10 @@
 #include "proto/base/ckd.h"
 #include "proto/base/clock.h"
 #include "proto/base/run_life.h"
+#include "daemon/source/procfs.h"
 #include "daemon/watch/targets/pipeline_internal.h"
 #include "daemon/watch/targets/rebuild.h"
+#include "heapwatch/text.h"
 #include "proto/base/process.h"
 
 #define LOST_PATIENCE_NS UINT64_C(60000000000) /* a run may be lost for this long before its alerts end */
@@ -72,6 +74,16 @@ static void format_exit(const struct pipeline *p, const char *why, char *detail,
                          why ? why : "");
 }
 
+static void format_executed(const struct pipeline *p, char *detail, size_t size)
+{
+        struct process_identity now;
+        char name[sizeof(now.program) * 2] = "";
+
+        if (procfs_identity(p->process.root, p->process.pid, &now) == 0)
+                (void)hw_terminal_text(name, sizeof(name), now.program);
+        (void)snprintf(detail, size, "it executed another program in its place%s%s", name[0] ? ": " : "", name);
+}
+
 static void format_marked(const struct run *run, char *detail, size_t size)
 {
         int n = snprintf(detail, size, "the log ended with its end marker");
@@ -104,6 +116,7 @@ static struct life_evidence gather_evidence(struct pipeline *p, bool marked)
         const struct run *run = model_run(p->model);
 
         p->ended.oom_killed = p->process.seen && process_watch_oom_killed(&p->process);
+        p->ended.executed |= p->live && !source_uri_is_process(&p->uri) && process_watch_executed(&p->process);
         const bool alive = p->live && process_watch_alive(&p->process, run_process(run), run->start_wall_ns);
         return (struct life_evidence){
                 .marked = marked,
@@ -112,6 +125,7 @@ static struct life_evidence gather_evidence(struct pipeline *p, bool marked)
                 .status = p->ended.status,
                 .process_seen = p->process.seen,
                 .process_alive = alive,
+                .executed = p->ended.executed,
                 .oom_killed = p->ended.oom_killed,
                 .disk_full = disk_is_full(p),
                 .may_break = source_may_break(p),
@@ -158,7 +172,9 @@ enum life_event pipeline_judge_end(struct pipeline *p, bool marked, const char *
         const struct life_evidence e = gather_evidence(p, marked);
         const enum life_event end = life_judge_end(&e);
 
-        if (e.exit_known)
+        if (e.executed)
+                format_executed(p, detail, size);
+        else if (e.exit_known)
                 format_exit(p, why, detail, size);
         else if (marked)
                 format_marked(model_run(p->model), detail, size);
@@ -193,6 +209,11 @@ static void check_lost_process(struct pipeline *p, uint64_t lost_ns)
         char detail[sizeof(p->detail)];
         const struct life_evidence e = gather_evidence(p, false);
 
+        if (e.executed) {
+                format_executed(p, detail, sizeof(detail));
+                pipeline_happens_now(p, ON_END_WELL, detail);
+                return;
+        }
         if (!e.process_seen || e.exit_known || (p->one_run && lost_ns < EXIT_REPORT_NS) ||
             life_judge_end(&e) != ON_END_CRASHED)
                 return;
@@ -221,6 +242,8 @@ void pipeline_exited(struct pipeline *p, const struct run_exit *how)
                 rebuild_exited(p->rebuild, how);
                 return;
         }
+        if (p->ended.executed)
+                return; /* what is reported is of the other program */
         p->ended = *how;
         if (p->runs == 0 && !p->open)
                 p->shut_mono_ns = clock_mono_ns(); /* data must come soon; if not, it ended before its log began */

@@ -291,6 +291,10 @@ void pipeline_poll_process(struct pipeline *p, uint64_t wall_ns)
         case PROCESS_ALIVE:
                 break;
         }
+        if (!source_uri_is_process(&p->uri) && process_watch_executed(&p->process)) {
+                process_gone(p); /* a log that the other program does not write on */
+                return;
+        }
         tracker_set_local(p->tracker, true);
         check_stop(p, &sample, first_look);
         uint64_t time_ns = model_event_time(p->model, wall_ns);

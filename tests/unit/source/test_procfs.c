@@ -31,6 +31,8 @@ static void process(const char *stat_text)
 
 #define STAT(state) "42 (a) b (c)) " state " 1 1 1 0 -1 4194304 1 2 3 4 150 50 0 0 20 0 7 0 12345 999 512 0\n"
 
+#define STAT_OF_STACK "42 (x) S 1 1 1 0 -1 4194304 1 2 3 4 150 50 0 0 20 0 7 0 12345 999 512 0 1 1 %s 0\n"
+
 static void identity(void **state)
 {
         uint64_t start = (1000000ull + 123) * 1000000000u + 450000000u; /* 12345 ticks of 10 ms after the boot */
@@ -283,7 +285,7 @@ static void a_look_reads_pages(void **state)
 
         (void)state;
         process(STAT("S"));
-        process_watch_begin(&w);
+        process_watch_begin(&w, 0, 0);
         assert_int_equal(process_watch_poll(&w, 42, start, now, &s), PROCESS_ALIVE);
         assert_int_equal(s.pages.files_bytes, 300 * 1024);
         assert_true(s.pages.wall_ns == now && s.pages.lazy_free_bytes == UNKNOWN_U64 && s.pss_bytes == UNKNOWN_U64);
@@ -308,13 +310,46 @@ static void a_clock_that_is_set(void **state)
 
         (void)state;
         process(STAT("S"));
-        process_watch_begin(&w);
+        process_watch_begin(&w, 0, 0);
         assert_int_equal(process_watch_poll(&w, 42, start, start, &s), PROCESS_ALIVE);
         tree("proc/stat", "btime 5000000\n");
         assert_int_equal(process_watch_poll(&w, 42, start, start, &s), PROCESS_ALIVE);
         assert_true(process_watch_alive(&w, 42, start));
         tree("proc/42/stat", "42 (x) S 1 1 1 0 -1 4194304 1 2 3 4 150 50 0 0 20 0 7 0 12346 999 512 0\n");
         assert_int_equal(process_watch_poll(&w, 42, start, start, &s), PROCESS_GONE); /* another one, a tick later */
+}
+
+/* Another program in the same process has its stack elsewhere; of one that may not be read no place is known. */
+static void another_program_in_its_place(void **state)
+{
+        static const struct {
+                uint32_t served_by;
+                uint64_t served;
+                const char *before, *now;
+                bool executed;
+        } cases[] = { { 0, 0, "140723000000", "140723000000", false },
+                      { 0, 0, "140723000000", "140722000000", true },
+                      { 0, 0, "140723000000", "0", false },
+                      { 0, 0, "0", "140722000000", false },
+                      { 42, 140721000000, "140722000000", "140722000000", true },
+                      { 41, 140721000000, "140722000000", "140722000000", false } }; /* by a relay */
+        const uint64_t start = (1000000ull + 123) * 1000000000u;
+        struct process_sample s;
+        char text[160];
+
+        (void)state;
+        for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+                struct process_watch w = { .root = dir };
+
+                process_watch_begin(&w, cases[i].served_by, cases[i].served);
+                assert_false(process_watch_executed(&w)); /* not seen yet */
+                (void)snprintf(text, sizeof(text), STAT_OF_STACK, cases[i].before);
+                process(text);
+                assert_int_equal(process_watch_poll(&w, 42, start, start, &s), PROCESS_ALIVE);
+                (void)snprintf(text, sizeof(text), STAT_OF_STACK, cases[i].now);
+                tree("proc/42/stat", text);
+                assert_int_equal(process_watch_executed(&w), cases[i].executed);
+        }
 }
 
 static void gone(void **state)
@@ -438,7 +473,7 @@ static void killed_for_want_of_memory(void **state)
                 process(STAT("S"));
                 tree("proc/42/cgroup", files[i][0]);
                 tree(files[i][1], "low 0\noom 2\noom_kill 1\n");
-                process_watch_begin(&w);
+                process_watch_begin(&w, 0, 0);
                 assert_false(process_watch_oom_killed(&w)); /* not seen yet */
                 assert_int_equal(process_watch_poll(&w, 42, start, start, &s), PROCESS_ALIVE);
                 assert_true(process_watch_alive(&w, 42, start));
@@ -561,6 +596,7 @@ int main(void)
                 test_in_dir(the_heap_is_recognised),
                 test_in_dir(a_look_reads_pages),
                 test_in_dir(a_clock_that_is_set),
+                test_in_dir(another_program_in_its_place),
                 test_in_dir(gone),
                 test_in_dir(cgroup_second_generation),
                 test_in_dir(cgroup_company_is_seen),

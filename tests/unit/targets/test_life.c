@@ -123,6 +123,8 @@ static void ends_are_judged(void **state)
                 { { .exit_known = true, .signal = SIGHUP }, ON_END_WELL },
                 { { .exit_known = true, .signal = SIGQUIT }, ON_END_CRASHED },
                 { { .exit_known = true, .signal = SIGTERM, .oom_killed = true }, ON_END_CRASHED },
+                { { .executed = true, .process_seen = true, .process_alive = true }, ON_END_WELL },
+                { { .executed = true, .exit_known = true, .status = 1 }, ON_END_WELL },
                 { { .marked = true }, ON_END_WELL },
                 { { .process_seen = true, .process_alive = true }, ON_END_UNKNOWN },
                 { { .process_seen = true, .may_break = true }, ON_END_CRASHED },

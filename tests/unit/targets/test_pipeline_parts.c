@@ -85,7 +85,7 @@ static void test_a_process_is_never_seen_then_alive_then_gone(void **state)
         uint64_t now = clock_wall_ns();
 
         (void)state;
-        process_watch_begin(&w);
+        process_watch_begin(&w, 0, 0);
         assert_int_equal(process_watch_poll(&w, (uint32_t)getpid(), 0, now, &sample), PROCESS_NEVER_SEEN);
         assert_int_equal(process_watch_poll(&w, (uint32_t)getpid(), now, now, &sample), PROCESS_ALIVE);
         assert_int_equal(sample.wall_ns, now);
@@ -95,7 +95,7 @@ static void test_a_process_is_never_seen_then_alive_then_gone(void **state)
         assert_int_equal(sample.pss_bytes, pss);
         /* A clock that was set moves the start of the run, and the process stays what it is. */
         assert_int_equal(process_watch_poll(&w, (uint32_t)getpid(), 0, now, &sample), PROCESS_ALIVE);
-        process_watch_begin(&w);
+        process_watch_begin(&w, 0, 0);
         assert_int_equal(process_watch_poll(&w, (uint32_t)getpid(), 0, now, &sample), PROCESS_NEVER_SEEN);
 
         pid_t child = fork();
@@ -104,7 +104,7 @@ static void test_a_process_is_never_seen_then_alive_then_gone(void **state)
                         (void)pause();
         }
         assert_true(child > 0);
-        process_watch_begin(&w);
+        process_watch_begin(&w, 0, 0);
         now = clock_wall_ns();
         assert_int_equal(process_watch_poll(&w, (uint32_t)child, now, now, &sample), PROCESS_ALIVE);
         assert_int_equal(kill(child, SIGKILL), 0);
