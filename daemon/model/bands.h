@@ -100,6 +100,9 @@ struct trend_cell band_total(const struct band *band);
 /* A cost centre by its id; label is NULL when the log never defined it. */
 struct cost_centre bands_cost_centre(const struct bands *b, uint32_t id);
 
+/* Whether both are frames of sampled stacks (FRAME_CENTRES) with one name, whatever their places. */
+bool bands_is_same_frame(const struct bands *b, uint32_t id, uint32_t other);
+
 uint64_t bands_left_out(const struct bands *b);
 
 /* Whether new ones are left out now: model_close_bands. */

@@ -200,6 +200,9 @@ void bands_fit_history(struct bands *b, struct band *band, bool large);
 /* cost_centres.c */
 void cost_centre_define(struct model *m, const struct hw_event *e);
 
+/* Replaces the cost centre of that id, or adds it; its texts are interned ones. False: it is left out. */
+bool cost_centre_set(struct bands *b, const struct cost_centre *centre);
+
 /* Reads u8 depth and that many ids at `at` into ids[MAX_STACK]; false when the payload is too short. */
 bool cost_centre_stack(const struct hw_event *e, size_t at, uint32_t *ids, uint32_t *ret_depth);
 
@@ -208,6 +211,16 @@ void cost_centres_check(struct bands *b, const uint32_t *ids, uint32_t depth);
 
 /* Whether a shown cost centre still lacks a definition. */
 bool cost_centres_lacking(const struct bands *b);
+
+/* A text that is put together: of a stack; a longer one is cut and ends with "...". A zeroed one is empty. */
+struct centre_text {
+        char bytes[512]; /* without a NUL */
+        size_t size;
+        bool cut; /* something had no room, and nothing is appended any more */
+};
+
+void centre_text_append(struct centre_text *t, const char *s);
+void centre_text_append_number(struct centre_text *t, uint64_t number, unsigned base);
 
 /* The stack as text, "inner/middle/outer", or MAIN; interned; NULL when out of memory. */
 const char *cost_centres_text(struct bands *b, const uint32_t *ids, uint32_t depth);

@@ -6,8 +6,6 @@
 #include "proto/base/hash.h"
 #include "daemon/model/state.h"
 
-#define TEXT_BYTES 512 /* of a stack; longer ones are cut and end with "..." */
-
 static struct cost_centre *find_centre(const struct bands *b, uint32_t id)
 {
         uint64_t hash = hash_u64(id, b->seed);
@@ -42,21 +40,26 @@ void cost_centre_define(struct model *m, const struct hw_event *e)
         size_t at = 4;
         const char *label = bands_string(b, e, &at), *module = bands_string(b, e, &at);
         const char *source = bands_string(b, e, &at);
-        struct cost_centre *centre = find_centre(b, id);
-
-        if (label && module && source && !centre)
-                centre = make_centre(b, id);
-        if (!label || !module || !source || !centre) {
-                b->centres_left_out++;
-                return;
-        }
-        *centre = (struct cost_centre){
+        const struct cost_centre centre = {
                 .id = id,
                 .label = label,
                 .module = module,
                 .source = source,
                 .caf = at < e->size && (e->payload[at] & 1),
         };
+
+        if (!label || !module || !source || id >= FRAME_CENTRES || !cost_centre_set(b, &centre))
+                b->centres_left_out++;
+}
+
+bool cost_centre_set(struct bands *b, const struct cost_centre *centre)
+{
+        struct cost_centre *known = find_centre(b, centre->id);
+
+        if (!known && !(known = make_centre(b, centre->id)))
+                return false;
+        *known = *centre;
+        return true;
 }
 
 bool cost_centre_stack(const struct hw_event *e, size_t at, uint32_t *ids, uint32_t *ret_depth)
@@ -86,13 +89,7 @@ bool cost_centres_lacking(const struct bands *b)
         return b->any_undefined && !find_centre(b, b->undefined_centre);
 }
 
-struct text {
-        char bytes[TEXT_BYTES];
-        size_t size;
-        bool cut;
-};
-
-static void append_text(struct text *t, const char *s)
+void centre_text_append(struct centre_text *t, const char *s)
 {
         size_t n = strlen(s);
 
@@ -104,51 +101,51 @@ static void append_text(struct text *t, const char *s)
         t->size += n;
 }
 
-static void append_number(struct text *t, uint32_t number)
+void centre_text_append_number(struct centre_text *t, uint64_t number, unsigned base)
 {
-        char digits[11];
+        char digits[21];
         unsigned i = sizeof(digits) - 1;
 
         digits[i] = '\0';
         do {
-                digits[--i] = (char)('0' + number % 10);
-                number /= 10;
+                digits[--i] = "0123456789abcdef"[number % base];
+                number /= base;
         } while (number);
-        append_text(t, digits + i);
+        centre_text_append(t, digits + i);
 }
 
-static void append_centre(struct text *t, const struct bands *b, uint32_t id)
+static void append_centre(struct centre_text *t, const struct bands *b, uint32_t id)
 {
         const struct cost_centre *centre = find_centre(b, id);
 
         if (!centre) {
-                append_text(t, "cc#");
-                append_number(t, id);
+                centre_text_append(t, "cc#");
+                centre_text_append_number(t, id, 10);
                 return;
         }
         if (!strcmp(centre->label, "CAF")) { /* every module has one */
-                append_text(t, centre->module);
-                append_text(t, ".");
+                centre_text_append(t, centre->module);
+                centre_text_append(t, ".");
         }
-        append_text(t, centre->label);
+        centre_text_append(t, centre->label);
 }
 
 const char *cost_centres_text(struct bands *b, const uint32_t *ids, uint32_t depth)
 {
-        struct text t = { .size = 0 };
+        struct centre_text t = { .size = 0 };
 
         if (!depth)
-                append_text(&t, "MAIN");
+                centre_text_append(&t, "MAIN");
         for (uint32_t i = 0; i < depth && !t.cut; i++) {
                 if (i)
-                        append_text(&t, "/");
+                        centre_text_append(&t, "/");
                 append_centre(&t, b, ids[i]);
         }
         if (t.cut) {
                 if (t.size > sizeof(t.bytes) - 3)
                         t.size = sizeof(t.bytes) - 3;
                 t.cut = false;
-                append_text(&t, "...");
+                centre_text_append(&t, "...");
         }
         return bands_keep_text(b, t.bytes, t.size);
 }
@@ -158,6 +155,14 @@ struct cost_centre bands_cost_centre(const struct bands *b, uint32_t id)
         const struct cost_centre *centre = find_centre(b, id);
 
         return centre ? *centre : (struct cost_centre){ .id = id };
+}
+
+bool bands_is_same_frame(const struct bands *b, uint32_t id, uint32_t other)
+{
+        if (id < FRAME_CENTRES || other < FRAME_CENTRES)
+                return false;
+        const struct cost_centre *x = find_centre(b, id), *y = find_centre(b, other);
+        return x && y && x->label == y->label && x->module == y->module; /* interned */
 }
 
 uint64_t bands_cost_centres_left_out(const struct bands *b)

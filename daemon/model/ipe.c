@@ -113,6 +113,7 @@ void ipe_define(struct model *m, const struct hw_event *e)
                 return;
         table.band = known->band;
         *known = table;
+        m->profile.samples.any_defined = true;
         if (b->entries.count)
                 bands_resolve(m, known);
 }

@@ -6,6 +6,8 @@
 #define LIMIT_FULL_BANDS      1000u       /* bands with a history of their own; the others keep totals only */
 #define LIMIT_INFO_TABLES     500000u     /* IPE entries: later ones are counted as left out */
 #define LIMIT_COST_CENTRES    100000u     /* definitions: later ones are counted as left out */
+#define LIMIT_STACK_SYMBOLS   200000u     /* frames of sampled stacks, strings and places that they refer to */
+#define LIMIT_STACK_PARTS     8u          /* sampled stacks of which a part is still to come: the oldest is left out */
 #define LIMIT_STRING_BYTES    (48u << 20) /* all strings of one run; beyond it as the three above */
 #define LIMIT_STACK_BYTES     (16u << 20) /* all stacks of bands, and of the time profile: later ones are left out */
 #define LIMIT_NOTES           512u        /* newest notes kept for late joiners */

@@ -90,7 +90,7 @@ static handler *const handlers[HW_KNOWN_IDS] = {
         [HW_USER_MSG] = note_message,
         [HW_USER_MARKER] = note_marker,
         [HW_THREAD_LABEL] = note_thread_label,
-        [HW_USER_BINARY_MSG] = note_binary,
+        [HW_USER_BINARY_MSG] = stack_samples_message,
         [HW_LOG_MSG] = note_log,
 
         [HW_PROF_SAMPLE_COST_CENTRE] = profile_tick,
@@ -124,6 +124,7 @@ static void refresh_shares(struct model *m)
 {
         uint64_t now = m->clock.newest_ns;
 
+        stack_samples_refresh(m);
         if (!(m->changes & (MODEL_HEAP | MODEL_GC)) && now - m->refreshed_ns < REFRESH_NS)
                 return;
         m->refreshed_ns = now;

@@ -66,22 +66,28 @@ uint64_t notes_total(const struct notes *n);                          /* number 
 uint64_t notes_oldest(const struct notes *n);                         /* number of the oldest kept; 0 when none is */
 const struct note *notes_get(const struct notes *n, uint64_t number); /* NULL when not kept */
 
-/* profile.c: time profile: ticks per stack of cost centres, over all capabilities; and ticky counters. */
+/*
+ * profile.c: time profile: ticks per stack of cost centres, over all capabilities; and ticky counters. Or, of a program
+ * that samples its stacks itself, samples per stack: a frame then is a cost centre, from FRAME_CENTRES on.
+ */
+#define FRAME_CENTRES 0x80000000u
 
 struct profile_stack {
         uint32_t id; /* dense, from 1 */
         uint32_t depth;
         const uint32_t *centres; /* ids, innermost first; depth 0 = MAIN */
         uint64_t ticks;
-        uint64_t changed; /* profile_ticks() when its ticks last rose: to find what changed since */
+        uint64_t changed; /* profile_changes() when its ticks last rose or a frame got its name */
 };
 
 struct profile;
 
-uint64_t profile_ticks(const struct profile *p); /* all samples, left-out ones included */
+uint64_t profile_ticks(const struct profile *p);   /* all samples, left-out ones included */
+uint64_t profile_changes(const struct profile *p); /* rises with each change of a stack */
+bool profile_is_sampled(const struct profile *p);  /* valid with the first tick */
 uint32_t profile_stacks(const struct profile *p);
 const struct profile_stack *profile_get(const struct profile *p, uint32_t id);
-uint64_t profile_left_out(const struct profile *p); /* samples of stacks beyond LIMIT_STACKS */
+uint64_t profile_left_out(const struct profile *p); /* beyond LIMIT_STACKS, or of the other kind */
 
 struct ticky_counter {
         uint64_t id;

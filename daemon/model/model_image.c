@@ -205,6 +205,21 @@ static void image_series(struct image *im, struct model *m)
                         image_pyramid(im, &m->series[e.i].pyramid, &series_shape, IMAGE_TYPE(trend_cell), NULL);
 }
 
+/* Nothing if there were none, as in images of versions that had no samples. */
+static void image_samples(struct image *im, struct stack_samples *s, const struct stack_samples *shape)
+{
+        if (s->symbols.count) {
+                image_pool(im, &s->symbols, shape->symbols, IMAGE_TYPE(stack_symbol), LIMIT_STACK_SYMBOLS);
+                image_idtable(im, &s->by_key, s->symbols.count);
+                image_struct_array(im, &s->parts, &s->n_parts, &s->parts_room, IMAGE_TYPE(stack_part),
+                                   2 * LIMIT_STACK_PARTS);
+        } else if (im->reads) {
+                stack_samples_init(s);
+        }
+        if (s->n_parts > LIMIT_STACK_PARTS)
+                image_refuse(im, impossible);
+}
+
 static void image_parts(struct image *im, struct model *m, const struct model *shape, bool arguments)
 {
         image_caps(im, m);
@@ -215,6 +230,7 @@ static void image_parts(struct image *im, struct model *m, const struct model *s
         image_pool(im, &m->profile.stacks, shape->profile.stacks, IMAGE_TYPE(profile_stack), LIMIT_STACKS);
         image_idtable(im, &m->profile.by_stack, m->profile.stacks.count);
         image_arena(im, &m->profile.centres, shape->profile.centres.max_bytes);
+        image_samples(im, &m->profile.samples, &shape->profile.samples);
         image_pool(im, &m->ticky.counters, shape->ticky.counters, IMAGE_TYPE(ticky_counter), LIMIT_TICKY);
         image_idtable(im, &m->ticky.by_id, m->ticky.counters.count);
         if (im->reads || arguments)
@@ -298,6 +314,8 @@ static void relocate_others(struct image *im, struct model *m)
                 struct profile_stack *s = pool_at(&m->profile.stacks, id);
                 image_pointer(im, &s->centres, s->depth * sizeof(*s->centres));
         }
+        for (uint32_t id = 1; id <= m->profile.samples.symbols.count; id++)
+                image_string(im, &((struct stack_symbol *)pool_at(&m->profile.samples.symbols, id))->text);
         for (uint32_t id = 1; id <= m->ticky.counters.count; id++) {
                 struct ticky_counter *t = pool_at(&m->ticky.counters, id);
                 image_string(im, &t->name);

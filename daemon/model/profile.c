@@ -2,7 +2,9 @@
 /*
  * DESIGN: a tick is one event per capability and millisecond: one hash of its
  * ids, one compare, one addition. Gaps in the tick counter are time without
- * sampling, not samples, so only events are counted.
+ * sampling, not samples, so only events are counted. Ticks are of CPU time and
+ * samples of ghc-stack-profiler of wall-clock time, so they are not added up:
+ * what comes first in a run is its profile, the other kind is left out.
  */
 #include "daemon/model/model.h"
 
@@ -18,6 +20,7 @@ void profile_init(struct profile *p)
         *p = (struct profile){ .seed = hash_seed(p) };
         pool_init(&p->stacks, sizeof(struct profile_stack), 6);
         arena_init(&p->centres, LIMIT_STACK_BYTES);
+        stack_samples_init(&p->samples);
 }
 
 void profile_done(struct profile *p)
@@ -25,11 +28,13 @@ void profile_done(struct profile *p)
         pool_done(&p->stacks);
         idtable_done(&p->by_stack);
         arena_done(&p->centres);
+        stack_samples_done(&p->samples);
 }
 
 size_t profile_held(const struct profile *p)
 {
-        return pool_held(&p->stacks) + idtable_held(&p->by_stack) + p->centres.held_bytes;
+        return pool_held(&p->stacks) + idtable_held(&p->by_stack) + p->centres.held_bytes +
+               stack_samples_held(&p->samples);
 }
 
 static struct profile_stack *add(struct profile *p, uint64_t hash, const uint32_t *ids, uint32_t depth)
@@ -61,28 +66,53 @@ static struct profile_stack *find(const struct profile *p, uint64_t hash, const 
         return NULL;
 }
 
-void profile_tick(struct model *m, const struct hw_event *e)
+static void count_tick(struct model *m, bool is_sampled)
+{
+        if (m->profile.ticks++ == 0)
+                m->profile.is_sampled = is_sampled;
+        m->changes |= MODEL_PROFILE;
+}
+
+void profile_leave_out(struct model *m, bool is_sampled)
+{
+        count_tick(m, is_sampled);
+        m->profile.left_out++;
+}
+
+void profile_count(struct model *m, const uint32_t *centres, uint32_t depth, bool is_sampled)
 {
         struct profile *p = &m->profile;
-        uint32_t ids[MAX_STACK], depth;
+        uint64_t hash = hash_bytes(centres, depth * sizeof(*centres), p->seed);
+        struct profile_stack *stack = NULL;
 
-        if (!cost_centre_stack(e, 12, ids, &depth))
-                return;
-        p->ticks++;
-        m->changes |= MODEL_PROFILE;
-        uint64_t hash = hash_bytes(ids, depth * sizeof(*ids), p->seed);
-        struct profile_stack *stack = find(p, hash, ids, depth);
-        if (!stack && !m->bands.closed) {
-                stack = add(p, hash, ids, depth);
-                if (stack)
-                        cost_centres_check(&m->bands, ids, depth);
-        }
+        count_tick(m, is_sampled);
+        if (is_sampled == p->is_sampled && !(stack = find(p, hash, centres, depth)) && !m->bands.closed)
+                stack = add(p, hash, centres, depth);
         if (!stack) {
                 p->left_out++;
                 return;
         }
-        stack->ticks++;
-        stack->changed = p->ticks;
+        if (stack->ticks++ == 0 && !is_sampled)
+                cost_centres_check(&m->bands, centres, depth);
+        stack->changed = profile_changes(p);
+}
+
+void profile_tick(struct model *m, const struct hw_event *e)
+{
+        uint32_t ids[MAX_STACK], depth;
+
+        if (cost_centre_stack(e, 12, ids, &depth))
+                profile_count(m, ids, depth, false);
+}
+
+uint64_t profile_changes(const struct profile *p)
+{
+        return p->ticks + p->renames;
+}
+
+bool profile_is_sampled(const struct profile *p)
+{
+        return p->is_sampled;
 }
 
 uint64_t profile_ticks(const struct profile *p)

@@ -130,18 +130,67 @@ void run_prof_begin(struct model *m, const struct hw_event *e);
 
 /* How time-profile ticks and ticky counters are taken in. */
 
+#define STACK_END 128u /* frames kept of each end of a sampled stack */
+
+/* A sampled stack of which not all parts have come. */
+struct stack_part {
+        uint64_t thread;
+        uint32_t capability;
+        uint32_t n;                     /* frames so far, the outermost first */
+        uint32_t frames[2 * STACK_END]; /* cost centres: the first STACK_END, then the newest in turns */
+        bool lacks;                     /* a frame found no memory: the sample is left out */
+};
+
+/* A frame of a sampled stack, or what frames refer to. Its key is the first three members. */
+struct stack_symbol {
+        uint64_t id, place; /* place: of a frame that has one, else 0 */
+        uint32_t kind;      /* enum stack_frame_kind, or of stack_samples.c */
+        bool named;         /* all that the frame refers to is defined */
+        bool renamed;       /* since its stacks were last marked as changed */
+        uint32_t line, column;
+        uint64_t file;    /* of a place: id of a string */
+        const char *text; /* of a string; else NULL */
+};
+
+struct stack_samples {
+        struct pool symbols; /* struct stack_symbol */
+        struct idtable by_key;
+        struct stack_part *parts; /* the oldest first */
+        uint32_t n_parts, parts_room;
+        uint32_t unnamed; /* frames */
+        bool any_defined; /* something, since frames without names were last named */
+        uint32_t wait;    /* so many refreshes are passed over until they are again */
+};
+
 struct profile {
         struct pool stacks; /* struct profile_stack */
         struct idtable by_stack;
         struct arena centres; /* their ids */
         uint64_t seed;
         uint64_t ticks, left_out;
+        uint64_t renames; /* of frames of stacks that had been counted before */
+        bool is_sampled;  /* its stacks are samples (stack_samples.c), not of the runtime's ticks */
+        struct stack_samples samples;
 };
 
 void profile_init(struct profile *p);
 void profile_done(struct profile *p);
 size_t profile_held(const struct profile *p);
 void profile_tick(struct model *m, const struct hw_event *e);
+
+/* Counts a stack of cost centres, innermost first; is_sampled as the member. A run has a profile of one kind only. */
+void profile_count(struct model *m, const uint32_t *centres, uint32_t depth, bool is_sampled);
+void profile_leave_out(struct model *m, bool is_sampled); /* one that cannot be kept */
+
+void stack_samples_init(struct stack_samples *s);
+void stack_samples_done(struct stack_samples *s);
+size_t stack_samples_held(const struct stack_samples *s);
+
+/* USER_BINARY_MSG: a message of ghc-stack-profiler's, or a note. */
+void stack_samples_message(struct model *m, const struct hw_event *e);
+
+/* Names frames whose definitions came after them. Call it often. */
+void stack_samples_refresh(struct model *m);
 
 struct ticky {
         struct pool counters; /* struct ticky_counter */

@@ -11,8 +11,10 @@ Hw__Stack *encode_stack(struct encoder *e, const struct bands *bands, const stru
         PUT(out, id, stack->id);
         PUT(out, ticks, stack->ticks);
         PUT_ROWS(e, out, centres, &hw__cost_centre__descriptor, stack->depth);
-        for (size_t i = 0; i < out->n_centres; i++)
-                put_cost_centre(e, out->centres[i], bands, stack->centres[i]);
+        out->n_centres = 0;
+        for (uint32_t i = 0; i < stack->depth && out->centres; i++)
+                if (i == 0 || !bands_is_same_frame(bands, stack->centres[i], stack->centres[i - 1]))
+                        put_cost_centre(e, out->centres[out->n_centres++], bands, stack->centres[i]);
         return out;
 }
 

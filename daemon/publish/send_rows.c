@@ -142,6 +142,8 @@ static size_t fill_profile(struct publisher *p, Hw__Update *update, uint32_t *at
         }
         PUT(out, ticks, profile_ticks(profile));
         PUT(out, stacks_left_out, profile_left_out(profile));
+        if (profile_is_sampled(profile))
+                PUT(out, sampled, true);
         return out->n_stacks;
 }
 
@@ -197,7 +199,7 @@ bool send_profile(struct publisher *p, struct snapshot *to)
         if (!send_rows(p, fill_profile, profile_stacks(profile), true, to))
                 return false;
         if (!to)
-                p->profile_seen = profile_ticks(profile);
+                p->profile_seen = profile_changes(profile);
         return true;
 }
 

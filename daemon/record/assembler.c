@@ -16,6 +16,7 @@
 
 #include "proto/base/rts_options.h"
 #include "proto/eventlog/bytes.h"
+#include "proto/eventlog/stack_message.h"
 #include "proto/eventlog/writer.h"
 
 #define HEAD_FIXED    10u
@@ -27,6 +28,7 @@ enum fate {
         MARKER,
         ALWAYS,    /* moved to the definitions */
         BEFORE,    /* stays in the stream and is copied to the definitions */
+        MESSAGE,   /* ALWAYS, if it names frames of sampled stacks; else PLAIN */
         ARGUMENTS, /* only the program's name and its RTS options stay, unless all are wanted */
         NEVER
 };
@@ -56,6 +58,7 @@ static const uint8_t fates[HW_KNOWN_IDS] = {
         [HW_PERF_NAME] = BEFORE,
         [HW_INTERN_STRING] = BEFORE,
         [HW_THREAD_LABEL] = BEFORE,
+        [HW_USER_BINARY_MSG] = MESSAGE,
 };
 
 /* ------------------------------------------------------------------ blocks */
@@ -224,6 +227,8 @@ static enum fate fate_of(const struct assembler *a, const struct hw_event *e)
 
         if (fate == PLAIN)
                 return fate;
+        if (fate == MESSAGE)
+                return stack_message_defines(e->payload, e->size) ? ALWAYS : PLAIN;
         if (e->size < hw_event_info(e->id)->min_size || (fate == ARGUMENTS && head_of(a, e->id) != HEAD_VARIABLE))
                 return NEVER;
         return fate == ARGUMENTS && a->keep_arguments ? BEFORE : fate;
@@ -244,6 +249,7 @@ static void handle_special(struct assembler *a, const struct hw_event *e, uint64
                 break;
         case PLAIN:
         case BEFORE:
+        case MESSAGE:
         case NEVER:
                 break;
         }
@@ -313,9 +319,14 @@ void assembler_definitions(struct assembler *a, const struct event_span *s)
         }
 }
 
-bool assembler_is_definition(uint16_t id)
+bool assembler_may_define(uint16_t id)
 {
-        return id < HW_KNOWN_IDS && (fates[id] == ALWAYS || fates[id] == BEFORE);
+        return id < HW_KNOWN_IDS && (fates[id] == ALWAYS || fates[id] == BEFORE || fates[id] == MESSAGE);
+}
+
+bool assembler_is_definition(const struct hw_event *e)
+{
+        return assembler_may_define(e->id) && (fates[e->id] != MESSAGE || stack_message_defines(e->payload, e->size));
 }
 
 void assembler_gap(struct assembler *a)

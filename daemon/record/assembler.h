@@ -99,8 +99,9 @@ struct event_span {
         uint16_t cap;    /* of the first */
 };
 
-/* Whether later events need events of this kind: they must never be left out. */
-bool assembler_is_definition(uint16_t id);
+/* Whether later events need this one: it must never be left out. And whether that can be so of its kind. */
+bool assembler_is_definition(const struct hw_event *e);
+bool assembler_may_define(uint16_t id);
 
 /* A run begins, as the decoder has just reported. False: out of memory. */
 bool assembler_init(struct assembler *a, const struct hw_eventlog *log, bool keep_arguments);

@@ -86,7 +86,7 @@ static void lose_events(struct recording *r, const struct hw_eventlog *log, cons
         const uint64_t bytes = (uint64_t)(end_of(&events[n - 1]) - begin_of(log, &events[0]));
 
         for (size_t i = 0; r->batch.definitions && i < n; i++)
-                if (assembler_is_definition(events[i].id))
+                if (assembler_is_definition(&events[i]))
                         copy_definition(r, log, &events[i], wall_ns);
         if (!r->losing) {
                 recorder_full(r->recorder);
@@ -357,7 +357,7 @@ struct recording *recording_new(struct recorder *recorder, const char *target)
                 return NULL;
         r->recorder = recorder;
         for (uint16_t id = 0; id < HW_KNOWN_IDS; id++)
-                if (assembler_is_definition(id))
+                if (assembler_may_define(id))
                         r->definition_ids[r->n_definition_ids++] = id;
         snprintf(r->target, sizeof(r->target), "%s", target);
         return r;

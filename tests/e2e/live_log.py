@@ -12,12 +12,12 @@ import time
 GC_START, GC_END, REQUEST_SEQ_GC, GC_STATS = 9, 10, 11, 53
 PROGRAM_ARGS, PROGRAM_ENV, OSPROCESS_PID = 30, 31, 32
 BLOCK_MARKER, CAPSET_CREATE, WALL_CLOCK_TIME, HEAP_ALLOCATED, HEAP_SIZE, HEAP_LIVE, HEAP_INFO = 18, 25, 43, 49, 50, 51, 52
-USER_MARKER = 58
+USER_MARKER, INFO_TABLE, BINARY = 58, 169, 181
 PROFILE_BEGIN, SAMPLE_BEGIN, SAMPLE_ROW, SAMPLE_END = 160, 162, 164, 165
 OUTSIDE_GENERATION, OUTSIDE_COLLECTIONS = 250, 251
 NO_CAPABILITY = 0xFFFF
 VARIABLE = 0xFFFF
-SIZES = {REQUEST_SEQ_GC: 0, GC_START: 0, GC_END: 0, GC_STATS: 58, PROGRAM_ARGS: VARIABLE, PROGRAM_ENV: VARIABLE, OSPROCESS_PID: 8, USER_MARKER: VARIABLE, PROFILE_BEGIN: VARIABLE, SAMPLE_BEGIN: 8, SAMPLE_ROW: VARIABLE, SAMPLE_END: 8, BLOCK_MARKER: 14, CAPSET_CREATE: 6, WALL_CLOCK_TIME: 16, HEAP_ALLOCATED: 12, HEAP_SIZE: 12, HEAP_LIVE: 12, HEAP_INFO: 38,
+SIZES = {REQUEST_SEQ_GC: 0, GC_START: 0, GC_END: 0, GC_STATS: 58, PROGRAM_ARGS: VARIABLE, PROGRAM_ENV: VARIABLE, OSPROCESS_PID: 8, USER_MARKER: VARIABLE, INFO_TABLE: VARIABLE, BINARY: VARIABLE, PROFILE_BEGIN: VARIABLE, SAMPLE_BEGIN: 8, SAMPLE_ROW: VARIABLE, SAMPLE_END: 8, BLOCK_MARKER: 14, CAPSET_CREATE: 6, WALL_CLOCK_TIME: 16, HEAP_ALLOCATED: 12, HEAP_SIZE: 12, HEAP_LIVE: 12, HEAP_INFO: 38,
          OUTSIDE_GENERATION: 24, OUTSIDE_COLLECTIONS: 20}
 
 
@@ -115,6 +115,17 @@ class LiveLog:
         """As traceMarkerIO writes one."""
         at = self.now() if at_ns is None else at_ns
         self._append(self._block(self._event(USER_MARKER, text.encode(), at), at))
+
+    def binary(self, *messages, at_ns=None):
+        """As traceBinaryEvent# writes them."""
+        at = self.now() if at_ns is None else at_ns
+        self._append(self._block(b"".join(self._event(BINARY, m, at) for m in messages), at))
+
+    def info_table(self, key, label, place, at_ns=None):
+        """What -finfo-table-map tells of code of the module Main."""
+        at = self.now() if at_ns is None else at_ns
+        texts = "".join(t + "\0" for t in (f"{label}_info", "14", "", label, "Main", place))
+        self._append(self._block(self._event(INFO_TABLE, struct.pack(">Q", key) + texts.encode(), at), at))
 
     def program(self, arguments, environment):
         """How it was started: lists of texts."""

@@ -270,6 +270,7 @@ static void print_profile(struct printer *p, const struct world_target *t)
 
         profile.has_ticks = t->ticks > 0;
         profile.ticks = t->ticks;
+        profile.has_sampled = profile.sampled = t->is_sampled;
         profile.stacks = t->n_stacks ? calloc(t->n_stacks, sizeof(*profile.stacks)) : NULL;
         for (uint32_t i = 0; profile.stacks && i < t->n_stacks; i++) {
                 if (t->stacks[i])

@@ -533,7 +533,7 @@ static const struct query_column stack_columns[] = {
         { "stack", QUERY_INTEGER, "", "id in this run" },
         { "depth", QUERY_INTEGER, "", "cost centres in it" },
         { "path", QUERY_TEXT, "", "of cost centres, the outermost first, with ; between" },
-        { "ticks", QUERY_INTEGER, "", "of the profile's timer, since the run began" },
+        { "ticks", QUERY_INTEGER, "", "of the profile's timer, or samples, since the run began" },
 };
 
 static void add_path(struct query_rows *r, const Hw__Stack *stack)
@@ -826,8 +826,8 @@ const struct query_table query_tables[] = {
           .kinds = OF(SCHED) },
         { "cost_centres", "cost centres that a profile of the heap or of time has", COLUMNS(centre_columns), NONE, 0,
           .finish = finish_centres, .kinds = OF2(PROFILE, BAND) | OF(CENSUS) },
-        { "stacks", "cost-centre stacks of a time profile", COLUMNS(stack_columns), NONE, 0, .finish = finish_stacks,
-          .kinds = OF(PROFILE) },
+        { "stacks", "cost-centre stacks of a time profile, or stacks sampled by ghc-stack-profiler",
+          COLUMNS(stack_columns), NONE, 0, .finish = finish_stacks, .kinds = OF(PROFILE) },
         { "ticky", "ticky counters", COLUMNS(ticky_columns), NONE, 0, .finish = finish_ticky, .kinds = OF(TICKY) },
         { "alerts", "of the built-in rules, and of --rules", COLUMNS(alert_columns), NONE, 0, .finish = finish_alerts },
         { "standing", "the verdict on each series and band", COLUMNS(standing_columns), NONE, 0,

@@ -205,9 +205,15 @@ void ticks_text(FILE *to, const struct summary *s)
         const Hw__Run *run = s->t->target ? s->t->target->run_info : NULL;
         char all[HW_NUMBER_MAX], own[HW_NUMBER_MAX], text[HW_NUMBER_MAX];
 
-        (void)fputs("\n  Time profile", to);
-        if (run && run->has_tick_interval_ns)
+        (void)fputs(s->t->is_sampled ? "\n  Samples of stacks by ghc-stack-profiler" : "\n  Time profile", to);
+        if (run && run->has_tick_interval_ns && !s->t->is_sampled)
                 (void)fprintf(to, ", every %s", hw_duration_text(text, sizeof(text), (double)run->tick_interval_ns));
+        if (s->t->is_sampled) {
+                (void)fprintf(to, ": %s, of threads that ran or waited for an MVar\n",
+                              hw_count_text(all, sizeof(all), s->t->ticks));
+                print_stacks(to, s);
+                return;
+        }
         (void)fprintf(to, ": %s samples, %s of them the program's own\n", hw_count_text(all, sizeof(all), s->t->ticks),
                       hw_count_text(own, sizeof(own), own_ticks(s)));
         print_stacks(to, s);

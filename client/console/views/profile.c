@@ -524,7 +524,8 @@ const struct console_view view_profile = {
         .brief = "Prof",
         .letter = 'p',
         .about =
-                "Where time goes, by cost centre: a tick is a sample of the running cost-centre stack. Below: ticky "
+                "Where time goes, by cost centre: a tick is a sample of the running cost-centre stack, or of the stack "
+                "of a thread that a program took itself, by ghc-stack-profiler. Below: ticky "
                 "counters, entries and allocation of each closure. Or by function, after P: a profile of CPU time, "
                 "top down, which needs no profiling build; below, the functions by their own time. By w the same of "
                 "the time for which Haskell threads wait; after A of the bytes that they allocate. `heapwatch profile` "

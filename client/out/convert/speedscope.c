@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * speedscope.c - profiles in speedscope's own format: of time, one for each capability, in the order and at the time
- * of its samples; of the heap, a census by cost-centre stack, or all of them.
+ * of its samples; of the stacks that a program samples itself, one, by stack; of the heap, a census by cost-centre
+ * stack, or all of them.
  *
  * DESIGN: samples of time come from single events, because messages have only sums. In the file, a capability's
  * samples are one list, but they arrive mixed with those of others, so they wait in a temporary file, which is read
@@ -268,6 +269,33 @@ static int put_capability(struct speedscope *s, const struct world_target *t, ui
         return r;
 }
 
+/* Samples of ghc-stack-profiler: several threads are sampled at once, so they have no order in time. */
+static int put_sampled_stacks(struct speedscope *s, const struct world_target *t)
+{
+        uint32_t numbers[FRAMES_DEEP];
+
+        open_profiles(s, t);
+        open_profile(s, "samples of stacks", "none", 0, t->ticks);
+        json_member_open(&s->j, "samples", '[');
+        for (uint32_t i = 0; i < t->n_stacks; i++) {
+                const Hw__Stack *stack = t->stacks[i];
+                size_t n =
+                        stack ? frames_of_stack(&s->frames, stack->centres, stack->n_centres, numbers, FRAMES_DEEP) : 0;
+                if (stack && !n)
+                        return -ENOMEM;
+                if (stack)
+                        put_stack(s, numbers, n);
+        }
+        json_close(&s->j, ']');
+        json_member_open(&s->j, "weights", '[');
+        for (uint32_t i = 0; i < t->n_stacks; i++)
+                if (t->stacks[i])
+                        json_u64(&s->j, t->stacks[i]->ticks);
+        json_close(&s->j, ']');
+        json_close(&s->j, '}');
+        return 0;
+}
+
 /* ---------------------------------------------------------------------- life */
 
 static void speedscope_destroy(void *state)
@@ -345,11 +373,15 @@ static int speedscope_finish(void *state, const struct format_run *run)
         struct speedscope *s = state;
         int r = 0;
 
-        if (s->n_ticks == 0 && !s->any_census)
+        const bool of_samples = run->t->is_sampled && run->t->n_stacks && s->options->of != OF_HEAP;
+
+        if (s->n_ticks == 0 && !of_samples && !s->any_census)
                 return -ENODATA;
         if (s->moment.census)
                 r = put_census(s, run->t, s->moment.census);
-        s->active = s->n_ticks && s->options->of != OF_HEAP && !s->options->at_given ? s->profiles : 0;
+        s->active = (s->n_ticks || of_samples) && s->options->of != OF_HEAP && !s->options->at_given ? s->profiles : 0;
+        if (of_samples && r == 0)
+                r = put_sampled_stacks(s, run->t);
         for (uint32_t i = 0; i < s->capabilities && r == 0; i++)
                 if (s->seen[i])
                         r = put_capability(s, run->t, i);

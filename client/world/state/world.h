@@ -66,6 +66,7 @@ struct world_target {
         const Hw__Note *notes[WORLD_NOTES]; /* ring; see world_note */
         uint64_t notes_first, notes_last;   /* numbers kept; 0 when none */
         uint64_t ticks;                     /* time profile */
+        bool is_sampled;                    /* its ticks are samples of stacks, by ghc-stack-profiler */
         const Hw__Stack **stacks;           /* by id - 1 */
         uint32_t n_stacks;
         const Hw__TickyCounter **ticky; /* in order of first appearance */

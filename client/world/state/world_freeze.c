@@ -60,6 +60,7 @@ static void keep_notes(struct world_target *to, const struct world_target *from)
 static bool copy_rows(struct target_state *to, const struct world_target *from)
 {
         to->t.ticks = from->ticks;
+        to->t.is_sampled = from->is_sampled;
         if (!ARRAY_RESERVE_ZEROED(to->t.stacks, to->cap_stacks, from->n_stacks) ||
             !ARRAY_RESERVE_ZEROED(to->t.ticky, to->cap_ticky, from->n_ticky))
                 return false;

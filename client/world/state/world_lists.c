@@ -114,6 +114,7 @@ int profile_add(struct target_state *ts, const Hw__Profile *profile)
 
         if (profile->has_ticks)
                 t->ticks = profile->ticks;
+        t->is_sampled = profile->has_sampled && profile->sampled;
         for (size_t i = 0; i < profile->n_stacks; i++) {
                 const Hw__Stack *stack = profile->stacks[i];
 
@@ -189,6 +190,7 @@ void lists_done(struct target_state *ts)
         t->stacks = NULL;
         t->ticky = NULL;
         t->ticks = 0;
+        t->is_sampled = false;
         t->n_stacks = t->n_ticky = ts->cap_stacks = ts->cap_ticky = 0;
         idtable_done(&ts->ticky_ids);
 }

@@ -24,6 +24,7 @@
 #include "daemon/watch/targets/pipeline.h"
 #include "tests/unit/counted.h"
 #include "proto/base/error.h"
+#include "proto/eventlog/stack_message.h"
 
 #define LOGS "tests/data/logs/"
 
@@ -61,6 +62,7 @@ struct told_event {
         uint64_t hash; /* of its type, time and fields */
         uint64_t time_ns, offset;
         uint32_t id, size, capability;
+        bool is_note; /* samples of stacks are none */
 };
 
 /* All messages of one log: how many, and a hash over their bytes in order. */
@@ -126,6 +128,17 @@ static inline uint64_t hash_message(uint64_t h, const ProtobufCMessage *m)
         return hash_bytes(h, packed, size);
 }
 
+static inline bool is_note(const struct event *e)
+{
+        const uint32_t id = e->type->id;
+        struct stack_message message;
+
+        if (id == HW_USER_BINARY_MSG && e->fields > 0)
+                return !stack_message_read(e->texts[0].data, e->texts[0].len, &message);
+        return id == HW_USER_MSG || id == HW_USER_MARKER || id == HW_THREAD_LABEL || id == HW_USER_BINARY_MSG ||
+               id == HW_LOG_MSG;
+}
+
 static inline void hear_event(struct said *s, const struct event *e)
 {
         uint64_t h = 14695981039346656037u;
@@ -153,7 +166,7 @@ static inline void hear_event(struct said *s, const struct event *e)
                 assert_non_null(s->events);
         }
         s->events[s->n_events++] = (struct told_event){
-                h, e->time_ns, e->offset, e->type->id, e->size_bytes, e->capability,
+                h, e->time_ns, e->offset, e->type->id, e->size_bytes, e->capability, is_note(e),
         };
 }
 

@@ -88,12 +88,6 @@ static void test_split_at_every_offset_with_events(void **state)
 
 /* ----------------------------------------------------------------- cuts */
 
-static bool is_note(uint32_t id)
-{
-        return id == HW_USER_MSG || id == HW_USER_MARKER || id == HW_THREAD_LABEL || id == HW_USER_BINARY_MSG ||
-               id == HW_LOG_MSG;
-}
-
 /* The whole log's events that end before the cut are published unchanged, and so is the state from them. */
 static void assert_all_before(const struct said *whole, const struct said *cut, size_t size)
 {
@@ -105,7 +99,7 @@ static void assert_all_before(const struct said *whole, const struct said *cut, 
                 uint64_t end = n + 1 < whole->n_events ? whole->events[n + 1].offset : UINT64_MAX;
                 if (end > size)
                         break; /* the next one begins after the cut: this one may not be complete */
-                notes += is_note(e->id);
+                notes += e->is_note;
                 collections += e->id == HW_GC_STATS_GHC;
                 begun += e->id == HW_HEAP_PROF_SAMPLE_BEGIN || e->id == HW_HEAP_BIO_PROF_SAMPLE_BEGIN;
                 ended += e->id == HW_HEAP_PROF_SAMPLE_END;
@@ -118,7 +112,7 @@ static void assert_all_before(const struct said *whole, const struct said *cut, 
         if (cut->n_events > n) { /* the last one ended just at the cut, or only the end marker is missing */
                 const struct told_event *e = &cut->events[n];
                 assert_true(e->hash == whole->events[n].hash);
-                notes += is_note(e->id);
+                notes += e->is_note;
                 collections += e->id == HW_GC_STATS_GHC;
                 begun += e->id == HW_HEAP_PROF_SAMPLE_BEGIN || e->id == HW_HEAP_BIO_PROF_SAMPLE_BEGIN;
                 ended += e->id == HW_HEAP_PROF_SAMPLE_END;

@@ -118,7 +118,7 @@ export interface Note {
     number?: U64; timeNs?: U64; what?: string; capability?: number; thread?: number; text?: string; sizeBytes?: U64;
 }
 export interface Profile {
-    ticks?: U64; stacks?: Stack[]; stacksLeftOut?: U64;
+    ticks?: U64; stacks?: Stack[]; stacksLeftOut?: U64; sampled?: boolean;
 }
 export interface Stack {
     id?: number; ticks?: U64; centres?: CostCentre[];
