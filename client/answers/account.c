@@ -63,7 +63,7 @@ static void add_end(struct account *a, const struct world_target *t)
         if (t->event_time_ns) {
                 append_text(r->text, ", at ");
                 r->has_time = true;
-                r->time_ns = t->event_time_ns;
+                r->time_ns = world_known_until_ns(t);
         } else if (a->end != END_RUNS) {
                 append_text(r->text, ", before anything was read of it");
         }
@@ -209,7 +209,7 @@ static void add_bands(struct account *a, const struct world_target *t, bool live
         census_age_of(&age, t, live);
         if (age.any)
                 append_text(add_row(a, "census", age.stale ? ANSWER_WARN : ANSWER_DIM)->text, "%s",
-                            census_age_text(line, sizeof(line), &age, t->event_time_ns));
+                            census_age_text(line, sizeof(line), &age, world_known_until_ns(t)));
         for (size_t i = 0; i < n; i++) {
                 struct target_answer *r = add_row(a, "bands", ANSWER_DIM);
                 append_text(r->text, "+");

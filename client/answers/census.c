@@ -77,7 +77,7 @@ bool live_is_old(const struct world_target *t, uint64_t *ret_ns)
 {
         const Hw__Heap *h = t->heap;
 
-        *ret_ns = h && h->has_live_bytes && h->has_live_time_ns ? sub_sat(t->event_time_ns, h->live_time_ns) : 0;
+        *ret_ns = h && h->has_live_bytes && h->has_live_time_ns ? sub_sat(world_known_until_ns(t), h->live_time_ns) : 0;
         return *ret_ns > OLD_NUMBER_NS;
 }
 
@@ -285,8 +285,7 @@ void census_age_print(struct json_out *j, const struct world_target *t, bool liv
         if (a.has_time) {
                 json_member_u64_string(j, "timeNs", a.time_ns);
                 if (now)
-                        json_member_u64_string(j, "ageNs",
-                                               t->event_time_ns > a.time_ns ? t->event_time_ns - a.time_ns : 0);
+                        json_member_u64_string(j, "ageNs", sub_sat(world_known_until_ns(t), a.time_ns));
                 json_member_u64_string(j, "totalBytes", a.total_bytes);
                 json_member_bool(j, "stale", a.stale);
                 if (census_uncounted(t, &uncounted)) {
@@ -301,6 +300,6 @@ void census_age_print(struct json_out *j, const struct world_target *t, bool liv
         json_member_text(j, "before", a.before);
         json_member_text(j, "after", a.after);
         if (now)
-                json_member_text(j, "sentence", census_age_text(whole, sizeof(whole), &a, t->event_time_ns));
+                json_member_text(j, "sentence", census_age_text(whole, sizeof(whole), &a, world_known_until_ns(t)));
         json_close(j, '}');
 }

@@ -536,7 +536,7 @@ static void append_sizes(struct target_answer *a, const struct world_target *t, 
                         append_text(a->text, world_from_outside(t) ? "at most " : "at least ");
                         append_bytes(a->text, t->census->total_bytes);
                         append_text(a->text, " (census of ");
-                        append_duration(a->text, sub_sat(t->event_time_ns, t->census->time_ns));
+                        append_duration(a->text, sub_sat(world_known_until_ns(t), t->census->time_ns));
                         append_text(a->text, " ago%s)", world_from_outside(t) ? ", garbage included" : "");
                 } else if (i == LIVE && over && h->has_max_live_bytes && h->max_live_bytes > h->live_bytes) {
                         append_text(a->text, "at most ");

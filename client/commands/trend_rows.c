@@ -418,7 +418,7 @@ static void print_census(FILE *to, const struct world_target *t, bool live)
 
         census_age_of(&age, t, !trend_is_over(t, live));
         if (age.any)
-                print_sentence(to, "bands", census_age_text(line, sizeof(line), &age, t->event_time_ns));
+                print_sentence(to, "bands", census_age_text(line, sizeof(line), &age, world_known_until_ns(t)));
 }
 
 /* Of when live data is, where it was not measured lately: what the rows show as now is of then. */

@@ -189,10 +189,18 @@ void clock_wall(struct model *m, const struct hw_event *e)
         m->changes |= MODEL_RUN;
 }
 
+static void step_wall(uint64_t *wall_ns, int64_t step_ns)
+{
+        if (*wall_ns != UNKNOWN_U64)
+                *wall_ns += (uint64_t)step_ns;
+}
+
 void model_step_clock(struct model *m, int64_t step_ns, const char *note)
 {
         m->run.clock_step_ns += step_ns;
-        m->changes |= MODEL_RUN;
+        step_wall(&m->heap.process.wall_ns, step_ns);
+        step_wall(&m->heap.process.pages.wall_ns, step_ns);
+        m->changes |= MODEL_RUN | MODEL_HEAP;
         note_text(m, note);
 }
 

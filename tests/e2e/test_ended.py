@@ -4,6 +4,7 @@ import contextlib
 import itertools
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -12,7 +13,7 @@ import time
 
 import pytest
 
-from harness import CLIENT, LOGS, Daemon, client, pb, running, wait_for
+from harness import CLIENT, LOGS, Daemon, client, compile_haskell, pb, running, wait_for
 from live_log import LiveLog
 from test_run import daemon, finish, start     # noqa: F401: a fixture
 
@@ -80,6 +81,30 @@ def test_a_killed_program_stays_on_every_face(daemon, programs):
     assert client("remove", "mine", env=env).returncode == 0
     wait_for(lambda: daemon.target("mine") is None, "the removal")
     assert client("alerts", env=env).returncode == 0
+
+
+def test_an_idle_program_ends_when_it_does(directory):
+    """Not with its last event, which may be hours ago. Nor is its last census of its end. Of its recording alike."""
+    program = compile_haskell("Exits", "Exits", "-threaded")
+    env = {"HEAPWATCH_DIR": str(directory)}
+    with Daemon(directory, args=("--record", directory / "recordings")) as d:
+        run = start(d, "--name", "mine", "--", program, "rest", "0.3")
+        pid = running_target(d, "mine").run_info.pid
+
+        def rests():
+            heap = d.snapshot("mine")["heap"][0]
+            sampled_ns = heap.heap.process.sampled_wall_ns - d.target("mine").run_info.start_wall_ns
+            return sampled_ns > heap.event_time_ns + 3_000_000_000 and sampled_ns / 1e9
+
+        rested_s = wait_for(rests, "the program to rest")
+        os.kill(pid, signal.SIGKILL)
+        ending = finish(run)[2]
+        kept(d, "mine")
+        for source in "mine", f"recording:{directory}/recordings/mine":
+            said = client("post-mortem", source, env=env).stdout.decode()
+            into_s = float(re.search(r"killed by signal 9 \(SIGKILL\), at \S+ \(([0-9.]+) s into the run\)", said)[1])
+            assert into_s >= rested_s - 0.1, said
+        assert "band at the end" not in ending, ending
 
 
 def test_the_run_before_is_kept_beside_the_next_one(daemon, programs):

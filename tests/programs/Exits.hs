@@ -151,4 +151,5 @@ main = do
       putStrLn "fine"
     "print" -> putStrLn "fine"
     "idle" -> threadDelay 100000
+    "rest" -> threadDelay 600000000
     _ -> hPutStrLn stderr ("no such way: " ++ way) >> exitWith (ExitFailure 98)

@@ -87,9 +87,9 @@ static void print_age(FILE *to, const struct summary *s)
 
         census_age_of(&age, s->t, s->now);
         if (age.any)
-                (void)fprintf(
-                        to, "  %s\n",
-                        print_safe(safe, sizeof(safe), census_age_text(line, sizeof(line), &age, s->t->event_time_ns)));
+                (void)fprintf(to, "  %s\n",
+                              print_safe(safe, sizeof(safe),
+                                         census_age_text(line, sizeof(line), &age, world_known_until_ns(s->t))));
 }
 
 void profile_text(FILE *to, const struct summary *s)

@@ -137,7 +137,7 @@ static void add_top_band(FILE *out, const struct world_target *t)
 
         if (world_top_bands(t, &top, 1) != 1 || top->bytes == 0 || !top->def->label[0])
                 return;
-        const uint64_t age_ns = t->census ? sub_sat(t->event_time_ns, t->census->time_ns) : 0;
+        const uint64_t age_ns = t->census ? sub_sat(world_known_until_ns(t), t->census->time_ns) : 0;
         snprintf(cut, sizeof(cut), "%s", top->def->label);
         hw_terminal_text(label, sizeof(label), cut);
         fputs("; largest band ", out);

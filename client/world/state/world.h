@@ -148,6 +148,12 @@ bool run_has_ended(const Hw__Target *t);
 /* Whether nothing comes of its run now: it has ended, its stream is lost, or its source is gone or cannot be read. */
 bool run_is_over(const Hw__Target *t);
 
+/*
+ * The newest moment of its run of which something is known, as event time: of its newest event, of its process, which
+ * is sampled while no event comes, and of its end, where the program's parent has told it at once.
+ */
+uint64_t world_known_until_ns(const struct world_target *t);
+
 /* Its process, which runs on its daemon's machine. False with a sentence. */
 bool world_process(const struct world_target *t, pid_t *ret, struct error *error);
 

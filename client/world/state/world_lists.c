@@ -11,8 +11,13 @@
 #include <math.h>
 #include <string.h>
 
+#include "proto/base/ckd.h"
 #include "proto/base/hash.h"
 #include "proto/base/limits.h"
+#include "proto/base/time.h"
+
+#define TOLD_NS                                                                                                        \
+        (5 * NS_PER_S) /* from the end of a program until its parent has told the daemon, unless that was away */
 
 /* ------------------------------------------------------------------- notes */
 
@@ -76,6 +81,21 @@ bool run_has_ended(const Hw__Target *t)
 {
         return t->state == HW__TARGET__STATE__STATE_ENDED || t->state == HW__TARGET__STATE__STATE_FAILED ||
                t->state == HW__TARGET__STATE__STATE_CRASHED;
+}
+
+uint64_t world_known_until_ns(const struct world_target *t)
+{
+        const Hw__Target *s = t->target;
+        const Hw__Run *run = s ? s->run_info : NULL;
+        const Hw__Process *p = t->heap ? t->heap->process : NULL;
+        if (!run || !run->has_start_wall_ns)
+                return t->event_time_ns;
+        const bool sampled = p && p->has_sampled_wall_ns;
+        const uint64_t sampled_ns = sampled ? sub_sat(p->sampled_wall_ns, run->start_wall_ns) : 0;
+        const uint64_t alive_ns = sampled_ns > t->event_time_ns ? sampled_ns : t->event_time_ns;
+        const bool told = run_has_ended(s) && (s->has_exit_status || s->has_exit_signal);
+        const uint64_t told_ns = told ? sub_sat(s->state_since_wall_ns, run->start_wall_ns) : 0;
+        return told_ns > alive_ns && told_ns - alive_ns <= TOLD_NS ? told_ns : alive_ns;
 }
 
 bool run_is_over(const Hw__Target *t)

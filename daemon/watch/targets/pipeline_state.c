@@ -147,6 +147,7 @@ static void record_end(struct pipeline *p)
                 .status = p->ended.status,
                 .oom_killed = p->ended.oom_killed,
                 .step_ns = tracker_config_of(p->tracker)->trend.resolution_ns,
+                .ended_wall_ns = p->state_since_wall_ns,
                 .why = p->why,
         };
 
@@ -160,6 +161,15 @@ static void record_end(struct pipeline *p)
         recording_outcome(p->recording, &end);
 }
 
+/* A recorded run may have been idle for long before it ended. */
+static uint64_t state_began_wall_ns(const struct pipeline *p)
+{
+        const struct run_end *end = &p->recorded_end;
+
+        return !p->live && end->state != RUN_END_UNKNOWN && end->ended_wall_ns ? end->ended_wall_ns
+                                                                               : pipeline_now_ns(p);
+}
+
 void pipeline_set_state(struct pipeline *p, enum life_state state, const char *detail)
 {
         const enum life_state before = p->life;
@@ -168,7 +178,7 @@ void pipeline_set_state(struct pipeline *p, enum life_state state, const char *d
         if (life_shown(state) == life_shown(before) && !strcmp(detail, p->detail))
                 return;
         if (life_shown(state) != life_shown(before))
-                p->state_since_wall_ns = pipeline_now_ns(p);
+                p->state_since_wall_ns = state_began_wall_ns(p);
         if (detail != p->detail)
                 snprintf(p->detail, sizeof(p->detail), "%s", detail);
         if (p->live)

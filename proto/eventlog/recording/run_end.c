@@ -75,6 +75,8 @@ size_t run_end_print(const struct run_end *end, char ret[RUN_END_TEXT_BYTES])
                 add_number(&t, "resident", end->resident_bytes);
                 add_number(&t, "resident-at", end->resident_wall_ns);
         }
+        if (end->ended_wall_ns)
+                add_number(&t, "ended-at", end->ended_wall_ns);
         if (end->why.state >= RUN_WHY_FOUND) {
                 add_number(&t, "why-at", end->why.wall_ns);
                 add_words(&t, end->why.state == RUN_WHY_FOUND ? WHY : WHY_NOT, end->why.text);
@@ -155,6 +157,7 @@ static bool read_line(char *line, struct run_end *ret)
                 { "step", STEP_MOST_NS, &ret->step_ns },
                 { "resident", INT64_MAX, &ret->resident_bytes },
                 { "resident-at", INT64_MAX, &ret->resident_wall_ns },
+                { "ended-at", INT64_MAX, &ret->ended_wall_ns },
                 { WHY "-at", INT64_MAX, &ret->why.wall_ns },
         };
         char *words = line, *key = strsep(&words, " ");

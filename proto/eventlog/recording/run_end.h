@@ -9,6 +9,7 @@
  *     step 60000000000
  *     resident 104857600
  *     resident-at 1796000000000000000
+ *     ended-at 1796000000000000000
  *     why-at 1796000000000000000
  *     why 100.0 % of Session is kept by Main.sessions
  *     detail killed by signal 9 (SIGKILL)
@@ -57,6 +58,7 @@ struct run_end {
         uint64_t step_ns;          /* in which its growth was judged; 0: not known */
         uint64_t resident_bytes;   /* the last of its process; 0: not known */
         uint64_t resident_wall_ns; /* when that was, Unix time */
+        uint64_t ended_wall_ns;    /* when the end was known, Unix time; 0: not known */
         struct run_why why;
         char detail[RUN_END_DETAIL_BYTES]; /* in words */
 };

@@ -793,6 +793,41 @@ static void an_end_before_any_event_has_no_time(void **state)
         assert_false(account.rows[0].says.has_time);
 }
 
+/* A program may be idle for long before it ends: its last event is not its end, nor is its last census of then. */
+static void an_idle_program_ends_when_it_does(void **state)
+{
+        static const struct {
+                uint64_t sampled_s, told_s; /* into the run; 0: not */
+                uint64_t end_s;
+        } cases[] = {
+                { 0, 0, 150 },      { 3000, 0, 3000 }, { 3000, 3001, 3001 },
+                { 0, 151, 151 },    { 100, 0, 150 },   { 3000, 9000, 3000 }, /* told when the daemon was back */
+                { 3000, 10, 3000 },
+        };
+        const uint64_t start_ns = UINT64_C(1700000000) * NS_PER_S;
+        Hw__Process process = HW__PROCESS__INIT;
+        struct account account;
+        struct made m;
+
+        (void)state;
+        for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+                begin(&m);
+                m.t.event_time_ns = 150 * NS_PER_S;
+                m.run.has_start_wall_ns = 1;
+                m.run.start_wall_ns = start_ns;
+                m.heap_state.process = &process;
+                process.has_sampled_wall_ns = cases[i].sampled_s > 0;
+                process.sampled_wall_ns = start_ns + cases[i].sampled_s * NS_PER_S;
+                m.state.state = HW__TARGET__STATE__STATE_CRASHED;
+                m.state.has_exit_signal = cases[i].told_s > 0;
+                m.state.exit_signal = 9;
+                m.state.has_state_since_wall_ns = 1;
+                m.state.state_since_wall_ns = start_ns + cases[i].told_s * NS_PER_S;
+                account_of(&account, &m.t, true);
+                assert_int_equal(account.rows[0].says.time_ns, cases[i].end_s * NS_PER_S);
+        }
+}
+
 /* A heap of large objects is exhausted at half of -M: what the other half is for is said. */
 static void an_exhausted_heap_may_be_half_of_its_limit(void **state)
 {
@@ -1636,6 +1671,7 @@ int main(void)
                 cmocka_unit_test(where_decides_whose_verdict_is_shown),
                 cmocka_unit_test(a_new_band_is_named_before_its_verdict),
                 cmocka_unit_test(an_end_before_any_event_has_no_time),
+                cmocka_unit_test(an_idle_program_ends_when_it_does),
                 cmocka_unit_test(an_exhausted_heap_may_be_half_of_its_limit),
                 cmocka_unit_test(how_it_ended_comes_first),
                 cmocka_unit_test(a_rise_into_the_limit_is_told_without_a_verdict),

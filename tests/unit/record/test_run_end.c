@@ -26,6 +26,7 @@ static void test_what_is_printed_is_read_back(void **state)
                   .detail = "out of\nmemory" },
                 { .state = RUN_END_CRASHED, .exit_known = true, .status = UINT32_MAX },
                 { .state = RUN_END_LOST, .resident_bytes = INT64_MAX, .resident_wall_ns = INT64_MAX },
+                { .state = RUN_END_ENDED, .ended_wall_ns = UINT64_C(1700000000000000000) },
                 { .state = RUN_END_ENDED, .why = { RUN_WHY_NOT_FOUND, 7, "its heap was not copied" } },
         };
 
@@ -35,7 +36,7 @@ static void test_what_is_printed_is_read_back(void **state)
         memset(ends[4].why.text, 'w', sizeof(ends[4].why.text) - 1);
         ends[4].oom_killed = true;
         ends[4].step_ns = UINT64_C(86400000000000);
-        ends[4].resident_bytes = ends[4].resident_wall_ns = INT64_MAX;
+        ends[4].resident_bytes = ends[4].resident_wall_ns = ends[4].ended_wall_ns = INT64_MAX;
         for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++) {
                 char text[RUN_END_TEXT_BYTES];
                 const size_t n = run_end_print(&ends[i], text);
