@@ -15,6 +15,7 @@ enum process_stat {
         STAT_MAJOR_FAULTS = 12,
         STAT_USER_TICKS = 14,
         STAT_SYSTEM_TICKS = 15,
+        STAT_THREADS = 20,
         STAT_START_TICKS = 22, /* clock ticks from boot to its start */
         STAT_STACK_START = 28  /* address of the program's stack, which exec changes; 0: it may not be known */
 };

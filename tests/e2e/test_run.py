@@ -421,6 +421,47 @@ def test_a_static_program_is_watched_from_outside(daemon, bare):
     assert finish(run)[0] == 0
 
 
+def read_only(directory):
+    """What to put before a command so that the directory is there and cannot be written to, as in a sandbox."""
+    prefix = ("unshare", "--mount", "sh", "-c", f'mount --bind {directory} {directory} && mount -o remount,bind,ro {directory} && exec "$@"',
+              "sh")
+    require("a mount namespace", *prefix, "true")
+    return prefix
+
+
+def test_in_a_sandbox_without_a_place_for_the_agent_it_is_watched_from_outside(daemon, bare):
+    """Its agent cannot make its socket: by run, and by attach."""
+    require_tracing()
+    run = start(daemon, "--", *read_only(daemon.directory), bare["Exits"], "print", "6")
+    wait_told(run, "Exits is watched from outside, its pauses are not known: the agent in it could not make its socket")
+    run_info = daemon.wait_state("Exits", "RUNNING").run_info
+    wait_for(lambda: "census" in daemon.snapshot("Exits"), "bands")
+    assert finish(run)[0] == 0
+
+    with running(*read_only(daemon.directory), bare["Exits"], "rest", stdin=subprocess.DEVNULL, cwd="/") as program:
+        wait_for(lambda: pathlib.Path(f"/proc/{program.pid}/comm").read_text() == "Exits\n", "the program")
+
+        def attach():
+            return client("attach", program.pid, "--name", "a", env={"HEAPWATCH_DIR": str(daemon.directory)})
+
+        done = wait_for(lambda: (d := attach()).returncode == 0 and d, "the attach, which waits for its runtime")
+        assert b"from outside, because the agent cannot be used: cannot listen on" in done.stdout, done
+        assert daemon.wait_state("a", "RUNNING").uri.startswith("outside:") and run_info.pid != program.pid
+        # what only the agent can do is not left out silently
+        assert client("detach", "a", env={"HEAPWATCH_DIR": str(daemon.directory)}).returncode == 0
+        done = client("attach", program.pid, "--heap-profile", "i", env={"HEAPWATCH_DIR": str(daemon.directory)})
+        assert done.returncode == 2 and b"it can be watched from outside" in done.stderr, done
+
+
+def test_what_a_wrapper_leaves_to_itself_is_found(daemon, bare):
+    """As podman does with the program of a container: no process of the wrapper is above it."""
+    require_tracing()
+    run = start(daemon, "--", "sh", "-c", "sh -c 'env -i setsid \"$0\" print 5 &' \"$0\"; exec sleep 8", bare["Exits"])
+    assert daemon.wait_state("Exits", "RUNNING").uri.startswith("outside:")
+    status, out, err = finish(run)
+    assert (status, out) == (0, "fine\n") and "environment that had been cleared" in err, err
+
+
 def test_the_largest_band_of_an_old_census_is_not_one_of_the_end(daemon, bare):
     run = start(daemon, "--name", "mine", "--rts", "-i60", "--", bare["Serve"])
 

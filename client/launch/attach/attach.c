@@ -33,6 +33,7 @@
 struct process_wish {
         const char *name;       /* of the target; NULL: that of its program */
         enum obstacle obstacle; /* why not from inside; OBSTACLE_NONE: the user wishes it so */
+        const char *reason;     /* a better one than the obstacle's; NULL: none */
         bool process_only;      /* and not from outside either: the user wishes that, too */
         struct daemon_wish target;
 };
@@ -53,6 +54,11 @@ static void program_of(pid_t pid, char *ret, size_t size)
         (void)hw_terminal_text(ret, size, text[0] ? text : "process");
 }
 
+static const char *reason_of(const struct process_wish *wish)
+{
+        return wish->reason ? wish->reason : obstacle_reason(wish->obstacle);
+}
+
 static void print_remedy(pid_t pid, enum obstacle obstacle)
 {
         if (obstacle_remedy(obstacle)[0])
@@ -60,38 +66,39 @@ static void print_remedy(pid_t pid, enum obstacle obstacle)
         printf("`heapwatch detach %ld` stops watching\n", (long)pid);
 }
 
-static void print_outside(pid_t pid, const char *program, const char *target, enum obstacle obstacle)
+static void print_outside(pid_t pid, const char *program, const char *target, const struct process_wish *wish)
 {
-        if (obstacle == OBSTACLE_NONE)
+        if (wish->obstacle == OBSTACLE_NONE)
                 printf("watching %s, process %ld, from outside: heapwatch top %s\n", program, (long)pid, target);
         else
                 printf("watching %s, process %ld, from outside, because %s: heapwatch top %s\n", program, (long)pid,
-                       obstacle_reason(obstacle), target);
+                       reason_of(wish), target);
         puts("live data, heap size, allocation, numbers of collections and threads, and bands are read from its "
              "memory while it runs; pauses are not known");
-        print_remedy(pid, obstacle);
+        print_remedy(pid, wish->obstacle);
 }
 
 /* `why_not`: from outside; "" when that was not wished. */
-static void print_alone(pid_t pid, const char *program, const char *target, enum obstacle obstacle, const char *why_not)
+static void print_alone(pid_t pid, const char *program, const char *target, const struct process_wish *wish,
+                        const char *why_not)
 {
-        if (obstacle == OBSTACLE_NONE)
+        if (wish->obstacle == OBSTACLE_NONE)
                 printf("watching the process alone of %s, %ld: heapwatch top %s\n", program, (long)pid, target);
         else
                 printf("watching the process alone of %s, %ld, because %s: heapwatch top %s\n", program, (long)pid,
-                       obstacle_reason(obstacle), target);
+                       reason_of(wish), target);
         if (why_not[0])
                 printf("its memory cannot be read from outside: %s\n", why_not);
         puts("live data, bands and collections are not known");
-        print_remedy(pid, obstacle);
+        print_remedy(pid, wish->obstacle);
 }
 
 /* Why its process alone is watched, for its screen. */
-static void compose_reason(enum obstacle obstacle, const char *why_not, char *ret, size_t size)
+static void compose_reason(const struct process_wish *wish, const char *why_not, char *ret, size_t size)
 {
         size_t n;
 
-        obstacle_sentence(obstacle, NULL, ret, size);
+        obstacle_sentence(wish->obstacle, wish->reason, ret, size);
         n = strlen(ret);
         if (why_not[0])
                 (void)snprintf(ret + n, size - n, "%sfrom outside: %.300s", n ? "; " : "", why_not);
@@ -120,7 +127,7 @@ static bool process_attach(pid_t pid, const struct process_wish *wish, struct er
         program_of(pid, program, sizeof(program));
         daemon_name_of(program, name);
         process_uri_outside(uri, outside);
-        compose_reason(wish->obstacle, why_not.text, reason, sizeof(reason));
+        compose_reason(wish, why_not.text, reason, sizeof(reason));
         target.process_only_reason = from_outside ? NULL : reason;
         link.no_record = target.no_record;
         enum daemon_outcome ensured = daemon_ensure(&link, PATIENCE_MS, started, error);
@@ -130,9 +137,9 @@ static bool process_attach(pid_t pid, const struct process_wish *wish, struct er
                                                from_outside ? outside : uri, &target, given, error) != DAEMON_OK)
                 return false;
         if (from_outside)
-                print_outside(pid, program, given, wish->obstacle);
+                print_outside(pid, program, given, wish);
         else
-                print_alone(pid, program, given, wish->obstacle, why_not.text);
+                print_alone(pid, program, given, wish, why_not.text);
         return true;
 }
 
@@ -433,14 +440,27 @@ static int undo_attach(const struct ghc_process *p, const char *socket, int outc
 }
 
 /* Not from inside, because of that obstacle or because the user wishes it so. */
-static int attach_process(const struct request *q, pid_t pid, enum obstacle obstacle)
+static int attach_process(const struct request *q, pid_t pid, enum obstacle obstacle, const char *reason)
 {
         const struct process_wish wish = {
-                q->name, obstacle, q->process_only, { q->resolution_ns, &q->labels, NULL, q->no_record }
+                q->name, obstacle, reason, q->process_only, { q->resolution_ns, &q->labels, NULL, q->no_record }
         };
         struct error error;
 
         return process_attach(pid, &wish, &error) ? EXIT_OK : report_failure(&command_attach, q->program, &error);
+}
+
+/* The agent cannot be used where the program is: from outside, unless something was given that needs it. */
+static int attach_without_agent(const struct request *q, const struct ghc_process *p, struct error *error)
+{
+        char reason[PROCESS_REASON_SIZE];
+        struct error unused;
+
+        if ((q->heap_profile && strcmp(q->heap_profile, "T") != 0) || q->classes ||
+            !outside_try(p->pid, false, &unused))
+                return fail_but_process(q, error);
+        (void)snprintf(reason, sizeof(reason), "the agent cannot be used: %.400s", error->text);
+        return attach_process(q, p->pid, OBSTACLE_UNREACHABLE, reason);
 }
 
 static int run_attach(void *filled)
@@ -452,7 +472,7 @@ static int run_attach(void *filled)
         struct error error = { "" };
         char labels[LABELS_SIZE], started[OWN_DAEMON_TEXT], library[4096],
                 socket[1024] = "", uri[1100], target[DAEMON_NAME_MAX], name[DAEMON_NAME_MAX];
-        int outcome = AGENT_REFUSED;
+        int outcome = AGENT_NOT_YET; /* until the agent has answered */
 
         if (!labels_join(q->labels.items, q->labels.n, labels, &error))
                 return command_usage_error(&command_attach, "%s", error.text);
@@ -460,7 +480,7 @@ static int run_attach(void *filled)
                 return EXIT_USAGE;
         if (q->process_only || q->outside) {
                 pid_t pid;
-                return process_number(q->program, &pid, &error) ? attach_process(q, pid, OBSTACLE_NONE)
+                return process_number(q->program, &pid, &error) ? attach_process(q, pid, OBSTACLE_NONE, NULL)
                                                                 : report_failure(&command_attach, q->program, &error);
         }
         if (!process_find(q->program, &p, &error))
@@ -472,14 +492,16 @@ static int run_attach(void *filled)
         if (!may_answer(&p, &error))
                 return report_failure(&command_attach, q->program, &error);
         if (p.obstacle != OBSTACLE_NONE)
-                return attach_process(q, p.pid, p.obstacle);
+                return attach_process(q, p.pid, p.obstacle, NULL);
         /* No daemon is started for a program that cannot be attached to. */
-        if (!may_watch(&p, &error) || !library_for(&p, library, sizeof(library), &error))
+        if (!may_watch(&p, &error))
                 return fail_but_process(q, &error);
+        if (!library_for(&p, library, sizeof(library), &error))
+                return attach_without_agent(q, &p, &error);
         if (!daemon_link_init(&link, &error))
                 return report_failure(&command_attach, q->program, &error);
         if (!may_reach(&p, &link, &error))
-                return fail_but_process(q, &error);
+                return attach_without_agent(q, &p, &error);
         link.wait_ms = PATIENCE_MS;
         link.no_record = q->no_record;
         enum daemon_outcome ensured = daemon_ensure(&link, PATIENCE_MS, started, &error);
@@ -488,7 +510,7 @@ static int run_attach(void *filled)
         if (ensured != DAEMON_OK)
                 return report_failure(&command_attach, q->program, &error);
         if (!bring_in(q, &p, &link, library, socket, sizeof(socket), &outcome, &error))
-                return fail_but_process(q, &error);
+                return outcome == AGENT_REFUSED ? attach_without_agent(q, &p, &error) : fail_but_process(q, &error);
         snprintf(uri, sizeof(uri), "unix:%s", socket);
         daemon_name_of(p.name, name);
         if (daemon_add(&link, q->name ? q->name : name, q->name != NULL, uri, &wish, target, &error) != DAEMON_OK)

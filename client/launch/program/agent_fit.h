@@ -30,6 +30,7 @@ enum obstacle {
         OBSTACLE_OTHER_MACHINE,
         OBSTACLE_ENVIRONMENT, /* of a program that was started below another one, for run: */
         OBSTACLE_SKIPPED,
+        OBSTACLE_UNREACHABLE, /* of a sandbox, for both */
         OBSTACLE_COUNT
 };
 

@@ -22,10 +22,15 @@ static const struct {
                                "let it go on (kill -CONT PID), then detach and attach again" },
         [OBSTACLE_OTHER_MACHINE] = { "the agent can be loaded into running programs on x86-64 only",
                                      "start it with `heapwatch run`" },
-        [OBSTACLE_ENVIRONMENT] = { "it was started with an environment that had been cleared (sudo, env -i)",
+        [OBSTACLE_ENVIRONMENT] = { "it was started with an environment that had been cleared (sudo, env -i, a "
+                                   "container)",
                                    "attach to it while it runs: heapwatch attach PID" },
         [OBSTACLE_SKIPPED] = { "it is one of the tools that build or start programs, which are skipped by their names",
                                "run it by itself: heapwatch run -- TOOL ARGUMENT..." },
+        [OBSTACLE_UNREACHABLE] = { "the agent in it could not make its socket (a sandbox or container whose file "
+                                   "system is read-only, or lacks heapwatch's directory)",
+                                   "let it have heapwatch's directory, writable, and the agent's library "
+                                   "(bwrap --bind, podman -v)" },
 };
 
 bool obstacle_can_inject(void)

@@ -26,11 +26,11 @@ static pid_t parent_of(pid_t pid)
         return process_stat_read(pid, STAT_PARENT, &parent) ? (pid_t)parent : 0;
 }
 
-static bool is_below(pid_t pid, pid_t wrapper)
+static bool is_below(pid_t pid, pid_t top)
 {
         for (int i = 0; pid > 1 && i < DEPTH; i++) {
                 pid = parent_of(pid);
-                if (pid == wrapper)
+                if (pid == top)
                         return true;
         }
         return false;
@@ -84,14 +84,24 @@ static bool file_of(pid_t pid, char *path, size_t size, char *name, size_t name_
         return true;
 }
 
-/* Why the agent is not in a program that is GHC-compiled; OBSTACLE_NONE: it is, or soon will be. */
+/* Its runtime has begun, with a thread that ticks: the agent has begun before, or does not. */
+static bool has_begun(pid_t pid)
+{
+        uint64_t threads;
+
+        return process_stat_read(pid, STAT_THREADS, &threads) && threads > 1;
+}
+
+/* Why the agent, of which there is no sign, is not in a GHC-compiled program; OBSTACLE_NONE: it soon may be. */
 static enum obstacle obstacle_below(pid_t pid, const char *name, const struct agent_fit *fit, bool skips)
 {
         if (fit->obstacle != OBSTACLE_NONE)
                 return fit->obstacle;
         if (skips && inside_skips(name))
                 return OBSTACLE_SKIPPED;
-        return has_our_environment(pid) ? OBSTACLE_NONE : OBSTACLE_ENVIRONMENT;
+        if (!has_our_environment(pid))
+                return OBSTACLE_ENVIRONMENT;
+        return has_begun(pid) ? OBSTACLE_UNREACHABLE : OBSTACLE_NONE;
 }
 
 static void inspect(struct below *b, pid_t pid, bool skips)
@@ -110,7 +120,7 @@ static void inspect(struct below *b, pid_t pid, bool skips)
         memcpy(b->program, name, sizeof(b->program));
 }
 
-void below_search(struct below *b, pid_t wrapper, bool skips, uint64_t now_ms)
+void below_search(struct below *b, pid_t top, bool skips, uint64_t now_ms)
 {
         const struct dirent *e;
 
@@ -121,7 +131,7 @@ void below_search(struct below *b, pid_t wrapper, bool skips, uint64_t now_ms)
         DIR *d = opendir("/proc");
         while (d && (e = readdir(d)) != NULL) {
                 const pid_t pid = isdigit((unsigned char)e->d_name[0]) ? (pid_t)strtol(e->d_name, NULL, 10) : 0;
-                if (pid > 0 && (pid == wrapper || is_below(pid, wrapper)))
+                if (pid > 0 && is_below(pid, top))
                         inspect(b, pid, skips);
         }
         if (d)

@@ -435,12 +435,13 @@ static void watch_alone(struct session *s, uint64_t now)
         add_target(s, now);
 }
 
-/* Below a wrapper: finds the program, until the agent is in one. */
+/* The program itself, or what is below a wrapper: finds it, until the agent is in one. */
 static void watch_below(struct session *s)
 {
         const uint64_t now = clock_mono_ms();
 
-        below_search(&s->result.below, s->program, s->r->inside.skips, now);
+        if (!inside_claimed(s->r->agent))
+                below_search(&s->result.below, getpid(), s->r->inside.skips, now);
         if (inside_claimed(s->r->agent)) {
                 if (s->r->unnamed || s->alone)
                         watch_owner(s, now);
@@ -519,7 +520,7 @@ static void run_turn(struct session *s)
 {
         struct pollfd fds[2] = { { s->signals, POLLIN, 0 }, notices_pollfd(&s->r->notices) };
         bool ran = s->program > 0, had_screen = s->screen > 0;
-        const bool searches = s->r->from_inside && s->r->inside.wrapper && ran && !s->claimed;
+        const bool searches = s->r->from_inside && ran && !s->claimed;
         const bool soon = is_followed(s) || searches;
         if (searches)
                 watch_below(s);
@@ -596,6 +597,8 @@ int session_run(struct program_run *run, struct session_result *ret_result)
         if (!run->unnamed)
                 snprintf(s.name, sizeof(s.name), "%s", run->target);
 
+        if (run->from_inside && run->inside.wrapper) /* what it leaves to itself, as podman does, stays below us */
+                (void)prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
         if (r == 0)
                 r = start_program(&s);
         if (r == 0) {

@@ -29,10 +29,10 @@ struct below {
 };
 
 /*
- * Searches what `wrapper` is and has started, when it is time to; `skips`: the agent passes tools over. What it has
- * found stays until it finds another program; a tool does not take the place of one.
+ * Searches what process `top` has started, when it is time to, for a program without the agent; `skips`: the agent
+ * passes tools over. What it has found stays until it finds another program; a tool does not take the place of one.
  */
-void below_search(struct below *b, pid_t wrapper, bool skips, uint64_t now_ms);
+void below_search(struct below *b, pid_t top, bool skips, uint64_t now_ms);
 
 struct program_run;
 
