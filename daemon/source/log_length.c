@@ -7,7 +7,8 @@
  *      u16 18 | u64 begin | u32 size, marker included | u64 end | u16 capability
  *
  * so the file can be walked marker by marker. What is not a marker ends the
- * walk, unless it is the log's end mark with another header behind it. Many
+ * walk, unless it is the log's end mark with another header behind it. In front
+ * of a header there may be something else, as in an archive of tar. Many
  * blocks are small: the file is read in pieces that cost no more than a short
  * read, and often hold the next markers too. It only walks forward, because a
  * compressed log cannot be read otherwise; and not further than a log can become
@@ -64,7 +65,7 @@ static const uint8_t *read_at(struct log_length *p, uint64_t at, size_t least, s
         return p->bytes + (at - p->from);
 }
 
-/* The place behind the end of a header that begins at `at`; 0 when there is none. */
+/* The place behind the end of a header that begins at `at`, or behind what is damaged there; 0 when there is none. */
 static uint64_t behind_header(struct log_length *p, uint64_t at)
 {
         static const uint8_t end[8] = "hdredatb";
@@ -72,7 +73,7 @@ static uint64_t behind_header(struct log_length *p, uint64_t at)
         for (uint64_t seen = 0; seen < HEADER_MOST; seen += PIECE - sizeof(end)) {
                 size_t n;
                 const uint8_t *bytes = read_at(p, at + seen, PIECE, &n);
-                if (n < sizeof(end) || (seen == 0 && memcmp(bytes, "hdrb", 4) != 0))
+                if (n < sizeof(end))
                         return 0;
                 const uint8_t *found = memmem(bytes, n, end, sizeof(end));
                 if (found)

@@ -69,6 +69,10 @@ void header_resume(struct hw_eventlog *log)
 
 static const char no_header[] = "not an eventlog: it does not begin with hdrb";
 
+#define PACKED                                                                                                         \
+        ", which cannot be followed as it grows, and is not unpacked when it is packed "                               \
+        "twice: `heapwatch top FILE` reads a file that is packed once"
+
 /* Names what `p` (SNIFF_BYTES) is the start of, if not of an eventlog. */
 static const char *sniff_format(const uint8_t *p)
 {
@@ -78,9 +82,9 @@ static const char *sniff_format(const uint8_t *p)
                 const char *reason;
         } forms[] = {
                 { "version https://", 16, "not an eventlog but a git-lfs pointer: run git lfs pull" },
-                { "\x1f\x8b", 2, "gzip data, which cannot be followed as it grows: `heapwatch top FILE` reads it" },
-                { "\x28\xb5\x2f\xfd", 4,
-                  "zstd data, which cannot be followed as it grows: `heapwatch top FILE` reads it" },
+                { "\x1f\x8b", 2, "gzip data" PACKED },
+                { "\x28\xb5\x2f\xfd", 4, "zstd data" PACKED },
+                { "\x04\x22\x4d\x18", 4, "not an eventlog but lz4 data: unpack it first" },
                 { "\xfd"
                   "7zXZ",
                   5, "not an eventlog but xz data: unpack it first" },

@@ -64,6 +64,9 @@ CLASSES = [
     ("twice, the first without its end", LOG[:-2] + LOG, 1, "a new header came before the end marker"),
     ("a type of event that nobody knows", declared(250), 0, "nothing fired"),
     ("its archive breaks off", packed[:len(packed) // 2], 1, UNREAD + "its gzip archive breaks off"),
+    ("something else follows its archive", packed + b"cut off here", 1, UNREAD + "its gzip archive is followed by something else"),
+    ("it is packed twice", gzip.compress(packed), 2, "not unpacked when it is packed twice"),
+    ("lz4 data with its beginning in plain", b"\x04\x22\x4d\x18\x64\x40\xa7\x6f\x7f\x08\0\xf5\x28" + LOG[:200], 2, "lz4 data: unpack it first"),
     ("its archive is damaged", packed[:-6] + bytes([packed[-6] ^ 1]) + packed[-5:], 1, UNREAD + "its gzip archive is damaged"),
 ]
 
@@ -85,6 +88,23 @@ def test_a_class_of_damage(directory, data, status, words):
         assert " damaged place" in shown, shown
     if words.startswith(UNREAD):
         assert "not all of the log was read: " + words[len(UNREAD):] in shown and "crashed" not in said, shown
+
+
+def test_what_is_before_a_log_changes_nothing_of_it(directory):
+    """As in an archive of tar: how much it is is said, and the run is judged in the same steps."""
+    path = directory / "run.eventlog"
+    said = []
+    for before in 0, 512, 100000:
+        path.write_bytes(random.Random(1).randbytes(before) + LOG)
+        said.append(json.loads(client("trend", "--format", "json", path).stdout))
+        done = client("check", path)
+        assert done.returncode == (1 if before else 0), done
+        assert (f" {before} B of the log" if before == 512 else "97.7 KiB of the log" if before else "nothing fired").encode() in done.stdout, done
+
+    def judged(trend):
+        return [(s.get("series"), s.get("verdict"), s.get("slope")) for s in trend["trends"]["trends"]]
+
+    assert judged(said[0]) == judged(said[1]) == judged(said[2]) and judged(said[0])
 
 
 # Three gigabytes when they are unpacked, of which nothing can be read.

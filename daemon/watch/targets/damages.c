@@ -15,10 +15,13 @@ void damages_add(struct damages *d, const struct hw_eventlog_damage *place)
         d->all++;
 }
 
-void damages_measure(struct damages *d, const struct hw_eventlog_damage *newest)
+uint64_t damages_measure(struct damages *d, const struct hw_eventlog_damage *newest)
 {
         struct hw_eventlog_damage *last = d->n ? &d->places[d->n - 1] : NULL;
 
-        if (last && last->offset == newest->offset && newest->lost_bytes > last->lost_bytes)
-                last->lost_bytes = newest->lost_bytes;
+        if (!last || last->offset != newest->offset || newest->lost_bytes <= last->lost_bytes)
+                return 0;
+        const uint64_t more = newest->lost_bytes - last->lost_bytes;
+        last->lost_bytes = newest->lost_bytes;
+        return more;
 }

@@ -99,8 +99,11 @@ struct damages {
 
 void damages_add(struct damages *d, const struct hw_eventlog_damage *place);
 
-/* A damage that was reported before its end was known has grown: `newest` is its current extent. */
-void damages_measure(struct damages *d, const struct hw_eventlog_damage *newest);
+/*
+ * A damage that was reported before its end was known has grown: `newest` is its current extent. Returns by how many
+ * bytes.
+ */
+uint64_t damages_measure(struct damages *d, const struct hw_eventlog_damage *newest);
 
 struct pipeline {
         char name[TARGET_NAME_MAX + 1];

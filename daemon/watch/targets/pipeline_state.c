@@ -48,8 +48,10 @@ uint64_t pipeline_lag_ns(const struct pipeline *p)
 
 void pipeline_measure_damage(struct pipeline *p)
 {
-        if (p->decoder)
-                damages_measure(&p->damages, hw_eventlog_damage(p->decoder));
+        const uint64_t more = p->decoder ? damages_measure(&p->damages, hw_eventlog_damage(p->decoder)) : 0;
+
+        if (more && p->alerting)
+                alerting_damage(p->alerting, more);
 }
 
 /* How long a running program has sent nothing. */

@@ -37,10 +37,10 @@ struct log_file {
         size_t at, n;    /* of the input: used so far, available */
         bool input_over; /* the file has no more */
         bool inside;     /* an archive has begun and is not complete */
+        bool ended;      /* one was complete: another one, or padding, may follow */
         bool over;       /* no more bytes of the log */
         const char *damage;
         char damage_text[224];
-        bool ended; /* gzip: a member, so padding may follow */
 
         struct cutout *cutout; /* of a recording: then there is no file */
         uint64_t step_ns;      /* in which it was judged when it was recorded; 0: not known */
@@ -83,6 +83,22 @@ static int fill_buffer(struct log_file *f)
         return 0;
 }
 
+/* Makes sure that the beginning of an archive is there, if it is not cut. 0 or -errno. */
+static int fill_magic(struct log_file *f)
+{
+        while (f->n - f->at < MAGIC_BYTES && !f->input_over) {
+                memmove(f->input, f->input + f->at, f->n - f->at);
+                f->n -= f->at;
+                f->at = 0;
+                ssize_t n = read_fd(f->fd, f->input + f->n, sizeof(f->input) - f->n);
+                if (n < 0)
+                        return (int)n;
+                f->n += (size_t)n;
+                f->input_over = n == 0;
+        }
+        return 0;
+}
+
 /* ------------------------------------------------------------------- methods */
 
 /* Nothing more can be read, because of `why`. */
@@ -94,21 +110,9 @@ static bool report_damaged(struct log_file *f, const char *method, const char *w
         return false;
 }
 
-/* Behind a member: zeros fill the blocks of tapes and disks, and mean nothing (as to gzip). */
-static void skip_padding(struct log_file *f)
-{
-        while (f->at < f->n && f->input[f->at] == 0)
-                f->at++;
-}
-
 static bool unpack_gzip(struct log_file *f, void *buffer, size_t size, size_t *ret_n)
 {
         z_stream *z = &f->zlib;
-
-        if (f->ended && !f->inside)
-                skip_padding(f);
-        if (f->at == f->n)
-                return true;
 
         z->next_in = f->input + f->at;
         z->avail_in = (uInt)(f->n - f->at);
@@ -122,7 +126,7 @@ static bool unpack_gzip(struct log_file *f, void *buffer, size_t size, size_t *r
         if (r == Z_STREAM_END) {
                 f->inside = false;
                 f->ended = true;
-                return inflateReset(z) == Z_OK;
+                return true;
         }
         return r == Z_OK || r == Z_BUF_ERROR || report_damaged(f, "gzip", "is damaged");
 }
@@ -138,47 +142,52 @@ static bool unpack_zstd(struct log_file *f, void *buffer, size_t size, size_t *r
         if (ZSTD_isError(r) && ZSTD_getErrorCode(r) == ZSTD_error_frameParameter_windowTooLarge)
                 return report_damaged(f, "zstd", "needs a window of more than 128 MiB (made with --long or --ultra)");
         f->inside = r != 0;
+        f->ended = f->ended || r == 0;
         return !ZSTD_isError(r) || report_damaged(f, "zstd", "is damaged");
 }
 
 static bool begin_gzip(struct log_file *f)
 {
         f->unpack = unpack_gzip;
-        return inflateInit2(&f->zlib, 15 + 16) == Z_OK;
+        return f->zlib.state ? inflateReset(&f->zlib) == Z_OK : inflateInit2(&f->zlib, 15 + 16) == Z_OK;
 }
 
 static bool begin_zstd(struct log_file *f)
 {
         f->unpack = unpack_zstd;
+        if (f->zstd)
+                return true; /* ready for the next frame */
         f->zstd = ZSTD_createDStream();
         return f->zstd && !ZSTD_isError(ZSTD_DCtx_setParameter(f->zstd, ZSTD_d_windowLogMax, LIMIT_ZSTD_WINDOW_LOG));
 }
 
-/* How files begin. */
+/* How archives begin. */
 static const struct method {
-        const char *magic;
+        const char *name, *magic;
         size_t n;
-        bool (*begin)(struct log_file *f);
+        bool (*begin)(struct log_file *f); /* also another time. False when out of memory */
 } methods[] = {
-        { "\x1f\x8b", 2, begin_gzip },
-        { "\x28\xb5\x2f\xfd", 4, begin_zstd },
+        { "gzip", "\x1f\x8b", 2, begin_gzip },
+        { "zstd", "\x28\xb5\x2f\xfd", 4, begin_zstd },
 };
 
-/* A skippable frame of zstd may come first: 50 to 5f 2a 4d 18. */
-static bool is_skippable(const struct log_file *f)
+/* A frame of zstd that is to be skipped may come first: 50 to 5f 2a 4d 18. */
+static bool is_skippable(const uint8_t *p, size_t n)
 {
-        return f->n >= 4 && (f->input[0] & 0xf0) == 0x50 && !memcmp(f->input + 1, "\x2a\x4d\x18", 3);
+        return n >= 4 && (p[0] & 0xf0) == 0x50 && !memcmp(p + 1, "\x2a\x4d\x18", 3);
 }
 
-/* False when out of memory. */
-static bool choose_method(struct log_file *f)
+/* That of the archive that begins here in the input; NULL: none does. */
+static const struct method *method_here(const struct log_file *f)
 {
-        if (is_skippable(f))
-                return begin_zstd(f);
+        const uint8_t *p = f->input + f->at;
+        const size_t n = f->n - f->at;
+
         for (size_t i = 0; i < ARRAY_SIZE(methods); i++)
-                if (f->n >= methods[i].n && !memcmp(f->input, methods[i].magic, methods[i].n))
-                        return methods[i].begin(f);
-        return true;
+                if ((n >= methods[i].n && !memcmp(p, methods[i].magic, methods[i].n)) ||
+                    (methods[i].begin == begin_zstd && is_skippable(p, n)))
+                        return &methods[i];
+        return NULL;
 }
 
 /* ------------------------------------------------------------------------ open */
@@ -218,15 +227,10 @@ struct log_file *log_file_open(const char *path, struct error *error)
         f->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
         if (f->fd < 0 || fstat(f->fd, &f->stat) < 0)
                 r = -errno;
-        while (r == 0 && f->n < MAGIC_BYTES && !f->input_over) {
-                ssize_t n = read_fd(f->fd, f->input + f->n, sizeof(f->input) - f->n);
-                f->input_over = n == 0;
-                if (n < 0)
-                        r = (int)n;
-                else
-                        f->n += (size_t)n;
-        }
-        if (r == 0 && !choose_method(f))
+        if (r == 0)
+                r = fill_magic(f);
+        const struct method *method = r == 0 ? method_here(f) : NULL;
+        if (method && !method->begin(f))
                 r = -ENOMEM;
         if (r < 0) {
                 error_set(error, "%s", strerror(-r));
@@ -242,8 +246,7 @@ void log_file_close(struct log_file **fp)
         *fp = NULL;
         if (!f)
                 return;
-        if (f->unpack == unpack_gzip)
-                (void)inflateEnd(&f->zlib);
+        (void)inflateEnd(&f->zlib); /* refuses one that was never begun */
         cutout_close(&f->cutout);
         text_log_destroy(&f->text);
         (void)ZSTD_freeDStream(f->zstd); /* NULL is allowed */
@@ -266,6 +269,34 @@ static ssize_t read_plain(struct log_file *f, void *buffer, size_t size)
         return (ssize_t)n;
 }
 
+/* Zeros behind an archive fill the blocks of tapes and disks, and mean nothing. 0 or -errno. */
+static int skip_padding(struct log_file *f)
+{
+        int r;
+
+        while ((r = fill_buffer(f)) == 0 && f->at < f->n && f->input[f->at] == 0)
+                f->at++;
+        return r;
+}
+
+/* Behind an archive: begins the next one, or ends the log. 0 or -errno. */
+static int begin_next(struct log_file *f)
+{
+        int r = skip_padding(f);
+
+        if (r == 0)
+                r = fill_magic(f);
+        f->over = r == 0 && f->at == f->n;
+        if (r < 0 || f->over)
+                return r;
+        const struct method *method = method_here(f);
+        f->over = !method;
+        if (!method)
+                (void)report_damaged(f, f->unpack == unpack_zstd ? "zstd" : "gzip",
+                                     "is followed by something else, which is not read");
+        return !method || method->begin(f) ? 0 : -ENOMEM;
+}
+
 static ssize_t read_unpacked(struct log_file *f, void *buffer, size_t size)
 {
         size_t n = 0;
@@ -273,17 +304,17 @@ static ssize_t read_unpacked(struct log_file *f, void *buffer, size_t size)
         if (!f->unpack)
                 return read_plain(f, buffer, size);
         while (n == 0 && !f->over) {
-                int r = fill_buffer(f);
+                int r = f->ended && !f->inside ? begin_next(f) : fill_buffer(f);
                 if (r < 0)
                         return r;
-                if (f->at == f->n && f->input_over && !f->inside) {
+                if (f->over || (f->at == f->n && f->input_over && !f->inside)) {
                         f->over = true;
                         break;
                 }
                 size_t before = f->at;
                 f->over = !f->unpack(f, buffer, size, &n);
                 if (n == 0 && f->at == before && f->input_over && !f->over) {
-                        (void)report_damaged(f, f->zstd ? "zstd" : "gzip", "breaks off");
+                        (void)report_damaged(f, f->unpack == unpack_zstd ? "zstd" : "gzip", "breaks off");
                         f->over = true;
                 }
         }

@@ -103,14 +103,38 @@ static void the_same_bytes_however_it_is_packed(void **state)
 static void archives_one_behind_the_other_are_one_log(void **state)
 {
         (void)state;
-        for (size_t i = 0; i < 2; i++) {
-                size_t n = packs[i](packed, sizeof(packed), plain, BYTES / 3);
-                n += packs[i](packed + n, sizeof(packed) - n, plain + BYTES / 3, BYTES - BYTES / 3);
+        for (size_t i = 0; i < 8; i++) { /* of either kind, with zeros between and behind, or without */
+                const size_t zeros = i & 4 ? 70000 : 0;
+                size_t n = packs[i & 1](packed, sizeof(packed), plain, BYTES / 3);
+
+                memset(packed + n, 0, zeros);
+                n += zeros;
+                n += packs[i >> 1 & 1](packed + n, sizeof(packed) - n, plain + BYTES / 3, BYTES - BYTES / 3);
+                memset(packed + n, 0, zeros);
+                n += zeros;
                 write_file(packed, n);
                 struct log_file *f = reopen();
                 assert_int_equal(read_all(f, 1000), BYTES);
                 assert_memory_equal(got, plain, BYTES);
                 assert_null(log_file_damage(f));
+                log_file_close(&f);
+        }
+}
+
+static void what_is_behind_an_archive_is_no_damage_of_it(void **state)
+{
+        (void)state;
+        for (size_t i = 0; i < 2; i++) {
+                size_t n = packs[i](packed, sizeof(packed), plain, BYTES);
+
+                packed[n] = 'x';
+                write_file(packed, n + 1);
+                struct log_file *f = reopen();
+                assert_int_equal(read_all(f, 4096), BYTES);
+                assert_memory_equal(got, plain, BYTES);
+                assert_string_equal(log_file_damage(f),
+                                    i ? "its zstd archive is followed by something else, which is not read"
+                                      : "its gzip archive is followed by something else, which is not read");
                 log_file_close(&f);
         }
 }
@@ -248,6 +272,7 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(the_same_bytes_however_it_is_packed),
                 cmocka_unit_test(archives_one_behind_the_other_are_one_log),
+                cmocka_unit_test(what_is_behind_an_archive_is_no_damage_of_it),
                 cmocka_unit_test(what_breaks_off_gives_what_there_is_and_says_so),
                 cmocka_unit_test(what_is_damaged_says_so),
                 cmocka_unit_test(leaving_out_is_reading_and_forgetting),

@@ -68,13 +68,13 @@ static void test_a_damage_grows_until_it_is_over(void **state)
         struct damages d = { 0 };
 
         (void)state;
-        damages_measure(&d, &(struct hw_eventlog_damage){ .offset = 0, .lost_bytes = 9 });
+        assert_int_equal(damages_measure(&d, &(struct hw_eventlog_damage){ .offset = 0, .lost_bytes = 9 }), 0);
         assert_int_equal(d.n, 0);
         damages_add(&d, &(struct hw_eventlog_damage){ .offset = 7, .lost_bytes = 1 });
-        damages_measure(&d, &(struct hw_eventlog_damage){ .offset = 7, .lost_bytes = 5 });
+        assert_int_equal(damages_measure(&d, &(struct hw_eventlog_damage){ .offset = 7, .lost_bytes = 5 }), 4);
         assert_int_equal(d.places[0].lost_bytes, 5);
-        damages_measure(&d, &(struct hw_eventlog_damage){ .offset = 7, .lost_bytes = 2 });
-        damages_measure(&d, &(struct hw_eventlog_damage){ .offset = 8, .lost_bytes = 80 });
+        assert_int_equal(damages_measure(&d, &(struct hw_eventlog_damage){ .offset = 7, .lost_bytes = 2 }), 0);
+        assert_int_equal(damages_measure(&d, &(struct hw_eventlog_damage){ .offset = 8, .lost_bytes = 80 }), 0);
         assert_int_equal(d.places[0].lost_bytes, 5);
 }
 
