@@ -369,7 +369,7 @@ int main(int argc, char **argv)
         command_ignore_pipe();
         option_endpoints = &endpoints_by_name;
         version_print_more = print_version_details;
-        front_set_arguments(argv);
+        front_set_arguments(argc, argv);
         command_before_run = front_is_this() ? continue_unless_offline : check_descriptors;
         if (!front_is_this())
                 (void)prctl(PR_SET_NAME, "heapwatch"); /* for ps and pgrep: which of the two it is matters to nobody */

@@ -4,13 +4,14 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "proto/base/sibling.h"
 #include "proto/cli/command.h"
 
-static char **arguments;
+static char **arguments; /* as they were given: options that are lists are cut at their commas when they are read */
 
 /* Stands in the front for every library function, and so for this: scripts/front-stubs defines it there as true. */
 __attribute__((weak)) bool front_is_this(void)
@@ -18,9 +19,14 @@ __attribute__((weak)) bool front_is_this(void)
         return false;
 }
 
-void front_set_arguments(char **argv)
+void front_set_arguments(int argc, char **argv)
 {
-        arguments = argv;
+        char **copy = calloc((size_t)argc + 1, sizeof(*copy));
+
+        for (int i = 0; copy && i < argc; i++)
+                if (!(copy[i] = strdup(argv[i])))
+                        copy[0] = NULL;
+        arguments = copy && copy[0] ? copy : argv;
 }
 
 void front_continue(void)

@@ -14,8 +14,8 @@
 /* True in `heapwatch`, false in `heapwatch-live` and in tests. */
 bool front_is_this(void);
 
-/* Keeps the arguments for front_continue, which needs them from places that do not have them. Borrowed. */
-void front_set_arguments(char **argv);
+/* Copies the arguments for front_continue, which needs them as they were given. */
+void front_set_arguments(int argc, char **argv);
 
 /*
  * Executes heapwatch-live in place of this process; what standard output holds unwritten is dropped, for it is written
