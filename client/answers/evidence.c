@@ -523,7 +523,7 @@ static bool is_same_statement(const struct evidence *e, const char *rule)
 
         if (!rule)
                 return false;
-        if (!strcmp(rule, "crashed"))
+        if (!strcmp(rule, "crashed") || !strcmp(rule, "failed"))
                 return e->ending >= ENDED_BADLY && e->ending <= LOST;
         if (!strcmp(rule, "memory-runs-out"))
                 return e->early && early_runs_out(e->early);

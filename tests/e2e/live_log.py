@@ -14,11 +14,11 @@ PROGRAM_ARGS, PROGRAM_ENV, OSPROCESS_PID = 30, 31, 32
 BLOCK_MARKER, CAPSET_CREATE, WALL_CLOCK_TIME, HEAP_ALLOCATED, HEAP_SIZE, HEAP_LIVE, HEAP_INFO = 18, 25, 43, 49, 50, 51, 52
 USER_MARKER, INFO_TABLE, BINARY = 58, 169, 181
 PROFILE_BEGIN, SAMPLE_BEGIN, SAMPLE_ROW, SAMPLE_END = 160, 162, 164, 165
-OUTSIDE_GENERATION, OUTSIDE_COLLECTIONS = 250, 251
+OUTSIDE_GENERATION, OUTSIDE_COLLECTIONS, OUTSIDE_THREADS, OUTSIDE_BAND_THREADS = 250, 251, 252, 253
 NO_CAPABILITY = 0xFFFF
 VARIABLE = 0xFFFF
 SIZES = {REQUEST_SEQ_GC: 0, GC_START: 0, GC_END: 0, GC_STATS: 58, PROGRAM_ARGS: VARIABLE, PROGRAM_ENV: VARIABLE, OSPROCESS_PID: 8, USER_MARKER: VARIABLE, INFO_TABLE: VARIABLE, BINARY: VARIABLE, PROFILE_BEGIN: VARIABLE, SAMPLE_BEGIN: 8, SAMPLE_ROW: VARIABLE, SAMPLE_END: 8, BLOCK_MARKER: 14, CAPSET_CREATE: 6, WALL_CLOCK_TIME: 16, HEAP_ALLOCATED: 12, HEAP_SIZE: 12, HEAP_LIVE: 12, HEAP_INFO: 38,
-         OUTSIDE_GENERATION: 24, OUTSIDE_COLLECTIONS: 20}
+         OUTSIDE_GENERATION: 24, OUTSIDE_COLLECTIONS: 20, OUTSIDE_THREADS: 12, OUTSIDE_BAND_THREADS: 12}
 
 
 class LiveLog:
@@ -99,8 +99,12 @@ class LiveLog:
         events += self._event(HEAP_SIZE, struct.pack(">IQ", 0, 8 << 20), at_ns)
         self._append(self._block(events, at_ns))
 
-    def census(self, rows, at_ns=None):
-        """A heap profile sample by closure type: {label: bytes}."""
+    def threads(self, n, at_ns):
+        """As of a program that is watched from outside: so many Haskell threads live."""
+        self._append(self._block(self._event(OUTSIDE_THREADS, struct.pack(">IQ", 0, n), at_ns), at_ns))
+
+    def census(self, rows, at_ns=None, threads=()):
+        """A heap profile sample by closure type: {label: bytes}; `threads`: {label: how many they are}."""
         at = self.now() if at_ns is None else at_ns
         events = b""
         if not self.profiled:
@@ -108,6 +112,8 @@ class LiveLog:
             self.profiled = True
         events += self._event(SAMPLE_BEGIN, struct.pack(">Q", 0), at)
         for label, size in rows.items():
+            if label in threads:
+                events += self._event(OUTSIDE_BAND_THREADS, struct.pack(">IQ", 0, threads[label]), at)
             events += self._event(SAMPLE_ROW, struct.pack(">BQ", 0, size) + label.encode() + b"\0", at)
         self._append(self._block(events + self._event(SAMPLE_END, struct.pack(">Q", 0), at), at))
 

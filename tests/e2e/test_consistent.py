@@ -14,7 +14,9 @@ import urllib.request
 
 import pytest
 
+import facts
 import web_browser
+from facts import EXACT, contradictions
 from harness import CLIENT, LOGS, Daemon, client, pb, private_directory, running, wait_for
 from live_log import LiveLog
 from terminal import top
@@ -27,7 +29,7 @@ LIFE, ONSET, PER_S, NOTE = 600, 240, 100 << 10, "cache on"
 JUDGED = ("--resolution", "1s", "--leak-after", "60s", "--limit", "1GiB")
 SERIES = {"heap": "heap_size", "blocks": "blocks_size", "census total": "census_total", "RSS": "rss", "PSS": "pss"}   # the console's names
 WORDS = ("unknown", "steady", "growing", "leak")
-EXACT, SHORT, WHOLE = 1e-8, 0.006, 0.02     # a number as it is, with three digits, and seconds of minutes
+SHORT, WHOLE = 0.006, 0.02     # numbers with three digits, and seconds of minutes
 
 
 def write(path, ended):
@@ -45,13 +47,7 @@ def write(path, ended):
 
 # ------------------------------------------------------------------ what a face says
 
-class Facts(dict):
-    """(what, of what) -> (value, precision)."""
-
-    def say(self, what, of, value, precision=EXACT):
-        if value is not None:
-            self[what, of] = (value, precision)
-
+class Facts(facts.Facts):
     def trend(self, name, t):
         """A Trend as JSON has it."""
         self.say("verdict", name, t.get("verdict", "").replace("VERDICT_", "").lower() or None)
@@ -421,26 +417,6 @@ def test_collections_have_their_past(name):
         assert min(columns) < 50 and max(columns) > 70, drawn
 
 
-# ------------------------------------------------------------------ compared
-
-def contradictions(faces):
-    """All that two faces say differently."""
-    said = {}
-    for face, facts in faces.items():
-        for key, (value, precision) in facts.items():
-            said.setdefault(key, []).append((precision, face, value))
-    out = []
-    for key, all_ in sorted(said.items()):
-        all_.sort(key=lambda x: x[0])
-        exact, first, want = all_[0]
-        for precision, face, value in all_[1:]:
-            same = value == want if isinstance(value, (str, list, int)) and isinstance(want, (str, list, int)) else \
-                value == pytest.approx(want, rel=max(exact, precision), abs=1e-9 if precision == EXACT else 1)
-            if not same:
-                out.append(f"{' of '.join(filter(None, key))}: {first} says {want}, {face} says {value}")
-    return out, said
-
-
 @pytest.fixture(scope="module")
 def watched():
     with private_directory() as d:
@@ -679,26 +655,26 @@ def looping_log(path, ended):
 
 
 def test_all_faces_agree_during_a_loop_of_crashes(directory, tmp_path):
-    """Four runs died of -M and the fifth has begun: what each face says of the crash, its time, the restarts and each run is the same."""
+    """Seven runs died of -M and the eighth has begun: what each face says of the crash, its time, the restarts and each run is the same."""
     env = {"HEAPWATCH_DIR": str(directory)}
     with contextlib.ExitStack() as stack:
         d = stack.enter_context(Daemon(directory))
         began = time.time()
-        for n in range(1, 5):
+        for n in range(1, 8):
             with one_run(d, "loop", directory / f"{n}", looping_log(directory / f"{n}.eventlog", ended=True)):
                 d.wait_state("loop", "ENDED")
             d.ask(pb.Request(end_target=pb.EndTargetRequest(name="loop", exit_status=251)))
             d.wait_state("loop", "CRASHED")
-        stack.enter_context(one_run(d, "loop", directory / "5", looping_log(directory / "5.eventlog", ended=False)))
+        stack.enter_context(one_run(d, "loop", directory / "8", looping_log(directory / "8.eventlog", ended=False)))
         web = stack.enter_context(web_browser.Web("--connect", f"ipc://{directory}/publish"))
-        wait_for(lambda: (h := d.snapshot("loop").get("heap")) and h[0].heap.live_bytes == 2 * MIB, "the fifth run")
+        wait_for(lambda: (h := d.snapshot("loop").get("heap")) and h[0].heap.live_bytes == 2 * MIB, "the eighth run")
 
         def firing():
             all_ = {a.rule: a for u in d.snapshot("loop").get("alerts", []) for a in u.alerts.alerts if a.state == pb.Alert.STATE_FIRING}
-            return set(all_) >= {"crashed", "restart-loop"} and "4 times" in all_["restart-loop"].annotations[0].value and all_
+            return set(all_) >= {"crashed", "restart-loop"} and "7 times" in all_["restart-loop"].annotations[0].value and all_
 
         alerts = wait_for(firing, "the alerts")
-        words = {f"loop crashed: {END}", "loop has restarted 4 times in 15 minutes"}
+        words = {f"loop crashed: {END}", "loop has restarted 7 times in 15 minutes"}
         assert {a.annotations[0].value for a in alerts.values()} == words
         times = {rule: time.strftime("%H:%M:%S", time.gmtime(a.fired_wall_ns // S)) for rule, a in alerts.items()}
         assert all(began - 1 < a.fired_wall_ns / S < time.time() for a in alerts.values()), alerts
@@ -715,7 +691,7 @@ def test_all_faces_agree_during_a_loop_of_crashes(directory, tmp_path):
             assert {r["target"]: r["verdict"] for r in rows} == {"loop": rows[0]["verdict"], **{f"loop~{n}": "crashed" for n in range(1, 5)}}
             # What the fleet holds is what its running programs hold.
             tab.until("/live data\\s+2.00.MiB/.test(document.querySelector('main').innerText)")
-            tab.go(f"{web.url}#/alerts").until("document.querySelector('main').innerText.includes('4 times')")
+            tab.go(f"{web.url}#/alerts").until("document.querySelector('main').innerText.includes('7 times')")
             said["page alerts"] = tab.js("document.querySelector('main').innerText")
             ends["page"] = tab.go(f"{web.url}#/target?target=loop~4").until("(t => /heap exhausted/.test(t) && t)(document.body.innerText)")
 

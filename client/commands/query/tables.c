@@ -762,6 +762,7 @@ static const struct query_column standing_columns[] = {
         { "as_of", QUERY_REAL, "s", "up to when samples count" },
         { "gained", QUERY_REAL, "B", "over the window that decided" },
         { "sentence", QUERY_TEXT, "", "verdict and evidence in words" },
+        { "word", QUERY_TEXT, "", "as all faces show it: the verdict, or rising before there is one" },
 };
 
 static void add_standing(struct query_scan *s, const struct world_target *t, const char *of, bool is_band,
@@ -782,6 +783,7 @@ static void add_standing(struct query_scan *s, const struct world_target *t, con
         add_optional_seconds(r, trend->has_as_of_ns, trend->as_of_ns);
         query_rows_add_real(r, trend->has_gained_bytes ? trend->gained_bytes : NAN);
         query_rows_add_text(r, trend->sentence);
+        add_enum(r, &hw__word__descriptor, true, (int)(trend->has_word ? trend->word : trend->verdict));
 }
 
 static void finish_standing(struct query_scan *s)
