@@ -308,6 +308,8 @@ static void find_numbers(struct answers *a, const struct evidence *e)
         }
         if (e->near) {
                 a->has_limit = early_limit_ns(e->near, &a->limit_ns);
+                if (early_meets_now(e->near))
+                        a->limit_ns = 0;
         } else if (e->grows && !e->over && e->limit && e->limit->has_mid_ns) {
                 a->has_limit = true;
                 a->limit_ns = e->limit->mid_ns;
@@ -316,6 +318,8 @@ static void find_numbers(struct answers *a, const struct evidence *e)
                 (void)hw_utf8_clean(a->note, sizeof(a->note), note->text, strlen(note->text));
         if (e->foreign || early_is_foreign(rise)) {
                 (void)snprintf(a->culprit_text, sizeof(a->culprit_text), "foreign");
+        } else if (e->threads) {
+                (void)snprintf(a->culprit_text, sizeof(a->culprit_text), "threads");
         } else if (e->growing && e->growing->label) {
                 a->culprit = e->growing->band;
                 (void)growing_said(a->culprit_text, sizeof(a->culprit_text), e);

@@ -6,6 +6,7 @@
 #include "client/answers/answers.h"
 #include "proto/base/limits.h"
 #include "proto/base/process.h"
+#include "proto/base/time.h"
 #include "proto/eventlog/advice.h"
 
 /* ENDED_SOMEHOW: its log is finished, and was not completed. */
@@ -75,6 +76,12 @@ uint64_t onset_moment(const Hw__EarlyWarning *early);
 
 /* From now until the early warning's limit is met, by its rate; false: not known. */
 bool early_limit_ns(const Hw__EarlyWarning *early, uint64_t *ret);
+
+/* By its rate it may meet its limit at any time. */
+static inline bool early_meets_now(const Hw__EarlyWarning *early)
+{
+        return early->has_mid_ns && early->mid_ns < NS_PER_S;
+}
 
 /* Live data grows by the verdict, or rose to the end of a run that ended badly. */
 bool live_grows(const struct evidence *e);

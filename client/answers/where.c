@@ -481,14 +481,33 @@ static bool rss_of(const struct world_target *t, uint64_t *ret)
         return true;
 }
 
-/* The parts of RSS that are no heap: they explain an RSS far from the heap's size. */
-static void append_parts(struct target_answer *a, const Hw__Resident *r)
+/* The RSS that was divided into parts is not the one that is said beside them. */
+static bool is_counted_before(const struct world_target *t, const Hw__Resident *r)
 {
+        const Hw__Process *p = t->heap->process;
+        char counted[HW_NUMBER_MAX], said[HW_NUMBER_MAX];
+
+        return p && p->has_rss_bytes && p->has_sampled_wall_ns && p->sampled_wall_ns > r->sampled_wall_ns &&
+               strcmp(hw_bytes_text(counted, sizeof(counted), (double)r->rss_bytes),
+                      hw_bytes_text(said, sizeof(said), (double)p->rss_bytes)) != 0;
+}
+
+/* The parts of RSS that are no heap: they explain an RSS far from the heap's size. */
+static void append_parts(struct target_answer *a, const struct world_target *t)
+{
+        const Hw__Resident *r = t->heap ? t->heap->resident : NULL;
         char files[512];
 
         if (!r || !r->has_given_back_bytes || !r->has_foreign_bytes)
                 return;
-        append_text(a->text, " (given back ");
+        append_text(a->text, " (");
+        if (is_counted_before(t, r)) {
+                append_duration(a->text, sub_sat(t->heap->process->sampled_wall_ns, r->sampled_wall_ns));
+                append_text(a->text, " before it had ");
+                append_bytes(a->text, r->rss_bytes);
+                append_text(a->text, ": ");
+        }
+        append_text(a->text, "given back ");
         append_bytes(a->text, r->given_back_bytes);
         append_text(a->text, ", foreign ");
         append_bytes(a->text, r->foreign_bytes);
@@ -549,8 +568,8 @@ static void append_sizes(struct target_answer *a, const struct world_target *t, 
                         if (i == LIVE && !over)
                                 append_live_age(a->text, t);
                 }
-                if (i == RSS && h)
-                        append_parts(a, h->resident);
+                if (i == RSS)
+                        append_parts(a, t);
                 first = false;
         }
         if (first && !a->text[0])
@@ -751,6 +770,7 @@ static bool append_interval(struct phrase *s, uint64_t low_ns, uint64_t high_ns)
 
 WHEN(was_met, e->over &&limit_was_met(e))
 WHEN(is_at_limit, e->near && e->near->has_at_limit && e->near->at_limit)
+WHEN(is_met_now, e->near &&early_meets_now(e->near))
 WHEN(is_met_soon, e->near)
 WHEN(at_any_time, e->limit && e->limit->has_low_ns && limit_at(e->limit) == 0)
 WHEN(is_ahead, e->limit && e->limit->has_low_ns)
@@ -768,6 +788,8 @@ SLOT(if_grew, ((void)s, e->grows || e->rise))
 SLOT(put_limit_near, append_limit_near(s, e->near))
 SLOT(put_near_mid, phrase_append_duration(s, (double)e->near->mid_ns))
 SLOT(put_near_interval, e->near->has_latest_ns &&append_interval(s, e->near->soonest_ns, e->near->latest_ns))
+SLOT(put_near_latest,
+     e->near->has_latest_ns && e->near->latest_ns >= NS_PER_S && phrase_append_duration(s, (double)e->near->latest_ns))
 SLOT(put_used, append_used(s, e))
 SLOT(put_limit_ahead, append_limit_ahead(s, e->limit))
 SLOT(put_ahead, phrase_append_duration(s, (double)limit_at(e->limit)))
@@ -786,6 +808,7 @@ static const struct phrase_slot until_slots[] = {
         { "limit_near", put_limit_near },
         { "near_mid", put_near_mid },
         { "near_interval", put_near_interval },
+        { "near_latest", put_near_latest },
         { "used", put_used },
         { "limit_ahead", put_limit_ahead },
         { "ahead", put_ahead },
@@ -801,6 +824,8 @@ static const struct phrase_row untils[] = {
         { "limit-was-met", was_met, "Its limit was met: {limit_met}[{if_grew}; a higher one only delays the end]",
           ANSWER_BAD },
         { "at-limit", is_at_limit, "It has met its limit: {limit_near}[{used}]", ANSWER_BAD },
+        { "meets-now", is_met_now,
+          "At any time, if it continues[, in {near_latest} at the latest]: {limit_near}[{used}]", ANSWER_BAD },
         { "meets-soon", is_met_soon, "If it continues, in {near_mid}[ ({near_interval})]: {limit_near}[{used}]",
           ANSWER_WARN },
         { "at-any-time", at_any_time,

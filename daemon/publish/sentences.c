@@ -16,7 +16,7 @@
 #include "proto/base/time.h"
 
 #define CARRIED_LEAST 0.25 /* of the growth, by the bands that are judged: with less none is named */
-#define ENDED_AT_S    1.0  /* less than this before its limit would have been met */
+#define AT_ANY_TIME_S 1.0  /* less than this until the limit is met by the rate: it may be met at any time */
 #define OLD_SHARE     0.05 /* of a level: what it may have risen by since it was measured is said when it is more */
 
 /* What the table says; its key, "" where no condition holds. */
@@ -461,6 +461,7 @@ static bool is_foretold(const struct tracked_early *r)
 }
 
 PHRASE_WHEN(is_met, struct tracked_early, r, r->rising && r->at_limit)
+PHRASE_WHEN(is_met_now, struct tracked_early, r, !r->ended && is_foretold(r) && r->mid_s < AT_ANY_TIME_S)
 PHRASE_WHEN(is_foretold_rise, struct tracked_early, r, is_foretold(r))
 PHRASE_WHEN(is_rising_near, struct tracked_early, r, r->rising &&is_limited(r) && r->runs_out)
 PHRASE_WHEN(is_rising, struct tracked_early, r, r->rising)
@@ -476,11 +477,12 @@ PHRASE_SLOT(if_unconfirmed, struct tracked_early, r, ((void)s, !r->ended && !r->
 PHRASE_SLOT(put_early_limit, struct tracked_early, r, append_limit(s, r->limit))
 /* Of a run that ended at that moment the time is no news. */
 PHRASE_SLOT(put_mid, struct tracked_early, r,
-            !(r->ended && r->mid_s < ENDED_AT_S) && phrase_append_duration(s, r->mid_s * 1e9))
+            !(r->ended && r->mid_s < AT_ANY_TIME_S) && phrase_append_duration(s, r->mid_s * 1e9))
 PHRASE_SLOT(put_soonest, struct tracked_early, r,
             !isnan(r->latest_s) && !same_duration(r->soonest_s, r->latest_s) &&
                     phrase_append_duration(s, r->soonest_s * 1e9))
-PHRASE_SLOT(put_latest, struct tracked_early, r, phrase_append_duration(s, r->latest_s * 1e9))
+PHRASE_SLOT(put_latest, struct tracked_early, r,
+            r->latest_s >= AT_ANY_TIME_S && phrase_append_duration(s, r->latest_s * 1e9))
 PHRASE_SLOT(if_held_back, struct tracked_early, r, ((void)s, is_limited(r) && r->held_back))
 
 static const struct phrase_slot early_slots[] = {
@@ -508,6 +510,8 @@ static const struct phrase_slot early_slots[] = {
 
 static const struct phrase_row rises[] = {
         { "rise-met-limit", is_met, .text = RISEN "; it {has met|had met} {limit}" HELD_BACK },
+        { "rise-meets-limit-now", is_met_now,
+          .text = RISEN "; if it continues, it meets {limit} at any time[, in {latest} at the latest]" HELD_BACK },
         { "rise-meets-limit", is_foretold_rise,
           .text = RISEN "; {if it continues, it meets|it was about to meet} {limit}[ in {mid}[ ({soonest} to "
                         "{latest})]]" HELD_BACK },

@@ -501,6 +501,12 @@ static void before_a_verdict_it_says_what_is_known(void **state)
         assert_int_equal(a.answer[QUESTION_WRONG].tone, ANSWER_BAD);
         says(&a, QUESTION_NEXT,
              "Keep who holds what while it is there: heapwatch heap api -o api.heapgraph. A higher limit");
+        m.early.mid_ns = 52 * SECOND / 1000;
+        a = asked(&m);
+        assert_true(a.has_limit && a.limit_ns == 0);
+        says(&a, QUESTION_UNTIL, "At any time, if it continues, in 40.0 s at the latest: ");
+        assert_string_equal(a.answer[QUESTION_UNTIL].key, "meets-now");
+        assert_false(a.answer[QUESTION_UNTIL].has_time);
         m.alert.rule = (char *)"mine";
         a = asked(&m);
         says(&a, QUESTION_WRONG, "; also: mine");
@@ -574,6 +580,7 @@ static void test_threads_pile_up(void **state)
         rise.sentence = (char *)"2,919 threads, +112/s";
         struct answers a = asked(&m);
         says(&a, QUESTION_GROWS, "2,919 threads, +112/s: leaked threads?");
+        assert_string_equal(a.culprit_text, "threads");
         says(&a, QUESTION_NEXT, "heapwatch threads ");
 }
 
@@ -1656,9 +1663,36 @@ static void the_age_of_the_last_census(void **state)
                     "then");
 }
 
+/* What resident memory was divided into is not the one beside it: its own size and age are said. */
+static void parts_of_another_moment_say_so(void **state)
+{
+        static struct made m;
+        Hw__Process process = HW__PROCESS__INIT;
+        Hw__Resident resident = HW__RESIDENT__INIT;
+        struct answers a;
+
+        (void)state;
+        begin(&m);
+        m.heap_state.process = &process;
+        m.heap_state.resident = &resident;
+        process.has_rss_bytes = process.has_sampled_wall_ns = resident.has_rss_bytes = 1;
+        resident.has_given_back_bytes = resident.has_foreign_bytes = resident.has_files_bytes = 1;
+        process.rss_bytes = resident.rss_bytes = 900 * MIB;
+        resident.foreign_bytes = 800 * MIB;
+        resident.sampled_wall_ns = 10 * SECOND;
+        process.sampled_wall_ns = 15 * SECOND;
+        a = asked(&m);
+        says(&a, QUESTION_WHERE, "RSS 900 MiB (given back 0 B, foreign 800 MiB, files 0 B)");
+        process.rss_bytes = 920 * MIB;
+        a = asked(&m);
+        says(&a, QUESTION_WHERE,
+             "RSS 920 MiB (5.00 s before it had 900 MiB: given back 0 B, foreign 800 MiB, files 0 B)");
+}
+
 int main(void)
 {
         static const struct CMUnitTest tests[] = {
+                cmocka_unit_test(parts_of_another_moment_say_so),
                 cmocka_unit_test(test_threads_pile_up),
                 cmocka_unit_test(a_steady_program_has_nothing_wrong),
                 cmocka_unit_test(a_program_is_steady_since_its_window_began),

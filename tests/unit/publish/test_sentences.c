@@ -359,6 +359,11 @@ static void rises(void **state)
         says(sentence_early(out, sizeof(out), &r),
              RISEN "; if it continues, it meets the heap limit of -M (400 MiB) in 1.00 s (1.00 s to 3.00 s)");
         assert_string_equal(sentence_early_key(out, sizeof(out), &r), "rise-meets-limit");
+        r.mid_s = 0.4;
+        says(sentence_early(out, sizeof(out), &r),
+             RISEN "; if it continues, it meets the heap limit of -M (400 MiB) at any time, in 3.00 s at the latest");
+        assert_string_equal(sentence_early_key(out, sizeof(out), &r), "rise-meets-limit-now");
+        r.mid_s = 1;
         r.ended = true;
         says(sentence_early(out, sizeof(out), &r),
              "live data had risen for 19.0 s, from 4.00 MiB to 196 MiB, by 10.0 MiB/s; it was about to meet the heap "
