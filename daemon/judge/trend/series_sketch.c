@@ -109,7 +109,7 @@ void series_sketch_push(struct series_sketch *s, uint64_t time_ns, uint64_t valu
                 s->last = (double)value;
         }
         add_area(s, time_ns, area);
-        s->cells_bytes += sketch_add(&s->minute, (uint16_t)sketch_cell(BITS, value));
+        (void)sketch_add(&s->minute, (uint16_t)sketch_cell(BITS, value));
         s->minute_ns = time_ns;
 }
 

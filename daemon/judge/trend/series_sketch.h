@@ -32,7 +32,7 @@ struct series_sketch {
         double last;
         struct sketch minute; /* of the samples that came last, all of one minute: no cell has counted them yet */
         uint64_t minute_ns;   /* time of one of them */
-        size_t cells_bytes;   /* held by the sketches */
+        size_t cells_bytes;   /* held by the cells' sketches; that of `minute` depends on who has read when */
 };
 
 void series_sketch_done(struct series_sketch *s);
