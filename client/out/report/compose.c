@@ -186,10 +186,11 @@ static void put_bands(struct writer *w, const struct world_target *t, struct gri
 }
 
 /* A band, or the total (0), at the times of the total that the daemon remembers. */
-static void put_recalled_band(struct writer *w, const struct world_target *t, uint32_t band, struct tally *tally)
+static void put_recalled_band(struct writer *w, const struct world_target *t, const struct history *h, uint32_t band,
+                              struct tally *tally)
 {
         struct past p = { 0 };
-        int r = history_band(t->history, band, NULL, &p);
+        int r = history_band(h, band, NULL, &p);
 
         open_item(w, t, HW__SERIES__SERIES_NONE, band);
         if (r < 0) {
@@ -203,13 +204,14 @@ static void put_recalled_band(struct writer *w, const struct world_target *t, ui
         past_done(&p);
 }
 
-static void put_recalled_bands(struct writer *w, const struct world_target *t, struct tally *tally)
+static void put_recalled_bands(struct writer *w, const struct world_target *t, const struct history *h,
+                               struct tally *tally)
 {
         if (t->n_bands)
-                put_recalled_band(w, t, 0, tally);
+                put_recalled_band(w, t, h, 0, tally);
         for (uint32_t i = 0; i < t->n_bands; i++)
                 if (t->bands[i])
-                        put_recalled_band(w, t, t->bands[i]->id, tally);
+                        put_recalled_band(w, t, h, t->bands[i]->id, tally);
 }
 
 static void put_history(struct writer *w)
@@ -224,13 +226,13 @@ static void put_history(struct writer *w)
         json_member_open(w->to, "items", '[');
         for (size_t i = 0; i < world_targets(world); i++) {
                 const struct world_target *t = world_target(world, i);
-                struct history *h = t->history ? history_copy(t->history) : NULL; /* thinned further below */
+                struct history *h = world_remove_history(w->report->world, i); /* thinned further below */
 
                 if (!h)
                         continue;
                 put_series(w, t, h, &w->tallies[i]);
                 if (w->report->watched)
-                        put_recalled_bands(w, t, &w->tallies[i]);
+                        put_recalled_bands(w, t, h, &w->tallies[i]);
                 else
                         put_bands(w, t, &h->bands, &w->tallies[i]);
                 history_destroy(&h);
@@ -375,7 +377,7 @@ static void put_diff(struct json_out *j, const struct report *r)
         document_done(&d);
 }
 
-void compose_report(struct json_out *j, const struct report *r)
+bool compose_report(struct json_out *j, const struct report *r)
 {
         static const struct detail all = { .all = true };
         size_t logs = world_targets(r->state->world);
@@ -383,7 +385,7 @@ void compose_report(struct json_out *j, const struct report *r)
 
         w.tallies = calloc(w.logs, sizeof(*w.tallies));
         if (!w.tallies)
-                return;
+                return false;
         json_open(j, '{');
         json_key(j, "state");
         state_print(j, r->state, &all);
@@ -404,4 +406,5 @@ void compose_report(struct json_out *j, const struct report *r)
         json_close(j, '}');
         json_newline(j);
         free(w.tallies);
+        return true;
 }

@@ -31,10 +31,12 @@ struct report {
         const struct pair *pair;                        /* two logs to compare; NULL: there are not exactly two */
         const struct report_profiles *profiles;         /* NULL: none were wished */
         const struct report_inspected *heaps, *threads; /* the same */
+        struct world *world;                            /* that of `state`; its targets have no past any more then */
         bool watched; /* targets of a daemon: what it remembers of them was recalled */
 };
 
-void compose_report(struct json_out *j, const struct report *r);
+/* False: out of memory. */
+bool compose_report(struct json_out *j, const struct report *r);
 
 /*
  * notes.c: all notes of the logs of a report (the world keeps only the newest
@@ -58,8 +60,12 @@ void report_notes_put(void *notes, struct json_out *j, const struct world_target
 
 /* page.c: the built page with the data of a report in it. */
 
-/* Writes the page with the data, which are JSON. 0, or -ENOTSUP when the page has no place for it. */
-int page_write(FILE *to, const char *data);
+/*
+ * Writes the page up to the data, and opens the stream for these, which are JSON. NULL with errno; ENOTSUP: the page
+ * has no place for them. page_end() closes it and writes the rest.
+ */
+FILE *page_begin(FILE *to);
+void page_end(FILE *to, FILE *data);
 
 /*
  * Whether a file is a report that heapwatch wrote, as a page or as data alone, or does not exist: only such a file is

@@ -11,35 +11,51 @@
 #define HEAD_BYTES 4096
 
 /* The JSON inside a script element: '<' must not be in it. */
-static void put_data(FILE *to, const char *text)
+static ssize_t put_data(void *to, const char *bytes, size_t size)
 {
-        while (*text) {
-                size_t n = strcspn(text, "<");
+        const char *const end = bytes + size;
 
-                (void)fwrite(text, 1, n, to);
-                if (text[n])
+        while (bytes < end) {
+                const char *found = memchr(bytes, '<', (size_t)(end - bytes)), *stop = found ? found : end;
+
+                (void)fwrite(bytes, 1, (size_t)(stop - bytes), to);
+                if (found)
                         (void)fputs("\\u003c", to);
-                text += n + (text[n] != '\0');
+                bytes = stop + (found != NULL);
         }
+        return ferror(to) ? 0 : (ssize_t)size;
 }
 
-int page_write(FILE *to, const char *data)
+/* Where the data belong. */
+static const char *find_marker(void)
 {
-        const char *page = page_text(), *at = memmem(page, page_size(), PAGE_MARKER, strlen(PAGE_MARKER));
+        return memmem(page_text(), page_size(), PAGE_MARKER, strlen(PAGE_MARKER));
+}
 
-        if (!at)
-                return -ENOTSUP;
+FILE *page_begin(FILE *to)
+{
+        const char *page = page_text(), *at = find_marker();
+
+        if (!at) {
+                errno = ENOTSUP;
+                return NULL;
+        }
         (void)fwrite(page, 1, (size_t)(at - page), to);
         (void)fprintf(to,
                       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; %s; "
                       "img-src data: blob:\">\n",
                       page_policy());
         (void)fputs("<script type=\"application/json\" id=\"data\">\n", to);
-        put_data(to, data);
+        return fopencookie(to, "w", (cookie_io_functions_t){ .write = put_data });
+}
+
+void page_end(FILE *to, FILE *data)
+{
+        const char *rest = find_marker() + strlen(PAGE_MARKER);
+
+        (void)fclose(data); /* an error is one of `to`, too */
         (void)fputs("</script>", to);
-        at += strlen(PAGE_MARKER);
-        (void)fwrite(at, 1, page_size() - (size_t)(at - page), to);
-        return 0;
+        (void)fwrite(rest, 1, page_size() - (size_t)(rest - page_text()), to);
 }
 
 bool page_may_replace(const char *path)

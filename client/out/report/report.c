@@ -31,7 +31,6 @@
 #include "client/world/state/world.h"
 #include "heapwatch/text.h"
 #include "proto/base/array.h"
-#include "proto/base/document.h"
 #include "proto/base/error.h"
 
 /* ------------------------------------------------------ targets of daemons */
@@ -77,8 +76,8 @@ static bool watched_complete(struct feed *feed, struct world *world, const struc
 
 /* ------------------------------------------------------------------ report */
 
-#define HISTORY_POINTS  8192 /* of a series, while reading */
-#define HISTORY_COLUMNS 2048
+#define HISTORY_POINTS  8192              /* of a series, while reading */
+#define HISTORY_COLUMNS 1024              /* no more are written */
 #define HISTORY_CELLS   ((size_t)4 << 20) /* 128 MiB at most */
 
 #define LEAST_SIZE   300 /* of a picture, in points */
@@ -452,22 +451,17 @@ static int write_page(const struct reporter *r, FILE *to)
                                  .profiles = r->profile_ns || r->profiles.n ? &r->profiles : NULL,
                                  .heaps = r->with_heap ? &r->heaps : NULL,
                                  .threads = r->with_threads ? &r->threads : NULL,
+                                 .world = r->world,
                                  .watched = watched };
-        struct document d;
-        int status = -ENOMEM;
+        const bool alone = !strcmp(r->format, "json");
+        FILE *data = alone ? to : page_begin(to);
 
-        document_open(&d);
-        if (d.to)
-                compose_report(&(struct json_out){ .to = d.to }, &report);
-        if (document_close(&d)) {
-                status = 0;
-                if (!strcmp(r->format, "json"))
-                        (void)fwrite(d.text, 1, d.size, to);
-                else
-                        status = page_write(to, d.text);
-        }
-        document_done(&d);
-        return status;
+        if (!data)
+                return -errno;
+        const bool good = compose_report(&(struct json_out){ .to = data }, &report);
+        if (!alone)
+                page_end(to, data);
+        return good ? 0 : -ENOMEM;
 }
 
 /* 0, -errno, or 1 when what is wrong was printed. */

@@ -10,6 +10,9 @@
  * thousands of bands are short-lived. The rows of one census are gathered first (a
  * hostile message may name a band twice), then become cells.
  *
+ * There are millions of cells. As many censuses are in each as in its column's, the newest at the same time; and while
+ * a column is one census, one number says all. So a cell is 8 bytes until columns are merged, and then 32.
+ *
  * Statistics are co-moments, not a sum of squares, which would lose digits.
  */
 #include "client/world/history/history.h"
@@ -24,7 +27,15 @@
 
 #define GRID_LEAST_COLUMNS 16 /* never merged below that for lack of cells */
 
-/* ------------------------------------------------------------------ merging */
+/* -------------------------------------------------------------------- cells */
+
+enum { MEAN, MIN, MAX, LAST, NUMBERS };
+
+/* Numbers of a cell. */
+static size_t cell_width(const struct grid *g)
+{
+        return g->thinned ? NUMBERS : 1;
+}
 
 /* The cell of a band that had no row in a column. */
 static struct cell absent_cell(const struct grid *g, size_t column)
@@ -36,9 +47,54 @@ static struct cell absent_cell(const struct grid *g, size_t column)
 
 struct cell grid_cell(const struct grid *g, const struct grid_band *b, size_t column)
 {
+        struct cell c = absent_cell(g, column);
+
         if (b == &g->total)
                 return g->columns.points[column].cell;
-        return column >= b->first && column < b->first + b->n ? b->cells[column - b->first] : absent_cell(g, column);
+        if (column < b->first || column >= b->first + b->n)
+                return c;
+        const double *numbers = b->cells + (column - b->first) * cell_width(g);
+        c.mean = numbers[MEAN];
+        c.min = numbers[g->thinned ? MIN : MEAN];
+        c.max = numbers[g->thinned ? MAX : MEAN];
+        c.last = numbers[g->thinned ? LAST : MEAN];
+        return c;
+}
+
+/* The i-th of the band's own. */
+static void set_cell(const struct grid *g, struct grid_band *b, size_t i, const struct cell *c)
+{
+        double *numbers = b->cells + i * cell_width(g);
+
+        numbers[MEAN] = c->mean;
+        if (!g->thinned)
+                return;
+        numbers[MIN] = c->min;
+        numbers[MAX] = c->max;
+        numbers[LAST] = c->last;
+}
+
+/* ------------------------------------------------------------------ merging */
+
+/* Makes room for all numbers of each cell, in place. False: out of memory, and nothing is changed but the room. */
+static bool widen_cells(struct grid *g)
+{
+        for (uint32_t i = 0; i < g->n_bands; i++) {
+                struct grid_band *b = &g->bands[i];
+                double *cells = b->capacity ? reallocarray(b->cells, b->capacity, NUMBERS * sizeof(*cells)) : NULL;
+
+                if (b->capacity && !cells)
+                        return false;
+                b->cells = cells;
+        }
+        for (uint32_t i = 0; i < g->n_bands; i++)
+                for (size_t k = g->bands[i].n; k-- > 0;) {
+                        const double value = g->bands[i].cells[k];
+                        for (unsigned number = 0; number < NUMBERS; number++)
+                                g->bands[i].cells[k * NUMBERS + number] = value;
+                }
+        g->thinned = true;
+        return true;
 }
 
 static size_t new_place(size_t i, struct past_pairs x)
@@ -59,15 +115,17 @@ static void merge_band(const struct grid *g, struct grid_band *b, struct past_pa
                         right = grid_cell(g, b, left + 1);
                         cell_merge(&c, &right);
                 }
-                b->cells[n] = c;
+                set_cell(g, b, n, &c);
                 i = left + (pair ? 2 : 1);
         }
         b->first = first;
         b->n = n;
 }
 
-static void merge_columns(struct grid *g, struct past_pairs x)
+static bool merge_columns(struct grid *g, struct past_pairs x)
 {
+        if (!g->thinned && !widen_cells(g))
+                return false;
         g->cells = 0;
         for (uint32_t i = 0; i < g->n_bands; i++) {
                 if (g->bands[i].n)
@@ -75,13 +133,14 @@ static void merge_columns(struct grid *g, struct past_pairs x)
                 g->cells += g->bands[i].n;
         }
         past_merge(&g->columns, x);
-        g->thinned = true;
+        return true;
 }
 
 void grid_limit(struct grid *g, size_t max)
 {
-        while (g->columns.n > max && g->columns.n > 1)
-                merge_columns(g, (struct past_pairs){ 0, g->columns.n & ~(size_t)1 });
+        while (g->columns.n > max && g->columns.n > 1 &&
+               merge_columns(g, (struct past_pairs){ 0, g->columns.n & ~(size_t)1 }))
+                ;
 }
 
 static bool is_full(const struct grid *g)
@@ -98,7 +157,8 @@ static int make_column(struct grid *g, uint64_t time_ns)
         const struct point column = { .time_ns = time_ns };
 
         if (is_full(g)) {
-                merge_columns(g, past_pairs(p));
+                if (!merge_columns(g, past_pairs(p)))
+                        return -ENOMEM;
                 p->per_point *= p->fades ? 1 : 2;
         }
         if (p->n > 0 && p->points[p->n - 1].cell.n < p->per_point)
@@ -120,16 +180,16 @@ static struct grid_band *band_entry(struct grid *g, uint32_t id)
         return &g->bands[id - 1];
 }
 
-static int make_cells(struct grid_band *b, size_t need)
+static int make_cells(const struct grid *g, struct grid_band *b, size_t need)
 {
         size_t capacity = b->capacity ? b->capacity : 4;
-        struct cell *cells;
+        double *cells;
 
         while (capacity < need)
                 capacity *= 2;
         if (capacity == b->capacity)
                 return 0;
-        cells = reallocarray(b->cells, capacity, sizeof(*cells));
+        cells = reallocarray(b->cells, capacity, cell_width(g) * sizeof(*cells));
         if (!cells)
                 return -ENOMEM;
         b->cells = cells;
@@ -148,20 +208,23 @@ static int put_cell(struct grid *g, struct grid_band *b, uint64_t before)
         struct cell cell = { .n = before };
 
         if (b->n && b->first + b->n - 1 == column) {
-                cell_add(&b->cells[b->n - 1], g->newest_ns, has_row ? b->bytes : 0);
+                cell = grid_cell(g, b, column);
+                cell.n = before;
+                cell_add(&cell, g->newest_ns, has_row ? b->bytes : 0);
+                set_cell(g, b, b->n - 1, &cell);
                 return 0;
         }
         if (!has_row)
                 return 0;
         if (!b->n)
                 b->first = column;
-        if (make_cells(b, column - b->first + 1) < 0)
+        if (make_cells(g, b, column - b->first + 1) < 0)
                 return -ENOMEM;
         g->cells += column + 1 - b->first - b->n;
         for (; b->first + b->n < column; b->n++)
-                b->cells[b->n] = absent_cell(g, b->first + b->n);
+                set_cell(g, b, b->n, &(struct cell){ .mean = 0 });
         cell_add(&cell, g->newest_ns, b->bytes);
-        b->cells[b->n++] = cell;
+        set_cell(g, b, b->n++, &cell);
         return 0;
 }
 
@@ -316,15 +379,17 @@ int grid_whole_points(const struct grid *g, const struct grid_band *b, struct pa
         return put_points(g, b, 0, g->columns.n, ret_past);
 }
 
-static bool copy_band(const struct grid_band *from, struct grid_band *to)
+static bool copy_band(const struct grid *g, const struct grid_band *from, struct grid_band *to)
 {
+        const size_t size = from->n * cell_width(g) * sizeof(*to->cells);
+
         *to = *from;
         to->capacity = from->n;
-        to->cells = from->n ? malloc(from->n * sizeof(*to->cells)) : NULL;
+        to->cells = from->n ? malloc(size) : NULL;
         if (from->n && !to->cells)
                 return false;
         if (from->n)
-                memcpy(to->cells, from->cells, from->n * sizeof(*to->cells));
+                memcpy(to->cells, from->cells, size);
         return true;
 }
 
@@ -337,7 +402,7 @@ int grid_copy(const struct grid *g, struct grid *ret)
         ret->cap_bands = ret->bands ? g->n_bands : 0;
         ok = past_copy(&g->columns, &ret->columns) == 0 && (ret->bands || !g->n_bands);
         for (uint32_t i = 0; ok && i < g->n_bands; i++)
-                ok = copy_band(&g->bands[i], &ret->bands[i]);
+                ok = copy_band(g, &g->bands[i], &ret->bands[i]);
         if (ok)
                 return 0;
         grid_clear(ret);

@@ -43,7 +43,7 @@ struct band_stats {
 };
 
 struct grid_band {
-        struct cell *cells; /* of columns first .. first + n - 1, as many censuses in each; elsewhere 0 */
+        double *cells; /* of columns first .. first + n - 1; elsewhere 0. Read them with grid_cell() */
         size_t first, n, capacity;
         uint64_t census; /* newest with a row */
         double bytes;    /* in that one */

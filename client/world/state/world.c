@@ -195,6 +195,15 @@ const struct world_target *world_target(const struct world *w, size_t index)
         return index < w->n_targets ? &w->targets[index]->t : NULL;
 }
 
+struct history *world_remove_history(struct world *w, size_t index)
+{
+        struct target_state *ts = w->targets[index];
+        struct history *h = ts->history;
+
+        ts->t.history = ts->history = NULL;
+        return h;
+}
+
 const struct world_target *world_find(const struct world *w, const char *name)
 {
         bool found;

@@ -126,6 +126,7 @@ int world_target_order(const struct world_target *t, const char *name, size_t da
 size_t world_targets(const struct world *world);
 bool world_has_run(const struct world *world); /* any of them: a file that is not a log has none */
 const struct world_target *world_target(const struct world *world, size_t index);
+struct history *world_remove_history(struct world *world, size_t index); /* from a target; for history_destroy() */
 const struct world_target *world_find(const struct world *world, const char *name); /* first of that name, or NULL */
 const struct world_target *world_find_of(const struct world *world, size_t daemon, const char *name); /* or NULL */
 const struct world_daemon *world_daemon(const struct world *world, size_t daemon); /* NULL: no message yet */
