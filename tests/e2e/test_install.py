@@ -103,6 +103,9 @@ def test_the_front_loads_few_libraries_and_continues_in_the_live_program(install
     shutil.copy(front, alone)
     done = subprocess.run([alone, "summary", LOGS / "parallel-ghc9103" / "run.eventlog"], stdout=subprocess.PIPE, check=True)
     assert b"parallel" in done.stdout
+    done = subprocess.run([alone, "report", LOGS / "parallel-ghc9103" / "run.eventlog", "--format", "json", "-o", "-"],
+                          stdout=subprocess.PIPE, check=True)
+    assert json.loads(done.stdout)["meta"]["logs"]
     done = subprocess.run([alone, "status"], stderr=subprocess.PIPE, text=True, env={**env, "PATH": "/usr/bin:/bin"})
     assert done.returncode == 2 and "heapwatch-live" in done.stderr and "install" in done.stderr
 

@@ -16,6 +16,7 @@
 
 #include "client/cli/absent.h"
 #include "client/cli/command.h"
+#include "client/cli/front.h"
 #include "client/cli/options.h"
 #include "client/cli/out_file.h"
 #include "client/cli/progress.h"
@@ -640,8 +641,13 @@ static int make_report(struct reporter *r)
         return status;
 }
 
+/* A page of logs needs no library that the front lacks. */
 static int run_report(void *filled)
 {
+        const struct reporter *r = filled;
+
+        if (front_is_this() && (is_picture(r) || r->from.targets.n))
+                front_continue();
         signals_catch();
         int status = make_report(filled);
         signals_die();
@@ -681,5 +687,6 @@ const struct command command_report = {
         .size = sizeof(struct reporter),
         .defaults = &(const struct reporter){ .bands = NOT_GIVEN, .plot = { .threshold = -1, .theme = -1 } },
         .check = check_request,
+        .offline = true,
         .run = run_report,
 };
