@@ -597,6 +597,24 @@ def test_a_program_that_closes_all_descriptors(daemon, bare):
     assert daemon.wait_state("mine", "ENDED").runs == 1
 
 
+@pytest.mark.slow
+def test_a_program_whose_agent_is_deaf_for_good_is_read_from_outside(daemon, bare):
+    """It has closed all descriptors and can open none any more: under the same name, as the next run, whose end is the program's."""
+    require_tracing()
+    run = start(daemon, "--name", "mine", "--", bare["Exits"], "close-for-good", "30")
+    assert "its process" in wait_for(lambda: (t := daemon.target("mine")) and t.state == pb.Target.STATE_LOST and t, "it to be lost").detail
+    outside = daemon.wait_state("mine", "RUNNING", run=2)
+    assert outside.detail == "read from outside: its agent cannot be reached any more" and outside.uri.startswith("unix:"), outside
+    wait_for(lambda: "census" in daemon.snapshot("mine"), "bands")
+    status, out, err = finish(run)
+    assert (status, out) == (0, "fine\n") and "mine ended with status 0" in err and "executed" not in err, err
+    assert daemon.wait_state("mine", "ENDED").runs == 2
+    before = daemon.target("mine~1")
+    assert before.state == pb.Target.STATE_LOST and "goes on in the next run" in before.detail, before
+    done = client("alerts", env={"HEAPWATCH_DIR": str(daemon.directory)})
+    assert done.returncode == 0, done.stdout
+
+
 def test_the_name_of_a_run_that_was_killed_is_free(daemon, bare):
     run = start(daemon, "--name", "mine", "--", bare["Exits"], "idle", 600)
     wait_for(lambda: daemon.target("mine"), "the target")

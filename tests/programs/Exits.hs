@@ -16,6 +16,7 @@ import System.IO
 import System.Mem
 import System.Posix.IO
 import System.Posix.Process
+import System.Posix.Resource
 import System.Posix.Signals
 import System.Process
 
@@ -146,6 +147,12 @@ main = do
       forSeconds seconds
       putStrLn "fine"
     "close-unknown" -> do -- as a daemon does, but for those of its runtime
+      forM_ [32 .. 1023] $ \fd -> try (closeFd fd) :: IO (Either IOException ())
+      forSeconds seconds
+      putStrLn "fine"
+    "close-for-good" -> do -- and no other descriptor can be opened
+      let few = ResourceLimit 3
+      setResourceLimit ResourceOpenFiles (ResourceLimits few few)
       forM_ [32 .. 1023] $ \fd -> try (closeFd fd) :: IO (Either IOException ())
       forSeconds seconds
       putStrLn "fine"

@@ -99,6 +99,9 @@ void pipeline_exited(struct pipeline *p, const struct run_exit *how);
  */
 void pipeline_check_runner(struct pipeline *p);
 
+/* Whether its run is lost, its process is there, and that has an agent. */
+bool pipeline_may_return(const struct pipeline *p);
+
 /* Whether it is a target of one run whose source has been gone for at least `for_ns`. */
 bool pipeline_is_over(const struct pipeline *p, uint64_t for_ns);
 

@@ -116,7 +116,7 @@ static struct life_evidence gather_evidence(struct pipeline *p, bool marked)
         const struct run *run = model_run(p->model);
 
         p->ended.oom_killed = p->process.seen && process_watch_oom_killed(&p->process);
-        p->ended.executed |= p->live && !source_uri_is_process(&p->uri) && process_watch_executed(&p->process);
+        p->ended.executed |= p->live && !pipeline_has_no_log(p) && process_watch_executed(&p->process);
         const bool alive = p->live && process_watch_alive(&p->process, run_process(run), run->start_wall_ns);
         return (struct life_evidence){
                 .marked = marked,
@@ -130,7 +130,7 @@ static struct life_evidence gather_evidence(struct pipeline *p, bool marked)
                 .disk_full = disk_is_full(p),
                 .may_break = source_may_break(p),
                 .finished = !p->live,
-                .alone = pipeline_is_process(p) || (source_uri_is_process(&p->uri) && !alive),
+                .alone = pipeline_is_process(p) || (pipeline_has_no_log(p) && !alive),
         };
 }
 
@@ -250,8 +250,7 @@ void pipeline_exited(struct pipeline *p, const struct run_exit *how)
         if (!life_is_over(p->life))
                 return; /* the end of the log is still to come */
         const struct life_evidence e = gather_evidence(p, marked);
-        format_exit(p, marked || source_uri_is_process(&p->uri) ? NULL : "its log has no end marker", detail,
-                    sizeof(detail));
+        format_exit(p, marked || pipeline_has_no_log(p) ? NULL : "its log has no end marker", detail, sizeof(detail));
         pipeline_happens_now(p, life_judge_end(&e), detail);
 }
 
@@ -314,6 +313,14 @@ bool pipeline_is_over(const struct pipeline *p, uint64_t for_ns)
 {
         return p->one_run && !p->rebuild && !p->kept && !pipeline_in_run(p) && !p->open && was_there(p) &&
                sub_sat(clock_mono_ns(), p->shut_mono_ns) >= for_ns;
+}
+
+bool pipeline_may_return(const struct pipeline *p)
+{
+        const struct run *run = model_run(p->model);
+
+        return p->live && life_is_lost(p->life) && agent_peer_is_uri(p->uri.text) &&
+               process_watch_alive(&p->process, run_process(run), run->start_wall_ns);
 }
 
 /* A target without a run is not worth keeping, unless its program failed before its log began. */

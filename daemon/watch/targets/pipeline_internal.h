@@ -132,6 +132,8 @@ struct pipeline {
         uint32_t runs;
 
         bool open;                                       /* live: whether the source is open */
+        bool outside;                                    /* ... its agent is gone, and its process is read instead */
+        uint64_t unread_mono_ns;                         /* ... since when nothing is read of it; 0: it is */
         uint64_t shut_mono_ns;                           /* when it was last open */
         bool no_run_comes;                               /* its `heapwatch run` is gone, and no run was seen */
         bool kept;                                       /* of a program that has ended; nothing is read any more */
@@ -268,6 +270,12 @@ void pipeline_process_sampled(struct pipeline *p, uint64_t time_ns);
 static inline bool pipeline_is_process(const struct pipeline *p)
 {
         return p->uri.kind == SOURCE_PROCESS;
+}
+
+/* What is read of it is its process, in one way or another: there is no log. */
+static inline bool pipeline_has_no_log(const struct pipeline *p)
+{
+        return source_uri_is_process(&p->uri) || p->outside;
 }
 
 /* -------------------------------------------------------- pipeline_end.c */

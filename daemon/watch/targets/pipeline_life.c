@@ -127,6 +127,8 @@ static const char *detail_in_run(const struct pipeline *p, unsigned effects, cha
 {
         char gap[32];
 
+        if (p->outside)
+                return "read from outside: its agent cannot be reached any more";
         if (!(effects & DO_RESUME))
                 return p->joined_late ? joined_late : "";
         (void)hw_duration_text(gap, sizeof(gap), (double)p->missed_ns);

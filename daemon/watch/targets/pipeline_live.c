@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "proto/base/agent_peer.h"
 #include "proto/base/clock.h"
 #include "daemon/log.h"
 #include "daemon/source/loop/memory.h"
@@ -21,6 +22,7 @@
 #define GONE_AFTER_NS   UINT64_C(1000000000) /* process gone and no bytes for 1 s: the run is over */
 #define CLOCK_READ_NS   UINT64_C(10000000)   /* longer, and the two clocks were not read together */
 #define SILENT_AFTER_NS UINT64_C(10000000000)
+#define UNREAD_NS       UINT64_C(15000000000) /* for an agent to be there again, on a busy machine, too */
 
 static void on_flush_timer(evutil_socket_t fd, short what, void *ctx)
 {
@@ -179,7 +181,8 @@ static void on_source_state(void *ctx, enum source_state state, const char *why)
                 pipeline_source_state(p, state, why);
 }
 
-int pipeline_start_source(struct pipeline *p, struct event_base *base, struct error *error)
+static struct source *open_source(struct pipeline *p, struct event_base *base, const struct source_uri *uri,
+                                  struct error *error)
 {
         struct source_sink sink = {
                 .ctx = p,
@@ -190,6 +193,11 @@ int pipeline_start_source(struct pipeline *p, struct event_base *base, struct er
                 .state = on_source_state,
         };
 
+        return source_open(base, uri, &sink, &p->position, error);
+}
+
+int pipeline_start_source(struct pipeline *p, struct event_base *base, struct error *error)
+{
         if (p->uri.kind != SOURCE_FILE) /* a file has its header */
                 hw_eventlog_allow_join(p->decoder);
         p->flush_timer = evtimer_new(base, on_flush_timer, p);
@@ -197,8 +205,55 @@ int pipeline_start_source(struct pipeline *p, struct event_base *base, struct er
                 return error_code(error, -ENOMEM, "out of memory");
         }
         p->position.inside = pipeline_in_run(p);
-        p->source = source_open(base, &p->uri, &sink, &p->position, error);
+        p->source = open_source(p, base, &p->uri, error);
         return p->source ? 0 : -EINVAL;
+}
+
+/* From its agent to its process, and back where that cannot be read either. The target keeps its URI. */
+static void switch_source(struct pipeline *p)
+{
+        struct source_uri process;
+        struct error error;
+        char text[32];
+
+        (void)snprintf(text, sizeof(text), "outside:%" PRIu32, p->process.pid);
+        if (!source_uri_parse(text, &process, &error))
+                return;
+        source_uri_set_start(&process, p->process.start_ticks);
+        struct source *next = open_source(p, event_get_base(p->flush_timer), p->outside ? &p->uri : &process, &error);
+        if (!next) {
+                log_warning("target=%s source=%s %s", p->name, p->outside ? p->uri.text : text, error.text);
+                return;
+        }
+        if (pipeline_in_run(p))
+                pipeline_finish_stream(p, "its agent cannot be reached any more");
+        source_close(&p->source);
+        p->source = next;
+        p->outside = !p->outside;
+        p->open = false;
+        p->shut_mono_ns = clock_mono_ns();
+        log_info("target=%s source=%s", p->name, p->outside ? text : p->uri.text);
+}
+
+/*
+ * A program may close the agent's descriptors for good, remove its directory, or forbid its calls. Where its agent
+ * cannot be reached, and its process is there, that is read from outside: as another run, of the same target.
+ */
+static void check_agent(struct pipeline *p)
+{
+        const struct run *run = model_run(p->model);
+        const bool lost = life_is_lost(p->life) || (pipeline_in_run(p) && !p->open);
+        const uint64_t now_ns = clock_mono_ns();
+
+        if (!lost || p->kept || pipeline_is_busy(p) || !agent_peer_is_uri(p->uri.text) ||
+            !process_watch_alive(&p->process, run_process(run), run->start_wall_ns)) {
+                p->unread_mono_ns = 0;
+        } else if (p->unread_mono_ns == 0) {
+                p->unread_mono_ns = now_ns;
+        } else if (now_ns - p->unread_mono_ns >= UNREAD_NS) {
+                p->unread_mono_ns = 0;
+                switch_source(p);
+        }
 }
 
 /* --------------------------------------------------------------- process */
@@ -277,6 +332,7 @@ void pipeline_poll_process(struct pipeline *p, uint64_t wall_ns)
         check_clock(p);
         pipeline_check_runner(p);
         pipeline_check_lost(p, wall_ns);
+        check_agent(p);
         check_silence(p);
         find_host_pid(p);
         if (!pipeline_in_run(p) || run->pid == 0 || run->start_wall_ns == UNKNOWN_U64 || !source_is_local(p->source))
@@ -285,13 +341,13 @@ void pipeline_poll_process(struct pipeline *p, uint64_t wall_ns)
         case PROCESS_NEVER_SEEN:
                 return;
         case PROCESS_GONE:
-                if (!source_uri_is_process(&p->uri)) /* its source says so itself */
+                if (!pipeline_has_no_log(p)) /* its source says so itself */
                         process_gone(p);
                 return;
         case PROCESS_ALIVE:
                 break;
         }
-        if (!source_uri_is_process(&p->uri) && process_watch_executed(&p->process)) {
+        if (!pipeline_has_no_log(p) && process_watch_executed(&p->process)) {
                 process_gone(p); /* a log that the other program does not write on */
                 return;
         }

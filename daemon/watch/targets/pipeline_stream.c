@@ -360,7 +360,7 @@ void pipeline_finish_stream(struct pipeline *p, const char *why)
                          left);
         else
                 snprintf(cause, sizeof(cause), "%s%s", why,
-                         source_uri_is_process(&p->uri) ? "" : ", without an end marker"); /* which has never one */
+                         pipeline_has_no_log(p) ? "" : ", without an end marker"); /* which has never one */
         if (pipeline_in_run(p)) {
                 const enum life_event end = pipeline_judge_end(p, false, cause, detail, sizeof(detail));
                 pipeline_happens_now(p, end, detail);

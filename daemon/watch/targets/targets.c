@@ -122,7 +122,8 @@ const Hw__Update *targets_daemon_state(struct targets *t)
 
 /* ---------------------------------------------------------------- ended ones */
 
-#define GONE_AFTER_NS 2000000000u /* when the source of one run has been gone for this long, it does not come back */
+/* When the source of one run has been gone for this long, and its process, too, it does not come back. */
+#define GONE_AFTER_NS 2000000000u
 
 static void remove_at(struct targets *t, size_t i)
 {
@@ -161,9 +162,10 @@ static void remove_ended(struct targets *t, uint64_t wall_ns)
 
         for (size_t i = t->n; i-- > 0;) {
                 struct pipeline *p = t->pipelines[i];
-                if (pipeline_is_over(p, GONE_AFTER_NS) && !pipeline_is_worth_keeping(p))
+                const bool over = pipeline_is_over(p, GONE_AFTER_NS) && !pipeline_may_return(p);
+                if (over && !pipeline_is_worth_keeping(p))
                         remove_at(t, i);
-                else if (pipeline_is_over(p, GONE_AFTER_NS))
+                else if (over)
                         pipeline_keep(p);
                 else if (pipeline_is_kept(p) && sub_sat(wall_ns, pipeline_ended_wall_ns(p)) > t->options.keep.for_ns)
                         remove_at(t, i);
