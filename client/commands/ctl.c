@@ -17,8 +17,10 @@
 #include "client/cli/options.h"
 #include "client/launch/program/agent_census.h"
 #include "client/launch/program/process_uri.h"
+#include "client/launch/program/program_control.h"
 #include "proto/base/array.h"
 #include "proto/base/error.h"
+#include "proto/wire/program_command.h"
 
 struct ctl {
         const struct command *command;
@@ -236,7 +238,7 @@ static int request_silence(struct ctl *c, const struct verb *v)
 /* Finds where the target is read from, then sends the request to the agent there. */
 static int request_of_agent(struct ctl *c, const struct verb *v)
 {
-        struct agent_place place = { .target = c->words[1] };
+        struct agent_place place = { .target = c->words[1], .endpoint = c->endpoint };
         char request[128], said[700] = "";
         struct error error;
         bool census = !strcmp(v->name, "census"), good;
@@ -259,11 +261,36 @@ static int request_of_agent(struct ctl *c, const struct verb *v)
         return EXIT_OK;
 }
 
+/* A command to a program that serves its log by eventlog-socket. */
+static int request_of_program(struct ctl *c, const struct verb *v)
+{
+        char command[64], said[700] = "";
+        struct error error;
+        uint8_t code;
+        bool seen;
+
+        (void)v;
+        snprintf(command, sizeof(command), "%s%s%s", c->words[2], c->n_words > 3 ? " " : "",
+                 c->n_words > 3 ? c->words[3] : "");
+        if (!program_command_find(command, &code))
+                return command_usage_error(c->command,
+                                           "unknown command '%s' of a program; expected one of the list in "
+                                           "--help, all but census with on or off",
+                                           command);
+        if (!program_control(c->endpoint, c->words[1], command, said, sizeof(said), &seen, &error)) {
+                command_error(c->command, "%s", error.text);
+                return EXIT_FINDING;
+        }
+        print_agent(said, c->json);
+        return seen ? EXIT_OK : EXIT_FINDING;
+}
+
 static const struct verb verbs[] = {
-        { "targets", 0, 0, request_targets },   { "reload", 0, 0, request_reload },
-        { "history", 2, 0, request_history },   { "silence", 2, 1, request_silence },
-        { "unsilence", 1, 1, request_silence }, { "silences", 0, 0, request_silence },
-        { "census", 1, 0, request_of_agent },   { "agent", 2, 1, request_of_agent },
+        { "targets", 0, 0, request_targets },    { "reload", 0, 0, request_reload },
+        { "history", 2, 0, request_history },    { "silence", 2, 1, request_silence },
+        { "unsilence", 1, 1, request_silence },  { "silences", 0, 0, request_silence },
+        { "census", 1, 0, request_of_agent },    { "agent", 2, 1, request_of_agent },
+        { "program", 2, 1, request_of_program },
 };
 
 enum { VERBS = ARRAY_SIZE(verbs) };
@@ -284,11 +311,19 @@ static const struct term terms[] = {
         { "silences", NULL, "list silences" },
         { "unsilence", "ID|RULE [TARGET]", "end a silence" },
         { "census", "TARGET",
-          "make the agent in the target's program take a heap census now, and wait until it was taken" },
+          "make the target's program take a heap census now, and wait until it was taken: by the agent in it, or by "
+          "its "
+          "eventlog-socket" },
         { "agent", "TARGET REQUEST [VALUE]",
           "send a request to the agent in the target's program: status; start or stop its log; heap T, i or none; "
           "classes gus; "
           "interval, flush, max-pause SECONDS; budget PERCENT" },
+        { "program", "TARGET COMMAND [on|off]",
+          "send a command to a program that serves its log by the library eventlog-socket (0.1.3 and newer, built with "
+          "its "
+          "flag control), and wait up to 10 s for its effect: census; heap-profile, time-profile, stack-samples (of "
+          "ghc-stack-profiler) on or off; with GHC 10, on or off, classes of events: scheduler, gc, nonmoving, sparks, "
+          "each-spark, user, capabilities" },
         { NULL, NULL, NULL },
 };
 
@@ -336,12 +371,15 @@ const struct command command_ctl = {
         .sections = (const struct help_section[]){ { "Verbs", terms }, { NULL, NULL } },
         .options = options,
         .verbs = terms,
-        .status = "0 done, 1 the daemon refused, 2 usage, or no daemon answered.",
+        .status =
+                "0 done, 1 the daemon refused, or a command to a program had no effect that is seen, 2 usage, or no "
+                "daemon answered.",
         .examples =
                 (const char *const[]){
                         "heapwatch ctl history api-1 live --from 5m --step 10s",
                         "heapwatch ctl silence leak api-1 2h --why 'known, fix is on its way'",
                         "heapwatch ctl census api-1",
+                        "heapwatch ctl program api-1 heap-profile on",
                         NULL,
                 },
         .size = sizeof(struct ctl),

@@ -15,13 +15,12 @@
 
 #include "client/console/console.h"
 #include "client/launch/program/agent_census.h"
-#include "proto/base/agent_peer.h"
 #include "proto/base/thread.h"
 
 struct census_job {
         pthread_t thread;
         struct agent_place place;
-        char target[WORLD_NAME_MAX + 1];
+        char target[WORLD_NAME_MAX + 1], endpoint[256];
         char text[512];
         struct error error;
         bool good;
@@ -43,16 +42,20 @@ void census_request_begin(struct console *c)
         struct census_job *job;
         int error;
 
-        if (c->census || !t || !t->target || !t->target->uri || !agent_peer_is_uri(t->target->uri)) {
+        if (c->census || !t || !t->target || !t->target->uri || !agent_census_is_possible(t->target->uri)) {
                 console_notify(c, !c->census,
-                               c->census ? "a census is under way" : "no census: only of a program with the agent");
+                               c->census ? "a census is under way"
+                                         : "no census: only of a program with the agent, or with eventlog-socket");
                 return;
         }
         job = calloc(1, sizeof(*job));
         if (job) {
                 (void)snprintf(job->target, sizeof(job->target), "%s", t->name);
                 (void)snprintf(job->place.uri, sizeof(job->place.uri), "%s", t->target->uri);
+                (void)snprintf(job->endpoint, sizeof(job->endpoint), "%s",
+                               c->scene.endpoint(c->scene.endpoint_ctx, t->daemon));
                 job->place.target = job->target;
+                job->place.endpoint = job->endpoint;
                 job->place.known = true;
         }
         error = job ? thread_create_masked(&job->thread, request_census, job) : ENOMEM;

@@ -118,7 +118,7 @@ static bool make_unsilence(Hw__Request *r, const struct evkeyvalq *form)
 struct census_job {
         struct worker_job job;
         struct agent_place place;
-        char target[WORLD_NAME_MAX + 1];
+        char target[WORLD_NAME_MAX + 1], endpoint[256];
 };
 
 static bool run_census(struct worker_job *job, struct json_out *to, struct error *error)
@@ -150,6 +150,8 @@ static void queue_census(const struct performed *about, const struct control_par
         if (c) {
                 c->job.work = run_census;
                 c->place.target = c->target;
+                c->place.endpoint = c->endpoint;
+                (void)snprintf(c->endpoint, sizeof(c->endpoint), "%s", feed_endpoint(parts->feed, daemon));
                 c->place.known = true;
                 (void)snprintf(c->target, sizeof(c->target), "%s", name);
                 (void)snprintf(c->place.uri, sizeof(c->place.uri), "%s",

@@ -60,6 +60,7 @@ struct control_parts {
         struct hw_requester *requester; /* outlives the requests; NULL: there is no daemon */
         size_t n_daemons;
         const struct world *world;    /* where targets are read from */
+        const struct feed *feed;      /* and where their daemons are */
         struct worker *census_worker; /* a program may take seconds to come to its census */
         struct inspections *inspections;
 };

@@ -370,7 +370,7 @@ static bool open_server(struct web *w)
                 .archive = { *w->archive_path ? w->archive_path : NULL, w->feed, w->archive_worker },
                 .diff = { &command_web, w->world, w->feed, &w->from.files, &w->logs, w->diff_worker },
                 .connections = w->connections,
-                .control = { w->requester, feed_daemons(w->feed), w->world, w->census_worker, w->inspections },
+                .control = { w->requester, feed_daemons(w->feed), w->world, w->feed, w->census_worker, w->inspections },
         };
         struct error error;
 

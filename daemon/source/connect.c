@@ -5,8 +5,8 @@
  * reset only when bytes came: a peer that accepts and hangs up at once is not
  * hammered.
  *
- * The sending direction is never shut down, though nothing is sent by us: the
- * program takes an end of file as a reader that left.
+ * The sending direction is never shut down, though nothing is sent but the
+ * commands of people: the program takes an end of file as a reader that left.
  */
 #include <errno.h>
 #include <netinet/in.h>
@@ -222,4 +222,20 @@ static void connect_stop(struct source *s)
         free_event(&c->retry);
 }
 
-const struct medium medium_connect = { sizeof(struct connection), connect_start, connect_stop, NULL };
+/* A part of a message would make the program misread the next one, so what does not fit breaks the connection. */
+static bool connect_send(struct source *s, const void *bytes, size_t n, struct error *error)
+{
+        struct connection *c = (struct connection *)s;
+
+        if (s->state != SOURCE_OPEN || c->fd < 0)
+                return error_set(error, "there is no connection to %s now", name_of(c));
+        const ssize_t sent = send(c->fd, bytes, n, MSG_DONTWAIT | MSG_NOSIGNAL);
+        if (sent == (ssize_t)n)
+                return true;
+        if (sent > 0)
+                (void)shutdown(c->fd, SHUT_RDWR);
+        return error_set(error, "cannot send to %s: %s", name_of(c),
+                         sent > 0 ? "it takes only a part, and is connected again" : strerror(errno));
+}
+
+const struct medium medium_connect = { sizeof(struct connection), connect_start, connect_stop, NULL, connect_send };

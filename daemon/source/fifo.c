@@ -255,4 +255,4 @@ static void fifo_stop(struct source *s)
         free_event(&f->turn);
 }
 
-const struct medium medium_fifo = { sizeof(struct fifo), fifo_start, fifo_stop, NULL };
+const struct medium medium_fifo = { sizeof(struct fifo), fifo_start, fifo_stop, NULL, NULL };

@@ -285,4 +285,4 @@ static void listen_stop(struct source *s)
         free_event(&l->tick);
 }
 
-const struct medium medium_listen = { sizeof(struct listener), listen_start, listen_stop, NULL };
+const struct medium medium_listen = { sizeof(struct listener), listen_start, listen_stop, NULL, NULL };

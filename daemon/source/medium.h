@@ -32,6 +32,8 @@ struct medium {
         void (*stop)(struct source *s);
         /* NULL: such a source has no position. */
         void (*position)(const struct source *s, struct source_position *ret);
+        /* NULL: nothing can be sent to such a source. Sends all of it at once, or nothing. False with an error. */
+        bool (*send)(struct source *s, const void *bytes, size_t n, struct error *error);
 };
 
 struct source {

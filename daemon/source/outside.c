@@ -210,4 +210,4 @@ static void outside_stop(struct source *s)
         free_event(&o->timer);
 }
 
-const struct medium medium_outside = { sizeof(struct outside_source), outside_start, outside_stop, NULL };
+const struct medium medium_outside = { sizeof(struct outside_source), outside_start, outside_stop, NULL, NULL };

@@ -146,4 +146,4 @@ static void process_stop(struct source *s)
         free_event(&p->tick);
 }
 
-const struct medium medium_process = { sizeof(struct process_source), process_start, process_stop, NULL };
+const struct medium medium_process = { sizeof(struct process_source), process_start, process_stop, NULL, NULL };

@@ -67,6 +67,16 @@ void source_position(const struct source *s, struct source_position *ret)
                 s->medium->position(s, ret);
 }
 
+bool source_send(struct source *s, const void *bytes, size_t n, struct error *error)
+{
+        if (!s->medium->send)
+                return error_set(error,
+                                 "%s takes no commands: that can only a connection to the program, unix:PATH or "
+                                 "tcp:HOST:PORT",
+                                 s->uri.text);
+        return s->medium->send(s, bytes, n, error);
+}
+
 const struct source_stats *source_stats(const struct source *s)
 {
         return &s->stats;

@@ -78,6 +78,12 @@ struct source *source_open(struct event_base *base, const struct source_uri *uri
 /* known is false unless it is an open file. */
 void source_position(const struct source *source, struct source_position *ret);
 
+/*
+ * Sends to the program that the bytes come from, without waiting: all `n` bytes, or an error with a sentence. No medium
+ * but a connection that we made takes any.
+ */
+bool source_send(struct source *source, const void *bytes, size_t n, struct error *error);
+
 /* Stops at once and frees; NULL allowed; clears the pointer. */
 void source_close(struct source **source);
 

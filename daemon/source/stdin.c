@@ -141,4 +141,4 @@ static void stdin_stop(struct source *s)
         taken = false;
 }
 
-const struct medium medium_stdin = { sizeof(struct standard_input), stdin_start, stdin_stop, NULL };
+const struct medium medium_stdin = { sizeof(struct standard_input), stdin_start, stdin_stop, NULL, NULL };

@@ -391,4 +391,4 @@ static void tail_position(const struct source *s, struct source_position *ret)
         memcpy(ret->last, t->last, t->last_size);
 }
 
-const struct medium medium_file = { sizeof(struct tail), tail_start, tail_stop, tail_position };
+const struct medium medium_file = { sizeof(struct tail), tail_start, tail_stop, tail_position, NULL };

@@ -159,8 +159,6 @@ static const char *wrong_step(const struct action_step *s)
                 wrong = wrong_url(s->url);
         if (s->kind == ACTION_ALERTMANAGER && s->firing_only)
                 return "resolved: false has no meaning here: it keeps the alert until it is notified that it is over";
-        if (s->kind == ACTION_CENSUS)
-                wrong = "this version cannot do that yet";
         if (!wrong)
                 wrong = wrong_path(s->bearer_file, "bearer_file: expected an absolute path");
         return wrong ? wrong : wrong_path(s->ca_file, "ca_file: expected an absolute path");
@@ -201,12 +199,13 @@ static bool copy_step(struct action_step *to, const struct action_step *from)
         to->url = from->url ? strdup(from->url) : NULL;
         to->bearer_file = from->bearer_file ? strdup(from->bearer_file) : NULL;
         to->ca_file = from->ca_file ? strdup(from->ca_file) : NULL;
-        if (to->kind == ACTION_DUMP || to->kind == ACTION_WHY)
+        if (to->kind == ACTION_DUMP || to->kind == ACTION_WHY || to->kind == ACTION_CENSUS)
                 to->firing_only = true;
         if (!to->timeout_ns)
-                to->timeout_ns = to->kind == ACTION_DUMP  ? ACTION_DUMP_AFTER_NS + ACTION_DUMP_WORK_NS
-                                 : to->kind == ACTION_WHY ? ACTION_WHY_NS
-                                                          : ACTION_TIMEOUT_NS;
+                to->timeout_ns = to->kind == ACTION_DUMP     ? ACTION_DUMP_AFTER_NS + ACTION_DUMP_WORK_NS
+                                 : to->kind == ACTION_WHY    ? ACTION_WHY_NS
+                                 : to->kind == ACTION_CENSUS ? ACTION_CENSUS_NS
+                                                             : ACTION_TIMEOUT_NS;
         if (!to->attempts)
                 to->attempts = from->kind == ACTION_WEBHOOK || from->kind == ACTION_ALERTMANAGER ? ACTION_ATTEMPTS : 1;
         if (!to->resend_ns)

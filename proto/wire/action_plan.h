@@ -23,7 +23,7 @@ enum action_kind {
         ACTION_EXEC,
         ACTION_WEBHOOK,
         ACTION_ALERTMANAGER,
-        ACTION_CENSUS, /* reserved: ask the program for a census; refused by action_plan_add */
+        ACTION_CENSUS, /* the program is asked for a census: `heapwatch ctl census` */
         ACTION_DUMP,   /* a bundle of what the flight recorder has around the alert: `heapwatch recording bundle` */
         ACTION_WHY,    /* what keeps alive what grows: `heapwatch why --brief` */
         ACTION_KINDS
@@ -51,6 +51,7 @@ enum action_kind {
 #define ACTION_WHY_PAUSE_LEAST_NS 1000000u
 #define ACTION_WHY_PAUSE_MOST_NS  UINT64_C(60000000000)
 #define ACTION_WHY_NS             UINT64_C(120000000000) /* for all of it */
+#define ACTION_CENSUS_NS          60000000000u           /* a program comes to it at its next collection */
 #define ACTION_ATTEMPTS           3u                     /* webhook, alertmanager; exec: 1 */
 #define ACTION_RESEND_NS          60000000000u           /* alertmanager */
 #define ACTION_LIMIT_COUNT        60u                    /* alerts of one rule acted on ... */

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "client/launch/program/process_uri.h"
+#include "client/launch/program/program_control.h"
 #include "proto/base/agent_peer.h"
 #include "proto/base/clock.h"
 
@@ -66,12 +67,27 @@ static bool number_in(const char *status, const char *name, double *ret)
         return false;
 }
 
+/* Whether the program serves its log itself, without our agent. */
+static bool is_served(const char *uri)
+{
+        return !agent_peer_is_uri(uri) && (!strncmp(uri, SCHEME, sizeof(SCHEME) - 1) || !strncmp(uri, "tcp:", 4));
+}
+
+bool agent_census_is_possible(const char *uri)
+{
+        return agent_peer_is_uri(uri) || is_served(uri);
+}
+
 bool agent_census(const struct agent_place *place, char *ret, size_t size, struct error *error)
 {
         char status[600];
         double before, taken, pause_ms;
         uint64_t until;
+        bool seen;
 
+        if (place->known && is_served(place->uri))
+                return program_control(place->endpoint, place->target, "census", ret, size, &seen, error) &&
+                       (seen || error_set(error, "%s", ret));
         if (!agent_place_request(place, "status", status, sizeof(status), error))
                 return false;
         if (!number_in(status, "taken", &before))

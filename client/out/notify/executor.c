@@ -193,7 +193,7 @@ static void on_exec_done(void *ctx, const struct exec_result *result)
         j->exec = NULL;
         if (step_of(j)->kind == ACTION_WHY)
                 j->executor->whys--;
-        if (line > 0 && (is_dumped || step_of(j)->kind == ACTION_WHY))
+        if (line > 0 && (is_dumped || step_of(j)->kind == ACTION_WHY || step_of(j)->kind == ACTION_CENSUS))
                 snprintf(detail, sizeof(detail), "%.*s", (int)line, output);
         else if (line > 0)
                 snprintf(detail, sizeof(detail), "%s; it said: %.*s", result->detail, (int)(line < 160 ? line : 160),
@@ -329,7 +329,10 @@ static void attempt_step(struct job *j)
         case ACTION_WHY:
                 do_why(j);
                 return;
-        case ACTION_CENSUS: /* a plan cannot hold it yet: action_plan_add refuses it */
+        case ACTION_CENSUS:
+                do_command(j, (const char *const[]){ "ctl", NULL },
+                           (const char *const[]){ "census", alert_event_text(j->event, "target"), NULL });
+                return;
         case ACTION_PUBLISH:
         case ACTION_KINDS:
                 break;

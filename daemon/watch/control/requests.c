@@ -23,6 +23,7 @@
 #include "daemon/watch/control/pending.h"
 #include "proto/base/error.h"
 #include "proto/base/labels.h"
+#include "proto/wire/program_command.h"
 
 /* ----------------------------------------------------------------- history */
 
@@ -301,6 +302,23 @@ static void handle_end(struct requests *r, const Hw__EndTargetRequest *request, 
         reply_done(client, request->name, "");
 }
 
+static void handle_program(struct requests *r, const Hw__ProgramRequest *request, struct bus_client *client)
+{
+        struct pipeline *p = request->target ? targets_find(r->targets, request->target) : NULL;
+        uint8_t message[PROGRAM_COMMAND_BYTES], code;
+        const struct program_command *command = request->command ? program_command_find(request->command, &code) : NULL;
+        struct error error;
+
+        if (!p)
+                reply_no_target(client, request->target);
+        else if (!command)
+                reply_error(client, "unknown command; `heapwatch ctl --help` lists them");
+        else if (!pipeline_send(p, message, program_command_message(command, code, message), &error))
+                reply_error(client, error.text);
+        else
+                reply_done(client, request->target, "");
+}
+
 /* ------------------------------------------------------------------- rules */
 
 static void handle_reload(struct requests *r, struct bus_client *client)
@@ -342,6 +360,9 @@ static void handle_request(struct requests *r, const Hw__Request *request, struc
                 break;
         case HW__REQUEST__WHAT_END_TARGET:
                 handle_end(r, request->end_target, client);
+                break;
+        case HW__REQUEST__WHAT_PROGRAM:
+                handle_program(r, request->program, client);
                 break;
         case HW__REQUEST__WHAT_REMOVE_TARGET:
                 handle_remove(r, request->remove_target, client);

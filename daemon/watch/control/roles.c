@@ -51,6 +51,9 @@ static const char *object_of(const Hw__Request *r)
         case HW__REQUEST__WHAT_END_TARGET:
                 text = r->end_target->name;
                 break;
+        case HW__REQUEST__WHAT_PROGRAM:
+                text = r->program->target;
+                break;
         case HW__REQUEST__WHAT_SILENCE:
                 text = r->silence->rule;
                 break;

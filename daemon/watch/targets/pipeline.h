@@ -90,6 +90,9 @@ void pipeline_answered(struct pipeline *p, const struct alert *alert, const stru
 /* NULL: it is not recorded. */
 struct recording *pipeline_recording(const struct pipeline *p);
 
+/* Live: sends to its program on the connection that the log comes from. False with an error. */
+bool pipeline_send(struct pipeline *p, const void *bytes, size_t n, struct error *error);
+
 /* How the program ended, as reported by its parent; before or after the end of its log. */
 void pipeline_exited(struct pipeline *p, const struct run_exit *how);
 

@@ -17,6 +17,7 @@
 #include "daemon/watch/targets/pipeline_internal.h"
 #include "daemon/watch/targets/rebuild.h"
 #include "heapwatch/text.h"
+#include "proto/base/agent_peer.h"
 #include "proto/base/error.h"
 
 #define GONE_AFTER_NS   UINT64_C(1000000000) /* process gone and no bytes for 1 s: the run is over */
@@ -279,6 +280,16 @@ static void check_silence(struct pipeline *p)
                                                  "than before: it is idle, or does not flush its log"
                                                : "nothing has come from it for longer than before; whether it "
                                                  "is idle, does not flush its log or is gone is not known");
+}
+
+bool pipeline_send(struct pipeline *p, const void *bytes, size_t n, struct error *error)
+{
+        if (agent_peer_is_uri(p->uri.text))
+                return error_set(error, "%s has heapwatch's agent, which takes other requests: `heapwatch ctl agent`",
+                                 p->name);
+        if (!p->source)
+                return error_set(error, "nothing is read of %s any more", p->name);
+        return source_send(p->source, bytes, n, error);
 }
 
 /* In a container the program does not know its number here; the kernel does, of whoever serves its log. */

@@ -414,7 +414,6 @@ static void plans_refuse_mistakes(void **state)
                   "it is over" },
                 { { .kind = ACTION_LOG, .timeout_ns = ACTION_TIMEOUT_MAX_NS + 1 },
                   "log: timeout: expected at most 5m" },
-                { { .kind = ACTION_CENSUS }, "census: this version cannot do that yet" },
         };
         struct action_plan *plan = action_plan_new();
         struct action_step relative = { .kind = ACTION_EXEC, .argv = ARGV("ls") };

@@ -95,7 +95,7 @@ export function targetControl(app: App): { root: HTMLElement; update: () => void
     return { root, update };
 }
 
-// A heap census now, by the agent in the target's program; its outcome says how long that paused the program.
+// A heap census now, by the agent in the target's program, or its eventlog-socket; its outcome says how long that paused the program, or when it was seen.
 export function censusControl(app: App): { root: HTMLElement; update: (t: Target | undefined) => void } {
     const actions = new Actions();
     let t: Target | undefined;
@@ -105,7 +105,7 @@ export function censusControl(app: App): { root: HTMLElement; update: (t: Target
     function update(target: Target | undefined): void {
         if (t?.key !== target?.key) actions.say("", false);
         t = target;
-        root.hidden = !app.view.server.control || t?.state?.state !== "STATE_RUNNING" || !t.state.uri?.startsWith("unix:");
+        root.hidden = !app.view.server.control || t?.state?.state !== "STATE_RUNNING" || !/^(unix|tcp):/.test(t.state.uri ?? "");
     }
     return { root, update };
 }

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * program_command.h - what a program that serves its log by the library eventlog-socket (built with its flag control)
+ * can be asked for on the connection that the log comes from. It never answers: only an effect in its log tells.
+ */
+#ifndef HW_PROTO_WIRE_PROGRAM_COMMAND_H
+#define HW_PROTO_WIRE_PROGRAM_COMMAND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What of the log shows that a command had an effect. */
+enum program_effect {
+        EFFECT_CENSUS,
+        EFFECT_TICKS,
+        EFFECT_THREADS,
+        EFFECT_COLLECTIONS,
+        EFFECT_CYCLES,
+        EFFECT_SPARKS,
+        EFFECT_NOTES,
+        EFFECT_NONE /* nothing of it is regular */
+};
+
+struct program_command {
+        const char *name;  /* "census", "gc" */
+        const char *space; /* of commands: the library, or another package that registers its own */
+        uint8_t on, off;   /* numbers in that space; off 0: it is asked for, not switched */
+        enum program_effect effect;
+        const char *help;
+};
+
+extern const struct program_command program_commands[];
+extern const size_t n_program_commands;
+
+/* "census", "gc on": the command, and in *ret_code its number. NULL: there is none of that name. */
+const struct program_command *program_command_find(const char *text, uint8_t *ret_code);
+
+#define PROGRAM_COMMAND_BYTES 64u
+
+/* The message that carries it; returns its size. */
+size_t program_command_message(const struct program_command *command, uint8_t code, uint8_t ret[PROGRAM_COMMAND_BYTES]);
+
+#endif

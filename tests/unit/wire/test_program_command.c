@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Commands of eventlog-socket: their names, and the bytes that carry them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "proto/wire/program_command.h"
+
+static void test_names(void **state)
+{
+        static const char *const none[] = { "",       "census on", "census ", "gc",      "gc of",
+                                            "gc on ", "GC on",     "gco on",  "spark on" };
+        uint8_t code;
+
+        (void)state;
+        for (size_t i = 0; i < n_program_commands; i++) {
+                const struct program_command *c = &program_commands[i];
+                char text[64];
+
+                snprintf(text, sizeof(text), "%s%s", c->name, c->off ? " on" : "");
+                assert_ptr_equal(program_command_find(text, &code), c);
+                assert_int_equal(code, c->on);
+                snprintf(text, sizeof(text), "%s off", c->name);
+                assert_ptr_equal(program_command_find(text, &code), c->off ? c : NULL);
+                assert_true(!c->off || code == c->off);
+        }
+        for (size_t i = 0; i < sizeof(none) / sizeof(*none); i++)
+                assert_null(program_command_find(none[i], &code));
+}
+
+static void check_message(const char *name, const char *bytes, size_t size)
+{
+        uint8_t code, message[PROGRAM_COMMAND_BYTES];
+        const struct program_command *c = program_command_find(name, &code);
+
+        assert_non_null(c);
+        assert_int_equal(program_command_message(c, code, message), size);
+        assert_memory_equal(message, bytes, size);
+}
+
+static void test_messages(void **state)
+{
+#define MESSAGE(name, bytes) check_message(name, bytes, sizeof(bytes) - 1)
+        (void)state;
+        MESSAGE("census",
+                "\xf0\x9e\x97\x8c\0\x0f"
+                "eventlog-socket"
+                "\x05");
+        MESSAGE("heap-profile on",
+                "\xf0\x9e\x97\x8c\0\x0f"
+                "eventlog-socket"
+                "\x03");
+        MESSAGE("capabilities off",
+                "\xf0\x9e\x97\x8c\0\x0f"
+                "eventlog-socket"
+                "\x13");
+        MESSAGE("stack-samples off",
+                "\xf0\x9e\x97\x8c\0\x12"
+                "ghc-stack-profiler"
+                "\x02");
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(test_names),
+                cmocka_unit_test(test_messages),
+        };
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
