@@ -99,3 +99,87 @@ def test_threads_and_events(known):
         assert {r["thread"]: r["runs"] for r in rows if r["runs"]} == runs
         assert {r["thread"]: r["label"] for r in rows if r["label"] is not None} == labels
         assert {r["thread"] for r in rows if r["created"] is not None} == created
+
+
+def of(run):
+    return LOGS / run / "run.eventlog"
+
+
+def test_time_profile_is_that_of_the_runtime():
+    """Shares as GHC's own .prof has them, to within the one tick by which the two may differ."""
+    log, shares = of("cc-p-ghc9103"), {}
+    for line in (LOGS / "cc-p-ghc9103" / "run.prof").read_text().splitlines()[8:]:
+        words = line.split()
+        if len(words) > 8 and words[1] in ("Main", "MAIN"):
+            shares[words[0]] = float(words[-4])
+    rows = ask("""SELECT label, 100.0 * ticks / (SELECT sum(ticks) FROM cost_centres WHERE label NOT IN ('IDLE', 'GC', 'SYSTEM')) AS share
+                  FROM cost_centres WHERE module IN ('Main', 'MAIN') AND ticks > 0""", log)
+    assert {r["label"]: r["share"] for r in rows} == {r["label"]: pytest.approx(shares[r["label"]], abs=0.3) for r in rows}
+    assert {"MAIN", "churn_only"} <= {r["label"] for r in rows}
+    assert ask("SELECT (SELECT sum(ticks) FROM cost_centres) - (SELECT sum(ticks) FROM stacks) AS n", log) == [{"n": 0}]
+    held = "SELECT (SELECT sum(bytes) FROM cost_centres) - bytes AS n FROM censuses ORDER BY census DESC LIMIT 1"
+    assert ask(held, of("cc-hc-ghc902")) == [{"n": 0}]
+
+
+def test_which_labels_own_the_most_time():
+    events, since, total, labels = decoded(PARALLEL), {}, collections.Counter(), {}
+    for e in sorted(events, key=lambda e: e["timeNs"]):
+        if e["name"] == "THREAD_LABEL":
+            labels[e["fields"]["thread"]] = e["fields"]["text"]
+        elif e["name"] == "RUN_THREAD":
+            since[e["capability"]] = e["fields"]["thread"], e["timeNs"]
+        elif e["name"] == "STOP_THREAD" and e["capability"] in since:
+            thread, begin = since.pop(e["capability"])
+            total[thread] += e["timeNs"] - begin
+    (row, *_) = ask("SELECT thread, label, running FROM threads ORDER BY running DESC LIMIT 1", PARALLEL)
+    thread, ns = total.most_common(1)[0]
+    assert row == {"thread": thread, "label": labels.get(thread), "running": pytest.approx(ns / 1e9)}
+
+
+def test_who_waited_longest_to_be_run():
+    created, first = {}, {}
+    for e in sorted(decoded(PARALLEL), key=lambda e: e["timeNs"]):
+        if e["name"] == "CREATE_THREAD":
+            created[e["fields"]["thread"]] = e["timeNs"]
+        elif e["name"] == "RUN_THREAD":
+            first.setdefault(e["fields"]["thread"], e["timeNs"])
+    wait, thread = max((first[t] - created[t], t) for t in created if t in first)
+    rows = ask("SELECT thread, first_run - created AS wait FROM threads WHERE created IS NOT NULL ORDER BY 2 DESC LIMIT 1", PARALLEL)
+    assert rows == [{"thread": thread, "wait": pytest.approx(wait / 1e9, abs=1e-8)}]
+
+
+def test_counters_and_sparks():
+    allocated, names, fizzled = collections.Counter(), {}, {}
+    for e in decoded(of("ticky-ghc9103")):
+        if e["name"] == "TICKY_COUNTER_SAMPLE":
+            allocated[e["fields"]["counter"]] += e["fields"]["allocs"]
+        elif e["name"] == "TICKY_COUNTER_DEF":
+            names[e["fields"]["counter"]] = e["fields"]["name"]
+    most = sorted(allocated.items(), key=lambda x: (-x[1], x[0]))[:3]
+    rows = ask("SELECT name, allocated_by AS n FROM ticky ORDER BY 2 DESC, counter LIMIT 3", of("ticky-ghc9103"))
+    assert [(r["name"], r["n"]) for r in rows] == [(names[c], n) for c, n in most]
+    for e in sorted(decoded(PARALLEL), key=lambda e: e["timeNs"]):
+        if e["name"] == "SPARK_COUNTERS":
+            fizzled[e["capability"]] = e["fields"]["fizzled"]
+    assert ask("SELECT value FROM facts WHERE fact = 'sparks_fizzled'", PARALLEL) == [{"value": sum(fizzled.values())}]
+
+
+def test_collections_and_silence_by_events():
+    log = of("steady-gc-ghc9103")
+    begin, pauses = None, []
+    for e in sorted(decoded(log), key=lambda e: e["timeNs"]):
+        if e["name"] == "GC_START":
+            begin = e["timeNs"]
+        elif e["name"] == "GC_END" and begin is not None:
+            pauses.append(e["timeNs"] - begin)
+            begin = None
+    row, = ask("SELECT count(*) AS n, sum(pause) AS s, count(*) FILTER (WHERE pause > 0.0002) AS long FROM collections", log)
+    assert row == {"n": len(pauses), "s": pytest.approx(sum(pauses) / 1e9), "long": sum(p > 200000 for p in pauses)}
+    times = sorted(e["timeNs"] for e in decoded(log))
+    row, = ask("SELECT max(d) AS d FROM (SELECT time - lag(time) OVER (ORDER BY time) AS d FROM events)", log)
+    assert row["d"] == pytest.approx(max(b - a for a, b in zip(times, times[1:])) / 1e9, abs=1e-8)
+
+
+def test_schema_says_what_diff_has():
+    said = subprocess.run([BUILD / "heapwatch", "query", "--schema"], capture_output=True, text=True, check=True).stdout
+    assert "name, old, new" in next(line for line in said.splitlines() if line.startswith("diff "))

@@ -70,7 +70,9 @@ static void print_tables(bool columns)
         (void)printf("\n%s\n", "views");
         for (const struct query_view *v = query_views; v->name; v++)
                 (void)printf("%-26s %s%s%s\n", v->name, v->help, columns ? ":\n    " : "", columns ? v->sql : "");
-        (void)printf("%-26s %s\n\n%s\n", "diff", "bands of the first two sources side by side, by name", "functions");
+        (void)printf("%-26s %s\n\n%s\n", "diff",
+                     "of the first two sources by name: name, old, new (maximum of the band in each), change",
+                     "functions");
         for (const struct query_column *f = query_functions; f->name; f++)
                 (void)printf("%-26s %s\n", f->name, f->help);
 }

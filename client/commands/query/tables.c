@@ -543,6 +543,10 @@ static void add_path(struct query_rows *r, const Hw__Stack *stack)
         size_t size = 0;
         FILE *to = open_memstream(&path, &size);
 
+        if (to && stack->n_centres == 0) {
+                centre_name(&name, NULL);
+                (void)fputs(name.text, to);
+        }
         for (size_t i = stack->n_centres; to && i-- > 0;) {
                 centre_name(&name, stack->centres[i]);
                 (void)fprintf(to, "%s%s", name.text, i ? ";" : "");
@@ -579,8 +583,8 @@ static void finish_stacks(struct query_scan *s)
 }
 
 static const struct query_column centre_columns[] = {
-        { "centre", QUERY_TEXT, "", "its name: module and label" },
-        { "id", QUERY_INTEGER, "", "in this run" },
+        { "centre", QUERY_TEXT, "", "its name: module and label; MAIN: in none" },
+        { "id", QUERY_INTEGER, "", "in this run; NULL: of MAIN" },
         { "module", QUERY_TEXT, "", "of its code" },
         { "label", QUERY_TEXT, "", "as the log has it; NULL: the log does not define it" },
         { "place", QUERY_TEXT, "", "file and lines in the program's source" },
@@ -619,9 +623,18 @@ static struct centre *find_centre(struct centres *c, const Hw__CostCentre *def)
         return &c->items[c->n++];
 }
 
+/* What is in no cost centre, as the runtime calls it: an empty stack. It called everything. No other has its id. */
+static const Hw__CostCentre main_centre = { .id = UINT32_MAX, .label = (char *)"MAIN", .module = (char *)"MAIN" };
+
 /* A stack, innermost first, with what belongs to it: once to each centre of it, whatever calls itself. */
 static void add_stack(struct centres *c, Hw__CostCentre *const *stack, size_t n, uint64_t ticks, uint64_t bytes)
 {
+        struct centre *none = n == 0 ? find_centre(c, &main_centre) : NULL;
+
+        if (none) {
+                none->ticks += ticks;
+                none->bytes += bytes;
+        }
         for (size_t i = 0; i < n; i++) {
                 struct centre *centre = find_centre(c, stack[i]);
                 bool is_again = false;
@@ -640,28 +653,31 @@ static void add_stack(struct centres *c, Hw__CostCentre *const *stack, size_t n,
 static void add_centre(struct query_scan *s, const struct world_target *t, const struct centre *c)
 {
         struct query_rows *r = &s->rows;
+        const bool is_main = c->def == &main_centre;
         struct band_name name;
 
-        centre_name(&name, c->def);
+        centre_name(&name, is_main ? NULL : c->def);
         if (!query_is_key(s, name.text))
                 return;
         query_begin_row(s, t->name, t->run);
         query_rows_add_text(r, name.text);
-        query_rows_add_integer(r, c->def->id);
+        query_rows_add_optional(r, !is_main, c->def->id);
         query_rows_add_text(r, c->def->module);
         query_rows_add_text(r, c->def->label);
         query_rows_add_text(r, c->def->source);
         query_rows_add_integer(r, c->def->has_caf && c->def->caf);
         query_rows_add_optional(r, t->n_stacks > 0, c->ticks);
-        query_rows_add_optional(r, t->n_stacks > 0, c->ticks_inherited);
+        query_rows_add_optional(r, t->n_stacks > 0 && !is_main, c->ticks_inherited);
         query_rows_add_optional(r, t->n_bands > 0, c->bytes);
-        query_rows_add_optional(r, t->n_bands > 0, c->bytes_inherited);
+        query_rows_add_optional(r, t->n_bands > 0 && !is_main, c->bytes_inherited);
 }
 
 static void finish_centres(struct query_scan *s)
 {
         FOR_EACH_TARGET(s, t)
         {
+                const Hw__Run *run = t->target ? t->target->run_info : NULL;
+                const bool of_stacks = run && run->breakdown == HW__BREAKDOWN__BREAKDOWN_COST_CENTRE_STACK;
                 struct centres c = { .n = 0 };
 
                 for (uint32_t i = 0; i < t->n_stacks; i++)
@@ -670,7 +686,7 @@ static void finish_centres(struct query_scan *s)
                 for (uint32_t id = 1; id <= t->n_bands; id++) {
                         const struct world_band *b = world_band_of(t, id);
 
-                        if (b)
+                        if (b && of_stacks)
                                 add_stack(&c, b->def->stack, b->def->n_stack, 0, b->bytes);
                 }
                 for (size_t i = 0; i < c.n; i++)
