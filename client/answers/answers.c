@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "client/answers/census.h"
 #include "client/answers/evidence.h"
 #include "client/world/state/band_name.h"
 #include "client/world/state/world.h"
@@ -287,6 +288,7 @@ static void find_numbers(struct answers *a, const struct evidence *e)
         const Hw__Note *note = note_near(e);
 
         a->verdict = e->verdict;
+        a->has_live_age = !e->over && live_is_old(e->t, &a->live_age_ns);
         if (e->trend && e->verdict && e->trend->has_slope) {
                 a->has_slope = true;
                 a->slope = e->trend->slope;

@@ -64,12 +64,13 @@ struct answers {
         enum answer_tone tone; /* of the word */
         double rank;           /* how serious it is, by kind and then by nearness of its limit or rate of growth */
         Hw__Verdict verdict;   /* of what grows, wherever that is; what all faces show for a target */
-        bool has_slope, has_onset, has_limit;
+        bool has_slope, has_onset, has_limit, has_live_age;
         double slope;         /* bytes per s, of what was judged */
         uint64_t onset_ns;    /* event time */
         bool ended_rising;    /* it ended in a rise that has no verdict: how it ended is its headline */
         bool onset_is_latest; /* it may have begun at any time before: what is known begins with the rise */
         uint64_t limit_ns;    /* until the limit is reached by the rate, 0: at any time; never of a run that is over */
+        uint64_t live_age_ns; /* of live data that were not measured lately */
         uint32_t culprit;     /* id of the band that grows most; 0: unknown */
         char culprit_text[160]; /* its label, or what grows otherwise ("foreign", "threads"), or "" */
         char note[160];         /* what the program said near the onset and may be the cause, or "" */

@@ -748,6 +748,33 @@ def test_all_faces_agree_on_the_age_of_old_censuses(directory, stale):
         assert found and 29 <= float(found[1]) < 60 and bool(found[2]) is stale, (face, found, text)
 
 
+def test_all_faces_agree_on_the_age_of_old_live_data(directory):
+    """No major collection for 40 s, while others of the fleet have them: table, page and answers say how old the number is."""
+    env = {"HEAPWATCH_DIR": str(directory)}
+    for name, until in (("old", 60), ("new", 100)):
+        log = LiveLog(directory / f"{name}.eventlog", start_wall_ns=time.time_ns() - 100 * S)
+        for s in range(1, until + 1):
+            log.live((20 + s) * MIB, at_ns=s * S)
+        log.allocated(MIB, at_ns=100 * S)
+    with Daemon(directory, *(f"{n}={directory}/{n}.eventlog" for n in ("old", "new"))) as d, web_browser.Web("--connect", d.publish) as web:
+        wait_for(lambda: (h := d.snapshot("old").get("heap")) and h[0].event_time_ns >= 100 * S, "the log")
+
+        def answered():
+            with urllib.request.urlopen(f"{web.url.split('#')[0].rstrip('/')}/api/state") as state:
+                all_ = {a["target"]: a for a in json.load(state)["answers"]}
+            return all_.get("old", {}).get("liveAgeNs") and all_
+
+        page = wait_for(answered, "the age on the page")
+        table = {t["target"]: t for t in json.loads(client("top", "--once", "--format", "json", "--view", "targets", env=env).stdout)["targets"]}
+        text = client("top", "--once", env=env).stdout.decode()
+        trend = json.loads(client("trend", "--format", "json", "old", env=env).stdout)["live"]
+    ages = [int(page["old"]["liveAgeNs"]), table["old"]["live_age_ns"], int(trend["ageNs"])]
+    assert all(40 * S <= age < 60 * S for age in ages), ages
+    assert "liveAgeNs" not in page["new"] and table["new"]["live_age_ns"] is None
+    [row] = [line for line in text.splitlines() if line.startswith(" old ")]
+    assert re.search(r" 80\.0 MiB +[45][0-9]\.[0-9] s ", row), text
+
+
 # ------------------------------------------------------------------ resident memory
 
 PARTS = {"live data": ("liveBytes", "live_resident"), "slop and copy reserve": ("reserveBytes", "reserve"),

@@ -35,6 +35,8 @@ static void put_summary(struct json_out *j, const struct answers *a)
                 json_member_u64_string(j, "onsetNs", a->onset_ns);
         if (a->has_limit)
                 json_member_u64_string(j, "limitInNs", a->limit_ns);
+        if (a->has_live_age)
+                json_member_u64_string(j, "liveAgeNs", a->live_age_ns);
         if (a->culprit)
                 json_member_u64(j, "band", a->culprit);
         put_text(j, "culprit", a->culprit_text);

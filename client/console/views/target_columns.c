@@ -112,6 +112,26 @@ static struct value so_far(const struct scene *s, const void *row)
 COLUMN_VALUE(since, answered_onset(s, target_of_row(row)))
 COLUMN_VALUE(culprit, value_text(scene_brief(s, target_of_row(row))->culprit_text))
 
+COLUMN_VALUE(live_age, value_number(scene_brief(s, target_of_row(row))->has_live_age,
+                                    (double)scene_brief(s, target_of_row(row))->live_age_ns))
+
+/* Nothing beside live data that were measured lately. */
+static char *live_age_text(char *out, size_t size, const struct scene *s, const void *row)
+{
+        const struct value v = live_age(s, row);
+
+        *out = '\0';
+        return v.is == VALUE_NONE ? out : value_show(out, size, UNIT_NS, v);
+}
+
+static bool any_live_is_old(const struct scene *s)
+{
+        for (size_t i = 0; i < world_targets(s->world); i++)
+                if (live_age(s, world_target(s->world, i)).is != VALUE_NONE)
+                        return true;
+        return false;
+}
+
 COLUMN_VALUE(limit_in, value_number(scene_brief(s, target_of_row(row))->has_limit,
                                     (double)scene_brief(s, target_of_row(row))->limit_ns))
 
@@ -178,6 +198,8 @@ const struct column target_columns[] = {
                   "ended, if badly. The worst comes first: dead, running out of memory, leak, growing, rising; ended "
                   "ones last" },
         { .title = "live", .fact = FACT_LIVE, .width = 8 },
+        { .title = "age", .name = "live_age_ns", .unit = UNIT_NS, .width = 7, .value = live_age, .text = live_age_text,
+          .shown = any_live_is_old, .help = "how old live data are that were not measured lately" },
         { .title = "history", .fact = FACT_LIVE_MAX, .width = -7, .rank = 4, .draw = draw_history,
           .help = "live bytes over the window; sorted by maximum residency" },
         { .title = "growth", .name = "slope_bps", .unit = UNIT_SLOPE, .width = 13, .rank = 1, .value = slope,

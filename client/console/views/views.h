@@ -16,6 +16,6 @@ extern const struct console_view view_overview, view_targets_list, view_memory, 
 /* The first TARGET_LIST_COLUMNS are the list's, the first of these the name, the second the verdict. */
 extern const struct column target_columns[];
 
-enum { TARGET_LIST_COLUMNS = 22, TARGET_COLUMNS = 30 };
+enum { TARGET_LIST_COLUMNS = 23, TARGET_COLUMNS = 31 };
 
 #endif

@@ -47,7 +47,7 @@ function columns(app: App): Column<Target>[] {
         { id: "culprit", title: "What grows", width: "minmax(110px, 2fr)", left: true, wide: true, value: (t) => t.answers?.culprit, draw: (c, t) => setName(c, t.answers?.culprit ?? UNKNOWN),
             hint: "the band that grows most" },
         { id: "curve", title: "Live data", width: "122px", narrow: "60px", left: true, unsaved: true, value: NUMBERS.LIVE.get, draw: (c, t) => drawCurve(app, c, t), hint: "live data over the chosen range, from 0" },
-        { id: "live", title: "Live", width: "80px", ...shown(NUMBERS.LIVE) },
+        { id: "live", title: "Live", width: "80px", ...shown(NUMBERS.LIVE), draw: drawLive },
         { id: "trend", title: "Trend", width: "104px", wide: true, value: (t) => (t.answers?.word === "steady" ? undefined : t.answers?.slope), text: (t) => slope(t.answers?.word === "steady" ? undefined : t.answers?.slope),
             hint: "rate of the rise, or robust slope of the series that the verdict is about; none when steady" },
         { id: "limitIn", title: "Limit in", width: "82px", wide: true, value: limitIn, text: (t) => duration(limitIn(t)), hint: "when it meets its limit, if it goes on: by the rate" },
@@ -63,6 +63,15 @@ function columns(app: App): Column<Target>[] {
             } },
         { id: "state", title: "State", width: "92px", left: true, wide: true, value: (t) => stateText(t.state), draw: (c, t) => showState(c, t.state), hint: "of its stream" },
     ];
+}
+
+const liveAge = (t: Target) => num(t.answers?.liveAgeNs);
+
+// Below a number that was not measured lately, how old it is.
+function drawLive(cell: HTMLElement, t: Target): void {
+    if (!cell.firstElementChild) cell.append(h("span", {}), h("span", { class: "age" }));
+    setText(cell.firstElementChild!, numberText(t, NUMBERS.LIVE));
+    setText(cell.lastElementChild!, liveAge(t) === undefined ? "" : `${duration(liveAge(t))} ago`);
 }
 
 // The requested history, up to where the samples of messages begin.
@@ -93,12 +102,13 @@ export function overview(app: App): Page {
             const known = of.map(f).filter((x): x is number => x !== undefined);
             return known.length ? known.reduce((a, b) => a + b, 0) : undefined;
         };
+        const ages = there.map(liveAge).filter((x): x is number => x !== undefined), oldest = ages.length ? Math.max(...ages) : undefined;
         const alerts = sum(all, (t) => firing(t.alerts)?.length);
         const growing = there.filter((t) => t.answers?.onsetNs !== undefined || GROWS.has(word(t))).length;
         figures.show([
             { name: all.length === 1 ? "target" : "targets", value: String(all.length) },
             { name: "running", value: String(running.length) },
-            { name: "live data", value: bytes(sum(there, NUMBERS.LIVE.get)) },
+            { name: oldest === undefined ? "live data" : `live data, up to ${duration(oldest)} old`, value: bytes(sum(there, NUMBERS.LIVE.get)) },
             { name: "heap size", value: bytes(sum(there, NUMBERS.HEAP_SIZE.get)) },
             { name: "rising or growing", value: all.some((t) => t.answers) ? String(growing) : UNKNOWN },
             { name: "alerts firing", value: alerts === undefined ? UNKNOWN : String(alerts) },
