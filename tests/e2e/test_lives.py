@@ -7,6 +7,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import time
 import urllib.request
 
@@ -146,8 +147,11 @@ class Faces:
             for one in done:
                 one.result()
 
-    def contradictions(self):
-        return [f"{name}: {wrong}" for name, faces in self.faces.items() for wrong in contradictions(faces)[0]]
+    def contradictions(self, only=None):
+        """`only`: what is compared, where numbers change from second to second."""
+        kept = {name: {face: {k: v for k, v in f.items() if not only or k[0] in only} for face, f in faces.items()}
+                for name, faces in self.faces.items()}
+        return [f"{name}: {wrong}" for name, faces in kept.items() for wrong in contradictions(faces)[0]]
 
     def lines(self, *args):
         done = client(*args, env=self.env)
@@ -198,7 +202,7 @@ class Faces:
                 if "trends" in u:
                     of["trends"] += u["trends"].pop("trends", [])
                     of.update(u["trends"])
-                if all(t.get("band", 1) in of["labels"] for t in of["trends"]) and of["trends"]:
+                if of["trends"] and all("band" not in t or t["band"] in of["labels"] for t in of["trends"]):
                     wanted.discard(u["target"])
                 if not wanted:
                     break
@@ -246,6 +250,10 @@ class Lives:
             for name, (life, at) in ALIVE.items():
                 wait_for(lambda: self.as_of(daemon, name) >= (at - 2) * S, f"all of {name}")
             self.ask("alive", ALIVE, web)
+            self.kill(daemon, time.time_ns())
+            for name, life in last.items():
+                wait_for(lambda: self.as_of(daemon, name) >= (life.seconds - 2) * S, f"all of {name} again")
+            self.ask("resumed", last, web)
             before_ns = time.time_ns()
             for name, life in last.items():
                 if life.word in ("LEAK", "RISING"):     # the shutdown: nothing is held any more
@@ -255,14 +263,17 @@ class Lives:
             for name in last:
                 daemon.wait_state(name, "CRASHED", "FAILED")
             self.ask("dead", last, web)
-            for path in (directory / "state.d" / f"{name}.checkpoint" for name in last):
-                wait_for(lambda: path.exists() and path.stat().st_mtime_ns > before_ns, "a checkpoint of the end")
-            daemon.end(signal.SIGKILL)
-            daemon.start()
+            self.kill(daemon, before_ns)
             for name in last:
                 daemon.wait_state(name, "CRASHED", "FAILED")
             self.ask("restarted", last, web)
             self.ask("recorded", last, prefix="recording:")
+
+    def kill(self, daemon, since_ns):
+        for path in (daemon.directory / "state.d" / f"{name}.checkpoint" for name in LAST.values()):
+            wait_for(lambda: path.exists() and path.stat().st_mtime_ns > since_ns, "a checkpoint of that state")
+        daemon.end(signal.SIGKILL)
+        daemon.start()
 
     def ask(self, moment, names, web=None, prefix=""):
         """A face that follows the daemon may be a second behind the others: then all are asked again."""
@@ -298,7 +309,7 @@ def said(trends):
     return facts
 
 
-@pytest.mark.parametrize("moment", ["alive", "dead", "restarted", "recorded"])
+@pytest.mark.parametrize("moment", ["alive", "resumed", "dead", "restarted", "recorded"])
 def test_all_faces_agree(lives, moment):
     assert not lives.moments[moment].contradictions(), "\n".join(lives.moments[moment].contradictions())
     assert all(len(faces) >= (3 if moment == "recorded" else 7) for faces in lives.moments[moment].faces.values())
@@ -309,8 +320,10 @@ def test_dead_as_alive(lives, name):
     life, last = LIVES[name], LAST[name]
     alive = said(lives.moments["alive"].trends[last])
     assert alive["word"] == "WORD_" + life.word, alive
-    for moment in ("dead", "restarted", "recorded"):
+    for moment in ("resumed", "dead", "restarted", "recorded"):
         assert said(lives.moments[moment].trends[last]) == alive, moment
+        if moment == "resumed":
+            continue
         answers = [lives.moments[moment].faces[last]["post-mortem"]["answer", key] for key in ("wrong", "since", "grows")]
         assert answers == [lives.moments["dead"].faces[last]["post-mortem"]["answer", key] for key in ("wrong", "since", "grows")], moment
     if life.marked and "onset" in alive:
@@ -323,7 +336,7 @@ def test_growth_that_met_its_limit(lives, name):
         early = faces.trends[LAST[name]]["early"]
         assert early["runsOut"] and early["key"].startswith("rise-"), (moment, early)
         assert int(early["onsetFromNs"]) <= ONSET * S <= int(early["onsetToNs"]), (moment, early)
-        if moment != "alive":
+        if moment not in ("alive", "resumed"):
             assert early["atLimit"] and early["key"] == "rise-met-limit", (moment, early)
         if LIVES[name].word == "LEAK":
             for sentence in (value for (what, _), (value, _) in faces.faces[LAST[name]]["post-mortem"].items() if what == "answer"):
@@ -335,3 +348,37 @@ def test_last_values_are_the_programs(lives, name):
     for moment in ("dead", "restarted", "recorded"):
         f, live = lives.moments[moment].faces[LAST[name]]["post-mortem"], LIVES[name].live(LIVES[name].seconds)
         assert (f["live", ""][0], f["heap", ""][0]) == (live, heap_of(live)), moment
+
+
+# ------------------------------------------------------------------ with a process
+
+LEAKS = "import time\nkept = []\nwhile True:\n    kept.append(b'x' * (1 << 20))\n    time.sleep(0.05)\n"
+KEYS = ("verdict", "word", "one word", "culprit", "where")
+
+
+def test_a_leak_of_c_and_a_stop(directory):
+    """Foreign memory of a process rises, then it is stopped: one word and one place on all faces, then none but "stopped"."""
+    env = {"HEAPWATCH_DIR": str(directory)}
+    with Daemon(directory, f"c={directory}/c.eventlog") as d, web_browser.Web("--connect", d.publish) as web, \
+            running(sys.executable, "-S", "-c", LEAKS) as process:
+        log = LiveLog(directory / "c.eventlog")
+        log.process(process.pid)
+
+        def rises():
+            log.live(2 * MIB)
+            return any(u.trends.early.rising and u.trends.early.series == pb.SERIES_FOREIGN for u in d.snapshot("c").get("trends", []))
+
+        def agree(only):
+            faces = Faces(env, ["c"], web)
+            return not faces.contradictions(only) and faces
+
+        wait_for(rises, "the rise", poll_s=0.5)
+        faces = wait_for(lambda: agree(KEYS), "faces that agree").faces["c"]
+        assert {faces[face]["one word", ""][0] for face in ("trend", "top", "page")} == {"rising"}
+        assert {faces[face]["culprit", ""][0] for face in ("top", "page")} == {"foreign"}
+        assert faces["page"]["answer", "wrong"][0][:2] == ["rising", "warn"]
+        os.kill(process.pid, signal.SIGSTOP)
+        d.wait_state("c", "STOPPED")
+        faces = wait_for(lambda: agree((*KEYS, "limit", "live", "heap")), "faces that agree").faces["c"]
+        assert {faces[face]["one word", ""][0] for face in ("trend", "top", "page")} == {"stopped"}
+        assert faces["page"]["answer", "wrong"][0][0] == faces["post-mortem"]["answer", "wrong"][0][0] == "stopped"
