@@ -24,7 +24,7 @@ void info_tables_done(struct info_tables *t)
                 free(((struct closure_table *)pool_at(&t->tables, id))->name);
         pool_done(&t->tables);
         idtable_done(&t->ids);
-        t->newest = NULL;
+        memset(t->recent, 0, sizeof(t->recent));
 }
 
 /* ------------------------------------------------------------------------ checks */
@@ -159,8 +159,10 @@ static const struct closure_table *add_table(struct info_tables *t, uint64_t at,
 
 const struct closure_table *info_tables_find(struct info_tables *t, uint64_t at)
 {
-        if (t->newest && t->newest->at == at)
-                return t->newest;
+        const struct closure_table **recent = &t->recent[at / 8 % INFO_TABLES_RECENT];
+
+        if (*recent && (*recent)->at == at)
+                return *recent;
         if ((at & 7) || !program_is_code(t->program, at))
                 return NULL;
         const uint64_t hash = hash_u64(at, 0);
@@ -170,7 +172,7 @@ const struct closure_table *info_tables_find(struct info_tables *t, uint64_t at)
         const struct closure_table *i = id ? info_tables_nth(t, id) : add_table(t, at, hash);
         if (!i || i->type == 0)
                 return NULL;
-        t->newest = i;
+        *recent = i;
         return i;
 }
 

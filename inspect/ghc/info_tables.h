@@ -28,12 +28,14 @@ struct closure_table {
         char *name;   /* of a constructor: "package:Module.Name"; of the runtime's own: "DEAD_WEAK" */
 };
 
+#define INFO_TABLES_RECENT 512u
+
 struct info_tables {
         struct program *program; /* borrowed */
         struct pool tables;      /* by id */
         struct idtable ids;      /* by address */
         unsigned header_words;   /* of a closure: 3 where the program is profiled, else 1 */
-        const struct closure_table *newest;
+        const struct closure_table *recent[INFO_TABLES_RECENT]; /* by address: what was found last */
 };
 
 void info_tables_init(struct info_tables *t, struct program *program, unsigned header_words);
