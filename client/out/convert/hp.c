@@ -18,6 +18,7 @@
  */
 #include "client/out/convert/format.h"
 #include "proto/base/array.h"
+#include "proto/base/json_out.h"
 #include "proto/base/time.h"
 
 #include <errno.h>
@@ -248,6 +249,15 @@ static void put_mark(FILE *out, const char *mark, uint64_t time_ns)
         (void)fprintf(out, "%s %" PRIu64 ".%06u\n", mark, time_ns / NS_PER_S, (unsigned)(time_ns % NS_PER_S / 1000));
 }
 
+/* A row of a census, of which there may be millions. */
+static void put_row(FILE *out, const char *label, uint64_t bytes)
+{
+        (void)fputs_unlocked(label, out);
+        (void)putc_unlocked('\t', out);
+        json_digits(out, bytes);
+        (void)putc_unlocked('\n', out);
+}
+
 static int put_census(struct hp *h, const Hw__Census *c)
 {
         if (c->has_unfinished && c->unfinished)
@@ -262,12 +272,12 @@ static int put_census(struct hp *h, const Hw__Census *c)
         for (size_t i = 0; i < c->n_band; i++) {
                 const char *label = c->band[i] <= h->n_labels ? h->labels[c->band[i] - 1] : NULL;
                 if (label)
-                        (void)fprintf(out, "%s\t%" PRIu64 "\n", label, c->bytes[i]);
+                        put_row(out, label, c->bytes[i]);
                 else
                         (void)fprintf(out, "band#%" PRIu32 "\t%" PRIu64 "\n", c->band[i], c->bytes[i]);
         }
         if (c->bytes_left_out)
-                (void)fprintf(out, LEFT_OUT "\t%" PRIu64 "\n", c->bytes_left_out);
+                put_row(out, LEFT_OUT, c->bytes_left_out);
         put_mark(out, "END_SAMPLE", h->last_ns);
         return !h->headed && ftell(out) > (long)EARLY_BYTES ? write_head(h) : 0;
 }
