@@ -99,6 +99,9 @@ def test_an_archived_run_has_the_numbers_of_its_log(directory, name):
     archive(db, "--target", "api", log)
     both = assert_same(db, log, "api@run:0")
     assert both["new"][0]["program"] == both["baseline"][0]["program"]
+    samples = json.loads(client("query", "SELECT series, count(*) AS n FROM series GROUP BY 1", log, "--format", "json").stdout)
+    assert {row["series"]: row["n"] for row in samples if row["series"] not in ("allocated", "cpu")} == dict(
+        query(db, "SELECT series, sum(n) FROM minutes GROUP BY 1 HAVING sum(n) > 0"))
     archive(db, "--target", "api", log)     # again: it is there already
     assert_same(db, log, "api@run:0")
     assert query(db, "SELECT count(*) FROM runs") == [(1,)]

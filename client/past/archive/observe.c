@@ -182,25 +182,20 @@ static void observe_samples(struct observed *o, const Hw__Samples *s)
 {
         if (!s->series || (unsigned)s->series >= SERIES_COUNT)
                 return;
-        const enum series_kind kind = series_rows[s->series].kind;
-        if (kind == SERIES_MEASURED ||
-            kind == SERIES_AMOUNT) /* taken from collections and censuses, to count them once */
+        if (s->series == HW__SERIES__SERIES_CENSUS_TOTAL) /* counted with its census, which a snapshot may repeat */
                 return;
+        const enum series_kind kind = series_rows[s->series].kind;
         o->lost += s->dropped;
         for (size_t i = 0; i < s->n_times_ns; i++) {
                 double value = (double)s->values[i];
 
                 if (kind == SERIES_TOTAL)
                         observe_counter(o, s->series, s->times_ns[i], value);
-                else
+                else if (kind == SERIES_LEVEL)
                         observe_gauge(o, s->series, s->times_ns[i], value);
+                else if (!is_old(o, s->times_ns[i]))
+                        pending_sample(&o->pending, (uint64_t)s->series, observed_wall(o, s->times_ns[i]), value);
         }
-}
-
-static void value_of(struct observed *o, Hw__Series series, uint64_t end_ns, int known, uint64_t value)
-{
-        if (known)
-                pending_sample(&o->pending, (uint64_t)series, observed_wall(o, end_ns), (double)value);
 }
 
 static void observe_collection(struct observed *o, const Hw__Collection *c)
@@ -211,10 +206,6 @@ static void observe_collection(struct observed *o, const Hw__Collection *c)
                 return;
         if (!c->has_watch_pause_ns)
                 pending_rise(&o->pending, SERIES_COLLECTIONS, at, at, 1);
-        value_of(o, HW__SERIES__SERIES_GC_PAUSE, end, c->has_pause_ns, c->pause_ns);
-        value_of(o, HW__SERIES__SERIES_COPIED, end, c->has_copied_bytes, c->copied_bytes);
-        value_of(o, HW__SERIES__SERIES_SLOP, end, c->has_slop_bytes, c->slop_bytes);
-        value_of(o, HW__SERIES__SERIES_FRAGMENTATION, end, c->has_fragmentation_bytes, c->fragmentation_bytes);
         if (c->has_pause_ns)
                 pending_add_pause(&o->pending, at, c->generation, c->pause_ns);
 }
