@@ -34,6 +34,7 @@ struct tracker;
 /* How a program ended, as reported by its parent and by the kernel. */
 struct run_exit {
         bool known;
+        uint32_t pid;            /* whose end it is: the program's, or of one that started it; 0: the program's */
         uint32_t status, signal; /* signal 0: none, use the status */
         bool oom_killed;         /* the OOM killer killed a process of its control group */
         bool executed;           /* another program in its place, whose status is not the run's */

@@ -123,10 +123,14 @@ static void parse_life(int fd, const char *directory, struct run_life *ret)
 
         text[n > 0 ? n : 0] = '\0';
         for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
-                if (sscanf(line, "program %" SCNu64 " %" SCNu64, &one, &two) == 2)
+                if (sscanf(line, "program %" SCNu64 " %" SCNu64, &one, &two) == 2 && one <= INT32_MAX) {
                         lives |= is_process(one, two);
-                else if (sscanf(line, "ended %" SCNu64 " %" SCNu64, &one, &two) == 2 && one < 256 && two < 128)
-                        *ret = (struct run_life){ RUN_LIFE_ENDED, (uint32_t)one, (uint32_t)two };
+                        ret->pid = (uint32_t)one;
+                } else if (sscanf(line, "ended %" SCNu64 " %" SCNu64, &one, &two) == 2 && one < 256 && two < 128) {
+                        ret->end = RUN_LIFE_ENDED;
+                        ret->status = (uint32_t)one;
+                        ret->signal = (uint32_t)two;
+                }
         }
         if (ret->end != RUN_LIFE_ENDED)
                 ret->end = lives ? RUN_LIFE_RUNS : RUN_LIFE_KILLED;

@@ -26,6 +26,7 @@ enum run_life_end {
 
 struct run_life {
         enum run_life_end end;
+        uint32_t pid;            /* of the program, or of what has started it; 0: not known */
         uint32_t status, signal; /* of RUN_LIFE_ENDED; signal 0: it ended with the status */
 };
 

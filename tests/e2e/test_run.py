@@ -453,6 +453,22 @@ def test_in_a_sandbox_without_a_place_for_the_agent_it_is_watched_from_outside(d
         assert done.returncode == 2 and b"it can be watched from outside" in done.stderr, done
 
 
+@pytest.mark.parametrize("script, status, state, detail", [
+    ('"$0" rest & while [ ! -e killed ]; do sleep 0.1; done; kill -9 $!; wait; exit 0', 0, "CRASHED", "is gone, and its log has no end marker"),
+    ('"$0" return 0.5; exit 7', 7, "FAILED", "the command that started it ended with status 7"),
+    ('"$0" status 0.5; exit $?', 3, "FAILED", "the command that started it ended with status 3"),
+    ('"$0" return 0.5; exit 0', 0, "ENDED", "the log ended with its end marker")])
+def test_how_a_wrapper_ends_is_not_how_its_program_did(daemon, bare, script, status, state, detail):
+    """A shell may end well though its program was killed, and badly though that ended well."""
+    run = start(daemon, "--name", "mine", "--", "sh", "-c", script, bare["Exits"])
+    wait_for(lambda: pid_of(daemon, "mine") and daemon.target("mine").run_info.local, "the program, seen alive")
+    (daemon.directory / "killed").touch()
+    assert finish(run)[0] == status
+    ended = daemon.wait_state("mine", state)
+    assert ended.detail.endswith(detail), ended.detail
+    assert wait_for(lambda: (t := daemon.target("mine")).kept and t, "the target to be kept").detail == ended.detail
+
+
 def test_what_a_wrapper_leaves_to_itself_is_found(daemon, bare):
     """As podman does with the program of a container: no process of the wrapper is above it."""
     require_tracing()

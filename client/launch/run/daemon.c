@@ -348,7 +348,7 @@ static void on_done(void *ctx, const Hw__Reply *reply)
         (void)reply;
 }
 
-bool daemon_end(const struct daemon_link *link, const char *uri, int wait_status)
+bool daemon_end(const struct daemon_link *link, const char *uri, pid_t pid, int wait_status)
 {
         struct daemon_target there;
         const bool known = daemon_find(link, uri, &there);
@@ -357,6 +357,8 @@ bool daemon_end(const struct daemon_link *link, const char *uri, int wait_status
 
         if (!r)
                 return known && !there.name[0];
+        end->has_pid = 1;
+        end->pid = (uint32_t)pid;
         end->has_exit_signal = WIFSIGNALED(wait_status);
         end->has_exit_status = !end->has_exit_signal;
         if (end->has_exit_signal)

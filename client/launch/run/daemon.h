@@ -80,10 +80,11 @@ enum daemon_outcome daemon_add(const struct daemon_link *link, const char *name,
                                const struct daemon_wish *wish, char ret_name[DAEMON_NAME_MAX], struct error *error);
 
 /*
- * Reports how the program ended to the daemon, which keeps the target of this uri in that state. False when the daemon
- * does not answer. A target that is not there needs no report.
+ * Reports to the daemon how process `pid` ended, which is the program of the target of this uri, or has started it; the
+ * daemon keeps that target in that state. False when the daemon does not answer. A target that is not there needs no
+ * report.
  */
-bool daemon_end(const struct daemon_link *link, const char *uri, int wait_status);
+bool daemon_end(const struct daemon_link *link, const char *uri, pid_t pid, int wait_status);
 
 /* False when the daemon does not answer. A target that is not there is removed. */
 bool daemon_remove(const struct daemon_link *link, const char *name);

@@ -207,7 +207,7 @@ static void add_target(struct session *s, uint64_t now)
 static void end_target(struct session *s)
 {
         s->result.is_reported = (s->alone && s->alone != s->result.program) ||
-                                daemon_end(&s->r->link, s->result.uri, s->result.wait_status);
+                                daemon_end(&s->r->link, s->result.uri, s->result.program, s->result.wait_status);
 }
 
 static void set_target(struct session *s, const struct adder_answer *answer)

@@ -288,7 +288,9 @@ static void handle_remove(struct requests *r, const Hw__RemoveTargetRequest *req
 static void handle_end(struct requests *r, const Hw__EndTargetRequest *request, struct bus_client *client)
 {
         struct pipeline *p = request->name ? targets_find(r->targets, request->name) : NULL;
-        struct run_exit how = { .known = true, .status = request->exit_status, .signal = request->exit_signal };
+        struct run_exit how = {
+                .known = true, .pid = request->pid, .status = request->exit_status, .signal = request->exit_signal
+        };
 
         if (!p) {
                 reply_no_target(client, request->name);

@@ -55,14 +55,25 @@ static const char *limit_text(const struct pipeline *p, char *text, size_t size)
         return text;
 }
 
+/* Of a shell, say, that started the program. */
+static bool is_exit_of_another(const struct pipeline *p, const struct run_exit *how)
+{
+        return how->pid && pipeline_has_run(p) && how->pid != run_process(model_run(p->model));
+}
+
 static void format_exit(const struct pipeline *p, const char *why, char *detail, size_t size)
 {
         const struct run_exit *how = &p->ended;
         const char *name = signal_name((int)how->signal);
         char limit[48];
 
+        if (is_exit_of_another(p, how)) {
+                const int n = snprintf(detail, size, "the command that started it ");
+                detail += n;
+                size -= (size_t)n;
+        }
         if (how->signal)
-                snprintf(detail, size, "%s by signal %" PRIu32 "%s%s%s%s",
+                snprintf(detail, size, "%s%s by signal %" PRIu32 "%s%s%s%s", is_exit_of_another(p, how) ? "was " : "",
                          life_signal_stops(how->signal) && !how->oom_killed ? "stopped" : "killed", how->signal,
                          name ? " (SIG" : "", name ? name : "", name ? ")" : "",
                          how->oom_killed ? ", out of memory" : "");
@@ -111,13 +122,18 @@ static bool disk_is_full(const struct pipeline *p)
                (uint64_t)disk.f_bavail * disk.f_frsize < FULL_BYTES;
 }
 
-static struct life_evidence gather_evidence(struct pipeline *p, bool marked)
+static bool is_process_alive(const struct pipeline *p)
 {
         const struct run *run = model_run(p->model);
 
+        return p->live && process_watch_alive(&p->process, run_process(run), run->start_wall_ns);
+}
+
+static struct life_evidence gather_evidence(struct pipeline *p, bool marked)
+{
         p->ended.oom_killed = p->process.seen && process_watch_oom_killed(&p->process);
         p->ended.executed |= p->live && !pipeline_has_no_log(p) && process_watch_executed(&p->process);
-        const bool alive = p->live && process_watch_alive(&p->process, run_process(run), run->start_wall_ns);
+        const bool alive = is_process_alive(p);
         return (struct life_evidence){
                 .marked = marked,
                 .exit_known = p->ended.known,
@@ -233,6 +249,12 @@ void pipeline_check_lost(struct pipeline *p, uint64_t wall_ns)
                 pipeline_happens_now(p, ON_LONG_LOST, NULL);
 }
 
+/* That a shell ended well tells nothing of the program below it, nor does any end of it while that runs. */
+static bool tells_of_program(const struct pipeline *p, const struct run_exit *how)
+{
+        return !is_exit_of_another(p, how) || ((how->signal || how->status) && !is_process_alive(p));
+}
+
 void pipeline_exited(struct pipeline *p, const struct run_exit *how)
 {
         const bool marked = p->life == LIFE_ENDED && !p->ended.known;
@@ -242,8 +264,8 @@ void pipeline_exited(struct pipeline *p, const struct run_exit *how)
                 rebuild_exited(p->rebuild, how);
                 return;
         }
-        if (p->ended.executed)
-                return; /* what is reported is of the other program */
+        if (p->ended.executed || !tells_of_program(p, how))
+                return; /* of one that was executed in its place it does not either */
         p->ended = *how;
         if (p->runs == 0 && !p->open)
                 p->shut_mono_ns = clock_mono_ns(); /* data must come soon; if not, it ended before its log began */
@@ -276,8 +298,9 @@ void pipeline_check_runner(struct pipeline *p)
                 return;
         run_life_read(directory, &life);
         if (life.end == RUN_LIFE_ENDED && own) {
-                pipeline_exited(
-                        p, &(const struct run_exit){ .known = true, .signal = life.signal, .status = life.status });
+                pipeline_exited(p,
+                                &(const struct run_exit){
+                                        .known = true, .pid = life.pid, .signal = life.signal, .status = life.status });
         } else if (p->runs == 0 && life.end != RUN_LIFE_RUNS && life.end != RUN_LIFE_UNKNOWN) {
                 p->no_run_comes = true;
                 p->shut_mono_ns = clock_mono_ns();
@@ -317,10 +340,7 @@ bool pipeline_is_over(const struct pipeline *p, uint64_t for_ns)
 
 bool pipeline_may_return(const struct pipeline *p)
 {
-        const struct run *run = model_run(p->model);
-
-        return p->live && life_is_lost(p->life) && agent_peer_is_uri(p->uri.text) &&
-               process_watch_alive(&p->process, run_process(run), run->start_wall_ns);
+        return life_is_lost(p->life) && agent_peer_is_uri(p->uri.text) && is_process_alive(p);
 }
 
 /* A target without a run is not worth keeping, unless its program failed before its log began. */
