@@ -43,7 +43,8 @@ static uint64_t processor_ns(void)
         return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
 }
 
-static void make_checkpoint(struct checkpoints *c, struct pipeline *p, bool last)
+/* False: there is none of it now. */
+static bool make_checkpoint(struct checkpoints *c, struct pipeline *p, bool last)
 {
         struct recording *recording = pipeline_recording(p);
         const uint64_t sealed = recording ? recording_seal(recording) : 0;
@@ -58,6 +59,7 @@ static void make_checkpoint(struct checkpoints *c, struct pipeline *p, bool last
         if (image)
                 checkpoint_store_put(c->store, pipeline_name(p), image, n, clock_wall_ns(), sealed);
         watchdog_end();
+        return image != NULL;
 }
 
 /* A target whose run has ended since its checkpoint, else the one that has been due for longest; NULL: none is due. */
@@ -130,12 +132,10 @@ void checkpoints_destroy(struct checkpoints **cp)
                 return;
         event_free(c->tick);
         for (size_t i = 0; i < targets_count(c->targets); i++)
-                if (shutdown_left_ns(STOP_COPIES) > 0)
-                        make_checkpoint(c, targets_get(c->targets, i), true);
-                else
+                if (shutdown_left_ns(STOP_COPIES) == 0 || !make_checkpoint(c, targets_get(c->targets, i), true))
                         left++;
         if (left)
-                log_warning("checkpoint=%s %zu targets keep the one before: there was no time for their last one",
+                log_warning("checkpoint=%s %zu targets keep the one before: no last one could be made in time",
                             checkpoint_store_directory(c->store), left);
         free(c);
 }

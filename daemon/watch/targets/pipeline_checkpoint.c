@@ -8,6 +8,7 @@
 #include "daemon/watch/alerting/alerting.h"
 #include "daemon/model/image/containers.h"
 #include "daemon/model/image/image.h"
+#include "daemon/source/loop/shutdown.h"
 #include "daemon/model/model.h"
 #include "daemon/watch/targets/pipeline_internal.h"
 #include "daemon/judge/trend/tracker.h"
@@ -152,9 +153,11 @@ uint8_t *pipeline_checkpoint(struct pipeline *p, bool last, size_t *ret_size)
         struct image im;
 
         if (p->rebuild)
-                return NULL;        /* the next daemon rebuilds it again */
-        while (pipeline_is_busy(p)) /* only at the daemon's shutdown, see pipeline_is_dirty */
+                return NULL;                                             /* the next daemon rebuilds it again */
+        while (pipeline_is_busy(p) && shutdown_left_ns(STOP_COPIES) > 0) /* only then, see pipeline_is_dirty */
                 (void)pipeline_resume(p);
+        if (pipeline_is_busy(p))
+                return NULL;
         struct kept k = keep_state(p);
         memcpy(head.name, p->name, sizeof(head.name));
         memcpy(head.uri, p->uri.text, sizeof(head.uri));

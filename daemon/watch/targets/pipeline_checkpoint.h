@@ -39,7 +39,10 @@ struct checkpoint_target {
 /* False: not an image. */
 bool checkpoint_target_read(const uint8_t *image, size_t n, struct checkpoint_target *ret);
 
-/* To free(); NULL when out of memory or while the target is rebuilt. Only between two callbacks of the source. */
+/*
+ * To free(); NULL when out of memory, while the target is rebuilt, or when rules of its last moment are not judged
+ * before the daemon's shutdown is to go on. Only between two callbacks of the source.
+ */
 uint8_t *pipeline_checkpoint(struct pipeline *p, bool last, size_t *ret_size);
 
 /* Whether there is anything new to checkpoint. */

@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "daemon/source/loop/shutdown.h"
 #include "daemon/watch/alerting/internal.h"
 #include "daemon/record/checkpoint/store.h"
 #include "daemon/log.h"
@@ -649,10 +650,34 @@ static int tear_down(void **state)
         return nftw(w.dir, remove_one, 8, FTW_DEPTH | FTW_PHYS);
 }
 
+/* Rules of the last moment may take longer than a daemon that ends has: the checkpoint before stays. Comes last. */
+static void a_busy_target_holds_up_no_shutdown(void **state)
+{
+        const struct target_wish wish = { .one_run = false };
+        struct source_uri uri;
+        struct error error;
+        size_t n;
+
+        (void)state;
+        assert_true(source_uri_parse("file:/nowhere/a.eventlog", &uri, &error));
+        assert_int_equal(targets_add(w.targets, "a", &uri, &wish, NULL, &error), 0);
+        struct pipeline *p = targets_find(w.targets, "a");
+        p->left.open = true;
+        shutdown_begin();
+        now_ns += STOP_S * SECOND_NS;
+        assert_null(pipeline_checkpoint(p, true, &n));
+        p->left.open = false;
+        uint8_t *image = pipeline_checkpoint(p, true, &n);
+        assert_non_null(image);
+        free(image);
+}
+
 int main(int argc, char **argv)
 {
-        const struct CMUnitTest tests[] = { cmocka_unit_test_setup_teardown(all_lives_are_consistent, set_up,
-                                                                            tear_down) };
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test_setup_teardown(all_lives_are_consistent, set_up, tear_down),
+                cmocka_unit_test_setup_teardown(a_busy_target_holds_up_no_shutdown, set_up, tear_down),
+        };
 
         (void)mallopt(M_MMAP_THRESHOLD, 1 << 30); /* targets come and go too often for the kernel */
         (void)mallopt(M_TRIM_THRESHOLD, 1 << 30);
