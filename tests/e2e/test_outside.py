@@ -12,7 +12,7 @@ import pytest
 
 from live_log import NO_CAPABILITY, LiveLog
 from test_web_page import browser     # noqa: F401: a fixture
-from harness import CLIENT, DEADLINE_S, LONG, Daemon, Programs, client, long_cases, pb, require_another_user, require_tracing, running, under_yama, wait_for
+from harness import CLIENT, DEADLINE_S, LONG, Daemon, Programs, client, compile_haskell, long_cases, pb, require_another_user, require_tracing, running, under_yama, wait_for
 
 MIB = 1 << 20
 pytestmark = pytest.mark.xdist_group("inside")
@@ -410,6 +410,20 @@ def test_an_inspector_that_is_killed_is_started_again(directory, stripped):
         daemon.stop(signal.SIGKILL)
         wait_for(lambda: not pathlib.Path(f"/proc/{another}").exists(), "the end of the inspector whose daemon is gone")
         assert program.poll() is None
+
+
+def test_what_executes_another_program_has_ended(directory):
+    """It was lost for ever, with the other program's memory for its own."""
+    require_tracing()
+    program = compile_haskell("Exits", "Exits", "-threaded")
+    with Daemon(directory) as daemon, running(program, "execute-another", "6", stdin=subprocess.DEVNULL) as p:
+        wait_for(lambda: heapwatch(daemon, "attach", "--outside", p.pid, "--name", "x").returncode == 0, "its runtime, and the attach")
+        resident = wait_for(lambda: (h := heap(daemon, "x")) and h.process.rss_bytes, "its memory")
+        assert daemon.wait_state("x", "ENDED").detail == "it executed another program in its place: sh"
+        assert p.wait(DEADLINE_S) == 3
+        t = daemon.wait_state("x", "ENDED")
+        assert t.detail == "it executed another program in its place: sh" and t.runs == 1, t
+        assert heap(daemon, "x").process.rss_bytes > resident / 2
 
 
 def test_nobody_is_left_after_detaching(directory, stripped):

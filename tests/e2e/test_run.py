@@ -433,7 +433,7 @@ def test_in_a_sandbox_without_a_place_for_the_agent_it_is_watched_from_outside(d
     """Its agent cannot make its socket: by run, and by attach."""
     require_tracing()
     run = start(daemon, "--", *read_only(daemon.directory), bare["Exits"], "print", "6")
-    wait_told(run, "Exits is watched from outside, its pauses are not known: the agent in it could not make its socket")
+    wait_told(run, "Exits is watched from outside, its pauses are not known: the agent could not begin in it (a sandbox")
     run_info = daemon.wait_state("Exits", "RUNNING").run_info
     wait_for(lambda: "census" in daemon.snapshot("Exits"), "bands")
     assert finish(run)[0] == 0

@@ -31,6 +31,8 @@
 #define EXIT_REPORT_NS   UINT64_C(2000000000)  /* the parent of a process has reported its status by then */
 #define FULL_BYTES       65536u                /* with less free disk space a program's next buffer does not fit */
 
+#define UNKNOWN_END "; how it ended is not known: only its parent is told"
+
 /* A file ends with its writer. The writer of a FIFO may be a relay, and a connection may break. */
 static bool source_may_break(const struct pipeline *p)
 {
@@ -132,7 +134,7 @@ static bool is_process_alive(const struct pipeline *p)
 static struct life_evidence gather_evidence(struct pipeline *p, bool marked)
 {
         p->ended.oom_killed = p->process.seen && process_watch_oom_killed(&p->process);
-        p->ended.executed |= p->live && !pipeline_has_no_log(p) && process_watch_executed(&p->process);
+        p->ended.executed |= p->live && !pipeline_is_process(p) && process_watch_executed(&p->process);
         const bool alive = is_process_alive(p);
         return (struct life_evidence){
                 .marked = marked,
@@ -195,7 +197,7 @@ enum life_event pipeline_judge_end(struct pipeline *p, bool marked, const char *
         else if (marked)
                 format_marked(model_run(p->model), detail, size);
         else if (e.alone && !e.oom_killed)
-                snprintf(detail, size, "%s; how it ended is not known: only its parent is told", why);
+                snprintf(detail, size, "%s" UNKNOWN_END, why);
         else if (e.process_alive)
                 snprintf(detail, size, "%s; its process %" PRIu32 " is still there", why,
                          run_process(model_run(p->model)));
@@ -224,18 +226,20 @@ static void check_lost_process(struct pipeline *p, uint64_t lost_ns)
 {
         char detail[sizeof(p->detail)];
         const struct life_evidence e = gather_evidence(p, false);
+        const enum life_event end = life_judge_end(&e);
+        const bool told_soon = p->one_run && !e.executed && lost_ns < EXIT_REPORT_NS;
 
-        if (e.executed) {
+        if (!e.process_seen || e.exit_known || told_soon || end == ON_END_UNKNOWN)
+                return;
+        if (e.executed)
                 format_executed(p, detail, sizeof(detail));
-                pipeline_happens_now(p, ON_END_WELL, detail);
-                return;
-        }
-        if (!e.process_seen || e.exit_known || (p->one_run && lost_ns < EXIT_REPORT_NS) ||
-            life_judge_end(&e) != ON_END_CRASHED)
-                return;
-        snprintf(detail, sizeof(detail), "process %" PRIu32 " is gone, and its log has no end marker%s",
-                 model_run(p->model)->pid, e.oom_killed ? "; its control group ran out of memory" : "");
-        pipeline_happens_now(p, ON_END_CRASHED, detail);
+        else if (end == ON_END_WELL)
+                snprintf(detail, sizeof(detail), "process %" PRIu32 " is gone" UNKNOWN_END,
+                         run_process(model_run(p->model)));
+        else
+                snprintf(detail, sizeof(detail), "process %" PRIu32 " is gone, and its log has no end marker%s",
+                         model_run(p->model)->pid, e.oom_killed ? "; its control group ran out of memory" : "");
+        pipeline_happens_now(p, end, detail);
 }
 
 void pipeline_check_lost(struct pipeline *p, uint64_t wall_ns)

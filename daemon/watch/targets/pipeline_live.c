@@ -358,8 +358,8 @@ void pipeline_poll_process(struct pipeline *p, uint64_t wall_ns)
         case PROCESS_ALIVE:
                 break;
         }
-        if (!pipeline_has_no_log(p) && process_watch_executed(&p->process)) {
-                process_gone(p); /* a log that the other program does not write on */
+        if (!pipeline_is_process(p) && process_watch_executed(&p->process)) {
+                process_gone(p); /* what is of the other program is not of its run */
                 return;
         }
         tracker_set_local(p->tracker, true);
