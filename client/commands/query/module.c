@@ -531,7 +531,7 @@ const struct query_view query_views[] = {
         { "top_growing", "bands by robust slope, the fastest first",
           "SELECT source, target, run, name, slope(time, bytes) AS slope, slope_low(time, bytes) AS slope_low,"
           " slope_high(time, bytes) AS slope_high, max(bytes) AS max, sparkline(time, bytes) AS shape"
-          " FROM bands GROUP BY source, target, run, name ORDER BY slope DESC NULLS LAST" },
+          " FROM bands GROUP BY band, run, source, target ORDER BY slope DESC NULLS LAST" },
         { "pauses", "the program's own pauses by generation: how many, in all, percentiles",
           "SELECT source, target, run, generation, count(pause) AS pauses, sum(pause) AS total,"
           " quantile(pause, 0.5) AS p50, quantile(pause, 0.9) AS p90, quantile(pause, 0.99) AS p99,"
