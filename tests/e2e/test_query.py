@@ -304,7 +304,7 @@ def test_a_session_in_a_terminal(tmp_path):
         with Terminal(tmp_path / session, CLIENT, "query", LEAKY, env=env) as t:
             t.wait("heapwatch>")
             if session == "second":
-                t.keys("Up", "Up", "Up", "Up", "Enter")
+                t.keys("Up", "Up", "Up", "Up", "Up", "Enter")
                 t.wait("count(*)", "16")
                 t.keys("C-d")
                 assert t.exit_status() == 0
@@ -315,6 +315,12 @@ def test_a_session_in_a_terminal(tmp_path):
             t.text(";")
             t.keys("Enter")
             t.wait_screen(lambda s: "16" in s and s.rstrip().endswith("heapwatch>"), "the answer")
+            t.text("SELECT max(bytes) FROM bands WHERE name = 'ARR_")
+            t.keys("Tab")
+            t.wait("'ARR_WORDS'")
+            t.text(";")
+            t.keys("Enter")
+            t.wait("max(bytes)")
             t.text("SELECT nme FROM bands;")
             t.keys("Enter")
             t.wait("did you mean 'name'?")

@@ -276,7 +276,8 @@ static bool run_typed_command(void *ctx, const char *line)
                 o->chart = (enum query_chart)found;
         else if (strcmp(name, "format") && strcmp(name, "chart"))
                 (void)printf(
-                        "A query ends with ';', and may have several lines. Tab completes names.\n"
+                        "A query ends with ';', and may have several lines. Tab completes names, in quotes\n"
+                        "those of bands.\n"
                         ".tables        the tables, views and functions, a line each\n"
                         ".schema        the columns of each table, with units\n"
                         ".examples      questions, each with a query that answers it\n"
@@ -284,6 +285,29 @@ static bool run_typed_command(void *ctx, const char *line)
                         ".chart WORD    line, bar or area, by the first column; no: a table\n"
                         ".quit          as Ctrl-D\n");
         return true;
+}
+
+#define COMPLETED_MAX 10000 /* names of bands */
+#define COMPLETE_MS   5000  /* to read them: whoever pressed Tab waits */
+
+static char **read_band_names(void *ctx)
+{
+        const struct typed *t = ctx;
+        struct query q = { .sources = t->sources, .n = t->n, .until_ms = clock_mono_ms() + COMPLETE_MS };
+        char **names = calloc(COMPLETED_MAX + 1, sizeof(*names));
+        sqlite3_stmt *statement = NULL;
+        struct error error;
+        size_t n = 0;
+
+        if (names && query_open(&q, &error) &&
+            sqlite3_prepare_v2(q.db, "SELECT DISTINCT name FROM band_names WHERE name NOT LIKE '%''%' ORDER BY 1", -1,
+                               &statement, NULL) == SQLITE_OK)
+                while (n < COMPLETED_MAX && sqlite3_step(statement) == SQLITE_ROW)
+                        if ((names[n] = strdup((const char *)sqlite3_column_text(statement, 0))) != NULL)
+                                n++;
+        (void)sqlite3_finalize(statement);
+        query_close(&q);
+        return names;
 }
 
 /* Without a query on the command line: those of standard input. */
@@ -298,6 +322,7 @@ static int answer_input(struct request *r, const struct command *c, struct query
                 .command = run_typed_command,
                 .greeting = "Queries in SQL, each to its ';'. .help lists what else there is.",
                 .words = words,
+                .read_texts = read_band_names,
         };
 
         if (r->every_ns || r->output.file)

@@ -28,26 +28,97 @@
 
 /* ------------------------------------------------------------------ completion */
 
-static const char *const *completed_words; /* libedit's functions have no context */
+/* libedit's functions have no context. */
+static struct {
+        const struct prompt *prompt;
+        char **texts; /* NULL: not read yet, or there are none */
+        bool is_read;
+        const char *begun; /* of a text: from its quote on */
+        size_t passed;     /* bytes of it that libedit does not complete */
+} completing;
 
-static char *next_match(const char *begun, int state)
+static char *next_word(const char *begun, int state)
 {
         static size_t next;
 
         if (state == 0)
                 next = 0;
-        while (completed_words[next])
-                if (!strncasecmp(completed_words[next++], begun, strlen(begun)))
-                        return strdup(completed_words[next - 1]);
+        for (const char *word; (word = completing.prompt->words[next]) != NULL;) {
+                next++;
+                if (!strncasecmp(word, begun, strlen(begun)))
+                        return strdup(word);
+        }
         return NULL;
+}
+
+/* libedit has split a name such as `Main.go x` at its blank: it gets what is behind. */
+static char *next_text(const char *begun, int state)
+{
+        static size_t next;
+
+        (void)begun;
+        if (state == 0)
+                next = 0;
+        while (completing.texts && completing.texts[next]) {
+                const char *text = completing.texts[next++];
+                if (!strncmp(text, completing.begun, strlen(completing.begun)))
+                        return strdup(text + completing.passed);
+        }
+        return NULL;
+}
+
+/* Where the text begins in which that place of the line is; -1: it is in none. */
+static int find_open_text(const char *line, int place)
+{
+        int begin = -1;
+
+        for (int i = 0; i < place; i++)
+                if (line[i] == '\'')
+                        begin = begin < 0 ? i + 1 : -1;
+        return begin;
+}
+
+static void read_texts(void)
+{
+        sigset_t interrupt, before;
+
+        if (completing.is_read || !completing.prompt->read_texts)
+                return;
+        (void)sigemptyset(&interrupt); /* whose handler would jump out of the query */
+        (void)sigaddset(&interrupt, SIGINT);
+        (void)sigprocmask(SIG_BLOCK, &interrupt, &before);
+        completing.texts = completing.prompt->read_texts(completing.prompt->ctx);
+        completing.is_read = true;
+        (void)sigprocmask(SIG_SETMASK, &before, NULL);
+}
+
+static void free_texts(void)
+{
+        for (char **text = completing.texts; text && *text; text++)
+                free(*text);
+        free(completing.texts);
+        completing.texts = NULL;
+        completing.is_read = false;
 }
 
 static char **complete_word(const char *begun, int start, int end)
 {
-        (void)start;
-        (void)end;
+        const int text = find_open_text(rl_line_buffer, start);
+        char **matches, *from_quote;
+
         rl_attempted_completion_over = 1; /* no file names */
-        return rl_completion_matches(begun, next_match);
+        rl_completion_append_character = text < 0 ? ' ' : '\'';
+        if (text < 0)
+                return rl_completion_matches(begun, next_word);
+        if (!(from_quote = strndup(rl_line_buffer + text, (size_t)(end - text))))
+                return NULL;
+        read_texts();
+        completing.begun = from_quote;
+        completing.passed = (size_t)(start - text);
+        matches = rl_completion_matches(begun, next_text);
+        free(from_quote);
+        completing.begun = NULL;
+        return matches;
 }
 
 /* --------------------------------------------------------------------- history */
@@ -235,13 +306,14 @@ int prompt_run(const struct prompt *p)
                 return read_lines(p, false);
         (void)puts(p->greeting);
         const bool has_history = find_history(path);
-        completed_words = p->words;
+        completing.prompt = p;
         rl_attempted_completion_function = complete_word;
         using_history();
         stifle_history(HISTORY_LINES);
         if (has_history)
                 (void)read_history(path);
         (void)read_lines(p, true);
+        free_texts();
         if (has_history)
                 write_history_file(path);
         (void)putchar('\n');

@@ -18,6 +18,8 @@ struct prompt {
         bool (*command)(void *ctx, const char *line); /* ".help"; false: that was the last one */
         const char *greeting;                         /* in a terminal, before the first line */
         const char *const *words;                     /* that can be completed, until a NULL; borrowed */
+        char **(*read_texts)(
+                void *ctx); /* that can be completed in quotes, likewise, to free(); NULL: none. At first use */
 };
 
 /*
