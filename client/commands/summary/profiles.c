@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* profiles.c - the heap profile with its largest bands, the time profile with its hottest stacks, ticky counters. */
+/* profiles.c - the heap profile with its largest bands, the time profile with its cost centres, ticky counters. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -168,36 +168,71 @@ static uint64_t own_ticks(const struct summary *s)
         return n;
 }
 
-static int by_ticks(const void *a, const void *b)
-{
-        const Hw__Stack *x = *(const Hw__Stack *const *)a, *y = *(const Hw__Stack *const *)b;
+/* What was found in a cost centre itself, whatever had called it. */
+struct own_ticks {
+        const Hw__CostCentre *centre; /* NULL: in none */
+        uint64_t ticks;
+};
 
-        if (x->ticks != y->ticks)
-                return x->ticks > y->ticks ? -1 : 1;
-        return x->id < y->id ? -1 : x->id > y->id;
+static uint64_t centre_id(const struct own_ticks *o)
+{
+        return o->centre ? o->centre->id : UINT64_MAX;
 }
 
-static void print_stacks(FILE *to, const struct summary *s)
+static int compare_centres(const void *a, const void *b)
 {
-        const Hw__Stack **sorted = calloc(s->t->n_stacks + 1u, sizeof(*sorted));
-        uint64_t own = own_ticks(s);
-        char ticks[HW_NUMBER_MAX], share[HW_NUMBER_MAX], label[LABEL];
-        size_t n = 0;
+        const uint64_t x = centre_id(a), y = centre_id(b);
 
-        for (uint32_t i = 0; sorted && i < s->t->n_stacks; i++)
-                if (s->t->stacks[i] && is_own(s->t->stacks[i]))
-                        sorted[n++] = s->t->stacks[i];
-        ARRAY_SORT(sorted, n, by_ticks);
+        return (x > y) - (x < y);
+}
+
+static int compare_ticks(const void *a, const void *b)
+{
+        const struct own_ticks *x = a, *y = b;
+
+        return x->ticks != y->ticks ? (x->ticks > y->ticks ? -1 : 1) : compare_centres(a, b);
+}
+
+/* Those of each cost centre, the most first; to free(). NULL: out of memory. */
+static struct own_ticks *rank_centres(const struct summary *s, size_t *ret_n)
+{
+        struct own_ticks *all = calloc(s->t->n_stacks + 1u, sizeof(*all));
+        size_t n = 0, merged = 0;
+
+        for (uint32_t i = 0; all && i < s->t->n_stacks; i++) {
+                const Hw__Stack *stack = s->t->stacks[i];
+                if (stack && is_own(stack))
+                        all[n++] = (struct own_ticks){ stack->n_centres ? stack->centres[0] : NULL, stack->ticks };
+        }
+        ARRAY_SORT(all, n, compare_centres);
+        for (size_t i = 0; i < n; i++) {
+                if (merged && centre_id(&all[merged - 1]) == centre_id(&all[i]))
+                        all[merged - 1].ticks += all[i].ticks;
+                else
+                        all[merged++] = all[i];
+        }
+        ARRAY_SORT(all, merged, compare_ticks);
+        *ret_n = merged;
+        return all;
+}
+
+static void print_centres(FILE *to, const struct summary *s)
+{
+        char ticks[HW_NUMBER_MAX], share[HW_NUMBER_MAX], label[LABEL];
+        const uint64_t own = own_ticks(s);
+        size_t n = 0;
+        struct own_ticks *ranked = rank_centres(s, &n);
+
         for (size_t i = 0; i < n && i < SUMMARY_BANDS && own > 0; i++) {
-                const Hw__CostCentre *c = sorted[i]->n_centres ? sorted[i]->centres[0] : NULL;
-                (void)fprintf(to, "%18s %8s  %s", hw_count_text(ticks, sizeof(ticks), sorted[i]->ticks),
-                              hw_share_text(share, sizeof(share), (double)sorted[i]->ticks / (double)own),
+                const Hw__CostCentre *c = ranked[i].centre;
+                (void)fprintf(to, "%18s %8s  %s", hw_count_text(ticks, sizeof(ticks), ranked[i].ticks),
+                              hw_share_text(share, sizeof(share), (double)ranked[i].ticks / (double)own),
                               print_safe(label, sizeof(label), c ? c->label ? c->label : "?" : "MAIN"));
-                if (c && c->source)
+                if (c && c->source && c->source[0])
                         (void)fprintf(to, "  %s", print_safe(label, sizeof(label), c->source));
                 (void)fputc('\n', to);
         }
-        free(sorted);
+        free(ranked);
 }
 
 void ticks_text(FILE *to, const struct summary *s)
@@ -211,12 +246,12 @@ void ticks_text(FILE *to, const struct summary *s)
         if (s->t->is_sampled) {
                 (void)fprintf(to, ": %s, of threads that ran or waited for an MVar\n",
                               hw_count_text(all, sizeof(all), s->t->ticks));
-                print_stacks(to, s);
+                print_centres(to, s);
                 return;
         }
         (void)fprintf(to, ": %s samples, %s of them the program's own\n", hw_count_text(all, sizeof(all), s->t->ticks),
                       hw_count_text(own, sizeof(own), own_ticks(s)));
-        print_stacks(to, s);
+        print_centres(to, s);
 }
 
 void ticks_json(struct json_out *j, const struct summary *s)

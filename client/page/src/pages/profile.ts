@@ -143,12 +143,13 @@ export function profile(app: App): Page {
         cpu.show(t, term, keep);
         const range = app.range(t), ticks = ticksIn(t, range.from, range.to);
         const interval = num(t.state?.runInfo?.tickIntervalNs);
-        setText(message, t.stacks.size ? `${count(ticks.total)} ticks${interval ? ` of ${duration(interval)}` : ""} ` +
+        const what = t.profile?.sampled ? "samples of stacks by ghc-stack-profiler" : `ticks${interval ? ` of ${duration(interval)}` : ""}`;
+        setText(message, t.stacks.size ? `${count(ticks.total)} ${what} ` +
             (ticks.since ? `since ${when(app, t, ticks.since)}` : "since the run began") +
             (ticks.since === 0 && range.from > 0 ? ": ticks from before this page was opened cannot be split by time" : "")
             : !cpu.root.hidden && !t.ticky.size ? "Cost centres are shown for a build with -prof (+RTS -p -l), ticky counters for one with -ticky (+RTS -lT)." : "");
         message.hidden = !message.textContent;
-        flame.show(tree(ticks), t.stacks.size ? "No tick in this range." : "No time profile: a profiling build (-prof) started with +RTS -l -p writes one.", term);
+        flame.show(tree(ticks), t.stacks.size ? "No tick in this range." : "No time profile: a profiling build (-prof) started with +RTS -l -p writes one, a program with ghc-stack-profiler samples its stacks.", term);
         const rows = centres(ticks);
         table.root.hidden = !t.stacks.size;
         flame.root.hidden = ticky.root.hidden = !cpu.root.hidden && !t.stacks.size && !t.ticky.size;
