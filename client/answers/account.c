@@ -135,7 +135,7 @@ static void add_limit(struct account *a, const struct world_target *t)
         if (most) /* at the end of a program that ran out of heap the runtime has freed most of it */
                 used = t->heap->max_heap_size_bytes;
         struct target_answer *r = add_row(a, "limit", used >= limit / 10 * 9 ? ANSWER_BAD : ANSWER_DIM);
-        append_text(r->text, "%s had %s%s of %s, ", name, most ? "at most " : "",
+        append_text(r->text, "%s %s %s%s of %s, ", name, a->end == END_RUNS ? "has" : "had", most ? "at most " : "",
                     hw_share_text(share, sizeof(share), (double)used / (double)limit), words);
         append_bytes(r->text, limit);
         if (heap_counts(t) && r->tone == ANSWER_DIM && t->target->exit_status == EXIT_HEAP_EXHAUSTED)

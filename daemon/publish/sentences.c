@@ -86,12 +86,14 @@ static const struct phrase_slot verdict_slots[] = {
 };
 
 /* Before a verdict: the growth by the few points so far, and when there will be a verdict. */
-#define PROVISIONAL                                                                                                    \
+#define PROVISIONAL_WITHOUT(VERDICT)                                                                                   \
         "[; provisional growth {provisional} over {provisional_span}]"                                                 \
-        "[; {too_short} was too short for a verdict at this step]"                                                     \
+        "[; {too_short} was too short for " VERDICT                                                                    \
+        " at this step]"                                                                                               \
         "[{if_may_last}; that is settled in {verdict_in}[ to {verdict_by}]]"                                           \
         "[{if_slow}; slow growth is judged in {verdict_in}[ to {verdict_by}]]"
-#define SLOPE "{slope} over {the|its} last {slope_span}"
+#define PROVISIONAL PROVISIONAL_WITHOUT("a verdict")
+#define SLOPE       "{slope} over {the|its} last {slope_span}"
 #define BASIS                                                                                                          \
         "[{if_confirmed_earlier}; confirmed earlier{ and still rising|, and it rose to the end}]"                      \
         "[{if_not_shown_now}; at {present no window shows|its end no window showed} the growth]"
@@ -99,8 +101,8 @@ static const struct phrase_slot verdict_slots[] = {
 static const struct phrase_row verdicts[] = {
         { "rises-so-far", rises_so_far,
           .text = "{rises, and it is not clear yet whether that lasts|"
-                  "rose to its end, not clearly enough for a verdict}" PROVISIONAL },
-        { "too-little-data", is_unknown, .text = "too little data for a verdict" PROVISIONAL },
+                  "rose to its end, not clearly enough for a verdict}" PROVISIONAL_WITHOUT("one") },
+        { "too-little-data", is_unknown, .text = "too little data for a verdict" PROVISIONAL_WITHOUT("one") },
         { "steady-in-doubt", is_doubted,
           .text = "no lasting growth{ so far; whether it is flat while other memory grows is not clear yet|; "
                   "whether it was flat while other memory grew is not clear}[{if_runs}" PROVISIONAL "]" },

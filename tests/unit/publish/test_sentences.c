@@ -52,11 +52,10 @@ static void verdicts(void **state)
         r.verdict_in_ns = 0;
         r.provisional.known = false;
         says(sentence_verdict(out, sizeof(out), &r),
-             "too little data for a verdict; the run was too short for a verdict at this step");
+             "too little data for a verdict; the run was too short for one at this step");
         r.is_part = true;
         says(sentence_verdict(out, sizeof(out), &r),
-             "too little data for a verdict; the part of the run that was seen was too short for a verdict at this "
-             "step");
+             "too little data for a verdict; the part of the run that was seen was too short for one at this step");
         r.is_part = false;
         r.verdict_in_ns = UINT64_MAX; /* long enough, but too many of its steps are empty */
         says(sentence_verdict(out, sizeof(out), &r), "too little data for a verdict");
