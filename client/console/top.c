@@ -50,9 +50,7 @@ static const struct option options[] = {
         OPTION_FLAG("plain", 'p', struct top, plain,
                     "print text instead of drawing; also when standard output is no terminal, or TERM=dumb"),
         OPTION_FLAG("once", '1', struct top, once, "one report, when the state is complete (a FILE: at its end)"),
-        OPTION_NAME("view", 'v', "NAME", struct top, view_name, nth_view,
-                    "overview, targets, memory, bands, gc, profile, threads, notes or alerts: the one to begin with, "
-                    "or to print"),
+        OPTION_NAME("view", 'v', "NAME", struct top, view_name, nth_view, "{}: the one to begin with, or to print"),
         OPTION_CHOICE("format", 'f', "text|json", int, struct top, format, option_formats,
                       "print each report as text, or as a line of JSON: bytes, nanoseconds and fractions as plain "
                       "numbers, unknown ones as null"),

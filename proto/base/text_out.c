@@ -40,6 +40,14 @@ void text_put_u64(struct text_out *o, uint64_t number)
         text_put_n(o, digits + n, sizeof(digits) - n);
 }
 
+void text_put_alternatives(struct text_out *o, const char *const *words, size_t n)
+{
+        for (size_t i = 0; i < n; i++) {
+                text_put(o, i == 0 ? "" : i == n - 1 ? " or " : ", ");
+                text_put(o, words[i]);
+        }
+}
+
 char *text_join(char *buffer, size_t size, ...)
 {
         struct text_out o;

@@ -26,6 +26,9 @@ void text_put_n(struct text_out *o, const char *text, size_t n);
 void text_put(struct text_out *o, const char *text);
 void text_put_u64(struct text_out *o, uint64_t number);
 
+/* "a, b or c" */
+void text_put_alternatives(struct text_out *o, const char *const *words, size_t n);
+
 /* Whether a text ends with another one, and has more before it. */
 static inline bool text_has_suffix(const char *text, const char *end)
 {

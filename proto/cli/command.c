@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "proto/base/nearest.h"
+#include "proto/base/text_out.h"
 #include "proto/cli/options.h"
 
 int (*command_before_run)(const struct command *c);
@@ -43,28 +44,17 @@ int command_usage_error(const struct command *c, const char *format, ...)
 
 enum { VERBS_MOST = 32 };
 
-/* "a, b or c": the first `n` of `names`. */
-static void list_alternatives(char *out, size_t size, const char *const *names, size_t n)
-{
-        size_t used = 0;
-
-        *out = '\0';
-        for (size_t i = 0; i < n && used < size; i++) {
-                const char *before = i == 0 ? "" : i == n - 1 ? " or " : ", ";
-                int length = snprintf(out + used, size - used, "%s%s", before, names[i]);
-                used += length > 0 ? (size_t)length : 0;
-        }
-}
-
 int command_unknown_verb(const struct command *c, const char *given)
 {
         const char *names[VERBS_MOST], *meant;
         char all[256];
+        struct text_out list;
         size_t n = 0;
 
         for (const struct term *t = c->verbs; t->name && n < VERBS_MOST; t++)
                 names[n++] = t->name;
-        list_alternatives(all, sizeof(all), names, n);
+        text_out_init(&list, all, sizeof(all));
+        text_put_alternatives(&list, names, n);
         if (!given || !*given)
                 return command_usage_error(c, "expected a verb: %s", all);
         meant = nearest(given, names, n);

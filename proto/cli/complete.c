@@ -33,13 +33,13 @@ static void offer_values(struct complete_place *p, const struct option *o, compl
 
 static void offer_options(const struct complete_place *p)
 {
-        char word[64];
+        char word[64], text[OPTION_TEXT_ROOM];
 
         for (const struct option *o = p->command->options; o && o->type != OPTION_IS_END; o++) {
                 if (!o->name || !o->text)
                         continue;
                 (void)snprintf(word, sizeof(word), "--%s", o->name);
-                complete_offer(p, word, o->text);
+                complete_offer(p, word, option_text(o, text));
         }
         complete_offer(p, "--help", "what it does, its options, examples");
         if (!p->command->name)

@@ -99,7 +99,7 @@ static void print_terms(FILE *to, const struct help_section *s)
 static void print_options(FILE *to, const struct command *c)
 {
         bool letters = false;
-        char label[LABEL_MAX];
+        char label[LABEL_MAX], text[OPTION_TEXT_ROOM];
         size_t column = strlen("  --version  ");
 
         for (const struct option *o = c->options; o && o->type != OPTION_IS_END; o++)
@@ -115,7 +115,7 @@ static void print_options(FILE *to, const struct command *c)
                         if (!any)
                                 (void)fputc('\n', to);
                         any = true;
-                        help_print_term(to, option_label(label, o, letters), column, o->text);
+                        help_print_term(to, option_label(label, o, letters), column, option_text(o, text));
                 }
         }
 }
@@ -176,6 +176,8 @@ static void man_word(FILE *to, const char *text)
 
 static void man_option(FILE *to, const struct option *o)
 {
+        char text[OPTION_TEXT_ROOM];
+
         (void)fputs(".It", to);
         if (o->name && o->letter)
                 (void)fprintf(to, " Fl %c ,", o->letter);
@@ -186,7 +188,7 @@ static void man_option(FILE *to, const struct option *o)
                 man_word(to, o->argument);
         }
         (void)fputc('\n', to);
-        man_text(to, o->text);
+        man_text(to, option_text(o, text));
 }
 
 void help_print_man(FILE *to, const struct command *c)

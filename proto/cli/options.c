@@ -15,6 +15,7 @@
 
 #include "heapwatch/text.h"
 #include "proto/base/nearest.h"
+#include "proto/base/text_out.h"
 #include "proto/cli/command.h"
 #include "proto/cli/complete.h"
 #include "proto/cli/version.h"
@@ -67,19 +68,30 @@ static size_t all_words(const struct option *o, const char **names)
 
 char *option_meant(const struct option *o, const char *typed, const char *otherwise, char *out, size_t size)
 {
-        const char *names[NAMES_MAX], *meant;
-        size_t n = all_words(o, names), length = 0;
+        const char *names[NAMES_MAX];
+        const size_t n = all_words(o, names);
+        const char *meant = nearest(typed, names, n);
+        struct text_out to;
 
-        meant = nearest(typed, names, n);
         if (meant)
-                (void)snprintf(out, size, "did you mean '%s'?", meant);
-        else
-                (void)snprintf(out, size, "%s", otherwise ? otherwise : "expected ");
-        if (meant || otherwise)
-                return out;
-        for (size_t i = 0; i < n; i++) {
-                length = strlen(out);
-                (void)snprintf(out + length, size - length, "%s%s", !i ? "" : i + 1 < n ? ", " : " or ", names[i]);
+                return text_join(out, size, "did you mean '", meant, "'?", NULL);
+        text_out_init(&to, out, size);
+        text_put(&to, otherwise ? otherwise : "expected ");
+        if (!otherwise)
+                text_put_alternatives(&to, names, n);
+        return out;
+}
+
+char *option_text(const struct option *o, char out[OPTION_TEXT_ROOM])
+{
+        const char *names[NAMES_MAX], *words = strstr(o->text, "{}");
+        struct text_out to;
+
+        text_out_init(&to, out, OPTION_TEXT_ROOM);
+        text_put_n(&to, o->text, words ? (size_t)(words - o->text) : strlen(o->text));
+        if (words) {
+                text_put_alternatives(&to, names, all_words(o, names));
+                text_put(&to, words + strlen("{}"));
         }
         return out;
 }

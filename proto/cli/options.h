@@ -177,6 +177,10 @@ int option_error(const struct command *c, const struct option *o, const char *fo
 /* The n-th possible value of the option. NULL after the last, and when it may be anything. */
 const char *option_word(const struct option *o, size_t n);
 
+/* What it is for, with its words in place of {} in the table's text. Returns `out`. */
+#define OPTION_TEXT_ROOM 2048
+char *option_text(const struct option *o, char out[OPTION_TEXT_ROOM]);
+
 /* "did you mean 'x'?", else `otherwise`, else (it is NULL) "expected a, b or c" of the option's words. */
 char *option_meant(const struct option *o, const char *typed, const char *otherwise, char *out, size_t size);
 

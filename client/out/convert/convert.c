@@ -154,8 +154,7 @@ static const char *const profiles[] = { "any", "time", "heap", NULL };
 
 static const struct option options[] = {
         OPERAND_TEXT("LOG", struct request, log, COMPLETE_FILE, NULL),
-        OPTION_NAME("to", 't', "FORMAT", struct request, to, nth_format,
-                    "hp, csv, csv-wide, json, collapsed, speedscope, pprof, perfetto, openmetrics or resid, see above"),
+        OPTION_NAME("to", 't', "FORMAT", struct request, to, nth_format, "{}, see above"),
         OPTION_CALLBACK("at", 0, "TIME", parse_at, COMPLETE_NOTHING,
                         "collapsed, speedscope, pprof: the heap at this event time (12.5, 90s, 5m), at its `peak` "
                         "(default), or, speedscope and pprof, `all` of its censuses"),

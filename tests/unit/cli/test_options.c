@@ -44,7 +44,7 @@ static const struct option options[] = {
         OPTION_FLAG("flag", 'g', struct filled, flag, "a flag"),
         OPTION_JSON(struct filled, json, "the format"),
         OPTION_TEXT("text", 't', "TEXT", struct filled, text, COMPLETE_FILE, "a text"),
-        OPTION_NAME("view", 0, "NAME", struct filled, view, nth_view, "a view"),
+        OPTION_NAME("view", 0, "NAME", struct filled, view, nth_view, "{}: a view"),
         OPTION_LIST("list", 'l', "TEXT", struct filled, list, COMPLETE_TARGET, "one of many"),
         OPTION_WORDS("words", 0, "A,B", struct filled, words, COMPLETE_TARGET, "many in one"),
         OPTION_DURATION("since", 0, struct filled, since_ns, UINT64_C(100000000), UINT64_C(3600000000000), "a time"),
@@ -243,7 +243,7 @@ static void help_has_80_columns_and_all_that_is_listed(void **state)
 {
         FILE *to = tmpfile();
         char line[256];
-        bool any = false;
+        bool any = false, words = false;
 
         (void)state;
         help_print(to, &command);
@@ -251,9 +251,10 @@ static void help_has_80_columns_and_all_that_is_listed(void **state)
         while (fgets(line, sizeof(line), to)) {
                 assert_true(strlen(line) <= 81);
                 any = any || strstr(line, "-n, --number N");
+                words = words || strstr(line, "overview or memory: a view");
                 assert_null(strstr(line, "hidden"));
         }
-        assert_true(any);
+        assert_true(any && words);
         (void)fclose(to);
 }
 
