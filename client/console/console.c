@@ -67,6 +67,7 @@ const struct history_options console_past = {
 struct console *console_new(struct world *world, bool live)
 {
         struct console *c = calloc(1, sizeof(*c));
+        size_t n = 0;
         bool ok;
 
         if (!c)
@@ -79,8 +80,11 @@ struct console *console_new(struct world *world, bool live)
         c->daemon = SIZE_MAX;
         c->window = WINDOW_FIRST;
         c->scene.window_ns = windows[c->window].ns;
-        ok = c->scene.answered != NULL;
-        for (; ok && console_views[c->n_views] && c->n_views < VIEWS_MAX; c->n_views++)
+        while (console_views[n])
+                n++;
+        c->views = calloc(n, sizeof(*c->views));
+        ok = c->scene.answered && c->views;
+        for (; ok && c->n_views < n; c->n_views++)
                 ok = view_init(&c->views[c->n_views], console_views[c->n_views]);
         if (!ok)
                 console_destroy(&c);
@@ -93,8 +97,9 @@ void console_destroy(struct console **c)
 {
         if (!*c)
                 return;
-        for (size_t i = 0; i < VIEWS_MAX && (*c)->views[i].class; i++)
+        for (size_t i = 0; i < (*c)->n_views; i++)
                 view_done(&(*c)->views[i]);
+        free((*c)->views);
         world_destroy(&(*c)->frozen);
         world_destroy(&(*c)->before);
         recall_destroy(&(*c)->scene.recall);

@@ -4,7 +4,7 @@
  * time; and what views need from the console.
  *
  * A view is a console_view: a file in views/ with one constant, and a line in
- * views/views.c. One that only has a table needs no function at all: its rows are
+ * views/views.h. One that only has a table needs no function at all: its rows are
  * drawn, sorted, searched, explained and saved by table*.c.
  *
  * Every number on the screen is in a struct column, as part of a table or
@@ -49,7 +49,7 @@ void journal_daemon(struct journal *j, const struct world *world, size_t daemon,
 const struct journal_entry *journal_entry(const struct journal *j, size_t i);
 bool journal_is_about(const struct journal_entry *e, const struct world_target *t);
 
-enum { VIEWS_MAX = 12, VIEW_TABLES = 3 };
+enum { VIEW_TABLES = 3 };
 
 enum { FRAME_TOP = 1, FRAME_BOTTOM = 2 }; /* rows above and below a view */
 
@@ -115,12 +115,12 @@ struct console_threads {
 };
 
 struct console {
-        struct scene scene;    /* what is drawn: its world is the live one or the frozen copy */
-        struct past band_past; /* of scene.band */
-        struct world *live;    /* still updated while the screen is frozen */
-        struct world *frozen;  /* owned copy, or NULL */
-        struct world *before;  /* owned: as it was when a daemon was restarted, until the chosen target is back */
-        struct shown_view views[VIEWS_MAX];
+        struct scene scene;       /* what is drawn: its world is the live one or the frozen copy */
+        struct past band_past;    /* of scene.band */
+        struct world *live;       /* still updated while the screen is frozen */
+        struct world *frozen;     /* owned copy, or NULL */
+        struct world *before;     /* owned: as it was when a daemon was restarted, until the chosen target is back */
+        struct shown_view *views; /* owned; one for each of console_views */
         size_t n_views;
         struct shown_view *shown, *under; /* under: what help and a single band return to */
         struct table *table;              /* that keys move in; NULL: none */

@@ -6,10 +6,26 @@
 #include "client/console/scene/shown.h"
 #include "client/console/table/table.h"
 
-/* In the order of the tabs, NULL at the end; help and the single band are not among the tabs. */
+/* Each view, in the order of the tabs; the single band and help have no letter: they are reached in other ways. */
+#define CONSOLE_VIEWS(X)                                                                                               \
+        X(view_overview)                                                                                               \
+        X(view_targets_list)                                                                                           \
+        X(view_memory)                                                                                                 \
+        X(view_bands)                                                                                                  \
+        X(view_gc)                                                                                                     \
+        X(view_profile)                                                                                                \
+        X(view_threads)                                                                                                \
+        X(view_notes)                                                                                                  \
+        X(view_alerts)                                                                                                 \
+        X(view_band)                                                                                                   \
+        X(view_help)
+
+#define VIEW_DECLARED(view) extern const struct console_view view;
+CONSOLE_VIEWS(VIEW_DECLARED)
+#undef VIEW_DECLARED
+
+/* In that order, NULL at the end. */
 extern const struct console_view *const console_views[];
-extern const struct console_view view_overview, view_targets_list, view_memory, view_bands, view_gc, view_profile,
-        view_threads, view_notes, view_alerts, view_band, view_help;
 
 /* target_columns.c: the numbers of a target. A row is a struct world_target. */
 
