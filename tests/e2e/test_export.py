@@ -372,6 +372,8 @@ def test_bad_usage_is_said():
         assert (checked.returncode, checked.stderr) == (2, done.stderr), "what it refuses, --check refuses"
     good = client("export", "--check", "--otlp", "http://h:4318/")
     assert good.returncode == 0 and good.stdout == b"1 sink: good\n", good
+    several = client("export", "--check", "--listen", "unix:/nowhere/a", "--listen", "unix:/nowhere/b")
+    assert several.returncode == 0 and several.stdout == b"2 sinks: good\n", several
 
 
 def test_prometheus_checks_the_names(directory, daemon):

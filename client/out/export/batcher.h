@@ -90,8 +90,12 @@ struct batcher {
         struct series_list series;
 };
 
-extern const struct batcher_kind batcher_remote_write, batcher_otlp, batcher_otlp_json, batcher_otlp_native,
-        batcher_otlp_json_native;
+extern const struct batcher_kind batcher_otlp_json, batcher_otlp_native, batcher_otlp_json_native;
+#define PULLED(...)
+#define SENT(id, kind, batcher, ...) extern const struct batcher_kind batcher;
+#include "client/out/export/sinks.def"
+#undef PULLED
+#undef SENT
 
 /* NULL when out of memory. */
 struct batcher *batcher_new(const struct batcher_kind *kind);

@@ -11,13 +11,12 @@
 #include "client/cli/report.h"
 #include "client/out/export/exporter.h"
 #include "client/out/metrics/collect.h"
-#include "proto/base/array.h"
 #include "proto/base/error.h"
 
 struct export
 {
-        struct text_list endpoints, labels, textfile, remote_write, otlp, pyroscope;
-        const char *config, *listen;
+        struct text_list endpoints, labels, addresses[SINK_KINDS];
+        const char *config;
         const char *token_file, *bearer_file, *ca_file, *journal;
         uint64_t interval_ns, bands, series;
         bool no_token, check;
@@ -27,20 +26,16 @@ struct export
 static const struct option options[] = {
         OPTION_TEXT("config", 'f', "FILE", struct export, config, COMPLETE_FILE,
                     "sinks and what they need (heapwatch-export.yaml(5))"),
-        OPTION_TEXT("listen", 0, "ADDRESS:PORT", struct export, listen, COMPLETE_NOTHING,
-                    "serve /metrics to scrapers there, or on unix:PATH; an address needs --token-file, on loopback "
-                    "--no-token will do"),
+#define PULLED(id, kind, option, operand, complete, key, help)                                                         \
+        OPTION_LIST(option, 0, operand, struct export, addresses[SINK_##id], complete, help),
+#define SENT(id, kind, batcher, native, help, ...)                                                                     \
+        OPTION_LIST(kind, 0, "URL", struct export, addresses[SINK_##id], COMPLETE_NOTHING, help),
+#include "client/out/export/sinks.def"
+#undef PULLED
+#undef SENT
         OPTION_TEXT("token-file", 0, "FILE", struct export, token_file, COMPLETE_FILE,
                     "the token that scrapers must send: this private file's first line (16 to 512 characters)"),
         OPTION_FLAG("no-token", 0, struct export, no_token, "answer every user of this machine, on loopback"),
-        OPTION_LIST("textfile", 0, "FILE.prom", struct export, textfile, COMPLETE_FILE,
-                    "write this file, for node_exporter's textfile collector"),
-        OPTION_LIST("remote-write", 0, "URL", struct export, remote_write, COMPLETE_NOTHING,
-                    "Prometheus' remote write: 2.0, or 1.0 where the receiver takes no more"),
-        OPTION_LIST("otlp", 0, "URL", struct export, otlp, COMPLETE_NOTHING,
-                    "OpenTelemetry over HTTP: URL of a collector, with /v1/metrics"),
-        OPTION_LIST("pyroscope", 0, "URL", struct export, pyroscope, COMPLETE_NOTHING,
-                    "Pyroscope: heap bands and time profile as pprof; URL of its /ingest"),
         OPTION_TEXT("bearer-file", 0, "FILE", struct export, bearer_file, COMPLETE_FILE,
                     "a private file with the token to send to all URLs above"),
         OPTION_TEXT("ca-file", 0, "FILE", struct export, ca_file, COMPLETE_FILE,
@@ -107,16 +102,6 @@ static bool add_labels(struct plan *p, const struct export *x, struct error *err
 /* Options take precedence over the file. */
 static bool fill_plan(struct plan *p, const struct export *x, struct error *error)
 {
-        const struct {
-                enum sink_kind kind;
-                const struct text_list *addresses;
-        } sinks[] = {
-                { SINK_TEXTFILE, &x->textfile },
-                { SINK_REMOTE_WRITE, &x->remote_write },
-                { SINK_OTLP, &x->otlp },
-                { SINK_PYROSCOPE, &x->pyroscope },
-        };
-
         p->interval_ns = x->interval_ns;
         p->bands = x->bands;
         p->series = x->series;
@@ -130,11 +115,9 @@ static bool fill_plan(struct plan *p, const struct export *x, struct error *erro
                         return false;
                 p->n_daemons++;
         }
-        if (x->listen && !add_sink(p, SINK_SCRAPE, x->listen, x, error))
-                return false;
-        for (size_t i = 0; i < ARRAY_SIZE(sinks); i++)
-                for (size_t j = 0; j < sinks[i].addresses->n; j++)
-                        if (!add_sink(p, sinks[i].kind, sinks[i].addresses->items[j], x, error))
+        for (size_t kind = 0; kind < SINK_KINDS; kind++)
+                for (size_t i = 0; i < x->addresses[kind].n; i++)
+                        if (!add_sink(p, (enum sink_kind)kind, x->addresses[kind].items[i], x, error))
                                 return false;
         error->text[0] = '\0'; /* plan_read reports by itself */
         if (x->config && !plan_read(p, x->config))
@@ -179,7 +162,7 @@ const struct command command_export = {
                  "slows another, or the daemon.",
         .options = options,
         .notes =
-                "Each receiver's option may be repeated, --listen excepted. It ends on SIGINT, SIGTERM and SIGHUP. "
+                "Each receiver's option may be repeated. It ends on SIGINT, SIGTERM and SIGHUP. "
                 "Secrets are in private files (mode 600), never in arguments "
                 "or URLs. Prometheus parses scrapes and remote writes under the same names; samples that are sent have "
                 "the label host.",

@@ -207,7 +207,7 @@ static const struct metrics_source *source_now(void *ctx)
                         h->batches_sent = scrape_answers(s->scrape);
                 }
                 h->name = s->plan->name;
-                h->kind = sink_kind_names[s->plan->kind];
+                h->kind = sink_kinds[s->plan->kind].name;
         }
         return &e->source;
 }

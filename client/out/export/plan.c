@@ -6,14 +6,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/out/export/profile_batch.h"
 #include "client/out/export/sender.h"
 #include "proto/base/array.h"
 #include "proto/base/error.h"
 
 #define INTERVAL_DEFAULT UINT64_C(15000000000)
 
-const char *const sink_kind_names[SINK_KINDS + 1] = { "scrape", "textfile", "remote-write", "otlp", "pyroscope", NULL };
+enum { FORMAT_1_0 = 1, FORMAT_2_0 = 2 }; /* of remote-write */
+enum { FORMAT_JSON = 2 };                /* of otlp */
+
+const struct sink_kind_row sink_kinds[SINK_KINDS] = {
+#define PULLED(id, kind, option, argument, complete, place, help)                                                      \
+        [SINK_##id] = { .name = kind, .key = place, .operand = argument },
+#define SENT(id, kind, encoder, has_native, help, ...)                                                                 \
+        [SINK_##id] = { .name = kind,                                                                                  \
+                        .key = "url",                                                                                  \
+                        .operand = "http://...",                                                                       \
+                        .batcher = &encoder,                                                                           \
+                        .native = has_native,                                                                          \
+                        .formats = { __VA_ARGS__ } },
+#include "client/out/export/sinks.def"
+#undef PULLED
+#undef SENT
+};
 
 void plan_done(struct plan *p)
 {
@@ -82,40 +97,34 @@ bool plan_label(struct plan *p, const char *name, const char *value, struct erro
 
 const struct batcher_kind *sink_batcher(const struct sink_plan *s)
 {
-        static const struct batcher_kind *const kinds[SINK_KINDS] = {
-                [SINK_REMOTE_WRITE] = &batcher_remote_write,
-                [SINK_OTLP] = &batcher_otlp,
-                [SINK_PYROSCOPE] = &profiles_kind,
-        };
+        const bool json = s->format == FORMAT_JSON;
 
         if (s->kind == SINK_OTLP && s->native == NATIVE_YES)
-                return s->json ? &batcher_otlp_json_native : &batcher_otlp_native;
-        return s->kind == SINK_OTLP && s->json ? &batcher_otlp_json : kinds[s->kind];
+                return json ? &batcher_otlp_json_native : &batcher_otlp_native;
+        return s->kind == SINK_OTLP && json ? &batcher_otlp_json : sink_kinds[s->kind].batcher;
 }
 
 enum remote_write_form sink_best_form(const struct sink_plan *s)
 {
-        if (s->version == 1)
+        if (s->format == FORMAT_1_0)
                 return REMOTE_WRITE_1;
         return s->native == NATIVE_NO ? REMOTE_WRITE_2 : REMOTE_WRITE_NATIVE;
 }
 
 enum remote_write_form sink_least_form(const struct sink_plan *s)
 {
-        return s->version == 2 ? REMOTE_WRITE_2 : REMOTE_WRITE_1;
+        return s->format == FORMAT_2_0 ? REMOTE_WRITE_2 : REMOTE_WRITE_1;
 }
 
 /* ------------------------------------------------------------------ checks */
 
 static bool check_sink(struct plan *p, struct sink_plan *s, struct error *error)
 {
-        bool pulled = s->kind == SINK_SCRAPE || s->kind == SINK_TEXTFILE;
+        const struct sink_kind_row *kind = &sink_kinds[s->kind];
+        const bool pulled = !kind->batcher;
 
         if (!s->address)
-                return error_set(error, "sink %s: %s is missing", s->name,
-                                 s->kind == SINK_SCRAPE     ? "listen: ADDRESS:PORT"
-                                 : s->kind == SINK_TEXTFILE ? "path:"
-                                                            : "url:");
+                return error_set(error, "sink %s: %s: %s is missing", s->name, kind->key, kind->operand);
         if (!pulled && !address_is_http(s->address))
                 return error_set(error, "sink %s: '%s': expected http://… or https://…", s->name, s->address);
         if (s->kind == SINK_TEXTFILE &&
@@ -154,19 +163,25 @@ static bool name_sink(struct plan *p, size_t i)
 
         for (size_t k = 0; k < i; k++)
                 n += p->sinks[k].kind == p->sinks[i].kind;
-        (void)snprintf(name, sizeof(name), n > 1 ? "%s-%u" : "%s", sink_kind_names[p->sinks[i].kind], n);
+        (void)snprintf(name, sizeof(name), n > 1 ? "%s-%u" : "%s", sink_kinds[p->sinks[i].kind].name, n);
         p->sinks[i].name = strdup(name);
         return p->sinks[i].name != NULL;
 }
+
+static const char every_option[] =
+#define PULLED(id, kind, option, ...) "--" option ", "
+#define SENT(id, kind, ...)           "--" kind ", "
+#include "client/out/export/sinks.def"
+#undef PULLED
+#undef SENT
+        ;
 
 bool plan_check(struct plan *p, struct error *error)
 {
         if (!p->interval_ns)
                 p->interval_ns = INTERVAL_DEFAULT;
         if (p->n_sinks == 0)
-                return error_set(error,
-                                 "nothing to export to: give --listen, --textfile, --remote-write, --otlp, --pyroscope "
-                                 "or --config");
+                return error_set(error, "nothing to export to: give %sor --config", every_option);
         for (size_t i = 0; i < p->n_sinks; i++) {
                 if (!p->sinks[i].name && !name_sink(p, i))
                         return error_set(error, "out of memory");

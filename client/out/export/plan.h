@@ -11,24 +11,31 @@
 struct error;
 
 enum sink_kind {
-        SINK_SCRAPE,
-        SINK_TEXTFILE,
-        SINK_REMOTE_WRITE,
-        SINK_OTLP,
-        SINK_PYROSCOPE,
+#define PULLED(id, ...) SINK_##id,
+#define SENT(id, ...)   SINK_##id,
+#include "client/out/export/sinks.def"
+#undef PULLED
+#undef SENT
         SINK_KINDS,
 };
 
-/* "scrape", "textfile" ...; ended by NULL. */
-extern const char *const sink_kind_names[SINK_KINDS + 1];
+/* A row of sinks.def. */
+struct sink_kind_row {
+        const char *name, *key, *operand;   /* key: of its address in a file; operand: the address in a usage */
+        const struct batcher_kind *batcher; /* NULL: others read it */
+        bool native;
+        const char *formats[3]; /* ended by NULL */
+};
+
+extern const struct sink_kind_row sink_kinds[SINK_KINDS];
 
 struct sink_plan {
         enum sink_kind kind;
         char *name;
         char *address; /* a URL, a path, or where to listen */
         char *token_file, *bearer_file, *basic_file, *ca_file;
-        bool no_token, json;
-        int version; /* of remote-write: 1, 2, or 0: the best that the receiver takes */
+        bool no_token;
+        size_t format; /* place in the kind's formats, from 1; 0: not given */
         enum native_histograms { NATIVE_BY_KIND, NATIVE_NO, NATIVE_YES } native;
         uint64_t interval_ns; /* 0: the plan's; the same for the next two */
         uint64_t bands, series;
@@ -65,7 +72,7 @@ bool plan_read(struct plan *p, const char *path);
 enum remote_write_form sink_best_form(const struct sink_plan *s);
 enum remote_write_form sink_least_form(const struct sink_plan *s);
 
-/* How samples of the sink are encoded; NULL: as text for scrapers. */
+/* How samples of the sink are encoded; NULL: as text, which others read. */
 const struct batcher_kind *sink_batcher(const struct sink_plan *s);
 
 #endif

@@ -15,6 +15,7 @@
 #include "heapwatch/text.h"
 #include "proto/base/array.h"
 #include "proto/base/error.h"
+#include "proto/base/text_out.h"
 #include "proto/base/time.h"
 #include "proto/cli/yaml/yaml_file.h"
 
@@ -91,6 +92,24 @@ static bool read_bytes(struct yaml_file *f, const yaml_node_t *node, uint64_t *t
         return true;
 }
 
+/* One of some words, as its place among them; node NULL: it is missing in the parent. */
+static bool choose_word(struct yaml_file *f, const yaml_node_t *parent, const yaml_node_t *node, const char *what,
+                        const char *const *words, size_t n, size_t *ret)
+{
+        const char *text = some_text(f, node, what);
+        char expected[256];
+        struct text_out out;
+
+        for (*ret = 0; text && *ret < n; ++*ret)
+                if (!strcmp(text, words[*ret]))
+                        return true;
+        text_out_init(&out, expected, sizeof(expected));
+        text_put_alternatives(&out, words, n);
+        if (!text)
+                return !node && yaml_error(f, parent, 0, "%s is missing: %s", what, expected);
+        return yaml_error(f, node, 0, "'%s': expected %s", text, expected);
+}
+
 /* ------------------------------------------------------------------- a sink */
 
 static const char *const sink_keys[] = {
@@ -101,23 +120,25 @@ static const char *const sink_keys[] = {
 
 static bool read_format(struct yaml_file *f, const yaml_node_t *node, struct sink_plan *s)
 {
-        const char *text = some_text(f, node, "a format");
+        const struct sink_kind_row *kind = &sink_kinds[s->kind];
+        size_t n = 0;
 
-        if (!text)
+        while (kind->formats[n])
+                n++;
+        if (!n)
+                return yaml_error(f, node, 0, "format: kind %s has one only, leave it out", kind->name);
+        if (!choose_word(f, NULL, node, "a format", kind->formats, n, &s->format))
                 return false;
-        s->json = s->kind == SINK_OTLP && !strcmp(text, "json");
-        s->version = s->kind != SINK_REMOTE_WRITE ? 0 : !strcmp(text, "1.0") ? 1 : !strcmp(text, "2.0") ? 2 : 0;
-        return s->json || s->version || (s->kind == SINK_OTLP && !strcmp(text, "protobuf")) ||
-               yaml_error(f, node, 0, "'%s': expected protobuf or json, of kind otlp, or 1.0 or 2.0, of remote-write",
-                          text);
+        s->format++;
+        return true;
 }
 
 static bool read_native(struct yaml_file *f, const yaml_node_t *node, struct sink_plan *s)
 {
         bool yes = false;
 
-        if (s->kind != SINK_REMOTE_WRITE && s->kind != SINK_OTLP)
-                return yaml_error(f, node, 0, "native_histograms: only remote-write and otlp can have them");
+        if (!sink_kinds[s->kind].native)
+                return yaml_error(f, node, 0, "native_histograms: kind %s cannot have them", sink_kinds[s->kind].name);
         if (!yaml_boolean(f, node, &yes))
                 return false;
         s->native = yes ? NATIVE_YES : NATIVE_NO;
@@ -127,10 +148,10 @@ static bool read_native(struct yaml_file *f, const yaml_node_t *node, struct sin
 /* The key of an address depends on the kind of sink. */
 static bool read_address(struct yaml_file *f, const yaml_node_t *node, struct sink_plan *s, const char *key)
 {
-        const char *expected = s->kind == SINK_SCRAPE ? "listen" : s->kind == SINK_TEXTFILE ? "path" : "url";
+        const char *expected = sink_kinds[s->kind].key;
 
         if (strcmp(key, expected) != 0)
-                return yaml_error(f, node, 0, "%s: of kind %s; expected %s", key, sink_kind_names[s->kind], expected);
+                return yaml_error(f, node, 0, "%s: of kind %s; expected %s", key, sink_kinds[s->kind].name, expected);
         return read_text(f, node, expected, &s->address);
 }
 
@@ -182,26 +203,30 @@ static bool read_sink_entry(struct yaml_file *f, const struct yaml_entry *e, str
         return read_duration(f, value, NS_PER_S, UINT64_C(300) * NS_PER_S, &s->timeout_ns);
 }
 
+static bool read_kind(struct yaml_file *f, const yaml_node_t *node, enum sink_kind *ret)
+{
+        const char *names[SINK_KINDS];
+        size_t chosen;
+
+        for (size_t i = 0; i < SINK_KINDS; i++)
+                names[i] = sink_kinds[i].name;
+        if (!choose_word(f, node, yaml_get(f, node, "kind"), "the kind of sink", names, SINK_KINDS, &chosen))
+                return false;
+        *ret = (enum sink_kind)chosen;
+        return true;
+}
+
 static bool read_sink(struct yaml_file *f, const yaml_node_t *node, struct plan *p)
 {
-        const yaml_node_t *kind;
+        enum sink_kind kind;
         struct yaml_entry e;
-        size_t n = 0;
 
         if (!yaml_is_mapping(f, node, "a sink: kind, and what it needs") ||
             !yaml_check_keys(f, node, sink_keys, ARRAY_SIZE(sink_keys)))
                 return false;
-        kind = yaml_get(f, node, "kind");
-        const char *text = kind ? some_text(f, kind, "a kind of sink") : NULL;
-        if (!kind)
-                return yaml_error(f, node, 0, "a sink needs kind: scrape, textfile, remote-write, otlp or pyroscope");
-        while (text && n < SINK_KINDS && strcmp(text, sink_kind_names[n]) != 0)
-                n++;
-        if (!text)
+        if (!read_kind(f, node, &kind))
                 return false;
-        if (n == SINK_KINDS)
-                return yaml_error(f, kind, 0, "'%s': expected scrape, textfile, remote-write, otlp or pyroscope", text);
-        struct sink_plan *s = plan_add(p, (enum sink_kind)n);
+        struct sink_plan *s = plan_add(p, kind);
         if (!s)
                 return yaml_error(f, node, 0, "more than %d sinks", EXPORT_SINKS_MAX);
         bool good = true;

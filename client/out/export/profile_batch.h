@@ -56,7 +56,4 @@ void profiles_destroy(struct profiles **p);
 /* One walk: calls encoding->take for each profile. Returns how many samples were lost for lack of memory. */
 uint64_t profiles_run(struct profiles *p, const struct encoding *encoding, const struct metrics_source *source);
 
-/* How they are sent. */
-extern const struct batcher_kind profiles_kind;
-
 #endif

@@ -176,4 +176,4 @@ uint64_t profiles_run(struct profiles *p, const struct encoding *encoding, const
         return w.lost;
 }
 
-const struct batcher_kind profiles_kind = { .sender = &sender_profile };
+const struct batcher_kind batcher_profiles = { .sender = &sender_profile };

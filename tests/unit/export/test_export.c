@@ -445,7 +445,6 @@ static void a_plan_from_a_file(void **state)
         assert_int_equal(p.sinks[1].queue_bytes, 1 << 20);
         assert_int_equal(p.sinks[1].queue_ns, UINT64_C(7200000000000));
         assert_string_equal(p.sinks[2].name, "col");
-        assert_true(p.sinks[2].json);
         assert_ptr_equal(sink_batcher(&p.sinks[2]), &batcher_otlp_json);
         assert_int_equal(p.sinks[2].bands, 7);
         assert_string_equal(p.sinks[3].name, "otlp-2");
@@ -457,6 +456,38 @@ static void a_plan_from_a_file(void **state)
         assert_ptr_equal(sink_batcher(&p.sinks[6]), &batcher_otlp_native);
         assert_int_equal(sink_best_form(&p.sinks[7]), REMOTE_WRITE_1);
         plan_done(&p);
+}
+
+static void read_good_plan(const struct sink_kind_row *kind, const char *address, const char *format)
+{
+        char text[256];
+        struct error error;
+        struct plan p;
+
+        (void)snprintf(text, sizeof(text), "sinks:\n- {kind: %s, %s: '%s'%s%s%s}\n", kind->name, kind->key, address,
+                       format ? ", format: '" : "", format ? format : "", format ? "'" : "");
+        if (!read_plan(text, &p, &error) || p.n_sinks != 1)
+                fail_msg("%s%s", text, error.text);
+        assert_string_equal(p.sinks[0].name, kind->name);
+        assert_string_equal(p.sinks[0].address, address);
+        assert_int_equal(!sink_batcher(&p.sinks[0]), !kind->batcher);
+        plan_done(&p);
+}
+
+/* Each row of sinks.def, in each of its formats. */
+static void every_kind_of_sink(void **state)
+{
+        static const char *const pulled[] = { [SINK_SCRAPE] = "127.0.0.1:9464", [SINK_TEXTFILE] = "/a/b.prom" };
+
+        (void)state;
+        for (size_t i = 0; i < SINK_KINDS; i++) {
+                const struct sink_kind_row *kind = &sink_kinds[i];
+                const char *address = kind->batcher ? "http://h/" : pulled[i];
+
+                read_good_plan(kind, address, NULL);
+                for (size_t k = 0; kind->formats[k]; k++)
+                        read_good_plan(kind, address, kind->formats[k]);
+        }
 }
 
 static void plans_that_cannot_be(void **state)
@@ -477,6 +508,7 @@ static void plans_that_cannot_be(void **state)
                 "sinks:\n- {kind: remote-write, url: 'http://h/', format: json}\n",
                 "sinks:\n- {kind: remote-write, url: 'http://h/', format: '3.0'}\n",
                 "sinks:\n- {kind: otlp, url: 'http://h/', format: '1.0'}\n",
+                "sinks:\n- {kind: pyroscope, url: 'http://h/', format: json}\n",
                 "sinks:\n- {kind: pyroscope, url: 'http://h/', native_histograms: true}\n",
                 "sinks:\n- {kind: remote-write, url: 'http://h/', native_histograms: 7}\n",
                 "sinks:\n- {kind: otlp, url: 'http://h/', name: 'a/b'}\n",
@@ -517,6 +549,7 @@ int main(void)
                 cmocka_unit_test(a_damaged_remote_write),
                 cmocka_unit_test(a_batch_of_a_profile),
                 IN_DIRECTORY(a_plan_from_a_file),
+                IN_DIRECTORY(every_kind_of_sink),
                 IN_DIRECTORY(plans_that_cannot_be),
         };
 
