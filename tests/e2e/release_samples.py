@@ -204,6 +204,8 @@ def lacks(expected, found, path=""):
         return [line for key in expected for line in lacks(expected[key], found.get(key), f"{path}.{key}")]
     if isinstance(expected, list) and isinstance(found, list) and len(expected) == len(found):
         return [line for i, pair in enumerate(zip(expected, found)) for line in lacks(*pair, f"{path}[{i}]")]
+    if isinstance(expected, list) and isinstance(found, list) and all(isinstance(name, str) for name in expected + found):
+        return [f"{path}: {name} is missing" for name in expected if name not in found]
     return [] if expected == found else [f"{path}: expected {expected}, read {found}"]
 
 
