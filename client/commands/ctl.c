@@ -316,12 +316,11 @@ static const struct term terms[] = {
           "eventlog-socket" },
         { "agent", "TARGET REQUEST [VALUE]",
           "send a request to the agent in the target's program: status; start or stop its log; heap T, i or none; "
-          "classes gus; "
-          "interval, flush, max-pause SECONDS; budget PERCENT" },
+          "classes gus; interval, flush, max-pause SECONDS; budget PERCENT" },
         { "program", "TARGET COMMAND [on|off]",
           "send a command to a program that serves its log by the library eventlog-socket (0.1.3 and newer, built with "
-          "its "
-          "flag control), and wait up to 10 s for its effect: census; heap-profile, time-profile, stack-samples (of "
+          "its flag control), and wait up to 10 s for its effect: census; heap-profile, time-profile, stack-samples "
+          "(of "
           "ghc-stack-profiler) on or off; with GHC 10, on or off, classes of events: scheduler, gc, nonmoving, sparks, "
           "each-spark, user, capabilities" },
         { NULL, NULL, NULL },
