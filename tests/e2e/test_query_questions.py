@@ -6,9 +6,10 @@ import subprocess
 
 import pytest
 
-from harness import BUILD, LOGS, piped
+from harness import BUILD, LOGS, ROOT, piped
 from test_query import LEAKY, ask
 
+RELEASES = ROOT / "tests" / "data" / "releases"
 PARALLEL = LOGS / "parallel-ghc9103" / "run.eventlog"
 
 
@@ -183,3 +184,22 @@ def test_collections_and_silence_by_events():
 def test_schema_says_what_diff_has():
     said = subprocess.run([BUILD / "heapwatch", "query", "--schema"], capture_output=True, text=True, check=True).stdout
     assert "name, old, new" in next(line for line in said.splitlines() if line.startswith("diff "))
+
+
+def test_what_holds_a_type_in_a_heap_graph():
+    """By `heapwatch heap` and `heapwatch why` of the same file."""
+    graph = RELEASES / "0.9.0" / "api.heapgraph"
+    said = lambda *words: json.loads(subprocess.run([BUILD / "heapwatch", *words, "--format", "json"], capture_output=True, check=True).stdout)
+    bands = {b["name"]: b for b in said("heap", graph, "--top", "10000")["bands"]}
+    rows = ask("SELECT name, bytes, closures, retained, unreached FROM heap", graph)
+    assert {r["name"]: (r["bytes"], r["closures"], r["retained"], r["unreached"]) for r in rows} == {
+        n: (b["bytes"], b["closures"], b["retained_bytes"], b["unreached_bytes"]) for n, b in bands.items()}
+    name = "main:Main.Session"
+    (way,) = said("why", graph, name)["paths"]
+    (row,) = ask(f"SELECT * FROM retainers WHERE name = '{name}'", graph)
+    assert row["path"] == ";".join(p["type"] for p in way["path"]) and row["root"] == "CAF Main.sessions"
+    assert (row["bytes"], row["closures"]) == (way["bytes"], way["closures"])
+    assert ask("SELECT source, round(100.0 * retained / (SELECT sum(bytes) FROM heap)) AS share FROM heap WHERE name = "
+               f"'{name}'", graph) == [{"source": "api", "share": round(100 * bands[name]["retained_bytes"] / sum(b["bytes"] for b in bands.values()))}]
+    assert "WHERE name" in ask("SELECT * FROM retainers", graph, status=2)
+    assert "no heap graph" in ask("SELECT * FROM heap", LEAKY, status=2)

@@ -98,6 +98,11 @@ static int open_source(struct query_cursor *c)
         struct error error;
 
         c->scan.source = source->name;
+        if (v->table->add_graph) {
+                if (v->table->add_graph(&c->scan, source->what, &error))
+                        return c->scan.rows.failed ? SQLITE_NOMEM : SQLITE_OK;
+                return fail_scan(c, source->what, error.text);
+        }
         if (v->table->event_ids && !source->chosen.files.n)
                 return fail_scan(c, source->what,
                                  "events are those of a finished log or a recording, not of a live target");

@@ -854,6 +854,10 @@ const struct query_table query_tables[] = {
           query_add_events, .event_ids = query_event_ids },
         { "threads", "Haskell threads of a finished log, by its events", query_thread_columns, QUERY_THREAD_COLUMNS,
           NONE, NONE, query_add_threads, query_finish_threads, .event_ids = query_thread_ids },
+        { "heap", "types of a heap graph, FILE.heapgraph", COLUMNS(query_heap_columns), NONE, 0,
+          .add_graph = query_add_heap },
+        { "retainers", "of a heap graph: what holds a type, root by root", COLUMNS(query_retainer_columns), NONE, 0,
+          .add_graph = query_add_retainers },
 };
 const unsigned n_query_tables = ARRAY_SIZE(query_tables);
 

@@ -16,6 +16,7 @@
 #include "client/out/convert/event_types.h"
 #include "client/world/feed/feed.h"
 #include "client/world/state/world.h"
+#include "proto/base/error.h"
 #include "proto/base/idtable.h"
 
 /* Rows of a table as a scan makes them: values in order, texts in one buffer. */
@@ -120,6 +121,8 @@ struct query_table {
                           bool *ret); /* of single events of finished logs: which; or NULL */
         uint32_t kinds;               /* of messages that it is made of, a bit each; 0: all, and verdicts with them */
         bool remembered;              /* of a live target: its daemon is asked for them */
+        /* of a heap graph, which has no messages: makes all rows. False with an error */
+        bool (*add_graph)(struct query_scan *s, const char *path, struct error *error);
 };
 
 extern const struct query_table query_tables[];
@@ -147,5 +150,14 @@ void query_add_events(struct query_scan *s, const Hw__Update *u);
 void query_add_threads(struct query_scan *s, const Hw__Update *u);
 void query_finish_threads(struct query_scan *s);
 void query_threads_destroy(struct query_threads **t);
+
+/* table_heap.c: the tables that are made of a heap graph, a file of `heapwatch heap -o`. */
+
+enum { QUERY_HEAP_COLUMNS = 5, QUERY_RETAINER_COLUMNS = 5 };
+
+extern const struct query_column query_heap_columns[QUERY_HEAP_COLUMNS], query_retainer_columns[QUERY_RETAINER_COLUMNS];
+
+bool query_add_heap(struct query_scan *s, const char *path, struct error *error);
+bool query_add_retainers(struct query_scan *s, const char *path, struct error *error);
 
 #endif
