@@ -85,10 +85,60 @@ static void test_every_allocation_fails_once(void **unused)
         }
 }
 
+/* Samples of stacks: with names before and after them, and in parts. */
+static unsigned long tell_samples(unsigned long fail, bool after)
+{
+        memset(&f, 0, sizeof(f));
+        calls = 0;
+        fail_at = fail;
+        ever_after = after;
+        counting = true;
+        f.m = model_new(NULL);
+        if (f.m)
+                model_begin_run(f.m, 1);
+        for (uint64_t i = 0; f.m && i < 40; i++) {
+                ev(&f, HW_USER_BINARY_MSG, 0, i, "282t", U(0xffcc), i, U(4), "text");
+                ev(&f, HW_USER_BINARY_MSG, 0, i, "248218", U(0xffcb), U(0), U(1), U(1), U(1), 1000 + i);
+                ev(&f, HW_USER_BINARY_MSG, 0, i, "2482188", U(0xffca), U(0), U(1), U(1), U(3), i, i);
+                ev(&f, HW_USER_BINARY_MSG, 0, i, "28448", U(0xffcd), i, U(1), U(2), i);
+                ev(&f, HW_IPE, NONE, i, "8zzzzzz", 1000 + i, "f_info", "14", "T", "f", "Main", "a.hs");
+                model_collect_changes(f.m);
+        }
+        counting = false;
+        return calls;
+}
+
+/* A part that found no memory is not there when the last one comes, so that is a sample by itself: none is lost. */
+static void test_samples_without_memory(void **unused)
+{
+        unsigned long n = tell_samples(0, false);
+
+        (void)unused;
+        assert_true(n > 20);
+        assert_int_equal(profile_ticks(model_profile(f.m)), 40);
+        assert_int_equal(profile_left_out(model_profile(f.m)), 0);
+        model_destroy(&f.m);
+        for (int after = 0; after < 2; after++) {
+                for (unsigned long i = 1; i <= n; i++) {
+                        tell_samples(i, after);
+                        if (!f.m)
+                                continue;
+                        const struct profile *p = model_profile(f.m);
+                        uint64_t ticks = profile_left_out(p);
+                        for (uint32_t id = 1; id <= profile_stacks(p); id++)
+                                ticks += profile_get(p, id)->ticks;
+                        assert_int_equal(ticks, 40);
+                        assert_int_equal(profile_ticks(p), 40);
+                        model_destroy(&f.m);
+                }
+        }
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(test_every_allocation_fails_once),
+                cmocka_unit_test(test_samples_without_memory),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }
