@@ -63,7 +63,10 @@ void series_sketch_image(struct image *im, struct series_sketch *s)
 {
         image_pyramid(im, &s->slices, &shape, IMAGE_TYPE(sketch_slice), slice_image);
         slice_image(im, &s->total);
-        image_sketch(im, &s->minute, CELLS);
+        if (s->minute.room) /* never in images of 0.9.0, which have nothing here */
+                image_sketch(im, &s->minute, CELLS);
+        else if (im->reads)
+                s->minute = (struct sketch){ 0 };
 }
 
 size_t series_sketch_held(const struct series_sketch *s)
