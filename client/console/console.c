@@ -330,7 +330,7 @@ static const struct console_view *world_of_key(int key)
         for (size_t i = 0; console_views[i]; i++) {
                 const struct console_view *v = console_views[i];
 
-                if (v->letter && (key == v->letter || key == '0' + (int)i || key == SCREEN_F0 + (int)i))
+                if (v->letter && (key == v->letter || (i < 10 && key == '0' + (int)i) || key == SCREEN_F0 + (int)i))
                         return v;
         }
         return NULL;

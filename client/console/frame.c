@@ -180,13 +180,13 @@ static void draw_line(struct console *c, struct canvas *canvas, struct area area
         }
 }
 
-/* One tab: its digit, and its title with its letter highlighted. */
+/* One tab: its digit, if it is one of the first ten, and its title with its letter highlighted. */
 static int draw_tab(struct console *c, struct canvas *canvas, struct area area, int row, int at, size_t index,
                     const char *title)
 {
         const struct console_view *v = console_views[index];
         bool shown = c->shown->class == v || (!c->shown->class->letter && c->under && c->under->class == v);
-        char digit[2] = { (char)('0' + (int)index), '\0' };
+        char digit[2] = { index < 10 ? (char)('0' + (int)index) : '\0', '\0' };
         enum tint tint = shown ? TINT_SELECTED : TINT_HEADING;
         int begin = at;
 
@@ -208,8 +208,11 @@ static int tabs_width(bool brief)
         return width;
 }
 
+/* The hint has room on every screen: tabs beyond it are cut, and `?` lists them. */
 static void draw_tabs(struct console *c, struct canvas *canvas, struct area area, int row)
 {
+        enum { HINT_ROOM = 7 };
+        const struct area tabs = { area.row, area.column, area.height, area.width - HINT_ROOM };
         bool brief = tabs_width(false) + 16 > area.width, is_help = c->shown->class == &view_help;
         int at = 1;
 
@@ -217,8 +220,8 @@ static void draw_tabs(struct console *c, struct canvas *canvas, struct area area
         for (size_t i = 0; console_views[i]; i++) {
                 const struct console_view *v = console_views[i];
 
-                if (v->letter && at < area.width)
-                        at = draw_tab(c, canvas, area, row, at, i, brief ? v->brief : v->title) + 1;
+                if (v->letter && at < tabs.width)
+                        at = draw_tab(c, canvas, tabs, row, at, i, brief ? v->brief : v->title) + 1;
         }
         if (area.width - at > 14)
                 (void)canvas_put_right(canvas, area, row, at, area.width - at - 1, TINT_HEADING,

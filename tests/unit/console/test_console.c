@@ -101,6 +101,17 @@ static void targets(void **state)
         assert_string_equal(c->shown->class->name, "overview");
 }
 
+static void the_way_to_the_help_is_on_every_screen(void **state)
+{
+        for (int width = 10; width < 140; width++) {
+                char *all = drawn(console_of(state), 16, width, false);
+
+                if (!strstr(all, "? q") && !strstr(all, "? help  q quit"))
+                        fail_msg("%d columns:\n%s", width, all);
+                free(all);
+        }
+}
+
 static void memory(void **state)
 {
         struct console *c = console_of(state);
@@ -1165,6 +1176,7 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test_setup_teardown(targets, setup, teardown),
+                cmocka_unit_test_setup_teardown(the_way_to_the_help_is_on_every_screen, setup, teardown),
                 cmocka_unit_test_setup_teardown(memory, setup, teardown),
                 cmocka_unit_test_setup_teardown(window_changes, setup, teardown),
                 cmocka_unit_test_setup_teardown(bands, setup, teardown),
