@@ -276,11 +276,10 @@ class Lives:
         daemon.start()
 
     def ask(self, moment, names, web=None, prefix=""):
-        """A face that follows the daemon may be a second behind the others: then all are asked again."""
-        for _ in range(3):
+        """A face that follows the daemon may be behind the others for a moment: then all are asked again."""
+        until = time.monotonic() + DEADLINE_S
+        while moment not in self.moments or (self.moments[moment].contradictions() and time.monotonic() < until):
             self.moments[moment] = Faces(self.env, names, web, prefix)
-            if not self.moments[moment].contradictions():
-                break
 
     @staticmethod
     def as_of(daemon, name):
