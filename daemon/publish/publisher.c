@@ -95,7 +95,7 @@ static void on_note(void *ctx, const struct note *note)
 
         if (!is_wanted(p, WISH(NOTE)))
                 return;
-        if (p->gathered.notes_last - p->gathered.notes_sent >= LIMIT_NOTES_PER_UPDATE)
+        if (!p->wish.last_notes && p->gathered.notes_last - p->gathered.notes_sent >= LIMIT_NOTES_PER_UPDATE)
                 flush_notes(p, p->gathered.notes_last);
         p->gathered.notes_last = note->number;
 }

@@ -12,6 +12,7 @@
 struct update_wish {
         uint32_t kinds;  /* WISH() of each; 0: all */
         bool no_samples; /* none of single samples and collections, though their kinds are read for the rest */
+        bool last_notes; /* of notes those that are kept when a run ends, not all */
         bool ends_alone; /* state is read as it is when a run ends, not in between */
         bool unjudged;   /* neither growth nor rules, which are most of the work: of all kinds what needs none */
 };

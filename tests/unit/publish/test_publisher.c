@@ -416,6 +416,25 @@ static void test_full_messages_are_sent_early(void **state)
         close_publisher(f);
 }
 
+/* Where only the last notes are read, those that are kept when the run ends are sent, and no others. */
+static void test_last_notes_alone(void **state)
+{
+        static const struct update_wish last = { .last_notes = true, .ends_alone = true };
+        enum { N = 2 * LIMIT_NOTES + 7 };
+        struct follower *f = open_publisher();
+
+        (void)state;
+        publisher_set_wish(f->p, &last);
+        begin_run(f, 1);
+        for (uint64_t i = 1; i <= N; i++)
+                event(f, HW_USER_MSG, i * 1000, "note", 4);
+        assert_int_equal(f->updates[HW__KIND__KIND_NOTE], 0);
+        publisher_flush(f->p, 2000);
+        for (unsigned i = 1; i <= N; i++)
+                assert_int_equal(f->notes[i].p != NULL, i > N - LIMIT_NOTES);
+        close_publisher(f);
+}
+
 /* Pages are counted more rarely than RSS is read, and live data measured more rarely still: the text says how old. */
 static void test_an_old_account_of_rss_says_so(void **state)
 {
@@ -695,6 +714,7 @@ int main(void)
                 cmocka_unit_test(test_logs),
                 cmocka_unit_test(test_only_what_is_wanted),
                 cmocka_unit_test(test_full_messages_are_sent_early),
+                cmocka_unit_test(test_last_notes_alone),
                 cmocka_unit_test(test_an_old_account_of_rss_says_so),
                 cmocka_unit_test(test_unknown_is_absent),
                 cmocka_unit_test(test_arguments_are_kept_back),
