@@ -119,7 +119,7 @@ def start(table):
 def of_log(table, key, title, path, start_s, part=None):
     """`part`: a shorter log of the kind, for what is drawn or compared."""
     most, loop_least = AIMS[key]
-    loop_s = bare_loop(path) if path.stat().st_size > 8 * MIB else 0
+    loop_s = bare_loop(path) if path.stat().st_size > 64 * MIB else 0      # shorter ones are mostly start
     with tempfile.TemporaryDirectory() as directory:
         for command, words in COMMANDS.items():
             if "{}" not in words:
