@@ -428,6 +428,7 @@ style: $(GEN)/heapwatch/heapwatch.pb-c.h $(PB:%=$(GEN)/%.pb-c.h)
 	$(Q)scripts/check-docs
 	$(Q)scripts/draw-house --check
 	$(Q)scripts/metrics --check
+	$(Q)tests/leaklab/constants.py --check
 	$(Q)scripts/page-types --check
 	$(Q)scripts/dashboards --check
 	$(Q)BUILD='$(BUILD)' scripts/layouts --check
