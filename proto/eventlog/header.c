@@ -69,9 +69,7 @@ void header_resume(struct hw_eventlog *log)
 
 static const char no_header[] = "not an eventlog: it does not begin with hdrb";
 
-#define PACKED                                                                                                         \
-        ", which cannot be followed as it grows, and is not unpacked when it is packed "                               \
-        "twice: `heapwatch top FILE` reads a file that is packed once"
+#define PACKED ", which cannot be followed as it grows: `heapwatch top FILE` reads it, unless it is packed twice"
 
 /* Names what `p` (SNIFF_BYTES) is the start of, if not of an eventlog. */
 static const char *sniff_format(const uint8_t *p)

@@ -65,7 +65,7 @@ CLASSES = [
     ("a type of event that nobody knows", declared(250), 0, "nothing fired"),
     ("its archive breaks off", packed[:len(packed) // 2], 1, UNREAD + "its gzip archive breaks off"),
     ("something else follows its archive", packed + b"cut off here", 1, UNREAD + "its gzip archive is followed by something else"),
-    ("it is packed twice", gzip.compress(packed), 2, "not unpacked when it is packed twice"),
+    ("it is packed twice", gzip.compress(packed), 2, "reads it, unless it is packed twice"),
     ("lz4 data with its beginning in plain", b"\x04\x22\x4d\x18\x64\x40\xa7\x6f\x7f\x08\0\xf5\x28" + LOG[:200], 2, "lz4 data: unpack it first"),
     ("its archive is damaged", packed[:-6] + bytes([packed[-6] ^ 1]) + packed[-5:], 1, UNREAD + "its gzip archive is damaged"),
 ]
