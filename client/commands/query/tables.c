@@ -799,7 +799,7 @@ static void add_standing(struct query_scan *s, const struct world_target *t, con
         add_optional_seconds(r, trend->has_as_of_ns, trend->as_of_ns);
         query_rows_add_real(r, trend->has_gained_bytes ? trend->gained_bytes : NAN);
         query_rows_add_text(r, trend->sentence);
-        add_enum(r, &hw__word__descriptor, true, (int)(trend->has_word ? trend->word : trend->verdict));
+        add_enum(r, &hw__word__descriptor, true, trend->has_word ? (int)trend->word : (int)trend->verdict);
 }
 
 static void finish_standing(struct query_scan *s)
