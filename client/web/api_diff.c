@@ -10,16 +10,10 @@
 #include "client/past/diff/print.h"
 #include "client/out/http/answer.h"
 
-/* One side: a target of a daemon, or a finished log. */
-struct subject {
-        char endpoint[256], target[WORLD_NAME_MAX + 1];
-        const char *file; /* NULL: live */
-};
-
 struct diff_job {
         struct worker_job job;
         const struct command *command;
-        struct subject a, b;
+        struct web_subject a, b;
 };
 
 static bool read_sides(const struct diff_job *d, struct side *a, struct side *b, struct error *error)
@@ -44,14 +38,12 @@ static bool run_diff(struct worker_job *job, struct json_out *to, struct error *
 
 /* --------------------------------------------------------------------- the request */
 
-static bool find_subject(const struct diff_parts *p, const struct evkeyvalq *all, const char *name, struct subject *ret,
-                         struct error *error)
+bool web_subject_find(const struct diff_parts *p, const char *text, struct web_subject *ret, struct error *error)
 {
-        const char *text = evhttp_find_header(all, name);
         struct detail one = { .n = 0 };
 
-        if (!text || !detail_add(&one, text) || one.n != 1)
-                return error_set(error, "expected the targets a and b, as in /api/diff?a=api&b=api~1");
+        if (!detail_add(&one, text) || one.n != 1)
+                return error_set(error, "expected the name of a target, NAME or D:NAME");
         const struct world_target *t = detail_find(&one, 0, p->world);
         if (!t)
                 return error_set(error, "there is no target %.80s", text);
@@ -63,14 +55,22 @@ static bool find_subject(const struct diff_parts *p, const struct evkeyvalq *all
         return true;
 }
 
+static bool find_side(const struct diff_parts *p, const struct evkeyvalq *all, const char *name,
+                      struct web_subject *ret, struct error *error)
+{
+        const char *text = evhttp_find_header(all, name);
+
+        return text ? web_subject_find(p, text, ret, error)
+                    : error_set(error, "expected the targets a and b, as in /api/diff?a=api&b=api~1");
+}
+
 static bool parse(const struct diff_parts *p, const char *query, struct diff_job *ret, struct error *error)
 {
         struct evkeyvalq parameters;
 
         if (evhttp_parse_query_str(query ? query : "", &parameters) < 0)
                 return error_set(error, "malformed query");
-        bool good =
-                find_subject(p, &parameters, "a", &ret->a, error) && find_subject(p, &parameters, "b", &ret->b, error);
+        bool good = find_side(p, &parameters, "a", &ret->a, error) && find_side(p, &parameters, "b", &ret->b, error);
         evhttp_clear_headers(&parameters);
         return good;
 }

@@ -39,6 +39,7 @@ struct worker_job {
         struct document text; /* unless failed */
         struct error error;
         bool failed;
+        int status; /* of the answer when it has failed; 0: 503 */
 };
 
 /* NULL with a message. */
@@ -166,8 +167,23 @@ struct diff_parts {
         struct worker *worker;
 };
 
+/* A target of a daemon, or a finished log. */
+struct web_subject {
+        char endpoint[256], target[WORLD_NAME_MAX + 1];
+        const char *file; /* NULL: live */
+};
+
+/* By "NAME" or "D:NAME". False with a sentence. */
+bool web_subject_find(const struct diff_parts *p, const char *text, struct web_subject *ret, struct error *error);
+
 /* Answers now or later. All of the parts outlive the answer. */
 void api_diff_answer(const struct diff_parts *p, struct evhttp_request *req, const char *query);
+
+/*
+ * Answers /api/query: rows of a SELECT over targets, by `heapwatch query` as a child. It can read what the page shows
+ * already, and nothing else; time, rows and bytes are bounded.
+ */
+void api_query_answer(const struct diff_parts *p, struct worker *worker, struct evhttp_request *req, const char *query);
 
 /*
  * Answers /api/archive: what an archive has of a target, besides what its daemon remembers.
@@ -195,6 +211,7 @@ struct server_parts {
         struct api_history *api_history;
         struct archive_source archive;
         struct diff_parts diff;
+        struct worker *query_worker;
         struct connections *connections; /* outlives it */
         struct control_parts control;
 };

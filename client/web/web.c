@@ -51,6 +51,7 @@ struct web {
         struct api_history *api_history;
         char archive_path[PATH_MAX];                 /* "": files, or no home for one */
         struct worker *archive_worker, *diff_worker; /* a comparison does not wait for the archive */
+        struct worker *query_worker;                 /* nor for a query */
         struct worker *census_worker;                /* nor does anything for a program that comes to no census */
         struct inspections *inspections;
         struct server *server;
@@ -336,7 +337,8 @@ static bool open_archive(struct web *w)
         else if (w->db)
                 (void)snprintf(w->archive_path, sizeof(w->archive_path), "%s", w->db);
         good = good && (w->archive_worker = worker_new(w->base, &error)) &&
-               (w->diff_worker = worker_new(w->base, &error)) && (w->census_worker = worker_new(w->base, &error));
+               (w->diff_worker = worker_new(w->base, &error)) && (w->query_worker = worker_new(w->base, &error)) &&
+               (w->census_worker = worker_new(w->base, &error));
         if (!good)
                 command_error(&command_web, "%s", error.text);
         return good;
@@ -369,6 +371,7 @@ static bool open_server(struct web *w)
                 .api_history = w->api_history,
                 .archive = { *w->archive_path ? w->archive_path : NULL, w->feed, w->archive_worker },
                 .diff = { &command_web, w->world, w->feed, &w->from.files, &w->logs, w->diff_worker },
+                .query_worker = w->query_worker,
                 .connections = w->connections,
                 .control = { w->requester, feed_daemons(w->feed), w->world, w->feed, w->census_worker, w->inspections },
         };
@@ -395,6 +398,7 @@ static void close_all(struct web *w)
                 streams_destroy(&w->streams);
         worker_destroy(&w->archive_worker);
         worker_destroy(&w->diff_worker);
+        worker_destroy(&w->query_worker);
         worker_destroy(&w->census_worker);
         server_destroy(&w->server);
         inspections_destroy(&w->inspections);

@@ -94,7 +94,7 @@ static bool start_worker(struct worker *w)
 static void answer_job(struct worker *w, struct worker_job *job)
 {
         if (job->failed)
-                answer_error(job->req, 503, "%s", job->error.text);
+                answer_error(job->req, job->status ? job->status : 503, "%s", job->error.text);
         else
                 answer_json(job->req, job->text.text, job->text.size);
         document_done(&job->text);

@@ -274,6 +274,37 @@ def test_files_need_no_daemon():
 
 # ------------------------------------------------------------- what is refused
 
+def ask_query(web, sql, *targets):
+    status, _, body = web.ask("/api/query?" + urllib.parse.urlencode([("sql", sql), *(("target", t) for t in targets)]))
+    return status, json.loads(body)
+
+
+def test_queries_are_answered_as_by_the_command(served):
+    d, web = served
+    sql = "SELECT name, count(*) AS n, max(bytes) AS most FROM bands GROUP BY name ORDER BY name"
+    want = json.loads(client("query", "--connect", d.publish, "--format", "json", sql, "hc").stdout)
+    assert len(want) > 3 and ask_query(web, sql, "0:hc") == (200, {"cut": False, "rows": want})
+    both = "SELECT DISTINCT source FROM facts ORDER BY 1"
+    assert ask_query(web, both, "hc", "leaky")[1]["rows"] == [{"source": "hc"}, {"source": "leaky"}]
+
+
+def test_queries_of_files_and_what_they_may_not():
+    with Web(LEAKY) as web:
+        wait_for(lambda: web.json("/api/targets"), "the log")
+        name, = (t["target"] for t in web.json("/api/targets"))
+        assert ask_query(web, "SELECT DISTINCT target FROM series", name)[1]["rows"] == [{"target": name}]
+        status, answer = ask_query(web, "SELECT serie FROM series", name)
+        assert status == 400 and answer["error"].split("\n")[1:] == ["    SELECT serie FROM series", "           ^"]
+        for sql, said in (("ATTACH 'x' AS y", "not authorized"), ("DELETE FROM series", ""), ("SELECT load_extension('x')", "not authorized"), ("", "expected sql")):
+            status, answer = ask_query(web, sql, name)
+            assert status == 400 and said in answer["error"], (sql, answer)
+        assert ask_query(web, "SELECT 1", "other") == (400, {"error": "there is no target other"})
+        assert ask_query(web, "SELECT 1")[0] == 400
+        numbers = "WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c) SELECT i FROM c"
+        status, answer = ask_query(web, numbers, name)
+        assert status == 200 and answer["cut"] and answer["rows"][-1] == {"i": len(answer["rows"])}
+
+
 def test_headers_of_every_answer(served):
     _, web = served
     for path in ("/", "/api/state", "/nothing", "/api/history", "/api/stream"):

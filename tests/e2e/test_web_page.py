@@ -20,6 +20,7 @@ from live_log import LiveLog
 from web_browser import Browser, Web
 
 PAGES = ["target", "overview", "heap", "detail", "gc", "profile", "holders", "threads", "notes", "alerts", "stream", "compare"]
+SERVED = [*PAGES, "query"]     # a report has no server that could answer
 FILES = {"info": "leaky-hi-ghc9103", "cost": "cc-hc-ghc9103", "time": "cc-p-ghc9103", "ticky": "ticky-ghc9103",
          "parallel": "parallel-full-ghc9103", "nonmoving": "nonmoving-census-ghc9103"}
 
@@ -106,7 +107,7 @@ BOXES = """(() => {
 def test_every_page_opens_without_complaint(browser, files, theme, width):
     with browser.tab(theme=theme, width=width) as tab:
         for target in FILES:
-            for page in PAGES if target == "info" else PAGES[1:6]:
+            for page in SERVED if target == "info" else PAGES[1:6]:
                 tab.go(view(files, page, target=target, range="all"))
                 tab.until(f"document.querySelector('nav [aria-current=page]')?.dataset.page === '{page}' && "
                           "document.querySelector('main').innerText.length > 40")
@@ -115,6 +116,32 @@ def test_every_page_opens_without_complaint(browser, files, theme, width):
                 assert tab.js(BOXES) == [], (target, page)
         assert tab.diagnostics() == []
         assert all(r.startswith((files.url, "data:", "blob:")) for r in tab.requests()), "a request went elsewhere"
+
+
+def test_a_query_in_the_address_is_asked_and_drawn(browser, files, logs):
+    sql = "SELECT bucket(time, '1 s') AS time, max(value) AS live FROM series WHERE series = 'live' GROUP BY 1"
+    want = json.loads(client("query", "--format", "json", sql, logs["info"]).stdout)
+    with browser.tab() as tab:
+        tab.go(view(files, "query", target="info", sql=sql))
+        tab.until(f"document.querySelectorAll('table.rows tbody tr').length === {len(want)}")
+        line, = tab.chart("query")["series"]
+        assert line["label"] == "live" and line["values"] == [r["live"] for r in want]
+        tab.js("document.querySelector('textarea.sql').value = 'SELECT serie FROM series'")
+        tab.js("[...document.querySelectorAll('button')].find((b) => b.innerText === 'Run').click()")
+        tab.until("document.querySelector('pre.problem')?.innerText.includes(\"did you mean 'series'?\")")
+        assert tab.js("document.querySelector('pre.problem').innerText.split('\\n').length") == 3       # the place is marked
+        assert tab.js("decodeURIComponent(location.hash).includes('serie+FROM')")
+        assert tab.js("document.querySelectorAll('table.rows').length") == 0
+
+
+def test_a_report_has_no_queries(browser, logs, directory):
+    report = directory / "report.html"
+    assert client("report", logs["info"], "-o", report).returncode == 0
+    with browser.tab(offline=True) as tab:
+        tab.go(f"file://{report}#/query?target=info&sql=SELECT+1")
+        tab.until("document.querySelector('nav [aria-current=page]')")
+        assert tab.js("document.querySelectorAll('nav [data-page=query], textarea.sql').length") == 0
+        assert all(r.startswith(("file:", "data:", "blob:")) for r in tab.requests())
 
 
 def test_no_word_of_the_overview_is_cut(browser, files):
@@ -133,7 +160,7 @@ def test_no_word_of_the_overview_is_cut(browser, files):
 def test_every_page_is_accessible(browser, files, theme, width):
     with browser.tab(theme=theme, width=width) as tab:
         found = {}
-        for page in PAGES:
+        for page in SERVED:
             tab.go(view(files, page, target="info", range="all"))
             tab.until(f"document.querySelector('nav [aria-current=page]')?.dataset.page === '{page}' && heapwatch.settled && "
                       "document.querySelector('main').innerText.length > 40")
@@ -630,7 +657,7 @@ def hostile(schema, tick):
 def test_text_of_the_program_is_never_markup(browser, directory):
     with FakeDaemon(pb, directory, {"h": hostile}) as d, Web("--connect", d.endpoint) as web, browser.tab() as tab:
         elements = None
-        for page in PAGES:
+        for page in SERVED:
             tab.go(view(web, page, target="h"))
             tab.until(f"document.querySelector('nav [aria-current=page]')?.dataset.page === '{page}' && "
                       f"heapwatch.view.targets.get('h')?.{'state' if page == 'overview' else 'bands.size'}")

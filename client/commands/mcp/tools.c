@@ -1,21 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "client/commands/mcp/tools.h"
 
-#include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "client/cli/endpoints.h"
+#include "client/cli/own_command.h"
 #include "client/world/feed/locate.h"
-#include "client/cli/signals.h"
 #include "heapwatch/text.h"
 #include "proto/base/array.h"
-#include "proto/base/child.h"
-#include "proto/base/clock.h"
 #include "proto/base/time.h"
 #include "proto/base/utf8.h"
 
@@ -235,101 +229,6 @@ static bool make_words(struct making *m, const struct tool *t, const json_t *arg
         return true;
 }
 
-/* ------------------------------------------------------------------------ command */
-
-struct output {
-        size_t lines_max; /* given; 0: no limit */
-        char *text;       /* n bytes, for free() */
-        size_t n, lines;
-        char said[ERROR_TEXT_MAX]; /* on standard error: its beginning */
-        bool is_cut;               /* there was more; of several lines, the last is whole */
-};
-
-/* False: it is more than is kept. */
-static bool keep_output(struct output *o, const char *piece, size_t n)
-{
-        for (size_t i = 0; i < n; i++) {
-                o->is_cut = o->n == OUTPUT_BYTES_MAX || (o->lines_max && o->lines == o->lines_max);
-                if (o->is_cut)
-                        return false;
-                o->text[o->n++] = piece[i];
-                o->lines += piece[i] == '\n';
-        }
-        return true;
-}
-
-/* Until both pipes end. False: the time is over, or we end; or there is more than is kept. */
-static bool read_pipes(struct output *o, int out, int err, uint64_t until_ns)
-{
-        struct pollfd fds[] = { { out, POLLIN, 0 }, { err, POLLIN, 0 } };
-        size_t n_said = 0;
-        char piece[8192];
-
-        while (fds[0].fd >= 0 || fds[1].fd >= 0) {
-                if (signals_stop() || clock_mono_ns() >= until_ns)
-                        return false;
-                if (poll(fds, 2, 100) <= 0)
-                        continue;
-                for (size_t k = 0; k < 2; k++) {
-                        const ssize_t n = fds[k].fd >= 0 && fds[k].revents ? read(fds[k].fd, piece, sizeof(piece)) : -1;
-                        if (n == 0)
-                                fds[k].fd = -1;
-                        else if (n > 0 && k == 0 && !keep_output(o, piece, (size_t)n))
-                                return false;
-                        for (ssize_t i = 0; k == 1 && i < n && n_said < sizeof(o->said) - 1; i++)
-                                o->said[n_said++] = piece[i];
-                }
-        }
-        return true;
-}
-
-static bool judge_end(const struct output *o, int status, bool is_ended, struct error *error)
-{
-        if (o->is_cut || (is_ended && WIFEXITED(status) && WEXITSTATUS(status) <= 1))
-                return true;
-        if (!is_ended)
-                return error_set(error, "no answer within %u s: stopped; ask for less", (unsigned)(CALL_NS / NS_PER_S));
-        if (!WIFEXITED(status))
-                return error_set(error, "it ended by signal %d: what it reads may be damaged", WTERMSIG(status));
-        return error_set(error, "%s", o->said[0] ? o->said : "the command failed without saying why");
-}
-
-/*
- * Runs argv[0], a program beside this one, to its end, for CALL_NS, or until more comes than is kept: then all that it
- * started is killed, too. True if it ended with 0, or 1 for a finding, or was cut; else with a sentence.
- */
-static bool run_command(struct output *o, const char *const *argv, struct error *error)
-{
-        char said[sizeof(o->said)];
-        int out[2], err[2];
-        pid_t pid;
-
-        if (!(o->text = malloc(OUTPUT_BYTES_MAX)))
-                return error_set(error, "out of memory");
-        int r = -child_pipes(out, 0, err, 0);
-        if (r != 0)
-                return error_set(error, "cannot start %s: %s", argv[0], strerror(r));
-        r = child_spawn((char *const *)argv, (const int[]){ CHILD_NULL, out[1], err[1] }, CHILD_APART, &pid);
-        (void)close(out[1]);
-        (void)close(err[1]);
-        const bool is_ended = r == 0 && read_pipes(o, out[0], err[0], clock_mono_ns() + CALL_NS);
-        (void)close(out[0]);
-        (void)close(err[0]);
-        if (r != 0)
-                return error_set(error, "cannot start %s: %s", argv[0], strerror(r));
-        if (!is_ended)
-                (void)kill(-pid, SIGKILL); /* a program that it has stopped is released by that */
-        const int status = child_wait(pid);
-        const char *end = o->is_cut ? memrchr(o->text, '\n', o->n) : NULL;
-        if (end)
-                o->n = (size_t)(end - o->text) + 1;
-        for (size_t i = strlen(o->said); i > 0 && o->said[i - 1] == '\n'; i--)
-                o->said[i - 1] = '\0';
-        (void)hw_terminal_text(said, sizeof(said), o->said);
-        memcpy(o->said, said, sizeof(said));
-        return judge_end(o, status, is_ended, error);
-}
-
 /* --------------------------------------------------------------------------- call */
 
 /* Appends; what is no UTF-8 is not shown. */
@@ -345,7 +244,7 @@ json_t *tools_call(const char *name, const json_t *arguments, struct error *erro
 {
         const struct tool *t = NULL;
         struct making m = { .error = error };
-        struct output o = { .n = 0 };
+        struct own_output o = { .n = 0 };
         char cut[96], said[ERROR_TEXT_MAX];
 
         for (size_t i = 0; i < ARRAY_SIZE(tools) && !t; i++)
@@ -356,8 +255,8 @@ json_t *tools_call(const char *name, const json_t *arguments, struct error *erro
                 return NULL;
         }
         bool good = make_words(&m, t, arguments);
-        o.lines_max = m.rows_max;
-        good = good && run_command(&o, m.words, error);
+        const struct own_command command = { m.words, CALL_NS, OUTPUT_BYTES_MAX, m.rows_max };
+        good = good && own_command_run(&command, &o, error);
         json_t *content = json_array();
         if (!good)
                 add_content(content, said, hw_utf8_clean(said, sizeof(said), error->text, strlen(error->text)));

@@ -64,6 +64,7 @@ export class Shell {
                 this.tabs),
             this.banner, this.announced, this.main, this.help];
         for (const p of pages) {
+            if (p.server && app.meta) continue;
             const link = h("a", { href: `#/${p.name}`, "data-page": p.name, onclick: (e: MouseEvent) => this.go(e, p.name) }, p.title);
             if (p.name === "alerts") link.append(this.alertBadge);
             this.tabs.append(link);
@@ -74,7 +75,7 @@ export class Shell {
         this.ranges.append(h("button", { "data-range": "fixed", onclick: () => this.app.slide(), title: "Back to the sliding range" }, "zoomed ×"));
         app.route.onchange(() => this.draw());
         document.addEventListener("keydown", (e) => {
-            if (e.key === "?" && !e.ctrlKey && !e.metaKey && !(e.target instanceof HTMLInputElement)) this.explain();
+            if (e.key === "?" && !e.ctrlKey && !e.metaKey && !(e.target instanceof HTMLInputElement || e.target instanceof HTMLTextAreaElement)) this.explain();
         });
         document.addEventListener("visibilitychange", () => this.changed());
         matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => (applyTheme(remembered("theme") ?? "auto"), this.draw()));
@@ -122,7 +123,7 @@ export class Shell {
         this.address = location.hash;
         if (!this.frames++) this.root.replaceChildren(...this.parts);
         if (this.choose()) return;
-        const known = pages.find((p) => p.name === this.app.page) ?? pages[0]!;
+        const known = pages.find((p) => p.name === this.app.page && !(p.server && this.app.meta)) ?? pages[0]!;
         const wanted = this.follow();
         if (this.pageName !== known.name || !this.page) {
             this.page?.done?.();

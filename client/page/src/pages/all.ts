@@ -12,11 +12,13 @@ import { holders } from "./holders.ts";
 import { notes } from "./notes.ts";
 import { overview } from "./overview.ts";
 import { profile } from "./profile.ts";
+import { query } from "./query.ts";
 import { stream } from "./stream.ts";
 import { target } from "./target.ts";
 import { threads } from "./threads.ts";
 
-export const pages: { name: string; title: string; make: (app: App) => Page }[] = [
+// `server`: a report cannot answer it.
+export const pages: { name: string; title: string; make: (app: App) => Page; server?: true }[] = [
     { name: "target", title: "Target", make: target },
     { name: "overview", title: "Overview", make: overview },
     { name: "heap", title: "Heap", make: heap },
@@ -29,4 +31,5 @@ export const pages: { name: string; title: string; make: (app: App) => Page }[] 
     { name: "alerts", title: "Alerts", make: alerts },
     { name: "stream", title: "Stream health", make: stream },
     { name: "compare", title: "Compare", make: compare },
+    { name: "query", title: "Query", make: query, server: true },
 ];

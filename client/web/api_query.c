@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DESIGN: SQL is executed by `heapwatch query` as a child: its authorizer, its time and its memory are its own, and a
+ * query that goes wrong costs the server nothing. Lines of its answer are objects of JSON; they are passed on.
+ */
+#include "client/web/server.h"
+
+#include <event2/keyvalq_struct.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "client/cli/endpoints.h"
+#include "client/cli/own_command.h"
+#include "client/out/http/answer.h"
+#include "proto/base/array.h"
+#include "proto/base/time.h"
+
+#define QUERY_SOURCES   8u
+#define QUERY_SQL_BYTES 4096u
+#define QUERY_BYTES     ((size_t)4 << 20)
+#define QUERY_ROWS      5000u
+#define QUERY_TIME      "15s"
+#define QUERY_NS        (20 * NS_PER_S) /* with its start, and the answer of a busy daemon */
+
+struct query_job {
+        struct worker_job job;
+        char sql[QUERY_SQL_BYTES];
+        struct web_subject of[QUERY_SOURCES];
+        size_t n;
+};
+
+static size_t add_words(const struct query_job *q, const char *words[])
+{
+        static const char *const first[] = { "heapwatch", "query", "--format", "ndjson", "--timeout", QUERY_TIME };
+        size_t n = 0;
+
+        for (size_t i = 0; i < ARRAY_SIZE(first); i++)
+                words[n++] = first[i];
+        if (!q->of[0].file) {
+                const char *given[ENDPOINTS_WORDS];
+                const size_t n_given = endpoints_words(given);
+                words[n++] = "--connect";
+                words[n++] = q->of[0].endpoint;
+                for (size_t i = 0; i + 1 < n_given; i += 2)
+                        if (strcmp(given[i], "--connect") != 0) {
+                                words[n++] = given[i];
+                                words[n++] = given[i + 1];
+                        }
+        }
+        words[n++] = "--";
+        words[n++] = q->sql;
+        for (size_t i = 0; i < q->n; i++)
+                words[n++] = q->of[i].file ? q->of[i].file : q->of[i].target;
+        words[n] = NULL;
+        return n;
+}
+
+static bool run_query(struct worker_job *job, struct json_out *to, struct error *error)
+{
+        const struct query_job *q = (const struct query_job *)job;
+        const char *words[16 + ENDPOINTS_WORDS + QUERY_SOURCES];
+        struct own_output o = { .n = 0 };
+
+        (void)add_words(q, words);
+        const struct own_command command = { words, QUERY_NS, QUERY_BYTES, QUERY_ROWS };
+        const bool good = own_command_run(&command, &o, error);
+        if (good) {
+                json_open(to, '{');
+                json_member_bool(to, "cut", o.is_cut);
+                json_member_open(to, "rows", '[');
+                for (const char *at = o.text, *end = o.text + o.n; at < end;) {
+                        const char *stop = memchr(at, '\n', (size_t)(end - at));
+                        const size_t size = (size_t)((stop ? stop : end) - at);
+                        if (size > 0)
+                                json_raw_bytes(to, at, size);
+                        at += size + 1;
+                }
+                json_close(to, ']');
+                json_close(to, '}');
+        }
+        free(o.text);
+        return good;
+}
+
+/* --------------------------------------------------------------------- the request */
+
+static bool add_subject(const struct diff_parts *p, const char *text, struct query_job *q, struct error *error)
+{
+        if (q->n == QUERY_SOURCES)
+                return error_set(error, "expected at most %u targets", QUERY_SOURCES);
+        struct web_subject *of = &q->of[q->n++];
+        return web_subject_find(p, text, of, error) &&
+               (of->file || !strcmp(of->endpoint, q->of[0].endpoint) ||
+                error_set(error, "expected targets of one daemon: %.80s is of another than %.80s", of->target,
+                          q->of[0].target));
+}
+
+static bool parse_request(const struct diff_parts *p, const char *query, struct query_job *q, struct error *error)
+{
+        struct evkeyvalq all;
+        bool good = true;
+
+        if (evhttp_parse_query_str(query ? query : "", &all) < 0)
+                return error_set(error, "malformed query");
+        const char *sql = evhttp_find_header(&all, "sql");
+        if (!sql || !*sql || strlen(sql) >= sizeof(q->sql))
+                good = error_set(error, "expected sql, a query of 1 to %zu bytes", sizeof(q->sql) - 1);
+        else
+                (void)snprintf(q->sql, sizeof(q->sql), "%s", sql);
+        for (const struct evkeyval *kv = all.tqh_first; good && kv; kv = kv->next.tqe_next)
+                good = strcmp(kv->key, "target") != 0 || add_subject(p, kv->value, q, error);
+        if (good && q->n == 0)
+                good = error_set(error, "expected target, as in /api/query?target=api&sql=SELECT...");
+        evhttp_clear_headers(&all);
+        return good;
+}
+
+void api_query_answer(const struct diff_parts *p, struct worker *worker, struct evhttp_request *req, const char *query)
+{
+        struct query_job *q = calloc(1, sizeof(*q));
+        struct error error;
+
+        if (q && !parse_request(p, query, q, &error)) {
+                answer_error(req, 400, "%s", error.text);
+                free(q);
+                return;
+        }
+        if (q) {
+                q->job.work = run_query;
+                q->job.status = 400;
+        }
+        worker_queue(worker, q ? &q->job : NULL, req);
+}
