@@ -212,6 +212,15 @@ static void append_others(struct target_answer *a, const struct evidence *e, str
         }
 }
 
+/* What it held at the newest census: what is said of its growth may have been published before that came. */
+static uint64_t newest_bytes(const struct evidence *e, const Hw__GrowingBand *b)
+{
+        const struct world_band *own = world_band_of(e->t, b->band);
+        const bool is_newer = !e->over && own && own->seen && e->t->census && own->census == e->t->census->number;
+
+        return is_newer ? own->bytes : b->bytes;
+}
+
 /* The runtime's census counts large and pinned arrays in whole blocks, its live bytes do not. */
 static bool exceeds_live(const struct evidence *e)
 {
@@ -220,7 +229,7 @@ static bool exceeds_live(const struct evidence *e)
         const uint64_t live = e->over && h && h->has_max_live_bytes ? h->max_live_bytes : h ? h->live_bytes : 0;
 
         return !strcmp(e->growing->label ? e->growing->label : "", "ARR_WORDS") && h && h->has_live_bytes &&
-               e->growing->bytes > live;
+               newest_bytes(e, e->growing) > live;
 }
 
 /* What the heap adds to growth of foreign memory, in words: its chart may show a rise that is too small to count. */
@@ -237,7 +246,7 @@ static uint64_t most_of(const struct evidence *e)
 {
         const struct world_band *b = world_band_of(e->t, e->growing->band);
 
-        return e->over && b && b->max_bytes > e->growing->bytes ? b->max_bytes : e->growing->bytes;
+        return e->over && b && b->max_bytes > e->growing->bytes ? b->max_bytes : newest_bytes(e, e->growing);
 }
 
 /*
@@ -288,7 +297,7 @@ static void append_growing_band(struct target_answer *a, const struct evidence *
         if (e->growing->has_bytes) {
                 const uint64_t most = most_of(e);
                 append_text(a->text, "%s", leaked ? " With " : " with ");
-                append_text(a->text, "%s", most > e->growing->bytes ? "at most " : "");
+                append_text(a->text, "%s", most > newest_bytes(e, e->growing) ? "at most " : "");
                 append_bytes(a->text, most);
                 if (exceeds_live(e))
                         append_text(a->text, " (counted in whole blocks)");
@@ -349,7 +358,7 @@ static void append_risen_bands(struct target_answer *a, const struct evidence *e
                 append_count(a, b);
                 append_band(a, e, b->band, b->label);
                 append_text(a->text, " with ");
-                append_bytes(a->text, b->bytes);
+                append_bytes(a->text, newest_bytes(e, b));
                 append_text(a->text, ", ");
                 append_gain(a, b);
                 append_text(a->text, " since %s", gained_since_onset(early, b) ? "it began" : "the first census");
