@@ -119,7 +119,7 @@ def test_a_program_built_without_any_flag_is_watched_live(directory, bare):
 
 def test_requests(directory, bare):
     def check(directory, build):
-        with watched(directory, bare[f"serve-{build}"], settings="interval=60;flush=0.1") as program:
+        with watched(directory, bare[f"serve-{build}"], settings="interval=60;flush=0.1;max-pause=0") as program:
             a = Asker(directory)
             a.read_until(rb"datb")
             wait_for(lambda: "heap=T" in a.ask("status")[1], "the heap profile")
