@@ -279,7 +279,15 @@ class Lives:
         """A face that follows the daemon may be behind the others for a moment: then all are asked again."""
         until = time.monotonic() + DEADLINE_S
         while moment not in self.moments or (self.moments[moment].contradictions() and time.monotonic() < until):
+            if moment == "alive" and moment in self.moments:
+                self.reach_next_second()
             self.moments[moment] = Faces(self.env, names, web, prefix)
+
+    def reach_next_second(self):
+        """What comes behind the newest settled second is published with the next one, which a program that runs reaches."""
+        for name in {wrong.split(":")[0] for wrong in self.moments["alive"].contradictions()}:
+            log, (_, at) = self.logs[name], ALIVE[name]
+            log._append(log._block(b"", (at + 1) * S))
 
     @staticmethod
     def as_of(daemon, name):

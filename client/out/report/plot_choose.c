@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "client/out/convert/format.h"
+#include "proto/base/ckd.h"
 #include "proto/base/time.h"
 
 #define OTHER    "(other)"
@@ -246,7 +247,7 @@ static void find_scales(struct plot_chart *c, const struct plot_data *d, const s
                 for (size_t k = 0; c->lines[i] && k < d->lines[i].n; k++)
                         most = d->lines[i].points[k].cell.max > most ? d->lines[i].points[k].cell.max : most;
         c->x_ns = d->last_ns ? d->last_ns : 1;
-        c->y_bytes = most >= 1 ? (uint64_t)(most * HEADROOM) : 1;
+        c->y_bytes = most >= 1 ? u64_sat(most * HEADROOM) : 1;
         if (order->x_s > 0 && order->x_s < 1e9)
                 c->x_ns = (uint64_t)(order->x_s * (double)NS_PER_S);
         if (order->y_bytes > 0)
