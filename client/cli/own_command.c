@@ -15,7 +15,7 @@
 #include "proto/base/time.h"
 
 /* False: it is more than is kept. */
-static bool keep_output(const struct own_command *c, struct own_output *o, const char *piece, size_t n)
+static bool store_output(const struct own_command *c, struct own_output *o, const char *piece, size_t n)
 {
         for (size_t i = 0; i < n; i++) {
                 o->is_cut = o->n == c->bytes_max || (c->lines_max && o->lines == c->lines_max);
@@ -43,7 +43,7 @@ static bool read_pipes(const struct own_command *c, struct own_output *o, int ou
                         const ssize_t n = fds[k].fd >= 0 && fds[k].revents ? read(fds[k].fd, piece, sizeof(piece)) : -1;
                         if (n == 0)
                                 fds[k].fd = -1;
-                        else if (n > 0 && k == 0 && !keep_output(c, o, piece, (size_t)n))
+                        else if (n > 0 && k == 0 && !store_output(c, o, piece, (size_t)n))
                                 return false;
                         for (ssize_t i = 0; k == 1 && i < n && n_said < sizeof(o->said) - 1; i++)
                                 o->said[n_said++] = piece[i];

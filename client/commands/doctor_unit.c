@@ -17,6 +17,7 @@
 
 #include "client/cli/command.h"
 #include "client/launch/program/agent_fit.h"
+#include "proto/base/text_out.h"
 
 #define SUFFIX      ".service"
 #define SERVICE     "heapwatch" /* the user of heapwatchd.service */
@@ -30,7 +31,7 @@ static bool service_name(const char *unit, char name[UNIT_MAX])
         static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789:-_.\\@";
         size_t n = strlen(unit);
 
-        if (n > strlen(SUFFIX) && !strcmp(unit + n - strlen(SUFFIX), SUFFIX))
+        if (text_has_suffix(unit, SUFFIX))
                 n -= strlen(SUFFIX);
         if (n == 0 || n + strlen(SUFFIX) >= UNIT_MAX || strspn(unit, letters) < n || unit[0] == '.' || unit[0] == '@')
                 return false;

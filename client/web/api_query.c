@@ -30,7 +30,7 @@ struct query_job {
         size_t n;
 };
 
-static size_t add_words(const struct query_job *q, const char *words[])
+static void add_words(const struct query_job *q, const char *words[])
 {
         static const char *const first[] = { "heapwatch", "query", "--format", "ndjson", "--timeout", QUERY_TIME };
         size_t n = 0;
@@ -53,7 +53,6 @@ static size_t add_words(const struct query_job *q, const char *words[])
         for (size_t i = 0; i < q->n; i++)
                 words[n++] = q->of[i].file ? q->of[i].file : q->of[i].target;
         words[n] = NULL;
-        return n;
 }
 
 static bool run_query(struct worker_job *job, struct json_out *to, struct error *error)
@@ -62,7 +61,7 @@ static bool run_query(struct worker_job *job, struct json_out *to, struct error 
         const char *words[16 + ENDPOINTS_WORDS + QUERY_SOURCES];
         struct own_output o = { .n = 0 };
 
-        (void)add_words(q, words);
+        add_words(q, words);
         const struct own_command command = { words, QUERY_NS, QUERY_BYTES, QUERY_ROWS };
         const bool good = own_command_run(&command, &o, error);
         if (good) {

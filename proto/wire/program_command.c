@@ -9,17 +9,12 @@
 #define SAMPLER "ghc-stack-profiler"
 
 const struct program_command program_commands[] = {
-        { "census", LIBRARY, 5, 0, EFFECT_CENSUS, "a heap census now; needs an -h option at the program's start" },
-        { "heap-profile", LIBRARY, 3, 4, EFFECT_CENSUS, "censuses at the interval of -i; needs an -h option" },
-        { "time-profile", LIBRARY, 1, 2, EFFECT_TICKS, "ticks of the time profile; needs -p" },
-        { "stack-samples", SAMPLER, 1, 2, EFFECT_TICKS, "samples of stacks by ghc-stack-profiler" },
-        { "scheduler", LIBRARY, 6, 7, EFFECT_THREADS, "events of threads, class s; this and the next need GHC 10" },
-        { "gc", LIBRARY, 8, 9, EFFECT_COLLECTIONS, "events of collections, class g" },
-        { "nonmoving", LIBRARY, 10, 11, EFFECT_CYCLES, "events of the nonmoving collector, class n" },
-        { "sparks", LIBRARY, 12, 13, EFFECT_SPARKS, "counts of sparks, class p" },
-        { "each-spark", LIBRARY, 14, 15, EFFECT_NONE, "an event of each spark, class f" },
-        { "user", LIBRARY, 16, 17, EFFECT_NOTES, "markers and messages of the program, class u" },
-        { "capabilities", LIBRARY, 18, 19, EFFECT_NONE, "events of capabilities" },
+        { "census", LIBRARY, 5, 0, EFFECT_CENSUS },       { "heap-profile", LIBRARY, 3, 4, EFFECT_CENSUS },
+        { "time-profile", LIBRARY, 1, 2, EFFECT_TICKS },  { "stack-samples", SAMPLER, 1, 2, EFFECT_TICKS },
+        { "scheduler", LIBRARY, 6, 7, EFFECT_THREADS },   { "gc", LIBRARY, 8, 9, EFFECT_COLLECTIONS },
+        { "nonmoving", LIBRARY, 10, 11, EFFECT_CYCLES },  { "sparks", LIBRARY, 12, 13, EFFECT_SPARKS },
+        { "each-spark", LIBRARY, 14, 15, EFFECT_NONE },   { "user", LIBRARY, 16, 17, EFFECT_NOTES },
+        { "capabilities", LIBRARY, 18, 19, EFFECT_NONE },
 };
 const size_t n_program_commands = ARRAY_SIZE(program_commands);
 

@@ -27,7 +27,6 @@ struct program_command {
         const char *space; /* of commands: the library, or another package that registers its own */
         uint8_t on, off;   /* numbers in that space; off 0: it is asked for, not switched */
         enum program_effect effect;
-        const char *help;
 };
 
 extern const struct program_command program_commands[];

@@ -14,6 +14,7 @@
 
 #include "client/commands/query/tables.h"
 #include "proto/base/child.h"
+#include "proto/base/text_out.h"
 
 #define GRAPH_SUFFIX ".heapgraph"
 #define BANDS_MAX    "100000" /* as many as the command prints */
@@ -66,9 +67,7 @@ static json_t *read_child(const char *const *argv, struct error *error)
 
 static bool is_graph(const char *path, struct error *error)
 {
-        const size_t n = strlen(path), suffix = strlen(GRAPH_SUFFIX);
-
-        return (n > suffix && !strcmp(path + n - suffix, GRAPH_SUFFIX)) ||
+        return text_has_suffix(path, GRAPH_SUFFIX) ||
                error_set(error, "it is no heap graph: `heapwatch heap NAME -o FILE" GRAPH_SUFFIX "` writes one");
 }
 

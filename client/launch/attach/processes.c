@@ -6,6 +6,7 @@
 #include "proto/base/agent_socket.h"
 #include "proto/base/array.h"
 #include "proto/base/descriptors.h"
+#include "proto/base/text_out.h"
 #include "proto/base/whole_file.h"
 
 #include <ctype.h>
@@ -70,15 +71,14 @@ static bool see_hindrance(void *ctx, const char *line)
 static bool file_name(pid_t pid, char *out, size_t size)
 {
         static const char gone[] = " (deleted)";
-        const size_t m = sizeof(gone) - 1;
         char path[64], target[4096];
         ssize_t n = proc_path(pid, "exe", path, sizeof(path)) ? readlink(path, target, sizeof(target) - 1) : -1;
 
         if (n <= 0)
                 return false;
         target[n] = '\0';
-        if ((size_t)n > m && !strcmp(target + n - m, gone))
-                target[(size_t)n - m] = '\0';
+        if (text_has_suffix(target, gone))
+                target[(size_t)n - strlen(gone)] = '\0';
         const char *slash = strrchr(target, '/');
         (void)hw_terminal_text(out, size, slash ? slash + 1 : target);
         return true;

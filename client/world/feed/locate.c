@@ -13,6 +13,7 @@
 #include "client/cli/absent.h"
 #include "proto/base/clock.h"
 #include "proto/base/descriptors.h"
+#include "proto/base/text_out.h"
 #include "proto/base/whole_file.h"
 #include "proto/eventlog/recording/stretch.h"
 
@@ -110,14 +111,12 @@ static bool is_program(const char *path)
 
 bool locate_is_log(const char *what)
 {
-        size_t n = strlen(what);
-        static const char suffix[] = ".eventlog";
         struct stat st;
 
         if (strchr(what, '/') || stretch_is(what))
                 return true;
         if (stat(what, &st) < 0)
-                return n > sizeof(suffix) - 1 && !strcmp(what + n - (sizeof(suffix) - 1), suffix);
+                return text_has_suffix(what, ".eventlog");
         return !S_ISDIR(st.st_mode) && !(S_ISREG(st.st_mode) && is_program(what));
 }
 

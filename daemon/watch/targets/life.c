@@ -59,10 +59,9 @@ static enum life_event judge_exit(const struct life_evidence *e)
 
 /*
  * A program that executed another one ended so, whatever that one's status is. Of others what the parent has seen
- * decides; without a parent the end marker, then the process. Of one that is watched, a log
- * without an end marker is that of a crash, unless something else may have cut it: the program lives, the disk is full,
- * a connection broke. A finished one may be of any end: SIGTERM, SIGHUP and exitImmediately leave the log as a crash
- * does.
+ * decides; without a parent the end marker, then the process. Of one that is watched, a log without an end marker is
+ * that of a crash, unless something else may have cut it: the program lives, the disk is full, a connection broke. A
+ * finished one may be of any end: SIGTERM, SIGHUP and exitImmediately leave the log as a crash does.
  */
 enum life_event life_judge_end(const struct life_evidence *e)
 {

@@ -86,7 +86,7 @@ static void test_every_allocation_fails_once(void **unused)
 }
 
 /* Samples of stacks: with names before and after them, and in parts. */
-static unsigned long tell_samples(unsigned long fail, bool after)
+static unsigned long feed_samples(unsigned long fail, bool after)
 {
         memset(&f, 0, sizeof(f));
         calls = 0;
@@ -111,7 +111,7 @@ static unsigned long tell_samples(unsigned long fail, bool after)
 /* A part that found no memory is not there when the last one comes, so that is a sample by itself: none is lost. */
 static void test_samples_without_memory(void **unused)
 {
-        unsigned long n = tell_samples(0, false);
+        unsigned long n = feed_samples(0, false);
 
         (void)unused;
         assert_true(n > 20);
@@ -120,7 +120,7 @@ static void test_samples_without_memory(void **unused)
         model_destroy(&f.m);
         for (int after = 0; after < 2; after++) {
                 for (unsigned long i = 1; i <= n; i++) {
-                        tell_samples(i, after);
+                        feed_samples(i, after);
                         if (!f.m)
                                 continue;
                         const struct profile *p = model_profile(f.m);
