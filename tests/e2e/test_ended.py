@@ -231,6 +231,27 @@ def test_no_longer_than_asked_for(directory, programs):
         wait_for(lambda: d.target("mine") is None, "its end after three seconds")
 
 
+def test_what_a_process_wrote_last_is_read_before_its_end_is_judged(directory):
+    """After the daemon itself stood still, a process that ended meanwhile has bytes in its file that are not read."""
+    log = LiveLog(directory / "t.eventlog")
+    program = subprocess.Popen(["sleep", "600"])
+    log.process(program.pid)
+    log.live(1 << 20)
+    with Daemon(directory, f"t={log.path}") as d:
+        wait_for(lambda: (h := d.snapshot("t").get("heap")) and h[0].heap.process.rss_bytes, "its process")
+        d.process.send_signal(signal.SIGSTOP)
+        stopped = time.monotonic()
+        log.live(2 << 20)
+        log.end()
+        program.kill()
+        program.wait()
+        wait_for(lambda: time.monotonic() > stopped + 2.5, "two looks of the daemon that do not come")
+        d.process.send_signal(signal.SIGCONT)
+        d.wait_state("t", "ENDED")
+        states = re.findall(r"target=t state=(\w+)", d.log.read_text())
+        assert states[-2:] == ["RUNNING", "ENDED"], states
+
+
 def test_a_connection_that_breaks_is_no_crash(directory):
     """Whether a process that cannot be seen from here has ended is unknown."""
     log = (LOGS / "leaky-hT-ghc9103" / "run.eventlog").read_bytes()

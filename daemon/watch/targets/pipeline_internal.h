@@ -180,6 +180,7 @@ struct pipeline {
         struct process_watch process; /* live */
         int64_t clock_offset_ns;      /* live: Unix time less that of CLOCK_MONOTONIC, which events have; 0: not read */
         uint64_t stopped_mono_ns;     /* when its process was first seen stopped; 0: it was not */
+        uint64_t gone_mono_ns;        /* ... when it was seen gone, after the newest bytes; 0: it was not */
         bool stopped_before;          /* ... it may have been for longer */
         struct damages damages;
 };

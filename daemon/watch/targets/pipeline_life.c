@@ -72,7 +72,7 @@ static void begin_run(struct pipeline *p)
         p->recorded_end.state = RUN_END_UNKNOWN;
         process_watch_begin(&p->process, p->source ? source_peer(p->source) : 0,
                             p->source ? source_peer_stack(p->source) : 0);
-        p->stopped_mono_ns = 0;
+        p->stopped_mono_ns = p->gone_mono_ns = 0;
         p->next_tick_ns = 0;
         log_debug("target=%s run=%" PRIu32 " begins; header read, bytes=%" PRIu64, p->name, p->runs,
                   hw_eventlog_stats(p->decoder)->bytes);

@@ -20,8 +20,8 @@
 #include "proto/base/agent_peer.h"
 #include "proto/base/error.h"
 
-#define GONE_AFTER_NS   UINT64_C(1000000000) /* process gone and no bytes for 1 s: the run is over */
-#define CLOCK_READ_NS   UINT64_C(10000000)   /* longer, and the two clocks were not read together */
+#define GONE_AFTER_NS   UINT64_C(900000000) /* process gone at two looks, a second apart, and no bytes since: over */
+#define CLOCK_READ_NS   UINT64_C(10000000)  /* longer, and the two clocks were not read together */
 #define SILENT_AFTER_NS UINT64_C(10000000000)
 #define UNREAD_NS       UINT64_C(15000000000) /* for an agent to be there again, on a busy machine, too */
 
@@ -259,11 +259,15 @@ static void check_agent(struct pipeline *p)
 
 /* --------------------------------------------------------------- process */
 
+/* After a daemon's own stop the first look comes before what the process wrote until it ended is read. */
 static void process_gone(struct pipeline *p)
 {
-        if (pipeline_is_busy(p) || clock_mono_ns() - p->last_bytes_mono_ns < GONE_AFTER_NS)
-                return;
-        pipeline_finish_stream(p, "its log stopped");
+        const uint64_t now_ns = clock_mono_ns();
+
+        if (p->gone_mono_ns == 0 || p->last_bytes_mono_ns > p->gone_mono_ns)
+                p->gone_mono_ns = now_ns;
+        else if (!pipeline_is_busy(p) && now_ns - p->gone_mono_ns >= GONE_AFTER_NS)
+                pipeline_finish_stream(p, "its log stopped");
 }
 
 /* A stream that was never silent for so long: the program is idle, does not flush its log, or is not there any more. */
@@ -362,6 +366,7 @@ void pipeline_poll_process(struct pipeline *p, uint64_t wall_ns)
                 process_gone(p); /* what is of the other program is not of its run */
                 return;
         }
+        p->gone_mono_ns = 0;
         tracker_set_local(p->tracker, true);
         check_stop(p, &sample, first_look);
         uint64_t time_ns = model_event_time(p->model, wall_ns);
