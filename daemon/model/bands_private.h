@@ -212,17 +212,9 @@ void cost_centres_check(struct bands *b, const uint32_t *ids, uint32_t depth);
 /* Whether a shown cost centre still lacks a definition. */
 bool cost_centres_lacking(const struct bands *b);
 
-/* A text that is put together: of a stack; a longer one is cut and ends with "...". A zeroed one is empty. */
-struct centre_text {
-        char bytes[512]; /* without a NUL */
-        size_t size;
-        bool cut; /* something had no room, and nothing is appended any more */
-};
+#define STACK_TEXT_SIZE 513 /* of a stack as text, or of a frame's; NUL included */
 
-void centre_text_append(struct centre_text *t, const char *s);
-void centre_text_append_number(struct centre_text *t, uint64_t number, unsigned base);
-
-/* The stack as text, "inner/middle/outer", or MAIN; interned; NULL when out of memory. */
+/* The stack as text, "inner/middle/outer", "..." in place of what is too long, or MAIN; interned; NULL: no memory. */
 const char *cost_centres_text(struct bands *b, const uint32_t *ids, uint32_t depth);
 
 /* ipe.c */

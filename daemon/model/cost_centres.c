@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "daemon/model/limits.h"
+#include "proto/base/text_out.h"
 #include "proto/base/hash.h"
 #include "daemon/model/state.h"
 
@@ -89,65 +90,43 @@ bool cost_centres_lacking(const struct bands *b)
         return b->any_undefined && !find_centre(b, b->undefined_centre);
 }
 
-void centre_text_append(struct centre_text *t, const char *s)
-{
-        size_t n = strlen(s);
-
-        if (t->cut || n > sizeof(t->bytes) - t->size) {
-                t->cut = true;
-                return;
-        }
-        memcpy(t->bytes + t->size, s, n);
-        t->size += n;
-}
-
-void centre_text_append_number(struct centre_text *t, uint64_t number, unsigned base)
-{
-        char digits[21];
-        unsigned i = sizeof(digits) - 1;
-
-        digits[i] = '\0';
-        do {
-                digits[--i] = "0123456789abcdef"[number % base];
-                number /= base;
-        } while (number);
-        centre_text_append(t, digits + i);
-}
-
-static void append_centre(struct centre_text *t, const struct bands *b, uint32_t id)
+static void put_centre(struct text_out *o, const struct bands *b, uint32_t id)
 {
         const struct cost_centre *centre = find_centre(b, id);
 
         if (!centre) {
-                centre_text_append(t, "cc#");
-                centre_text_append_number(t, id, 10);
+                text_put(o, "cc#");
+                text_put_u64(o, id);
                 return;
         }
         if (!strcmp(centre->label, "CAF")) { /* every module has one */
-                centre_text_append(t, centre->module);
-                centre_text_append(t, ".");
+                text_put(o, centre->module);
+                text_put(o, ".");
         }
-        centre_text_append(t, centre->label);
+        text_put(o, centre->label);
 }
 
 const char *cost_centres_text(struct bands *b, const uint32_t *ids, uint32_t depth)
 {
-        struct centre_text t = { .size = 0 };
+        const size_t most = STACK_TEXT_SIZE - sizeof("...");
+        char text[STACK_TEXT_SIZE];
+        struct text_out o;
 
+        text_out_init(&o, text, sizeof(text));
         if (!depth)
-                centre_text_append(&t, "MAIN");
-        for (uint32_t i = 0; i < depth && !t.cut; i++) {
-                if (i)
-                        centre_text_append(&t, "/");
-                append_centre(&t, b, ids[i]);
+                text_put(&o, "MAIN");
+        for (uint32_t i = 0; i < depth; i++) {
+                const size_t before = o.used;
+
+                text_put(&o, i ? "/" : "");
+                put_centre(&o, b, ids[i]);
+                if (o.cut) {
+                        text_out_rewind(&o, before < most ? before : most);
+                        text_put(&o, "...");
+                        break;
+                }
         }
-        if (t.cut) {
-                if (t.size > sizeof(t.bytes) - 3)
-                        t.size = sizeof(t.bytes) - 3;
-                t.cut = false;
-                centre_text_append(&t, "...");
-        }
-        return bands_keep_text(b, t.bytes, t.size);
+        return bands_keep_text(b, text, o.used);
 }
 
 struct cost_centre bands_cost_centre(const struct bands *b, uint32_t id)

@@ -15,12 +15,13 @@
 
 #include "daemon/model/limits.h"
 #include "daemon/model/state.h"
+#include "proto/base/text_out.h"
 #include "proto/base/array.h"
 #include "proto/base/hash.h"
 #include "proto/base/utf8.h"
 #include "proto/eventlog/stack_message.h"
 
-#define TEXT_BYTES 480u /* of a string; more is cut. A line and column have room behind it in struct centre_text */
+#define TEXT_BYTES 480u /* of a string; more is cut. A line and column have room behind it in STACK_TEXT_SIZE */
 
 enum { SYMBOL_STRING = 16, SYMBOL_PLACE }; /* beside enum stack_frame_kind */
 
@@ -128,7 +129,8 @@ static void define_place(struct model *m, const struct stack_message *message)
 static bool name_code(struct model *m, const struct stack_symbol *frame, struct cost_centre *c)
 {
         const struct info_table *table = ipe_find(&m->bands, frame->id);
-        struct centre_text number = { .size = 0 };
+        char text[sizeof("0x") + 16];
+        struct text_out number;
 
         if (table && (table->label[0] || table->name[0])) {
                 c->label = table->label[0] ? table->label : table->name;
@@ -136,9 +138,10 @@ static bool name_code(struct model *m, const struct stack_symbol *frame, struct 
                 c->source = strcmp(table->source, ":") != 0 ? table->source : NULL; /* GHC's word for none */
                 return true;
         }
-        centre_text_append(&number, "0x");
-        centre_text_append_number(&number, frame->id, 16);
-        c->label = bands_keep_text(&m->bands, number.bytes, number.size);
+        text_out_init(&number, text, sizeof(text));
+        text_put(&number, "0x");
+        text_put_hex(&number, frame->id);
+        c->label = bands_keep_text(&m->bands, text, number.used);
         return false;
 }
 
@@ -146,27 +149,30 @@ static bool name_annotation(struct model *m, const struct stack_symbol *frame, s
 {
         const struct profile *p = &m->profile;
         const struct stack_symbol *text = find_definition(p, SYMBOL_STRING, frame->id), *place = NULL, *file = NULL;
-        struct centre_text source = { .size = 0 }, number = { .size = 0 };
+        char bytes[STACK_TEXT_SIZE];
+        struct text_out o;
 
+        text_out_init(&o, bytes, sizeof(bytes));
         if (frame->kind == STACK_FRAME_PLACED)
                 place = find_definition(p, SYMBOL_PLACE, frame->place);
         if (place)
                 file = find_definition(p, SYMBOL_STRING, place->file);
         if (file) {
-                centre_text_append(&source, file->text);
-                centre_text_append(&source, ":");
-                centre_text_append_number(&source, place->line, 10);
-                centre_text_append(&source, ":");
-                centre_text_append_number(&source, place->column, 10);
-                c->source = bands_keep_text(&m->bands, source.bytes, source.size);
+                text_put(&o, file->text);
+                text_put(&o, ":");
+                text_put_u64(&o, place->line);
+                text_put(&o, ":");
+                text_put_u64(&o, place->column);
+                c->source = bands_keep_text(&m->bands, bytes, o.used);
         }
         if (text) {
                 c->label = text->text;
         } else {
-                centre_text_append(&number, "(string ");
-                centre_text_append_number(&number, frame->id, 10);
-                centre_text_append(&number, ")");
-                c->label = bands_keep_text(&m->bands, number.bytes, number.size);
+                text_out_rewind(&o, 0);
+                text_put(&o, "(string ");
+                text_put_u64(&o, frame->id);
+                text_put(&o, ")");
+                c->label = bands_keep_text(&m->bands, bytes, o.used);
         }
         return text && (file || frame->kind != STACK_FRAME_PLACED);
 }

@@ -28,16 +28,33 @@ void text_put(struct text_out *o, const char *text)
         text_put_n(o, text, strlen(text));
 }
 
-void text_put_u64(struct text_out *o, uint64_t number)
+static void put_number(struct text_out *o, uint64_t number, unsigned base)
 {
         char digits[20];
         size_t n = sizeof(digits);
 
         do {
-                digits[--n] = (char)('0' + number % 10);
-                number /= 10;
+                digits[--n] = "0123456789abcdef"[number % base];
+                number /= base;
         } while (number);
         text_put_n(o, digits + n, sizeof(digits) - n);
+}
+
+void text_put_u64(struct text_out *o, uint64_t number)
+{
+        put_number(o, number, 10);
+}
+
+void text_put_hex(struct text_out *o, uint64_t number)
+{
+        put_number(o, number, 16);
+}
+
+void text_out_rewind(struct text_out *o, size_t used)
+{
+        o->used = used;
+        o->cut = false;
+        o->at[used] = '\0';
 }
 
 void text_put_alternatives(struct text_out *o, const char *const *words, size_t n)

@@ -25,6 +25,10 @@ void text_out_init(struct text_out *o, char *buffer, size_t size);
 void text_put_n(struct text_out *o, const char *text, size_t n);
 void text_put(struct text_out *o, const char *text);
 void text_put_u64(struct text_out *o, uint64_t number);
+void text_put_hex(struct text_out *o, uint64_t number); /* without leading zeros or "0x" */
+
+/* Takes back what was put since `used` had this value, for a piece that is better left out than cut. */
+void text_out_rewind(struct text_out *o, size_t used);
 
 /* "a, b or c" */
 void text_put_alternatives(struct text_out *o, const char *const *words, size_t n);
