@@ -31,6 +31,21 @@ bool block_group_first(const uint8_t *descriptor, uint64_t megablock, struct blo
         return ret->start == megablock + FIRST_BLOCK * BLOCK_BYTES && ret->blocks > 0 && ret->blocks <= BLOCKS_MOST;
 }
 
+bool block_group_next(const uint8_t *descriptors, uint64_t megablock, uint32_t *at, struct block_group *ret)
+{
+        while (*at < MEGABLOCK_BLOCKS) {
+                const uint32_t b = *at, left = MEGABLOCK_BLOCKS - b, most = b == FIRST_BLOCK ? BLOCKS_MOST : left;
+
+                *ret = block_group_read(descriptors + (size_t)b * DESCRIPTOR_BYTES);
+                const bool is_group =
+                        ret->blocks > 0 && ret->blocks <= most && ret->start == megablock + (uint64_t)b * BLOCK_BYTES;
+                *at += !is_group ? 1 : ret->blocks < left ? ret->blocks : left;
+                if (is_group)
+                        return true;
+        }
+        return false;
+}
+
 bool block_group_is_there(const struct memory *m, uint64_t megablock, const struct block_group *first)
 {
         const uint64_t reach = block_group_megablocks(first);
@@ -54,23 +69,15 @@ uint64_t block_group_megablocks(const struct block_group *g)
 static uint64_t each_group(const struct program *p, uint64_t megablock, uint8_t *descriptors,
                            bool (*each)(void *ctx, const struct block_group *g), void *ctx, bool *ret_continues)
 {
-        struct block_group first;
+        struct block_group first, g;
 
         if (!memory_read(p->memory, megablock, descriptors, MEGABLOCK_BLOCKS * DESCRIPTOR_BYTES) ||
             !block_group_first(descriptors + FIRST_BLOCK * DESCRIPTOR_BYTES, megablock, &first) ||
             !block_group_is_there(p->memory, megablock, &first))
                 return 0;
-        for (uint32_t b = FIRST_BLOCK; b < MEGABLOCK_BLOCKS && *ret_continues;) {
-                const struct block_group g = block_group_read(descriptors + (size_t)b * DESCRIPTOR_BYTES);
-                const uint32_t most = b == FIRST_BLOCK ? BLOCKS_MOST : MEGABLOCK_BLOCKS - b;
-                if (g.blocks == 0 || g.blocks > most || g.start != megablock + (uint64_t)b * BLOCK_BYTES) {
-                        b++;
-                        continue;
-                }
+        for (uint32_t b = FIRST_BLOCK; *ret_continues && block_group_next(descriptors, megablock, &b, &g);)
                 if (g.free != BLOCK_FREE)
                         *ret_continues = each(ctx, &g);
-                b += g.blocks < MEGABLOCK_BLOCKS ? g.blocks : MEGABLOCK_BLOCKS;
-        }
         return block_group_megablocks(&first);
 }
 

@@ -85,6 +85,13 @@ bool block_group_first(const uint8_t *descriptor, uint64_t megablock, struct blo
 /* False: what a first block says of its group is damaged, for the end of it cannot be read. */
 bool block_group_is_there(const struct memory *m, uint64_t megablock, const struct block_group *first);
 
+/*
+ * The next group of a megablock, in use or not, from the block *at on, which is moved behind it; begin with
+ * FIRST_BLOCK. `descriptors` are those of all its blocks. Only the first block's group may reach beyond the megablock:
+ * another that says so is damaged, and is none. False: there is no further one.
+ */
+bool block_group_next(const uint8_t *descriptors, uint64_t megablock, uint32_t *at, struct block_group *ret);
+
 /* How many megablocks the group of a first block reaches over: only the first of a large group has descriptors. */
 uint64_t block_group_megablocks(const struct block_group *g);
 

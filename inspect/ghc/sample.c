@@ -115,18 +115,14 @@ struct extent {
 static void each_extent(struct megablock *m, struct copying *c,
                         void (*each)(struct copying *c, struct megablock *m, struct extent e))
 {
-        for (uint32_t b = FIRST_BLOCK; b < MEGABLOCK_BLOCKS && !c->failed;) {
-                const struct block_group g = block_group_read(m->bytes + (size_t)b * DESCRIPTOR_BYTES);
-                if (g.blocks == 0 || g.start != m->at + (uint64_t)b * BLOCK_BYTES) {
-                        b++;
-                        continue;
-                }
-                const uint32_t left = MEGABLOCK_BLOCKS - b, n = g.blocks < left ? g.blocks : left;
+        struct block_group g;
+
+        for (uint32_t end = FIRST_BLOCK; !c->failed && block_group_next(m->bytes, m->at, &end, &g);) {
+                const uint32_t b = (uint32_t)((g.start - m->at) / BLOCK_BYTES);
                 const bool is_large =
                         (g.flags & BLOCK_COMPACT) || (g.flags & (BLOCK_LARGE | BLOCK_PINNED)) == BLOCK_LARGE;
                 if (g.free != BLOCK_FREE)
-                        each(c, m, (struct extent){ b, n, is_large });
-                b += n;
+                        each(c, m, (struct extent){ b, end - b, is_large });
         }
 }
 

@@ -181,14 +181,12 @@ static bool is_settled(const struct megablock *m, size_t block)
 /* Of what was set aside, the groups that can have changed; `now` are its descriptors. */
 static bool copy_changed(struct heap_snapshot *s, struct megablock *m, const uint8_t *now)
 {
-        size_t n;
+        struct block_group g;
 
-        for (size_t b = FIRST_BLOCK; b < MEGABLOCK_BLOCKS; b += n) {
-                const size_t at = b * DESCRIPTOR_BYTES;
-                const struct block_group g = block_group_read(now + at), then = block_group_read(m->bytes + at);
-                const bool is_group = g.blocks > 0 && g.start == m->at + b * BLOCK_BYTES;
-                n = !is_group ? 1 : g.blocks < MEGABLOCK_BLOCKS - b ? g.blocks : MEGABLOCK_BLOCKS - b;
-                if (!is_group || g.free == BLOCK_FREE)
+        for (uint32_t end = FIRST_BLOCK; block_group_next(now, m->at, &end, &g);) {
+                const size_t b = (g.start - m->at) / BLOCK_BYTES, n = end - b;
+                const struct block_group then = block_group_read(m->bytes + b * DESCRIPTOR_BYTES);
+                if (g.free == BLOCK_FREE)
                         continue;
                 const bool same = g.start == then.start && g.free == then.free && g.blocks == then.blocks &&
                                   g.generation == then.generation && g.flags == then.flags;
@@ -432,16 +430,9 @@ static bool find_groups(struct heap_snapshot *s)
                 struct block_group g;
                 if (!block_group_first(first_descriptor(m->bytes), m->at, &g) || m->groups[FIRST_BLOCK])
                         continue; /* it is a further one of a large group */
-                for (uint32_t b = FIRST_BLOCK; b < MEGABLOCK_BLOCKS;) {
-                        g = block_group_read(m->bytes + (size_t)b * DESCRIPTOR_BYTES);
-                        if (g.blocks == 0 || g.start != m->at + (uint64_t)b * BLOCK_BYTES) {
-                                b++;
-                                continue;
-                        }
+                for (uint32_t b = FIRST_BLOCK; block_group_next(m->bytes, m->at, &b, &g);)
                         if (!add_group(s, &g))
                                 return false;
-                        b += g.blocks < MEGABLOCK_BLOCKS ? g.blocks : MEGABLOCK_BLOCKS;
-                }
         }
         return true;
 }

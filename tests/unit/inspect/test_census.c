@@ -307,6 +307,25 @@ static void test_damaged_length(void **state)
         draft_destroy(d);
 }
 
+/* A group that is not a megablock's first one ends with it, whatever its descriptor says. */
+static void test_damaged_length_inside(void **state)
+{
+        struct draft *d = draft_new(&draft_9_0);
+        const uint64_t con = draft_table(d, CONSTR, 1, 0, "p:M.C");
+        struct taken t;
+
+        (void)state;
+        (void)draft_object(d, 1, (uint64_t[]){ con, 8 }, 2);
+        const unsigned second = draft_group(d, 1, 0, 1);
+        (void)draft_append(d, second, (uint64_t[]){ con, 8 }, 2);
+        draft_u64(d, draft_descriptor(second) + 8, draft_block_start(second) + (UINT64_C(4) << 30)); /* free */
+        draft_u64(d, draft_descriptor(second) + 48, 1 << 20);                                        /* blocks */
+        count_closures(&t, d);
+        assert_int_equal(t.snapshot.lost_links, 1); /* of the list that begins with it */
+        assert_true(t.census.rest.unused_bytes + t.census.rest.unknown_bytes < MEGABLOCK_BYTES);
+        done(&t, d);
+}
+
 /* Links of blocks that lead nowhere, or round in a circle, end. */
 static void test_damaged_links(void **state)
 {
@@ -402,6 +421,7 @@ int main(void)
                 cmocka_unit_test(test_limit),
                 cmocka_unit_test(test_equal_arrays),
                 cmocka_unit_test(test_damaged_length),
+                cmocka_unit_test(test_damaged_length_inside),
                 cmocka_unit_test(test_damaged_links),
                 cmocka_unit_test(test_threads_that_wait),
         };
