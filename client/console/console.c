@@ -138,13 +138,15 @@ static void find_target(struct console *c)
         }
 }
 
-/* Of a large fleet only what is shown has a past of all its numbers; the daemon remembers that of the next one. */
+/* Of a large fleet only what is shown has notes and a past of all its numbers; the daemon remembers the others'. */
 static void focus_target(const struct console *c)
 {
         const struct world_target *t = c->scene.target;
 
-        if (t && c->scene.recall && !c->frozen && !c->scene.left && world_focus(c->live, t))
-                recall_forget(c->scene.recall, t->daemon, t->name);
+        if (!t || !c->scene.recall || c->frozen || c->scene.left || !world_focus(c->live, t))
+                return;
+        recall_forget(c->scene.recall, t->daemon, t->name);
+        recall_notes(c->scene.recall, t);
 }
 
 void console_prepare(struct console *c, uint64_t now_wall_ns)

@@ -516,6 +516,23 @@ def test_the_change_of_a_band_is_the_same_on_every_face():
                 terminal.wait(f"+{(sizes[-1]['rises'] - first) / 2**20:.2f} MiB")
 
 
+def test_notes_of_a_large_fleet_are_those_of_the_daemon(directory):
+    """Of more than 16 targets the console keeps the notes of the one that is shown; of another one it asks for them."""
+    alone = [n for n in view_json(LEAKY, "notes")["targets"][0]["notes"] if n["kind"] != "stream"]
+    assert alone
+    with Daemon(directory, *(f"t{i:02}={LEAKY}" for i in range(18))) as daemon:
+        wait_for(lambda: all(daemon.snapshot(f"t{i:02}")["notes"] for i in range(18)), "all logs read")
+        done = client("top", "--connect", daemon.publish, "--once", "--format", "json", "--view", "notes")
+        shown = json.loads(done.stdout)["targets"]
+        assert len(shown) == 18 and all(t["notes"] == alone for t in shown)
+        newest = alone[-1]["text"]
+        with top(directory, "--connect", daemon.publish, "--view", "notes", width=120, height=30) as terminal:
+            terminal.wait(newest)
+            terminal.keys(".")
+            terminal.wait("t01")
+            terminal.wait(newest)
+
+
 @pytest.mark.parametrize("ghc", ["966", "9103"])
 def test_how_much_of_a_profile_by_info_table_has_no_name(ghc):
     """The program was compiled with -finfo-table-map, its libraries were not: their bands are addresses."""

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "proto/base/array.h"
 #include "proto/base/clock.h"
 
 enum { QUERIES = 1024, POINTS_MOST = 16384, AGES = 3 };
@@ -34,7 +35,10 @@ struct query {
         uint64_t asked_ns; /* event time */
         uint64_t width_ns; /* of the newest answer's points */
         enum { FREE, ASKED, ANSWERED, TAKEN } state;
-        struct past points; /* received and not yet collected */
+        struct past points;       /* received and not yet collected */
+        bool of_notes;            /* in place of points: */
+        const Hw__Update **notes; /* likewise; each is owned */
+        size_t n_notes, cap_notes;
 };
 
 struct recall {
@@ -58,13 +62,23 @@ struct recall *recall_new(struct hw_requester *requester)
         return r;
 }
 
+static void drop_answer(struct query *q)
+{
+        past_done(&q->points);
+        for (size_t i = 0; i < q->n_notes; i++)
+                hw_update_unref(q->notes[i]);
+        free(q->notes);
+        q->notes = NULL;
+        q->n_notes = q->cap_notes = 0;
+}
+
 void recall_destroy(struct recall **r)
 {
         if (!*r)
                 return;
         hw_requester_destroy(&(*r)->requester);
         for (size_t i = 0; i < QUERIES; i++)
-                past_done(&(*r)->queries[i].points);
+                drop_answer(&(*r)->queries[i]);
         free(*r);
         *r = NULL;
 }
@@ -79,6 +93,9 @@ static void on_reply(void *ctx, int status, const Hw__Reply *reply)
 
         if (h && (!h->has_run || h->run == q->run) && q->points.n < POINTS_MOST)
                 (void)history_points_of(h, &q->points); /* out of memory: as far as it came */
+        if (reply && reply->what_case == HW__REPLY__WHAT_UPDATE && reply->update->body_case == HW__UPDATE__BODY_NOTES &&
+            q->n_notes < WORLD_NOTES && ARRAY_RESERVE(q->notes, q->cap_notes, q->n_notes + 1)) /* the same */
+                q->notes[q->n_notes++] = hw_update_ref(reply->update);
         q->failed |= status < 0 || (reply && reply->error);
         if (status != HW_REPLY_PART)
                 q->state = ANSWERED;
@@ -98,7 +115,8 @@ static struct query *in_state(struct recall *r, int state)
 static bool is_same_query(const struct query *q, const struct query *other)
 {
         return q->state != FREE && q->daemon == other->daemon && q->run == other->run && q->series == other->series &&
-               q->band == other->band && q->age == other->age && !strcmp(q->target, other->target);
+               q->band == other->band && q->age == other->age && q->of_notes == other->of_notes &&
+               !strcmp(q->target, other->target);
 }
 
 /* For bands, once another point may be complete. */
@@ -106,7 +124,8 @@ static bool is_old(const struct query *q, uint64_t now_ns)
 {
         uint64_t width_ns = q->width_ns && q->width_ns < AGAIN_NS ? q->width_ns : AGAIN_NS;
 
-        return q->series == HW__SERIES__SERIES_NONE && q->state == TAKEN && now_ns > q->asked_ns + width_ns;
+        return q->series == HW__SERIES__SERIES_NONE && !q->of_notes && q->state == TAKEN &&
+               now_ns > q->asked_ns + width_ns;
 }
 
 /* A place for a new query, or for one that is to be sent again; NULL: not now. */
@@ -130,7 +149,13 @@ static int send_request(struct recall *r, struct query *q)
 {
         Hw__Request request = HW__REQUEST__INIT;
         Hw__HistoryRequest h = HW__HISTORY_REQUEST__INIT;
+        Hw__SnapshotRequest snapshot = HW__SNAPSHOT_REQUEST__INIT;
+        char *target = q->target;
+        Hw__Kind kind = HW__KIND__KIND_NOTE;
 
+        snapshot.targets = &target;
+        snapshot.kinds = &kind;
+        snapshot.n_targets = snapshot.n_kinds = 1;
         h.target = q->target;
         h.has_band = q->series == HW__SERIES__SERIES_NONE;
         h.band = q->band;
@@ -138,8 +163,11 @@ static int send_request(struct recall *r, struct query *q)
         h.series = q->series;
         h.has_from_ns = ages_ns[q->age] > 0;
         h.from_ns = q->asked_ns - ages_ns[q->age];
-        request.what_case = HW__REQUEST__WHAT_HISTORY;
-        request.history = &h;
+        request.what_case = q->of_notes ? HW__REQUEST__WHAT_SNAPSHOT : HW__REQUEST__WHAT_HISTORY;
+        if (q->of_notes)
+                request.snapshot = &snapshot;
+        else
+                request.history = &h;
         return hw_requester_send(r->requester, q->daemon, &request, r->timeout_ms, on_reply, q, NULL);
 }
 
@@ -149,9 +177,17 @@ static void start_query(struct recall *r, const struct query *wanted)
 
         if (!q)
                 return;
-        past_done(&q->points);
+        drop_answer(q);
         *q = *wanted;
         q->state = send_request(r, q) < 0 ? TAKEN : ASKED;
+}
+
+void recall_notes(struct recall *r, const struct world_target *t)
+{
+        struct query q = { .daemon = t->daemon, .run = t->run, .of_notes = true };
+
+        memcpy(q.target, t->name, sizeof(q.target));
+        start_query(r, &q);
 }
 
 /* The coarse one first: the finer ones replace parts of it. */
@@ -178,7 +214,7 @@ void recall_forget(struct recall *r, size_t daemon, const char *target)
                         continue;
                 q->run = 0; /* the answer to a pending one matches no run */
                 q->state = q->state == ASKED ? ASKED : FREE;
-                past_done(&q->points);
+                drop_answer(q);
         }
 }
 
@@ -211,7 +247,9 @@ bool recall_collect(struct recall *r, struct world *world)
                 q->width_ns = q->points.n ? q->points.points[0].width_ns : 0;
                 if (q->points.n && world) /* out of memory: its past begins later */
                         (void)world_recall(world, q->daemon, q->target, q->run, q->series, q->band, &q->points);
-                past_done(&q->points);
+                for (size_t i = 0; i < q->n_notes && q->run && world; i++)
+                        (void)world_apply(world, q->daemon, q->notes[i]);
+                drop_answer(q);
                 r->failed += q->failed;
                 q->state = TAKEN;
         }

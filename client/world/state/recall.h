@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * recall.h - requests from the daemon what was before this client started, series and bands, and puts the answers
- * into the world's history. Drawing never waits for it: answers are collected once they have come.
+ * recall.h - requests from the daemon what was before this client started, series, bands and notes, and puts the
+ * answers into the world. Drawing never waits for it: answers are collected once they have come.
  */
 #ifndef HW_CLIENT_WORLD_STATE_RECALL_H
 #define HW_CLIENT_WORLD_STATE_RECALL_H
@@ -24,6 +24,9 @@ void recall_destroy(struct recall **r);
  * pending.
  */
 void recall_request(struct recall *r, const struct world_target *t, Hw__Series series, uint32_t band);
+
+/* Requests the notes of a target, once. */
+void recall_notes(struct recall *r, const struct world_target *t);
 
 /* The targets of a daemon are forgotten, or one of them (else NULL): their queries will be sent again. */
 void recall_forget(struct recall *r, size_t daemon, const char *target);

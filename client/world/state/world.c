@@ -316,6 +316,8 @@ static void bound_past(const struct world *w, struct target_state *ts)
 
         if (ts->history)
                 history_bound(ts->history, &share);
+        if (ts->history && share.brief)
+                world_notes_clear(ts);
 }
 
 bool world_focus(struct world *w, const struct world_target *t)

@@ -112,8 +112,8 @@ int world_recall(struct world *world, size_t daemon, const char *target, uint32_
                  struct past *points);
 
 /*
- * From now on, of more than WORLD_WHOLE targets all of the past is kept of this one, and live data of the others: for
- * who can have the rest recalled. True: what was kept of this one until now lacks the rest.
+ * From now on, of more than WORLD_WHOLE targets all of the past and the notes are kept of this one, and live data of
+ * the others: for who can have the rest recalled. True: what was kept of this one until now lacks the rest.
  */
 bool world_focus(struct world *world, const struct world_target *t);
 

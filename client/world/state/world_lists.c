@@ -45,9 +45,21 @@ static bool notes_admit(struct world_target *t, uint64_t number)
         return true;
 }
 
+void world_notes_clear(struct target_state *ts)
+{
+        struct world_target *t = &ts->t;
+
+        for (size_t i = 0; t->notes_last && i < WORLD_NOTES; i++)
+                FORGET(t->notes[i]);
+        t->notes_first = t->notes_last = 0;
+}
+
 void notes_add(struct target_state *ts, const Hw__Notes *notes)
 {
         struct world_target *t = &ts->t;
+
+        if (ts->history && ts->history->options.brief)
+                return;
 
         for (size_t i = 0; i < notes->n_notes; i++) {
                 const Hw__Note *note = notes->notes[i];
@@ -198,9 +210,7 @@ void lists_done(struct target_state *ts)
 {
         struct world_target *t = &ts->t;
 
-        for (size_t i = 0; i < WORLD_NOTES; i++)
-                FORGET(t->notes[i]);
-        t->notes_first = t->notes_last = 0;
+        world_notes_clear(ts);
         for (uint32_t i = 0; i < t->n_stacks; i++)
                 FORGET(t->stacks[i]);
         for (uint32_t i = 0; i < t->n_ticky; i++)

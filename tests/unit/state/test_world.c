@@ -564,7 +564,7 @@ static void check_past(const struct world *w, const char *name, size_t live, siz
         assert_int_equal(t->history->bands.censuses, censuses);
 }
 
-/* Of more targets than WORLD_WHOLE the one in focus has all of its past, the others that of live data. */
+/* Of more targets than WORLD_WHOLE the one in focus has all of its past, the others that of live data and no notes. */
 static void of_many_targets_one_has_a_whole_past(void **state)
 {
         struct world *w = world_new(&kept);
@@ -582,17 +582,23 @@ static void of_many_targets_one_has_a_whole_past(void **state)
                         assert_int_equal(send_census(w, name, 1, (uint64_t)second, &id, &bytes, 1), 0);
                         if (second == 2)
                                 recall_rss(w, name);
+                        assert_int_equal(send_note(w, name, 1, (uint64_t)second, "n"), 0);
                         assert_int_equal(send_live(w, 0, name, 1, (uint64_t)(10 + second) * SECOND, 1), 0);
                 }
         check_past(w, "t0", 3, 1, 2);
         check_past(w, "t1", 2, 0, 0);
-        assert_true(world_focus(w, world_find(w, "t1"))); /* it is to be recalled */
+        assert_int_equal(world_find(w, "t0")->notes_last, 2);
+        assert_int_equal(world_find(w, "t1")->notes_last, 0); /* of the rest not one is kept */
+        assert_true(world_focus(w, world_find(w, "t1")));     /* it is to be recalled */
         assert_false(world_focus(w, world_find(w, "t1")));
         recall_rss(w, "t1");
         recall_rss(w, "t0");
         assert_int_equal(send_census(w, "t1", 1, 3, &id, &bytes, 1), 0);
+        assert_int_equal(send_note(w, "t1", 1, 1, "recalled"), 0);
+        assert_int_equal(world_find(w, "t1")->notes_last, 1);
         check_past(w, "t1", 2, 1, 1);
         check_past(w, "t0", 3, 0, 0);
+        assert_int_equal(world_find(w, "t0")->notes_last, 0);
         world_destroy(&w);
 }
 
