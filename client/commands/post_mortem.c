@@ -148,7 +148,7 @@ static void account_json(FILE *to, const struct account *a, const struct world_t
         json_member_u64(j, "run", t->run);
         json_member_text(j, "end", words[a->end]);
         json_member_text(j, "detail", t->target ? t->target->detail : NULL);
-        json_member_u64(j, "lengthNs", t->event_time_ns);
+        json_member_u64(j, "lengthNs", world_known_until_ns(t));
         json_memory(j, t);
         json_bands(j, t);
         json_pauses(j, t);

@@ -398,8 +398,9 @@ static struct rate_unit unit_of_rows(const struct world_target *t)
         for (size_t i = 0; i < SERIES_COUNT; i++)
                 if (i != HW__SERIES__SERIES_CGROUP) /* may be shared */
                         greatest = greatest_of(greatest, t->trends[i]);
-        if (rise_now(t) && rise_now(t)->has_rate_high)
-                greatest = rate_greater(greatest, rise_now(t)->rate_high);
+        const Hw__EarlyWarning *rise = rise_now(t);
+        if (rise && rise->has_rate)
+                greatest = rate_greater(greatest, rise->has_rate_high ? rise->rate_high : rise->rate);
         for (uint32_t i = 0; i < t->n_bands; i++)
                 greatest = greatest_of(greatest, t->bands[i] ? t->bands[i]->trend : NULL);
         return rate_unit(greatest);

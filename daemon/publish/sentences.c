@@ -17,6 +17,7 @@
 
 #define CARRIED_LEAST 0.25 /* of the growth, by the bands that are judged: with less none is named */
 #define AT_ANY_TIME_S 1.0  /* less than this until the limit is met by the rate: it may be met at any time */
+#define UNEVEN        2.0  /* times its rate and more is what a rise gained in its time: its line is not all of it */
 #define OLD_SHARE     0.05 /* of a level: what it may have risen by since it was measured is said when it is more */
 
 /* What the table says; its key, "" where no condition holds. */
@@ -473,6 +474,10 @@ PHRASE_SLOT(if_since_start, struct tracked_early, r, ((void)s, r->since_start))
 PHRASE_SLOT(put_base, struct tracked_early, r, phrase_append_bytes(s, r->base_bytes))
 PHRASE_SLOT(put_level, struct tracked_early, r, phrase_append_bytes(s, r->level_bytes))
 PHRASE_SLOT(put_early_rate, struct tracked_early, r, phrase_append_rate_within(s, r->rate, r->rate_low, r->rate_high))
+/* A part of the rise was far steeper than its line: who divides gets another rate. */
+PHRASE_SLOT(if_uneven, struct tracked_early, r,
+            ((void)s, r->level_bytes - r->base_bytes > UNEVEN * (isnan(r->rate_high) ? r->rate : r->rate_high) *
+                                                               (double)sub_sat(r->level_time_ns, onset_ns(r)) / 1e9))
 PHRASE_SLOT(put_level_age, struct tracked_early, r, is_level_old(r) && phrase_append_duration(s, level_age_s(r) * 1e9))
 PHRASE_SLOT(put_level_now, struct tracked_early, r, phrase_append_bytes(s, r->level_bytes + r->rate * level_age_s(r)))
 PHRASE_SLOT(if_unconfirmed, struct tracked_early, r, ((void)s, !r->ended && !r->runs_out))
@@ -494,6 +499,7 @@ static const struct phrase_slot early_slots[] = {
         { "base", put_base },
         { "level", put_level },
         { "rate", put_early_rate },
+        { "if_uneven", if_uneven },
         { "level_age", put_level_age },
         { "level_now", put_level_now },
         { "if_unconfirmed", if_unconfirmed },
@@ -507,6 +513,7 @@ static const struct phrase_slot early_slots[] = {
 
 #define RISEN                                                                                                          \
         "{series} {has|had} risen for {age}[{if_since_start}, from the start], from {base} to {level}, by {rate}"      \
+        "[{if_uneven} for most of it]"                                                                                 \
         "[; measured {level_age} ago, about {level_now} now][{if_unconfirmed}; not confirmed yet]"
 #define HELD_BACK "[{if_held_back}; half of it {is|was} held back by the runtime, to copy live data in a collection]"
 

@@ -156,7 +156,9 @@ uint64_t scene_now_ns(const struct scene *s, const struct world_target *t)
         const bool goes_on =
                 state_of(t) == HW__TARGET__STATE__STATE_RUNNING || state_of(t) == HW__TARGET__STATE__STATE_STOPPED;
 
-        if (!s->live || !goes_on || !run || !run->has_start_wall_ns)
+        if (!goes_on)
+                return world_known_until_ns(t);
+        if (!s->live || !run || !run->has_start_wall_ns)
                 return t->event_time_ns;
         if (scene_stale(s, t, &age_ns))
                 wall_ns -= age_ns; /* the last frame stays as it was */

@@ -388,6 +388,11 @@ static void rises(void **state)
         r.as_of_ns += 20 * SECOND; /* no measurement since: the rise lasts to the last one */
         says(sentence_early(out, sizeof(out), &r), RISEN "; measured 20.0 s ago, about 396 MiB now; not confirmed yet");
         assert_string_equal(sentence_early_key(out, sizeof(out), &r), "rise");
+        r.as_of_ns = r.level_time_ns;
+        r.level_bytes *= 4;
+        says(sentence_early(out, sizeof(out), &r),
+             "live data has risen for 19.0 s, from 4.00 MiB to 784 MiB, by 10.0 MiB/s "
+             "for most of it; not confirmed yet");
 }
 
 /* However little room there is, the text ends inside of it. */
