@@ -84,18 +84,18 @@ static bool run_query(struct worker_job *job, struct json_out *to, struct error 
 
 /* --------------------------------------------------------------------- the request */
 
-static bool add_subject(const struct diff_parts *p, const char *text, struct query_job *q, struct error *error)
+static bool add_subject(const struct web_subjects *among, const char *text, struct query_job *q, struct error *error)
 {
         if (q->n == QUERY_SOURCES)
                 return error_set(error, "expected at most %u targets", QUERY_SOURCES);
         struct web_subject *of = &q->of[q->n++];
-        return web_subject_find(p, text, of, error) &&
+        return web_subject_find(among, text, of, error) &&
                (of->file || !strcmp(of->endpoint, q->of[0].endpoint) ||
                 error_set(error, "expected targets of one daemon: %.80s is of another than %.80s", of->target,
                           q->of[0].target));
 }
 
-static bool parse_request(const struct diff_parts *p, const char *query, struct query_job *q, struct error *error)
+static bool parse_request(const struct web_subjects *among, const char *query, struct query_job *q, struct error *error)
 {
         struct evkeyvalq all;
         bool good = true;
@@ -108,19 +108,20 @@ static bool parse_request(const struct diff_parts *p, const char *query, struct 
         else
                 (void)snprintf(q->sql, sizeof(q->sql), "%s", sql);
         for (const struct evkeyval *kv = all.tqh_first; good && kv; kv = kv->next.tqe_next)
-                good = strcmp(kv->key, "target") != 0 || add_subject(p, kv->value, q, error);
+                good = strcmp(kv->key, "target") != 0 || add_subject(among, kv->value, q, error);
         if (good && q->n == 0)
                 good = error_set(error, "expected target, as in /api/query?target=api&sql=SELECT...");
         evhttp_clear_headers(&all);
         return good;
 }
 
-void api_query_answer(const struct diff_parts *p, struct worker *worker, struct evhttp_request *req, const char *query)
+void api_query_answer(const struct web_subjects *among, struct worker *worker, struct evhttp_request *req,
+                      const char *query)
 {
         struct query_job *q = calloc(1, sizeof(*q));
         struct error error;
 
-        if (q && !parse_request(p, query, q, &error)) {
+        if (q && !parse_request(among, query, q, &error)) {
                 answer_error(req, 400, "%s", error.text);
                 free(q);
                 return;

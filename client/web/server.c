@@ -129,9 +129,9 @@ static void dispatch_request(struct server *s, struct evhttp_request *req, const
         else if (!strcmp(path, "/api/archive"))
                 api_archive_answer(&s->parts.archive, req, query);
         else if (!strcmp(path, "/api/diff"))
-                api_diff_answer(&s->parts.diff, req, query);
+                api_diff_answer(&s->parts.subjects, s->parts.diff_worker, req, query);
         else if (!strcmp(path, "/api/query"))
-                api_query_answer(&s->parts.diff, s->parts.query_worker, req, query);
+                api_query_answer(&s->parts.subjects, s->parts.query_worker, req, query);
         else if (!strcmp(path, "/api/profile"))
                 inspections_answer(s->parts.control.inspections, INSPECTING_PROFILE, req, query);
         else if (!strcmp(path, "/api/heap"))

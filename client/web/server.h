@@ -60,8 +60,8 @@ struct world;
 struct control_parts {
         struct hw_requester *requester; /* outlives the requests; NULL: there is no daemon */
         size_t n_daemons;
-        const struct world *world;    /* where targets are read from */
-        const struct feed *feed;      /* and where their daemons are */
+        const struct world *world;     /* where targets are read from */
+        const struct feed *feed;       /* and where their daemons are */
         struct worker *census_worker; /* a program may take seconds to come to its census */
         struct inspections *inspections;
 };
@@ -153,37 +153,36 @@ void api_history_destroy(struct api_history **p);
 /* Answers now or later. */
 void api_history_answer(struct api_history *p, struct evhttp_request *req, const char *query);
 
-/*
- * Answers /api/diff?a=TARGET&b=TARGET: the whole runs of two targets, compared by the code of
- * `heapwatch diff`. Live targets are measured from what their daemons know, finished logs are read.
- */
-
-struct diff_parts {
-        const struct command *command; /* in whose name unreadable logs are reported */
+/* What a comparison or a query can be about: targets of daemons, or finished logs. */
+struct web_subjects {
         const struct world *world;
         const struct feed *feed;
         const struct text_list *files; /* none: live */
         const struct text_list *logs;  /* their targets, in the same order */
-        struct worker *worker;
 };
 
-/* A target of a daemon, or a finished log. */
 struct web_subject {
         char endpoint[256], target[WORLD_NAME_MAX + 1];
         const char *file; /* NULL: live */
 };
 
 /* By "NAME" or "D:NAME". False with a sentence. */
-bool web_subject_find(const struct diff_parts *p, const char *text, struct web_subject *ret, struct error *error);
+bool web_subject_find(const struct web_subjects *among, const char *text, struct web_subject *ret, struct error *error);
 
-/* Answers now or later. All of the parts outlive the answer. */
-void api_diff_answer(const struct diff_parts *p, struct evhttp_request *req, const char *query);
+/*
+ * Answers /api/diff?a=TARGET&b=TARGET, now or later: the whole runs of two targets, compared by the code of
+ * `heapwatch diff`. Live targets are measured from what their daemons know, finished logs are read. The subjects
+ * outlive the answer.
+ */
+void api_diff_answer(const struct web_subjects *among, struct worker *worker, struct evhttp_request *req,
+                     const char *query);
 
 /*
  * Answers /api/query: rows of a SELECT over targets, by `heapwatch query` as a child. It can read what the page shows
  * already, and nothing else; time, rows and bytes are bounded.
  */
-void api_query_answer(const struct diff_parts *p, struct worker *worker, struct evhttp_request *req, const char *query);
+void api_query_answer(const struct web_subjects *among, struct worker *worker, struct evhttp_request *req,
+                      const char *query);
 
 /*
  * Answers /api/archive: what an archive has of a target, besides what its daemon remembers.
@@ -210,8 +209,8 @@ struct server_parts {
         struct streams *streams;
         struct api_history *api_history;
         struct archive_source archive;
-        struct diff_parts diff;
-        struct worker *query_worker;
+        struct web_subjects subjects;
+        struct worker *diff_worker, *query_worker;
         struct connections *connections; /* outlives it */
         struct control_parts control;
 };

@@ -370,10 +370,12 @@ static bool open_server(struct web *w)
                 .streams = w->streams,
                 .api_history = w->api_history,
                 .archive = { *w->archive_path ? w->archive_path : NULL, w->feed, w->archive_worker },
-                .diff = { &command_web, w->world, w->feed, &w->from.files, &w->logs, w->diff_worker },
+                .subjects = { w->world, w->feed, &w->from.files, &w->logs },
+                .diff_worker = w->diff_worker,
                 .query_worker = w->query_worker,
                 .connections = w->connections,
-                .control = { w->requester, feed_daemons(w->feed), w->world, w->feed, w->census_worker, w->inspections },
+                .control = { w->requester, feed_daemons(w->feed), w->world, w->feed, w->census_worker,
+                             w->inspections },
         };
         struct error error;
 
