@@ -27,7 +27,7 @@ static bool store_output(const struct own_command *c, struct own_output *o, cons
         return true;
 }
 
-/* Until both pipes end. False: the time is over, or we end; or there is more than is kept. */
+/* Until both pipes end. False: the time is over, or it shall be stopped; or there is more than is kept. */
 static bool read_pipes(const struct own_command *c, struct own_output *o, int out, int err, uint64_t until_ns)
 {
         struct pollfd fds[] = { { out, POLLIN, 0 }, { err, POLLIN, 0 } };
@@ -35,7 +35,7 @@ static bool read_pipes(const struct own_command *c, struct own_output *o, int ou
         char piece[8192];
 
         while (fds[0].fd >= 0 || fds[1].fd >= 0) {
-                if (signals_stop() || clock_mono_ns() >= until_ns)
+                if (signals_stop() || (c->stop && atomic_load(c->stop)) || clock_mono_ns() >= until_ns)
                         return false;
                 if (poll(fds, 2, 100) <= 0)
                         continue;
@@ -72,7 +72,7 @@ static void clean_said(char said[ERROR_TEXT_MAX])
 static bool judge_end(const struct own_command *c, const struct own_output *o, int status, bool is_ended,
                       struct error *error)
 {
-        if (o->is_cut || (is_ended && WIFEXITED(status) && WEXITSTATUS(status) <= 1))
+        if (o->is_cut || (is_ended && WIFEXITED(status) && WEXITSTATUS(status) <= c->worst_status))
                 return true;
         if (!is_ended)
                 return error_set(error, "no answer within %u s: stopped; ask for less",

@@ -62,7 +62,7 @@ static bool run_query(struct worker_job *job, struct json_out *to, struct error 
         struct own_output o = { .n = 0 };
 
         add_words(q, words);
-        const struct own_command command = { words, QUERY_NS, QUERY_BYTES, QUERY_ROWS };
+        const struct own_command command = { words, QUERY_NS, QUERY_BYTES, QUERY_ROWS, 0, NULL };
         const bool good = own_command_run(&command, &o, error);
         if (good) {
                 json_open(to, '{');

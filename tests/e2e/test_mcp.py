@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`heapwatch mcp`: what an assistant gets is what the commands say; nothing that it sends ends the server or reaches a shell or an option."""
+import contextlib
 import json
+import os
+import pathlib
 import subprocess
 import time
 
@@ -23,7 +26,8 @@ def talk(*lines, args=(), env=None):
     """The answers to all these lines; the server ends with its input."""
     done = subprocess.run([CLIENT, "mcp", *args], input=b"\n".join(lines) + b"\n", capture_output=True, timeout=DEADLINE_S, env=env)
     assert done.returncode == 0 and done.stderr == b"", done.stderr
-    return [json.loads(line) for line in done.stdout.splitlines()]
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    return sorted(answers, key=lambda a: a["id"] if type(a["id"]) is int else -1)      # calls are answered as they are done
 
 
 def results(*calls, args=(), **kwargs):
@@ -39,7 +43,7 @@ def texts(result, is_error=False):
 
 def test_initialize_negotiates_and_lists():
     first = {"capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
-    old, unknown, lacking, pong, tools = talk(
+    unknown, old, lacking, pong, tools = talk(
         request(1, "initialize", protocolVersion="2024-11-05", **first), request("b", "initialize", protocolVersion="1999-01-01", **first),
         b'{"jsonrpc":"2.0","method":"notifications/initialized"}', b'{"jsonrpc":"2.0","id":9,"result":{}}', b"",
         request(2, "initialize"), request(3, "ping"), request(4, "tools/list"))
@@ -129,21 +133,72 @@ def test_hostile_messages_are_answered():
     assert talk(request(1, "ping") + b"\r", b'{"jsonrpc":"2.0","id":2,"method":"ping"}')[1]["id"] == 2
 
 
+class Server:
+    """One that goes on, to which messages are sent one by one."""
+    endless = call("query", sql="WITH RECURSIVE t(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM t) SELECT max(i) FROM t", sources=[LEAKY])
+
+    def __init__(self, process):
+        self.process = process
+
+    def send(self, number, called):
+        self.tell(request(number, called[0], **called[1]))
+
+    def tell(self, line):
+        self.process.stdin.write(line + b"\n")
+        self.process.stdin.flush()
+
+    def cancel(self, number):
+        self.tell(json.dumps({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": number}}).encode())
+
+    def answer(self):
+        return json.loads(self.process.stdout.readline())
+
+    def children(self):
+        return [c for task in os.listdir(f"/proc/{self.process.pid}/task")
+                for c in pathlib.Path(f"/proc/{self.process.pid}/task/{task}/children").read_text().split()]
+
+
+@contextlib.contextmanager
+def server():
+    with running(CLIENT, "mcp", stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        yield Server(process)
+
+
+def test_calls_beside_each_other_and_cancelled():
+    with server() as s:
+        for number in range(4):      # as many as are answered at a time
+            s.send(number, s.endless)
+        wait_for(lambda: len(s.children()) == 4, "four queries")
+        s.send(4, call("query_tables"))
+        s.tell(request(5, "ping"))
+        assert s.answer() == {"jsonrpc": "2.0", "id": 5, "result": {}}, "other requests do not wait for calls"
+        s.send(6, s.endless)      # waits
+        s.cancel(6)
+        s.cancel("0")      # another id than 0
+        s.cancel(0)
+        assert s.answer()["id"] == 4, "the place of the one that is cancelled is taken by the next"
+        for number in (1, 2):
+            s.cancel(number)
+        wait_for(lambda: len(s.children()) == 1, "the end of what is cancelled")
+        for number in range(100, 131):
+            s.send(number, s.endless)
+        s.send(200, call("query_tables"))
+        busy = s.answer()
+        assert busy["id"] == 200 and busy["error"]["code"] == -32000
+        for number in (3, *range(100, 131)):
+            s.cancel(number)
+        s.process.stdin.close()
+        assert s.process.stdout.read() == b"", "what is cancelled has no answer"
+        assert s.process.wait(DEADLINE_S) == 0
+
+
 def test_a_signal_ends_a_call_and_its_command():
-    endless = "WITH RECURSIVE t(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM t) SELECT max(i) FROM t"
-    with running(CLIENT, "mcp", stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
-        method, params = call("query", sql=endless, sources=[LEAKY])
-        server.stdin.write(request(1, method, **params) + b"\n")
-        server.stdin.flush()
-
-        def children():
-            with open(f"/proc/{server.pid}/task/{server.pid}/children") as f:
-                return f.read().split()
-
-        child, = wait_for(children, "the query as a child")
+    with server() as s:
+        s.send(1, s.endless)
+        child, = wait_for(s.children, "the query as a child")
         begun = time.monotonic()
-        server.terminate()
-        assert server.wait(DEADLINE_S) == -15 and time.monotonic() - begun < 30
+        s.process.terminate()
+        assert s.process.wait(DEADLINE_S) == -15 and time.monotonic() - begun < 30
         wait_for(lambda: subprocess.run(["kill", "-0", child], capture_output=True).returncode != 0, "the end of the query")
 
 

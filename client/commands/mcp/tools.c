@@ -240,7 +240,7 @@ static void add_content(json_t *content, const char *text, size_t n)
                                                        value ? value : json_string("the output is damaged: no UTF-8")));
 }
 
-json_t *tools_call(const char *name, const json_t *arguments, struct error *error)
+json_t *tools_call(const char *name, const json_t *arguments, const atomic_bool *stop, struct error *error)
 {
         const struct tool *t = NULL;
         struct making m = { .error = error };
@@ -255,7 +255,7 @@ json_t *tools_call(const char *name, const json_t *arguments, struct error *erro
                 return NULL;
         }
         bool good = make_words(&m, t, arguments);
-        const struct own_command command = { m.words, CALL_NS, OUTPUT_BYTES_MAX, m.rows_max };
+        const struct own_command command = { m.words, CALL_NS, OUTPUT_BYTES_MAX, m.rows_max, 1, stop };
         good = good && own_command_run(&command, &o, error);
         json_t *content = json_array();
         if (!good)

@@ -7,6 +7,7 @@
 #define HW_CLIENT_COMMANDS_MCP_TOOLS_H
 
 #include <jansson.h>
+#include <stdatomic.h>
 
 #include "proto/base/error.h"
 
@@ -15,8 +16,9 @@ json_t *tools_list(void);
 
 /*
  * The result of a call, a new reference: what the command printed, or the sentence of what went wrong, marked as an
- * error. `arguments`: an object, or NULL. NULL: there is no such tool, with a sentence.
+ * error. `arguments`: an object, or NULL. NULL: there is no such tool, with a sentence. Blocks, until another thread
+ * sets `stop`. Calls may run in several threads.
  */
-json_t *tools_call(const char *name, const json_t *arguments, struct error *error);
+json_t *tools_call(const char *name, const json_t *arguments, const atomic_bool *stop, struct error *error);
 
 #endif

@@ -98,6 +98,7 @@ static int open_source(struct query_cursor *c)
         struct error error;
 
         c->scan.source = source->name;
+        c->scan.until_ms = v->query->until_ms;
         if (v->table->add_graph) {
                 if (v->table->add_graph(&c->scan, source->what, &error))
                         return c->scan.rows.failed ? SQLITE_NOMEM : SQLITE_OK;

@@ -5,20 +5,20 @@
  * DESIGN: graphs are the inspection's business, and reading one takes its time and memory: `heapwatch heap` and
  * `heapwatch why` do it as children, with limits of their own, and say it as JSON.
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <jansson.h>
 #include <stdio.h>
-#include <string.h>
-#include <unistd.h>
+#include <stdlib.h>
 
+#include "client/cli/own_command.h"
 #include "client/commands/query/tables.h"
-#include "proto/base/child.h"
+#include "proto/base/clock.h"
 #include "proto/base/text_out.h"
+#include "proto/base/time.h"
 
 #define GRAPH_SUFFIX ".heapgraph"
 #define BANDS_MAX    "100000" /* as many as the command prints */
 #define PATHS_MAX    "100"
+#define OUTPUT_MAX   ((size_t)64 << 20) /* of either */
 
 const struct query_column query_heap_columns[QUERY_HEAP_COLUMNS] = {
         { "name", QUERY_TEXT, "", "of the type of closures" },
@@ -36,32 +36,18 @@ const struct query_column query_retainer_columns[QUERY_RETAINER_COLUMNS] = {
         { "closures", QUERY_INTEGER, "", "of the type that are held so" },
 };
 
-/* Its output as JSON; NULL: it failed, which it has said on standard error. */
-static json_t *read_child(const char *const *argv, struct error *error)
+/* What the command prints, as JSON, within the time of the query; NULL with a sentence. */
+static json_t *read_command(const struct query_scan *s, const char *const *words, struct error *error)
 {
-        int out[2];
-        pid_t pid;
+        const uint64_t now_ms = clock_mono_ms(), left_ms = s->until_ms > now_ms ? s->until_ms - now_ms : 0;
+        const struct own_command command = { words, left_ms * NS_PER_MS, OUTPUT_MAX, 0, 0, NULL };
+        struct own_output o = { .n = 0 };
+        json_t *said = NULL;
 
-        if (pipe2(out, O_CLOEXEC) < 0) {
-                error_set(error, "%s", strerror(errno));
-                return NULL;
-        }
-        const int r = child_spawn((char *const *)argv, (const int[]){ CHILD_NULL, out[1], STDERR_FILENO }, CHILD_BESIDE,
-                                  &pid);
-        (void)close(out[1]);
-        FILE *from = r == 0 ? fdopen(out[0], "r") : NULL;
-        json_t *said = from ? json_loadf(from, 0, NULL) : NULL;
-        if (from)
-                (void)fclose(from);
-        else
-                (void)close(out[0]);
-        const int status = r == 0 ? child_wait(pid) : -1;
-        if (!said || status != 0)
-                error_set(error, "`heapwatch %s` cannot read it", argv[1]);
-        if (said && status != 0) {
-                json_decref(said);
-                said = NULL;
-        }
+        if (own_command_run(&command, &o, error) && !(said = json_loadb(o.text, o.n, 0, NULL)))
+                (void)error_set(error, "what `heapwatch %s` prints %s", words[1],
+                                o.is_cut ? "is more than 64 MiB" : "cannot be read");
+        free(o.text);
         return said;
 }
 
@@ -80,8 +66,8 @@ static void add_number(struct query_rows *r, const json_t *of, const char *name)
 
 bool query_add_heap(struct query_scan *s, const char *path, struct error *error)
 {
-        const char *const argv[] = { "heapwatch", "heap", "--format", "json", "--top", BANDS_MAX, "--", path, NULL };
-        json_t *said = is_graph(path, error) ? read_child(argv, error) : NULL;
+        const char *const words[] = { "heapwatch", "heap", "--format", "json", "--top", BANDS_MAX, "--", path, NULL };
+        json_t *said = is_graph(path, error) ? read_command(s, words, error) : NULL;
         const char *program = json_string_value(json_object_get(said, "program"));
         const json_t *band;
         size_t i;
@@ -125,7 +111,7 @@ static void add_holders(struct query_rows *r, const json_t *holders)
 bool query_add_retainers(struct query_scan *s, const char *path, struct error *error)
 {
         const char *const key = s->bounds.key;
-        const char *const argv[] = {
+        const char *const words[] = {
                 "heapwatch", "why", "--format", "json", "--top", PATHS_MAX, "--", path, key, NULL
         };
         const json_t *way;
@@ -134,7 +120,7 @@ bool query_add_retainers(struct query_scan *s, const char *path, struct error *e
         if (!key)
                 return error_set(error,
                                  "retainers are those of one type: add WHERE name = '...', as the table heap has it");
-        json_t *said = is_graph(path, error) ? read_child(argv, error) : NULL;
+        json_t *said = is_graph(path, error) ? read_command(s, words, error) : NULL;
         const char *program = json_string_value(json_object_get(said, "program"));
         json_array_foreach(json_object_get(said, "paths"), i, way)
         {

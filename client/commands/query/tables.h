@@ -92,6 +92,7 @@ struct query_scan {
         struct feed *feed;   /* of that source, while it is read */
         struct world *world; /* of all messages so far */
         struct query_bounds bounds;
+        uint64_t until_ms;             /* monotonic; as of the query */
         struct event_types *types;     /* of a table of events */
         struct query_threads *threads; /* of the table of threads */
         struct query_band *bands;      /* by id - 1; of the run `bands_run` of `bands_target` */
