@@ -247,7 +247,7 @@ static int request_of_agent(struct ctl *c, const struct verb *v)
         if (r != EXIT_OK)
                 return r;
         if (census) {
-                good = agent_census(&place, said, sizeof(said), &error);
+                good = program_request(&place, program_commands, said, sizeof(said), &error);
         } else {
                 snprintf(request, sizeof(request), "%s%s%s", c->words[2], c->n_words > 3 ? " " : "",
                          c->n_words > 3 ? c->words[3] : "");
@@ -264,19 +264,19 @@ static int request_of_agent(struct ctl *c, const struct verb *v)
 /* A command to a program that serves its log by eventlog-socket. */
 static int request_of_program(struct ctl *c, const struct verb *v)
 {
-        char command[64], said[700] = "";
+        char text[64], said[700] = "";
         struct error error;
-        uint8_t code;
         bool seen;
 
         (void)v;
-        snprintf(command, sizeof(command), "%s%s%s", c->words[2], c->n_words > 3 ? " " : "",
+        snprintf(text, sizeof(text), "%s%s%s", c->words[2], c->n_words > 3 ? " " : "",
                  c->n_words > 3 ? c->words[3] : "");
-        if (!program_command_find(command, &code))
+        const struct program_command *command = program_command_find(text);
+        if (!command)
                 return command_usage_error(c->command,
                                            "unknown command '%s' of a program; expected one of the list in "
                                            "--help, all but census with on or off",
-                                           command);
+                                           text);
         if (!program_control(c->endpoint, c->words[1], command, said, sizeof(said), &seen, &error)) {
                 command_error(c->command, "%s", error.text);
                 return EXIT_FINDING;
@@ -319,10 +319,13 @@ static const struct term terms[] = {
           "classes gus; interval, flush, max-pause SECONDS; budget PERCENT" },
         { "program", "TARGET COMMAND [on|off]",
           "send a command to a program that serves its log by the library eventlog-socket (0.1.3 and newer, built with "
-          "its flag control), and wait up to 10 s for its effect: census; heap-profile, time-profile, stack-samples "
-          "(of "
-          "ghc-stack-profiler) on or off; with GHC 10, on or off, classes of events: scheduler, gc, nonmoving, sparks, "
-          "each-spark, user, capabilities" },
+          "its flag control):"
+#define COMMAND(name, space, code, effect, needs)   " " name needs ";"
+#define SWITCH(name, space, on, off, effect, needs) " " name " on, off" needs ";"
+#include "proto/wire/program_commands.def"
+#undef COMMAND
+#undef SWITCH
+          " and wait up to 10 s for its effect" },
         { NULL, NULL, NULL },
 };
 

@@ -103,7 +103,7 @@ void console_destroy(struct console **c)
         world_destroy(&(*c)->frozen);
         world_destroy(&(*c)->before);
         recall_destroy(&(*c)->scene.recall);
-        (void)census_poll(*c); /* one that is done */
+        (void)command_poll(*c); /* one that is done */
         console_inspections_done(*c);
         past_done(&(*c)->band_past);
         free((*c)->scene.answered);
@@ -395,7 +395,7 @@ static void common_key(struct console *c, int key)
         else if (key == 'M')
                 set_mark(c);
         else if (key == 'C')
-                census_request_begin(c);
+                command_key(c);
         else if (key == 'P' || key == 'A')
                 console_profile_key(c, key);
         else if (key == 'W')

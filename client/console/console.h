@@ -14,6 +14,7 @@
 #include "client/console/draw/keys.h"
 #include "client/world/feed/feed.h"
 #include "client/world/state/world.h"
+#include "proto/wire/program_command.h"
 #include "client/console/views/views.h"
 
 /* NULL when out of memory. `world` is borrowed; the console only adds what daemons remember. */
@@ -42,13 +43,14 @@ const char *console_window(const struct console *c);
 /* frame.c: what surrounds every view. */
 void draw_frame(struct console *c, struct canvas *canvas);
 
-/* entry.c: the line in which a search or filter is typed. */
+/* entry.c: the line in which a search, a filter or a command is typed. */
 void entry_begin(struct console *c, enum entry what);
 void entry_key(struct console *c, int key);
 
-/* census.c: what `C` does. Poll at least a few times a second; true when there is news to show. */
-void census_request_begin(struct console *c);
-bool census_poll(struct console *c);
+/* command.c: what `C` does, and a command that was typed. Poll a few times a second; true: there is news to show. */
+void command_key(struct console *c);
+void command_begin(struct console *c, const struct program_command *command);
+bool command_poll(struct console *c);
 
 /* inspections.c: what `P`, `A` and `W` do. Poll as above. */
 void console_profile_key(struct console *c, int key);

@@ -1,18 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * entry.c - typing a search or a filter. Both work while one types: the search
- * moves to the first row that has the text, the filter hides rows. Escape
- * clears the search or the filter. Enter does not accept an invalid expression:
- * the rows shown would be those of another filter.
+ * entry.c - typing a search, a filter or a command. The first two work while one
+ * types: the search moves to the first row that has the text, the filter hides
+ * rows. Escape clears the search or the filter. Enter does not accept an invalid
+ * expression: the rows shown would be those of another filter. A command is sent
+ * by Enter; up and down offer all that there are.
  */
 #include <string.h>
 
 #include "client/console/console.h"
 #include "client/console/draw/keys.h"
 #include "proto/base/utf8.h"
+#include "proto/wire/program_command.h"
 
 void entry_begin(struct console *c, enum entry what)
 {
+        if (what == ENTRY_COMMAND) {
+                c->entry = what;
+                (void)snprintf(c->typed, sizeof(c->typed), "%s", program_commands[0].text);
+                return;
+        }
         if (!c->table || !c->table->searched) {
                 console_notify(c, false, "there are no rows to %s in this view",
                                what == ENTRY_SEARCH ? "search" : "filter");
@@ -64,8 +71,54 @@ static void append(char *text, size_t size, uint32_t code)
         text[n] = '\0';
 }
 
+static void edit_typed(struct console *c, int key)
+{
+        if (key == SCREEN_ESCAPE)
+                c->typed[0] = '\0';
+        else if (key == SCREEN_BACKSPACE)
+                rub_out(c->typed);
+        else if (key >= ' ' && key != 0x7f && key < SCREEN_UP)
+                append(c->typed, sizeof(c->typed), (uint32_t)key);
+}
+
+/* The next or previous command after the first that begins with what is typed. */
+static void step_command(struct console *c, bool is_next)
+{
+        const struct program_command *typed = program_command_find(c->typed);
+        size_t i = 0;
+
+        if (typed)
+                i = ((size_t)(typed - program_commands) + (is_next ? 1 : n_program_commands - 1)) % n_program_commands;
+        else
+                while (i + 1 < n_program_commands && strncmp(program_commands[i].text, c->typed, strlen(c->typed)) != 0)
+                        i++;
+        (void)snprintf(c->typed, sizeof(c->typed), "%s", program_commands[i].text);
+}
+
+static void command_entry_key(struct console *c, int key)
+{
+        const struct program_command *typed = program_command_find(c->typed);
+
+        if (key == SCREEN_DOWN || key == SCREEN_UP) {
+                step_command(c, key == SCREEN_DOWN);
+                return;
+        }
+        edit_typed(c, key);
+        if (key == SCREEN_ENTER && !typed) {
+                console_notify(c, true, "no such command; up and down show all");
+        } else if (key == SCREEN_ENTER || key == SCREEN_ESCAPE) {
+                c->entry = ENTRY_NONE;
+                if (key == SCREEN_ENTER)
+                        command_begin(c, typed);
+        }
+}
+
 void entry_key(struct console *c, int key)
 {
+        if (c->entry == ENTRY_COMMAND) {
+                command_entry_key(c, key);
+                return;
+        }
         if (key == SCREEN_ENTER) {
                 if (apply(c))
                         c->entry = ENTRY_NONE;
@@ -76,12 +129,7 @@ void entry_key(struct console *c, int key)
                                                 : table_key(c->table, &c->scene, c, key));
                 return;
         }
-        if (key == SCREEN_ESCAPE)
-                c->typed[0] = '\0';
-        else if (key == SCREEN_BACKSPACE)
-                rub_out(c->typed);
-        else if (key >= ' ' && key != 0x7f && key < SCREEN_UP)
-                append(c->typed, sizeof(c->typed), (uint32_t)key);
+        edit_typed(c, key);
         (void)apply(c);
         if (key == SCREEN_ESCAPE)
                 c->entry = ENTRY_NONE;

@@ -131,7 +131,9 @@ static void draw_keys(const struct console *c, struct canvas *canvas, struct are
 
 static void draw_entry(const struct console *c, struct canvas *canvas, struct area area, int row)
 {
-        const char *label = c->entry == ENTRY_SEARCH ? "search: " : "filter (text or /regex/): ";
+        const char *label = c->entry == ENTRY_SEARCH   ? "search: "
+                            : c->entry == ENTRY_FILTER ? "filter (text or /regex/): "
+                                                       : "command, by up and down or typed: ";
         char typed[8 * TABLE_TEXT];
         int at = 1;
 

@@ -188,7 +188,7 @@ static void run_loop(struct loop *l)
                 receive_updates(l);
                 if (l->console->scene.recall && recall_pump(l->console->scene.recall))
                         l->dirty = true;
-                if (census_poll(l->console) || console_inspections_poll(l->console))
+                if (command_poll(l->console) || console_inspections_poll(l->console))
                         l->dirty = l->pressed = true;
                 choose_view(l);
                 const uint64_t now_ns = clock_mono_ns();

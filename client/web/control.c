@@ -114,51 +114,59 @@ static bool make_unsilence(Hw__Request *r, const struct evkeyvalq *form)
         return copy_text(&u->rule, form, "rule") && copy_text(&u->target, form, "target") && u->rule;
 }
 
-/* A request to the agent in the target's program, not to the daemon. */
-struct census_job {
+/* A request to the target's program, not to the daemon. */
+struct program_job {
         struct worker_job job;
         struct agent_place place;
         char target[WORLD_NAME_MAX + 1], endpoint[256];
+        const char *action; /* static */
+        const struct program_command *command;
 };
 
-static bool run_census(struct worker_job *job, struct json_out *to, struct error *error)
+static bool run_program(struct worker_job *job, struct json_out *to, struct error *error)
 {
-        struct census_job *c = (struct census_job *)job;
+        struct program_job *p = (struct program_job *)job;
         char said[512];
 
-        if (!agent_census(&c->place, said, sizeof(said), error))
+        if (!program_request(&p->place, p->command, said, sizeof(said), error))
                 return false;
         json_open(to, '{');
-        json_member_text(to, "census", said);
+        json_member_text(to, p->action, said);
         json_close(to, '}');
         return true;
 }
 
-static void queue_census(const struct performed *about, const struct control_parts *parts, size_t daemon,
-                         const struct evkeyvalq *form)
+static void queue_program(const struct performed *about, const struct control_parts *parts, size_t daemon,
+                          const struct evkeyvalq *form)
 {
-        const char *name = form_field(form, "target");
+        const char *name = form_field(form, "target"), *text = form_field(form, "command");
         const struct world_target *t = name ? world_find_of(parts->world, daemon, name) : NULL;
-        struct census_job *c = t ? calloc(1, sizeof(*c)) : NULL;
+        const struct program_command *command = program_command_find(text ? text : "census");
+        struct program_job *p = t && command ? calloc(1, sizeof(*p)) : NULL;
 
-        if (!t) {
+        if (!t || !command) {
                 log_performed(about, "refused");
-                answer_error(about->req, name ? 409 : 400,
-                             name ? "there is no target '%.80s'" : "census: expected target", name);
+                answer_error(about->req, name && command ? 409 : 400,
+                             !name     ? "program: expected target"
+                             : command ? "there is no target '%.80s'"
+                                       : "program: unknown command; /api/state has all as server.commands",
+                             name);
                 return;
         }
-        if (c) {
-                c->job.work = run_census;
-                c->place.target = c->target;
-                c->place.endpoint = c->endpoint;
-                (void)snprintf(c->endpoint, sizeof(c->endpoint), "%s", feed_endpoint(parts->feed, daemon));
-                c->place.known = true;
-                (void)snprintf(c->target, sizeof(c->target), "%s", name);
-                (void)snprintf(c->place.uri, sizeof(c->place.uri), "%s",
+        if (p) {
+                p->job.work = run_program;
+                p->action = about->action;
+                p->command = command;
+                p->place.target = p->target;
+                p->place.endpoint = p->endpoint;
+                (void)snprintf(p->endpoint, sizeof(p->endpoint), "%s", feed_endpoint(parts->feed, daemon));
+                p->place.known = true;
+                (void)snprintf(p->target, sizeof(p->target), "%s", name);
+                (void)snprintf(p->place.uri, sizeof(p->place.uri), "%s",
                                t->target && t->target->uri ? t->target->uri : "");
         }
         log_performed(about, "requested");
-        worker_queue(parts->census_worker, c ? &c->job : NULL, about->req);
+        worker_queue(parts->program_worker, p ? &p->job : NULL, about->req);
 }
 
 /* What has begun is shown by an address of its own. */
@@ -236,7 +244,8 @@ static const struct {
           "rule", make_silence, NULL },
         { "unsilence", "rule, and target if it was given", HW__REQUEST__WHAT_UNSILENCE, ROLE_SILENCE, "rule",
           make_unsilence, NULL },
-        { "census", "target", HW__REQUEST__WHAT__NOT_SET, ROLE_CONTROL, "target", NULL, queue_census },
+        { "census", "target", HW__REQUEST__WHAT__NOT_SET, ROLE_CONTROL, "target", NULL, queue_program },
+        { "program", "target and command", HW__REQUEST__WHAT__NOT_SET, ROLE_CONTROL, "target", NULL, queue_program },
         { "profile", "target", HW__REQUEST__WHAT__NOT_SET, ROLE_CONTROL, "target", NULL, control_profile },
         { "stop-profile", "target", HW__REQUEST__WHAT__NOT_SET, ROLE_CONTROL, "target", NULL, control_profile },
         { "heap", "target", HW__REQUEST__WHAT__NOT_SET, ROLE_CONTROL, "target", NULL, control_inspection },
@@ -293,8 +302,9 @@ static void perform_request(struct evhttp_request *req, const struct control_par
                 return;
         }
         answer_error(req, 400,
-                     "unknown action; expected add, remove, silence, unsilence, census, profile, stop-profile, heap or "
-                     "threads");
+                     "unknown action; expected add, remove, silence, unsilence, census, program, profile, "
+                     "stop-profile, heap "
+                     "or threads");
 }
 
 static char *body_text(struct evhttp_request *req)

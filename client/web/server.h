@@ -62,7 +62,7 @@ struct control_parts {
         size_t n_daemons;
         const struct world *world;     /* where targets are read from */
         const struct feed *feed;       /* and where their daemons are */
-        struct worker *census_worker; /* a program may take seconds to come to its census */
+        struct worker *program_worker; /* a program may take seconds to come to what it is asked for */
         struct inspections *inspections;
 };
 

@@ -52,7 +52,7 @@ struct web {
         char archive_path[PATH_MAX];                 /* "": files, or no home for one */
         struct worker *archive_worker, *diff_worker; /* a comparison does not wait for the archive */
         struct worker *query_worker;                 /* nor for a query */
-        struct worker *census_worker;                /* nor does anything for a program that comes to no census */
+        struct worker *program_worker;               /* nor does anything for a program that comes to no census */
         struct inspections *inspections;
         struct server *server;
         char address[32]; /* of --port */
@@ -338,7 +338,7 @@ static bool open_archive(struct web *w)
                 (void)snprintf(w->archive_path, sizeof(w->archive_path), "%s", w->db);
         good = good && (w->archive_worker = worker_new(w->base, &error)) &&
                (w->diff_worker = worker_new(w->base, &error)) && (w->query_worker = worker_new(w->base, &error)) &&
-               (w->census_worker = worker_new(w->base, &error));
+               (w->program_worker = worker_new(w->base, &error));
         if (!good)
                 command_error(&command_web, "%s", error.text);
         return good;
@@ -374,7 +374,7 @@ static bool open_server(struct web *w)
                 .diff_worker = w->diff_worker,
                 .query_worker = w->query_worker,
                 .connections = w->connections,
-                .control = { w->requester, feed_daemons(w->feed), w->world, w->feed, w->census_worker,
+                .control = { w->requester, feed_daemons(w->feed), w->world, w->feed, w->program_worker,
                              w->inspections },
         };
         struct error error;
@@ -401,7 +401,7 @@ static void close_all(struct web *w)
         worker_destroy(&w->archive_worker);
         worker_destroy(&w->diff_worker);
         worker_destroy(&w->query_worker);
-        worker_destroy(&w->census_worker);
+        worker_destroy(&w->program_worker);
         server_destroy(&w->server);
         inspections_destroy(&w->inspections);
         connections_destroy(&w->connections);

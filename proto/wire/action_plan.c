@@ -9,6 +9,7 @@
 #include "proto/wire/action_plan.h"
 #include "proto/base/array.h"
 #include "proto/base/error.h"
+#include "proto/wire/program_command.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,6 +30,7 @@ static const char *const names[ACTION_KINDS] = {
         [ACTION_WEBHOOK] = "webhook",
         [ACTION_ALERTMANAGER] = "alertmanager",
         [ACTION_CENSUS] = "census",
+        [ACTION_PROGRAM] = "program",
         [ACTION_DUMP] = "dump",
         [ACTION_WHY] = "why",
 };
@@ -143,6 +145,8 @@ static const char *wrong_step(const struct action_step *s)
 {
         const char *wrong = NULL;
 
+        if (s->kind == ACTION_PROGRAM && (!s->argv || !s->argv[0] || s->argv[1] || !program_command_find(s->argv[0])))
+                return "expected a command such as heap-profile on; `heapwatch ctl --help` lists them";
         if (s->kind == ACTION_DUMP)
                 return wrong_dump(s);
         if (s->kind == ACTION_WHY)
@@ -199,13 +203,14 @@ static bool copy_step(struct action_step *to, const struct action_step *from)
         to->url = from->url ? strdup(from->url) : NULL;
         to->bearer_file = from->bearer_file ? strdup(from->bearer_file) : NULL;
         to->ca_file = from->ca_file ? strdup(from->ca_file) : NULL;
-        if (to->kind == ACTION_DUMP || to->kind == ACTION_WHY || to->kind == ACTION_CENSUS)
+        const bool is_asked = to->kind == ACTION_CENSUS || to->kind == ACTION_PROGRAM; /* of the program */
+        if (to->kind == ACTION_DUMP || to->kind == ACTION_WHY || is_asked)
                 to->firing_only = true;
         if (!to->timeout_ns)
-                to->timeout_ns = to->kind == ACTION_DUMP     ? ACTION_DUMP_AFTER_NS + ACTION_DUMP_WORK_NS
-                                 : to->kind == ACTION_WHY    ? ACTION_WHY_NS
-                                 : to->kind == ACTION_CENSUS ? ACTION_CENSUS_NS
-                                                             : ACTION_TIMEOUT_NS;
+                to->timeout_ns = to->kind == ACTION_DUMP  ? ACTION_DUMP_AFTER_NS + ACTION_DUMP_WORK_NS
+                                 : to->kind == ACTION_WHY ? ACTION_WHY_NS
+                                 : is_asked               ? ACTION_CENSUS_NS
+                                                          : ACTION_TIMEOUT_NS;
         if (!to->attempts)
                 to->attempts = from->kind == ACTION_WEBHOOK || from->kind == ACTION_ALERTMANAGER ? ACTION_ATTEMPTS : 1;
         if (!to->resend_ns)

@@ -23,9 +23,10 @@ enum action_kind {
         ACTION_EXEC,
         ACTION_WEBHOOK,
         ACTION_ALERTMANAGER,
-        ACTION_CENSUS, /* the program is asked for a census: `heapwatch ctl census` */
-        ACTION_DUMP,   /* a bundle of what the flight recorder has around the alert: `heapwatch recording bundle` */
-        ACTION_WHY,    /* what keeps alive what grows: `heapwatch why --brief` */
+        ACTION_CENSUS,  /* the program is asked for a census: `heapwatch ctl census` */
+        ACTION_PROGRAM, /* a command to the program's eventlog-socket: `heapwatch ctl program` */
+        ACTION_DUMP,    /* a bundle of what the flight recorder has around the alert: `heapwatch recording bundle` */
+        ACTION_WHY,     /* what keeps alive what grows: `heapwatch why --brief` */
         ACTION_KINDS
 };
 
@@ -51,7 +52,7 @@ enum action_kind {
 #define ACTION_WHY_PAUSE_LEAST_NS 1000000u
 #define ACTION_WHY_PAUSE_MOST_NS  UINT64_C(60000000000)
 #define ACTION_WHY_NS             UINT64_C(120000000000) /* for all of it */
-#define ACTION_CENSUS_NS          60000000000u           /* a program comes to it at its next collection */
+#define ACTION_CENSUS_NS          60000000000u           /* census, program: it comes to it at its next collection */
 #define ACTION_ATTEMPTS           3u                     /* webhook, alertmanager; exec: 1 */
 #define ACTION_RESEND_NS          60000000000u           /* alertmanager */
 #define ACTION_LIMIT_COUNT        60u                    /* alerts of one rule acted on ... */
@@ -64,7 +65,8 @@ struct action_step {
         uint32_t attempts;       /* tries in all; 0: the default */
         bool firing_only;        /* `resolved: false`: nothing is done when the alert resolves */
         const char *const *argv; /* exec: program (an absolute path) and its arguments; dump, why: options of
-                                    `heapwatch recording bundle`, `heapwatch why`; NULL-terminated */
+                                    `heapwatch recording bundle`, `heapwatch why`; program: the command, one word;
+                                    NULL-terminated */
         const char *url;         /* webhook; alertmanager: its base, /api/v2/alerts is added */
         const char *bearer_file; /* a file that holds a token for `Authorization: Bearer`; NULL: none */
         const char *ca_file;     /* PEM file of authorities to trust instead of the system's; NULL: those */

@@ -23,21 +23,28 @@ enum program_effect {
 };
 
 struct program_command {
-        const char *name;  /* "census", "gc" */
+        const char *text;  /* "census", "gc off" */
         const char *space; /* of commands: the library, or another package that registers its own */
-        uint8_t on, off;   /* numbers in that space; off 0: it is asked for, not switched */
+        uint8_t code;      /* in that space */
         enum program_effect effect;
+        bool is_off; /* the effect is that it no longer comes */
 };
 
-extern const struct program_command program_commands[];
+extern const struct program_command program_commands[]; /* program_commands.def */
 extern const size_t n_program_commands;
 
-/* "census", "gc on": the command, and in *ret_code its number. NULL: there is none of that name. */
-const struct program_command *program_command_find(const char *text, uint8_t *ret_code);
+/* NULL: there is none of that text. */
+const struct program_command *program_command_find(const char *text);
+
+/*
+ * Whether the program whose log is read from this URI can take it: any that serves its log itself, the first alone, a
+ * census, one with the agent, which has requests of its own.
+ */
+bool program_command_fits(const struct program_command *command, const char *uri);
 
 #define PROGRAM_COMMAND_BYTES 64u
 
 /* The message that carries it; returns its size. */
-size_t program_command_message(const struct program_command *command, uint8_t code, uint8_t ret[PROGRAM_COMMAND_BYTES]);
+size_t program_command_message(const struct program_command *command, uint8_t ret[PROGRAM_COMMAND_BYTES]);
 
 #endif

@@ -3,12 +3,14 @@
 
 The program here is a server that does as the library's sources do: one connection, no answers, commands in one write each."""
 import contextlib
+import json
 import re
 import socket
 import threading
 
 import pytest
 
+import terminal
 from harness import Daemon, client, wait_for
 from live_log import LiveLog
 from test_web import Web
@@ -99,9 +101,33 @@ def test_commands_and_their_effect(directory, program):
         wait_for(lambda: program.received[2:] == [("eventlog-socket", n) for n in (3, 4, 0x13)], "the commands")
         with Web("--connect", daemon.publish, "--allow-control") as web:
             form = {"Content-Type": "application/x-www-form-urlencoded", "X-Heapwatch": "control"}
-            ask = lambda: web.ask("/api/control", method="POST", body="action=census&target=p", headers=form)
-            status, _, body = wait_for(lambda: (a := ask())[0] == 200 and a, "a census by the page")
+            ask = lambda action: web.ask("/api/control", method="POST", body=f"{action}&target=p", headers=form)
+            status, _, body = wait_for(lambda: (a := ask("action=census"))[0] == 200 and a, "a census by the page")
             assert b"a census of p was seen" in body
+            status, _, body = ask("action=program&command=heap-profile+on")
+            assert status == 200 and "heap-profile on: a census of p was seen" in json.loads(body)["program"]
+            assert ask("action=program&command=sing")[0] == 400
+            state = json.loads(web.ask("/api/state?target=p")[2])
+            commands = state["server"]["commands"]
+            assert commands[0] == "census" and state["answers"][0]["commands"] == len(commands)
+            listed = client("ctl", "--help").stdout.decode().split()
+            assert {c.split()[0] for c in commands} <= {word.rstrip(";") for word in listed}, "the help has all"
+
+
+def test_the_console_offers_all_commands(directory, program):
+    with Daemon(directory, f"p=unix:{program.path}") as daemon, terminal.top(directory, "--connect", daemon.publish, "p") as t:
+        t.wait("live")
+        t.keys("C")
+        t.wait("command, by up and down or typed: census")
+        t.keys("Down")
+        t.wait("typed: heap-profile on")
+        t.keys("Down", "BSpace")
+        t.wait("typed: heap-profile of")
+        t.keys("Enter")
+        t.wait("no such command")
+        t.keys("Up", "Up", "Enter")      # the first that begins so, then the one before it
+        t.wait("heap-profile on: a census of p was seen")
+        assert program.received == [("eventlog-socket", 3)]
 
 
 def test_no_effect_is_said(directory):
@@ -122,9 +148,9 @@ def test_mistakes(directory, tmp_path):
             assert (done.returncode, text in done.stderr) == (status, True), (words, done.stderr)
 
 
-def test_an_alert_takes_a_census(directory, program):
+def test_an_alert_commands_the_program(directory, program):
     rules = directory / "rules.yaml"
-    rules.write_text("groups:\n- name: g\n  rules:\n  - alert: big\n    expr: live > 1KiB\n    do: [census]\n")
+    rules.write_text("groups:\n- name: g\n  rules:\n  - alert: big\n    expr: live > 1KiB\n    do: [census, program: heap-profile on]\n")
     with Daemon(directory, f"p=unix:{program.path}", args=("--rules", str(rules))) as daemon:
-        wait_for(lambda: program.received == [("eventlog-socket", 5)], "the census")
-        wait_for(lambda: b"a census of p was seen" in client("alerts", "--connect", daemon.publish).stdout, "its result")
+        wait_for(lambda: program.received == [("eventlog-socket", 5), ("eventlog-socket", 3)], "the census, then the profile")
+        wait_for(lambda: b"heap-profile on: a census of p was seen" in client("alerts", "--connect", daemon.publish).stdout, "its result")

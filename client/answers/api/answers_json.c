@@ -2,6 +2,7 @@
 #include "client/answers/api/state_json.h"
 
 #include "client/answers/census.h"
+#include "proto/wire/program_command.h"
 
 static void put_text(struct json_out *j, const char *key, const char *text)
 {
@@ -59,6 +60,17 @@ static void put_caveats(struct json_out *j, const struct answers *a)
         json_close(j, ']');
 }
 
+/* How many of the commands of the server, from the first, its program takes. */
+static void put_commands(struct json_out *j, const char *uri)
+{
+        size_t n = 0;
+
+        while (n < n_program_commands && program_command_fits(&program_commands[n], uri))
+                n++;
+        if (n > 0)
+                json_member_u64(j, "commands", n);
+}
+
 void answers_print(struct json_out *j, const struct world_target *t, bool live, bool whole)
 {
         struct answers a;
@@ -87,6 +99,8 @@ void answers_print(struct json_out *j, const struct world_target *t, bool live, 
                 put_caveats(j, &a);
         if (whole)
                 census_age_print(j, t, live, false);
+        if (whole && live && t->target && t->target->uri)
+                put_commands(j, t->target->uri);
         if (whole && account_end(t) == END_BADLY) {
                 struct account account;
 

@@ -13,6 +13,7 @@
 #include "proto/base/ckd.h"
 #include "proto/base/clock.h"
 #include "proto/wire/message.h"
+#include "proto/wire/program_command.h"
 
 /* -------------------------------------------------------------------- rows */
 
@@ -442,6 +443,10 @@ static void print_server(struct json_out *j, const struct state_source *s)
         json_member_text(j, "version", HEAPWATCH_VERSION);
         json_member_bool(j, "live", s->live);
         json_member_bool(j, "control", s->control);
+        json_member_open(j, "commands", '[');
+        for (size_t i = 0; s->control && i < n_program_commands; i++)
+                json_text(j, program_commands[i].text);
+        json_close(j, ']');
         json_member_u64_string(j, "nowWallNs", clock_wall_ns());
         print_given(j, "files", s->files);
         print_given(j, "targets", s->targets);

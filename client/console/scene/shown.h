@@ -81,7 +81,7 @@ struct console_view {
         bool all_targets;                        /* it is about all targets, not the chosen one */
 };
 
-enum entry { ENTRY_NONE, ENTRY_SEARCH, ENTRY_FILTER };
+enum entry { ENTRY_NONE, ENTRY_SEARCH, ENTRY_FILTER, ENTRY_COMMAND };
 
 /* A view as it is on this screen. */
 struct shown_view {
@@ -135,7 +135,7 @@ struct console {
         enum entry entry;   /* what is being typed */
         char typed[TABLE_TEXT];
         char message[256];              /* until the next key */
-        struct census_job *census;      /* census.c; NULL: none is under way */
+        struct command_job *command;    /* command.c; NULL: none is under way */
         struct console_profile profile; /* inspections.c */
         struct console_threads threads;
         bool message_bad;

@@ -93,7 +93,7 @@ static const struct console_key common[] = {
         { "up, down", "move; also page up, page down, home, end, j, k and the wheel" },
         { "tab", "the other table of a view with two" },
         { "M", "mark this moment, or that of the cursor: Bands and Memory then show what was gained since mark" },
-        { "C", "census now: the agent in the program takes one; how long that paused the program is shown" },
+        { "C", "census now, by the agent in the program; of one with eventlog-socket a choice of its commands" },
         { "P", "profile now: which functions use CPU time, by samples of 10 s; again: end it before" },
         { "A", "profile now, likewise: which functions allocate" },
         { "W", "what threads wait for now, and where: read from the program's memory, which stops it for some ms" },

@@ -67,27 +67,12 @@ static bool number_in(const char *status, const char *name, double *ret)
         return false;
 }
 
-/* Whether the program serves its log itself, without our agent. */
-static bool is_served(const char *uri)
-{
-        return !agent_peer_is_uri(uri) && (!strncmp(uri, SCHEME, sizeof(SCHEME) - 1) || !strncmp(uri, "tcp:", 4));
-}
-
-bool agent_census_is_possible(const char *uri)
-{
-        return agent_peer_is_uri(uri) || is_served(uri);
-}
-
-bool agent_census(const struct agent_place *place, char *ret, size_t size, struct error *error)
+static bool request_census(const struct agent_place *place, char *ret, size_t size, struct error *error)
 {
         char status[600];
         double before, taken, pause_ms;
         uint64_t until;
-        bool seen;
 
-        if (place->known && is_served(place->uri))
-                return program_control(place->endpoint, place->target, "census", ret, size, &seen, error) &&
-                       (seen || error_set(error, "%s", ret));
         if (!agent_place_request(place, "status", status, sizeof(status), error))
                 return false;
         if (!number_in(status, "taken", &before))
@@ -113,4 +98,16 @@ bool agent_census(const struct agent_place *place, char *ret, size_t size, struc
                 "the census was requested and will be taken at the next step of the program, which has not made "
                 "one for %d s",
                 CENSUS_MS / 1000);
+}
+
+bool program_request(const struct agent_place *place, const struct program_command *command, char *ret, size_t size,
+                     struct error *error)
+{
+        const bool is_census = command == program_commands;
+        bool seen;
+
+        if (is_census && (agent_peer_is_uri(place->uri) || !program_command_fits(command, place->uri)))
+                return request_census(place, ret, size, error);
+        return program_control(place->endpoint, place->target, command, ret, size, &seen, error) &&
+               (seen || error_set(error, "%s", ret));
 }

@@ -3,8 +3,8 @@
  * agent_census.h - requests to the agent in a target's program (docs/AGENT.md), above all for a census now.
  *
  * The daemon only says where the target is read from. If that is an agent's socket, the request goes to it
- * directly, on a separate connection; it answers the same user and root. A census of a program that serves its log by
- * eventlog-socket is requested through the daemon (program_control.h).
+ * directly, on a separate connection; it answers the same user and root. To a program that serves its log by
+ * eventlog-socket commands go through the daemon (program_control.h).
  */
 #ifndef HW_CLIENT_LAUNCH_PROGRAM_AGENT_CENSUS_H
 #define HW_CLIENT_LAUNCH_PROGRAM_AGENT_CENSUS_H
@@ -14,6 +14,7 @@
 
 #include "heapwatch/wire.h"
 #include "proto/base/error.h"
+#include "proto/wire/program_command.h"
 
 /* Where a target is read from; for hw_request, with a status request. */
 struct agent_place {
@@ -29,10 +30,11 @@ void agent_find(void *ctx, const Hw__Reply *reply);
 bool agent_place_request(const struct agent_place *place, const char *request, char *ret, size_t size,
                          struct error *error);
 
-/* Whether a census of what is read from there can be requested at all. */
-bool agent_census_is_possible(const char *uri);
-
-/* Requests a census and waits until it was taken. A sentence about it in `ret`. */
-bool agent_census(const struct agent_place *place, char *ret, size_t size, struct error *error);
+/*
+ * Sends a command and waits for its effect: a census also to the agent. A sentence about it in `ret`. False with an
+ * error: there was none that is seen.
+ */
+bool program_request(const struct agent_place *place, const struct program_command *command, char *ret, size_t size,
+                     struct error *error);
 
 #endif

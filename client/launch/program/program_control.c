@@ -15,7 +15,6 @@
 #include "heapwatch/wire.h"
 #include "proto/base/array.h"
 #include "proto/base/clock.h"
-#include "proto/wire/program_command.h"
 
 #define STEP_MS    100
 #define ARRIVES_MS 2000 /* what was logged before the command: the program's flush interval, and our own */
@@ -194,13 +193,11 @@ static bool see_end(const char *endpoint, const char *target, const char *comman
         return true;
 }
 
-bool program_control(const char *endpoint, const char *target, const char *command, char *ret, size_t size,
-                     bool *ret_seen, struct error *error)
+bool program_control(const char *endpoint, const char *target, const struct program_command *command, char *ret,
+                     size_t size, bool *ret_seen, struct error *error)
 {
-        uint8_t code;
-        const struct program_command *c = program_command_find(command, &code);
-        struct effect_count count = { .of = c && c->effect != EFFECT_NONE ? &effects[c->effect] : NULL };
-        const bool is_off = c && code != c->on;
+        struct effect_count count = { .of = command->effect != EFFECT_NONE ? &effects[command->effect] : NULL };
+        const bool is_off = command->is_off;
         char publish[256], unused[256];
         uint64_t before, unused_ms;
 
@@ -213,11 +210,11 @@ bool program_control(const char *endpoint, const char *target, const char *comma
         before = count.n;
         if (is_off && count.of && !await_rise(endpoint, target, &count, QUIET_MS, &unused_ms, error))
                 return false; /* does it come at all? */
-        if (!send_command(endpoint, target, command, error))
+        if (!send_command(endpoint, target, command->text, error))
                 return false;
         if (count.of)
-                return is_off ? see_end(endpoint, target, command, &count, before, ret, size, ret_seen, error)
-                              : see_start(endpoint, target, command, &count, ret, size, ret_seen, error);
-        (void)snprintf(ret, size, "%s: sent to %s; there is nothing to see it by", command, target);
+                return is_off ? see_end(endpoint, target, command->text, &count, before, ret, size, ret_seen, error)
+                              : see_start(endpoint, target, command->text, &count, ret, size, ret_seen, error);
+        (void)snprintf(ret, size, "%s: sent to %s; there is nothing to see it by", command->text, target);
         return true;
 }

@@ -14,15 +14,16 @@
 #include <stdint.h>
 
 #include "proto/base/error.h"
+#include "proto/wire/program_command.h"
 
 #define PROGRAM_CONTROL_MS 10000 /* for an effect */
 
 /*
- * Sends "gc off", say, by the daemon of this publish endpoint (NULL: the default one). In `ret` a sentence about what
+ * Sends it by the daemon of this publish endpoint (NULL: the default one). In `ret` a sentence about what
  * was seen of it; *ret_seen: an effect, or that what was switched off no longer comes. False with an error: it was not
  * sent.
  */
-bool program_control(const char *endpoint, const char *target, const char *command, char *ret, size_t size,
-                     bool *ret_seen, struct error *error);
+bool program_control(const char *endpoint, const char *target, const struct program_command *command, char *ret,
+                     size_t size, bool *ret_seen, struct error *error);
 
 #endif

@@ -193,7 +193,8 @@ static void on_exec_done(void *ctx, const struct exec_result *result)
         j->exec = NULL;
         if (step_of(j)->kind == ACTION_WHY)
                 j->executor->whys--;
-        if (line > 0 && (is_dumped || step_of(j)->kind == ACTION_WHY || step_of(j)->kind == ACTION_CENSUS))
+        if (line > 0 && (is_dumped || step_of(j)->kind == ACTION_WHY || step_of(j)->kind == ACTION_CENSUS ||
+                         step_of(j)->kind == ACTION_PROGRAM))
                 snprintf(detail, sizeof(detail), "%.*s", (int)line, output);
         else if (line > 0)
                 snprintf(detail, sizeof(detail), "%s; it said: %.*s", result->detail, (int)(line < 160 ? line : 160),
@@ -235,7 +236,7 @@ static void do_command(struct job *j, const char *const *words, const char *cons
                 argv[n++] = "--connect";
                 argv[n++] = j->executor->options.endpoint;
         }
-        for (size_t i = 0; s->argv && s->argv[i] && i < ACTION_ARGV_MAX; i++)
+        for (size_t i = 0; s->kind != ACTION_PROGRAM && s->argv && s->argv[i] && i < ACTION_ARGV_MAX; i++)
                 argv[n++] = s->argv[i];
         argv[n++] = "--"; /* a band may be called anything */
         while (*operands)
@@ -332,6 +333,11 @@ static void attempt_step(struct job *j)
         case ACTION_CENSUS:
                 do_command(j, (const char *const[]){ "ctl", NULL },
                            (const char *const[]){ "census", alert_event_text(j->event, "target"), NULL });
+                return;
+        case ACTION_PROGRAM:
+                do_command(j, (const char *const[]){ "ctl", NULL },
+                           (const char *const[]){ "program", alert_event_text(j->event, "target"), step_of(j)->argv[0],
+                                                  NULL });
                 return;
         case ACTION_PUBLISH:
         case ACTION_KINDS:

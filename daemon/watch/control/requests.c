@@ -307,15 +307,15 @@ static void handle_end(struct requests *r, const Hw__EndTargetRequest *request, 
 static void handle_program(struct requests *r, const Hw__ProgramRequest *request, struct bus_client *client)
 {
         struct pipeline *p = request->target ? targets_find(r->targets, request->target) : NULL;
-        uint8_t message[PROGRAM_COMMAND_BYTES], code;
-        const struct program_command *command = request->command ? program_command_find(request->command, &code) : NULL;
+        uint8_t message[PROGRAM_COMMAND_BYTES];
+        const struct program_command *command = request->command ? program_command_find(request->command) : NULL;
         struct error error;
 
         if (!p)
                 reply_no_target(client, request->target);
         else if (!command)
                 reply_error(client, "unknown command; `heapwatch ctl --help` lists them");
-        else if (!pipeline_send(p, message, program_command_message(command, code, message), &error))
+        else if (!pipeline_send(p, message, program_command_message(command, message), &error))
                 reply_error(client, error.text);
         else
                 reply_done(client, request->target, "");

@@ -211,8 +211,11 @@ static bool unknown_kind(struct yaml_file *f, const yaml_node_t *at, const char 
         meant = nearest(word, names, ACTION_KINDS);
         if (meant)
                 return yaml_error(f, at, 0, "unknown action '%s'; did you mean '%s'?", word, meant);
-        return yaml_error(f, at, 0,
-                          "unknown action '%s'; expected publish, log, exec, webhook, alertmanager, dump or why", word);
+        return yaml_error(
+                f, at, 0,
+                "unknown action '%s'; expected publish, log, exec, webhook, alertmanager, census, program, dump or "
+                "why",
+                word);
 }
 
 static bool add_step(struct yaml_file *f, struct action_plan *plan, const struct action_step *step,
@@ -241,7 +244,7 @@ static bool read_step(struct yaml_file *f, struct action_plan *plan, const yaml_
         if (!e.value)
                 return add_step(f, plan, &step, item);
         bool good = true;
-        if (step.kind == ACTION_EXEC)
+        if (step.kind == ACTION_EXEC || (step.kind == ACTION_PROGRAM && e.value->type == YAML_SCALAR_NODE))
                 good = read_exec(f, e.value, &step, argv);
         else if (step.kind == ACTION_WEBHOOK || step.kind == ACTION_ALERTMANAGER)
                 good = read_http(f, e.value, &step);

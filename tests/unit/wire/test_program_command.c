@@ -13,31 +13,25 @@ static void test_names(void **state)
 {
         static const char *const none[] = { "",       "census on", "census ", "gc",      "gc of",
                                             "gc on ", "GC on",     "gco on",  "spark on" };
-        uint8_t code;
 
         (void)state;
         for (size_t i = 0; i < n_program_commands; i++) {
                 const struct program_command *c = &program_commands[i];
-                char text[64];
 
-                snprintf(text, sizeof(text), "%s%s", c->name, c->off ? " on" : "");
-                assert_ptr_equal(program_command_find(text, &code), c);
-                assert_int_equal(code, c->on);
-                snprintf(text, sizeof(text), "%s off", c->name);
-                assert_ptr_equal(program_command_find(text, &code), c->off ? c : NULL);
-                assert_true(!c->off || code == c->off);
+                assert_ptr_equal(program_command_find(c->text), c);
+                assert_int_equal(c->is_off, strlen(c->text) > 4 && !strcmp(c->text + strlen(c->text) - 4, " off"));
         }
         for (size_t i = 0; i < sizeof(none) / sizeof(*none); i++)
-                assert_null(program_command_find(none[i], &code));
+                assert_null(program_command_find(none[i]));
 }
 
 static void check_message(const char *name, const char *bytes, size_t size)
 {
-        uint8_t code, message[PROGRAM_COMMAND_BYTES];
-        const struct program_command *c = program_command_find(name, &code);
+        uint8_t message[PROGRAM_COMMAND_BYTES];
+        const struct program_command *c = program_command_find(name);
 
         assert_non_null(c);
-        assert_int_equal(program_command_message(c, code, message), size);
+        assert_int_equal(program_command_message(c, message), size);
         assert_memory_equal(message, bytes, size);
 }
 

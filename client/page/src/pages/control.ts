@@ -95,17 +95,22 @@ export function targetControl(app: App): { root: HTMLElement; update: () => void
     return { root, update };
 }
 
-// A heap census now, by the agent in the target's program, or its eventlog-socket; its outcome says how long that paused the program, or when it was seen.
-export function censusControl(app: App): { root: HTMLElement; update: (t: Target | undefined) => void } {
-    const actions = new Actions();
+// A heap census now, by the agent in the target's program, or its eventlog-socket, and what else that takes; the outcome says what was seen of it.
+export function commandControl(app: App): { root: HTMLElement; update: (t: Target | undefined) => void } {
+    const actions = new Actions(), which = h("select", { "aria-label": "Command to the program" });
     let t: Target | undefined;
-    const now = actions.button("Census now", async () => (await control({ action: "census", target: t!.name, daemon: t!.daemon })).census ?? "");
-    const root = h("span", { class: "controls" }, now, actions.root);
+    const request = (command: () => string) => async () =>
+        (await control({ action: "program", target: t!.name, command: command(), daemon: t!.daemon })).program ?? "";
+    const now = actions.button("Census now", request(() => "census")), send = actions.button("Send", request(() => which.value));
+    const root = h("span", { class: "controls" }, now, which, send, actions.root);
 
     function update(target: Target | undefined): void {
         if (t?.key !== target?.key) actions.say("", false);
         t = target;
-        root.hidden = !app.view.server.control || t?.state?.state !== "STATE_RUNNING" || !/^(unix|tcp):/.test(t.state.uri ?? "");
+        const others = (app.view.server.commands ?? []).slice(1, t?.answers?.commands ?? 0);
+        if (which.childElementCount !== others.length) which.replaceChildren(...others.map((text) => h("option", { value: text }, text)));
+        which.hidden = send.hidden = !others.length;
+        root.hidden = !app.view.server.control || t?.state?.state !== "STATE_RUNNING" || !t.answers?.commands;
     }
     return { root, update };
 }

@@ -18,7 +18,7 @@ import { pill } from "../widgets/facts.ts";
 import { sparkline } from "../widgets/sparkline.ts";
 import { type Column, Table } from "../widgets/table.ts";
 import { CensusLine, holdsText, line, majorMarkers, MarkButton, markOf, noteMarkers, searching, title, zooming } from "./common.ts";
-import { censusControl } from "./control.ts";
+import { commandControl } from "./control.ts";
 import { Definition } from "./definition.ts";
 
 interface Row {
@@ -99,7 +99,7 @@ export function detail(app: App): Page {
     const definition = new Definition((key) => route.set({ iso: key }, "heap"), () => route.set({ band: undefined }));
     const opened = h("div", { class: "beside" }, chart.root, definition.root);
     const mark = new MarkButton(app);
-    const taken = censusControl(app);
+    const taken = commandControl(app);
     const root = h("div", { class: "stack" }, h("div", { class: "pagehead" }, heading.root, h("span", { class: "spacer" }), mark.root, filter.root), census.root, taken.root, opened, table.root);
     const rows = new Rows(app);
 

@@ -30,7 +30,7 @@ export interface Answer { key: string; question: string; tone: string; text: str
 export interface AccountRow { key: string; tone: string; text?: string; timeNs?: U64; after?: string }
 export interface Answers {
     daemon?: number; target?: string; run?: number; word?: string; tone?: string; rank?: number; slope?: number; onsetNs?: U64; limitInNs?: U64; liveAgeNs?: U64; band?: number;
-    culprit?: string; note?: string; answers?: Answer[]; caveats?: string[]; census?: CensusAge; postMortem?: AccountRow[];
+    culprit?: string; note?: string; answers?: Answer[]; caveats?: string[]; census?: CensusAge; commands?: number; postMortem?: AccountRow[];
 }
 
 export interface Tagged { daemon?: number; update: Update }
@@ -38,7 +38,7 @@ export interface Tagged { daemon?: number; update: Update }
 export interface DaemonInfo { daemon: number; endpoint?: string; stale?: boolean; heardWallNs?: U64 }
 
 export interface StateMessage {
-    server: { version?: string; live?: boolean; control?: boolean; nowWallNs?: U64; files?: string[]; targets?: string[] };
+    server: { version?: string; live?: boolean; control?: boolean; commands?: string[]; nowWallNs?: U64; files?: string[]; targets?: string[] };
     daemons: DaemonInfo[];
     updates: Tagged[];
     answers?: Answers[];
