@@ -115,6 +115,21 @@ def test_one_band_is_the_same_as_among_all(log):
         assert ask("SELECT * FROM bands WHERE name = '%s'" % name.replace("'", "''"), log) == rows[name]
 
 
+def test_bounds_are_those_of_sqlite(tmp_path):
+    """What is left out before SQLite looks is what SQLite would leave out: by the same table as it keeps it itself."""
+    assert subprocess.run([*QUERY, "--tables", "series", "-o", tmp_path / "x.sqlite", LEAKY]).returncode == 0
+    kept = sqlite3.connect(tmp_path / "x.sqlite")
+    times = [t for t, in kept.execute("SELECT DISTINCT time FROM series ORDER BY time")]
+    assert len(times) > 500
+    bounds = [f"time = {t!r}" for t in times[::5]] + [f"time BETWEEN {t!r} AND {t!r}" for t in times[1::100]] + [
+        f"time = '{times[7]!r}'", "time > 'x'", "time < NULL", "series = 'LIVE' COLLATE NOCASE", "series = 'LIVE'", "series = 'live ' COLLATE RTRIM",
+        "series IN ('live', 'heap_size', 'LIVE') AND time > 1", "NOT series = 'live'", f"series = 'live' OR time <= {times[9]!r}"]
+    asked = ".format json\n" + "".join(f"SELECT count(*) AS n FROM series WHERE {b};\n" for b in bounds)
+    done = subprocess.run([*QUERY, LEAKY], input=asked, capture_output=True, text=True, check=True)
+    found = [int(n) for n in re.findall(r'"n": ?(\d+)', done.stdout)]
+    assert found == [kept.execute(f"SELECT count(*) FROM series WHERE {b}").fetchone()[0] for b in bounds]
+
+
 def test_bands_of_one_name_are_one():
     log = LOGS / "leaky-hi-ghc966" / "run.eventlog"
     names = ask("SELECT name, count(*) AS n FROM band_names GROUP BY name", log)

@@ -132,6 +132,24 @@ static int report_end(const struct command *c, const struct query *q, int status
         return command_error(c, "%s", status == SQLITE_MISMATCH ? error->text : sqlite3_errmsg(q->db));
 }
 
+/*
+ * Whether rows of several scans of a table are to be told apart by their rowids: "name = 'a' OR time < 1" may be
+ * answered by two scans, whose common rows are not to come twice.
+ */
+static bool compares_rowids(sqlite3 *db, const char *sql)
+{
+        sqlite3_stmt *plan = NULL;
+        char *explain = sqlite3_mprintf("EXPLAIN QUERY PLAN %s", sql);
+        bool found = false;
+
+        if (explain && sqlite3_prepare_v2(db, explain, -1, &plan, NULL) == SQLITE_OK)
+                while (!found && sqlite3_step(plan) == SQLITE_ROW)
+                        found = !strcmp((const char *)sqlite3_column_text(plan, 3), "MULTI-INDEX OR");
+        (void)sqlite3_finalize(plan);
+        sqlite3_free(explain);
+        return found;
+}
+
 /* NULL: reported, and *ret_status is set. */
 static sqlite3_stmt *prepare_statement(const struct command *c, struct query *q, const char *sql, int *ret_status)
 {
@@ -139,6 +157,7 @@ static sqlite3_stmt *prepare_statement(const struct command *c, struct query *q,
         const char *rest = NULL;
 
         *ret_status = EXIT_USAGE;
+        q->unbounded = compares_rowids(q->db, sql);
         if (sqlite3_prepare_v2(q->db, sql, -1, &statement, &rest) != SQLITE_OK) {
                 *ret_status = report_mistake(c, q->db, sql);
                 return NULL;

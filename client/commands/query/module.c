@@ -425,14 +425,15 @@ static int cursor_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *ret)
 /* --------------------------------------------------------------------- tables */
 
 /* What of a constraint helps to leave out rows early: 'f'rom, 't'o, 'e'qual time, 'k'ey. '\0': nothing. */
-static char usable_bound(const struct query_table *t, const struct sqlite3_index_constraint *c)
+static char usable_bound(const struct query_table *t, sqlite3_index_info *info, int i)
 {
+        const struct sqlite3_index_constraint *c = &info->aConstraint[i];
         const int column = c->iColumn - (int)QUERY_FIRST_COLUMNS;
 
         if (!c->usable || column < 0)
                 return '\0';
         if (column == t->key && c->op == SQLITE_INDEX_CONSTRAINT_EQ)
-                return 'k';
+                return !strcmp(sqlite3_vtab_collation(info, i), "BINARY") ? 'k' : '\0'; /* as query_is_key compares */
         if (column != t->time)
                 return '\0';
         switch (c->op) {
@@ -452,14 +453,14 @@ static char usable_bound(const struct query_table *t, const struct sqlite3_index
 /* SQLite checks each constraint once more: those given to the scan only save work. */
 static int vtab_best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 {
-        const struct query_table *t = ((struct query_vtab *)base)->table;
+        const struct query_vtab *v = (struct query_vtab *)base;
         char given[8] = "";
         size_t n = 0;
 
         info->idxNum = (int)(info->colUsed & INT32_MAX);
         info->estimatedCost = COST_OF_PASS;
-        for (int i = 0; i < info->nConstraint && n < sizeof(given) - 1; i++) {
-                const char bound = usable_bound(t, &info->aConstraint[i]);
+        for (int i = 0; !v->query->unbounded && i < info->nConstraint && n < sizeof(given) - 1; i++) {
+                const char bound = usable_bound(v->table, info, i);
 
                 if (!bound || strchr(given, bound))
                         continue;

@@ -34,6 +34,7 @@ struct query {
         size_t cached_bytes;
         uint64_t until_ms; /* monotonic; when the query is stopped */
         bool late;         /* it was */
+        bool unbounded;    /* scans leave out no rows, so that each row has the same rowid in all of them */
 };
 
 /* Makes the tables and views. `sources` are borrowed. False with a message; query_close in any case. */

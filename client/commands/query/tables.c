@@ -11,9 +11,8 @@
 #include "heapwatch/text.h"
 #include "proto/base/array.h"
 #include "proto/base/hash.h"
+#include "proto/base/time.h"
 #include "proto/wire/message.h"
-
-#define NS_OF_S(s) ((s)*1e9)
 
 /* ------------------------------------------------------------------- helpers */
 
@@ -26,7 +25,9 @@ void query_begin_row(struct query_scan *s, const char *target, uint32_t run)
 
 bool query_is_in_time(const struct query_scan *s, uint64_t ns)
 {
-        return !((double)ns < NS_OF_S(s->bounds.time_from)) && !((double)ns > NS_OF_S(s->bounds.time_to));
+        const double time = (double)ns / NS_PER_S; /* as query_rows_add_seconds: what equals the column is in time */
+
+        return !(time < s->bounds.time_from) && !(time > s->bounds.time_to);
 }
 
 bool query_is_key(const struct query_scan *s, const char *name)
