@@ -181,6 +181,18 @@ def test_a_profile_that_is_cut_off(directory):
     assert max(seen) > 1
 
 
+@pytest.mark.parametrize("argument", [
+    '{"a":"b","c":[1,"x"]}', '["x"],["y"]', '"', '""', '"]', '"],', '{"profile": {"id": "x"}}', '"cost_centres": ['])
+def test_arguments_that_ghc_does_not_escape(argument, directory):
+    """Its quotation marks stay as they are: of the arguments nothing is known, and all else is."""
+    arguments = '"arguments": ["./' + json.loads(PROFILE.read_text())["arguments"][0].removeprefix("./")
+    odd = directory / "odd.prof"
+    odd.write_text(PROFILE.read_text().replace(arguments, arguments + f'", "{argument}', 1))
+    done = client("summary", odd)
+    assert done.returncode == 0 and b"expected arguments as JSON" in done.stderr, done.stderr
+    assert client("convert", odd, "--to", "collapsed").stdout == client("convert", PROFILE, "--to", "collapsed").stdout != b""
+
+
 @pytest.mark.parametrize("what, expected", [
     ('"profile": {"id": 1, "entries": 1, "alloc": 1, "ticks": %d, "children": []}}' % 10 ** 12, b"20,000,000 ticks"),
     ('"profile": ' + '{"id": 1, "ticks": 0, "children": [' * 3000 + "]}" * 3000 + "}", b"1024"),

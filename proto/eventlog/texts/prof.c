@@ -14,6 +14,9 @@
  * DESIGN: an automaton over bytes, since all cost centres are on one line. It keeps the path to the current node and
  * the sums of each cost centre. What one byte makes may be more than a block: then `waiting` is set, and text is taken
  * again when all of it is fetched.
+ *
+ * GHC 9.0 does not escape quotation marks in arguments, so where one ends cannot be told. What contradicts JSON there
+ * is passed over, up to the key behind them.
  */
 #include "proto/eventlog/texts/internal.h"
 
@@ -26,15 +29,18 @@
 #include "proto/base/idtable.h"
 #include "proto/base/time.h"
 
-#define CENTRES       65536u    /* further ones are numbers alone, and have no counters */
-#define DEEP          1024u     /* of nodes in each other; further ones are passed over */
-#define STACK         255u      /* as the runtime cuts it */
-#define TICKS         20000000u /* in all: 5.5 hours of 1 ms */
-#define COUNTER_MAX   300u      /* of a counter; longer ones are cut */
-#define KEY_MAX       32u
-#define WORDS_MAX     60000u
-#define MOST_TICK_US  10000000u
-#define WHAT_EXPECTED "a profile as +RTS -pj writes it"
+#define CENTRES            65536u    /* further ones are numbers alone, and have no counters */
+#define DEEP               1024u     /* of nodes in each other; further ones are passed over */
+#define STACK              255u      /* as the runtime cuts it */
+#define TICKS              20000000u /* in all: 5.5 hours of 1 ms */
+#define COUNTER_MAX        300u      /* of a counter; longer ones are cut */
+#define KEY_MAX            32u
+#define WORDS_MAX          60000u
+#define MOST_TICK_US       10000000u
+#define WHAT_EXPECTED      "a profile as +RTS -pj writes it"
+#define ARGUMENTS_EXPECTED "arguments as JSON: they are left out, quotation marks in them are not escaped"
+
+static const char after_arguments[] = "\"end_time\":";
 
 enum where { START, TOP, WORDS, CENTRES_LIST, CENTRE, NODE, CHILDREN, OVER };
 enum token { BETWEEN, STRING, ESCAPE, HEX, WORD };
@@ -58,6 +64,11 @@ struct prof {
 
         char words[WORDS_MAX]; /* the program and its arguments, each with its NUL */
         size_t n_words;
+        bool after_word;      /* a comma or the end of the list follows */
+        bool ambiguous;       /* arguments are not JSON, so they are not known */
+        bool astray;          /* until after_arguments nothing is understood */
+        bool past_arguments;  /* that has come */
+        size_t n_after_bytes; /* of after_arguments that have just come */
         uint64_t tick_ns, time_ns, allocated;
         char label[TEXT_LABEL_MAX + 1], module[TEXT_LABEL_MAX + 1], source[TEXT_LABEL_MAX + 1]; /* of CENTRE */
         uint64_t id;
@@ -256,9 +267,10 @@ static bool is_key(const struct prof *p, const char *key)
 
 static void parse_string(struct prof *p)
 {
-        if (p->where == WORDS)
+        if (p->where == WORDS) {
                 add_word(p, p->text, p->n_text);
-        else if (p->where == CENTRE && is_key(p, "label"))
+                p->after_word = true;
+        } else if (p->where == CENTRE && is_key(p, "label"))
                 copy_text(p->label, p);
         else if (p->where == CENTRE && is_key(p, "module"))
                 copy_text(p->module, p);
@@ -312,12 +324,23 @@ static void begin_profile(struct text_log *t)
         struct prof *p = t->prof;
 
         if (p->n_words)
-                text_arguments(t, p->words, p->n_words);
+                text_arguments(t, p->words, p->ambiguous ? strlen(p->words) + 1 : p->n_words);
         p->n_words = 0;
         if (p->tick_ns) {
                 text_event(t, HW_PROF_BEGIN, 0);
                 writer_number(&t->writer, p->tick_ns, 8);
         }
+}
+
+/* Not JSON: of arguments, or the rest cannot be read. */
+static const char *contradict_json(struct prof *p)
+{
+        if (p->n_words && !p->past_arguments && (p->where == TOP || p->where == WORDS)) {
+                p->astray = p->ambiguous = true;
+                return NULL;
+        }
+        p->broken = true;
+        return WHAT_EXPECTED;
 }
 
 static const char *open_object(struct text_log *t)
@@ -382,8 +405,7 @@ static const char *close_bracket(struct text_log *t, char c)
         } else if (c == '}' && p->where == TOP) {
                 p->where = OVER;
         } else {
-                p->broken = true;
-                expected = WHAT_EXPECTED;
+                expected = contradict_json(p);
         }
         p->value = false;
         return expected;
@@ -481,6 +503,11 @@ static const char *parse_between(struct text_log *t, char c)
 
         if (c == ' ' || c == '\t' || c == '\n' || c == '\r')
                 return NULL;
+        if (p->where == WORDS) {
+                if (c == '"' ? p->after_word : c != ',' && c != ']')
+                        return contradict_json(p);
+                p->after_word = false;
+        }
         if (c == '"')
                 begin_token(p, STRING);
         else if (p->skipped)
@@ -496,11 +523,27 @@ static const char *parse_between(struct text_log *t, char c)
         else if ((c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || c == '-') {
                 begin_token(p, WORD);
                 add_char(p, c);
-        } else {
-                p->broken = true;
-                return WHAT_EXPECTED;
-        }
+        } else
+                return contradict_json(p);
         return NULL;
+}
+
+/* Whether this byte ends the key behind the arguments: then the next value is its, whatever was made of them. */
+static bool ends_arguments(struct prof *p, char c)
+{
+        if (c != after_arguments[p->n_after_bytes])
+                p->n_after_bytes = 0;
+        p->n_after_bytes += c == after_arguments[p->n_after_bytes];
+        if (p->n_after_bytes < sizeof(after_arguments) - 1)
+                return false;
+        p->n_after_bytes = 0;
+        p->ambiguous |= p->where != TOP || p->token != BETWEEN || p->skipped || !is_key(p, "end_time");
+        p->where = TOP;
+        p->token = BETWEEN;
+        p->skipped = 0;
+        p->astray = false;
+        p->past_arguments = p->value = true;
+        return true;
 }
 
 static const char *prof_byte(struct text_log *t, char c)
@@ -510,6 +553,10 @@ static const char *prof_byte(struct text_log *t, char c)
 
         if (!p || p->broken || (p->where == OVER && c <= ' ' && c >= 0))
                 return p ? NULL : "memory for a profile";
+        if (p->n_words && !p->past_arguments && ends_arguments(p, c))
+                return p->ambiguous ? ARGUMENTS_EXPECTED : NULL;
+        if (p->astray)
+                return NULL;
         if (p->token != BETWEEN && p->token != WORD)
                 return in_string(p, c);
         if (p->token == WORD) {
