@@ -498,9 +498,21 @@ static bool add_roots(struct search *c, size_t first_caf, uint64_t *ret_brief)
         return !c->graph->out_of_memory;
 }
 
-/* The closures that C has: what looks like a pointer to one. Statics of Haskell are not among these words. */
+static bool is_static_closure(const struct search *c, uint64_t pointer)
+{
+        const uint64_t at = pointer & ~UINT64_C(7);
+
+        return at && program_is_data(c->g->program, at) && info_tables_find(&c->g->tables, static_word(c, at));
+}
+
+/*
+ * The closures that C has: what looks like a pointer to one. Statics of Haskell are not among these words. What C may
+ * call (foreign export) is a static closure in the table of stable pointers: where that is not known, by a pointer.
+ */
 static void follow_c_memory(struct search *c)
 {
+        const bool statics = c->through_statics && !c->roots.has_stable_pointers;
+
         if (!c->through_statics) {
                 (void)add_place(c, PLACE_ROOT,
                                 heap_graph_type(c->graph, GRAPH_DOUBTFUL_ROOT,
@@ -514,7 +526,8 @@ static void follow_c_memory(struct search *c)
                 for (uint64_t at = w->start; at + 8 <= w->end; at += 8) {
                         uint64_t value;
                         memcpy(&value, w->bytes + (at - w->start), sizeof(value));
-                        if (snapshot_megablock(c->s, value) && !program_is_data(c->g->program, at))
+                        if (!program_is_data(c->g->program, at) &&
+                            (snapshot_megablock(c->s, value) || (statics && is_static_closure(c, value))))
                                 follow_pointer(c, value);
                 }
         }

@@ -171,6 +171,20 @@ bool elf_symbols_add(struct elf_symbols *s, const struct elf_file *f, uint64_t b
         return good;
 }
 
+bool elf_file_has_dynamic_name(const struct elf_file *f, const char *prefix)
+{
+        const Elf64_Shdr *table = section_of_type(f, SHT_DYNSYM);
+        const Elf64_Shdr *strings = table ? &f->sections[table->sh_link] : NULL;
+        char *names = strings ? (char *)elf_file_bytes(f, strings->sh_offset, strings->sh_size, SYMBOLS_MOST) : NULL;
+        const size_t n = strlen(prefix);
+        bool found = false;
+
+        for (size_t at = 0; names && !found && at < strings->sh_size; at += strlen(names + at) + 1)
+                found = !strncmp(names + at, prefix, n);
+        free(names);
+        return found;
+}
+
 static int by_address(const void *a, const void *b)
 {
         const struct elf_symbol *x = a, *y = b;

@@ -261,57 +261,53 @@ static bool has_section(const struct elf_file *f, uint32_t type)
         return false;
 }
 
-static bool load_file(struct program *p, const struct mapping *m, const struct file_opener *opener, struct error *error)
-{
-        const char *path = p->files[m->file - 1];
-        struct elf_file f;
-        uint64_t bias;
-        bool good;
-
-        if (!open_elf(p, opener, path, &f, error))
-                return false;
-        if (!find_bias(&f, m, &bias) || !is_same_file(p, &f, bias)) {
-                good = error_set(error, "it is another file than the one that the program was started from");
-        } else {
-                good = (add_code(p, &f, bias) && add_data(p, &f, bias)) || error_set(error, "out of memory");
-                if (good && has_section(&f, SHT_SYMTAB) && elf_symbols_add(&p->symbols, &f, bias))
-                        p->has_symbols = true;
-                else if (good && has_section(&f, SHT_SYMTAB))
-                        good = error_set(error, "its symbols are damaged, or need more memory than allowed");
-                else if (good && add_debug_symbols(p, &f, bias, opener))
-                        p->has_symbols = true;
-                else if (good)
-                        (void)elf_symbols_add(&p->symbols, &f, bias);
-        }
-        elf_file_close(&f);
-        return good;
-}
-
-/* ----------------------------------------------------------------- all of them */
-
-static bool may_be_haskell(const struct program *p, uint32_t file)
+static bool is_named_haskell(const struct program *p, uint32_t file)
 {
         const char *path = p->files[file - 1], *own = program_own_file(p), *name = strrchr(path, '/');
 
         return (own ? !strcmp(path, own) : path[0] == '/') || !strncmp(name ? name + 1 : path, "libHS", 5);
 }
 
-/* Names of C code that Haskell calls. It is no code of GHC's, and without names it is shown by its file. */
-static void load_names(struct program *p, const struct mapping *m, const struct file_opener *opener)
+/* Of C code that Haskell calls the names alone: without them it is shown by its file. */
+static bool load_elf(struct program *p, struct elf_file *f, const struct mapping *m, bool is_haskell,
+                     const struct file_opener *opener, struct error *error)
 {
-        struct elf_file f;
         uint64_t bias;
 
-        if (!open_elf(p, opener, p->files[m->file - 1], &f, NULL))
-                return;
-        if (find_bias(&f, m, &bias) && is_same_file(p, &f, bias))
-                (void)elf_symbols_add(&p->symbols, &f, bias);
-        elf_file_close(&f);
+        if (!find_bias(f, m, &bias) || !is_same_file(p, f, bias))
+                return error_set(error, "it is another file than the one that the program was started from");
+        if (is_haskell && (!add_code(p, f, bias) || !add_data(p, f, bias)))
+                return error_set(error, "out of memory");
+        const bool has_table = is_haskell && has_section(f, SHT_SYMTAB);
+        if (is_haskell && !has_table && add_debug_symbols(p, f, bias, opener)) {
+                p->has_symbols = true;
+                return true;
+        }
+        if (!elf_symbols_add(&p->symbols, f, bias) && has_table)
+                return error_set(error, "its symbols are damaged, or need more memory than allowed");
+        p->has_symbols |= has_table;
+        return true;
+}
+
+/* A library that another program has loaded as Haskell's may have any name: it refers to the runtime. */
+static void load_file(struct program *p, const struct mapping *m, const struct file_opener *opener)
+{
+        const char *path = p->files[m->file - 1];
+        bool is_haskell = is_named_haskell(p, m->file), good = false;
+        struct error why = { "" };
+        struct elf_file f;
+
+        if (open_elf(p, opener, path, &f, &why)) {
+                is_haskell = is_haskell || elf_file_has_dynamic_name(&f, "stg_");
+                good = load_elf(p, &f, m, is_haskell, opener, &why);
+                elf_file_close(&f);
+        }
+        if (!good && is_haskell)
+                (void)error_set(&p->no_symbols, "%.300s: %.500s", path, why.text);
 }
 
 bool program_load(struct program *p, const struct file_opener *opener, struct error *error)
 {
-        struct error why = { "" };
         uint32_t last = 0;
 
         ARRAY_SORT(p->mappings, p->n_mappings, sorted_compare);
@@ -320,10 +316,7 @@ bool program_load(struct program *p, const struct file_opener *opener, struct er
                 if (m.file == 0 || m.file == last)
                         continue;
                 last = m.file;
-                if (!may_be_haskell(p, m.file))
-                        load_names(p, &m, opener);
-                else if (!load_file(p, &m, opener, &why))
-                        (void)error_set(&p->no_symbols, "%.300s: %.500s", p->files[m.file - 1], why.text);
+                load_file(p, &m, opener);
         }
         if (p->n_code == 0)
                 return error_set(error, "the program's file cannot be used: %s",

@@ -70,6 +70,10 @@ struct elf_symbols {
  * neither, or no memory. elf_symbols_sort() comes after the last.
  */
 bool elf_symbols_add(struct elf_symbols *s, const struct elf_file *f, uint64_t bias);
+
+/* Whether a dynamic symbol of it, defined or not, has a name that begins so. */
+bool elf_file_has_dynamic_name(const struct elf_file *f, const char *prefix);
+
 void elf_symbols_sort(struct elf_symbols *s);
 void elf_symbols_done(struct elf_symbols *s);
 

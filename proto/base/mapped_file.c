@@ -70,3 +70,22 @@ int mapped_file_find(pid_t pid, const char *const *parts, size_t n, bool *ret_fo
         (void)fclose(f);
         return r;
 }
+
+int mapped_file_open_named(pid_t pid, const char *part)
+{
+        char name[32], line[PATH_MAX + 128];
+        int fd = -1;
+
+        (void)snprintf(name, sizeof(name), "/proc/%ld/maps", (long)pid);
+        FILE *f = fopen(name, "re");
+        while (f && fd < 0 && fgets(line, sizeof(line), f)) {
+                const char *path = strchr(line, '/');
+                if (!path || !strstr(path, part))
+                        continue;
+                line[strcspn(line, "\n")] = '\0';
+                fd = mapped_file_open(pid, path);
+        }
+        if (f)
+                (void)fclose(f);
+        return fd;
+}

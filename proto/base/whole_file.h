@@ -46,4 +46,7 @@ int mapped_file_open(pid_t pid, const char *path);
 /* Which of n parts are in the paths of files that a process has mapped. 0, or -errno: that cannot be read. */
 int mapped_file_find(pid_t pid, const char *const *parts, size_t n, bool *ret_found);
 
+/* The first of these files that has the part in its path, opened as by mapped_file_open(). -1: there is none. */
+int mapped_file_open_named(pid_t pid, const char *part);
+
 #endif

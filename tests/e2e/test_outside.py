@@ -7,6 +7,7 @@ import re
 import signal
 import shutil
 import subprocess
+import sys
 
 import pytest
 
@@ -93,6 +94,32 @@ def test_a_leak_of_a_stripped_program_is_found(directory, stripped, build):
         program.wait()
         t = daemon.wait_state("x", "ENDED")
         assert f"process {program.pid} is gone" in t.detail and "not known" in t.detail
+
+
+HOST = """
+import ctypes, sys, time
+library = ctypes.CDLL(sys.argv[1], mode=ctypes.RTLD_GLOBAL)
+library.hs_init(None, None)
+while True:
+    library.grow(300)
+    time.sleep(0.02)
+"""
+
+
+def test_a_program_of_another_language_that_has_loaded_haskell(directory):
+    """GHC's runtime is in none of its own files: it is found by what is mapped, and so is the library's code, whatever its name."""
+    require_tracing()
+    version = subprocess.run(["ghc", "--numeric-version"], capture_output=True, text=True, check=True).stdout.strip()
+    library = compile_haskell("hosted.so", "Hosted", "-dynamic", "-fPIC", "-shared", f"-lHSrts-ghc{version}")
+    with Daemon(directory) as daemon, running(sys.executable, "-c", HOST, library) as host:
+        rows = wait_for(lambda: [r.split() for r in heapwatch(daemon, "ps").stdout.splitlines() if r.split()[0] == str(host.pid)], "it in ps")
+        assert rows[0][2] == version
+        done = heapwatch(daemon, "attach", host.pid, "--name", "x")
+        assert done.returncode == 0 and "from outside, because GHC's runtime is in a library that it has loaded" in done.stdout, done
+        daemon.wait_state("x", "RUNNING")
+        wait_for(lambda: any("Data.Map.Internal.Bin" in label for label in bands_of(daemon, "x")), "a census with what it keeps")
+        roots = as_json(daemon, "why", host.pid, "Data.Map.Internal.Bin")["roots"]
+        assert roots[0]["name"] == "CAF Hosted.store" and roots[0]["bytes"] > 0.9 * sum(root["bytes"] for root in roots), roots
 
 
 def bands_of(daemon, name, column="bytes"):

@@ -157,7 +157,8 @@ bool process_read(pid_t pid, struct ghc_process *ret)
 
         *ret = (struct ghc_process){ .pid = pid, .user = (uid_t)-1 };
         if (!proc_path(pid, "exe", path, sizeof(path)) || stat(path, &st) < 0 || (uint64_t)st.st_size > FILE_MAX ||
-            !file_name(pid, ret->name, sizeof(ret->name)) || !check_file(path, &st, &ret->fit) || !ret->fit.ghc)
+            !file_name(pid, ret->name, sizeof(ret->name)) || !check_file(path, &st, &ret->fit) ||
+            (!ret->fit.ghc && !agent_fit_check_loaded(pid, &ret->fit)))
                 return false;
         each_line(pid, "status", see_user, &ret->user);
         each_line(pid, "status", see_rss, &ret->rss_bytes);

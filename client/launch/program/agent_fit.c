@@ -16,6 +16,8 @@
 #include "proto/base/array.h"
 #include "proto/base/descriptors.h"
 #include "proto/base/sibling.h"
+#include "proto/base/text_out.h"
+#include "proto/base/whole_file.h"
 
 #define LIBRARY AGENT_LIBRARY ".so"
 
@@ -246,10 +248,10 @@ static void check_image(const void *image, size_t size, struct agent_fit *f, str
                 (void)error_set(error, "%s", obstacle_reason(f->obstacle));
 }
 
-bool agent_fit_check(const char *path, struct agent_fit *ret, struct error *error)
+/* Takes the descriptor. */
+static bool check_descriptor(int fd, struct agent_fit *ret, struct error *error)
 {
         struct stat st;
-        int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY); /* it may be a FIFO */
         void *image = MAP_FAILED;
 
         *ret = (struct agent_fit){ .version = "", .obstacle = OBSTACLE_NOT_GHC };
@@ -257,9 +259,31 @@ bool agent_fit_check(const char *path, struct agent_fit *ret, struct error *erro
                 image = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
         close_fd(&fd);
         if (image == MAP_FAILED)
-                return error_set(error, "cannot read %s: %s", path, strerror(errno));
+                return false;
         check_image(image, (size_t)st.st_size, ret, error);
         (void)munmap(image, (size_t)st.st_size);
+        return true;
+}
+
+bool agent_fit_check(const char *path, struct agent_fit *ret, struct error *error)
+{
+        const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY); /* it may be a FIFO */
+
+        return check_descriptor(fd, ret, error) || error_set(error, "cannot read %s: %s", path, strerror(errno));
+}
+
+bool agent_fit_check_loaded(pid_t pid, struct agent_fit *ret)
+{
+        struct agent_fit runtime;
+        char name[16]; /* in no file of ours, as in contains_between() */
+
+        (void)text_join(name, sizeof(name), "/libHS", "rts", NULL);
+        if (!check_descriptor(mapped_file_open_named(pid, name), &runtime, NULL) || !runtime.ghc)
+                return false;
+        runtime.shared_runtime = true;
+        runtime.fits = false;
+        runtime.obstacle = OBSTACLE_LOADED_RUNTIME;
+        *ret = runtime;
         return true;
 }
 

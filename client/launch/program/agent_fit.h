@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 #include "proto/base/error.h"
 
@@ -23,6 +24,7 @@ enum obstacle {
         OBSTACLE_NOT_GHC, /* of its file: */
         OBSTACLE_STRIPPED,
         OBSTACLE_SHARED_RUNTIME,
+        OBSTACLE_LOADED_RUNTIME,
         OBSTACLE_NO_EVENTLOG,
         OBSTACLE_OTHER_LIBC,
         OBSTACLE_TRACED, /* of its process, for attach: */
@@ -70,6 +72,12 @@ struct agent_fit {
 
 /* Inspects the program's file. False when it cannot be read. `error` gets the reason of its obstacle, if it has one. */
 bool agent_fit_check(const char *path, struct agent_fit *ret, struct error *error);
+
+/*
+ * Of a running process whose file is none of GHC's: it may have loaded the runtime as a library, as a C or Python
+ * program does that calls Haskell. The agent cannot work in it. False: it has not, and *ret stays.
+ */
+bool agent_fit_check_loaded(pid_t pid, struct agent_fit *ret);
 
 #define AGENT_LIBRARY "libheapwatch-agent" /* in the name of its file */
 

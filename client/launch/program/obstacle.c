@@ -14,6 +14,7 @@ static const struct {
                                 "executable-stripping: False; stack: --no-strip; dpkg: DEB_BUILD_OPTIONS=nostrip)" },
         [OBSTACLE_SHARED_RUNTIME] = { "its runtime is a shared library, whose variables cannot be found",
                                       "link it without -dynamic" },
+        [OBSTACLE_LOADED_RUNTIME] = { "GHC's runtime is in a library that it has loaded", "" },
         [OBSTACLE_NO_EVENTLOG] = { "its runtime has no eventlog", "link it with -eventlog" },
         [OBSTACLE_OTHER_LIBC] = { "it does not use glibc as a shared library, whose dlopen is needed",
                                   "link the agent into it (docs/AGENT.md)" },

@@ -109,8 +109,8 @@ static void inspect(struct below *b, pid_t pid, bool skips)
         struct agent_fit fit;
         char path[64], name[sizeof(b->program)];
 
-        if (!file_of(pid, path, sizeof(path), name, sizeof(name)) || !agent_fit_check(path, &fit, NULL) || !fit.ghc ||
-            is_within_exec(pid))
+        if (!file_of(pid, path, sizeof(path), name, sizeof(name)) || !agent_fit_check(path, &fit, NULL) ||
+            (!fit.ghc && !agent_fit_check_loaded(pid, &fit)) || is_within_exec(pid))
                 return; /* of another user, gone, or a shell or the like; or next time */
         const enum obstacle obstacle = obstacle_below(pid, name, &fit, skips);
         if (obstacle == OBSTACLE_NONE || (b->pid != 0 && inside_skips(name)))
