@@ -19,12 +19,16 @@ class RawClient:
         try:
             self.socket.settimeout(DEADLINE_S)
             self.socket.connect(path)
-            ready = b"\x05READY\x0bSocket-Type" + len(kind).to_bytes(4, "big") + kind
-            self.socket.sendall(self.GREETING + bytes([4, len(ready)]) + ready)
+            self.socket.sendall(self.opening(kind))
             assert self.socket.recv(1)
         except (OSError, AssertionError):
             self.socket.close()
             raise OSError("turned away") from None
+
+    @classmethod
+    def opening(cls, kind):
+        ready = b"\x05READY\x0bSocket-Type" + len(kind).to_bytes(4, "big") + kind
+        return cls.GREETING + bytes([4, len(ready)]) + ready
 
     @staticmethod
     def frame(topic, on=1):
@@ -73,11 +77,10 @@ def never_reads(path, number):
 def too_early(path, _):
     """Sends requests before the handshake has ended, which is against the protocol: libzmq ends the connection."""
     packed = pb.Request(id=1, status=pb.StatusRequest()).SerializeToString()
-    ready = b"\x05READY\x0bSocket-Type" + (6).to_bytes(4, "big") + b"DEALER"
     with contextlib.closing(socket.socket(socket.AF_UNIX)) as s:
         s.settimeout(DEADLINE_S)
         s.connect(path)
-        s.sendall(RawClient.GREETING + bytes([4, len(ready)]) + ready + bytes([0, len(packed)]) + packed)
+        s.sendall(RawClient.opening(b"DEALER") + bytes([0, len(packed)]) + packed)
         while s.recv(4096):
             pass
 

@@ -473,6 +473,31 @@ def test_clients_that_break_the_protocol(directory):
             assert a.exitcode == 0
 
 
+def test_connections_that_end_at_each_byte(directory):
+    """Of greeting, handshake and first message, closed or half closed: each gives back all that it had."""
+    packed = pb.Request(id=1, status=pb.StatusRequest()).SerializeToString()
+    firsts = {"publish": RawClient.opening(b"SUB") + RawClient.frame(b"hw1/"),
+              "request": RawClient.opening(b"DEALER") + bytes([0, len(packed)]) + packed}
+    with Daemon(directory) as d:
+        def descriptors():
+            return len(os.listdir(f"/proc/{d.process.pid}/fd"))
+
+        before = descriptors()
+        for door, data in firsts.items():
+            for n in range(0, len(data) + 1, scale(3, 1)):
+                for half in False, True:
+                    with contextlib.closing(socket.socket(socket.AF_UNIX)) as s:
+                        s.settimeout(DEADLINE_S)
+                        s.connect(f"{directory}/{door}")
+                        s.sendall(data[:n])
+                        if half:
+                            s.shutdown(socket.SHUT_WR)
+                            while s.recv(4096):
+                                pass
+        wait_for(lambda: descriptors() <= before, "all descriptors to be free again")
+        assert d.answers() and d.status().daemon.connections_refused == 0
+
+
 def test_one_client_does_not_take_all_places(directory):
     """Connections by one process beyond its half are closed at once; another's works."""
     with Daemon(directory, args=["--memory", "64MiB"]) as d, contextlib.ExitStack() as held:

@@ -453,7 +453,7 @@ def test_another_user_is_not_let_in(directory):
                               preexec_fn=lambda: (os.setgid(65534), os.setuid(65534)))
         assert done.stdout.strip() == b"0", done
         wait_for(lambda: daemon.status().daemon.strangers_refused == 1, "the stranger counted")
-        assert "uid=65534" in daemon.log.read_text()
+        assert "from=uid 65534" in daemon.log.read_text()
 
 
 def test_the_command(directory):

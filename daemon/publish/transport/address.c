@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "proto/base/hash.h"
 
@@ -49,6 +50,7 @@ void address_sender(int fd, const struct sockaddr_storage *peer, struct message_
                 (void)getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &local, &size);
                 ret->who = who_of(&local.pid, sizeof(local.pid));
                 ret->is_root = local.uid == 0;
+                ret->is_other_user = local.uid != 0 && local.uid != geteuid();
                 (void)snprintf(ret->name, sizeof(ret->name), "uid %lu pid %ld", (unsigned long)local.uid,
                                (long)local.pid);
         }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * DESIGN: libzmq asks about each peer that speaks CURVE (zap.c), on the front's thread; only that peer waits for the
- * answer, at most ZMQ_HANDSHAKE_IVL. The user id in the answer is the key itself, which libzmq then attaches to each
- * message of the connection. The role is looked up for each request, so a change of it takes effect at once.
+ * answer, at most ZMQ_HANDSHAKE_IVL. The front notes the key with the connection, and sends it along with each request,
+ * for which the role is looked up: a change of it takes effect at once.
  *
- * A peer that does not speak CURVE, or expects another server key, never gets as far as that question: a monitor of the
- * front reports it.
+ * A peer that does not speak CURVE, or expects another server key, never gets as far as that question: the front sees
+ * libzmq end the connection.
  */
 #include "daemon/publish/transport/admission.h"
 
@@ -115,6 +115,22 @@ void admission_count_failed(struct admission *a, const char *from, bool protocol
         (void)pthread_mutex_unlock(&a->lock);
 }
 
+bool admission_holds(struct admission *a, const uint8_t public[KEY_BYTES])
+{
+        (void)pthread_mutex_lock(&a->lock);
+        const bool holds = authorized_by_key(&a->authorized, public);
+        (void)pthread_mutex_unlock(&a->lock);
+        return holds;
+}
+
+void admission_count_shut(struct admission *a, const char *from)
+{
+        (void)pthread_mutex_lock(&a->lock);
+        a->stats.shut++;
+        log_info("connections_shut=%llu from=%s: its key was revoked", (unsigned long long)a->stats.shut, from);
+        (void)pthread_mutex_unlock(&a->lock);
+}
+
 bool admission_set_key(struct admission *a, void *socket)
 {
         const int yes = 1;
@@ -176,12 +192,6 @@ void admission_destroy(struct admission **ret)
         free(a);
 }
 
-/* Whether this key may still connect. */
-static bool still_holds(const void *ctx, const uint8_t public[KEY_BYTES])
-{
-        return authorized_by_key(ctx, public) != NULL;
-}
-
 /* Logs the keys that are no longer listed. */
 static size_t count_gone(const struct authorized *before, const struct authorized *now)
 {
@@ -212,7 +222,7 @@ static bool is_cut_short(const struct admission *a, const struct authorized *aut
         return true;
 }
 
-bool admission_reload(struct admission *a, struct front *front, struct error *error)
+bool admission_reload(struct admission *a, struct error *error)
 {
         struct key_pair server;
         struct authorized authorized, before = a->authorized;
@@ -230,27 +240,20 @@ bool admission_reload(struct admission *a, struct front *front, struct error *er
         a->stats.authorized = authorized.n;
         (void)pthread_mutex_unlock(&a->lock);
         key_pair_wipe(&server);
-        size_t gone = count_gone(&before, &authorized), shut = 0;
-        if (gone > 0)
-                shut = front_close_keyed(front, still_holds, &a->authorized);
-        a->stats.shut += shut;
-        authorized_done(&before);
-        log_info("keys=%zu read again, revoked=%zu connections_shut=%zu server_key=%s", authorized.n, gone, shut,
+        log_info("keys=%zu read again, revoked=%zu server_key=%s", authorized.n, count_gone(&before, &authorized),
                  new_server ? "new" : "as before");
+        authorized_done(&before);
         return true;
 }
 
 /* ------------------------------------------------------------------- who it is */
 
-void admission_who(const struct admission *a, zmq_msg_t *message, struct principal *ret)
+void admission_who(const struct admission *a, const struct front_identity *sender, struct principal *ret)
 {
-        const char *id = zmq_msg_gets(message, "User-Id");
-        uint8_t public[KEY_BYTES];
-
         *ret = (struct principal){ .role = ROLE_CONTROL };
-        if (!a || !id || !key_parse(id, public))
+        if (!sender->has_key)
                 return;
-        const struct authorized_key *known = authorized_by_key(&a->authorized, public);
+        const struct authorized_key *known = authorized_by_key(&a->authorized, sender->public);
         ret->revoked = !known;
         ret->role = known ? known->role : ROLE_READ;
         (void)snprintf(ret->name, sizeof(ret->name), "%s", known ? known->name : "");

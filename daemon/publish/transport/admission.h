@@ -10,7 +10,7 @@
  * requests are refused, and its connections are closed. A new server key is used for new connections; existing ones
  * continue.
  *
- * Nothing here blocks, except on the disk while keys are read. The loop's, but for what the front calls (front.h).
+ * Nothing here blocks, except on the disk while keys are read.
  */
 #ifndef HW_DAEMON_PUBLISH_TRANSPORT_ADMISSION_H
 #define HW_DAEMON_PUBLISH_TRANSPORT_ADMISSION_H
@@ -24,18 +24,25 @@
 
 struct admission;
 struct error;
-struct front;
+struct front_identity;
 struct zap_request;
 
 /* Reads the keys in the directory `keys`, for who connects to `listen`. NULL with a sentence. */
 struct admission *admission_new(const char *listen, const char *keys, struct error *error);
 void admission_destroy(struct admission **a);
 
-/* Reads the keys again. False with a sentence: a file has a mistake, and nothing has changed. */
-bool admission_reload(struct admission *a, struct front *front, struct error *error);
+/*
+ * Reads the keys again. False with a sentence: a file has a mistake, and nothing has changed. True: connections whose
+ * keys do not hold any more are to be closed.
+ */
+bool admission_reload(struct admission *a, struct error *error);
 
 /* By any thread: whether this key may connect; `wrong`: why the question is none, or NULL. */
 bool admission_judge(struct admission *a, const struct zap_request *r, const char *wrong, const char *from);
+
+/* By any thread: whether a key that could connect still may; a connection was closed because it may not. */
+bool admission_holds(struct admission *a, const uint8_t public[KEY_BYTES]);
+void admission_count_shut(struct admission *a, const char *from);
 
 /* By any thread: a handshake was not completed. */
 void admission_count_failed(struct admission *a, const char *from, bool protocol);
@@ -50,8 +57,8 @@ struct principal {
         bool revoked; /* the key is not authorised any more */
 };
 
-/* `a` NULL: TCP with keys is not in use. Senders over ipc are this user or root, and have the role control. */
-void admission_who(const struct admission *a, zmq_msg_t *message, struct principal *ret);
+/* Whoever has no key came over ipc, is this user or root, and has the role control. */
+void admission_who(const struct admission *a, const struct front_identity *sender, struct principal *ret);
 
 struct admission_stats {
         uint64_t admitted;   /* handshakes */

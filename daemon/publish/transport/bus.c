@@ -100,37 +100,17 @@ static int send_update(void *ctx, const Hw__Update *update)
 }
 /* -------------------------------------------------------------- life */
 
-static int set_int(void *socket, int option, int value)
-{
-        return zmq_setsockopt(socket, option, &value, sizeof(value));
-}
-
-/* ZeroMQ closes the connection of a peer that sends more; a request slightly too large still gets an answer. */
-static bool open_request(struct bus *bus)
-{
-        const int64_t longest = 2 * (int64_t)LIMIT_REQUEST_BYTES;
-
-        bus->context = zmq_ctx_new();
-        bus->request = bus->context ? zmq_socket(bus->context, ZMQ_ROUTER) : NULL;
-        return bus->request &&
-               !(set_int(bus->request, ZMQ_HANDSHAKE_IVL, HANDSHAKE_MS) ||
-                 set_int(bus->request, ZMQ_SNDHWM, LIMIT_REPLIES_WAITING) ||
-                 set_int(bus->request, ZMQ_RCVHWM, LIMIT_REQUESTS_WAITING) ||
-                 set_int(bus->request, ZMQ_LINGER, LINGER_MS) || set_int(bus->request, ZMQ_ROUTER_MANDATORY, 1) ||
-                 zmq_setsockopt(bus->request, ZMQ_MAXMSGSIZE, &longest, sizeof(longest)));
-}
-
 static bool open_front(struct bus *bus)
 {
+        bus->context = zmq_ctx_new();
         const struct front_options o = { .context = bus->context,
-                                         .request = bus->request,
                                          .admission = bus->admission,
                                          .places = { bus->room.subscribers, bus->room.requesters },
                                          .unread = bus->room.unread,
                                          .subscriptions = bus->room.subscriptions,
                                          .high_water_mark = (int)bus->room.mark };
 
-        bus->front = front_new(&o);
+        bus->front = bus->context ? front_new(&o) : NULL;
         return bus->front;
 }
 
@@ -161,8 +141,8 @@ static bool listen_keyed(struct bus *bus, const char *listen, struct error *erro
 
 static bool open_loop(struct bus *bus, struct event_base *base)
 {
-        bus->request_loop = zloop_new(base, bus->request, bus_receive_request, bus);
-        return bus->request_loop && front_attach(bus->front, base, bus->request_loop);
+        bus->request_loop = zloop_new(base, front_requests(bus->front), bus_receive_request, bus);
+        return bus->request_loop;
 }
 
 struct bus *bus_new(struct event_base *base, const struct bus_options *options, const struct bus_handler *handler,
@@ -178,7 +158,7 @@ struct bus *bus_new(struct event_base *base, const struct bus_options *options, 
         bus->room = client_memory_of(options->memory, (unsigned)mark);
         if (options->listen && !(bus->admission = admission_new(options->listen, options->keys, error)))
                 goto failed;
-        if (!open_request(bus) || !open_front(bus))
+        if (!open_front(bus))
                 goto no_memory;
         if (!listen_at(bus, DOOR_PUBLISH, &bus->publish_endpoint, options->publish_endpoint, error) ||
             !listen_at(bus, DOOR_REQUEST, &bus->request_endpoint, options->request_endpoint, error) ||
@@ -199,11 +179,7 @@ void bus_destroy(struct bus **b)
 
         if (!bus)
                 return;
-        if (bus->front)
-                front_detach(bus->front);
         zloop_destroy(&bus->request_loop);
-        if (bus->request)
-                (void)zmq_close(bus->request);
         front_stop(bus->front);
         endpoint_remove(&bus->publish_endpoint);
         endpoint_remove(&bus->request_endpoint);
@@ -236,8 +212,10 @@ bool bus_reload_keys(struct bus *bus, struct error *error)
 {
         if (!bus->admission)
                 return true;
-        if (admission_reload(bus->admission, bus->front, error))
+        if (admission_reload(bus->admission, error)) {
+                front_check_keys(bus->front);
                 return true;
+        }
         log_error("keys: not read again, the old ones hold: %s", error->text);
         return false;
 }

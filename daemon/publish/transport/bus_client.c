@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: with ROUTER_MANDATORY a send fails for a client that is gone or does
- * not read. After one reply is dropped, all others to the same request are
+ * DESIGN: after one reply is dropped, all others to the same request are
  * dropped too: a client must never take a snapshot with a hole for a whole one
  * because its last message got through. Waiting replies are bounded in bytes,
  * of each client and of all (quotas.h), so nobody can make the daemon grow by
@@ -11,7 +10,6 @@
  */
 #include "daemon/publish/transport/bus_private.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,75 +19,45 @@
 #include "daemon/publish/transport/limits.h"
 #include "daemon/publish/transport/zloop.h"
 #include "proto/base/clock.h"
-#include "proto/base/hash.h"
 
 /* ------------------------------------------------------------ replies */
-
-uint64_t bus_client_number(const struct bus_client *client)
-{
-        return hash_bytes(zmq_msg_data(client->identity), zmq_msg_size(client->identity), 0) | 1;
-}
-
-/* The frames before the payload. ROUTER fails here, before anything is sent, when the client cannot take more. */
-static int send_envelope(struct bus_client *client)
-{
-        void *socket = client->bus->request;
-        zmq_msg_t identity;
-
-        (void)zmq_msg_init(&identity);
-        if (zmq_msg_copy(&identity, client->identity) ||
-            zmq_msg_send(&identity, socket, ZMQ_SNDMORE | ZMQ_DONTWAIT) < 0) {
-                int status = -errno;
-                (void)zmq_msg_close(&identity);
-                return status;
-        }
-        if (client->delimiter && zmq_send(socket, "", 0, ZMQ_SNDMORE | ZMQ_DONTWAIT) < 0)
-                return -errno;
-        return 0;
-}
-
-/* Packs and sends it. */
-static enum bus_took send_reply(struct bus_client *client, struct backlog_client *waiting, const Hw__Reply *reply,
-                                size_t size)
-{
-        zmq_msg_t msg;
-
-        if (bus_pack(client->bus, waiting, &reply->base, size, &msg))
-                return BUS_TAKES_LATER;
-        int status = send_envelope(client);
-        if (status == 0 && zmq_msg_send(&msg, client->bus->request, ZMQ_DONTWAIT) >= 0)
-                return BUS_TOOK;
-        (void)zmq_msg_close(&msg);
-        return status == -EAGAIN ? BUS_TAKES_LATER : BUS_GONE;
-}
 
 /* Bytes of replies that may wait, all clients together, when one for this client is added. */
 static size_t room_of(const struct bus_client *client)
 {
         const size_t room = client->bus->room.replies;
 
-        return front_was_stuck(client->bus->front, client->sender.who) ? room / STUCK_PART : room;
+        return client->identity.was_stuck ? room / STUCK_PART : room;
 }
 
 static enum bus_took offer_reply(struct bus_client *client, Hw__Reply *reply, struct backlog_client *waiting,
                                  size_t room)
 {
         struct bus *bus = client->bus;
+        struct front_reply to;
+        zmq_msg_t msg;
 
+        memset(&to, 0, sizeof(to)); /* it is sent as bytes */
         client->refused = client->refused || reply->error;
         reply->has_id = client->has_id;
         reply->id = client->id;
         const size_t size = hw__reply__get_packed_size(reply);
-        if (client->missed > 0)
+        if (client->missed > 0 || !front_is_connected(bus->front, client->identity.connection))
                 return BUS_GONE;
-        if (!backlog_accepts(&bus->replies_waiting, waiting, size, room))
+        if (!backlog_accepts(&bus->replies_waiting, waiting, size, room) ||
+            bus_pack(bus, waiting, &reply->base, size, &msg))
                 return BUS_TAKES_LATER;
-        return send_reply(client, waiting, reply, size);
+        to.delimiter = client->delimiter;
+        to.connection = client->identity.connection;
+        if (front_reply(bus->front, &to, &msg) == 0)
+                return BUS_TOOK;
+        (void)zmq_msg_close(&msg);
+        return BUS_TAKES_LATER;
 }
 
 static struct backlog_client *waiting_of(const struct bus_client *client)
 {
-        return backlog_find(&client->bus->replies_waiting, client->sender.who);
+        return backlog_find(&client->bus->replies_waiting, client->identity.sender.who);
 }
 
 /* While memory is full those who can wait get little at a time: a large message, or some small ones. */
@@ -147,7 +115,7 @@ bool bus_client_is_ready(const struct bus_client *client)
 
 void bus_make_room(struct bus *bus, const struct bus_client *but)
 {
-        bus_close_stuck(bus, DOOR_REQUEST, but ? but->connection : 0);
+        bus_close_stuck(bus, DOOR_REQUEST, but ? but->identity.connection : 0);
 }
 
 bool bus_client_again(struct bus_client *client)
@@ -161,42 +129,34 @@ bool bus_client_again(struct bus_client *client)
 
 uint64_t bus_client_who(const struct bus_client *client)
 {
-        return client->sender.who;
+        return client->identity.sender.who;
 }
 
 struct bus_client *bus_client_keep(const struct bus_client *client)
 {
         struct bus_client *kept = malloc(sizeof(*kept));
 
-        if (!kept)
-                return NULL;
-        *kept = *client;
-        kept->identity = &kept->own_identity;
-        (void)zmq_msg_init(kept->identity);
-        if (zmq_msg_copy(kept->identity, client->identity))
-                bus_client_release(&kept);
+        if (kept)
+                *kept = *client;
         return kept;
 }
 
 void bus_client_release(struct bus_client **client)
 {
-        if (*client) {
+        if (*client)
                 bus_client_count_missed(*client);
-                (void)zmq_msg_close((*client)->identity);
-        }
         free(*client);
         *client = NULL;
 }
 
 bool bus_client_is_same(const struct bus_client *a, const struct bus_client *b)
 {
-        return zmq_msg_size(a->identity) == zmq_msg_size(b->identity) &&
-               !memcmp(zmq_msg_data(a->identity), zmq_msg_data(b->identity), zmq_msg_size(a->identity));
+        return a->identity.connection == b->identity.connection;
 }
 
 void bus_client_spend(struct bus_client *client, uint64_t cpu_ns)
 {
-        request_quota_spend(&client->bus->clients, bus_client_number(client), clock_mono_ns(), cpu_ns);
+        request_quota_spend(&client->bus->clients, client->identity.connection, clock_mono_ns(), cpu_ns);
 }
 
 /* -------------------------------------------------------------- who asks */
@@ -209,13 +169,13 @@ const struct principal *bus_client_principal(const struct bus_client *client)
 const char *bus_client_name(struct bus_client *client)
 {
         (void)snprintf(client->name, sizeof(client->name), "%s%s%s", client->principal.name,
-                       client->principal.name[0] ? "@" : "", client->sender.name);
+                       client->principal.name[0] ? "@" : "", client->identity.sender.name);
         return client->name;
 }
 
 bool bus_client_is_root(const struct bus_client *client)
 {
-        return client->sender.is_root;
+        return client->identity.sender.is_root;
 }
 
 bool bus_client_refused(const struct bus_client *client)

@@ -21,7 +21,6 @@
 
 struct bus {
         void *context;
-        void *request; /* ROUTER */
         struct front *front;
         struct endpoint publish_endpoint;
         struct endpoint request_endpoint;
@@ -39,13 +38,10 @@ struct bus {
 
 struct bus_client {
         struct bus *bus;
-        zmq_msg_t *identity;
-        zmq_msg_t own_identity; /* of a client that is kept */
-        bool delimiter;         /* a REQ socket: an empty frame comes before the request */
+        struct front_identity identity;
+        bool delimiter; /* a REQ socket: an empty frame comes before the request */
         bool has_id;
         uint64_t id;
-        uint64_t connection;
-        struct message_sender sender;
         unsigned taken;  /* replies */
         unsigned missed; /* likewise, that were not taken: send no more */
         bool later;      /* the first one was not, and it was for lack of room */
@@ -60,9 +56,6 @@ void bus_close_stuck(struct bus *bus, enum front_door door, uint64_t but);
 /* bus_message.c: packs into a message that counts as waiting until it is delivered or dropped. Returns 0 or -ENOMEM. */
 int bus_pack(struct bus *bus, struct backlog_client *client, const ProtobufCMessage *message, size_t size,
              zmq_msg_t *ret_msg);
-
-/* bus_client.c: a number of this client's connection; any but 0. */
-uint64_t bus_client_number(const struct bus_client *client);
 
 /* At the end of a request: counts the replies that were not taken. */
 void bus_client_count_missed(const struct bus_client *client);

@@ -34,7 +34,7 @@ static bool is_within_quota(struct bus_client *client)
         enum request_quota_why why;
         struct error error;
         uint64_t wait_ns =
-                request_quota_acquire(&client->bus->clients, bus_client_number(client), clock_mono_ns(), &why);
+                request_quota_acquire(&client->bus->clients, client->identity.connection, clock_mono_ns(), &why);
 
         if (wait_ns == 0)
                 return true;
@@ -60,7 +60,7 @@ static void handle(struct bus_client *client, const Hw__Request *request)
 
         bus->stats.requests++;
         bus->handler.request(bus->handler.ctx, request, client);
-        request_quota_spend(&bus->clients, bus_client_number(client), clock_mono_ns(),
+        request_quota_spend(&bus->clients, client->identity.connection, clock_mono_ns(),
                             clock_read_ns(CLOCK_THREAD_CPUTIME_ID) - began_ns);
 }
 
@@ -86,18 +86,14 @@ static void receive_request(struct bus_client *client, const void *bytes, size_t
         hw_request_destroy(&request);
 }
 
-/* frames[0] is the identity that the front gave it. */
 static void receive_message(struct bus *bus, zmq_msg_t *frames, size_t n)
 {
-        struct bus_client client = { .bus = bus, .identity = &frames[0] };
-        struct front_identity identity;
+        struct bus_client client = { .bus = bus };
 
-        memcpy(&identity, zmq_msg_data(&frames[0]), sizeof(identity));
-        client.sender = identity.sender;
-        client.connection = identity.connection;
+        memcpy(&client.identity, zmq_msg_data(&frames[0]), sizeof(client.identity));
         client.delimiter = n > 1 && zmq_msg_size(&frames[1]) == 0;
         size_t payload = client.delimiter ? 2 : 1;
-        admission_who(bus->admission, &frames[n - 1], &client.principal);
+        admission_who(bus->admission, &client.identity, &client.principal);
         if (n != payload + 1)
                 refuse_request(&client, "a request is one frame");
         else
@@ -105,7 +101,7 @@ static void receive_message(struct bus *bus, zmq_msg_t *frames, size_t n)
         bus_client_count_missed(&client);
 }
 
-/* All frames of a message. False: there is none. */
+/* All frames of a message, of which the front gave the first (struct front_identity). False: there is none. */
 static bool receive_frames(struct bus *bus, void *socket, zmq_msg_t frames[MAX_FRAMES], size_t *ret_n)
 {
         size_t n = 0, size = 0;
@@ -123,8 +119,7 @@ static bool receive_frames(struct bus *bus, void *socket, zmq_msg_t frames[MAX_F
                         (void)zmq_msg_move(&frames[n - 1], &frame); /* beyond MAX_FRAMES the last one is kept */
                 (void)zmq_msg_close(&frame);
         }
-        if (n > 0 && zmq_msg_size(&frames[0]) == sizeof(struct front_identity))
-                front_count_read(bus->front, ((struct front_identity *)zmq_msg_data(&frames[0]))->connection, size);
+        front_count_read(bus->front, size);
         *ret_n = n;
         return whole && zmq_msg_size(&frames[0]) == sizeof(struct front_identity);
 }

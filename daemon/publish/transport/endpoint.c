@@ -11,6 +11,7 @@
  * makes check and bind one step.
  */
 #include "daemon/publish/transport/endpoint.h"
+#include "daemon/log.h"
 #include "daemon/source/loop/descriptors.h"
 #include "proto/base/error.h"
 #include "proto/base/private_directory.h"
@@ -22,6 +23,7 @@
 #include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -281,18 +283,39 @@ int endpoint_open(struct endpoint *e, const char *text, struct error *error)
         return fd >= 0 ? fd : -EADDRNOTAVAIL;
 }
 
-bool endpoint_is_lost(const struct endpoint *e)
+static bool is_lost(const struct endpoint *e)
 {
         struct stat st;
 
         return e->path && e->inode && (lstat(e->path, &st) != 0 || st.st_dev != e->device || st.st_ino != e->inode);
 }
 
+int endpoint_restore(struct endpoint *e)
+{
+        struct endpoint again;
+        struct error error;
+
+        if (!is_lost(e))
+                return -1;
+        const int fd = endpoint_open(&again, e->address, &error);
+        if (fd < 0 && !e->is_lost)
+                log_error("socket=%s was removed, and cannot be made again yet: %s", e->path, error.text);
+        e->is_lost = fd < 0;
+        if (fd == -EADDRINUSE)
+                (void)kill(getpid(), SIGTERM);
+        if (fd < 0)
+                return -1;
+        e->device = again.device;
+        e->inode = again.inode;
+        log_warning("socket=%s was removed; it is made again", e->path);
+        return fd;
+}
+
 void endpoint_remove(struct endpoint *e)
 {
         if (!e->path || !e->inode)
                 return;
-        if (!endpoint_is_lost(e))
+        if (!is_lost(e))
                 (void)unlink(e->path); /* if it fails, a stale socket stays, and the next daemon replaces it */
         e->inode = 0;
 }

@@ -24,6 +24,7 @@ struct endpoint {
         int passed;   /* the service manager listens there, with this descriptor, and goes on when we end; -1 */
         dev_t device; /* of the socket file that we bound */
         ino_t inode;
+        bool is_lost; /* which was said */
 };
 
 /*
@@ -37,8 +38,12 @@ int endpoint_prepare(struct endpoint *e, const char *text, struct error *error);
 /* endpoint_prepare, endpoint_listen and endpoint_bound. The listening socket, or -errno with a sentence. */
 int endpoint_open(struct endpoint *e, const char *text, struct error *error);
 
-/* Whether the socket file that we bound is gone, or another one is in its place: no client finds us. */
-bool endpoint_is_lost(const struct endpoint *e);
+/*
+ * When the socket file that we bound is gone, or another one is in its place, no client finds us: listens there again.
+ * The listening socket; -1: nothing is lost, or it cannot be made yet. When another daemon has come meanwhile, this
+ * process ends as by SIGTERM: there are not to be two.
+ */
+int endpoint_restore(struct endpoint *e);
 
 /* A listening socket at the address of an endpoint, or -1 with a sentence. */
 int endpoint_listen(const char *address, struct error *error);

@@ -2,15 +2,15 @@
 /*
  * front.h - the daemon's side of every connection by a client: what it may cost, who is at the other end.
  *
- * It runs on a thread of its own, which also sends updates to all subscribers: what clients send, how they connect and
- * how they end costs the loop that reads the programs' logs nothing but their requests. Functions are for the loop's
- * thread unless they say otherwise.
+ * It runs on a thread of its own, which owns all connections and libzmq's two sockets: XPUB and ROUTER. What clients
+ * send, how they connect and how they end costs the loop that reads the programs' logs nothing but their requests.
+ * All functions are for the loop's thread.
  *
  * Each door has a number of places, half of which one peer may take (a process, or a TCP address); further connections
  * are closed at once. So is one over ipc by another user, whatever the mode of the socket's directory has become. The
- * rate of what subscribers send is limited (quotas.h), and so are their subscriptions, and what any
- * connection has sent that was not read as messages yet. A connection that sends too much is closed, and so is one
- * that reads nothing while others wait for the memory that its messages have.
+ * rate of what subscribers send is limited (quotas.h), and so are their subscriptions, and what any connection has sent
+ * that was not read as messages yet. A connection that sends too much is closed, and so is one that reads nothing while
+ * others wait for the memory that its messages have.
  */
 #ifndef HW_DAEMON_PUBLISH_TRANSPORT_FRONT_H
 #define HW_DAEMON_PUBLISH_TRANSPORT_FRONT_H
@@ -22,20 +22,18 @@
 
 #include "proto/cli/keys/key.h"
 
-/*
- * Who is at the other end of a connection: as a number, by which
- * shares are counted, and as people read it. Over ipc that is a process, over
- * TCP an address.
- */
+struct admission;
+struct endpoint;
+struct front;
+struct sockaddr_storage;
 
 #define PEER_TEXT 64
 
-struct sockaddr_storage;
-
 /* Who is at the other end. */
 struct message_sender {
-        uint64_t who;         /* the process, or the TCP address, as a number; never 0 */
+        uint64_t who;         /* the process, or the TCP address, as a number by which shares are counted; never 0 */
         bool is_root;         /* over ipc */
+        bool is_other_user;   /* likewise: neither ours nor root's */
         char name[PEER_TEXT]; /* "uid 1000 pid 4711" over ipc, "192.0.2.7" */
 };
 
@@ -45,17 +43,10 @@ void address_sender(int fd, const struct sockaddr_storage *peer, struct message_
 /* The same for logs: "uid 1000 pid 4711", "192.0.2.7:40312", "[2001:db8::1]:40312". */
 void address_print(const struct sockaddr_storage *peer, const struct message_sender *sender, char out[2 * PEER_TEXT]);
 
-struct admission;
-struct endpoint;
-struct event_base;
-struct front;
-struct zloop;
-
 enum front_door { DOOR_PUBLISH, DOOR_REQUEST, DOORS };
 
 struct front_options {
         void *context;               /* of ZeroMQ */
-        void *request;               /* the ROUTER: it stays the loop's */
         struct admission *admission; /* NULL: no keys */
         unsigned places[DOORS];      /* connections */
         size_t unread;               /* bytes of all connections of a door; beyond, those above their part close */
@@ -84,37 +75,37 @@ void front_wake(struct front *f);
 /* Whether anybody subscribes to anything now. */
 bool front_has_subscribers(const struct front *f);
 
-/*
- * From now on the ROUTER is connected to clients, and disconnected, in the loop of `base`; `requests` is pumped before
- * a connection is forgotten that may have sent more. False: out of memory; front_detach then, too, before the ROUTER
- * and `requests` end.
- */
-bool front_attach(struct front *f, struct event_base *base, struct zloop *requests);
-void front_detach(struct front *f);
-
-/* The first frame of each message of the ROUTER: who sent it. */
+/* The first frame of each request that is read from front_requests(); the client's frames follow. */
 struct front_identity {
         uint64_t connection;
         struct message_sender sender;
+        bool was_stuck; /* a connection of this process or address was closed so within STUCK_KNOWN_NS */
+        bool has_key;
+        uint8_t public[KEY_BYTES];
 };
 
-/* A message of `size` bytes, or a part of one, was read that came by this connection, which may have ended. */
-void front_count_read(struct front *f, uint64_t connection, size_t size);
+/* A socket of the loop's, which ends with the front. */
+void *front_requests(struct front *f);
 
-/*
- * Somebody waits for memory: closes the connections to a door that have taken nothing for STUCK_NS of what waits for
- * them; not `but`. To be called again and again meanwhile: who is stuck is seen by comparing.
- */
+/* A request of so many bytes was read from it. */
+void front_count_read(struct front *f, size_t size);
+
+struct front_reply {
+        uint64_t connection;
+        bool delimiter; /* an empty frame comes before it: the client is a REQ */
+};
+
+/* As front_send. What is sent so may have read the descriptor of front_requests(). */
+int front_reply(struct front *f, const struct front_reply *to, zmq_msg_t *message);
+bool front_is_connected(const struct front *f, uint64_t connection);
+
+/* Somebody waits for memory: a connection to a door, not `but`, that has taken nothing for STUCK_NS is to be closed. */
 void front_close_stuck(struct front *f, enum front_door door, uint64_t but);
 
-/* Whether a connection of this process or address was closed so within STUCK_KNOWN_NS. */
-bool front_was_stuck(struct front *f, uint64_t who);
+/* So is a connection to a keyed listener whose key is not authorised any more. */
+void front_check_keys(struct front *f);
 
-/* Closes all connections to keyed listeners whose key is not known to hold; returns how many. */
-size_t front_close_keyed(struct front *f, bool (*holds)(const void *ctx, const uint8_t public[KEY_BYTES]),
-                         const void *ctx);
-
-/* Sends what is queued, for a short time, and ends the thread, if it runs. After the ROUTER was closed. */
+/* Sends what is queued, for a short time, and ends the thread, if it runs. */
 void front_stop(struct front *f);
 
 /* NULL is allowed. */

@@ -35,10 +35,6 @@ const char *zap_read(const struct zap_frame *frames, size_t n, struct zap_reques
 
 static void answer(void *socket, zmq_msg_t *identity, const struct zap_request *r, bool welcome)
 {
-        char key[KEY_TEXT] = "";
-
-        if (welcome)
-                key_print(r->public, key);
         /* Fails only if the peer has gone by now. */
         if (zmq_msg_send(identity, socket, ZMQ_SNDMORE | ZMQ_DONTWAIT) < 0)
                 return;
@@ -47,7 +43,7 @@ static void answer(void *socket, zmq_msg_t *identity, const struct zap_request *
         (void)zmq_send(socket, r->id, r->n_id, ZMQ_SNDMORE | ZMQ_DONTWAIT);
         (void)zmq_send(socket, welcome ? "200" : "400", 3, ZMQ_SNDMORE | ZMQ_DONTWAIT);
         (void)zmq_send(socket, welcome ? "OK" : "No access", welcome ? 2 : 9, ZMQ_SNDMORE | ZMQ_DONTWAIT);
-        (void)zmq_send(socket, key, strlen(key), ZMQ_SNDMORE | ZMQ_DONTWAIT);
+        (void)zmq_send(socket, "", 0, ZMQ_SNDMORE | ZMQ_DONTWAIT);
         (void)zmq_send(socket, "", 0, ZMQ_DONTWAIT);
 }
 

@@ -30,6 +30,9 @@
 #include "daemon/publish/transport/limits.h"
 #include "proto/base/clock.h"
 #include "proto/base/event.h"
+#include "proto/base/time.h"
+
+#define LATER_NS NS_PER_MS
 
 struct zloop {
         struct event *readable;
@@ -63,7 +66,12 @@ static void pump(void *arg)
                         rest_begin(&z->rest, spent_ns);
                         break;
                 }
-                any |= z->receive(z->ctx, z->socket) > 0; /* 0: ZMQ_EVENTS will show that too */
+                const int n = z->receive(z->ctx, z->socket);
+                any |= n > 0; /* 0: ZMQ_EVENTS will show that too */
+                if (n < 0) {
+                        rest_wait(&z->rest, LATER_NS);
+                        break;
+                }
         }
         z->pumping = false;
         if (any && z->spacing_ns > 0 && !rest_lasts(&z->rest))

@@ -20,7 +20,10 @@
 struct event_base;
 struct zloop;
 
-/* Receives a message, or a bounded number (all parts, with ZMQ_DONTWAIT). Returns 1 if there was one, else 0. */
+/*
+ * Receives a message, or a bounded number (all parts, with ZMQ_DONTWAIT). Returns 1 if there was one, 0 if there was
+ * none, -1 if it is to be called again later.
+ */
 typedef int zloop_receive(void *ctx, void *socket);
 
 /* Registers `socket` (borrowed). NULL when out of memory. */

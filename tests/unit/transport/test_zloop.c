@@ -16,7 +16,8 @@ struct sink {
         struct zloop *loop;
         unsigned received;
         bool pump_inside;
-        long work_ns; /* each message takes this long: libevent's clock is coarse */
+        unsigned later; /* so often it is to be called again before it receives something */
+        long work_ns;   /* each message takes this long: libevent's clock is coarse */
 };
 
 static int receive_one(void *ctx, void *socket)
@@ -24,6 +25,10 @@ static int receive_one(void *ctx, void *socket)
         struct sink *s = ctx;
         char buffer[256];
 
+        if (s->later > 0) {
+                s->later--;
+                return -1;
+        }
         if (zmq_recv(socket, buffer, sizeof(buffer), ZMQ_DONTWAIT) < 0)
                 return 0;
         s->received++;
@@ -327,6 +332,22 @@ static void test_pump_inside_receive(void **state)
         pair_close(&p);
 }
 
+/* One that has no room for a message is called again, though no descriptor fires any more. */
+static void test_a_receiver_without_room_is_called_again(void **state)
+{
+        struct pair p;
+        struct sink sink = { .later = 3 };
+
+        (void)state;
+        pair_open(&p, ZMQ_PULL, ZMQ_PUSH);
+        sink.loop = zloop_new(p.base, p.ours, receive_one, &sink);
+        assert_int_equal(zmq_send(p.theirs, "x", 1, 0), 1);
+        TURN_UNTIL(p.base, sink.received == 1);
+        assert_int_equal(sink.later, 0);
+        zloop_destroy(&sink.loop);
+        pair_close(&p);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -338,6 +359,7 @@ int main(void)
                 cmocka_unit_test(test_a_rest_leaves_the_loop_to_others),
                 cmocka_unit_test(test_a_flood_alone_has_the_whole_loop),
                 cmocka_unit_test(test_pump_inside_receive),
+                cmocka_unit_test(test_a_receiver_without_room_is_called_again),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
