@@ -103,9 +103,8 @@ static int lock_directory(int fd, const char *directory, struct error *error)
                         break;
                 (void)nanosleep(&wait, NULL);
         }
-        return error_code(error, errno == EWOULDBLOCK ? -EADDRINUSE : -errno,
-                          "%s: another daemon is starting there and does not become ready: %s", directory,
-                          strerror(errno));
+        return error_code(error, -errno, "%s: another daemon is starting there and does not become ready: %s",
+                          directory, strerror(errno));
 }
 
 static int clear_stale(const char *path, struct error *error)

@@ -31,7 +31,7 @@ struct endpoint {
  * Checks `text`; for ipc creates the directory if missing (0700), locks it and
  * removes the socket file of a dead daemon. Returns 0, or with a sentence in
  * `error`: -EINVAL (invalid), -EACCES (not safe), -EADDRINUSE (a running daemon
- * listens there), another -errno.
+ * listens there), -EWOULDBLOCK (another holds the lock), another -errno.
  */
 int endpoint_prepare(struct endpoint *e, const char *text, struct error *error);
 

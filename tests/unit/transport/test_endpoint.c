@@ -250,9 +250,29 @@ static void test_directory_is_locked_until_bound(void **state)
 
         (void)state;
         assert_int_equal(endpoint_prepare(&first, in_dir("ipc/s"), &error), 0);
-        expect(in_dir("ipc/s"), -EADDRINUSE, "another daemon is starting there");
+        expect(in_dir("ipc/s"), -EWOULDBLOCK, "another daemon is starting there");
         endpoint_bound(&first, false);
         expect(in_dir("ipc/s"), 0, NULL);
+}
+
+/* Whoever holds the directory's lock is no daemon that listens in our place: this process, which would end, goes on. */
+static void test_a_lost_socket_waits_for_the_lock(void **state)
+{
+        struct endpoint ours, other;
+
+        (void)state;
+        int fd = endpoint_open(&ours, in_dir("ipc/s"), &error);
+        assert_true(fd >= 0);
+        assert_int_equal(endpoint_restore(&ours), -1);
+        assert_int_equal(unlink(ours.path), 0);
+        assert_int_equal(endpoint_prepare(&other, in_dir("ipc/t"), &error), 0);
+        assert_int_equal(endpoint_restore(&ours), -1);
+        endpoint_bound(&other, false);
+        assert_int_equal(close(fd), 0);
+        fd = endpoint_restore(&ours);
+        assert_true(fd >= 0);
+        endpoint_remove(&ours);
+        assert_int_equal(close(fd), 0);
 }
 
 int main(void)
@@ -271,6 +291,7 @@ int main(void)
                 cmocka_unit_test_setup_teardown(test_file_is_left, set_up, tear_down),
                 cmocka_unit_test_setup_teardown(test_remove_only_ours, set_up, tear_down),
                 cmocka_unit_test_setup_teardown(test_directory_is_locked_until_bound, set_up, tear_down),
+                cmocka_unit_test_setup_teardown(test_a_lost_socket_waits_for_the_lock, set_up, tear_down),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
