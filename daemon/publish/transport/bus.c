@@ -1,22 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: requests (bus_requests.c) are inside libevent through a zloop, on the
- * loop's thread; updates are handed to the front (front.h), which has the
- * connections of all clients; ZeroMQ's own thread only moves bytes and frees
- * messages (bus_message.c).
+ * DESIGN: requests (bus_requests.c) are inside libevent through a zloop, on the loop's thread; updates and replies are
+ * handed to the front (front.h), which has the connections of all clients; ZeroMQ's own thread only moves bytes and
+ * frees messages.
  *
- * A message is packed once, not copied, shared by reference among all
- * subscribers and freed by ZeroMQ when the last one has it. What waits is
- * bounded per subscriber by the high-water mark; beyond it XPUB drops for that
- * subscriber only. The mark counts messages, and a census may be large, so the
- * waiting bytes are bounded too: beyond that, large updates are left out for
- * everybody, and subscribers that read nothing are shut down. A subscriber that
- * keeps up sees the gap and gets the newest census from a snapshot; the daemon
- * does not grow because of one that has stopped reading.
+ * A message is packed once, behind a header that says whose it is and how many bytes; it is not copied, shared by
+ * reference among all subscribers and freed by ZeroMQ when the last one has it. What waits is bounded per subscriber by
+ * the high-water mark; beyond it XPUB drops for that subscriber only. The mark counts messages, and a census may be
+ * large, so the waiting bytes are bounded too: beyond that, large updates are left out for everybody, and subscribers
+ * that read nothing are shut down. A subscriber that keeps up sees the gap and gets the newest census from a snapshot;
+ * the daemon does not grow because of one that has stopped reading.
  */
 #include "daemon/publish/transport/bus_private.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 
 #include "daemon/log.h"
@@ -30,6 +28,48 @@
 
 #define DEFAULT_HIGH_WATER_MARK 4096
 #define UNHEARD_WAKE_NS         (2 * NS_PER_S)
+
+/* ----------------------------------------------------------- messages */
+
+/* In front of the bytes of each message. */
+struct block {
+        size_t size;
+        struct backlog_client *client; /* NULL: an update */
+        max_align_t bytes[];
+};
+
+/* Runs on ZeroMQ's thread, when nobody needs the message any more. */
+static void free_packed(void *data, void *ctx)
+{
+        struct block *block = (struct block *)((char *)data - offsetof(struct block, bytes));
+        struct bus *bus = ctx;
+
+        if (block->client)
+                backlog_remove(&bus->replies_waiting, block->client, block->size);
+        else
+                atomic_fetch_sub(&bus->updates_waiting_bytes, block->size);
+        free(block);
+}
+
+int bus_pack(struct bus *bus, struct backlog_client *client, const ProtobufCMessage *message, size_t size,
+             zmq_msg_t *ret_msg)
+{
+        struct block *block = malloc(sizeof(*block) + size);
+
+        if (!block)
+                return -ENOMEM;
+        *block = (struct block){ .size = size, .client = client };
+        (void)protobuf_c_message_pack(message, (uint8_t *)block->bytes);
+        if (zmq_msg_init_data(ret_msg, block->bytes, size, free_packed, bus)) {
+                free(block);
+                return -ENOMEM;
+        }
+        if (client)
+                backlog_add(&bus->replies_waiting, client, size);
+        else
+                atomic_fetch_add(&bus->updates_waiting_bytes, size);
+        return 0;
+}
 
 /* ------------------------------------------------------------ updates */
 

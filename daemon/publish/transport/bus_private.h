@@ -2,10 +2,9 @@
 /*
  * bus_private.h - the bus (bus.h) and whom it answers, shared by its files:
  *
- *   bus.c          its life, and updates
+ *   bus.c          its life, updates, and messages that are counted while they wait
  *   bus_requests.c requests, as they come
  *   bus_client.c   replies, and what is known of who asks
- *   bus_message.c  messages that are counted while they wait
  */
 #ifndef HW_DAEMON_PUBLISH_TRANSPORT_BUS_PRIVATE_H
 #define HW_DAEMON_PUBLISH_TRANSPORT_BUS_PRIVATE_H
@@ -53,7 +52,7 @@ struct bus_client {
 /* bus.c: somebody waits for memory that others have: closes connections that read nothing, except `but` (0: none). */
 void bus_close_stuck(struct bus *bus, enum front_door door, uint64_t but);
 
-/* bus_message.c: packs into a message that counts as waiting until it is delivered or dropped. Returns 0 or -ENOMEM. */
+/* bus.c: packs into a message that counts as waiting until it is delivered or dropped. Returns 0 or -ENOMEM. */
 int bus_pack(struct bus *bus, struct backlog_client *client, const ProtobufCMessage *message, size_t size,
              zmq_msg_t *ret_msg);
 

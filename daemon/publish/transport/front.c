@@ -106,7 +106,6 @@ struct connection {
 struct front_listener {
         struct front *front;
         enum front_door door;
-        bool keyed;
         struct endpoint *endpoint; /* whose socket file is made again when it is lost; NULL if keyed */
         int fd;
         struct event *readable;
