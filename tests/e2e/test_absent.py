@@ -140,7 +140,7 @@ def test_a_second_daemon_names_the_way_to_add_a_target(directory):
     with Daemon(directory, f"a={LOG}") as d:
         done = subprocess.run([DAEMON, "--publish", d.publish, "--request", d.request_endpoint, "b=/tmp/b"],
                               stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=DEADLINE_S)
-        assert done.returncode == 1 and b"heapwatch add" in done.stderr
+        assert done.returncode == 1 and b"heapwatch add" in done.stderr, (done, d.log.read_text())
 
 
 def test_history_is_exact(directory):
