@@ -389,10 +389,9 @@ static bool may_wait(const struct trend *t)
 
         if (t->n_waiting > 0)
                 return t->n_waiting < LADDER_FAN - 1;
-        return v->now == TREND_STEADY && t->ladder.minutes >= WINDOWS_OPEN_MINUTES &&
-               t->ladder.minutes % LADDER_FAN == 0 && v->grows_since == VERDICT_NEVER &&
+        return v->now == TREND_STEADY && t->ladder.minutes % LADDER_FAN == 0 && v->grows_since == VERDICT_NEVER &&
                v->leaks_since == VERDICT_NEVER && t->left == VERDICT_NEVER && t->onset_ns == UINT64_MAX &&
-               windows_are_known(&t->windows);
+               windows_are_known(&t->windows, t->ladder.minutes);
 }
 
 _Static_assert(VERDICT_GROWING_FOR >= LADDER_FAN, "growth within the minutes that wait is too short for a verdict");
@@ -401,13 +400,14 @@ _Static_assert(VERDICT_GROWING_FOR >= LADDER_FAN, "growth within the minutes tha
 static bool pass_steadily(struct trend *t, double floor)
 {
         double floors[LADDER_BUCKETS];
-        const unsigned before = LADDER_BUCKETS - LADDER_FAN;
+        const unsigned most = LADDER_BUCKETS - LADDER_FAN;
+        const unsigned before = t->ladder.minutes < most ? (unsigned)t->ladder.minutes : most, n = before + LADDER_FAN;
         struct verdict_signs signs = { .any = true };
 
         ladder_newest(&t->ladder, 0, before, floors);
         memcpy(floors + before, t->waiting, sizeof(t->waiting));
-        floors[LADDER_BUCKETS - 1] = floor;
-        if (!floors_are_known(floors, LADDER_BUCKETS) || !windows_lost(floors))
+        floors[n - 1] = floor;
+        if (!floors_are_known(floors, n) || !windows_rest(floors, n))
                 return false;
         t->n_waiting = 0;
         for (unsigned i = before;; i++) {
@@ -416,7 +416,7 @@ static bool pass_steadily(struct trend *t, double floor)
                 rare_push(&t->rare, t->ladder.minutes - 1, floors[i]);
                 if (gained > 1) {
                         life_push(&t->life, ladder_floor(&t->ladder, 1, 0));
-                        windows_judge_lost(&t->windows, &t->ladder, &t->life, gained);
+                        windows_judge_rest(&t->windows, &t->ladder, &t->life, gained);
                         signs = verdict_signs(&t->windows);
                 }
                 signs.floor = floors[i];

@@ -194,6 +194,16 @@ unsigned windows_rise_lately(const struct ladder *l, struct theil_sen *ret)
         return newest.n - newest.older;
 }
 
+bool windows_are_known(const struct windows *w, uint64_t minutes)
+{
+        uint32_t lowest = 0;
+
+        for (unsigned k = 0; k < WINDOWS_PER_LEVEL; k++)
+                if (window_span_minutes(k) <= minutes)
+                        lowest |= UINT32_C(1) << k;
+        return lowest && (w->known & lowest) == lowest && !(w->known >> RARE_WINDOW & 1);
+}
+
 bool windows_silent(const struct windows *w, unsigned levels)
 {
         return windows_widest(w, 0, levels * WINDOWS_PER_LEVEL) < 0;
@@ -462,29 +472,43 @@ void windows_judge(struct windows *w, const struct ladder *ladder, const struct 
         judge_levels(w, ladder, life, 0, gained, read);
 }
 
-bool windows_lost(const double floors[LADDER_BUCKETS])
+/* Whether a line so clear and so steep is growth, if its shape, record and life are. */
+static bool may_grow(const struct theil_sen *fit, unsigned index)
+{
+        const uint32_t clear = TEST_BIT(TEST_RISES) | TEST_BIT(TEST_Z5) | TEST_BIT(TEST_SIZE_1);
+        struct window_result r = { .slope = fit->slope,
+                                   .end = fit->intercept + fit->slope * (window_points(index) - 1),
+                                   .se = (float)fit->se };
+
+        return (window_tests(&r, index, 0, 0) & clear) == clear;
+}
+
+bool windows_rest(const double *floors, unsigned n)
 {
         double pairs[THEIL_SEN_MAX];
+        struct theil_sen fit;
 
-        for (unsigned k = 0; k < WINDOWS_PER_LEVEL; k++) {
-                const unsigned n = shapes[k].points;
-                const double *p = floors + LADDER_BUCKETS - n * shapes[k].pair;
+        for (unsigned k = 0; k < WINDOWS_PER_LEVEL && shapes[k].points * shapes[k].pair <= n; k++) {
+                const unsigned points = shapes[k].points;
+                const double *p = floors + n - points * shapes[k].pair;
 
                 if (shapes[k].pair == 2) {
-                        for (unsigned i = 0; i < n; i++)
+                        for (unsigned i = 0; i < points; i++)
                                 pairs[i] = floors_mean(p[2 * i], p[2 * i + 1]);
                         p = pairs;
                 }
-                if (!theil_sen_lost(p, n, Z_LEAST))
+                if (!theil_sen_lost(p, points, Z_LEAST) && (!theil_sen_fit(p, points, &fit) || may_grow(&fit, k)))
                         return false;
         }
         return true;
 }
 
-void windows_judge_lost(struct windows *w, const struct ladder *ladder, const struct life *life, unsigned gained)
+void windows_judge_rest(struct windows *w, const struct ladder *ladder, const struct life *life, unsigned gained)
 {
         judge_levels(w, ladder, life, 1, gained, WINDOWS_STEADY);
         for (unsigned index = WINDOWS_PER_LEVEL; index-- > 0;) {
+                if (shapes[index].points * shapes[index].pair > ladder->minutes)
+                        continue;
                 struct window_result r = speaks_for_all(w, index)
                                                  ? evaluate_window(w, ladder, life, index, WINDOWS_STEADY)
                                                  : unevaluated_window(window_points(index), ladder->minutes);

@@ -117,13 +117,13 @@ void windows_judge(struct windows *w, const struct ladder *ladder, const struct 
 void windows_read(struct windows *w, const struct ladder *ladder);
 
 /*
- * Whether the rise of each window of the lowest level is lost in the noise when its newest buckets are these, all of
- * them filled, oldest first. True proves it, false proves nothing.
+ * Whether no window of the lowest level grows when the newest n buckets are these, all of them filled, oldest first.
+ * True proves it, false proves nothing.
  */
-bool windows_lost(const double floors[LADDER_BUCKETS]);
+bool windows_rest(const double *floors, unsigned n);
 
-/* The same as windows_judge() of a steady series in which these windows are known to be lost. */
-void windows_judge_lost(struct windows *w, const struct ladder *ladder, const struct life *life, unsigned gained);
+/* The same as windows_judge() of a steady series in which these windows are known not to grow: they decide nothing. */
+void windows_judge_rest(struct windows *w, const struct ladder *ladder, const struct life *life, unsigned gained);
 
 /* The line through the window's current points, in bytes per point. False: too few of them. */
 bool window_fit(const struct ladder *ladder, unsigned index, struct theil_sen *ret);
@@ -136,13 +136,8 @@ static inline bool window_has(const struct window_result *r, uint32_t tests)
         return r->filled > 0 && (r->passed & tests) == tests;
 }
 
-/* Whether all windows of the lowest level have a result. */
-static inline bool windows_are_known(const struct windows *w)
-{
-        const uint32_t lowest = (UINT32_C(1) << WINDOWS_PER_LEVEL) - 1;
-
-        return (w->known & lowest) == lowest && !(w->known >> RARE_WINDOW & 1);
-}
+/* Whether all windows of the lowest level that are not longer than the run have a result, and there is one. */
+bool windows_are_known(const struct windows *w, uint64_t minutes);
 
 /* Whether no window of the `levels` lowest levels has a result. */
 bool windows_silent(const struct windows *w, unsigned levels);

@@ -395,6 +395,7 @@ static void asked_or_not(void **state)
                 struct trend_config c = trend_config_scaled(MIN);
                 struct trend_result a, b;
 
+                c.leak_after_ns = seed % 3 ? c.leak_after_ns : TREND_LEAK_AFTER_LEAST * MIN;
                 trend_init(&asked, &c);
                 trend_init(&quiet, &c);
                 for (uint64_t m = 0; m < 1500; m++) {
