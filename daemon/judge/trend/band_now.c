@@ -12,11 +12,9 @@
 
 #include <math.h>
 
-void band_interval_begin(struct band_interval *s, uint64_t begin_ns, uint64_t resolution_ns)
+void band_interval_begin(struct band_interval *s, uint64_t begin_ns)
 {
-        uint64_t minute_left = resolution_ns - begin_ns % resolution_ns;
-        uint64_t slice_left = BAND_SLICE_NS - begin_ns % BAND_SLICE_NS;
-        uint64_t left = minute_left < slice_left ? minute_left : slice_left;
+        uint64_t left = BAND_SLICE_NS - begin_ns % BAND_SLICE_NS;
 
         *s = (struct band_interval){
                 .begin_ns = begin_ns,

@@ -15,9 +15,9 @@
  * does not: it takes that one's place, and its history begins there. At most
  * one per census, so the work is bounded.
  *
- * Samples wait in band_now.h until the interval is over: when a minute or a
- * slice ends, when a band gets a place, when a census comes late. Readers of
- * windows get the waiting samples too; a ladder has nothing of an open minute.
+ * Samples wait in band_now.c until the interval is over: when a slice ends,
+ * when a band gets a place, when a census comes late. Readers of windows get the
+ * waiting samples too. A ladder gets each minute when it is over.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -43,11 +43,21 @@ const struct band_state *tracker_band(const struct tracker *t, uint32_t id)
         return tracker_band_state(t, id);
 }
 
+static struct band_samples interval_samples(const struct tracker *t, uint32_t place)
+{
+        struct band_samples samples = band_now_samples(&t->interval, &t->now[place]);
+
+        if (t->interval.n_before > 0)
+                samples.cell.cell.min = fmin(samples.cell.cell.min, t->full[place]->min_before);
+        return samples;
+}
+
 const struct band_samples *tracker_band_waiting(const struct tracker *t, uint32_t id, struct band_samples *room)
 {
         if (t->interval.n == 0)
                 return NULL;
-        *room = band_now_samples(&t->interval, &t->now[t->places[id - 1] - 1]);
+        const uint32_t place = t->places[id - 1] - 1;
+        *room = interval_samples(t, place);
         return room;
 }
 
@@ -65,31 +75,45 @@ size_t band_state_held(const struct band_state *s)
 
 /* -------------------------------------------------------------- what waits */
 
-/* Adds an interval's samples to the windows and the ladder. */
-static void add_interval(struct band_state *s, const struct band_interval *interval, const struct band_now *now)
+/* Gives the ladders the last minute of the interval. */
+static void end_minute(struct tracker *t)
 {
-        const struct band_samples samples = band_now_samples(interval, now);
+        struct band_interval *in = &t->interval;
 
-        band_windows_add(&s->windows, &samples);
-        (void)trend_push_many(&s->trend, interval->begin_ns, interval->n, now->min,
-                              band_now_sum(interval, now)); /* late ones are counted there */
+        for (uint32_t i = 0; in->n > in->n_before && i < t->n_full; i++) {
+                struct band_state *s = t->full[i];
+                struct band_now *now = &t->now[i];
+                const double sum = band_now_sum(in, now);
+
+                (void)trend_push_many(&s->trend, in->newest_ns, in->n - in->n_before, now->min,
+                                      in->n_before ? sum - s->sum_before : sum); /* late ones are counted there */
+                s->min_before = in->n_before ? fmin(s->min_before, now->min) : now->min;
+                s->sum_before = sum;
+                now->min = INFINITY;
+        }
+        in->n_before = in->n;
 }
 
 static void end_interval(struct tracker *t)
 {
+        end_minute(t);
         for (uint32_t i = 0; t->interval.n > 0 && i < t->n_full; i++) {
-                add_interval(t->full[i], &t->interval, &t->now[i]);
+                const struct band_samples samples = interval_samples(t, i);
+
+                band_windows_add(&t->full[i]->windows, &samples);
                 t->now[i].area = 0;
         }
-        t->interval.n = 0;
+        t->interval.n = t->interval.n_before = 0;
 }
 
 void tracker_bands_close(struct tracker *t, uint64_t time_ns)
 {
         uint64_t resolution = t->config.trend.resolution_ns;
 
-        if (t->interval.begin_ns / resolution < time_ns / resolution)
+        if (t->interval.end_ns <= time_ns)
                 end_interval(t);
+        else if (t->interval.newest_ns / resolution < time_ns / resolution)
+                end_minute(t);
         tracker_threads_close(t, time_ns);
         t->bands_held = 0;
         for (uint32_t i = 0; i < t->n_full; i++) {
@@ -106,18 +130,28 @@ static void add_late_interval(struct tracker *t, uint64_t time_ns)
                 struct band_interval interval;
                 struct band_now now;
 
-                band_interval_begin(&interval, time_ns, t->config.trend.resolution_ns);
+                band_interval_begin(&interval, time_ns);
                 band_now_init(&now);
                 band_now_add(&interval, &now, &t->values[i], 1, time_ns, 0);
-                add_interval(t->full[i], &interval, &now);
+                const struct band_samples samples = band_now_samples(&interval, &now);
+                band_windows_add(&t->full[i]->windows, &samples);
+                (void)trend_push(&t->full[i]->trend, time_ns, t->values[i]);
         }
 }
 
-/* A sample of time_ns comes next: closes the minutes that it ends. */
-static void begin_interval(struct tracker *t, uint64_t time_ns)
+/* A sample of time_ns comes next: ends the interval or the minute that it is no part of, and closes its minutes. */
+static void begin_sample(struct tracker *t, uint64_t time_ns)
 {
-        end_interval(t);
-        band_interval_begin(&t->interval, time_ns, t->config.trend.resolution_ns);
+        const uint64_t resolution = t->config.trend.resolution_ns;
+
+        if (!band_interval_accepts(&t->interval, time_ns)) {
+                end_interval(t);
+                band_interval_begin(&t->interval, time_ns);
+        } else if (t->interval.newest_ns / resolution != time_ns / resolution) {
+                end_minute(t);
+        } else {
+                return;
+        }
         for (uint32_t i = 0; i < t->n_full; i++) {
                 struct trend *trend = &t->full[i]->trend;
                 trend_close(trend, trend_watermark(trend, time_ns));
@@ -165,7 +199,7 @@ uint64_t tracker_band_still(const struct tracker *t, uint32_t id, struct time_ra
         if (!s)
                 return UINT64_MAX;
         edge.after_ns = band_windows_still(&s->windows, tracker_band_waiting(t, id, &room), range);
-        if (t->interval.n > 0) /* waiting samples are merged at the minute's end */
+        if (t->interval.n > 0) /* waiting samples are merged at the end of some minute */
                 edge_meet(&edge, t->watermark_ns + tracker_verdicts_still(t), t->watermark_ns);
         edge_meet_range(&edge, s->trend.first_ns, range);
         edge_meet_range(&edge, t->bands_newest_ns, range);
@@ -188,8 +222,7 @@ static void add_samples(struct tracker *t, uint64_t time_ns)
                 return;
         }
         remember_refused(t, time_ns);
-        if (!band_interval_accepts(&t->interval, time_ns))
-                begin_interval(t, time_ns);
+        begin_sample(t, time_ns);
         band_now_add(&t->interval, t->now, t->values, t->n_full, time_ns, (double)(time_ns - t->bands_newest_ns) / 1e9);
         t->bands_newest_ns = time_ns;
 }

@@ -17,9 +17,10 @@
  * ladders: a census gives every band a sample of the same time.
  *
  * An interval is a sequence of censuses in order of time that crosses no
- * boundary of a minute or of a slice of band_windows.h. Times and counts belong
- * to the interval; what differs from band to band is one cache line per band,
- * so that a sample costs a few additions. Sums are about the first value: they
+ * boundary of a slice of band_windows.h: then it goes into the windows. Each of
+ * its minutes goes into the ladders when it is over. Times and counts belong to
+ * the interval; what differs from band to band is one cache line per band, so
+ * that a sample costs a few additions. Sums are about the first value: they
  * keep their precision at any level.
  */
 
@@ -29,14 +30,15 @@ struct band_interval {
         uint64_t newest_ns;
         double t_sum, tt_sum; /* of seconds since begin_ns, and of their squares */
         uint32_t n;           /* samples of each band; 0: not begun */
+        uint32_t n_before;    /* of these before its last minute */
 };
 
 struct band_now {
         double first;               /* value at begin_ns */
         double sum, vv_sum, tv_sum; /* of deviations from it: themselves, squared, times seconds since begin_ns */
-        double min, max;
-        double last; /* newest value, also of intervals before; NaN: none yet */
-        double area; /* under the lines between samples, unit x s */
+        double min, max;            /* the least of the last minute; INFINITY: it is over */
+        double last;                /* newest value, also of intervals before; NaN: none yet */
+        double area;                /* under the lines between samples, unit x s */
 };
 
 /* Whether a sample of this time belongs to the interval. */
@@ -46,7 +48,7 @@ static inline bool band_interval_accepts(const struct band_interval *s, uint64_t
 }
 
 /* An interval without samples; the first will come at begin_ns. */
-void band_interval_begin(struct band_interval *s, uint64_t begin_ns, uint64_t resolution_ns);
+void band_interval_begin(struct band_interval *s, uint64_t begin_ns);
 
 /* For a band that has no sample yet. */
 void band_now_init(struct band_now *now);
@@ -55,7 +57,7 @@ void band_now_init(struct band_now *now);
 void band_now_add(struct band_interval *s, struct band_now *bands, const double *values, uint32_t n, uint64_t time_ns,
                   double gap_s);
 
-/* The samples of an interval, which are of one slice. s->n > 0. */
+/* The samples of an interval, the least value that of its last minute alone. s->n > 0. */
 struct band_samples band_now_samples(const struct band_interval *s, const struct band_now *now);
 
 /* Their sum. */
@@ -81,6 +83,7 @@ struct band_state {
         struct published published;
         uint64_t published_censuses; /* tracker.censuses at that time */
         struct band_sketch sketch;
+        double sum_before, min_before; /* of the interval's minutes before its last; valid when there are any */
 };
 
 /* Threads that wait at one place (tracker_threads.c). */

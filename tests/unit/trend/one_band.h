@@ -8,8 +8,6 @@
 
 #include "daemon/judge/trend/tracker_private.h"
 
-#define ONE_BAND_RESOLUTION_NS UINT64_C(60000000000)
-
 struct one_band {
         struct band_windows windows;
         struct band_interval interval;
@@ -37,7 +35,7 @@ static inline void one_band_push(struct one_band *b, uint64_t time_ns, double va
         if (b->interval.n && time_ns < newest_ns) {
                 struct band_interval late;
                 struct band_now now;
-                band_interval_begin(&late, time_ns, ONE_BAND_RESOLUTION_NS);
+                band_interval_begin(&late, time_ns);
                 band_now_init(&now);
                 band_now_add(&late, &now, &value, 1, time_ns, 0);
                 one_band_end(&b->windows, &late, &now);
@@ -46,7 +44,7 @@ static inline void one_band_push(struct one_band *b, uint64_t time_ns, double va
         if (!band_interval_accepts(&b->interval, time_ns)) {
                 one_band_end(&b->windows, &b->interval, &b->now);
                 b->now.area = 0;
-                band_interval_begin(&b->interval, time_ns, ONE_BAND_RESOLUTION_NS);
+                band_interval_begin(&b->interval, time_ns);
         }
         band_now_add(&b->interval, &b->now, &value, 1, time_ns, (double)(time_ns - newest_ns) / 1e9);
 }
