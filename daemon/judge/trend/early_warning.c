@@ -11,8 +11,7 @@
 #include <stddef.h>
 
 #define COPY_FACTOR_MIN     1.3
-#define COPY_FACTOR_MAX     3.2
-#define COPY_FACTOR_USUAL   3.0 /* before a collection has shown it */
+#define COPY_FACTOR_MAX     3.2 /* also before a collection has shown it */
 #define LEFT_TO_AGE         1.25
 #define LEFT_TO_AGE_WARNED  3.0
 #define LET_GO_FACTOR       0.5
@@ -20,16 +19,11 @@
 #define RISING_NEAR_SHARE   0.8
 #define PROCESS_NEAR_SHARE  0.8 /* live data is not near a process's limit while RSS is below this share of it */
 #define AGE_MIN_S           0.1
-#define FRESH_S             2.0
-#define FRESH_AGE           0.1
 #define FRESH_GAPS          2.0
-#define SPEEDING_UP         1.5
-#define SOONEST_FACTOR      0.92
 #define SOONEST_EXPONENTIAL 0.9
 #define LATEST_FACTOR       1.25
 #define LATEST_PACE         0.3
-#define KILL_SHARE          0.85 /* of a control group: the latest time is that of a limit so much larger, */
-#define KILL_GAPS           1.7  /* and of the next collections */
+#define KILL_GAPS           1.7 /* of a control group: the latest time is that of the next collections */
 
 void early_warning_init(struct early_warning *w, const struct early_limits *limits)
 {
@@ -53,7 +47,7 @@ static double copy_factor(const struct early_warning *w)
 
         for (unsigned i = 0; i < w->n_ratios; i++)
                 least = fmin(least, w->ratios[i]);
-        return w->n_ratios ? fmin(fmax(least, COPY_FACTOR_MIN), COPY_FACTOR_MAX) : COPY_FACTOR_USUAL;
+        return fmin(fmax(least, COPY_FACTOR_MIN), COPY_FACTOR_MAX);
 }
 
 static double off_heap_bytes(const struct early_warning *w)
@@ -78,8 +72,7 @@ bool early_warning_meets_heap(const struct early_warning *w)
 /* A limit in a series' own bytes. */
 struct limit_ahead {
         double bytes;      /* NaN or at most 0: none */
-        double last_bytes; /* the latest time is that of this limit */
-        double extra_gaps; /* and of so many more gaps between samples */
+        double extra_gaps; /* the latest time is so many more gaps between samples away */
         bool may_be_near;  /* what else is known allows that the limit is near */
 };
 
@@ -89,24 +82,14 @@ struct way {
         double left_s; /* the best guess */
 };
 
-/* Seconds until an exponential rise that is `above` its base now meets the limit. */
-static double exponential_s(const struct early_rise *e, double above, double limit)
-{
-        return log((limit - e->onset.base) / above) * above / e->shortest.slope;
-}
-
 static struct way way_to(const struct early_rise *e, double now_s, double limit)
 {
         const struct early_fit *p = &e->shortest;
-        double onset_s = (e->onset.from_s + e->onset.to_s) / 2, age_s = fmax(now_s - onset_s, AGE_MIN_S);
-        double ahead_s = fmin(now_s - p->end_s, age_s / 2);
-        struct way way = { .level = fmax(p->end + p->slope * ahead_s, e->last),
+        double onset_s = (e->onset.from_s + e->onset.to_s) / 2;
+        struct way way = { .level = fmax(p->end + p->slope * (now_s - p->end_s), e->last),
                            .pace = (e->last - e->onset.base) / fmax(e->last_s - onset_s, AGE_MIN_S) };
 
         way.left_s = fmax(limit - way.level, 0) / p->slope;
-        double above = way.level - e->onset.base;
-        if (p->slope > SPEEDING_UP * way.pace && above > 0 && limit > way.level)
-                way.left_s = (way.left_s + exponential_s(e, above, limit)) / 2;
         return way;
 }
 
@@ -117,11 +100,12 @@ static void set_interval(struct early_runs_out *o, const struct early_rise *e, c
         double low, high, above = way->level - e->onset.base;
 
         early_rise_rate(e, &low, &high);
-        o->soonest_s = SOONEST_FACTOR * (limit->bytes - way->level - p->sd) / fmax(high, p->slope_new) - 1;
+        o->soonest_s = (limit->bytes - way->level - p->sd) / high - 1;
         if (above > 0 && limit->bytes > way->level)
-                o->soonest_s = fmin(o->soonest_s, SOONEST_EXPONENTIAL * exponential_s(e, above, limit->bytes));
+                o->soonest_s = fmin(o->soonest_s, SOONEST_EXPONENTIAL * log((limit->bytes - e->onset.base) / above) *
+                                                          above / p->slope); /* it may be exponential */
         o->soonest_s = fmax(o->soonest_s, 0);
-        o->latest_s = fmax(limit->last_bytes - way->level, 0) / fmax(low, LATEST_PACE * p->slope) * LATEST_FACTOR +
+        o->latest_s = fmax(limit->bytes - way->level, 0) / fmax(low, LATEST_PACE * p->slope) * LATEST_FACTOR +
                       (1 + limit->extra_gaps) * e->gap_s + 1;
         o->latest_s = fmax(o->latest_s, o->soonest_s);
 }
@@ -145,8 +129,7 @@ static bool is_fresh(const struct early_rise *e, double now_s, double age_s)
         const struct early_fit *p = &e->shortest;
         double line = p->end + p->slope * (e->last_s - p->end_s);
 
-        return now_s - e->last_s < fmax(fmax(FRESH_S, FRESH_AGE * age_s), fmin(FRESH_GAPS * e->gap_s, age_s / 2)) &&
-               e->last >= line - p->slope * fmin(e->gap_s, (p->end_s - p->start_s) / 4) / 2;
+        return now_s - e->last_s < fmin(FRESH_GAPS * e->gap_s, age_s / 2) && e->last >= line - p->slope * e->gap_s / 2;
 }
 
 static void judge_series(struct early_series *s, double now_s, const struct limit_ahead *limit)
@@ -181,11 +164,10 @@ static void judge_series(struct early_series *s, double now_s, const struct limi
 static void judge_live(struct early_warning *w, double now_s)
 {
         double by_heap = w->limits.live, by_process = live_limit_by_process(w, w->limits.process);
-        struct limit_ahead limit = { .bytes = by_heap, .last_bytes = by_heap, .may_be_near = true };
+        struct limit_ahead limit = { .bytes = by_heap, .may_be_near = true };
 
         if (!early_warning_meets_heap(w) && !isnan(by_process))
                 limit = (struct limit_ahead){ .bytes = fmax(by_process, 1),
-                                              .last_bytes = live_limit_by_process(w, w->limits.process / KILL_SHARE),
                                               .extra_gaps = KILL_GAPS,
                                               .may_be_near = w->rss >= PROCESS_NEAR_SHARE * w->limits.process };
         judge_series(&w->live, now_s, &limit);
@@ -195,8 +177,7 @@ static void judge_off_heap(struct early_warning *w, double now_s)
 {
         double room = w->limits.process - w->highest_heap;
 
-        judge_series(&w->off_heap, now_s,
-                     &(struct limit_ahead){ .bytes = room, .last_bytes = room, .may_be_near = true });
+        judge_series(&w->off_heap, now_s, &(struct limit_ahead){ .bytes = room, .may_be_near = true });
 }
 
 void early_warning_advance(struct early_warning *w, double t_s)
