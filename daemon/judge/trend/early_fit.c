@@ -23,16 +23,13 @@
 #define RHO_MAX         0.9
 #define RISE_SHARE      0.08 /* least rise: of the level at its end, */
 #define RISE_BYTES      1048576.0
-#define NEW_PACE        0.4
 #define OLD_PACE        0.1
 #define LAST_PACE       0.25
 #define STEP_SHARE      0.55 /* an increment of a larger share of the rise is a step, */
 #define STEP_PACE       2.0  /* unless it has taken its time */
 #define SHORTEST_GROWTH 1.5  /* four points must have grown by half */
-#define HOLD_RATIO      3.0
-#define HOLD_PACE       0.3
-#define CURVED_POINTS   6u  /* fewer lie on a parabola by chance */
-#define CURVED_RATIO    1.5 /* times the error of a line: a parabola follows scatter, too */
+#define CURVED_POINTS   6u   /* fewer lie on a parabola by chance */
+#define CURVED_RATIO    1.5  /* times the error of a line: a parabola follows scatter, too */
 
 _Static_assert(EARLY_POINTS_MAX <= THEIL_SEN_MAX, "a window is fitted in one piece");
 
@@ -177,13 +174,12 @@ static bool is_large(const struct early_fit *f)
 
 static bool keeps_pace(const struct early_fit *f)
 {
-        return f->slope_new >= NEW_PACE * f->slope && f->slope_old >= OLD_PACE * f->slope &&
-               f->slope_last > LAST_PACE * f->slope;
+        return f->slope_old >= OLD_PACE * f->slope && f->slope_last > LAST_PACE * f->slope;
 }
 
-static bool is_new_ground(const struct early_fit *f, double last, double top_before)
+static bool is_new_ground(const struct early_fit *f, double top_before)
 {
-        return f->end - top_before >= f->rise / 2 && last > top_before;
+        return f->end - top_before >= f->rise / 2;
 }
 
 void early_fit_window(const struct early_point *p, unsigned n, double top_before, struct early_fit *ret)
@@ -207,25 +203,10 @@ void early_fit_window(const struct early_point *p, unsigned n, double top_before
         f.slope_new = theil_sen_slope_at(t + n - newer, y + n - newer, newer);
         f.slope_last = theil_sen_slope_at(t + n - last, y + n - last, last);
 
-        double ratio = early_fit_ratio(&f);
-        f.holds = f.slope > 0 && ratio >= HOLD_RATIO && f.slope_new >= HOLD_PACE * f.slope && f.slope_last > 0;
-        f.passes = f.slope > 0 && ratio >= early_fit_required_ratio(n);
+        f.passes = f.slope > 0 && early_fit_ratio(&f) >= early_fit_required_ratio(n);
         if (f.slope > 0 && !f.passes && f.slope_new > f.slope && n >= CURVED_POINTS)
                 refit_curved(t, y, n, n - half, newer, &f);
         f.passes = f.passes && is_large(&f) && keeps_pace(&f) && !has_step(t, y, n, &f) &&
-                   is_new_ground(&f, y[n - 1], top_before) && (n > EARLY_POINTS_MIN || f.end > SHORTEST_GROWTH * start);
+                   is_new_ground(&f, top_before) && (n > EARLY_POINTS_MIN || f.end > SHORTEST_GROWTH * start);
         *ret = f;
-}
-
-void early_line(const struct early_point *p, unsigned n, double *ret_slope, double *ret_start)
-{
-        double t[EARLY_POINTS_MAX], y[EARLY_POINTS_MAX];
-
-        assert(n >= 2 && n <= EARLY_POINTS_MAX);
-        for (unsigned i = 0; i < n; i++) {
-                t[i] = p[i].t_s;
-                y[i] = p[i].value;
-        }
-        *ret_slope = theil_sen_slope_at(t, y, n);
-        *ret_start = median_start(t, y, n, *ret_slope);
 }

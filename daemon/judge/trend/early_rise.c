@@ -9,7 +9,7 @@
  *
  * A rise begins when a rung has passed twice running, or once by twice the required ratio. It ends at once by a sample
  * below the middle of the rise (live data is never under-reported), by newest points that have not risen for some of
- * its age (a program that gets no processor pauses), and otherwise when nothing has passed or held for a while.
+ * its age (a program that gets no processor pauses), and otherwise when nothing has passed for a while.
  */
 #include "daemon/judge/trend/early_rise.h"
 
@@ -19,42 +19,34 @@
 #include "daemon/judge/trend/theil_sen.h"
 #include "proto/base/array.h"
 
-#define CHILDREN_MIN     1.5 /* a point, else the rung repeats the one below */
-#define GAP_WEIGHT       0.25
-#define RELEASE_SHARE    0.05 /* a fall of half the rise lets go, when it is more than this share of the peak, */
-#define RELEASE_BYTES    1048576.0
-#define CERTAIN          2.0 /* times the required ratio: one pass is enough */
-#define FLAT_GAPS_MIN    2u
-#define FLAT_GAPS_MAX    10u
-#define FLAT_SCATTERS    4.0
-#define FLAT_SHARE       0.25
-#define FLAT_AGE         0.03 /* of a rise's age: a pause that is shorter does not end it */
-#define RESUMED_SHARE    0.02 /* a rise that was let go at its height resumes with so much more of it */
-#define HEIGHT_SHARE     0.85 /* ... and one from there on is another one */
-#define QUIET_S          4.0  /* without a pass for the longest of these, a rise ends */
-#define QUIET_GAPS       3.2
-#define QUIET_AGE        0.15
-#define NEXT_COLLECTION  1.1 /* the next natural major collection may come after the data have doubled */
-#define LATE_S           2.0 /* a sample that is later than others by at most this counts as of now */
-#define ONSET_SCATTERS   3.0
-#define ONSET_SHARE      0.04
-#define CURVED           1.6
-#define ABOVE_BASE_SHARE 0.01
-#define BASE_POINTS      8u
-#define BASE_POINTS_MIN  3u  /* fewer are no level: the first second of a program, whose heap is filled then */
-#define LEVEL_POINTS     2u  /* at least, above what came before them */
-#define LEVEL_BEND       6.0 /* it came there so many times as fast as it moves there */
-#define RISE_POINTS      12u
-#define ONSET_ERRORS     5.0 /* to each side: the line chose its points, so it errs more than they scatter */
-#define ONSET_ERROR_AGE  0.03
-#define ONSET_ERROR_MAX  0.4  /* of the age */
-#define ONSET_GAPS       0.8  /* at least so many gaps between samples, */
-#define ONSET_GAPS_S     0.2  /* and this */
-#define FIRST_WIDTH      0.75 /* of the time to the next point: the mean of the lower half is its first quarter */
-#define SPEEDS_UP        2.0  /* times the pace of the window's older half: the rise began */
-#define SPEEDS_UP_AGE    0.45 /* as much of its age earlier than its line says */
-#define MAD_TO_SD        1.4826
-#define LADDER_MAX       (EARLY_RUNGS * EARLY_POINTS_MAX)
+#define GAP_WEIGHT      0.25
+#define RELEASE_SHARE   0.05 /* a fall of half the rise lets go, when it is more than this share of the peak, */
+#define RELEASE_BYTES   1048576.0
+#define CERTAIN         2.0 /* times the required ratio: one pass is enough */
+#define NEXT_COLLECTION 1.1 /* the next natural major collection may come after the data have doubled */
+#define FLAT_GAPS_MIN   2u
+#define FLAT_GAPS_MAX   10u
+#define FLAT_SCATTERS   4.0
+#define FLAT_SHARE      0.25
+#define FLAT_AGE        0.03 /* of a rise's age: a pause that is shorter does not end it */
+#define RESUMED_SHARE   0.02 /* a rise that was let go at its height resumes with so much more of it */
+#define HEIGHT_SHARE    0.85 /* ... and one from there on is another one */
+#define QUIET_GAPS      3.2  /* without a pass for the longer of these, a rise ends */
+#define QUIET_AGE       0.15
+#define LATE_S          2.0 /* a sample that is later than others by at most this counts as of now */
+#define ONSET_SCATTERS  3.0
+#define BASE_POINTS     8u
+#define BASE_POINTS_MIN 3u  /* fewer are no level: the first second of a program, whose heap is filled then */
+#define LEVEL_POINTS    2u  /* at least, above what came before them */
+#define LEVEL_BEND      6.0 /* it came there so many times as fast as it moves there */
+#define ONSET_ERRORS    5.0 /* to each side: the line chose its points, so it errs more than they scatter */
+#define ONSET_ERROR_AGE 0.03
+#define ONSET_ERROR_MAX 0.4  /* of the age */
+#define ONSET_GAPS      0.8  /* at least so many gaps between samples */
+#define SPEEDS_UP       2.0  /* times the pace of the window's older half: the rise began */
+#define SPEEDS_UP_AGE   0.45 /* as much of its age earlier than its line says */
+#define MAD_TO_SD       1.4826
+#define LADDER_MAX      (EARLY_RUNGS * EARLY_POINTS_MAX)
 
 static const unsigned window_sizes[] = { 4, 5, 6, 8, 12, 16, 24 };
 
@@ -82,28 +74,28 @@ static double level_at(const struct early_rung *r, unsigned i)
         return median_of((double[]){ p[-1].value, p->value, p[1].value }, 3);
 }
 
-/* The newest points have stopped rising for at_least_s: on some rung they gained far less than a slope promises. */
+/* Whether a rung's newest points, of the newer half of the window, gained far less than its line, for at_least_s. */
+static bool rung_is_flat(const struct early_rung *r, const struct early_fit *f, double at_least_s)
+{
+        for (unsigned gaps = FLAT_GAPS_MIN; gaps <= FLAT_GAPS_MAX && gaps < r->n; gaps++) {
+                const unsigned from = r->n - 1 - gaps;
+                const struct early_point *newest = &r->points[r->n - 1];
+                const double span_s = newest->t_s - r->points[from].t_s, expected = f->slope * span_s;
+
+                if (r->points[from].t_s < (f->start_s + f->end_s) / 2)
+                        return false;
+                if (span_s >= at_least_s && expected > FLAT_SCATTERS * f->sd &&
+                    newest->value - level_at(r, from) < FLAT_SHARE * expected)
+                        return true;
+        }
+        return false;
+}
+
 static bool is_flat(const struct early_rise *e, const struct early_fit *f, double at_least_s)
 {
-        double middle_s = (f->start_s + f->end_s) / 2;
-
-        for (unsigned k = 0; k < EARLY_RUNGS; k++) {
-                const struct early_rung *r = &e->rungs[k];
-                for (unsigned gaps = FLAT_GAPS_MIN; gaps <= FLAT_GAPS_MAX && gaps < r->n; gaps++) {
-                        const struct early_point *a = &r->points[r->n - 1 - gaps], *b = &r->points[r->n - 1];
-                        if (a->t_s < middle_s)
-                                break;
-                        const unsigned begin = r->n - 1 - gaps;
-                        double span_s = b->t_s - a->t_s, gain = b->value - level_at(r, begin);
-                        if (gaps > 3) {
-                                span_s = (b[0].t_s + b[-1].t_s - a[0].t_s - a[1].t_s) / 2;
-                                gain = (b[0].value + b[-1].value - level_at(r, begin) - level_at(r, begin + 1)) / 2;
-                        }
-                        if (span_s >= at_least_s && f->slope * span_s > FLAT_SCATTERS * f->sd &&
-                            gain < FLAT_SHARE * f->slope * span_s)
-                                return true;
-                }
-        }
+        for (unsigned k = 0; k < EARLY_RUNGS; k++)
+                if (rung_is_flat(&e->rungs[k], f, at_least_s))
+                        return true;
         return false;
 }
 
@@ -118,9 +110,8 @@ static void evaluate_rung(struct early_rise *e, unsigned k)
         struct early_answer answer = { .passes = false };
         struct early_fit f;
 
-        if (k > 0 && (double)r->children < CHILDREN_MIN * (double)r->closed) {
-                answer = e->rungs[k - 1].answer;
-                r->answer = answer;
+        if (k > 0 && r->children == r->closed) { /* its points are those of the rung below */
+                r->answer = e->rungs[k - 1].answer;
                 r->passed = e->rungs[k - 1].passed;
                 return;
         }
@@ -132,7 +123,6 @@ static void evaluate_rung(struct early_rise *e, unsigned k)
                         continue;
                 const struct early_point *p = &r->points[r->n - n];
                 early_fit_window(p, n, n < r->n ? p[-1].top : r->top_before, &f);
-                answer.holds |= f.holds;
                 if (!f.passes || is_flat(e, &f, 0))
                         continue;
                 answer.required_share = fmax(answer.required_share, early_fit_ratio(&f) / early_fit_required_ratio(n));
@@ -222,73 +212,74 @@ static struct early_base base_before(const struct early_point *all, unsigned n, 
         return base;
 }
 
+/*
+ * The oldest point of the rise: from the middle of the window the points are followed back as long as they are near
+ * its line. all[0] is the newest of n.
+ */
+static unsigned oldest_on_line(const struct early_point *all, unsigned n, const struct early_fit *f, double tolerance)
+{
+        unsigned i = 0;
+
+        while (i + 1 < n && all[i + 1].t_s >= (f->start_s + f->end_s) / 2)
+                i++;
+        while (i + 1 < n && fabs(all[i + 1].value - (f->end - f->slope * (f->end_s - all[i + 1].t_s))) <= tolerance)
+                i++;
+        return i;
+}
+
+/*
+ * Where the line of a rise meets the level before it, as an interval. The rise's oldest point is all[begin], of
+ * `base.n` points before it `base` is the level.
+ */
+static struct early_onset meet_base(const struct early_fit *f, const struct early_point *all, unsigned begin,
+                                    struct early_base base, double now_s)
+{
+        const struct early_point *first = &all[begin];
+        const unsigned n = begin + 1 < EARLY_POINTS_MAX ? begin + 1 : EARLY_POINTS_MAX;
+        const double gap_s = first->t_s - first[1].t_s, start = f->end - f->slope * (f->end_s - first->t_s);
+        const double sd = residual_scatter(first - (n - 1), n, first->t_s, start, f->slope);
+        double at_s = first->t_s - (start - base.level) / f->slope;
+
+        at_s = fmin(fmax(at_s, first[1].t_s - gap_s), first->t_s + gap_s);
+        double age_s = now_s - at_s;
+        double standard_error_s = sqrt(4 * sd * sd / n + base.sd * base.sd / base.n) / f->slope;
+        double error_s = ONSET_ERRORS * standard_error_s + ONSET_ERROR_AGE * age_s;
+        error_s = fmin(error_s, fmax(2 * gap_s, ONSET_ERROR_MAX * age_s));
+        error_s = fmax(error_s, ONSET_GAPS * gap_s);
+        double earlier_s = f->slope_new > SPEEDS_UP * f->slope_old ? SPEEDS_UP_AGE * age_s : 0;
+        return (struct early_onset){ .from_s = at_s - error_s - earlier_s, .to_s = at_s + error_s, .base = base.level };
+}
+
 static void set_onset(struct early_rise *e, const struct early_fit *f, bool after_another, double now_s)
 {
-        struct early_point all[LADDER_MAX], rise[RISE_POINTS];
-        unsigned n = collect_points(e, all), begin = 0, misses = 0;
-        double tolerance = fmax(ONSET_SCATTERS * f->sd, ONSET_SHARE * f->rise);
-        const double level_step = after_another ? tolerance : INFINITY;
-
-        while (begin + 1 < n && all[begin + 1].t_s >= (f->start_s + f->end_s) / 2)
-                begin++;
-        for (unsigned i = begin; i < n && misses < 2; i++) {
-                bool on_line = fabs(all[i].value - (f->end - f->slope * (f->end_s - all[i].t_s))) <= tolerance;
-                misses = on_line ? 0 : misses + 1;
-                if (on_line)
-                        begin = i;
-        }
+        struct early_point all[LADDER_MAX];
+        const double tolerance = ONSET_SCATTERS * f->sd, level_step = after_another ? tolerance : INFINITY;
+        const unsigned n = collect_points(e, all);
+        unsigned begin = oldest_on_line(all, n, f, tolerance);
         struct early_base base = { .level = all[begin].value };
+
         if (begin + 1 < n) {
                 base = base_before(all, n, begin, level_step);
                 /* The line's tolerance has reached into what was there before: the rise begins above that. */
-                while (begin > 0 && f->slope_new < CURVED * f->slope_old &&
-                       all[begin - 1].t_s <= f->start_s + (f->end_s - f->start_s) / 2 &&
-                       all[begin].value <= base.level + fmax(ONSET_SCATTERS * base.sd, ABOVE_BASE_SHARE * f->rise))
+                while (begin > 0 && all[begin - 1].t_s <= (f->start_s + f->end_s) / 2 &&
+                       all[begin].value <= base.level + ONSET_SCATTERS * base.sd)
                         begin--;
                 base = base_before(all, n, begin, level_step);
         }
-        const struct early_point *first = &all[begin];
-        unsigned n_rise = begin + 1 < RISE_POINTS ? begin + 1 : RISE_POINTS;
         e->has_onset = true;
         if (base.n == 0) {
-                /* The first point may stand for minutes: the rise began anywhere in them. */
-                const double width_s = begin > 0 ? FIRST_WIDTH * (first[-1].t_s - first->t_s) : 0;
-                const double error_s = 1.5 * f->sd / f->slope + e->gap_s / 2;
-                e->onset = (struct early_onset){ .from_s = 0,
-                                                 .to_s = fmax(first->t_s, e->first_s) + fmax(error_s, width_s),
+                e->onset = (struct early_onset){ .to_s = all[begin].t_s + 1.5 * f->sd / f->slope + e->gap_s / 2,
                                                  .base = base.level,
                                                  .first = true };
-                return;
-        }
-        if (base.n < BASE_POINTS_MIN) {
-                e->onset = (struct early_onset){ .from_s = first[1].t_s,
-                                                 .to_s = first->t_s + tolerance / f->slope,
+        } else if (base.n < BASE_POINTS_MIN) {
+                e->onset = (struct early_onset){ .from_s = all[begin + 1].t_s,
+                                                 .to_s = all[begin].t_s + tolerance / f->slope,
                                                  .base = base.level };
-                return;
+        } else {
+                e->onset = meet_base(f, all, begin, base, now_s);
         }
-        double gap_s = first->t_s - first[1].t_s;
-
-        for (unsigned i = 0; i < n_rise; i++)
-                rise[i] = all[begin - i];
-        double slope = f->slope, start = f->end - f->slope * (f->end_s - first->t_s);
-        if (n_rise >= 3) {
-                double local, local_start;
-                early_line(rise, n_rise, &local, &local_start);
-                if (local >= 0.3 * f->slope && local <= 3 * f->slope)
-                        slope = local, start = local_start;
-        }
-        double at_s = first->t_s - (start - base.level) / slope;
-        at_s = fmin(fmax(at_s, first[1].t_s - gap_s), first->t_s + gap_s);
-        double sd_rise = residual_scatter(rise, n_rise, first->t_s, start, slope);
-        double age_s = now_s - at_s;
-        double standard_error_s = sqrt(4 * sd_rise * sd_rise / n_rise + base.sd * base.sd / base.n) / slope;
-        double error_s = ONSET_ERRORS * standard_error_s + ONSET_ERROR_AGE * age_s;
-        error_s = fmin(error_s, fmax(2 * gap_s, ONSET_ERROR_MAX * age_s));
-        error_s = fmax(error_s, ONSET_GAPS * gap_s + ONSET_GAPS_S);
-        double earlier_s = f->slope_new > SPEEDS_UP * f->slope_old ? SPEEDS_UP_AGE * age_s : 0;
-        e->onset = (struct early_onset){ .from_s = fmax(at_s - error_s - earlier_s, 0),
-                                         .to_s = fmax(at_s + error_s, e->first_s),
-                                         .base = base.level };
+        e->onset.from_s = fmax(e->onset.from_s, 0);
+        e->onset.to_s = fmax(e->onset.to_s, e->first_s);
 }
 
 /* ---------------------------------------------------------------- rising */
@@ -351,17 +342,16 @@ static void start_rising(struct early_rise *e, double now_s)
 
 static void note_answers(struct early_rise *e, double now_s, unsigned evaluated)
 {
-        bool passes = false, holds = false, starts = false;
+        bool passes = false, starts = false;
 
         for (unsigned k = 0; k < EARLY_RUNGS; k++) {
                 const struct early_rung *r = &e->rungs[k];
                 if (!(evaluated & (1u << k)))
                         continue;
                 passes |= r->answer.passes;
-                holds |= r->answer.holds;
                 starts |= r->answer.passes && (r->passed >= 2 || r->answer.required_share > CERTAIN);
         }
-        if (passes || (e->rising && holds)) {
+        if (passes) {
                 e->passed_s = now_s;
                 e->passed_closed = e->rungs[0].closed;
         }
@@ -375,10 +365,10 @@ static void note_answers(struct early_rise *e, double now_s, unsigned evaluated)
 static void check_end(struct early_rise *e, double now_s)
 {
         double age_s = now_s - onset_middle_s(&e->onset);
-        double patience_s = fmax(fmax(QUIET_S, QUIET_GAPS * e->gap_s), QUIET_AGE * age_s);
+        double patience_s = fmax(QUIET_GAPS * e->gap_s, QUIET_AGE * age_s);
 
         if (e->rungs[0].closed == e->passed_closed)
-                patience_s = fmax(patience_s, fmin(NEXT_COLLECTION * e->last / e->shortest.slope, 2 * age_s));
+                patience_s = fmax(patience_s, NEXT_COLLECTION * e->last / e->shortest.slope);
         if (fell_back(e) || is_flat(e, &e->shortest, FLAT_AGE * age_s) || now_s - e->passed_s > patience_s) {
                 e->rising = false;
                 e->ended_s = e->passed_s;

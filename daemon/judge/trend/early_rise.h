@@ -39,7 +39,7 @@ struct early_fit {
         double slope_old, slope_new, slope_last; /* of the older half, the newer half, the last third */
         double sd;                               /* scatter around the line, bytes; never 0 */
         double end, rise;                        /* the line at end_s; its rise over the window */
-        bool passes, holds;                      /* a rise; still consistent with one that was found */
+        bool passes;                             /* it is a rise */
 };
 
 /*
@@ -47,9 +47,6 @@ struct early_fit {
  * window, -INFINITY when the run begins with it.
  */
 void early_fit_window(const struct early_point *p, unsigned n, double top_before, struct early_fit *ret);
-
-/* Sen's line through n >= 2 points: the slope and the value at p[0].t_s. */
-void early_line(const struct early_point *p, unsigned n, double *ret_slope, double *ret_start);
 
 /* Slope over standard error; the factor that makes an interval of `se` for n points. */
 double early_fit_ratio(const struct early_fit *f);
@@ -61,7 +58,7 @@ double early_fit_interval_factor(unsigned n);
 
 /* The standing answer of a rung's newest evaluation. */
 struct early_answer {
-        bool passes, holds;
+        bool passes;
         struct early_fit widest, shortest; /* of the windows that pass */
         double required_share;             /* largest ratio of slope to error, over the required ratio */
 };
@@ -106,10 +103,10 @@ struct early_rise {
         struct early_zigzag zigzag;
 
         bool rising;
-        double passed_s;                   /* when a window last passed or held */
+        double passed_s;                   /* when a window last passed */
         uint64_t passed_closed;            /* seconds with samples then */
         struct early_fit widest, shortest; /* while rising: of the newest passes */
-        double ended_s;                    /* after a rise: when a window last passed or held */
+        double ended_s;                    /* after a rise: when a window last passed */
         double end;                        /* the highest end of a window of this rise */
         double stood;                      /* after a rise: the level that it had come to */
         bool has_onset;
