@@ -239,9 +239,10 @@ class Receiver:
 
 
 class HTTP(Receiver):
-    """`mode`: "ok", "busy" (500), "later" (429, Retry-After), "wrong" (400), "garbage", "half", "silent".
+    """`mode`: "ok", "page" (200, HTML), "busy" (500), "later" (429, Retry-After), "wrong" (400), "garbage", "half", "silent".
     `protocol`, of remote writes: "1.0" takes everything for 1.0, "415" says so of 2.0, "2.0" knows both,
-    "classic" both but for native histograms (500), "partial" refuses ten samples of each batch of 2.0."""
+    "classic" both but for native histograms (500), "partial" refuses ten samples of each batch of 2.0; of OTLP: "partial"
+    says that it left out seven points of each batch."""
 
     def __init__(self, decode, path="/write", port=0, protocol="1.0"):
         super().__init__(decode)
@@ -255,7 +256,7 @@ class HTTP(Receiver):
             def do_POST(self):
                 body = self.rfile.read(int(self.headers["Content-Length"]))
                 outer.headers, mode = dict(self.headers), outer.mode
-                answer = {"ok": (204, None), "busy": (500, None), "later": (429, None), "wrong": (400, None)}.get(mode)
+                answer = {"ok": (204, None), "page": (200, None), "busy": (500, None), "later": (429, None), "wrong": (400, None)}.get(mode)
                 if mode == "ok":
                     assert self.path == path, self.path
                     answer = outer.write(self.headers, body)
@@ -267,13 +268,15 @@ class HTTP(Receiver):
                                      else b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf")
                     self.close_connection = True
                 else:
+                    text = b"<!DOCTYPE html><title>Down</title>" if mode == "page" else outer.words(self.headers)
                     self.send_response(answer[0])
-                    self.send_header("Content-Length", "0")
+                    self.send_header("Content-Length", str(len(text)))
                     if answer[1] is not None:
                         self.send_header("X-Prometheus-Remote-Write-Samples-Written", str(answer[1]))
                     if mode == "later":
                         self.send_header("Retry-After", "2")
                     self.end_headers()
+                    self.wfile.write(text)
 
             def log_message(self, *_):
                 pass
@@ -288,13 +291,22 @@ class HTTP(Receiver):
         self.port = self.server.server_address[1]
         self.url = f"http://127.0.0.1:{self.port}{path}"
 
+    def words(self, headers):
+        """The body of an answer."""
+        if self.mode != "ok" or self.protocol != "partial" or self.decode is not of_otlp:
+            return b""
+        left_out = otel.ExportMetricsServiceResponse()
+        left_out.partial_success.rejected_data_points, left_out.partial_success.error_message = 7, "too\nold \x1b"
+        return (json_format.MessageToJson(left_out).encode() if headers["Content-Type"] == "application/json"
+                else left_out.SerializeToString())
+
     def write(self, headers, body):
         """Takes a body; the status, and the number of samples written, of 2.0."""
         kind = headers["Content-Type"]
         self.types.append(kind)
         if kind != RW2 or self.protocol == "1.0":
             self.take(headers, body)
-            return 204, None
+            return 204 if self.decode is not of_otlp else 200, None
         if self.protocol == "415":
             return 415, None
         rows = list(self.decode(headers, body))

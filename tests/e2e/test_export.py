@@ -202,6 +202,18 @@ def test_native_histograms_for_opentelemetry(directory, daemon, form):
         assert not any(k[0].endswith("_bucket") for k in r.of_target("api"))
 
 
+@pytest.mark.parametrize("form", ["protobuf", "json"])
+def test_what_opentelemetry_leaves_out_is_counted(directory, daemon, form):
+    """Of a batch that it accepts, as its answer says; and a batch is small enough for what web servers take (1 MiB)."""
+    with HTTP(of_otlp, "/v1/metrics", protocol="partial") as r, Export(
+            directory, daemon, f"{{kind: otlp, url: '{r.url}', format: {form}}}") as x:
+        wait_for(lambda: (x.own("batches_sent_total", "otlp") or 0) > 2, "some batches")
+        batches, refused, sent, failed = (x.own(f"{what}_total", "otlp") for what in (
+            "batches_sent", "samples_refused", "samples_sent", "failures"))
+        assert refused == 7 * batches and sent > 100 * batches and failed == 0
+        assert x.said().count('refused in part detail="too old "') == 1, x.said()
+
+
 RULES = "groups: [{name: own, rules: [{alert: large, expr: live > 1MiB, for: 0s}]}]\n"
 
 
@@ -255,7 +267,7 @@ def test_faults_cost_nothing(directory, daemon):
     with HTTP(of_remote_write) as r, Export(
             directory, daemon, f"{{kind: remote-write, url: '{r.url}', timeout: 1s}}") as x:
         wait_for(lambda: r.asked.get("ok") and x.sheet(), "a good start")
-        for mode in ("busy", "garbage", "half", "silent", "later"):
+        for mode in ("busy", "garbage", "half", "silent", "later", "page"):
             failures, written = x.own("failures_total", "remote-write"), x.textfile.stat().st_mtime_ns
             r.mode = mode
             wait_for(lambda: r.asked.get(mode) and x.own("failures_total", "remote-write") > failures, mode)

@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const struct timeval now = { 0, 0 };
 
@@ -18,12 +19,29 @@ static void on_failed(evutil_socket_t fd, short what, void *ctx)
         a->done(a->ctx, &result);
 }
 
+/* No receiver answers with a page: a server that shows one for every URL, or while it is down, has taken nothing. */
+static bool is_web_page(const struct http_result *r)
+{
+        size_t i = 0;
+
+        while (i < r->body_size && strchr(" \t\r\n", r->body[i]))
+                i++;
+        return i < r->body_size && r->body[i] == '<';
+}
+
 static void on_done(void *ctx, const struct http_result *result)
 {
         struct attempt *a = ctx;
+        struct http_result judged = *result;
 
         a->request = NULL;
-        a->done(a->ctx, result);
+        if (result->ok && is_web_page(result)) {
+                judged.ok = false;
+                judged.again = true;
+                (void)snprintf(judged.detail, sizeof(judged.detail), "HTTP %ld with a web page: is this its URL?",
+                               result->status);
+        }
+        a->done(a->ctx, &judged);
 }
 
 bool attempt_init(struct attempt *a, const struct sender_options *options, http_done_fn *done, void *ctx)
@@ -75,7 +93,12 @@ static void report_sent(void *ctx, const struct http_result *result)
 {
         struct attempt_sender *s = ctx;
         struct sent sent = attempt_sent(result);
+        char detail[sizeof(result->detail)];
 
+        if (sent.ok && s->base.kind->refused) {
+                sent.refused = s->base.kind->refused(result, detail, sizeof(detail));
+                sent.detail = detail;
+        }
         s->base.options.done(s->base.options.ctx, &sent);
 }
 

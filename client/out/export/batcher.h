@@ -73,7 +73,7 @@ struct sender_kind;
 
 struct batcher_kind {
         const char *type;                 /* Content-Type */
-        const struct sender_kind *sender; /* NULL: a batch is the body of a POST, as it is */
+        const struct sender_kind *sender; /* how a batch is sent */
         struct batcher *(*make)(void);
         void (*sample)(struct batcher *e, const struct metric_sample *sample); /* marks its series */
         metric_part_taker *end; /* the marker of a series that has ended; ctx is the batcher */

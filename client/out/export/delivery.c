@@ -96,8 +96,10 @@ static void report_failure(struct delivery *d, const struct sent *sent, uint64_t
                 return;
         d->said_ns = now;
         report_warning("sink=%s %s detail=\"%s\" queued_samples=%" PRIu64, d->options.name,
-                       sent->again ? "failed, tried again" : "refused for good, left out", sent->detail,
-                       d->queue.samples);
+                       sent->ok      ? "refused in part"
+                       : sent->again ? "failed, tried again"
+                                     : "refused for good, left out",
+                       sent->detail, d->queue.samples);
 }
 
 static void on_sent(void *ctx, const struct sent *sent)
@@ -108,14 +110,19 @@ static void on_sent(void *ctx, const struct sent *sent)
 
         d->sending = false;
         if (sent->ok) {
-                d->health.samples_sent += b->samples - sent->refused;
-                d->health.samples_refused += sent->refused;
+                const uint64_t refused = sent->refused < b->samples ? sent->refused : b->samples;
+
+                d->health.samples_sent += b->samples - refused;
+                d->health.samples_refused += refused;
                 d->health.batches_sent++;
                 d->sent_ns = now;
                 if (d->failures)
                         report_info("sink=%s works again after failures=%u", d->options.name, d->failures);
                 d->failures = 0;
-                d->said_ns = 0;
+                if (refused)
+                        report_failure(d, sent, now);
+                else
+                        d->said_ns = 0;
                 drop_oldest(d);
         } else {
                 d->health.attempts_failed++;

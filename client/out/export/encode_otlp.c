@@ -12,6 +12,7 @@
 #include "client/out/export/batcher.h"
 #include "client/out/export/limits.h"
 #include "client/out/export/otlp.pb-c.h"
+#include "client/out/export/sender.h"
 #include "client/out/metrics/metric.h"
 #include "proto/base/arena.h"
 #include "proto/base/document.h"
@@ -45,6 +46,7 @@ struct otlp {
         struct list resources; /* struct open_resource */
         size_t at;             /* of the previous sample */
         uint64_t n;            /* samples */
+        size_t bytes;          /* about, of these */
 };
 
 static bool list_add(struct arena *a, struct list *l, void *item)
@@ -428,6 +430,7 @@ static uint64_t flush_otlp(struct batcher *e)
         o->resources = (struct list){ 0 };
         o->at = 0;
         o->n = 0;
+        o->bytes = 0;
         return 0;
 }
 
@@ -441,23 +444,36 @@ static bool add_point(struct otlp *o, const struct metric_sample *s)
         return m && list_add(&o->arena, &m->points, make_point(o, s));
 }
 
+/* About what a point takes as JSON, which is the longest form. */
+static size_t estimate_bytes(const struct metric_sample *s)
+{
+        size_t n = 192 + (s->points ? 1024 + 64 * s->points->n : 0);
+
+        for (size_t i = 0; i < s->n_labels; i++)
+                n += 48 + strlen(s->labels[i].name) + strlen(s->labels[i].value);
+        return n;
+}
+
 static void add_sample(struct batcher *e, const struct metric_sample *s)
 {
         struct otlp *o = (struct otlp *)e;
+        const size_t bytes = estimate_bytes(s);
 
         if (!s->ended)
                 series_mark(&e->series, s, NULL);
-        if (o->n == BATCH_SAMPLES_MAX)
+        if (o->n == BATCH_SAMPLES_MAX || o->bytes + bytes > OTLP_BYTES_MAX)
                 (void)flush_otlp(e);
         bool added = add_point(o, s);
         if (!added && o->n) {
                 (void)flush_otlp(e);
                 added = add_point(o, s);
         }
-        if (added)
+        if (added) {
                 o->n++;
-        else
+                o->bytes += bytes;
+        } else {
                 e->no_memory++;
+        }
 }
 
 static void end_series(void *ctx, const struct metric_sample *s, const struct metric_part *part)
@@ -506,8 +522,8 @@ static void destroy_otlp(struct batcher *e)
 
 #define KIND(of, made)                                                                                                 \
         {                                                                                                              \
-                .type = of, .make = made, .sample = add_sample, .end = end_series, .flush = flush_otlp,                \
-                .destroy = destroy_otlp                                                                                \
+                .type = of, .sender = &sender_otlp, .make = made, .sample = add_sample, .end = end_series,             \
+                .flush = flush_otlp, .destroy = destroy_otlp                                                           \
         }
 
 const struct batcher_kind batcher_otlp = KIND("application/x-protobuf", make_protobuf);

@@ -7,7 +7,7 @@
 #define EXPORT_LABELS_MAX    16
 #define SERIES_STORED_MAX    (1u << 18)           /* of one sink: those whose ends are sent */
 #define BATCH_SAMPLES_MAX    4000                 /* further samples go into another batch */
-#define BATCH_BYTES_MAX      ((size_t)512 << 10)  /* of lines; the same */
+#define OTLP_BYTES_MAX       ((size_t)768 << 10)  /* the same: about so many as JSON; web servers take 1 MiB */
 #define BATCHER_BYTES_MAX    ((size_t)16 << 20)   /* memory of a batch while it is made */
 #define QUEUE_BYTES_DEFAULT  ((uint64_t)16 << 20) /* of one sink; beyond that the oldest batch is lost */
 #define QUEUE_BYTES_MOST     ((uint64_t)1 << 30)

@@ -10,7 +10,7 @@ bool address_is_http(const char *address)
 
 struct sender *sender_new(const struct sender_options *options)
 {
-        const struct sender_kind *kind = options->batcher->sender ? options->batcher->sender : &sender_http;
+        const struct sender_kind *kind = options->batcher->sender;
         struct sender *s = kind->make(options);
 
         if (!s)

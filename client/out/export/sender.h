@@ -43,7 +43,7 @@ struct sender;
 
 struct sent {
         bool ok, again;   /* again: worth retrying */
-        uint64_t refused; /* if ok: how many of the samples the receiver did not take */
+        uint64_t refused; /* if ok: how many of the samples the receiver did not take, as it says */
         uint64_t retry_after_ns;
         const char *detail; /* for people; borrowed */
 };
@@ -78,6 +78,8 @@ struct sender_kind {
         struct sender *(*make)(const struct sender_options *options);
         void (*send)(struct sender *s, const struct batch *batch);
         void (*destroy)(struct sender *s);
+        /* Of attempt_sender: how much a receiver did not take of what it accepted, and why; NULL: all or nothing. */
+        uint64_t (*refused)(const struct http_result *result, char *why, size_t size);
 };
 
 struct sender {
@@ -85,7 +87,7 @@ struct sender {
         struct sender_options options;
 };
 
-extern const struct sender_kind sender_http, sender_remote_write, sender_profile;
+extern const struct sender_kind sender_otlp, sender_remote_write, sender_profile;
 
 /*
  * attempt.c: one POST at a time, of which each outcome is reported from the loop, also that it could not be started

@@ -87,11 +87,11 @@ struct http_request {
         struct curl_slist *headers;
         http_done_fn *done;
         void *ctx;
-        const char *count;       /* name of the header that is wanted, or NULL */
-        uint64_t counted;        /* the number in it; UINT64_MAX: none */
-        size_t received;         /* bytes of headers and body */
-        char text[TEXT_MAX + 1]; /* the beginning of the body */
-        size_t text_size;
+        const char *count; /* name of the header that is wanted, or NULL */
+        uint64_t counted;  /* the number in it; UINT64_MAX: none */
+        size_t received;   /* bytes of headers and body */
+        char *body;
+        size_t body_size, body_capacity;
         char curl_error[CURL_ERROR_SIZE];
 };
 
@@ -102,15 +102,12 @@ static size_t on_body(char *data, size_t one, size_t n, void *ctx)
         struct http_request *r = ctx;
 
         (void)one;
-        for (size_t i = 0; i < n && r->text_size < TEXT_MAX; i++) {
-                unsigned char c = (unsigned char)data[i];
-                if (c > 0x20 && c < 0x7f)
-                        r->text[r->text_size++] = (char)c;
-                else if (r->text_size > 0 && r->text[r->text_size - 1] != ' ')
-                        r->text[r->text_size++] = ' ';
-        }
         r->received += n;
-        return r->received <= HTTP_BODY_MAX ? n : 0;
+        if (r->received > HTTP_BODY_MAX || !ARRAY_RESERVE(r->body, r->body_capacity, r->body_size + n))
+                return 0;
+        memcpy(r->body + r->body_size, data, n);
+        r->body_size += n;
+        return n;
 }
 
 /* The number that is all of a header's value, which need not end with a NUL. */
@@ -166,19 +163,38 @@ static uint64_t retry_after(CURL *easy)
         return (uint64_t)(seconds < RETRY_AFTER_MAX_S ? seconds : RETRY_AFTER_MAX_S) * 1000000000u;
 }
 
+void http_print_text(char *to, size_t size, const char *text, size_t n)
+{
+        size_t used = 0;
+
+        for (size_t i = 0; i < n && used < TEXT_MAX && used + 1 < size; i++) {
+                unsigned char c = (unsigned char)text[i];
+                if (c > 0x20 && c < 0x7f)
+                        to[used++] = (char)c;
+                else if (used > 0 && to[used - 1] != ' ')
+                        to[used++] = ' ';
+        }
+        to[used] = '\0';
+}
+
 /* libcurl's message names hosts and ports, never a path or a token. */
 static void describe_result(struct http_result *result, CURLcode code, const struct http_request *r)
 {
         const char *why = r->curl_error[0] ? r->curl_error : curl_easy_strerror(code);
+        char text[TEXT_MAX + 1];
 
+        http_print_text(text, sizeof(text), r->body, r->body_size);
         if (code == CURLE_WRITE_ERROR)
                 snprintf(result->detail, sizeof(result->detail), "the answer is longer than %u bytes", HTTP_BODY_MAX);
         else if (code != CURLE_OK)
                 snprintf(result->detail, sizeof(result->detail), "%.180s", why);
-        else if (result->ok || !r->text_size)
+        else if (result->status >= 300 && result->status < 400)
+                snprintf(result->detail, sizeof(result->detail), "HTTP %ld: redirects are not followed",
+                         result->status);
+        else if (result->ok || !text[0])
                 snprintf(result->detail, sizeof(result->detail), "HTTP %ld", result->status);
         else
-                snprintf(result->detail, sizeof(result->detail), "HTTP %ld: %s", result->status, r->text);
+                snprintf(result->detail, sizeof(result->detail), "HTTP %ld: %s", result->status, text);
         for (char *c = result->detail; *c; c++)
                 if ((unsigned char)*c < 0x20 || (unsigned char)*c >= 0x7f)
                         *c = '?';
@@ -197,6 +213,7 @@ static void release_request(struct http_request *r)
                 curl_easy_cleanup(r->easy);
         }
         curl_slist_free_all(r->headers);
+        free(r->body);
         free(r);
 }
 
@@ -211,9 +228,13 @@ static void finish_request(struct http_request *r, CURLcode code)
         result.again = !result.ok && is_worth_retrying(r->easy, code, result.status);
         result.retry_after_ns = retry_after(r->easy);
         result.count = r->counted;
+        result.body = r->body;
+        result.body_size = r->body_size;
         describe_result(&result, code, r);
+        r->body = NULL;
         release_request(r);
         done(ctx, &result);
+        free((char *)result.body);
 }
 
 static void report_finished(struct http *h)

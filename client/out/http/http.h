@@ -48,7 +48,9 @@ struct http_result {
         long status;             /* 0: no answer */
         uint64_t retry_after_ns; /* the server's Retry-After; 0: none */
         uint64_t count;          /* of the wanted header; UINT64_MAX: it is missing or has no number */
-        char detail[192];        /* "HTTP 200", "HTTP 503: busy", "connection refused" ...; printable ASCII */
+        const char *body;        /* of the answer, as it is; borrowed until `done` returns; NULL: none */
+        size_t body_size;
+        char detail[192]; /* "HTTP 200", "HTTP 503: busy", "connection refused" ...; printable ASCII */
 };
 
 typedef void http_done_fn(void *ctx, const struct http_result *result);
@@ -66,6 +68,9 @@ void http_destroy(struct http **http);
  */
 struct http_request *http_start(struct http *http, const struct http_post *post, http_done_fn *done, void *ctx,
                                 struct error *error);
+
+/* The beginning of what a server said, on one line of printable ASCII; at most `size` bytes with the NUL. */
+void http_print_text(char *to, size_t size, const char *text, size_t n);
 
 /* Ends a request without calling `done`; clears the pointer. NULL allowed. */
 void http_cancel(struct http_request **request);

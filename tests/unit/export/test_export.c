@@ -13,6 +13,7 @@
 #include "client/out/export/limits.h"
 #include "client/out/export/plan.h"
 #include "client/out/export/profile_batch.h"
+#include "proto/base/array.h"
 #include "proto/base/error.h"
 #include "tests/unit/console/made_up.h"
 
@@ -380,6 +381,43 @@ static void a_damaged_remote_write(void **state)
         free(b.bytes);
 }
 
+/* -------------------------------------------------------------- OpenTelemetry */
+
+static void see_size(void *ctx, struct batch *b)
+{
+        uint64_t *samples = ctx;
+
+        assert_in_range(b->size, 1, 1u << 20);
+        *samples += b->samples;
+        free(b->bytes);
+}
+
+/* Whatever the lengths of labels: servers refuse more than 1 MiB, as nginx does if it is not told otherwise. */
+static void a_batch_of_opentelemetry_is_small(void **state)
+{
+        static const struct batcher_kind *const kinds[] = { &batcher_otlp, &batcher_otlp_json };
+        char name[2000];
+        struct metric_label labels[] = { { "target", "t" }, { "band", name } };
+        struct metric_sample s = { .metric = metrics_of_target, .target = "t", .labels = labels, .n_labels = 2 };
+
+        (void)state;
+        for (size_t kind = 0; kind < ARRAY_SIZE(kinds); kind++)
+                for (int length = 4; length < 2000; length *= 7) {
+                        struct batcher *e = batcher_new(kinds[kind]);
+                        uint64_t samples = 0;
+                        struct encoding how = { .wall_ns = SECOND, .take = see_size, .ctx = &samples };
+
+                        e->now = &how;
+                        for (unsigned i = 0; i < 9000; i++) {
+                                (void)snprintf(name, sizeof(name), "%0*u", length, i);
+                                e->kind->sample(e, &s);
+                        }
+                        assert_int_equal(e->kind->flush(e), 0);
+                        assert_int_equal(samples, 9000);
+                        batcher_destroy(&e);
+                }
+}
+
 /* --------------------------------------------------------------- profiles */
 
 static void a_batch_of_a_profile(void **state)
@@ -547,6 +585,7 @@ int main(void)
                 cmocka_unit_test(series_are_bounded),
                 cmocka_unit_test(a_remote_write_in_other_forms),
                 cmocka_unit_test(a_damaged_remote_write),
+                cmocka_unit_test(a_batch_of_opentelemetry_is_small),
                 cmocka_unit_test(a_batch_of_a_profile),
                 IN_DIRECTORY(a_plan_from_a_file),
                 IN_DIRECTORY(every_kind_of_sink),

@@ -112,6 +112,7 @@ static void errors_are_told_and_sorted(void **state)
         r = post(&s, LONG, NULL);
         assert_false(r.ok || r.again);
         assert_int_equal(r.status, 302);
+        assert_string_equal(r.detail, "HTTP 302: redirects are not followed");
         assert_int_equal(s.requests, 1);
         server_stop(&s);
 }
