@@ -231,7 +231,7 @@ static const struct help_section sections[] = {
           (const struct term[]){
                   { "target,run", NULL, "where the number is from" },
                   { "time_s", NULL, "event time, seconds since the program's runtime started" },
-                  { "wall_time", NULL, "the same in UTC, if the log has the start time" },
+                  { "wall_time", NULL, "the same in UTC; empty until the log has said when it started" },
                   { "series", NULL,
                     "heap: live heap_size rss gc_pause ... and allocation_rate (B/s); gc: gc_share (of 1); census: "
                     "band, and bands_left_out (bytes of the bands beyond the daemon's limit); note: note; health: "

@@ -614,7 +614,9 @@ def test_every_row_of_the_formats_with_every_log_that_has_the_data(directory):
     assert {to for _, to, has in tried if has} == {to for _, to, has in tried if not has} | {"csv", "json"} == {*FORMATS, "plot"}
 
 
-@pytest.mark.parametrize("args, word", [(["--to", "hp", "--at", "all"], b"--at"), (["--to", "pprof", "--at", "soon"], b"peak"),
+@pytest.mark.parametrize("args, word", [(["--to", "hp", "--at", "all"], b"--at"), (["--to", "csv-wide", "--at", "1"], b"all of the log"),
+                                        (["--to", "perfetto", "--profile", "heap"], b"all of the log"),
+                                        (["--to", "collapsed", "--at", "all"], b"one moment"), (["--to", "pprof", "--at", "soon"], b"peak"),
                                         (["--to", "svg"], b"pprof"), ([], b"--to")])
 def test_what_convert_refuses(args, word):
     done = client("convert", log_of("cc-hc-ghc9103"), *args)

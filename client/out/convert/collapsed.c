@@ -124,6 +124,7 @@ static void collapsed_destroy(void *state)
 
 const struct format format_collapsed = {
         .name = "collapsed",
+        .profiles = ONE_PROFILE,
         .begin = collapsed_begin,
         .update = collapsed_update,
         .finish = collapsed_finish,

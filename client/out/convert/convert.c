@@ -218,7 +218,12 @@ static int check_request(void *filled)
         if (!r->format)
                 return command_usage_error(&command_convert,
                                            "expected a format: add --to hp, csv, json, speedscope, pprof or another");
-        if (r->options.at_ns == AT_ALL && !r->format->any_moment)
+        if ((r->options.at_given || r->options.of != OF_ANY) && r->format->profiles == NO_PROFILE)
+                return command_usage_error(&command_convert,
+                                           "%s has all of the log; --at and --profile are of collapsed, speedscope and "
+                                           "pprof",
+                                           r->to);
+        if (r->options.at_ns == AT_ALL && r->format->profiles == ONE_PROFILE)
                 return command_usage_error(&command_convert, "%s shows one moment; --at takes a time or peak", r->to);
         return 0;
 }

@@ -37,10 +37,10 @@ struct format_run {
 };
 
 struct format {
-        const char *name;               /* of --to */
-        bool events;                    /* single events are wanted, too: updates of KIND_EVENT */
-        bool any_moment;                /* takes AT_ALL */
-        const struct update_wish *wish; /* what is read; NULL: everything */
+        const char *name; /* of --to */
+        bool events;      /* single events are wanted, too: updates of KIND_EVENT */
+        enum { NO_PROFILE, ONE_PROFILE, ANY_PROFILES } profiles; /* of one moment (--at, --profile), or also AT_ALL */
+        const struct update_wish *wish;                          /* what is read; NULL: everything */
 
         /* State of one conversion, writing to `out` (borrowed, as the options). NULL when out of memory. */
         void *(*begin)(FILE *out, const struct format_options *options);

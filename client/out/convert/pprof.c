@@ -80,7 +80,7 @@ static int conversion_finish(void *state, const struct format_run *run)
 
 const struct format format_pprof = {
         .name = "pprof",
-        .any_moment = true,
+        .profiles = ANY_PROFILES,
         .begin = conversion_begin,
         .update = conversion_update,
         .finish = conversion_finish,

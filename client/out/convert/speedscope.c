@@ -396,7 +396,7 @@ static int speedscope_finish(void *state, const struct format_run *run)
 const struct format format_speedscope = {
         .name = "speedscope",
         .events = true,
-        .any_moment = true,
+        .profiles = ANY_PROFILES,
         .begin = speedscope_begin,
         .update = speedscope_update,
         .finish = speedscope_finish,
