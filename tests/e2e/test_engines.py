@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`heapwatch export` into the real engines of Debian: Prometheus and VictoriaMetrics.
+"""`heapwatch export` into the real engines of Debian: Prometheus, VictoriaMetrics and node_exporter.
 
 Each is stopped and started again while it is fed. Afterwards it has every collection, and the values that the exporter had
 (VictoriaMetrics keeps 13 digits).
@@ -16,6 +16,7 @@ import urllib.parse
 import urllib.request
 
 import pytest
+from prometheus_client.parser import text_string_to_metric_families
 
 from harness import DEADLINE_S, LOGS, Daemon, client, free_ports, wait_for
 from live_log import LiveLog
@@ -155,6 +156,29 @@ def test_every_collection_arrives(directory, engine):
     assert len(expected) > 90
     gaps = [b - a for a, b in zip(seconds, seconds[1:])]
     assert max(gaps) <= 2, gaps
+
+
+class NodeExporter(Engine):
+    program, ready = "prometheus-node-exporter", "/metrics"
+
+    def command(self):
+        return [self.program, "--collector.disable-defaults", "--collector.textfile",
+                f"--collector.textfile.directory={self.directory}", f"--web.listen-address=127.0.0.1:{self.port}"]
+
+
+def test_a_textfile_is_what_node_exporter_serves(directory):
+    if not shutil.which(NodeExporter.program):
+        pytest.skip(f"needs {NodeExporter.program}: make check-fleet installs it")
+    with Daemon(directory, f"api={LOG}") as daemon, NodeExporter(directory) as server, Export(directory, daemon) as x:
+        wait_for(lambda: x.of_target("api"), "the textfile")
+        served = directory / "engine" / "heapwatch.prom"
+        served.write_bytes(x.textfile.read_bytes())     # as it is now, so that both are of one collection
+        samples = {(s.name, frozenset(s.labels.items())): s.value for f in text_string_to_metric_families(
+            get(f"http://127.0.0.1:{server.port}/metrics")) for s in f.samples}
+        assert samples["node_textfile_scrape_error", frozenset()] == 0
+        x.textfile = served
+        expected = x.sheet()
+        assert len(expected) > 150 and not {k: (v, samples.get(k)) for k, v in expected.items() if samples.get(k) != v}
 
 
 def test_remote_writes_are_what_is_scraped(directory):
