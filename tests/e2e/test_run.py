@@ -704,6 +704,20 @@ def test_from_inside_run_may_be_killed(daemon, bare):
     daemon.wait_state("mine", "ENDED", "WAITING")
 
 
+def test_killed_with_its_runner_as_its_log_begins(daemon, bare):
+    """Mostly before the log has named the process: neither of the two is there, so it was killed."""
+    for _ in range(3):
+        run = subprocess.Popen([CLIENT, "run", "--no-top", "--name", "svc", "--", bare["Serve"]], stdin=subprocess.PIPE,
+                               env={**os.environ, "HEAPWATCH_DIR": str(daemon.directory)}, start_new_session=True,
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        daemon.wait_state("svc", "RUNNING")
+        os.killpg(run.pid, signal.SIGKILL)
+        run.wait(DEADLINE_S)
+        run.stdin.close()
+        daemon.wait_state("svc", "CRASHED")
+        assert "log has no end marker" in daemon.target("svc").detail
+
+
 def test_from_inside_a_stripped_program_is_said_why(daemon, bare, tmp_path):
     stripped = tmp_path / "stripped"
     subprocess.run(["strip", "-o", stripped, bare["Exits"]], check=True)

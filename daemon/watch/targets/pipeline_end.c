@@ -311,6 +311,9 @@ void pipeline_check_runner(struct pipeline *p)
                 if (life.end == RUN_LIFE_KILLED)
                         pipeline_happens_now(p, ON_END_CRASHED,
                                              "the program and its `heapwatch run` were killed before its log began");
+        } else if (life.end == RUN_LIFE_KILLED && own && life_is_lost(p->life) && !p->process.seen) {
+                pipeline_happens_now(p, ON_END_CRASHED,
+                                     "the program and its `heapwatch run` were killed; its log has no end marker");
         }
 }
 
