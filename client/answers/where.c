@@ -595,7 +595,7 @@ void answer_where(struct target_answer *a, const struct evidence *e)
                 append_text(a->text, early->series == HW__SERIES__SERIES_LIVE ? "In live data"
                                      : early->series == HW__SERIES__SERIES_RSS
                                              ? in_resident
-                                             : "In foreign memory (C code, FFI, malloc)");
+                                             : "In foreign memory (C code, malloc, shared memory)");
                 a->tone = ANSWER_WARN;
                 append_sizes(a, e->t, e->over, early->series != HW__SERIES__SERIES_LIVE);
                 return;
@@ -608,7 +608,7 @@ void answer_where(struct target_answer *a, const struct evidence *e)
                 append_text(a->text, "On the heap, beyond live data, held by the runtime");
                 break;
         case HW__GROWTH__WHERE__WHERE_FOREIGN:
-                append_text(a->text, "In foreign memory (C code, FFI, malloc)");
+                append_text(a->text, "In foreign memory (C code, malloc, shared memory)");
                 break;
         case HW__GROWTH__WHERE__WHERE_NOWHERE:
                 append_text(a->text, "Nowhere");
@@ -617,9 +617,9 @@ void answer_where(struct target_answer *a, const struct evidence *e)
                 if (e->process_only && e->grows)
                         append_text(a->text, in_resident);
                 else if (e->foreign)
-                        append_text(
-                                a->text,
-                                "In foreign memory (C code, FFI, malloc); whether live data grows too is not known");
+                        append_text(a->text,
+                                    "In foreign memory (C code, malloc, shared memory); whether live data grows too is "
+                                    "not known");
                 else if (e->grows)
                         append_text(a->text, e->over ? "Not known" : "Not known yet");
                 break;

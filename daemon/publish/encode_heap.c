@@ -109,6 +109,7 @@ static void encode_files(struct encoder *e, const struct mapped_file *files, Hw_
                 file->path = encoder_text(e, files[i].path);
                 PUT_U64(file, resident_bytes, files[i].resident_bytes);
                 PUT_U64(file, dirty_bytes, files[i].dirty_bytes);
+                PUT_U64(file, held_bytes, files[i].held_bytes);
                 out->mapped[out->n_mapped++] = file;
         }
 }
@@ -134,6 +135,8 @@ static Hw__Resident *encode_resident(struct encoder *e, const struct heap *heap)
         PUT_U64(out, sampled_wall_ns, r->wall_ns);
         PUT_U64(out, heap_time_ns, r->heap_time_ns);
         PUT_U64(out, live_time_ns, r->live_time_ns);
+        if (out->has_foreign_bytes && heap->process.pages.shared_bytes <= out->foreign_bytes)
+                PUT_U64(out, shared_bytes, heap->process.pages.shared_bytes);
         encode_files(e, heap->process.pages.files, out);
         out->text = words_of(e, out, heap);
         return out;

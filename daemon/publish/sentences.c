@@ -328,10 +328,11 @@ static const struct phrase_row growths[] = {
                   "[, {returned} returned at the last major collection][; slop {slop}][; free blocks {free}]"
                   "[; nonmoving segments {segments}[; of which live {segments_live}]]" },
         { "foreign", foreign,
-          .text = "foreign memory (C code, FFI, malloc) {grows|grew} while the heap {does|did} not: it " GROWS
+          .text = "foreign memory (C code, malloc, shared memory) {grows|grew} while the heap {does|did} not: it " GROWS
                   "[; foreign {foreign}]" },
         { "outside", outside,
-          .text = "resident memory outside of the heap {grows|grew}, foreign (C code, FFI, malloc) or given back by "
+          .text = "resident memory outside of the heap {grows|grew}, foreign (C code, malloc, shared memory) or given "
+                  "back by "
                   "the "
                   "runtime, which {cannot|could not} be told apart{ here|}: it " GROWS "[; foreign {foreign}]" },
         { .key = NULL },

@@ -7,7 +7,8 @@
  * The heap: GHC reserves address space for it (1 TiB, or less under `ulimit -v`) without permissions, aligned to a
  * megablock, and makes it accessible from its start on (rts/posix/OSMem.c, osReserveHeapMemory and osCommitMemory).
  * So the heap is an unbroken run of anonymous mappings, aligned, of which at least RESERVED_MIN is inaccessible;
- * arenas of malloc reserve 64 MiB. A runtime built without a reserved address space is not recognised.
+ * arenas of malloc reserve 64 MiB. Others reserve as much (V8, Go, sanitizers): the one at the address that the runtime
+ * asks for, else the largest. A runtime built without a reserved address space is not recognised.
  *
  * Anonymous counts private pages that were written to, LazyFree those of them that are freed with MADV_FREE; the rest
  * of Rss is files and memory shared without a file (of which the sum only tells the proportional size). A file in
@@ -27,6 +28,7 @@
 #define MAPPINGS_MAX    4096u /* beyond: smaps_rollup */
 #define MEGABLOCK_BYTES (UINT64_C(1) << 20)
 #define RESERVED_MIN    (UINT64_C(1) << 30)
+#define HEAP_ASKED      UINT64_C(0x4200000000)
 #define LINE_MAX_BYTES  1024 /* of a longer line (a path) the rest is skipped */
 #define MEMORY_DEVICES  64u  /* mounted file systems in memory: more are taken for others */
 #define CANDIDATES      32u  /* of the largest mapped files: each may have several mappings */
@@ -58,10 +60,10 @@ struct reader {
         uint64_t shared;       /* resident pages of memory that is shared without a file, or locked */
         uint64_t dirty;        /* pages of files that are to be written back */
         struct stretch run;    /* up to the mapping before */
-        struct stretch heap;   /* the largest reservation so far; reserved == 0: none */
+        struct stretch heap;   /* the reservation that it is, so far; reserved == 0: none */
         uint64_t start, end;   /* of the mapping now read */
         bool is_inaccessible;  /* the same */
-        struct device_file at; /* the same, of a file */
+        struct device_file at; /* the same, of a file or of shared memory with a name */
         struct device_file candidates[CANDIDATES];
         unsigned n_candidates;
         bool has_devices;
@@ -72,7 +74,8 @@ static void close_run(struct reader *r)
 {
         const bool is_heap = r->run.reserved >= RESERVED_MIN && r->run.start % MEGABLOCK_BYTES == 0;
 
-        if (is_heap && r->run.reserved > r->heap.reserved)
+        if (is_heap && r->heap.start != HEAP_ASKED &&
+            (r->run.start == HEAP_ASKED || r->run.reserved > r->heap.reserved))
                 r->heap = r->run;
         r->run = (struct stretch){ 0 };
 }
@@ -90,7 +93,7 @@ static bool is_same_file(const struct device_file *a, const struct device_file *
 }
 
 /* Adds pages to the file's candidate: a new one takes the place of the smallest. */
-static void add_file(struct reader *r, uint64_t resident, uint64_t dirty)
+static void add_file(struct reader *r, uint64_t resident, uint64_t dirty, uint64_t held)
 {
         struct device_file *least = &r->candidates[0], *to = NULL;
 
@@ -108,21 +111,21 @@ static void add_file(struct reader *r, uint64_t resident, uint64_t dirty)
         }
         to->file.resident_bytes += resident;
         to->file.dirty_bytes += dirty;
+        to->file.held_bytes += held;
 }
 
 static void close_file(struct reader *r)
 {
         const struct amounts *a = &r->now;
         const uint64_t pages = sub_sat(a->rss, a->anonymous);
-        const uint64_t dirty = sub_sat(a->shared_dirty + a->private_dirty, a->anonymous);
+        const uint64_t written = sub_sat(a->shared_dirty + a->private_dirty, a->anonymous);
+        const uint64_t dirty = written < pages ? written : pages;
 
-        if (a->locked) { /* mlock(2): these pages stay */
-                r->shared += pages;
-                return;
-        }
-        r->dirty += dirty < pages ? dirty : pages;
+        const bool held = r->kind == MAPPING_SHARED || a->locked; /* mlock(2): these pages stay */
+
+        *(held ? &r->shared : &r->dirty) += held ? pages : dirty;
         if (pages && r->at.file.path[0])
-                add_file(r, pages, dirty < pages ? dirty : pages);
+                add_file(r, pages, held ? 0 : dirty, held ? pages : 0);
 }
 
 /* Adds the mapping that was read to the sums. */
@@ -139,9 +142,7 @@ static void close_mapping(struct reader *r)
                 r->run.reserved += r->is_inaccessible ? r->end - r->start : 0;
                 r->run.resident += sub_sat(a->rss, a->lazy_free);
         }
-        if (r->kind == MAPPING_SHARED)
-                r->shared += sub_sat(a->rss, a->anonymous);
-        if (r->kind == MAPPING_FILE)
+        if (r->kind != MAPPING_ANONYMOUS)
                 close_file(r);
         r->sum.rss += a->rss;
         r->sum.pss += a->pss;
@@ -218,7 +219,7 @@ static bool read_header(struct reader *r, const char *line)
         r->at = at;
         r->kind = kind_of(r, line + path, permissions[3] == 'p');
         const size_t length = strlen(line + path), room = sizeof(r->at.file.path) - 1;
-        if (r->kind == MAPPING_FILE && line[path] == '/')
+        if (r->kind != MAPPING_ANONYMOUS && line[path] == '/')
                 (void)snprintf(r->at.file.path, sizeof(r->at.file.path), "%s",
                                line + path + (length > room ? length - room : 0));
         r->is_inaccessible = !strncmp(permissions, "---", 3);
@@ -288,6 +289,7 @@ bool smaps_read(const char *root, uint32_t pid, struct resident_pages *ret_pages
                 .rss_bytes = r.sum.rss,
                 .files_bytes = sub_sat(sub_sat(r.sum.rss, r.sum.anonymous), by_mapping ? r.shared : r.sum.pss_shared),
                 .dirty_bytes = by_mapping ? r.dirty : UNKNOWN_U64,
+                .shared_bytes = by_mapping ? r.shared : r.sum.pss_shared,
                 .lazy_free_bytes = lazy_free,
                 .heap_bytes = by_mapping && r.heap.reserved ? r.heap.resident : UNKNOWN_U64,
                 .wall_ns = UNKNOWN_U64,

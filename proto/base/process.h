@@ -13,9 +13,12 @@
 #define MAPPED_FILES     3u   /* named of a process */
 #define MAPPED_FILE_PATH 120u /* bytes of a path; of a longer one the end */
 
-/* Pages of one file that the process maps: the kernel can take them back, dirty ones once they are written. */
+/*
+ * Pages of one file that the process maps: the kernel can take them back, dirty ones once they are written. Those of
+ * shared memory (memfd, tmpfs, System V, anonymous), and locked ones, it cannot: they are held.
+ */
 struct mapped_file {
-        uint64_t resident_bytes, dirty_bytes;
+        uint64_t resident_bytes, dirty_bytes, held_bytes;
         char path[MAPPED_FILE_PATH]; /* "": none */
 };
 
@@ -27,6 +30,7 @@ struct resident_pages {
         uint64_t rss_bytes;
         uint64_t files_bytes;     /* pages of files (binary, libraries, mapped stores); without locked or copied ones */
         uint64_t dirty_bytes;     /* those of files_bytes that are still to be written to their file */
+        uint64_t shared_bytes;    /* of the rest: shared memory, and locked pages of files */
         uint64_t lazy_free_bytes; /* freed with MADV_FREE: resident until the kernel needs them */
         uint64_t heap_bytes;      /* in the address space that GHC's runtime reserves, without lazy_free_bytes */
         uint64_t wall_ns;         /* when it was read, Unix time */

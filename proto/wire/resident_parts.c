@@ -49,26 +49,39 @@ static bool is_named(const Hw__Resident *r, const Hw__MappedFile *file)
                file->resident_bytes >= r->rss_bytes / NAMED_PART;
 }
 
+/* Those that the kernel can take back, or the others. */
+static void put_files(struct text_out *t, const Hw__Resident *r, bool held, const char *between)
+{
+        for (size_t i = 0; i < r->n_mapped; i++) {
+                const Hw__MappedFile *file = r->mapped[i];
+                if (!is_named(r, file) || (file->held_bytes > 0) != held)
+                        continue;
+                text_put(t, between);
+                text_put(t, file->path);
+                text_put(t, " ");
+                put_bytes(t, (double)file->resident_bytes);
+                if (file->dirty_bytes) {
+                        text_put(t, ", of which ");
+                        put_bytes(t, (double)file->dirty_bytes);
+                        text_put(t, " are still to be written to it");
+                }
+                between = ", ";
+        }
+}
+
 char *resident_files_text(char *out, size_t size, const Hw__Resident *r)
 {
         struct text_out t;
-        const char *between = "; mapped: ";
 
         text_out_init(&t, out, size);
-        for (size_t i = 0; r && i < r->n_mapped; i++) {
-                const Hw__MappedFile *file = r->mapped[i];
-                if (!is_named(r, file))
-                        continue;
-                text_put(&t, between);
-                text_put(&t, file->path);
-                text_put(&t, " ");
-                put_bytes(&t, (double)file->resident_bytes);
-                if (file->dirty_bytes) {
-                        text_put(&t, ", of which ");
-                        put_bytes(&t, (double)file->dirty_bytes);
-                        text_put(&t, " are still to be written to it");
-                }
-                between = ", ";
+        if (!r)
+                return out;
+        put_files(&t, r, false, "; mapped: ");
+        if (r->has_shared_bytes && r->shared_bytes >= NAMED_MIN_BYTES) {
+                text_put(&t, "; of foreign memory ");
+                put_bytes(&t, (double)r->shared_bytes);
+                text_put(&t, " are shared memory or locked");
+                put_files(&t, r, true, ": ");
         }
         return out;
 }

@@ -99,9 +99,9 @@ def test_the_bands_of_a_leak_are_its_parts(watched):
 def test_what_c_holds_is_said_to_be_off_the_heap(watched):
     """Nothing on the Haskell heap is blamed for it, and the words are the same everywhere."""
     text = until(lambda: says(watched, "trend", OFF_HEAP),
-                 "foreign memory (C code, FFI, malloc) grows while the heap does not")
+                 "foreign memory (C code, malloc, shared memory) grows while the heap does not")
     assert "the program retains more and more data" not in text
-    screen = until(lambda: says(watched, "top", "--once", OFF_HEAP), "foreign", "In foreign memory (C code, FFI, malloc)", "heap profile can show this")
+    screen = until(lambda: says(watched, "top", "--once", OFF_HEAP), "foreign", "In foreign memory (C code, malloc, shared memory)", "heap profile can show this")
     assert re.search(r"(leak|growing): \+[0-9.]+ [KM]iB/s since \S+ \(malloc\), foreign", screen), screen
     assert re.search(r"grows +(Nothing|Hardly anything) on the Haskell heap", screen), screen
     until(lambda: says(watched, "alerts", "--target", OFF_HEAP), "quick-off-heap")

@@ -166,7 +166,7 @@ def test_growth_off_the_heap(directory, programs):
         assert growth.foreign_slope > 0 and growth.foreign_bytes > 1 << 20
         assert "malloc" in growth.sentence
         alert = fires(d, "off-heap-growth")
-        assert "foreign memory (C code, FFI, malloc) of t grows by" in alert.sentence
+        assert "foreign memory (C code, malloc, shared memory) of t grows by" in alert.sentence
         assert re.match(r"growth began \d.* ago", {a.name: a.value for a in alert.annotations}["onset"]), alert
 
 

@@ -70,7 +70,7 @@ const char *const builtin_rules[] = {
         LINE "expr: growing(foreign) and not growing(heap)\n"
         LINE "for: 1m\n"
         LINE "labels: {severity: warning}\n"
-        NOTES "'foreign memory (C code, FFI, malloc) of {{target}} grows[[ by {{slope}}]]'\n"
+        NOTES "'foreign memory (C code, malloc, shared memory) of {{target}} grows[[ by {{slope}}]]'\n"
         LINE "  onset: '[[growth began {{onset}}; ]]nearest note: {{note}}'\n"
         LINE "  verdict: '{{verdict}}'\n"
         LINE "  where: '{{where}}'\n"

@@ -216,7 +216,7 @@ static void places(void **state)
         g.foreign = series(rising(TREND_LEAK, TREND_BASIS_LEAKS, TEST_COUNT));
         g.foreign_bytes = 64 << 20;
         says(sentence_growth(out, sizeof(out), &g, bands),
-             "foreign memory (C code, FFI, malloc) grows while the heap does not: it grows " SLOPE
+             "foreign memory (C code, malloc, shared memory) grows while the heap does not: it grows " SLOPE
              ", since 5.00 s into the run; foreign 64.0 MiB");
         g.foreign.known = false;
         g.foreign_bytes = UNKNOWN_U64;

@@ -207,7 +207,11 @@ static void mapped_files(void **state)
         assert_int_equal(p.files[0].resident_bytes, 800 * 1024);
         assert_int_equal(p.files[0].dirty_bytes, 40 * 1024);
         assert_string_equal(p.files[1].path, "/srv/b.db");
-        assert_string_equal(p.files[2].path, "/overlay/x");
+        assert_int_equal(p.files[0].held_bytes + p.files[1].held_bytes, 0);
+        assert_int_equal(p.shared_bytes, 450 * 1024);
+        assert_string_equal(p.files[2].path, "/run/cache (deleted)");
+        assert_true(p.files[2].held_bytes == 400 * 1024 && p.files[2].resident_bytes == 400 * 1024 &&
+                    !p.files[2].dirty_bytes);
 }
 
 /* Only the largest of very many files are known, whatever their order. */
@@ -274,6 +278,14 @@ static void the_heap_is_recognised(void **state)
                 assert_true(smaps_read(dir, 42, &p, &pss));
                 assert_int_equal(p.heap_bytes, cases[i].is_heap ? 8192 : UNKNOWN_U64);
         }
+        /* The program reserves more, with more in it. */
+        tree("proc/42/smaps",
+             "4200000000-4200100000 rw-p 00000000 00:00 0 \nRss: 8 kB\nAnonymous: 8 kB\n"
+             "4200100000-14200000000 ---p 00000000 00:00 0 \nRss: 0 kB\n"
+             "7c0000000000-7c0000100000 rw-p 00000000 00:00 0 \nRss: 900 kB\nAnonymous: 900 kB\n"
+             "7c0000100000-7e0000000000 ---p 00000000 00:00 0 \nRss: 0 kB\n");
+        assert_true(smaps_read(dir, 42, &p, &pss));
+        assert_int_equal(p.heap_bytes, 8192);
 }
 
 /* RSS is that of the reading of its parts, so that they add up. */

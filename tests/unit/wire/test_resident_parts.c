@@ -57,7 +57,16 @@ static void mapped_files_in_words(void **state)
         db.dirty_bytes = 3 << 20;
         assert_string_equal(resident_files_text(text, sizeof(text), &r),
                             "; mapped: /srv/db 80.0 MiB, of which 3.00 MiB are still to be written to it");
-        db.resident_bytes = 3 << 20;
+        r.has_shared_bytes = 1;
+        r.shared_bytes = 90 << 20;
+        libc = db;
+        libc.path = "/memfd:cache (deleted)";
+        libc.dirty_bytes = 0;
+        libc.held_bytes = libc.resident_bytes;
+        assert_string_equal(resident_files_text(text, sizeof(text), &r),
+                            "; mapped: /srv/db 80.0 MiB, of which 3.00 MiB are still to be written to it; of foreign "
+                            "memory 90.0 MiB are shared memory or locked: /memfd:cache (deleted) 80.0 MiB");
+        r.shared_bytes = libc.resident_bytes = db.resident_bytes = 3 << 20;
         assert_string_equal(resident_files_text(text, sizeof(text), &r), "");
 }
 

@@ -61,10 +61,10 @@ export interface Process {
 export interface Resident {
     rssBytes?: U64; liveBytes?: U64; reserveBytes?: U64; keptBytes?: U64; givenBackBytes?: U64; filesBytes?: U64;
     foreignBytes?: U64; unknownBytes?: U64; absentBytes?: U64; timeNs?: U64; sampledWallNs?: U64; heapTimeNs?: U64;
-    text?: string; mapped?: MappedFile[]; liveTimeNs?: U64;
+    text?: string; mapped?: MappedFile[]; liveTimeNs?: U64; sharedBytes?: U64;
 }
 export interface MappedFile {
-    path?: string; residentBytes?: U64; dirtyBytes?: U64;
+    path?: string; residentBytes?: U64; dirtyBytes?: U64; heldBytes?: U64;
 }
 export interface Samples {
     series?: string; timesNs?: U64[]; values?: U64[]; dropped?: U64;
