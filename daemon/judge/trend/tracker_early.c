@@ -247,16 +247,26 @@ static bool is_new_ground(const struct tracker *t, enum series_id series, const 
         return !before.cell.n || line->to_bytes - before.cell.max >= NEW_GROUND * (line->to_bytes - line->from_bytes);
 }
 
+/* What the kernel can take back at the end, pages of files that were mapped meanwhile, is no rise. */
+static bool is_held(const struct tracker *t, enum series_id series, const struct rise_line *line)
+{
+        const double held = model_heap(t->model)->facts[CARRIED_RESIDENT_HELD];
+
+        return series != SERIES_RSS || isnan(held) ||
+               held - line->from_bytes >= NEW_GROUND * (line->to_bytes - line->from_bytes);
+}
+
 /* The line through the last samples of a run that is over. When it began stays as it was said while it went on. */
 static bool set_last_rise(const struct tracker *t, struct tracked_early *ret)
 {
         struct rise_line line;
         const bool is_live = find_line(t, SERIES_LIVE, &line);
 
-        if ((!is_live && !find_line(t, SERIES_RSS, &line)) ||
-            !is_new_ground(t, is_live ? SERIES_LIVE : SERIES_RSS, &line))
+        const enum series_id series = is_live ? SERIES_LIVE : SERIES_RSS;
+        if ((!is_live && !find_line(t, series, &line)) || !is_new_ground(t, series, &line) ||
+            !is_held(t, series, &line))
                 return false;
-        ret->series = is_live ? SERIES_LIVE : SERIES_RSS;
+        ret->series = series;
         ret->rising = true;
         ret->since_start = line.began_after_ns == line.began_by_ns;
         ret->base_bytes = line.from_bytes;

@@ -779,6 +779,8 @@ static void test_what_the_kernel_takes_is_not_growth(void **state)
                 if (foreign)
                         assert_in_range((uint64_t)l.mid_s, 620, 660); /* 1000 - 50 - 299 MiB are left, at 1 a second */
                 assert_true(model_series(r.f.m, SERIES_RSS)->total.cell.last > (double)(350 * MIB)); /* all of it */
+                tracker_end_run(r.t);
+                assert_true(foreign || !tracker_early(r.t, &early) || !early.rising);
                 rig_close(&r);
         }
 }
