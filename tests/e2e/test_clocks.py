@@ -75,7 +75,9 @@ def test_a_clock_that_is_set(directory, programs, step_s):
     with pytest.MonkeyPatch.context() as environment, contextlib.ExitStack() as stack:
         for name, value in env.items():
             environment.setenv(name, value)
-        d = stack.enter_context(Daemon(directory, args=("--resolution", "1s")))
+        rules = directory / "rules.yaml"
+        rules.write_text("groups:\n- name: g\n  rules:\n  - {alert: waits, expr: restarts >= 0, for: 10s}\n")
+        d = stack.enter_context(Daemon(directory, args=("--resolution", "1s", "--rules", rules)))
         environment.undo()
         p = stack.enter_context(running(programs["serving-threaded"], stdin=subprocess.PIPE))
         wait_for(lambda: client("attach", p.pid, "--name", "c", env={"HEAPWATCH_DIR": str(directory)}).returncode == 0, "the agent in it")
@@ -97,3 +99,6 @@ def test_a_clock_that_is_set(directory, programs, step_s):
         sampled = d.snapshot("c")["heap"][-1].heap.process.sampled_wall_ns
         assert abs(sampled / 1e9 - time.time() - step_s) < DEADLINE_S
         assert d.target("c").state == pb.Target.STATE_RUNNING
+
+        wait_for(lambda: any(a.rule == "waits" and a.state == pb.Alert.STATE_FIRING
+                             for u in d.snapshot("c").get("alerts", []) for a in u.alerts.alerts), "an alert that was pending when the clock was set")

@@ -18,6 +18,7 @@
 #include "daemon/log.h"
 #include "daemon/source/loop/watchdog.h"
 #include "daemon/judge/rules/data.h"
+#include "proto/base/array.h"
 #include "proto/base/ckd.h"
 #include "proto/base/process.h"
 #include "proto/base/clock.h"
@@ -53,7 +54,8 @@ static void begin_unix_time(struct alerting *a, uint64_t now)
 /* Advances the target's clock: live by ours, in a finished log by the log's. */
 static void advance_clock(struct alerting *a)
 {
-        uint64_t newest = model_time_ns(a->model), now = a->live ? clock_wall_ns() : model_wall_time(a->model, newest);
+        uint64_t newest = model_time_ns(a->model),
+                 now = a->live ? clock_wall_ns() - a->stepped_ns : model_wall_time(a->model, newest);
 
         if (now != UNKNOWN_U64 && !a->live && !a->in_unix_time)
                 begin_unix_time(a, now);
@@ -113,7 +115,7 @@ static void judge_target(struct alerting *a, uint64_t time_ns)
         struct rule_moment at = moment_of(a, time_ns);
 
         if (a->live)
-                at.wall_ns = a->target_ns;
+                at.wall_ns = a->target_ns + a->stepped_ns;
         alerting_sample_target(a);
         alerts_judge_target(a->alerts, &at);
 }
@@ -285,6 +287,15 @@ void alerting_bytes(struct alerting *a, uint64_t wall_ns)
                 a->gap_ns = gap;
         a->last_bytes_wall_ns = wall_ns;
         a->cpu_at_bytes_ns = a->in_run ? model_heap(a->model)->process.cpu_ns : UNKNOWN_U64;
+}
+
+void alerting_step_clock(struct alerting *a, int64_t step_ns)
+{
+        uint64_t *const times[] = { &a->last_bytes_wall_ns, &a->heartbeat_wall_ns };
+
+        a->stepped_ns += (uint64_t)step_ns;
+        for (size_t i = 0; i < ARRAY_SIZE(times); i++)
+                *times[i] += *times[i] == UNKNOWN_U64 ? 0 : (uint64_t)step_ns;
 }
 
 void alerting_damage(struct alerting *a, uint64_t lost_bytes)

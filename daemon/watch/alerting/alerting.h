@@ -98,6 +98,9 @@ void alerting_set_end(struct alerting *a, enum alerting_end end, const char *why
 /* Live: bytes have come. */
 void alerting_bytes(struct alerting *a, uint64_t wall_ns);
 
+/* Live: the wall clock was set by that much, or the machine slept: no duration takes part in it. */
+void alerting_step_clock(struct alerting *a, int64_t step_ns);
+
 void alerting_damage(struct alerting *a, uint64_t lost_bytes);
 
 /*

@@ -55,9 +55,10 @@ struct alerting {
         uint32_t run;
 
         /* The target's clock: Unix time if known, else the event time of all runs added up. */
-        uint64_t target_ns; /* as last read; never goes back */
-        uint64_t base_ns;   /* of the current run, when its Unix time is not known */
-        uint64_t began_ns;  /* since when the target has been watched; UNKNOWN_U64 */
+        uint64_t target_ns;  /* as last read; never goes back */
+        uint64_t base_ns;    /* of the current run, when its Unix time is not known */
+        uint64_t stepped_ns; /* live: Unix time is that much ahead of it, modulo 2^64, since the clock was set */
+        uint64_t began_ns;   /* since when the target has been watched; UNKNOWN_U64 */
 
         /* About the target. */
         enum alerting_end end;

@@ -84,6 +84,8 @@ static void check_clock(struct pipeline *p)
         if (p->last_bytes_wall_ns != UNKNOWN_U64)
                 p->last_bytes_wall_ns += (uint64_t)step_ns;
         p->state_since_wall_ns += (uint64_t)step_ns;
+        if (p->alerting)
+                alerting_step_clock(p->alerting, step_ns);
         if (!pipeline_in_run(p))
                 return;
         (void)hw_duration_text(by, sizeof(by), step_ns < 0 ? -(double)step_ns : (double)step_ns);

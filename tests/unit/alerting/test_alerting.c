@@ -128,6 +128,24 @@ static void silence_of_two_minutes(void **state)
         assert_int_equal(at(140), ALERT_RESOLVED);
 }
 
+/* Three days are not two minutes that nothing came. */
+static void a_clock_that_is_set_is_no_silence(void **state)
+{
+        const uint64_t days = 3 * 24 * 3600;
+
+        (void)state;
+        assert_int_equal(at(0), ALERT_INACTIVE);
+        bytes(0);
+        assert_int_equal(at(100), ALERT_INACTIVE);
+        alerting_step_clock(alerting, (int64_t)(days * S));
+        assert_int_equal(at(days + 120), ALERT_INACTIVE);
+        assert_int_equal(at(days + 121), ALERT_FIRING);
+        alerting_step_clock(alerting, -(int64_t)(days * S));
+        bytes(122);
+        assert_int_equal(at(122), ALERT_RESOLVED);
+        assert_int_equal(at(242), ALERT_RESOLVED);
+}
+
 /* Five times the longest pause before. */
 static void a_program_with_long_pauses(void **state)
 {
@@ -373,6 +391,7 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 TEST(silence_of_two_minutes),
+                TEST(a_clock_that_is_set_is_no_silence),
                 TEST(a_program_with_long_pauses),
                 TEST(nothing_is_to_come_after_the_end),
                 TEST(an_idle_program),
