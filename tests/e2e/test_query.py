@@ -222,6 +222,23 @@ def test_the_suffix_of_a_file_is_its_format(tmp_path, suffix, form):
     assert text == (json.dumps(ask(sql, LEAKY)) if form == "json" else ask(sql, LEAKY, form=form)) or json.loads(text) == ask(sql, LEAKY)
 
 
+@pytest.mark.parametrize("name, more, good", [("x.parquet", [], False), ("x.svg", [], False), ("x.png", ["--chart", "bar"], False), ("x", [], True),
+                                              ("x.txt", [], True), ("a.b/x", [], True), ("x.parquet", ["-f", "csv"], True)])
+def test_no_file_has_another_format_than_its_name_says(tmp_path, name, more, good):
+    (tmp_path / "a.b").mkdir()
+    done = subprocess.run([*QUERY, "SELECT name, max(bytes) FROM bands GROUP BY 1", LEAKY, "-o", tmp_path / name, *more], capture_output=True)
+    assert (done.returncode == 0) == (tmp_path / name).exists() == good, done.stderr
+
+
+def test_a_full_disk_and_a_reader_that_left():
+    with open("/dev/full", "wb") as full:
+        for form in ("table", "csv", "json"):
+            done = subprocess.run([*QUERY, "SELECT * FROM events", LEAKY, "-f", form], stdout=full, stderr=subprocess.PIPE)
+            assert done.returncode == 2 and b"cannot write: No space left" in done.stderr, done.stderr
+    piped_into = subprocess.run(f"{QUERY[0]} query 'SELECT * FROM events' {LEAKY} -f csv | head -n 1", shell=True, capture_output=True)
+    assert piped_into.stdout.count(b"\n") == 1 and piped_into.stderr == b""
+
+
 def test_charts(tmp_path):
     live = "SELECT time, value AS live FROM series WHERE series = 'live'"
     draw = lambda sql, kind, *more, status=0: ask(sql, LEAKY, "--chart", kind, *more, form="table", status=status)
@@ -235,7 +252,11 @@ def test_charts(tmp_path):
     for kind, sql in (("line", live), ("bar", "SELECT time, pause FROM collections"), ("area", "SELECT time, name, bytes FROM bands")):
         draw(sql, kind, "-o", tmp_path / "x.svg")
         assert xml.etree.ElementTree.parse(tmp_path / "x.svg").getroot().tag.endswith("svg")
-    assert "below 0" in draw("SELECT time, -value AS live FROM series", "line", "-o", tmp_path / "x.svg", status=2)
+    below = "SELECT time, -value AS live FROM series WHERE series = 'live'"
+    assert "below 0" in draw(below, "line", "-o", tmp_path / "x.svg", status=2)
+    assert "below 0" in draw(below, "area", status=2) and "below 0" in draw(below, "bar", status=2)
+    axis = [float(n) for n in re.findall(r"^ *(-?\d+) KiB ", draw(below, "line"), re.M)]
+    assert len(axis) > 2 and max(axis) <= 0 and axis == sorted(axis, reverse=True), axis
     assert "excludes" in draw(live, "line", "--every", "1", status=2) or "live targets" in draw(live, "line", "--every", "1", status=2)
 
 
@@ -290,6 +311,11 @@ def test_a_live_target_is_a_source(tmp_path):
         assert said(sql) == ask(sql, LEAKY)
     assert "finished log" in said("SELECT * FROM events", status=2)
     assert "live targets" in ask("SELECT 1", LEAKY, "--every", "1", status=2)
+    assert "no target of that name" in ask("SELECT * FROM ticky", "absent", "--connect", daemon.publish, status=2)
+    assert said("SELECT * FROM ticky") == []
+    beside = ask("SELECT source, max(bytes) AS m FROM bands GROUP BY 1 ORDER BY 1", f"a={OLDER}", "b=leaky", "--connect", daemon.publish)
+    assert beside[0] == ask("SELECT 'a' AS source, max(bytes) AS m FROM bands", OLDER)[0] and beside[1]["m"] > 0
+    assert "live targets" in ask("SELECT 1", LEAKY, "--connect", daemon.publish, status=2)
     again = subprocess.Popen([*QUERY, "SELECT state FROM runs", "leaky", "--connect", daemon.publish, "--every", "0.1", "-f", "ndjson"],
                              stdout=subprocess.PIPE, text=True)
     assert [json.loads(again.stdout.readline()) for _ in range(3)] == 3 * [{"state": "ended"}]

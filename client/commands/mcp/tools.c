@@ -217,12 +217,8 @@ static bool make_words(struct making *m, const struct tool *t, const json_t *arg
         }
         if (n_known < json_object_size(arguments))
                 return error_set(m->error, "%s has no such argument; tools/list has all", t->name);
-        const size_t connect = t->is_offline ? 0 : endpoints_words(m->words + m->n);
-        if (connect > 0 && m->n_here > 0 && m->n_here < m->n_places)
-                return error_set(m->error,
-                                 "sources: with --connect of heapwatch mcp, expected logs or targets, not both");
-        if (m->n_here == 0)
-                m->n += connect;
+        if (!t->is_offline && (m->n_here == 0 || m->n_here < m->n_places))
+                m->n += endpoints_words(m->words + m->n);
         m->words[m->n++] = "--";
         memcpy(m->words + m->n, m->operands, m->n_operands * sizeof(*m->operands));
         m->words[m->n + m->n_operands] = NULL;

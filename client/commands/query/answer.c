@@ -351,10 +351,11 @@ int query_answer(const struct command *c, struct query *q, const char *sql, cons
                 return command_error(c, "%s: %s", output->file, strerror(-failed));
         }
         const int status = write_rows(output, &out, statement, sql, &error);
-        failed = out_file_close(&out, status == SQLITE_DONE ? 0 : -ECANCELED);
-        exit_status = status == SQLITE_DONE ? EXIT_OK : report_end(c, q, status, &error);
+        const bool is_over = status == SQLITE_DONE || status == SQLITE_ROW; /* a row: it could not be written */
+        failed = out_file_close(&out, is_over ? 0 : -ECANCELED);
+        exit_status = is_over ? EXIT_OK : report_end(c, q, status, &error);
         (void)sqlite3_finalize(statement);
-        if (status != SQLITE_DONE || failed == 0 || failed == -EPIPE) /* the reader of the pipe has exited */
+        if (!is_over || failed == 0 || failed == -EPIPE) /* the reader of the pipe has exited */
                 return exit_status;
         return command_error(c, "cannot write: %s", strerror(-failed));
 }

@@ -2,7 +2,7 @@
 /*
  * chart.c - DESIGN: rows are gathered as lines over one sorted list of times, a value unknown where a line has none.
  * The terminal's picture is the console's chart (client/console/draw/chart.h), SVG is that of `heapwatch report`
- * (client/out/report/plot.h): both have axes of their own. A picture of values below 0 exists in the terminal alone.
+ * (client/out/report/plot.h): both have axes of their own. Values below 0 are those of lines in the terminal alone.
  */
 #include "client/commands/query/answer.h"
 
@@ -281,6 +281,14 @@ static bool fill_past(const struct rows *r, uint32_t line, bool is_stacked, stru
         return true;
 }
 
+static bool is_below_zero(const struct rows *r)
+{
+        for (size_t i = 0; i < r->n; i++)
+                if (r->cells[i].y < 0)
+                        return true;
+        return false;
+}
+
 static int draw_over_time(FILE *to, const struct rows *r, enum query_chart kind, unsigned columns)
 {
         static const enum tint tints[CHART_LINES] = { TINT_LINE_1, TINT_LINE_2, TINT_LINE_3,
@@ -353,6 +361,8 @@ int query_chart_draw(FILE *to, sqlite3_stmt *statement, enum query_chart chart, 
         int status = gather_rows(&r, statement, chart, error);
 
         columns = columns ? columns : WIDTH;
+        if (status == SQLITE_DONE && r.is_time && chart != QUERY_LINE && is_below_zero(&r))
+                status = refuse_chart(error, "areas and bars over time have no place for values below 0; lines have");
         if (status == SQLITE_DONE && r.is_time) {
                 ARRAY_SORT(r.cells, r.n, compare_cells);
                 if (!keep_lines(&r, CHART_LINES) || draw_over_time(to, &r, chart, columns) == -ENOMEM)
@@ -433,15 +443,8 @@ static int write_plot(FILE *to, struct rows *r, enum query_chart kind, const cha
         double greatest = 0;
         int status = SQLITE_NOMEM;
 
-        for (size_t i = 0; i < r->n; i++) {
-                if (r->cells[i].y < 0) {
-                        free(c);
-                        free(data);
-                        return refuse_chart(error,
-                                            "a chart as SVG has no place for values below 0; one in the terminal has");
-                }
+        for (size_t i = 0; i < r->n; i++)
                 greatest = fmax(greatest, r->cells[i].y);
-        }
         bool good = c && data && set_times(c, r);
         if (good && c->n_columns > PLOT_COLUMNS) {
                 status = refuse_chart(error, "too many times for a chart as SVG: use fewer, by bucket() and GROUP BY");
@@ -481,6 +484,8 @@ int query_chart_write_svg(FILE *to, sqlite3_stmt *statement, enum query_chart ch
 
         if (status == SQLITE_DONE && !r.is_time)
                 status = refuse_chart(error, "a chart as SVG needs a time as its first column");
+        if (status == SQLITE_DONE && is_below_zero(&r))
+                status = refuse_chart(error, "a chart as SVG has no place for values below 0; lines in the terminal have");
         if (status == SQLITE_DONE) {
                 ARRAY_SORT(r.cells, r.n, compare_cells);
                 status = keep_lines(&r, PLOT_BANDS) ? write_plot(to, &r, chart, title, error) : SQLITE_NOMEM;

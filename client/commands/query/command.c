@@ -134,9 +134,11 @@ static int set_source(const struct request *r, struct query_source *sources, siz
                 for (unsigned k = 2; is_name_taken(sources, i, s->name); k++)
                         (void)snprintf(s->name, sizeof(s->name), "%.*s_%u", (int)sizeof(s->name) - 8, base, k);
         }
-        s->chosen = (struct selection){ .endpoints = r->endpoints, .judging = r->judging };
+        s->chosen = (struct selection){ .judging = r->judging };
         if (text_list_add(c, &s->chosen.operands, s->what) || selection_sort(c, &s->chosen))
                 return EXIT_USAGE;
+        if (!s->chosen.files.n)
+                s->chosen.endpoints = r->endpoints;
         return 0;
 }
 
@@ -189,19 +191,29 @@ static int query_sources(const struct request *r, const struct command *c, const
         return status;
 }
 
-/* The format that the name of the file asks for. */
-static void set_format(struct query_output *o)
+/* The format that the name of the file asks for. 0, or EXIT_USAGE: it asks for none that there is. */
+static int set_format(const struct command *c, struct query_output *o)
 {
         static const struct {
                 const char *suffix;
                 enum query_format format;
         } known[] = { { ".csv", QUERY_CSV },      { ".tsv", QUERY_TSV },       { ".json", QUERY_JSON },
                       { ".jsonl", QUERY_NDJSON }, { ".ndjson", QUERY_NDJSON }, { ".md", QUERY_MARKDOWN } };
-        const char *suffix = o->file ? strrchr(o->file, '.') : NULL;
+        const char *slash = o->file ? strrchr(o->file, '/') : NULL, *name = slash ? slash + 1 : o->file,
+                   *suffix = name ? strrchr(name, '.') : NULL;
 
-        for (size_t i = 0; suffix && o->format == QUERY_TABLE && i < ARRAY_SIZE(known); i++)
-                if (!strcmp(suffix, known[i].suffix))
+        if (!suffix || o->format != QUERY_TABLE || query_is_database(o->file) || !strcmp(suffix, ".txt") ||
+            (o->chart && !strcmp(suffix, ".svg")))
+                return 0;
+        for (size_t i = 0; i < ARRAY_SIZE(known); i++)
+                if (!strcmp(suffix, known[i].suffix)) {
                         o->format = known[i].format;
+                        return 0;
+                }
+        return command_usage_error(c,
+                                   "-o %s: expected .csv, .tsv, .json, .ndjson, .md, .txt, .sqlite, or .svg with "
+                                   "--chart; any other name with --format",
+                                   o->file);
 }
 
 /* 0, or EXIT_USAGE: options that do not go together. */
@@ -215,9 +227,11 @@ static int check_options(const struct request *r, const struct command *c, const
                 return command_usage_error(c, "--every: expected at least 100ms");
         if (r->every_ns && r->output.file)
                 return command_usage_error(c, "--every and -o exclude each other");
-        for (size_t i = 0; r->every_ns && i < n; i++)
+        for (size_t i = 0; i < n; i++)
                 if (!sources[i].chosen.files.n)
                         return 0;
+        if (r->endpoints.n)
+                return command_usage_error(c, "--connect belongs to live targets; there is none among the sources");
         return r->every_ns ? command_usage_error(c, "--every belongs to live targets; a finished log does not change")
                            : 0;
 }
@@ -359,7 +373,8 @@ static int run_command(void *filled)
         int status = 0;
         for (size_t i = 0; status == 0 && i < n; i++)
                 status = set_source(r, sources, i, r->operands.items[i + first], c);
-        set_format(&r->output);
+        if (status == 0)
+                status = set_format(c, &r->output);
         if (status == 0)
                 status = check_options(r, c, sources, n);
         if (status == 0 && first == 0 && r->tables.n == 0)

@@ -48,7 +48,8 @@ static int fail_scan(const struct query_cursor *c, const char *source, const cha
         struct query_vtab *v = vtab_of(c);
 
         sqlite3_free(v->base.zErrMsg);
-        v->base.zErrMsg = sqlite3_mprintf("%s: %s", source, why);
+        v->base.zErrMsg = !strncmp(why, source, strlen(source)) ? sqlite3_mprintf("%s", why)
+                                                                : sqlite3_mprintf("%s: %s", source, why);
         return SQLITE_ERROR;
 }
 
@@ -198,7 +199,11 @@ static int read_on(struct query_cursor *c)
         case FEED_END:
                 return finish_source(c);
         case FEED_READY:
-                return feed_complete(c->scan.feed) ? finish_source(c) : SQLITE_OK;
+                if (!feed_complete(c->scan.feed))
+                        return SQLITE_OK;
+                if (feed_is_live(c->scan.feed) && !world_targets(c->scan.world))
+                        return fail_scan(c, what, "there is no target of that name; `heapwatch status` lists them");
+                return finish_source(c);
         case FEED_FAILED:
                 return fail_scan(c, what, feed_error(c->scan.feed));
         case FEED_NOTHING:

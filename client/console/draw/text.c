@@ -66,7 +66,7 @@ char *unit_text(char *out, size_t size, enum unit unit, double n)
                 (void)hw_count_text(out, size, u64_sat(n));
                 break;
         default:
-                (void)snprintf(out, size, "%.2f", n);
+                (void)snprintf(out, size, fabs(n) < 1e5 ? "%.2f" : "%.3g", n);
                 break;
         }
         return out;
