@@ -76,6 +76,7 @@ struct profile_stack {
         uint32_t id; /* dense, from 1 */
         uint32_t depth;
         const uint32_t *centres; /* ids, innermost first; depth 0 = MAIN */
+        uint64_t thread; /* of a sampled one, of the first LIMIT_SAMPLED_THREADS; 0: of any other, or of ticks */
         uint64_t ticks;
         uint64_t changed; /* profile_changes() when its ticks last rose or a frame got its name */
 };

@@ -37,7 +37,7 @@ size_t profile_held(const struct profile *p)
                stack_samples_held(&p->samples);
 }
 
-static struct profile_stack *add(struct profile *p, uint64_t hash, const uint32_t *ids, uint32_t depth)
+static struct profile_stack *add(struct profile *p, uint64_t hash, const uint32_t *ids, uint32_t depth, uint64_t thread)
 {
         uint32_t *centres;
         struct profile_stack *stack;
@@ -50,17 +50,19 @@ static struct profile_stack *add(struct profile *p, uint64_t hash, const uint32_
                 return NULL;
         }
         memcpy(centres, ids, depth * sizeof(*ids));
-        *stack = (struct profile_stack){ .id = p->stacks.count, .depth = depth, .centres = centres };
+        *stack = (struct profile_stack){ .id = p->stacks.count, .depth = depth, .centres = centres, .thread = thread };
         return stack;
 }
 
-static struct profile_stack *find(const struct profile *p, uint64_t hash, const uint32_t *ids, uint32_t depth)
+static struct profile_stack *find(const struct profile *p, uint64_t hash, const uint32_t *ids, uint32_t depth,
+                                  uint64_t thread)
 {
         uint32_t at = idtable_start(&p->by_stack, hash), id;
 
         while ((id = idtable_next(&p->by_stack, hash, &at))) {
                 struct profile_stack *stack = pool_at(&p->stacks, id);
-                if (stack->depth == depth && !memcmp(stack->centres, ids, depth * sizeof(*ids)))
+                if (stack->depth == depth && stack->thread == thread &&
+                    !memcmp(stack->centres, ids, depth * sizeof(*ids)))
                         return stack;
         }
         return NULL;
@@ -79,15 +81,15 @@ void profile_leave_out(struct model *m, bool is_sampled)
         m->profile.left_out++;
 }
 
-void profile_count(struct model *m, const uint32_t *centres, uint32_t depth, bool is_sampled)
+void profile_count(struct model *m, const uint32_t *centres, uint32_t depth, bool is_sampled, uint64_t thread)
 {
         struct profile *p = &m->profile;
-        uint64_t hash = hash_bytes(centres, depth * sizeof(*centres), p->seed);
+        uint64_t hash = hash_bytes(centres, depth * sizeof(*centres), thread ? hash_u64(thread, p->seed) : p->seed);
         struct profile_stack *stack = NULL;
 
         count_tick(m, is_sampled);
-        if (is_sampled == p->is_sampled && !(stack = find(p, hash, centres, depth)) && !m->bands.closed)
-                stack = add(p, hash, centres, depth);
+        if (is_sampled == p->is_sampled && !(stack = find(p, hash, centres, depth, thread)) && !m->bands.closed)
+                stack = add(p, hash, centres, depth, thread);
         if (!stack) {
                 p->left_out++;
                 return;
@@ -102,7 +104,7 @@ void profile_tick(struct model *m, const struct hw_event *e)
         uint32_t ids[MAX_STACK], depth;
 
         if (cost_centre_stack(e, 12, ids, &depth))
-                profile_count(m, ids, depth, false);
+                profile_count(m, ids, depth, false, 0);
 }
 
 uint64_t profile_changes(const struct profile *p)

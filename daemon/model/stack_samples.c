@@ -326,6 +326,18 @@ static uint32_t left_out_frame(struct model *m)
         return c.label && none && cost_centre_set(&m->bands, &c) ? c.id : 0;
 }
 
+/* 0: it is one of those that are not told apart. */
+static uint64_t thread_of_sample(struct stack_samples *s, uint64_t thread)
+{
+        for (uint32_t i = 0; i < s->n_threads; i++)
+                if (s->threads[i] == thread)
+                        return thread;
+        if (s->n_threads == LIMIT_SAMPLED_THREADS)
+                return 0;
+        s->threads[s->n_threads++] = thread;
+        return thread;
+}
+
 static void count_sample(struct model *m, struct stack_part *part)
 {
         uint32_t centres[2 * STACK_END + 1], n = 0;
@@ -342,7 +354,7 @@ static void count_sample(struct model *m, struct stack_part *part)
         if (part->lacks)
                 profile_leave_out(m, true);
         else
-                profile_count(m, centres, n, true);
+                profile_count(m, centres, n, true, thread_of_sample(&m->profile.samples, part->thread));
 }
 
 static void add_part_of_stack(struct model *m, const struct stack_message *message)

@@ -157,6 +157,8 @@ struct stack_samples {
         struct idtable by_key;
         struct stack_part *parts; /* the oldest first */
         uint32_t n_parts, parts_room;
+        uint64_t threads[LIMIT_SAMPLED_THREADS]; /* in the order in which they were sampled */
+        uint32_t n_threads;
         uint32_t unnamed; /* frames */
         bool any_defined; /* something, since frames without names were last named */
         uint32_t wait;    /* so many refreshes are passed over until they are again */
@@ -179,7 +181,8 @@ size_t profile_held(const struct profile *p);
 void profile_tick(struct model *m, const struct hw_event *e);
 
 /* Counts a stack of cost centres, innermost first; is_sampled as the member. A run has a profile of one kind only. */
-void profile_count(struct model *m, const uint32_t *centres, uint32_t depth, bool is_sampled);
+/* `thread`: of a sample; 0: it is a tick, or of a thread that is not told apart. */
+void profile_count(struct model *m, const uint32_t *centres, uint32_t depth, bool is_sampled, uint64_t thread);
 void profile_leave_out(struct model *m, bool is_sampled); /* one that cannot be kept */
 
 void stack_samples_init(struct stack_samples *s);

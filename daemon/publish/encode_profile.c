@@ -10,6 +10,8 @@ Hw__Stack *encode_stack(struct encoder *e, const struct bands *bands, const stru
                 return NULL;
         PUT(out, id, stack->id);
         PUT(out, ticks, stack->ticks);
+        if (stack->thread)
+                PUT(out, thread, stack->thread);
         PUT_ROWS(e, out, centres, &hw__cost_centre__descriptor, stack->depth);
         out->n_centres = 0;
         for (uint32_t i = 0; i < stack->depth && out->centres; i++)

@@ -29,9 +29,14 @@ def stacks_of(*sources):
     return collections.Counter({row["path"]: row["n"] for row in rows})
 
 
+def threads_of(*sources):
+    rows = query("SELECT thread, sum(ticks) AS n FROM stacks GROUP BY thread", *sources)
+    return collections.Counter({row["thread"]: row["n"] for row in rows})
+
+
 def decoded(log):
-    """Its samples by path, from the bytes of its events."""
-    names, samples = {}, []
+    """Its samples by path, and by thread, from the bytes of its events."""
+    names, samples, threads = {}, [], collections.Counter()
     done = client("events", log, "--format", "json", "--kind", "IPE,USER_BINARY_MSG")
     for event in map(json.loads, done.stdout.splitlines()):
         if event["name"] == "IPE":
@@ -39,16 +44,17 @@ def decoded(log):
             names[int(f["info_table"])] = f"{f['module']}.{f['label'] or f['table_name']}"
             continue
         message = base64.b64decode(event["fields"]["bytes"])
-        tag, _, _, n = struct.unpack_from(">HIIH", message)
+        tag, _, thread, n = struct.unpack_from(">HIIH", message)
+        threads[thread] += 1
         assert tag == 0xFFCA and len(message) == 12 + 9 * n
         samples.append([struct.unpack_from(">BQ", message, 12 + 9 * i)[1] for i in range(n)])
-    return collections.Counter(";".join(name for name, _ in itertools.groupby(names[i] for i in s)) or "MAIN" for s in samples)
+    return collections.Counter(";".join(name for name, _ in itertools.groupby(names[i] for i in s)) or "MAIN" for s in samples), threads
 
 
 def test_a_real_log_is_a_time_profile(tmp_path):
-    truth = decoded(REAL)
-    assert truth.total() > 100 and len(truth) > 3
-    assert stacks_of(REAL) == truth
+    truth, threads = decoded(REAL)
+    assert truth.total() > 100 and len(truth) > 3 and len(threads) > 1
+    assert stacks_of(REAL) == truth and threads_of(REAL) == threads
     collapsed = collections.Counter()
     for line in client("convert", REAL, "--to", "collapsed").stdout.decode().splitlines():
         path, _, n = line.rpartition(" ")
@@ -104,6 +110,15 @@ def test_annotations_and_late_definitions(tmp_path, old):
         assert b"secret" not in client(command, log.path).stdout
 
 
+def test_threads_are_told_apart_as_far_as_there_is_room(tmp_path):
+    log = LiveLog(tmp_path / "a.eventlog")
+    log.info_table(100, "f", "a.hs:1:2-3")
+    log.binary(*(chunk(0xFFCA, thread, [100]) for thread in [*range(1, 72), 2]))
+    log.end()
+    assert threads_of(log.path) == {**{n: 1 for n in range(1, 65)}, 2: 2, None: 7}
+    assert stacks_of(log.path) == {"Main.f": 72}
+
+
 def test_live_over_a_restart_and_in_a_recording(tmp_path, directory):
     log = LiveLog(tmp_path / "p.eventlog")
     args = ("--checkpoint", f"{directory}/state.d", "--checkpoint-every", "100ms", "--record", f"{directory}/rec", "--notify", "off")
@@ -118,6 +133,7 @@ def test_live_over_a_restart_and_in_a_recording(tmp_path, directory):
     log.binary(chunk(0xFFCA, 9, 1, frames=struct.pack(">BQ", 2, 2)))        # with a name that is still to come
     daemon.start()
     wait_for(lambda: said() == {"Main.f": 1, "Main.f;kept": 1, "(string 2)": 1}, "samples after the restart")
+    assert threads_of("p", "--connect", daemon.publish) == {9: 3}
     log.binary(string(2, "late"))
     log.live(1 << 20, at_ns=log.now() + 2 * 10**9)
     wait_for(lambda: said() == {"Main.f": 1, "Main.f;kept": 1, "late": 1}, "the name")

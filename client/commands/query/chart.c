@@ -485,7 +485,8 @@ int query_chart_write_svg(FILE *to, sqlite3_stmt *statement, enum query_chart ch
         if (status == SQLITE_DONE && !r.is_time)
                 status = refuse_chart(error, "a chart as SVG needs a time as its first column");
         if (status == SQLITE_DONE && is_below_zero(&r))
-                status = refuse_chart(error, "a chart as SVG has no place for values below 0; lines in the terminal have");
+                status = refuse_chart(error,
+                                      "a chart as SVG has no place for values below 0; lines in the terminal have");
         if (status == SQLITE_DONE) {
                 ARRAY_SORT(r.cells, r.n, compare_cells);
                 status = keep_lines(&r, PLOT_BANDS) ? write_plot(to, &r, chart, title, error) : SQLITE_NOMEM;

@@ -535,6 +535,7 @@ static const struct query_column stack_columns[] = {
         { "depth", QUERY_INTEGER, "", "cost centres in it" },
         { "path", QUERY_TEXT, "", "of cost centres, the outermost first, with ; between" },
         { "ticks", QUERY_INTEGER, "", "of the profile's timer, or samples, since the run began" },
+        { "thread", QUERY_INTEGER, "", "of samples; NULL: of ticks, or of a thread beyond the first 64" },
 };
 
 static void add_path(struct query_rows *r, const Hw__Stack *stack)
@@ -579,6 +580,7 @@ static void finish_stacks(struct query_scan *s)
                         query_rows_add_integer(&s->rows, stack->n_centres);
                         add_path(&s->rows, stack);
                         query_rows_add_integer(&s->rows, stack->ticks);
+                        query_rows_add_optional(&s->rows, stack->has_thread, stack->thread);
                 }
         }
 }

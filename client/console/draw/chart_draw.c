@@ -172,9 +172,9 @@ static void draw_values(struct plot *p, struct area area)
         for (double v = p->axis.low; v <= p->axis.high + p->axis.step / 2; v += p->axis.step) {
                 int row = CHART_ABOVE + (p->rows - 1 - height_of(p, v)) / 4;
 
-                (void)canvas_put_right(p->canvas, area, row, 0, CHART_LEFT - 2, TINT_DIM,
-                                       unit_text(text, sizeof(text), p->chart->unit,
-                                                 fabs(v) < p->axis.step / 2 ? 0 : v)); /* no -0 */
+                (void)canvas_put_right(
+                        p->canvas, area, row, 0, CHART_LEFT - 2, TINT_DIM,
+                        unit_text(text, sizeof(text), p->chart->unit, fabs(v) < p->axis.step / 2 ? 0 : v)); /* no -0 */
                 canvas_rule(p->canvas, p->area, row - CHART_ABOVE, 0, p->area.width, TINT_FAINT, "┈");
         }
 }

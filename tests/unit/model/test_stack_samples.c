@@ -58,7 +58,7 @@ static void test_samples(void **unused)
         define_code(100, "outer", "a.hs:1");
         define_code(101, "inner", ":");
         sample_code(5, 100, 101);
-        ev(&f, HW_USER_BINARY_MSG, 0, 3, "24821818", U(0xffca), U(1), U(6), U(2), U(1), U(100), U(1), U(101)); /* 0.5 */
+        ev(&f, HW_USER_BINARY_MSG, 0, 3, "24821818", U(0xffca), U(1), U(5), U(2), U(1), U(100), U(1), U(101)); /* 0.5 */
         ev(&f, HW_USER_BINARY_MSG, 0, 3, "2482", U(0xffca), U(1), U(6), U(0));
         ev(&f, HW_USER_BINARY_MSG, 0, 3, "21", U(0xffc0), U(0));
         assert_true(profile_is_sampled(p));
@@ -71,7 +71,9 @@ static void test_samples(void **unused)
         assert_string_equal(frame(1, 1).label, "outer");
         assert_string_equal(frame(1, 1).module, "Main");
         assert_string_equal(frame(1, 1).source, "a.hs:1");
+        assert_int_equal(profile_get(p, 1)->thread, 5);
         assert_int_equal(profile_get(p, 2)->depth, 0);
+        assert_int_equal(profile_get(p, 2)->thread, 6);
         assert_true(model_collect_changes(f.m) & MODEL_PROFILE);
         assert_int_equal(f.n_notes, 0);
         assert_true(undefined_frames() == 0);

@@ -121,7 +121,7 @@ export interface Profile {
     ticks?: U64; stacks?: Stack[]; stacksLeftOut?: U64; sampled?: boolean;
 }
 export interface Stack {
-    id?: number; ticks?: U64; centres?: CostCentre[];
+    id?: number; ticks?: U64; centres?: CostCentre[]; thread?: U64;
 }
 export interface Ticky {
     counters?: TickyCounter[];
