@@ -181,6 +181,14 @@ def test_collections_and_silence_by_events():
     assert row["d"] == pytest.approx(max(b - a for a, b in zip(times, times[1:])) / 1e9, abs=1e-8)
 
 
+def test_fields_of_events_as_rows(known):
+    rows = ask("SELECT key, sum(value) AS n FROM events, json_each(fields) WHERE name = 'GC_STATS_GHC' GROUP BY key", LEAKY)
+    total = collections.Counter()
+    for e in known.events:
+        total.update(e["fields"] if e["name"] == "GC_STATS_GHC" else {})
+    assert {r["key"]: r["n"] for r in rows} == total
+
+
 def test_schema_says_what_diff_has():
     said = subprocess.run([BUILD / "heapwatch", "query", "--schema"], capture_output=True, text=True, check=True).stdout
     assert "name, old, new" in next(line for line in said.splitlines() if line.startswith("diff "))

@@ -27,7 +27,8 @@ const struct query_column query_event_columns[QUERY_EVENT_COLUMNS] = {
         { "capability", QUERY_INTEGER, "", "NULL: none" },
         { "size", QUERY_INTEGER, "B", "of its payload" },
         { "place", QUERY_INTEGER, "B", "offset in the log" },
-        { "fields", QUERY_TEXT, "", "its fields, a JSON object: json_extract(fields, '$.thread')" },
+        { "fields", QUERY_TEXT, "",
+          "its fields, a JSON object: json_extract(fields, '$.thread'); arguments and environment are left out" },
 };
 
 static void add_fields(struct query_rows *r, const struct event *e)
