@@ -149,6 +149,14 @@ def test_a_limit_stops_the_reading(tmp_path):
         assert len(json.loads(done.communicate(timeout=30)[0])) == 1
 
 
+def test_a_silent_pipe_ends_with_the_time_of_the_query(tmp_path):
+    os.mkfifo(tmp_path / "log")
+    assert "--timeout" in ask("SELECT 1 FROM bands", tmp_path / "log", "--timeout", "200ms", status=2), "nobody writes"
+    writer = os.open(tmp_path / "log", os.O_RDWR)
+    assert "--timeout" in ask("SELECT 1 FROM bands", tmp_path / "log", "--timeout", "200ms", status=2), "somebody is silent"
+    os.close(writer)
+
+
 def test_threads_are_those_of_the_events():
     threads, on = collections.defaultdict(lambda: [0, 0]), {}
     log = LOGS / "parallel-ghc9103" / "run.eventlog"

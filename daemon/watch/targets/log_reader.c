@@ -298,10 +298,12 @@ static int read_piece(struct log_reader *r)
         ssize_t n;
         int status = 0;
 
-        if (!r->pipeline && !open_log(r, &error)) {
-                note_failure(r, error.text);
-                close_log(r);
-                return 0;
+        if (!r->pipeline) {
+                if (!open_log(r, &error)) {
+                        note_failure(r, error.text);
+                        close_log(r);
+                }
+                return 0; /* a pipe may have to be waited for */
         }
         n = log_file_read(r->file, r->buffer, sizeof(r->buffer));
         if (n > 0) {

@@ -16,6 +16,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,7 +49,8 @@ struct log_file {
         z_stream zlib;
         ZSTD_DStream *zstd;
 
-        bool looked; /* whether it is text has been checked */
+        bool begun;  /* whether it is an archive has been checked: of a pipe with the first bytes that are wanted */
+        bool looked; /* and whether it is text */
         bool text_over;
         bool text_stopped; /* before its end: it says nothing any more */
         bool broken;       /* its archive cannot be read to its end */
@@ -210,10 +212,29 @@ static bool open_recording(struct log_file *f, const char *path, struct error *e
         return f->cutout != NULL;
 }
 
+/* Finds out how it is packed. 0 or -errno. */
+static int begin_input(struct log_file *f)
+{
+        int r = fill_magic(f);
+        const struct method *method = r == 0 ? method_here(f) : NULL;
+
+        f->begun = r == 0;
+        return method && !method->begin(f) ? -ENOMEM : r;
+}
+
+/* A pipe that nobody has opened for writing yet is waited for in poll(2), not here. 0 or -errno. */
+static int open_input(struct log_file *f, const char *path)
+{
+        f->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+        if (f->fd < 0 || fstat(f->fd, &f->stat) < 0 || fcntl(f->fd, F_SETFL, 0) < 0)
+                return -errno;
+        return S_ISFIFO(f->stat.st_mode) ? 0 : begin_input(f);
+}
+
 struct log_file *log_file_open(const char *path, struct error *error)
 {
         struct log_file *f = calloc(1, sizeof(*f));
-        int r = 0;
+        int r;
 
         if (!f) {
                 error_set(error, "out of memory");
@@ -224,14 +245,7 @@ struct log_file *log_file_open(const char *path, struct error *error)
                         log_file_close(&f);
                 return f;
         }
-        f->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-        if (f->fd < 0 || fstat(f->fd, &f->stat) < 0)
-                r = -errno;
-        if (r == 0)
-                r = fill_magic(f);
-        const struct method *method = r == 0 ? method_here(f) : NULL;
-        if (method && !method->begin(f))
-                r = -ENOMEM;
+        r = open_input(f, path);
         if (r < 0) {
                 error_set(error, "%s", strerror(-r));
                 log_file_close(&f);
@@ -410,12 +424,21 @@ static size_t read_recording(struct log_file *f, void *buffer, size_t size)
         return n;
 }
 
+static int begin_pipe(struct log_file *f)
+{
+        struct pollfd p = { .fd = f->fd, .events = POLLIN };
+
+        return poll(&p, 1, -1) < 0 ? -errno : begin_input(f); /* until somebody writes, or has written and closed it */
+}
+
 ssize_t log_file_read(struct log_file *f, void *buffer, size_t size)
 {
         int r;
 
         if (f->cutout)
                 return (ssize_t)read_recording(f, buffer, size);
+        if (!f->begun && (r = begin_pipe(f)) < 0)
+                return r;
         if (!f->looked && (r = detect_format(f)) < 0)
                 return r;
         if (f->text)
@@ -462,8 +485,10 @@ bool log_file_is_cut(const struct log_file *f)
         return f->broken || f->text_stopped;
 }
 
-bool log_file_is_packed(const struct log_file *f)
+bool log_file_is_packed(struct log_file *f)
 {
+        if (!f->begun && !f->cutout && begin_pipe(f) < 0)
+                return false; /* reading says why */
         return f->unpack || f->cutout || f->text || text_kind_of(f->input, f->looked ? 0 : f->n);
 }
 

@@ -28,7 +28,10 @@
 
 struct log_file;
 
-/* NULL with a sentence in `error`, without the path. Files compressed in another way are read as they are. */
+/*
+ * NULL with a sentence in `error`, without the path. Files compressed in another way are read as they are. Does not
+ * wait for the first bytes of a pipe: that is for the first read.
+ */
 struct log_file *log_file_open(const char *path, struct error *error);
 
 /* Clears the pointer; NULL allowed. */
@@ -53,7 +56,7 @@ bool log_file_is_cut(const struct log_file *f);
 uint64_t log_file_step_ns(const struct log_file *f);
 
 /* Whether it is compressed or converted from text: then its size is unknown before its end. */
-bool log_file_is_packed(const struct log_file *f);
+bool log_file_is_packed(struct log_file *f);
 
 /* Its descriptor, to wait for the bytes of a pipe; -1: a recording, which never makes its reader wait. */
 int log_file_fd(const struct log_file *f);
