@@ -11,6 +11,7 @@ import threading
 import pytest
 
 import terminal
+import web_browser
 from harness import Daemon, client, wait_for
 from live_log import LiveLog
 from test_web import Web
@@ -128,6 +129,21 @@ def test_the_console_offers_all_commands(directory, program):
         t.keys("Up", "Up", "Enter")      # the first that begins so, then the one before it
         t.wait("heap-profile on: a census of p was seen")
         assert program.received == [("eventlog-socket", 3)]
+
+
+@pytest.mark.skipif(not web_browser.installed(), reason="needs chromium")
+def test_the_page_offers_all_commands(directory, program):
+    with Daemon(directory, f"p=unix:{program.path}") as daemon, web_browser.Web("--connect", daemon.publish, "--allow-control") as web, \
+            contextlib.closing(web_browser.Browser()) as browser, browser.tab() as tab:
+        tab.go(f"{web.url}#/detail?target=p")
+        which = "document.querySelector('select[aria-label=\"Command to the program\"]')"
+        tab.until(f"{which}?.checkVisibility() && {which}.options.length > 0")
+        offered = tab.js(f"[...{which}.options].map((o) => o.value)")
+        assert (offered[0], offered[-1]) == ("heap-profile on", "capabilities off") and "gc off" in offered
+        tab.js(f"{which}.value = 'heap-profile on'")
+        tab.click(selector="button >> text=Send")
+        tab.until("/heap-profile on: a census of p was seen/.test(document.querySelector('main').innerText)")
+        assert program.received == [("eventlog-socket", 3)] and tab.diagnostics() == []
 
 
 def test_no_effect_is_said(directory):
