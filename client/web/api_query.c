@@ -5,10 +5,12 @@
  */
 #include "client/web/server.h"
 
+#include <ctype.h>
 #include <event2/keyvalq_struct.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "client/cli/endpoints.h"
 #include "client/cli/own_command.h"
@@ -30,7 +32,31 @@ struct query_job {
         size_t n;
 };
 
-static void add_words(const struct query_job *q, const char *words[])
+/*
+ * Operands NAME=SOURCE, for free(). A source has the name that the page shows, with _ for what no name of a schema may
+ * have: two logs of one file name are told apart there already. Where a name is taken the command finds one.
+ */
+static bool name_sources(const struct query_job *q, char *ret[QUERY_SOURCES])
+{
+        for (size_t i = 0; i < q->n; i++) {
+                const char *what = q->of[i].file ? q->of[i].file : q->of[i].target;
+                const size_t n = strlen(q->of[i].target), size = n + strlen(what) + 2;
+                bool is_taken = !strcasecmp(q->of[i].target, "main") || !strcasecmp(q->of[i].target, "temp");
+
+                if (!(ret[i] = malloc(size)))
+                        return false;
+                (void)snprintf(ret[i], size, "%s=%s", q->of[i].target, what);
+                for (size_t k = 0; k < n; k++)
+                        ret[i][k] = (char)(isalnum((unsigned char)ret[i][k]) ? ret[i][k] : '_');
+                for (size_t k = 0; k < i; k++)
+                        is_taken = is_taken || !strncasecmp(ret[k], ret[i], n + 1);
+                if (is_taken)
+                        memmove(ret[i], ret[i] + n + 1, size - n - 1);
+        }
+        return true;
+}
+
+static void add_words(const struct query_job *q, char *const operands[], const char *words[])
 {
         static const char *const first[] = { "heapwatch", "query", "--format", "ndjson", "--timeout", QUERY_TIME };
         size_t n = 0;
@@ -51,7 +77,7 @@ static void add_words(const struct query_job *q, const char *words[])
         words[n++] = "--";
         words[n++] = q->sql;
         for (size_t i = 0; i < q->n; i++)
-                words[n++] = q->of[i].file ? q->of[i].file : q->of[i].target;
+                words[n++] = operands[i];
         words[n] = NULL;
 }
 
@@ -59,11 +85,15 @@ static bool run_query(struct worker_job *job, struct json_out *to, struct error 
 {
         const struct query_job *q = (const struct query_job *)job;
         const char *words[16 + ENDPOINTS_WORDS + QUERY_SOURCES];
+        char *operands[QUERY_SOURCES] = { NULL };
         struct own_output o = { .n = 0 };
 
-        add_words(q, words);
+        const bool has_names = name_sources(q, operands) || error_set(error, "out of memory");
+        add_words(q, operands, words);
         const struct own_command command = { words, QUERY_NS, QUERY_BYTES, QUERY_ROWS, 0, NULL };
-        const bool good = own_command_run(&command, &o, error);
+        const bool good = has_names && own_command_run(&command, &o, error);
+        for (size_t i = 0; i < q->n; i++)
+                free(operands[i]);
         if (good) {
                 json_open(to, '{');
                 json_member_bool(to, "cut", o.is_cut);

@@ -288,6 +288,16 @@ def test_queries_are_answered_as_by_the_command(served):
     assert ask_query(web, both, "hc", "leaky")[1]["rows"] == [{"source": "hc"}, {"source": "leaky"}]
 
 
+def test_sources_of_a_query_have_the_names_of_the_page():
+    with Web(LEAKY, LOGS / "leaky-hT-ghc966" / LEAKY.name) as web:
+        names = wait_for(lambda: len(t := web.json("/api/targets")) == 2 and [x["target"] for x in t], "both logs")
+        sources = [re.sub(r"\W", "_", name) for name in names]
+        rows = ask_query(web, "SELECT source, count(*) AS n FROM bands GROUP BY 1", *names)[1]["rows"]
+        assert {r["source"] for r in rows} == set(sources)
+        assert ask_query(web, f"SELECT count(*) AS n FROM {sources[1]}.bands", *names)[1]["rows"][0]["n"] in {r["n"] for r in rows}
+        assert len(ask_query(web, "SELECT DISTINCT source FROM runs", names[0], names[0])[1]["rows"]) == 2
+
+
 def test_queries_of_files_and_what_they_may_not():
     with Web(LEAKY) as web:
         wait_for(lambda: web.json("/api/targets"), "the log")
