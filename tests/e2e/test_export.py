@@ -4,6 +4,7 @@ import contextlib
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import urllib.error
 import urllib.request
@@ -124,6 +125,26 @@ def test_all_receivers_have_the_same_numbers(directory, daemon):
                 scrape(f"http://127.0.0.1:{port}/metrics", **headers)
             assert refused.value.code == 401
         assert x.stop() == 0
+
+
+def test_more_connections_than_descriptors(directory, daemon):
+    """On each of two addresses: who asks is answered, and nothing is logged."""
+    ports = [free_ports(), free_ports()]
+    listen = [word for port in ports for word in ("--listen", f"127.0.0.1:{port}")]
+    with open(directory / "log", "wb") as log, contextlib.ExitStack() as stack:
+        x = stack.enter_context(subprocess.Popen(
+            ["sh", "-c", 'ulimit -n 64; exec "$@"', "sh", CLIENT, "export", "--connect", daemon.publish, "--no-token", *listen],
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log))
+        stack.callback(x.kill)
+        assert x.stdout.readline() and x.stdout.readline()      # both listen
+        for port in ports:
+            for _ in range(150):
+                stack.enter_context(socket.create_connection(("127.0.0.1", port), timeout=DEADLINE_S))
+            for again in ports:
+                assert "heapwatch_" in scrape(f"http://127.0.0.1:{again}/metrics")[1]
+        x.terminate()
+        assert x.wait(DEADLINE_S) == 0
+    assert "open files" not in (directory / "log").read_text()
 
 
 CHANGING = ("heapwatch_stream_quiet_seconds", "heapwatch_state_bytes")

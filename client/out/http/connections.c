@@ -15,8 +15,10 @@
  *
  * To close one, its socket is shut down: libevent sees an end of file and frees
  * the connection as usual. Until then it keeps its place. There are some more
- * places than connections; when these are used up too, the listener is off for
- * SWEEP_AGAIN_MS and new connections wait in the kernel.
+ * places than connections; when these are used up too, the listeners are off for
+ * SWEEP_AGAIN_MS and new connections wait in the kernel. All places together
+ * take half of the descriptors at most: libevent calls accept() again and again
+ * where there is none left.
  */
 #include "client/out/http/connections.h"
 
@@ -26,7 +28,9 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "proto/base/array.h"
 #include "proto/base/clock.h"
+#include "proto/base/descriptors.h"
 #include "proto/base/error.h"
 #include "proto/base/event.h"
 
@@ -45,7 +49,9 @@ struct connection {
 
 struct connections {
         struct event *second, *soon, *written;
-        struct evconnlistener *listener; /* borrowed */
+        struct evconnlistener **listeners; /* borrowed */
+        size_t n_listeners, listeners_capacity;
+        size_t most, n_places; /* connections; places in use, of: */
         struct connection places[PLACES];
 };
 
@@ -160,7 +166,7 @@ static struct connection *free_place(struct connections *c, size_t *ret_left)
         struct connection *found = NULL;
 
         *ret_left = 0;
-        for (size_t i = 0; i < PLACES; i++) {
+        for (size_t i = 0; i < c->n_places; i++) {
                 if (c->places[i].b)
                         continue;
                 found = found ? found : &c->places[i];
@@ -182,6 +188,12 @@ static void bound_peer(struct connections *c, struct connection *one)
         close_one(c, first ? first : one);
 }
 
+static void set_accepting(struct connections *c, bool accepting)
+{
+        for (size_t i = 0; i < c->n_listeners; i++)
+                (void)(accepting ? evconnlistener_enable(c->listeners[i]) : evconnlistener_disable(c->listeners[i]));
+}
+
 static void on_soon(evutil_socket_t fd, short what, void *arg)
 {
         struct connections *c = arg;
@@ -190,8 +202,8 @@ static void on_soon(evutil_socket_t fd, short what, void *arg)
         (void)fd;
         (void)what;
         close_idle(c);
-        if (c->listener && free_place(c, &left))
-                (void)evconnlistener_enable(c->listener);
+        if (free_place(c, &left))
+                set_accepting(c, true);
 }
 
 static void on_second(evutil_socket_t fd, short what, void *arg)
@@ -291,11 +303,11 @@ static struct bufferevent *on_connection(struct event_base *base, void *arg)
         size_t left;
 
         close_idle(c);
-        if (count_open(c, NULL) >= CONNECTIONS_MOST && (first = eviction_candidate(c, NULL)))
+        if (count_open(c, NULL) >= c->most && (first = eviction_candidate(c, NULL)))
                 close_one(c, first);
         one = free_place(c, &left);
         if (left <= 1) { /* this is the last one */
-                (void)evconnlistener_disable(c->listener);
+                set_accepting(c, false);
                 sweep_soon(c);
         }
         struct bufferevent *b = bufferevent_socket_new(base, -1, BEV_OPT_CLOSE_ON_FREE);
@@ -318,18 +330,14 @@ struct connections *connections_new(struct event_base *base)
 
         if (!c)
                 return NULL;
+        c->n_places = descriptors_limit() / 2 < PLACES ? descriptors_limit() / 2 : PLACES;
+        c->most = c->n_places * CONNECTIONS_MOST / PLACES;
         c->second = event_new(base, -1, EV_PERSIST, on_second, c);
         c->soon = evtimer_new(base, on_soon, c);
         c->written = evtimer_new(base, stop_reading, c);
         if (!c->second || !c->soon || !c->written || event_add(c->second, &second))
                 connections_destroy(&c);
         return c;
-}
-
-static void connections_of(struct connections *c, struct evhttp *http, struct evconnlistener *listener)
-{
-        c->listener = listener;
-        evhttp_set_bevcb(http, on_connection, c);
 }
 
 bool connections_listen(struct connections *c, struct evhttp *http, struct listen_address *address,
@@ -339,12 +347,14 @@ bool connections_listen(struct connections *c, struct evhttp *http, struct liste
 
         if (!listener)
                 return false;
-        if (!evhttp_bind_listener(http, listener)) {
+        if (!ARRAY_RESERVE(c->listeners, c->listeners_capacity, c->n_listeners + 1) ||
+            !evhttp_bind_listener(http, listener)) {
                 evconnlistener_free(listener);
                 listen_address_leave(address);
                 return error_set(error, "out of memory");
         }
-        connections_of(c, http, listener);
+        c->listeners[c->n_listeners++] = listener;
+        evhttp_set_bevcb(http, on_connection, c);
         return true;
 }
 
@@ -359,6 +369,7 @@ void connections_destroy(struct connections **c)
                 if ((*c)->places[i].b)
                         (void)bufferevent_decref((*c)->places[i].b);
         }
+        free((*c)->listeners);
         free(*c);
         *c = NULL;
 }

@@ -48,7 +48,7 @@ bool connections_have_room(struct connections *c);
 
 /* What all clients may cost together. */
 
-#define CONNECTIONS_MOST      256                /* open at once; beyond, the one that has waited longest is closed */
+#define CONNECTIONS_MOST      256                /* open at once, fewer with few descriptors; see above */
 #define PEER_CONNECTIONS_MOST 64                 /* of one address outside this machine */
 #define REQUEST_SECONDS       10                 /* from the first byte of a request to its last; then closed */
 #define IDLE_SECONDS          30                 /* without sending or reading anything; then closed */
