@@ -469,7 +469,7 @@ figures:
 	$(Q)scripts/figures
 .PHONY: figures
 
-#: metrics     rewrites docs/METRICS.md, docs/dashboards and types of the page from the tables of metrics and messages
+#: metrics     rewrites docs/METRICS.md, docs/dashboards and types of the page
 metrics:
 	$(Q)scripts/metrics
 	$(Q)scripts/dashboards

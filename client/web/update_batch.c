@@ -60,17 +60,16 @@ static bool add(struct update_batch *all, size_t daemon, const Hw__Update *u, bo
 {
         struct batched_update of = { .daemon = daemon, .kind = hw_update_kind(u), .instead = brief };
         struct document d;
-        bool good = false;
+        bool good;
 
         (void)snprintf(of.target, sizeof(of.target), "%s", u->target ? u->target : "");
         document_open(&d);
         if (d.to && !brief)
                 state_print_update(&(struct json_out){ .to = d.to }, daemon, u);
         else if (d.to)
-                good = state_print_brief(&(struct json_out){ .to = d.to }, daemon, u);
-        if (!document_close(&d))
-                good = false;
-        else if (!brief || (good && d.size))
+                state_print_brief(&(struct json_out){ .to = d.to }, daemon, u);
+        good = document_close(&d);
+        if (good && d.size)
                 good = add_text(all, &of, d.text, d.size);
         document_done(&d);
         return good;

@@ -171,18 +171,35 @@ def test_state_is_what_the_daemon_says(served):
         [n.text for u in snapshot["notes"] for n in u.notes.notes]
 
 
+def test_numbers_are_worded_and_explained(served):
+    """Each that the table of facts has, and as the other faces write it."""
+    daemon, web = served
+    state = web.json("/api/state?detail=leaky")
+    [said] = [a["numbers"] for a in state["answers"] if a["target"] == "leaky"]
+    assert len(said) > 30 and set(said) <= set(state["numbers"]) and all(h.endswith(".") for h in state["numbers"].values())
+    live = daemon.snapshot("leaky")["heap"][0].heap.live_bytes
+    summary = client("summary", "leaky", env={"HEAPWATCH_DIR": str(daemon.directory)}).stdout.decode()
+    assert said["live_bytes"][0] == live
+    for name, unit in (("live_max_bytes", r"[0-9.]+ [KM]iB"), ("gc_share_run", r"[0-9.]+ %"), ("gc_pauses_ns", r"[0-9.]+ [mu]?s"), ("stream_events", "[0-9,]+")):
+        assert re.fullmatch(unit, said[name][1]), said[name]
+    assert said["live_max_bytes"][1] in summary
+
+
 def test_detail_leaves_out_the_large_parts(served):
     _, web = served
     kinds = {(u["update"].get("target"), k) for u in web.json("/api/state?detail=")["updates"] for k in u["update"]}
-    assert ("leaky", "heap") in kinds and ("leaky", "bands") not in kinds
+    assert ("leaky", "targetState") in kinds and not {("leaky", "heap"), ("leaky", "bands")} & kinds
     kinds = {(u["update"].get("target"), k) for u in web.json("/api/state?detail=0:leaky")["updates"]
              for k in u["update"]}
-    assert ("leaky", "bands") in kinds and ("hc", "bands") not in kinds and ("hc", "gc") in kinds
-    rows = [u["update"] for u in web.json("/api/state?detail=")["updates"] if u["update"].get("target") == "hc"]
+    assert ("leaky", "bands") in kinds and ("hc", "bands") not in kinds and ("hc", "targetState") in kinds
+    state = web.json("/api/state?detail=")
+    rows = [u["update"] for u in state["updates"] if u["update"].get("target") == "hc"]
     row = {name: body for u in rows for name, body in u.items()}
-    assert set(row["targetState"]["runInfo"]) == {"program", "startWallNs"} and set(row["heap"]) <= {"liveBytes", "heapSizeBytes", "process"}
-    assert set(row["gc"]) <= {"gcShare", "gcShareRun"} and row["heap"]["liveBytes"] == web.bodies()[("hc", "heap")]["liveBytes"]
-    assert sum(len(json.dumps(u)) for u in rows) < 2048, "a thousand of them are 1 to 2 MB"
+    [said] = [a for a in state["answers"] if a["target"] == "hc"]
+    assert set(row["targetState"]["runInfo"]) == {"program", "startWallNs"}
+    assert set(said["numbers"]) <= {"live_bytes", "heap_size_bytes", "resident_bytes", "gc_share", "gc_share_run"}
+    assert str(said["numbers"]["live_bytes"][0]) == web.bodies()[("hc", "heap")]["liveBytes"]
+    assert sum(len(json.dumps(u)) for u in [*rows, said]) < 2048, "a thousand of them are 1 to 2 MB"
     assert web.ask("/api/state?detail=a/b")[0] == 400
 
 

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "client/answers/api/state_json.h"
 
+#include <math.h>
+
 #include "client/answers/census.h"
+#include "heapwatch/text.h"
 #include "proto/wire/program_command.h"
 
 static void put_text(struct json_out *j, const char *key, const char *text)
@@ -71,6 +74,39 @@ static void put_commands(struct json_out *j, const char *uri)
                 json_member_u64(j, "commands", n);
 }
 
+/* What is known of all numbers, or of those in a table of many targets. */
+static void put_numbers(struct json_out *j, const struct world_target *t, bool whole)
+{
+        static const bool in_tables[FACTS] = { [FACT_LIVE] = true,
+                                               [FACT_HEAP_SIZE] = true,
+                                               [FACT_RESIDENT] = true,
+                                               [FACT_GC_SHARE] = true,
+                                               [FACT_GC_SHARE_RUN] = true };
+        char text[HW_NUMBER_MAX];
+        const char *what;
+        uint64_t limit;
+
+        if (world_limit(t, &limit, &what)) {
+                json_member_open(j, "limit", '[');
+                json_u64(j, limit);
+                json_text(j, hw_bytes_text(text, sizeof(text), (double)limit));
+                json_text(j, what);
+                json_close(j, ']');
+        }
+        json_member_open(j, "numbers", '{');
+        for (enum fact id = FACT_NONE + 1; id < FACTS; id++) {
+                const double value = whole || in_tables[id] ? facts_get(t, id) : NAN;
+
+                if (isnan(value))
+                        continue;
+                json_member_open(j, fact_rows[id].name, '[');
+                json_short(j, value);
+                json_text(j, facts_text(text, t, id));
+                json_close(j, ']');
+        }
+        json_close(j, '}');
+}
+
 void answers_print(struct json_out *j, const struct world_target *t, bool live, bool whole)
 {
         struct answers a;
@@ -95,6 +131,7 @@ void answers_print(struct json_out *j, const struct world_target *t, bool live, 
                            &a.answer[q]);
         }
         json_close(j, ']');
+        put_numbers(j, t, whole);
         if (whole)
                 put_caveats(j, &a);
         if (whole)

@@ -59,9 +59,7 @@ static void row_print_alerts(struct json_out *j, const struct world_target *t)
                 PRINT_BODY(j, t, ALERTS, alerts, t->alerts);
 }
 
-/* A few fields of each: what a table shows of one target among a thousand. Its verdict is in the answers. */
-#define COPY(to, from, field) ((to)->has_##field = (from)->has_##field, (to)->field = (from)->field)
-
+/* A few fields: what a table shows of one target among a thousand. Its numbers and its verdict are in the answers. */
 static void row_print_state(struct json_out *j, const struct world_target *t)
 {
         const Hw__Run *from = t->target->run_info;
@@ -69,57 +67,16 @@ static void row_print_state(struct json_out *j, const struct world_target *t)
 
         if (from) {
                 run.program = from->program;
-                COPY(&run, from, start_wall_ns);
-                COPY(&run, from, max_heap_bytes);
+                run.has_start_wall_ns = from->has_start_wall_ns;
+                run.start_wall_ns = from->start_wall_ns;
         }
         row_print_target(j, t, from ? &run : NULL);
-}
-
-static void row_print_heap(struct json_out *j, const struct world_target *t)
-{
-        const Hw__Process *from = t->heap->process;
-        Hw__Process process = HW__PROCESS__INIT;
-        Hw__Heap heap = HW__HEAP__INIT;
-
-        COPY(&heap, t->heap, live_bytes);
-        COPY(&heap, t->heap, heap_size_bytes);
-        if (from) {
-                COPY(&process, from, rss_bytes);
-                COPY(&process, from, cgroup_max_bytes);
-                heap.process = &process;
-        }
-        PRINT_BODY(j, t, HEAP, heap, &heap);
-}
-
-static void row_print_gc(struct json_out *j, const struct world_target *t)
-{
-        Hw__Gc gc = HW__GC__INIT;
-
-        COPY(&gc, t->gc, gc_share);
-        COPY(&gc, t->gc, gc_share_run);
-        PRINT_BODY(j, t, GC, gc, &gc);
-}
-
-static void row_print_limit(struct json_out *j, const struct world_target *t)
-{
-        Hw__Trends trends = HW__TRENDS__INIT;
-
-        COPY(&trends, t->trend_state, limit_bytes);
-        COPY(&trends, t->trend_state, limit_source);
-        if (trends.has_limit_bytes)
-                PRINT_BODY(j, t, TRENDS, trends, &trends);
 }
 
 static void row_print(struct json_out *j, const struct world_target *t)
 {
         if (t->target)
                 row_print_state(j, t);
-        if (t->heap)
-                row_print_heap(j, t);
-        if (t->gc)
-                row_print_gc(j, t);
-        if (t->trend_state)
-                row_print_limit(j, t);
         row_print_alerts(j, t);
 }
 
@@ -351,64 +308,18 @@ static void print_answers(struct printer *p)
                               is_kind_wanted(p, world_target(w, i), HW__KIND__KIND_BAND));
 }
 
-/* ------------------------------------------------------------------- brief */
-
-static bool print_brief_heap(struct json_out *j, size_t daemon, Hw__Update u)
+void state_print_brief(struct json_out *j, size_t daemon, const Hw__Update *u)
 {
-        Hw__Heap heap = *u.heap;
-        Hw__Samples *live = NULL;
+        Hw__Update brief = *u;
+        Hw__Heap heap = HW__HEAP__INIT;
 
-        for (size_t i = 0; i < u.heap->n_samples; i++) {
-                if (u.heap->samples[i]->series == HW__SERIES__SERIES_LIVE)
-                        live = u.heap->samples[i];
-        }
-        heap.samples = &live;
-        heap.n_samples = live != NULL;
-        u.heap = &heap;
-        state_print_update(j, daemon, &u);
-        return true;
-}
-
-static bool print_brief_gc(struct json_out *j, size_t daemon, Hw__Update u)
-{
-        Hw__Gc gc = *u.gc;
-
-        gc.n_collections = 0;
-        u.gc = &gc;
-        state_print_update(j, daemon, &u);
-        return true;
-}
-
-/* The trends of series. */
-static bool print_brief_trends(struct json_out *j, size_t daemon, Hw__Update u)
-{
-        Hw__Trends trends = *u.trends;
-
-        trends.n_trends = 0;
-        trends.trends = calloc(u.trends->n_trends + 1, sizeof(*trends.trends));
-        if (!trends.trends)
-                return false;
-        for (size_t i = 0; i < u.trends->n_trends; i++) {
-                if (!u.trends->trends[i]->has_band)
-                        trends.trends[trends.n_trends++] = u.trends->trends[i];
-        }
-        u.trends = &trends;
-        state_print_update(j, daemon, &u);
-        free(trends.trends);
-        return true;
-}
-
-bool state_print_brief(struct json_out *j, size_t daemon, const Hw__Update *u)
-{
-        switch (u->body_case) {
-        case HW__UPDATE__BODY_HEAP:
-                return print_brief_heap(j, daemon, *u);
-        case HW__UPDATE__BODY_GC:
-                return print_brief_gc(j, daemon, *u);
-        case HW__UPDATE__BODY_TRENDS:
-                return print_brief_trends(j, daemon, *u);
-        default:
-                return true;
+        for (size_t i = 0; u->body_case == HW__UPDATE__BODY_HEAP && i < u->heap->n_samples; i++) {
+                if (u->heap->samples[i]->series != HW__SERIES__SERIES_LIVE)
+                        continue;
+                heap.n_samples = 1;
+                heap.samples = &u->heap->samples[i];
+                brief.heap = &heap;
+                state_print_update(j, daemon, &brief);
         }
 }
 
@@ -453,12 +364,23 @@ static void print_server(struct json_out *j, const struct state_source *s)
         json_close(j, '}');
 }
 
+/* What each number is. */
+static void print_numbers(struct json_out *j)
+{
+        json_member_open(j, "numbers", '{');
+        for (enum fact id = FACT_NONE + 1; id < FACTS; id++)
+                json_member_text(j, fact_rows[id].name, fact_rows[id].help);
+        json_close(j, '}');
+}
+
 void state_print(struct json_out *j, const struct state_source *s, const struct detail *detail)
 {
         struct printer p = { .to = j, .source = s, .detail = detail };
 
         json_open(j, '{');
         print_server(j, s);
+        json_line(j);
+        print_numbers(j);
         json_line(j);
         json_member_open(j, "daemons", '[');
         for (size_t i = 0; i < s->n_daemons; i++)

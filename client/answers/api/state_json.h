@@ -14,7 +14,7 @@
 
 #define DETAIL_MAX 32
 
-/* For which targets all is wanted; of the others their state, newest figures and alerts (state_print_brief). */
+/* For which targets all is wanted; of the others their state and alerts (state_print_brief). */
 struct detail {
         bool all;
         bool series_trends; /* leave out trends of bands everywhere: they are by far the largest */
@@ -39,10 +39,10 @@ bool detail_parse(struct detail *ret, const char *query);
 bool detail_wants(const struct detail *d, const struct world *world, size_t daemon, const char *target, Hw__Kind kind);
 
 /*
- * Of an update its brief form, for those who do not want the target's details: the newest figures of heap and
- * collections, samples of live data, trends of series; nothing, where there is none. False: out of memory.
+ * Of an update its brief form, for those who do not want the target's details: samples of live data; nothing, where
+ * there is none.
  */
-bool state_print_brief(struct json_out *j, size_t daemon, const Hw__Update *u);
+void state_print_brief(struct json_out *j, size_t daemon, const Hw__Update *u);
 
 struct state_source {
         const struct world *world;

@@ -71,12 +71,12 @@ static void draw_share(struct canvas *c, struct area area, const struct world_ta
         (void)census_pauses_text(watching, sizeof(watching), t);
         if (!untimed)
                 (void)snprintf(title, sizeof(title), "%s of %s last 10 s · %s of the run%s%s%s%s",
-                               fact_text(now, t, FACT_GC_SHARE), over ? "its" : "the",
-                               fact_text(run, t, FACT_GC_SHARE_RUN), watching[0] ? " · " : "",
-                               watching[0] ? fact_text(all, t, FACT_GC_PAUSES) : "", watching[0] ? " in all, " : "",
+                               facts_text(now, t, FACT_GC_SHARE), over ? "its" : "the",
+                               facts_text(run, t, FACT_GC_SHARE_RUN), watching[0] ? " · " : "",
+                               watching[0] ? facts_text(all, t, FACT_GC_PAUSES) : "", watching[0] ? " in all, " : "",
                                watching);
         else if (t->gc->has_gc_share_run)
-                (void)snprintf(title, sizeof(title), "%s of the run · %s", fact_text(run, t, FACT_GC_SHARE_RUN),
+                (void)snprintf(title, sizeof(title), "%s of the run · %s", facts_text(run, t, FACT_GC_SHARE_RUN),
                                untimed);
         else
                 (void)snprintf(title, sizeof(title), "%s", untimed);

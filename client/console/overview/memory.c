@@ -45,7 +45,7 @@ static void proportion(struct gauge *g, const struct world_target *t, enum fact 
 
         g->tint = part >= 0.95 ? TINT_BAD : part >= 0.8 ? TINT_WARN : TINT_DIM;
         (void)snprintf(g->remark, sizeof(g->remark), "%.24s of %s %.24s", share_or_unknown(share, true, part), what,
-                       fact_text(text, t, limit));
+                       facts_text(text, t, limit));
 }
 
 static struct gauge live_gauge(const struct scene *s, const struct world_target *t)
@@ -54,11 +54,11 @@ static struct gauge live_gauge(const struct scene *s, const struct world_target 
         char age[SHORT_TEXT], max[SHORT_TEXT];
         uint64_t now_ns = scene_now_ns(s, t);
 
-        (void)fact_text(g.value, t, FACT_LIVE);
+        (void)facts_text(g.value, t, FACT_LIVE);
         if (!facts_is_known(t, FACT_LIVE) || !t->heap->has_live_time_ns)
                 return g;
         (void)duration_or_unknown(age, true, now_ns > t->heap->live_time_ns ? now_ns - t->heap->live_time_ns : 0);
-        (void)fact_text(max, t, FACT_LIVE_MAX);
+        (void)facts_text(max, t, FACT_LIVE_MAX);
         if (scene_over(s, t))
                 (void)snprintf(g.remark, sizeof(g.remark), "at its end · max %.24s", max);
         else
@@ -71,11 +71,11 @@ static struct gauge heap_gauge(const struct world_target *t)
         struct gauge g = { .label = "heap", .series = HW__SERIES__SERIES_HEAP_SIZE, .tint = TINT_DIM };
         char max[SHORT_TEXT];
 
-        (void)fact_text(g.value, t, FACT_HEAP_SIZE);
+        (void)facts_text(g.value, t, FACT_HEAP_SIZE);
         if (facts_is_known(t, FACT_HEAP_SIZE) && facts_get(t, FACT_MAX_HEAP) > 0)
                 proportion(&g, t, FACT_HEAP_SIZE, FACT_MAX_HEAP, "-M");
         else if (facts_is_known(t, FACT_HEAP_SIZE_MAX))
-                (void)snprintf(g.remark, sizeof(g.remark), "max %.24s", fact_text(max, t, FACT_HEAP_SIZE_MAX));
+                (void)snprintf(g.remark, sizeof(g.remark), "max %.24s", facts_text(max, t, FACT_HEAP_SIZE_MAX));
         return g;
 }
 
@@ -85,11 +85,11 @@ static struct gauge rss_gauge(const struct scene *s, const struct world_target *
         const bool known = facts_is_known(t, FACT_RESIDENT);
         char swap[SHORT_TEXT];
 
-        (void)fact_text(g.value, t, FACT_RESIDENT);
+        (void)facts_text(g.value, t, FACT_RESIDENT);
         if (facts_is_known(t, FACT_CGROUP_HELD) && facts_get(t, FACT_CGROUP_LIMIT) > 0)
                 proportion(&g, t, FACT_CGROUP_HELD, FACT_CGROUP_LIMIT, "cgroup");
         else if (known && facts_get(t, FACT_SWAP) > 0)
-                (void)snprintf(g.remark, sizeof(g.remark), "swap %.24s", fact_text(swap, t, FACT_SWAP));
+                (void)snprintf(g.remark, sizeof(g.remark), "swap %.24s", facts_text(swap, t, FACT_SWAP));
         else if (!known && scene_now_ns(s, t) > UNSEEN_NS)
                 (void)snprintf(g.remark, sizeof(g.remark), "process not seen from here");
         return g;
@@ -105,9 +105,9 @@ static struct gauge allocation_gauge(const struct world_target *t)
         };
         char total[SHORT_TEXT];
 
-        (void)fact_text(g.value, t, FACT_ALLOCATION);
+        (void)facts_text(g.value, t, FACT_ALLOCATION);
         if (facts_is_known(t, FACT_ALLOCATED))
-                (void)snprintf(g.remark, sizeof(g.remark), "%.24s in total", fact_text(total, t, FACT_ALLOCATED));
+                (void)snprintf(g.remark, sizeof(g.remark), "%.24s in total", facts_text(total, t, FACT_ALLOCATED));
         return g;
 }
 

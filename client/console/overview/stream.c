@@ -78,7 +78,7 @@ static int draw_some(struct canvas *c, struct area area, int row, int column, co
                 const double value = facts_get(t, figures[i].fact);
 
                 if (figures[i].always || value > 0)
-                        column = figure(c, area, row, column, figures[i].label, fact_text(text, t, figures[i].fact),
+                        column = figure(c, area, row, column, figures[i].label, facts_text(text, t, figures[i].fact),
                                         value > figures[i].least);
         }
         return column;

@@ -99,9 +99,6 @@ bool scene_process_only(const struct world_target *t);
 /* Why there is no census to show, in words. */
 const char *scene_no_census(const struct scene *s, const struct world_target *t);
 
-/* The lowest known memory limit of a target, and what sets it ("-M", "cgroup"); false when none is known. */
-bool memory_limit(const struct world_target *t, uint64_t *ret_bytes, const char **ret_what);
-
 /* label.c: a band's label in a column: without its package where there is no room for it. */
 
 /* Draws into at most `width` columns, and returns how many. `label` may contain anything; NULL or "" is unknown. */

@@ -65,11 +65,6 @@ char *column_help(char *out, size_t size, const struct column *c)
         return out;
 }
 
-char *fact_text(char *out, const struct world_target *t, enum fact id)
-{
-        return value_show(out, SHORT_TEXT, unit_of_fact(id), value_number(true, facts_get(t, id)));
-}
-
 /* ---------------------------------------------------------------------- values */
 
 char *value_show(char *out, size_t size, enum unit unit, struct value v)

@@ -88,9 +88,6 @@ const char *column_name(const struct column *c);
 enum unit column_unit(const struct column *c);
 char *column_help(char *out, size_t size, const struct column *c);
 
-/* A fact for people, in its unit; UNKNOWN_TEXT when it is unknown. Returns `out`, of SHORT_TEXT bytes. */
-char *fact_text(char *out, const struct world_target *t, enum fact id);
-
 /* Less than, equal, greater: texts without regard to case. Absent values are equal to each other only. */
 int value_compare(struct value a, struct value b);
 

@@ -163,7 +163,7 @@ static void fill_chart(struct console *c, struct chart *chart)
                 chart_line(chart, series_rows[id].label, past_of_row(s, &series_in_order[i]), SPARK_GAUGE, tints[i]);
                 (void)world_newest(s->target, (Hw__Series)id, &chart->lines[i].newest);
         }
-        if (memory_limit(s->target, &limit, &chart->limit_name))
+        if (world_limit(s->target, &limit, &chart->limit_name))
                 chart->limit = (double)limit;
         chart->ticks = chart->lines[0].past; /* one sample for each major collection */
 }

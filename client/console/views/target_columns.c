@@ -41,7 +41,7 @@ static struct value limit_value(const struct scene *s, const void *row)
 {
         uint64_t bytes = 0;
         const char *what;
-        bool known = memory_limit(target_of_row(row), &bytes, &what);
+        bool known = world_limit(target_of_row(row), &bytes, &what);
 
         (void)s;
         return value_number(known, (double)bytes);
@@ -56,7 +56,7 @@ static struct value limit_share(const struct scene *s, const void *row)
         const char *what;
 
         (void)s;
-        if (!memory_limit(t, &bytes, &what))
+        if (!world_limit(t, &bytes, &what))
                 return no_value;
         if (!strcmp(what, "cgroup"))
                 used = facts_get(t, FACT_CGROUP_HELD);

@@ -33,13 +33,9 @@ const OF_PAGE: Record<string, Words> = {
         ...BANDS,
     },
     overview: {
-        ...SIZES, "targets": "All watched targets, including ended ones that are kept.", "running": "Targets whose events are arriving.",
-        "live data": "The sum over all targets whose program has not ended.", "heap size": "The sum over all targets whose program has not ended.",
-        "rising or growing": "Targets that rise, or whose verdict is growing or leak; ended ones, too.", "alerts firing": "Of all targets; silenced ones and parts of another alert are not counted.",
-        "Target": "Its name; the program's own is on Stream health.", "Verdict": "Steady (so far, where slow growth is not judged yet), rising, growing or leak; how it ended, if badly. The worst come first, ended ones last.",
-        "Since": "When the growth began.", "Heap": `${SIZES["Heap size"]}`, "What grows": "The band that gained most, or “foreign”.", "Live": "Live data now.",
-        "Trend": "Rate of the rise, or robust slope of the series that the verdict is about.", "Limit in": "When it meets its limit, if it goes on: by the rate.", "Limit": "The smallest of -M, control group, --limit and the machine's memory.",
-        "GC": "Share of elapsed time over the last 10 s; of a finished run over all of it.", "Alerts": "Firing now.", "State": "Of its stream: running, ended, killed, lost, waiting …",
+        ...SIZES, "targets": "All watched targets, including ended ones that are kept.", "running": "Targets whose events are arriving.", "live data": "The sum over all targets whose program has not ended.",
+        "heap size": "The sum over all targets whose program has not ended.", "rising or growing": "Targets that rise, or whose verdict is growing or leak; ended ones, too.",
+        "alerts firing": "Of all targets; silenced ones and parts of another alert are not counted.", "Target": "Its name; the program's own is on Stream health.", "Heap": `${SIZES["Heap size"]}`, "Live": "Live data now.",
         "program": "The name of argument 0.",
     },
     heap: {
@@ -52,38 +48,26 @@ const OF_PAGE: Record<string, Words> = {
             "heap beyond its need; given back, which the kernel takes when it needs memory; files, of the binary, libraries and other mapped files, which the kernel takes, too; foreign, the rest: malloc, C code, stacks.",
     },
     detail: {
-        "Curve": "The band over the chosen range, from 0.", "Rank": "By the sum over this range.", "Band": "Its label in the heap profile.", "Type": "Of the closures, from the info table.",
-        "Module": "That allocates them.", "Source": "Where they are allocated.", "Now": "In the newest census.", "Closures": "In the newest census, which was read from outside.",
-        "Holds": "What most of its closures are, with their share, by the types of what they hold; of lists, maps, thunks and the like.", "Sum": "Over all censuses of this range, as eventlog2html counts it.",
-        "Mean": "Over the censuses of this range.", "Std. dev.": "Over the censuses of this range.", "Intercept": "Of the least-squares line, at the program's start.",
-        "Since mark": "Now, compared with the newest census at the marked moment or before it.", "Slope": "Robust slope where the daemon has judged the band, else least squares over this range.", "± 95 %": "Half of the slope's interval: the true slope is within it about 19 times of 20.",
-        "Fit": "R² of the line: 1 is a straight line.", "Norm. slope": "Of bytes / maximum on time / newest time, as in eventlog2html.", "Verdict": "Of this band alone.",
-        "now": "In the newest census.", "integrated over time": "Bytes times seconds under the curve.", "mean ± deviation": "Over the censuses of this range.", "slope": "Robust where judged.",
-        "intercept": "At the program's start.", "verdict": "Of this band alone.", "growth began": "When its growth began.", "number": "Of the band in this run.", "first seen": "The first census with it.",
+        "Curve": "The band over the chosen range, from 0.", "Band": "Its label in the heap profile.", "Mean": "Over the censuses of this range.", "Std. dev.": "Over the censuses of this range.", "now": "In the newest census.",
+        "integrated over time": "Bytes times seconds under the curve.", "mean ± deviation": "Over the censuses of this range.", "slope": "Robust where judged.", "intercept": "At the program's start.", "verdict": "Of this band alone.",
+        "growth began": "When its growth began.", "number": "Of the band in this run.", "first seen": "The first census with it.",
     },
     gc: {
-        "of the last 10 s": "Time in collections, of elapsed time.", "of the whole run": "The same since the run began.", "total pause": "All pauses of the program since the run began.",
-        "waiting for capabilities": "Of the pauses: until all capabilities had stopped.", "heap censuses, of the pauses": "Collections that the heap profile made for its censuses. If this is much, use a longer -i.",
-        "copied, total": "Bytes that collections have copied.", "slop, last": "Lost inside blocks at the last collection.", "free blocks, last": "In the heap but in no use after the last collection, which the runtime's own statistics call fragmentation. Most of it is where the next " +
-            "collection copies to.", "fragmentation": "Heap beyond what the collector's own sizing would hold for the live data, as on Heap: this is what the alert is about.",
-        "parallel balance": "How evenly the threads of parallel collections copied: 100 % is even.", "megablocks returned, last major": "Given back to the system.",
-        "Pauses": "The longest pause of each moment, on a logarithmic axis.", "Share of time spent in collections": "Pauses added up over intervals of the range.",
-        "Pauses by length, since the run began": "The number of pauses of each length, by generation.", "Copied by each collection": "What survives is copied: this is what a collection costs.",
-        "Slop and free blocks": "What each collection left unused: within blocks, and blocks as a whole.", "Balance of parallel collections": "100 %: all threads copied as much.",
-        "Generation": "0 is the youngest.", "Collections": "Since the run began.", "Parallel": "Those with more than one thread.", "p50": "Half of the pauses are shorter; within 3 %.",
-        "p99": "99 of 100 pauses are shorter; within 3 %.", "Longest": "The longest pause.", "Total": "All pauses.", "cycles": "Of the nonmoving collector, finished.",
-        "marking, concurrent": "Not a pause.", "second pause, total": "When marking ends.", "second pause, longest": "The longest of these.", "sweeping": "Concurrent, not a pause.",
-        "objects marked, last": "By the last mark.", "segments pruned": "Given back.", "free segments": "Kept for later.", "Block size": "Of the segments of this row.",
-        "Active segments": "Being allocated into.", "Filled segments": "Full.", "Live blocks": "In use in all of these.",
+        "heap censuses, of the pauses": "Collections that the heap profile made for its censuses. If this is much, use a longer -i.", "Pauses": "The longest pause of each moment, on a logarithmic axis.",
+        "Share of time spent in collections": "Pauses added up over intervals of the range.", "Pauses by length, since the run began": "The number of pauses of each length, by generation.",
+        "Copied by each collection": "What survives is copied: this is what a collection costs.", "Slop and free blocks": "What each collection left unused: within blocks, and blocks as a whole.",
+        "Balance of parallel collections": "100 %: all threads copied as much.", "Generation": "0 is the youngest.", "Collections": "Since the run began.", "Parallel": "Those with more than one thread.",
+        "p50": "Half of the pauses are shorter; within 3 %.", "p99": "99 of 100 pauses are shorter; within 3 %.", "Longest": "The longest pause.", "Total": "All pauses.", "objects marked, last": "By the last mark.",
+        "segments pruned": "Given back.", "free segments": "Kept for later.", "Block size": "Of the segments of this row.", "Active segments": "Being allocated into.", "Filled segments": "Full.",
+        "Live blocks": "In use in all of these.",
     },
     profile: {
         "Samples by stacks": "Of the profile that was taken; the width is the share of its CPU time, of the bytes that Haskell threads allocated, or of the time for which Haskell threads wait: there the lowest boxes say for what. Top down: below a function what it calls. Bottom up: below a function who calls it. Of all threads, or of one: threads with one label but for their numbers are one. With the keyboard: arrows, Enter zooms, Escape resets.",
-        "Function": "By its symbol; a local function by its module and the next symbol in the file. In brackets: no function.", "Self": "CPU time in the function itself, or what it allocated.", "Of all": "Of the CPU time or the bytes that are shown.",
+        "Function": "By its symbol; a local function by its module and the next symbol in the file. In brackets: no function.", "Of all": "Of the CPU time or the bytes that are shown.",
         "With callees": "With all that it calls; of a cost centre: samples with it anywhere on the stack.",
-        "Cost-centre stacks by ticks": "Where the time profile's samples found the program; the width is the share of ticks in the range.", "Cost centre": "A function or SCC of the profiled program.",
-        "Own ticks": "Samples that found the program in it.", "Own": "Of all ticks.", "Share": "Of all ticks.", "Source": "Where it is.",
-        "Counter": "A ticky counter: a closure's code.", "Entries": "How often it was entered.", "Allocated by": "Bytes that its code allocated.", "Allocated of": "Bytes of closures of this kind.",
-        "Arity": "Arguments.", "Arguments": "Their kinds, as the runtime writes them.",
+        "Cost-centre stacks by ticks": "Where the time profile's samples found the program; the width is the share of ticks in the range.", "Cost centre": "A function or SCC of the profiled program.", "Own": "Of all ticks.",
+        "Share": "Of all ticks.", "Source": "Where it is.", "Counter": "A ticky counter: a closure's code.", "Entries": "How often it was entered.", "Allocated by": "Bytes that its code allocated.",
+        "Allocated of": "Bytes of closures of this kind.", "Arity": "Arguments.", "Arguments": "Their kinds, as the runtime writes them.",
     },
     holders: {
         "Who holds what": "What lies in a rectangle is held by it alone and would go with it; areas are bytes. At the top are roots (top-level values, threads, stable pointers), and types that several roots hold. Types that repeat, as in a list, are one. " +
@@ -95,13 +79,12 @@ const OF_PAGE: Record<string, Words> = {
         "Number": "Of roots with this name.", "Would go": "With all of them.",
     },
     threads: {
-        "Threads": "With this state and this stack: one group. One that grows from one reading to the next is threads that nobody ends.", "Gained": "Since the reading before, in number and a second: of all groups with the same state and innermost frames.", "Doing": "What each of them does, or waits for; on the same one: all wait for the same value.",
+        "Threads": "With this state and this stack: one group. One that grows from one reading to the next is threads that nobody ends.",
+        "Gained": "Since the reading before, in number and a second: of all groups with the same state and innermost frames.", "Doing": "What each of them does, or waits for; on the same one: all wait for the same value.",
         "Where": "The innermost function on their stacks that is none of the runtime's.", "Stack": "In use, over all chunks of each stack; the least and the most.", "Allocated": "By all of them together, since each began.",
-        "threads created": "forkIO and the runtime's own, since the run began.", "finished": "Threads that were created and have ended.", "alive": "Created less finished.", "moved between capabilities": "Migrations.", "woken": "Made runnable again, after they had waited.",
         "Capability": "One of +RTS -N.", "Use since the run began": "Haskell, collections; the rest is idle or waiting.", "Haskell": "Of the time since the run began.", "GC": "Collections, of the time since the run began.",
-        "Ran": "Time in Haskell threads.", "Runs": "Times that a thread ran.", "Why threads stop": "As the scheduler reports it.", "Times": "Since the run began.", "Share": "Of all stops.",
-        "created": "Sparks by par.", "run by an idle capability": "Converted: useful ones.", "evaluated before (fizzled)": "Too late to be useful.", "dud": "Already evaluated when created.",
-        "overflowed": "The pool was full.", "collected": "Garbage before they ran.", "remaining": "Waiting now.", "Time": "When it was labelled.", "Thread": "Its number.", "Label": "By labelThread.",
+        "Ran": "Time in Haskell threads.", "Runs": "Times that a thread ran.", "Why threads stop": "As the scheduler reports it.", "Times": "Since the run began.", "Share": "Of all stops.", "Time": "When it was labelled.",
+        "Thread": "Its number.", "Label": "By labelThread.",
     },
     notes: {
         "No.": "In the order of arrival.", "Time": "When it was written.", "Kind": "Marker (traceMarker), message (traceEvent), label of a thread …", "Cap.": "The capability that wrote it.",
@@ -114,26 +97,25 @@ const OF_PAGE: Record<string, Words> = {
         "pending since": "Since when it holds.", "fired": "When it held for long enough.", "resolved": "When it no longer held.",
     },
     stream: {
-        "source": "Where the bytes come from.", "state": "Of the source.", "because": "Why it is in this state.", "since": "When that began.", "runs seen": "Of this target.", "reconnects": "After the source was gone.",
-        "bytes last arrived": "By the daemon's clock.", "lag": "Last arrival minus the newest event then: how far the picture is behind.", "bytes": "Read from the log.", "events": "Decoded.", "blocks": "Of the log, each from a capability's buffer.",
-        "event time": "The newest, since the program's start.", "passed over": "Joined late: bytes before the first whole block, which could not be decoded.", "complete up to": "All earlier events have arrived.",
-        "recording": "Whether the flight recorder takes the stream; it resumes by itself.", "recorded": "Of this run.", "not recorded": "Of this run: counted, not dumped later.", "all recordings": "Of this daemon, compressed.", "info tables": "Defined in the log.", "missed in gaps": "Event time of this run that passed while its connection was broken.", "bytes lost": "Damaged, skipped.", "resynchronised": "Places of damage.",
-        "unknown events": "Of kinds that heapwatch does not know.", "truncated events": "Dropped.", "late samples": "Too late for their bucket.", "times out of order": "Outside their block.",
-        "bands beyond the limit": "Left out, counted.", "info tables beyond the limit": "Left out.", "cost centres beyond the limit": "Left out.", "labels": "Given to this run: heapwatch run --label.", "program": "Argument 0.", "runtime": "As the log says.",
-        "RTS options": "Those between +RTS and -RTS.", "process": "Its number.", "started": "By the clock of its machine.", "capabilities": "Most seen.", "daemon": "The one that reads it.", "daemon's version": "Of heapwatchd.",
-        "daemon's memory": "Resident, for all targets.", "held for this target": "The part for this target.", "Offset": "Of the first bad byte.", "Lost": "Bytes skipped there.", "Reason": "What was wrong.", "Number": "The name of the table of facts, with its unit; in metrics it is that with heapwatch_ before it.", "Value": "Now.", "What it is": "As in the list of metrics.",
+        "source": "Where the bytes come from.", "state": "Of the source.", "because": "Why it is in this state.", "since": "When that began.", "bytes last arrived": "By the daemon's clock.",
+        "event time": "The newest, since the program's start.", "complete up to": "All earlier events have arrived.", "recording": "Whether the flight recorder takes the stream; it resumes by itself.",
+        "info tables": "Defined in the log.", "info tables beyond the limit": "Left out.", "cost centres beyond the limit": "Left out.", "labels": "Given to this run: heapwatch run --label.", "program": "Argument 0.",
+        "runtime": "As the log says.", "RTS options": "Those between +RTS and -RTS.", "process": "Its number.", "started": "By the clock of its machine.", "daemon": "The one that reads it.", "daemon's version": "Of heapwatchd.",
+        "daemon's memory": "Resident, for all targets.", "Offset": "Of the first bad byte.", "Lost": "Bytes skipped there.", "Reason": "What was wrong.",
+        "Number": "The name of the table of facts, with its unit; in metrics it is that with heapwatch_ before it.", "Value": "Now.", "What it is": "As in the list of metrics.",
     },
     compare: {
-        "Band": "Joined on the label: numbers of bands differ between runs.", "A: mean": "Over the censuses of A's range.", "B: mean": "Over the censuses of B's range.", "B − A": "A band that one side lacks counts as 0 there; a side without data is unknown.",
-        "of A": "B as a share of A.", "A: slope": "Of A's range.", "B: slope": "Of B's range.", "Difference": "Of the slopes.",
-        "Quantity": "Of whole runs, as heapwatch diff compares them.", "A": "Its value in A.", "B": "Its value in B.", "95 % interval": "Of the change, from the noise within each run.",
+        "Band": "Joined on the label: numbers of bands differ between runs.", "A: mean": "Over the censuses of A's range.", "B: mean": "Over the censuses of B's range.", "of A": "B as a share of A.", "A: slope": "Of A's range.",
+        "B: slope": "Of B's range.", "Difference": "Of the slopes.", "Quantity": "Of whole runs, as heapwatch diff compares them.", "A": "Its value in A.", "B": "Its value in B.",
     },
 };
 
-export const explained = (page: string, name: string): string | undefined => OF_PAGE[page]?.[name];
-
-// The names on the screen now, in order.
-export function namesOn(main: Element): string[] {
+// What is on the screen now, in order: names, each with the page's words for it, or else those of its tooltip.
+export function explained(page: string, main: Element): (readonly [string, string])[] {
     const all = [...main.querySelectorAll<HTMLElement>(".thead .sort, dt, figcaption h3, .question h4")].filter((e) => e.offsetParent !== null);
-    return [...new Set(all.map((e) => (e.firstChild?.textContent ?? "").trim()).filter(Boolean))];
+    const found = new Map(all.map((e) => {
+        const name = (e.firstChild?.textContent ?? "").trim();
+        return [name, OF_PAGE[page]?.[name] ?? e.parentElement!.title] as const;
+    }));
+    return [...found].filter(([name, words]) => name && words);
 }

@@ -9,7 +9,7 @@ import type { Live } from "./api/live.ts";
 import { standalone } from "./api/report.ts";
 import type { App, Page } from "./app.ts";
 import { h, setAttr, setText, visible } from "./dom.ts";
-import { explained, namesOn } from "./help.ts";
+import { explained } from "./help.ts";
 import { pages } from "./pages/all.ts";
 import { sideKey } from "./pages/compare.ts";
 import { LONG, parseFixed, SLIDING, slidingWidth } from "./range.ts";
@@ -278,11 +278,10 @@ export class Shell {
     // What each number on the screen is, under its name there.
     private explain(): void {
         if (this.help.open) return this.help.close();
-        const rows = namesOn(this.main).map((n) => [n, explained(this.pageName, n)] as const).filter(([, text]) => text);
         const title = pages.find((p) => p.name === this.pageName)?.title ?? "";
         this.help.replaceChildren(h("div", { class: "tablehead" }, h("h2", {}, `${title}: what the numbers are`), h("span", { class: "tools" },
             h("button", { onclick: () => this.help.close() }, "Close"))),
-        h("dl", { class: "help" }, ...rows.map(([n, text]) => h("div", {}, h("dt", {}, n), h("dd", {}, text!)))));
+        h("dl", { class: "help" }, ...explained(this.pageName, this.main).map(([n, words]) => h("div", {}, h("dt", {}, n), h("dd", {}, words)))));
         this.help.showModal();
     }
 

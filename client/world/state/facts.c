@@ -3,7 +3,10 @@
 
 #include <ctype.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
+
+#include "heapwatch/text.h"
 
 enum { FACT_NAME_MAX = 64 };
 
@@ -90,6 +93,31 @@ double facts_get(const struct world_target *t, enum fact id)
                 break;
         }
         return NAN;
+}
+
+char *facts_text(char *out, const struct world_target *t, enum fact id)
+{
+        const double value = facts_get(t, id);
+
+        if (isnan(value)) {
+                (void)snprintf(out, HW_NUMBER_MAX, "–");
+                return out;
+        }
+        switch (fact_rows[id].unit) {
+        case FACT_BYTES:
+                return hw_bytes_text(out, HW_NUMBER_MAX, value);
+        case FACT_NS:
+                return hw_duration_text(out, HW_NUMBER_MAX, value);
+        case FACT_SHARE:
+                return hw_share_text(out, HW_NUMBER_MAX, value);
+        case FACT_RATE:
+                return hw_rate_text(out, HW_NUMBER_MAX, value);
+        case FACT_WALL:
+                return hw_time_text(out, HW_NUMBER_MAX, facts_get_u64(t, id, 0));
+        case FACT_COUNT:
+                break;
+        }
+        return hw_count_text(out, HW_NUMBER_MAX, facts_get_u64(t, id, 0));
 }
 
 bool facts_is_known(const struct world_target *t, enum fact id)

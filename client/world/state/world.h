@@ -183,10 +183,16 @@ double facts_get(const struct world_target *t, enum fact id);
 uint64_t facts_get_u64(const struct world_target *t, enum fact id, uint64_t otherwise);
 bool facts_is_known(const struct world_target *t, enum fact id);
 
+/* For people, in its unit; "–" when it is unknown. Returns `out`, of HW_NUMBER_MAX bytes. */
+char *facts_text(char *out, const struct world_target *t, enum fact id);
+
 /*
  * A member of a JSON object: the number as such under `key`; nothing when it is unknown.
  */
 void facts_print(struct json_out *j, const char *key, const struct world_target *t, enum fact id);
+
+/* The lowest known memory limit of a target, and what sets it ("-M", "cgroup"); false when none is known. */
+bool world_limit(const struct world_target *t, uint64_t *ret_bytes, const char **ret_what);
 
 /*
  * kept.c: what a part of the client keeps of each target, while the world's targets come and go: a list of entries

@@ -58,3 +58,45 @@ void trends_done(struct target_state *ts)
                 FORGET(ts->t.trends[i]);
         trends_show(ts, NULL);
 }
+
+static const char *limit_word(const Hw__Trends *trends)
+{
+        switch (trends->limit_source) {
+        case HW__TIME_TO_LIMIT__SOURCE__SOURCE_CGROUP:
+                return "cgroup";
+        case HW__TIME_TO_LIMIT__SOURCE__SOURCE_MAX_HEAP:
+                return "-M";
+        case HW__TIME_TO_LIMIT__SOURCE__SOURCE_MEMORY:
+                return "machine";
+        case HW__TIME_TO_LIMIT__SOURCE__SOURCE_ADDRESS_SPACE:
+                return "ulimit -v";
+        default:
+                return "--limit";
+        }
+}
+
+bool world_limit(const struct world_target *t, uint64_t *ret_bytes, const char **ret_what)
+{
+        const Hw__Run *run = t->target ? t->target->run_info : NULL;
+        const Hw__Process *process = t->heap ? t->heap->process : NULL;
+        const Hw__Trends *trends = t->trend_state;
+        bool found = false;
+
+        if (trends && trends->has_limit_bytes) { /* the daemon's, which also knows --limit and the machine */
+                *ret_bytes = trends->limit_bytes;
+                *ret_what = limit_word(trends);
+                return true;
+        }
+        if (run && run->has_max_heap_bytes && run->max_heap_bytes) {
+                *ret_bytes = run->max_heap_bytes;
+                *ret_what = "-M";
+                found = true;
+        }
+        if (process && process->has_cgroup_max_bytes && process->cgroup_max_bytes &&
+            (!found || process->cgroup_max_bytes < *ret_bytes)) {
+                *ret_bytes = process->cgroup_max_bytes;
+                *ret_what = "cgroup";
+                found = true;
+        }
+        return found;
+}

@@ -994,12 +994,12 @@ static void a_column_of_a_fact(void **state)
         assert_non_null(t);
         t->heap = &heap;
         assert_int_equal(column_value(&column, NULL, t).is, VALUE_NONE);
-        assert_string_equal(fact_text(text, t, FACT_LIVE), UNKNOWN_TEXT);
+        assert_string_equal(facts_text(text, t, FACT_LIVE), UNKNOWN_TEXT);
         heap.has_live_bytes = true;
         assert_int_equal(column_value(&column, NULL, t).is, VALUE_NUMBER);
         heap.live_bytes = 3 << 20;
         assert_true(column_value(&column, NULL, t).number == 3 << 20);
-        assert_string_equal(fact_text(text, t, FACT_LIVE), "3.00 MiB");
+        assert_string_equal(facts_text(text, t, FACT_LIVE), "3.00 MiB");
         assert_string_equal(column_name(&column), "live_bytes");
         assert_int_equal(column_unit(&column), UNIT_BYTES);
         assert_string_equal(column_help(help, sizeof(help), &column),

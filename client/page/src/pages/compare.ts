@@ -57,7 +57,7 @@ const QUANTITIES: Column<Placed>[] = [
     { id: "title", title: "Quantity", width: "minmax(92px, 2fr)", left: true, value: (q) => q.title, by: (q) => q.place, draw: (c, q) => setText(c, q.title) },
     { id: "a", title: "A", width: "78px", wide: true, value: (q) => q.baseline ?? undefined, text: (q) => amount(q, q.baseline) },
     { id: "b", title: "B", width: "78px", wide: true, value: (q) => q.new ?? undefined, text: (q) => amount(q, q.new) },
-    { id: "change", title: "B − A", width: "80px", value: (q) => q.change ?? undefined, by: (q) => Math.abs(q.changeShare ?? 0), text: (q) => changed(q, q.change) },
+    { id: "change", title: "B − A", width: "80px", value: (q) => q.change ?? undefined, by: (q) => Math.abs(q.changeShare ?? 0), hint: "as a share of A", text: (q) => changed(q, q.change) },
     { id: "interval", title: "95 % interval", width: "150px", value: interval, text: interval, hint: "from the noise within each run; differences from run to run are not included" },
 ];
 

@@ -8,7 +8,6 @@ import { setName } from "../widgets/name.ts";
 import { verdict } from "../state/judge.ts";
 import { bandStats, censusWindow } from "../state/rank.ts";
 import { lowerBound } from "../state/series.ts";
-import { NUMBERS } from "../state/numbers.ts";
 import type { Band, Target } from "../state/target.ts";
 import { bandColor } from "../theme.ts";
 import { bytes, BYTES_UNIT, count, plain, signedBytes, slope, UNKNOWN } from "../units.ts";
@@ -117,7 +116,7 @@ export function detail(app: App): Page {
         }
         span = censusWindow(t, app.range(t));
         const all = rows.of(t, span), shown = all.filter((r) => keep(r.band.def.label ?? ""));
-        const left = NUMBERS.BANDS_LEFT_OUT.get(t) ?? 0;
+        const left = t.number("bands_left_out") ?? 0;
         table.show(shown, `${count(shown.length)} of ${count(all.length)}${left ? `; ${count(left)} more beyond the daemon's limit` : ""}`);
         const band = route.get("band") ? t.bandOf(route.get("band")) : undefined;
         opened.hidden = !band;

@@ -8,7 +8,6 @@ import type { Span } from "../range.ts";
 import type { Collection } from "../state/history.ts";
 import { join, peaks, type Points, sums } from "../state/series.ts";
 import type { Target } from "../state/target.ts";
-import { NUMBERS } from "../state/numbers.ts";
 import { type Generation, num, type Segments } from "../state/wire.ts";
 import { sketchBounds } from "../stats.ts";
 import { bandColor } from "../theme.ts";
@@ -62,14 +61,14 @@ export function gc(app: App): Page {
         const inside = t.collections.filter((c) => c.t >= range.from && c.t <= range.to);
         const base = { range, start, markers: [...deployMarkers(t, range), ...noteMarkers(app, t, range)] };
         figures.show([
-            number(t, NUMBERS.GC_SHARE, "of the last 10 s"), number(t, NUMBERS.GC_SHARE_RUN, "of the whole run"),
-            number(t, NUMBERS.GC_PAUSES, "total pause"), number(t, NUMBERS.GC_SYNC, "waiting for capabilities"),
-            ...NUMBERS.WATCH_PAUSES.get(t) !== undefined
-                ? [number(t, NUMBERS.WATCH_PAUSES, "of which heapwatch's"), number(t, NUMBERS.WATCH_PAUSE_MAX, "heapwatch's longest")]
+            number(t, "gc_share", "of the last 10 s"), number(t, "gc_share_run", "of the whole run"),
+            number(t, "gc_pauses_ns", "total pause"), number(t, "gc_sync_ns", "waiting for capabilities"),
+            ...t.number("watch_pauses_ns") !== undefined
+                ? [number(t, "watch_pauses_ns", "of which heapwatch's"), number(t, "watch_pause_max_ns", "heapwatch's longest")]
                 : [{ name: "heap censuses, of the pauses", value: censusShare(t) }],
-            number(t, NUMBERS.GC_COPIED, "copied, total"), number(t, NUMBERS.GC_SLOP, "slop, last"), number(t, NUMBERS.GC_FRAGMENTATION, "free blocks, last"),
-            number(t, NUMBERS.UNNEEDED, "fragmentation"), number(t, NUMBERS.GC_BALANCE, "parallel balance"),
-            number(t, NUMBERS.MEGABLOCKS_RETURNED, "megablocks returned, last major"),
+            number(t, "gc_copied_bytes", "copied, total"), number(t, "gc_slop_bytes", "slop, last"), number(t, "gc_fragmentation_bytes", "free blocks, last"),
+            number(t, "unneeded_bytes", "fragmentation"), number(t, "gc_parallel_balance", "parallel balance"),
+            number(t, "megablocks_returned", "megablocks returned, last major"),
         ]);
         const none = g?.counted ? "Not known: collections are counted from outside, not timed." : "No collection in this range.";
         pauses.show({ ...pausePoints(t, inside, range), ...base }, none);
@@ -87,9 +86,9 @@ export function gc(app: App): Page {
         const n = g?.nonmoving;
         more.hidden = !n;
         nonmoving.show([
-            number(t, NUMBERS.NONMOVING_CYCLES, "cycles"), number(t, NUMBERS.NONMOVING_MARK, "marking, concurrent"),
-            number(t, NUMBERS.NONMOVING_SYNC, "second pause, total"), number(t, NUMBERS.NONMOVING_SYNC_MAX, "second pause, longest"),
-            number(t, NUMBERS.NONMOVING_SWEEP, "sweeping"), { name: "objects marked, last", value: count(num(n?.markedObjects)) },
+            number(t, "nonmoving_cycles", "cycles"), number(t, "nonmoving_mark_ns", "marking, concurrent"),
+            number(t, "nonmoving_sync_ns", "second pause, total"), number(t, "nonmoving_sync_max_ns", "second pause, longest"),
+            number(t, "nonmoving_sweep_ns", "sweeping"), { name: "objects marked, last", value: count(num(n?.markedObjects)) },
             { name: "segments pruned", value: count(num(n?.prunedSegments)) }, { name: "free segments", value: count(num(n?.freeSegments)) },
         ]);
         segments.show(n?.census ?? []);
@@ -99,7 +98,7 @@ export function gc(app: App): Page {
 
 // Collections that were made for the program's own heap profile only.
 function censusShare(t: Target): string {
-    const mine = NUMBERS.GC_CENSUS.get(t), all = NUMBERS.GC_PAUSES.get(t);
+    const mine = t.number("gc_census_ns"), all = t.number("gc_pauses_ns");
     return share(mine === undefined || !all ? undefined : mine / all);
 }
 

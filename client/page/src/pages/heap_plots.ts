@@ -137,9 +137,9 @@ export function heapLines(t: Target, r: Span): { x: number[]; lines: Line[] } {
     const cuts = parts.map(([name]) => points(t, name, r)), { x, ys } = join(cuts);
     const lines = parts.map(([id, label, color], i) => line(id, label, css(color), ys[i]!, { gaps: cuts[i]!.gaps, kind: id === "live" ? "area" : id === "heap_size" ? "step" : "line" }))
         .filter((_, i) => cuts[i]!.t.length);
-    const limit = t.limit(), max = Math.max(...cuts.flatMap((c) => c.v), 0);
-    if (limit && x.length && limit.bytes <= LIMIT_SHOWN * max) {
-        lines.push(line("limit", `limit (${limit.what})`, css("--bad"), x.map(() => limit.bytes), { dash: true }));
+    const [limit, , what] = t.answers?.limit ?? [], max = Math.max(...cuts.flatMap((c) => c.v), 0);
+    if (limit && x.length && limit <= LIMIT_SHOWN * max) {
+        lines.push(line("limit", `limit (${what})`, css("--bad"), x.map(() => limit), { dash: true }));
     }
     return { x, lines };
 }

@@ -10,23 +10,21 @@ import { slidingWidth } from "../range.ts";
 import { alertState, firing, gravestTone } from "../state/judge.ts";
 import { window as cut } from "../state/series.ts";
 import type { Target } from "../state/target.ts";
-import { NUMBERS, type NumberRow } from "../state/numbers.ts";
 import { num, seconds } from "../state/wire.ts";
-import { bytes, duration, share, slope, UNKNOWN } from "../units.ts";
+import { bytes, duration, slope, UNKNOWN } from "../units.ts";
 import { field } from "../widgets/controls.ts";
-import { Facts, isThere, numberText, pill, showState, stateText, twoLines } from "../widgets/facts.ts";
+import { Facts, isThere, pill, showState, stateText, twoLines } from "../widgets/facts.ts";
 import { sparkline } from "../widgets/sparkline.ts";
 import { type Column, Table } from "../widgets/table.ts";
 import { searching, when, whenNumber } from "./common.ts";
 import { targetControl } from "./control.ts";
 
-const rss = (t: Target) => NUMBERS.RESIDENT.get(t) ?? t.series.get("rss")?.newest;
 const GROWS = new Set(["growing", "leak", "rising"]);
 const word = (t: Target) => t.answers?.word ?? UNKNOWN;
 const said = (t: Target) => t.answers?.answers?.[0]?.text;
 
-const gcShare = (t: Target) => NUMBERS.GC_SHARE.get(t) ?? NUMBERS.GC_SHARE_RUN.get(t);
-const shown = (row: NumberRow) => ({ value: row.get, text: (t: Target) => numberText(t, row), hint: row.help });
+const gcShare = (t: Target) => (t.number("gc_share") === undefined ? "gc_share_run" : "gc_share");
+const shown = (id: string) => ({ value: (t: Target) => t.number(id), text: (t: Target) => t.text(id) });
 
 const limitIn = (t: Target) => num(t.answers?.limitInNs);
 
@@ -46,15 +44,15 @@ function columns(app: App): Column<Target>[] {
         { id: "since", title: "Since", width: "86px", left: true, wide: true, value: since, by: (t) => whenNumber(app, t, seconds(t.answers?.onsetNs)), hint: "when the growth began" },
         { id: "culprit", title: "What grows", width: "minmax(110px, 2fr)", left: true, wide: true, value: (t) => t.answers?.culprit, draw: (c, t) => setName(c, t.answers?.culprit ?? UNKNOWN),
             hint: "the band that grows most" },
-        { id: "curve", title: "Live data", width: "122px", narrow: "60px", left: true, unsaved: true, value: NUMBERS.LIVE.get, draw: (c, t) => drawCurve(app, c, t), hint: "live data over the chosen range, from 0" },
-        { id: "live", title: "Live", width: "80px", ...shown(NUMBERS.LIVE), draw: drawLive },
+        { id: "curve", title: "Live data", width: "122px", narrow: "60px", left: true, unsaved: true, value: (t) => t.number("live_bytes"), draw: (c, t) => drawCurve(app, c, t), hint: "live data over the chosen range, from 0" },
+        { id: "live", title: "Live", width: "80px", ...shown("live_bytes"), draw: drawLive },
         { id: "trend", title: "Trend", width: "104px", wide: true, value: (t) => (t.answers?.word === "steady" ? undefined : t.answers?.slope), text: (t) => slope(t.answers?.word === "steady" ? undefined : t.answers?.slope),
             hint: "rate of the rise, or robust slope of the series that the verdict is about; none when steady" },
         { id: "limitIn", title: "Limit in", width: "82px", wide: true, value: limitIn, text: (t) => duration(limitIn(t)), hint: "when it meets its limit, if it goes on: by the rate" },
-        { id: "heap", title: "Heap", width: "84px", wide: true, ...shown(NUMBERS.HEAP_SIZE) },
-        { id: "rss", title: "RSS", width: "84px", wide: true, value: rss, text: (t) => bytes(rss(t)), hint: "resident memory of the process; local programs only" },
-        { id: "limit", title: "Limit", width: "84px", wide: true, value: (t) => t.limit()?.bytes, text: (t) => bytes(t.limit()?.bytes), hint: "the smallest of -M, control group, machine and --limit" },
-        { id: "gc", title: "GC", width: "82px", wide: true, value: gcShare, text: (t) => share(gcShare(t)),
+        { id: "heap", title: "Heap", width: "84px", wide: true, ...shown("heap_size_bytes") },
+        { id: "rss", title: "RSS", width: "84px", wide: true, ...shown("resident_bytes"), hint: "resident memory of the process; local programs only" },
+        { id: "limit", title: "Limit", width: "84px", wide: true, value: (t) => t.answers?.limit?.[0], text: (t) => t.answers?.limit?.[1] ?? UNKNOWN, hint: "the smallest of -M, control group, machine and --limit" },
+        { id: "gc", title: "GC", width: "82px", wide: true, value: (t) => t.number(gcShare(t)), text: (t) => t.text(gcShare(t)),
             hint: "of elapsed time over the last 10 s; of a finished run, over all of it" },
         { id: "alerts", title: "Alerts", width: "86px", left: true, wide: true, first: "desc", value: (t) => firing(t.alerts)?.length, hint: "firing now",
             draw: (c, t) => {
@@ -70,7 +68,7 @@ const liveAge = (t: Target) => num(t.answers?.liveAgeNs);
 // Below a number that was not measured lately, how old it is.
 function drawLive(cell: HTMLElement, t: Target): void {
     if (!cell.firstElementChild) cell.append(h("span", {}), h("span", { class: "age" }));
-    setText(cell.firstElementChild!, numberText(t, NUMBERS.LIVE));
+    setText(cell.firstElementChild!, t.text("live_bytes"));
     setText(cell.lastElementChild!, liveAge(t) === undefined ? "" : `${duration(liveAge(t))} ago`);
 }
 
@@ -108,8 +106,8 @@ export function overview(app: App): Page {
         figures.show([
             { name: all.length === 1 ? "target" : "targets", value: String(all.length) },
             { name: "running", value: String(running.length) },
-            { name: oldest === undefined ? "live data" : `live data, up to ${duration(oldest)} old`, value: bytes(sum(there, NUMBERS.LIVE.get)) },
-            { name: "heap size", value: bytes(sum(there, NUMBERS.HEAP_SIZE.get)) },
+            { name: oldest === undefined ? "live data" : `live data, up to ${duration(oldest)} old`, value: bytes(sum(there, (t) => t.number("live_bytes"))) },
+            { name: "heap size", value: bytes(sum(there, (t) => t.number("heap_size_bytes"))) },
             { name: "rising or growing", value: all.some((t) => t.answers) ? String(growing) : UNKNOWN },
             { name: "alerts firing", value: alerts === undefined ? UNKNOWN : String(alerts) },
         ]);

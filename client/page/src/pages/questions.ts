@@ -9,7 +9,7 @@ import type { Span } from "../range.ts";
 import { where } from "../state/judge.ts";
 import type { Target } from "../state/target.ts";
 import { num } from "../state/wire.ts";
-import { bytes, known, share, signedBytes, UNKNOWN } from "../units.ts";
+import { bytes, known, share, signedBytes } from "../units.ts";
 import { pill } from "../widgets/facts.ts";
 import { inClock } from "./common.ts";
 
@@ -59,45 +59,38 @@ export class Questions {
     }
 }
 
-const less = (a: number | undefined, b: number | undefined) => (known(a) && known(b) ? Math.max(0, a - b) : undefined);
+const ratio = (a: number | undefined, b: number | undefined) => share(known(a) && known(b) && b > 0 ? a / b : undefined);
 
 function answers(t: Target, r: Span): Answer[] {
-    const hp = t.heap, live = num(hp?.liveBytes), blocks = num(hp?.blocksSizeBytes), heap = num(hp?.heapSizeBytes);
-    const rss = num(hp?.process?.rssBytes) ?? t.series.get("rss")?.newest, top = rss ?? heap;
-    const kept = num(hp?.resident?.keptBytes), given = num(hp?.resident?.givenBackBytes), foreign = num(hp?.resident?.foreignBytes);
+    const live = t.number("live_bytes"), blocks = t.number("blocks_size_bytes"), heap = t.number("heap_size_bytes"), rss = t.number("resident_bytes"), of = rss ?? heap;
+    const parts = t.heap?.resident, kept = num(parts?.keptBytes), given = num(parts?.givenBackBytes), foreign = num(parts?.foreignBytes);
+    const unused = known(heap) && known(blocks) ? Math.max(0, heap - blocks) : undefined, unknown = parts ? "It cannot be told apart here." : "The process's memory is known for local programs only.";
     return [
-        { value: live, of: top, text: liveText(t, r, live, blocks, heap) },
-        { value: num(hp?.unneededBytes), of: top, text: fragmentText(t) },
-        { value: kept ?? less(heap, blocks), of: top, text: keptText(t, known(kept), known(heap) && known(blocks)) },
-        { value: given, of: top, text: known(given) ? "Freed by the runtime and still resident: the kernel takes it when it needs memory." : unknownPart(t) },
-        { value: foreign, of: top, text: known(foreign) ? `${ratio(foreign, rss)} of the ${bytes(rss)} in memory: malloc, C code, FFI, stacks.` : unknownPart(t) },
+        { value: live, of, text: liveText(t, r, live, blocks, heap) },
+        { value: t.number("unneeded_bytes"), of, text: fragmentText(t) },
+        { value: kept ?? unused, of, text: keptText(t, known(kept), known(unused)) },
+        { value: given, of, text: known(given) ? "Freed by the runtime and still resident: the kernel takes it when it needs memory." : unknown },
+        { value: foreign, of, text: known(foreign) ? `${ratio(foreign, rss)} of the ${t.text("resident_bytes")} in memory: malloc, C code, FFI, stacks.` : unknown },
     ];
 }
-
-const ratio = (a: number | undefined, b: number | undefined) => share(known(a) && known(b) && b > 0 ? a / b : undefined);
 
 function liveText(t: Target, r: Span, live: number | undefined, blocks: number | undefined, heap: number | undefined): string {
     if (!known(live)) return "Live data is known after a major collection.";
     const s = t.series.get("live"), i = s?.at(r.from) ?? 0;
     const change = s && s.n - i > 1 ? ` Over this range it changed by ${signedBytes(s.v[s.n - 1]! - s.v[i]!)}.` : "";
-    const of = known(blocks) ? `${ratio(live, blocks)} of the blocks in use` : `${ratio(live, heap)} of the heap`;
-    return `${of}, at the last major collection.${change}`;
+    return `${known(blocks) ? `${ratio(live, blocks)} of the blocks in use` : `${ratio(live, heap)} of the heap`}, at the last major collection.${change}`;
 }
-
-const unknownPart = (t: Target) => (t.heap?.resident ? "It cannot be told apart here." : "The process's memory is known for local programs only.");
 
 // The daemon's own answer, the one that its alert rests on.
 function fragmentText(t: Target): string {
     if (!t.heap?.sizing) return "Needs the live data and the size of the heap.";
-    const beyond = num(t.heap.unneededBytes);
-    return `${beyond ? "Heap beyond what the collector's own sizing holds" : "No: the heap is what the collector's own sizing holds"}: ` +
-        `${visible(t.heap.sizing)}.`;
+    return `${t.number("unneeded_bytes") ? "Heap beyond what the collector's own sizing holds" : "No: the heap is what the collector's own sizing holds"}: ${visible(t.heap.sizing)}.`;
 }
 
 // As in the picture of RSS beside it, where that is known; else what is in no use at all, which has the room to copy to, too.
-function keptText(t: Target, isPart: boolean, blocks: boolean): string {
-    if (!isPart && !blocks) return "Needs the heap size and the size of the blocks in use.";
-    const held = t.heap?.megablocksHeld, needed = t.heap?.megablocksNeeded, returned = t.heap?.megablocksReturned;
-    const mega = known(held) && known(needed) ? ` At the last major collection ${held} megablocks were held, ${needed} needed, ${returned ?? UNKNOWN} returned.` : "";
+function keptText(t: Target, isPart: boolean, unused: boolean): string {
+    if (!isPart && !unused) return "Needs the heap size and the size of the blocks in use.";
+    const mega = t.number("megablocks_needed") === undefined ? ""
+        : ` At the last major collection ${t.text("megablocks_held")} megablocks were held, ${t.text("megablocks_needed")} needed, ${t.text("megablocks_returned")} returned.`;
     return `${isPart ? "Heap beyond what the runtime needs for the live data." : "Held by the runtime but not in use."}${mega}`;
 }

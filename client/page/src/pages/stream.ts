@@ -4,10 +4,9 @@
  */
 import type { App, Page } from "../app.ts";
 import { h, label, replace, setLabel } from "../dom.ts";
-import { NUMBERS, type NumberRow } from "../state/numbers.ts";
 import { num, type Recording, type U64 } from "../state/wire.ts";
 import { bytes, count, duration, moment, UNKNOWN } from "../units.ts";
-import { type Fact, Facts, number, numberText, stateText } from "../widgets/facts.ts";
+import { type Fact, Facts, number, stateText } from "../widgets/facts.ts";
 import { Table } from "../widgets/table.ts";
 import { title } from "./common.ts";
 
@@ -34,10 +33,10 @@ export function stream(app: App): Page {
         { id: "lost", title: "Lost", width: "110px", value: (d) => num(d.lostBytes), text: (d) => bytes(num(d.lostBytes)) },
         { id: "reason", title: "Reason", width: "minmax(260px, 1fr)", left: true, value: (d) => d.reason, draw: (c, d) => setLabel(c, d.reason ?? UNKNOWN) },
     ] });
-    const all = new Table<NumberRow>({ id: "numbers", title: "All numbers", route: app.route, sort: "name", key: (row) => row.name, height: 320, empty: "Nothing is known yet.", columns: [
-        { id: "name", title: "Number", width: "minmax(180px, 1fr)", narrow: "minmax(0, 1fr)", left: true, value: (row) => row.name },
-        { id: "value", title: "Value", width: "130px", narrow: "100px", value: (row) => app.target() && row.get(app.target()!), text: (row) => numberText(app.target(), row) },
-        { id: "what", title: "What it is", width: "minmax(260px, 3fr)", left: true, wide: true, value: (row) => row.help },
+    const all = new Table<[string, number, string]>({ id: "numbers", title: "All numbers", route: app.route, sort: "name", key: ([name]) => name, height: 320, empty: "Nothing is known yet.", columns: [
+        { id: "name", title: "Number", width: "minmax(180px, 1fr)", narrow: "minmax(0, 1fr)", left: true, value: ([name]) => name },
+        { id: "value", title: "Value", width: "130px", narrow: "100px", value: ([, value]) => value, text: ([, , text]) => text },
+        { id: "what", title: "What it is", width: "minmax(260px, 3fr)", left: true, wide: true, value: ([name]) => app.target()?.help[name] },
     ] });
     const names = ["Source", "Arrived", "Lost or left out", "Program and daemon"];
     const root = h("div", { class: "stack" }, h("div", { class: "pagehead" }, heading.root), adviceCard,
@@ -48,32 +47,32 @@ export function stream(app: App): Page {
         heading.set(t);
         if (!t) return;
         const n = t.health, run = t.state?.runInfo, daemon = app.view.daemons.get(t.daemon);
-        const the = (row: NumberRow, name: string) => number(t, row, name);
+        const the = (id: string, name: string) => number(t, id, name);
         const wall = (ns: U64 | undefined) => (num(ns) === undefined ? UNKNOWN : moment(num(ns)!));
         groups[0]!.show([
             { name: "source", value: t.state?.uri ?? UNKNOWN, text: true }, { name: "state", value: stateText(t.state) },
             { name: "because", value: t.state?.detail || UNKNOWN, text: true }, { name: "since", value: wall(t.state?.stateSinceWallNs) },
-            the(NUMBERS.RUNS, "runs seen"), the(NUMBERS.STREAM_RECONNECTS, "reconnects"), { ...the(NUMBERS.STREAM_GAP, "missed in gaps"), ...(n?.gaps ? {} : { value: UNKNOWN }) }, { name: "bytes last arrived", value: wall(n?.lastBytesWallNs) },
-            the(NUMBERS.STREAM_LAG, "lag"),
+            the("runs", "runs seen"), the("stream_reconnects", "reconnects"), { ...the("stream_gap_ns", "missed in gaps"), ...(n?.gaps ? {} : { value: UNKNOWN }) }, { name: "bytes last arrived", value: wall(n?.lastBytesWallNs) },
+            the("stream_lag_ns", "lag"),
         ]);
-        groups[1]!.show([the(NUMBERS.STREAM_BYTES, "bytes"), the(NUMBERS.STREAM_PASSED, "passed over"), the(NUMBERS.STREAM_EVENTS, "events"), the(NUMBERS.STREAM_BLOCKS, "blocks"), { name: "event time", value: duration(t.eventTime * 1e9) },
+        groups[1]!.show([the("stream_bytes", "bytes"), the("stream_passed_bytes", "passed over"), the("stream_events", "events"), the("stream_blocks", "blocks"), { name: "event time", value: duration(t.eventTime * 1e9) },
             { name: "complete up to", value: duration(num(n?.watermarkNs)) }, { name: "info tables", value: count(num(n?.infoTables)) }, ...recorded(n?.recording)]);
-        groups[2]!.show([the(NUMBERS.STREAM_LOST, "bytes lost"), the(NUMBERS.STREAM_RESYNCS, "resynchronised"), the(NUMBERS.STREAM_UNKNOWN, "unknown events"), the(NUMBERS.STREAM_SHORT, "truncated events"),
-            the(NUMBERS.STREAM_LATE, "late samples"), the(NUMBERS.STREAM_ANOMALIES, "times out of order"), the(NUMBERS.BANDS_LEFT_OUT, "bands beyond the limit"),
+        groups[2]!.show([the("stream_lost_bytes", "bytes lost"), the("stream_resyncs", "resynchronised"), the("stream_unknown_events", "unknown events"), the("stream_short_events", "truncated events"),
+            the("stream_late_samples", "late samples"), the("stream_time_anomalies", "times out of order"), the("bands_left_out", "bands beyond the limit"),
             { name: "info tables beyond the limit", value: count(num(n?.infoTablesLeftOut)) }, { name: "cost centres beyond the limit", value: count(num(n?.costCentresLeftOut)) }]);
         groups[3]!.show([
             { name: "program", value: run?.program ?? UNKNOWN, text: true }, { name: "runtime", value: run?.rtsIdentifier ?? UNKNOWN, text: true },
             { name: "labels", value: t.state?.labels?.join(", ") || UNKNOWN, text: true },
             { name: "RTS options", value: run?.rtsOptions?.join(" ") || UNKNOWN, text: true }, { name: "process", value: run?.pid === undefined ? UNKNOWN : String(run.pid) },
-            { name: "started", value: wall(run?.startWallNs) }, the(NUMBERS.CAPABILITIES, "capabilities"),
+            { name: "started", value: wall(run?.startWallNs) }, the("capabilities", "capabilities"),
             { name: "daemon", value: daemon?.endpoint ?? UNKNOWN, text: true }, { name: "daemon's version", value: daemon?.state?.version ?? UNKNOWN },
-            { name: "daemon's memory", value: bytes(num(daemon?.state?.rssBytes)) }, the(NUMBERS.STATE_BYTES, "held for this target"),
+            { name: "daemon's memory", value: bytes(num(daemon?.state?.rssBytes)) }, the("state_bytes", "held for this target"),
         ]);
         const list = n?.advice ?? [];
         adviceCard.hidden = !list.length;
         replace(advice, ...list.map((a) => h("li", {}, label(a.text ?? "", "note-long"))));
         damages.show(n?.damages ?? []);
-        all.show(Object.values(NUMBERS).filter((row) => row.get(t) !== undefined));
+        all.show(Object.entries(t.answers?.numbers ?? {}).map(([name, [value, text]]) => [name, value, text]));
     }
     return { root, update, done: () => [damages, all].forEach((w) => w.done()) };
 }

@@ -5,7 +5,6 @@
 import type { App, Page } from "../app.ts";
 import { h, setAttr, setLabel } from "../dom.ts";
 import { setName } from "../widgets/name.ts";
-import { NUMBERS } from "../state/numbers.ts";
 import { type Capability, type Note, num, seconds } from "../state/wire.ts";
 import { count, duration, share, UNKNOWN } from "../units.ts";
 import { Facts, number } from "../widgets/facts.ts";
@@ -62,19 +61,19 @@ export function threads(app: App): Page {
         heading.set(t);
         if (!t) return;
         groups.show(t);
-        const s = t.sched, made = NUMBERS.THREADS_CREATED.get(t), done = NUMBERS.THREADS_FINISHED.get(t);
+        const s = t.sched, made = t.number("threads_created"), done = t.number("threads_finished");
         figures.show([
-            number(t, NUMBERS.THREADS_CREATED, "threads created"), number(t, NUMBERS.THREADS_FINISHED, "finished"),
+            number(t, "threads_created", "threads created"), number(t, "threads_finished", "finished"),
             { name: "alive", value: count(made !== undefined && done !== undefined ? Math.max(0, made - done) : undefined), hint: "made and not finished, as far as the log tells" },
-            number(t, NUMBERS.MIGRATIONS, "moved between capabilities"), number(t, NUMBERS.WAKEUPS, "woken"),
+            number(t, "thread_migrations", "moved between capabilities"), number(t, "thread_wakeups", "woken"),
         ]);
         const all = (s?.stops ?? []).reduce((n, x) => n + (num(x.count) ?? 0), 0);
         stops.show((s?.stops ?? []).map((x) => ({ ...x, all })));
         uses.show((s?.capabilities ?? []).map((c) => ({ ...c, elapsed: t.eventTime })));
         sparks.show([
-            number(t, NUMBERS.SPARKS_CREATED, "created"), number(t, NUMBERS.SPARKS_CONVERTED, "run by an idle capability"),
-            number(t, NUMBERS.SPARKS_FIZZLED, "evaluated before (fizzled)"), number(t, NUMBERS.SPARKS_DUD, "dud"), number(t, NUMBERS.SPARKS_OVERFLOWED, "overflowed"),
-            number(t, NUMBERS.SPARKS_COLLECTED, "collected"), number(t, NUMBERS.SPARKS_REMAINING, "remaining"),
+            number(t, "sparks_created", "created"), number(t, "sparks_converted", "run by an idle capability"),
+            number(t, "sparks_fizzled", "evaluated before (fizzled)"), number(t, "sparks_dud", "dud"), number(t, "sparks_overflowed", "overflowed"),
+            number(t, "sparks_collected", "collected"), number(t, "sparks_remaining", "remaining"),
         ]);
         labels.show(t.notes.filter((n) => n.what === "WHAT_THREAD_LABEL"));
     }

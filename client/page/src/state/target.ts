@@ -11,6 +11,7 @@ import { ProfileHistory } from "./profile.ts";
 import type { Series } from "./series.ts";
 import * as w from "./wire.ts";
 import { type Alerts, num, seconds } from "./wire.ts";
+import { UNKNOWN } from "../units.ts";
 import { type AlertChange, Judgement, logChanges } from "./judge.ts";
 
 export const NOTES_MAX = 512; // newest notes kept live; a report keeps all it has
@@ -24,8 +25,6 @@ export interface Band {
     stats?: w.BandStats; // of the whole run, when the server has them
 }
 
-const LIMITS: Record<string, string> = { SOURCE_CGROUP: "cgroup", SOURCE_MAX_HEAP: "-M", SOURCE_MEMORY: "machine", SOURCE_GIVEN: "--limit",
-    SOURCE_ADDRESS_SPACE: "ulimit -v" };
 // State, health and alerts belong to the target and are valid without a run, too; all else belongs to one run.
 function belongsToTarget(u: w.Update): boolean {
     return u.targetState !== undefined || u.health !== undefined || u.alerts !== undefined;
@@ -58,6 +57,7 @@ export class Target {
     history: Set<string> = new Set(); // what was requested: "series" names
     change = 0; // rises with each change of anything
     notesBound = NOTES_MAX;
+    help: Record<string, string> = {}; // what each number is
 
     constructor(readonly daemon: number, readonly name: string) {}
 
@@ -127,9 +127,9 @@ export class Target {
 
     private beginRun(run: number): void {
         const fresh = new Target(this.daemon, this.name);
-        const { state, health, change, publishedWall, notesBound, alerts, alertLog, archive } = this;
+        const { state, health, change, publishedWall, notesBound, help, alerts, alertLog, archive } = this;
         Object.assign(this, fresh, { state: state && { ...state, runInfo: undefined }, health, change: change + 1,
-            publishedWall, notesBound, alerts, alertLog, archive, run });
+            publishedWall, notesBound, help, alerts, alertLog, archive, run });
     }
 
     private applyHeap(heap: w.Heap): void {
@@ -216,12 +216,12 @@ export class Target {
         return first;
     }
 
-    // The daemon's own limit comes first: it also knows --limit and the machine.
-    limit(): { bytes: number; what: string } | undefined {
-        const trends = this.trends.state, bytes = num(trends?.limitBytes);
-        if (bytes !== undefined) return { bytes, what: LIMITS[trends?.limitSource ?? ""] ?? "limit" };
-        const m = num(this.state?.runInfo?.maxHeapBytes), c = num(this.heap?.process?.cgroupMaxBytes);
-        if (m === undefined && c === undefined) return undefined;
-        return (m ?? Infinity) <= (c ?? Infinity) ? { bytes: m!, what: "-M" } : { bytes: c!, what: "cgroup" };
+    // Of the table of facts, as the newest answers have it.
+    number(name: string): number | undefined {
+        return this.answers?.numbers?.[name]?.[0];
+    }
+
+    text(name: string): string {
+        return this.answers?.numbers?.[name]?.[1] ?? UNKNOWN;
     }
 }

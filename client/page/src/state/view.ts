@@ -16,6 +16,7 @@ export class View {
     daemons = new Map<number, Daemon>();
     targets = new Map<string, Target>();
     server: StateMessage["server"] = {};
+    private help: Record<string, string> = {}; // of numbers
     change = 0;
     notesBound: number | undefined;
     diff: Diff | undefined; // of the two logs of a report
@@ -25,6 +26,7 @@ export class View {
     reset(state: StateMessage): void {
         const old = this.targets;
         this.server = state.server;
+        this.help = state.numbers ?? {};
         this.daemons = new Map(state.daemons.map((d) => [d.daemon, d]));
         this.targets = new Map();
         const runs = new Map(state.updates.filter((u) => u.update.targetState).map((u) => [key(u), u.update.run]));
@@ -81,6 +83,7 @@ export class View {
 
     private born(daemon: number, name: string): Target {
         const t = new Target(daemon, name);
+        t.help = this.help;
         if (this.notesBound) t.notesBound = this.notesBound;
         return t;
     }

@@ -31,6 +31,8 @@ export interface AccountRow { key: string; tone: string; text?: string; timeNs?:
 export interface Answers {
     daemon?: number; target?: string; run?: number; word?: string; tone?: string; rank?: number; slope?: number; onsetNs?: U64; limitInNs?: U64; liveAgeNs?: U64; band?: number;
     culprit?: string; note?: string; answers?: Answer[]; caveats?: string[]; census?: CensusAge; commands?: number; postMortem?: AccountRow[];
+    numbers?: Record<string, [number, string]>; // those of the table of facts that are known, each with its text
+    limit?: [number, string, string]; // bytes, their text, what sets it
 }
 
 export interface Tagged { daemon?: number; update: Update }
@@ -38,6 +40,7 @@ export interface Tagged { daemon?: number; update: Update }
 export interface DaemonInfo { daemon: number; endpoint?: string; stale?: boolean; heardWallNs?: U64 }
 
 export interface StateMessage {
+    numbers?: Record<string, string>; // what each number is
     server: { version?: string; live?: boolean; control?: boolean; commands?: string[]; nowWallNs?: U64; files?: string[]; targets?: string[] };
     daemons: DaemonInfo[];
     updates: Tagged[];

@@ -4,10 +4,8 @@
  */
 import { h, setAttr, setLabel, setText, unbroken, visible } from "../dom.ts";
 import { setName } from "./name.ts";
-import type { NumberRow } from "../state/numbers.ts";
 import type { Target } from "../state/target.ts";
 import type { TargetState } from "../state/wire.ts";
-import { bytes, count, duration, known, moment, share, slope, UNKNOWN } from "../units.ts";
 
 export interface Fact {
     name: string;
@@ -16,17 +14,9 @@ export interface Fact {
     text?: boolean; // of the program: shown as a label
 }
 
-const TEXTS: Record<NumberRow["unit"], (x: number | undefined) => string> = {
-    COUNT: count, BYTES: bytes, NS: duration, SHARE: share, RATE: slope, WALL: (ns) => (known(ns) ? moment(ns) : UNKNOWN),
-};
-
-export function numberText(t: Target | undefined, row: NumberRow): string {
-    return TEXTS[row.unit](t && row.get(t));
-}
-
 // A number of the table of facts, under a name that fits beside the others.
-export function number(t: Target, row: NumberRow, name: string): Fact {
-    return { name, value: numberText(t, row), hint: row.help };
+export function number(t: Target, id: string, name: string): Fact {
+    return { name, value: t.text(id), hint: t.help[id] };
 }
 
 // A list of facts that is refilled in place.
