@@ -3,9 +3,9 @@
  * app.ts - what every page is given: the state, the view in the address bar, the range of time, and how to request more.
  */
 import type { Archives } from "./api/archives.ts";
-import type { Comparisons } from "./api/comparisons.ts";
 import type { Histories } from "./api/histories.ts";
 import type { InspectionsOf } from "./api/inspections.ts";
+import type { Newest } from "./api/request.ts";
 import { resolve, formatFixed, type Span } from "./range.ts";
 import type { Route } from "./route.ts";
 import type { CpuProfile } from "./state/cpu.ts";
@@ -13,7 +13,7 @@ import type { ThreadsRead } from "./state/groups.ts";
 import type { HeapRead } from "./state/held.ts";
 import type { Target } from "./state/target.ts";
 import type { View } from "./state/view.ts";
-import type { Options, ReportMeta } from "./state/wire.ts";
+import type { Diff, Options, ReportMeta } from "./state/wire.ts";
 import type { Scheme } from "./theme.ts";
 
 export class App {
@@ -21,7 +21,7 @@ export class App {
     meta: ReportMeta | undefined; // of a report
     histories: Histories | undefined; // live only
     archives: Archives | undefined; // live only
-    comparisons: Comparisons | undefined; // of a server; a report has its own
+    comparisons: Newest<Diff> | undefined; // of a server; a report has its own
     profiles: InspectionsOf<CpuProfile> | undefined; // of a server; a report may have some
     heaps: InspectionsOf<HeapRead> | undefined; // the same
     threads: InspectionsOf<ThreadsRead> | undefined; // the same

@@ -5,11 +5,11 @@
 import "uplot/dist/uPlot.min.css";
 import "./style.css";
 import { Archives } from "./api/archives.ts";
-import { Comparisons } from "./api/comparisons.ts";
 import { Histories } from "./api/histories.ts";
 import { Inspections, KeptInspections } from "./api/inspections.ts";
 import { Live } from "./api/live.ts";
 import { embedded, load } from "./api/report.ts";
+import { Newest } from "./api/request.ts";
 import { App } from "./app.ts";
 import { Route } from "./route.ts";
 import { Shell } from "./shell.ts";
@@ -19,6 +19,8 @@ import { names, read } from "./widgets/registry.ts";
 
 performance.mark("script");
 applyTheme(remembered("theme") ?? "auto");
+
+const COMPARED_MS = 10000; // what `heapwatch diff` says of whole runs is requested again after this long, while it is shown
 
 const view = new View();
 const app = new App(view, new Route());
@@ -38,7 +40,7 @@ function start(): Live | undefined {
     }
     app.histories = new Histories(view, changed);
     app.archives = new Archives(view, changed);
-    app.comparisons = new Comparisons(changed);
+    app.comparisons = new Newest("diff", () => COMPARED_MS, changed);
     app.profiles = new Inspections("profile", changed);
     app.heaps = new Inspections("heap", changed);
     app.threads = new Inspections("threads", changed);

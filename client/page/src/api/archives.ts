@@ -11,6 +11,7 @@ import type { ArchiveAnswer } from "../state/archive.ts";
 import type { Target } from "../state/target.ts";
 import type { View } from "../state/view.ts";
 import { SERIES, wireKey } from "./questions.ts";
+import { errorText, taken } from "./request.ts";
 
 const TOP = 40;
 const POINTS = 600;
@@ -53,13 +54,12 @@ export class Archives {
     private async ask(t: Target, q: URLSearchParams): Promise<void> {
         this.busy = true;
         try {
-            const answer = await fetch(`api/archive?${q.toString()}`), body = (await answer.json()) as ArchiveAnswer & { error?: string };
-            if (!answer.ok) throw new Error(body.error ?? `the server answered ${answer.status}`);
+            const body = await taken<ArchiveAnswer>(fetch(`api/archive?${q.toString()}`));
             this.view.targets.get(t.key)?.archive.take(body, t.start!);
             if (body.archive === false) this.resume = performance.now() + FRESH_MS;
             this.error = undefined;
         } catch (e) {
-            this.error = `archive of ${t.name}: ${e instanceof Error ? e.message : String(e)}`;
+            this.error = `archive of ${t.name}: ${errorText(e)}`;
             this.resume = performance.now() + RETRY_MS;
             this.runs.delete(t.key);
             this.data.delete(t.key);

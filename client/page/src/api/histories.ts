@@ -9,8 +9,9 @@
  */
 import type { Band, Target } from "../state/target.ts";
 import type { View } from "../state/view.ts";
-import { fetchHistory, TooMany } from "./live.ts";
+import { fetchHistory } from "./live.ts";
 import { FIRST_POINTS, firstQuestion, type HistoryQuery, SERIES, TOTAL, wireKey } from "./questions.ts";
+import { errorText, TooMany } from "./request.ts";
 
 const TOP = 40;
 const PORTION = 200; // bands per request: what the server accepts, within its 4 KiB of address
@@ -128,7 +129,7 @@ export class Histories {
                 this.queue.unshift(q);
                 return;
             }
-            this.error = `history of ${keys.slice(0, 3).map(wireKey).join(", ")}: ${e instanceof Error ? e.message : String(e)}`;
+            this.error = `history of ${keys.slice(0, 3).map(wireKey).join(", ")}: ${errorText(e)}`;
             for (const k of keys) this.first.delete(k);
             this.changed();
             await sleep(WAIT_MS);

@@ -5,6 +5,7 @@
  */
 import type { View } from "../state/view.ts";
 import { wireKey } from "./questions.ts";
+import { Newest } from "./request.ts";
 
 const RUNNING_MS = 1000, OTHERWISE_MS = 10000; // another page may have one taken
 
@@ -40,58 +41,20 @@ export class KeptInspections<T> implements InspectionsOf<T> {
     renew(): void {}
 }
 
-export class Inspections<T extends Inspection> implements InspectionsOf<T> {
-    private key = "";
-    private answered = 0; // ms
-    private busy = false;
-    private found: T | undefined;
-    error: string | undefined;
-
-    // `kind`: the last part of its address.
-    constructor(private kind: "profile" | "heap" | "threads", private changed: () => void) {}
-
-    // Of this target; undefined while nothing is known.
-    of(key: string): T | undefined {
-        if (key !== this.key) {
-            this.key = key;
-            this.found = this.error = undefined;
-            this.renew();
-        }
-        const state = this.found?.state;
-        const wait = state === "running" ? RUNNING_MS : state === "done" ? Infinity : OTHERWISE_MS;
-        if (!this.busy && performance.now() - this.answered >= wait) void this.ask(key);
-        return this.found;
+// Those of a server, at `api/KIND`.
+export class Inspections<T extends Inspection> extends Newest<T> implements InspectionsOf<T> {
+    constructor(kind: "profile" | "heap" | "threads", changed: () => void) {
+        super(kind, (found) => (found?.state === "running" ? RUNNING_MS : found?.state === "done" ? Infinity : OTHERWISE_MS), changed);
     }
 
-    // One was begun or ended here.
-    renew(): void {
-        this.answered = -Infinity;
-        if (this.found?.state === "done") this.found = undefined;
+    override of(key: string): T | undefined {
+        return super.of(targetQuery(key));
     }
 
-    known(key: string): T | undefined {
-        return key === this.key && this.found?.state === "done" ? this.found : undefined;
-    }
-
-    get idle(): boolean {
-        return !this.busy;
-    }
-
-    private async ask(key: string): Promise<void> {
-        this.busy = true;
-        let found: T | undefined, error: string | undefined;
-        try {
-            const answer = await fetch(`api/${this.kind}?${new URLSearchParams({ target: wireKey(key) }).toString()}`);
-            const body = (await answer.json()) as T;
-            if (!answer.ok) throw new Error(body.error ?? `the server answered ${answer.status}`);
-            found = body;
-        } catch (e) {
-            error = e instanceof Error ? e.message : String(e);
-        }
-        this.busy = false;
-        this.answered = performance.now();
-        if (key === this.key) [this.found, this.error] = [found ?? this.found, error];
-        this.changed();
-        if (found?.state === "running") setTimeout(this.changed, RUNNING_MS);
+    override known(key: string): T | undefined {
+        const found = super.known(targetQuery(key));
+        return found?.state === "done" ? found : undefined;
     }
 }
+
+const targetQuery = (key: string): string => new URLSearchParams({ target: wireKey(key) }).toString();

@@ -8,6 +8,7 @@
  */
 import type { View } from "../state/view.ts";
 import { takeHistory, takeStream } from "./early.ts";
+import { taken } from "./request.ts";
 import { historyAddress, type HistoryQuery, streamAddress } from "./questions.ts";
 import type { Answers, HistoryItem, StateMessage, Tagged, DaemonInfo } from "../state/wire.ts";
 
@@ -137,17 +138,7 @@ export class Live {
     }
 }
 
-// Refused by the server's rate limit: ask again after so many seconds.
-export class TooMany extends Error {
-    constructor(readonly seconds: number) {
-        super(`too many requests, again in ${seconds} s`);
-    }
-}
-
 export async function fetchHistory(q: HistoryQuery): Promise<HistoryItem[]> {
-    const address = historyAddress(q), answer = await (takeHistory(address) ?? fetch(address));
-    const body = (await answer.json()) as { items?: HistoryItem[]; error?: string };
-    if (answer.status === 429) throw new TooMany(Number(answer.headers.get("Retry-After")) || 1);
-    if (!answer.ok) throw new Error(body.error ?? `the server answered ${answer.status}`);
-    return body.items ?? [];
+    const address = historyAddress(q);
+    return (await taken<{ items?: HistoryItem[] }>(takeHistory(address) ?? fetch(address))).items ?? [];
 }

@@ -4,6 +4,7 @@
  * Of whole runs there is also the result of `heapwatch diff`: every quantity, with its interval. A server is asked for it, a report
  * of two logs has it.
  */
+import { wireKey } from "../api/questions.ts";
 import type { App, Page } from "../app.ts";
 import { h, replace, setAttr, setText, visible } from "../dom.ts";
 import { setName } from "../widgets/name.ts";
@@ -102,7 +103,7 @@ export function compare(app: App): Page {
     // Two parts or a baseline have no such table.
     function showWhole(): void {
         const [a, b] = sides.map((s) => s.whole()), fits = a && b && a !== b;
-        const diff = app.view.diff ? ofReport(a, b) : fits ? app.comparisons?.of(a.key, b.key, ![a, b].some((t) => t.state?.state === "STATE_RUNNING")) : undefined;
+        const diff = app.view.diff ? ofReport(a, b) : fits ? app.comparisons?.of(new URLSearchParams({ a: wireKey(a.key), b: wireKey(b.key) }).toString(), ![a, b].some((t) => t.state?.state === "STATE_RUNNING")) : undefined;
         setText(problem, diff || !fits ? "" : visible(app.comparisons?.error ?? ""));
         runs.root.hidden = notes.hidden = !diff;
         if (!diff || diff === shown) return;

@@ -7,7 +7,6 @@ import { control } from "../api/control.ts";
 import type { App } from "../app.ts";
 import { h, setAttr, setText, visible } from "../dom.ts";
 import type { Alert } from "../state/wire.ts";
-import type { CpuProfile } from "../state/cpu.ts";
 import type { Target } from "../state/target.ts";
 import { isThere } from "../widgets/facts.ts";
 
@@ -95,96 +94,67 @@ export function targetControl(app: App): { root: HTMLElement; update: () => void
     return { root, update };
 }
 
-// A heap census now, by the agent in the target's program, or its eventlog-socket, and what else that takes; the outcome says what was seen of it.
-export function commandControl(app: App): { root: HTMLElement; update: (t: Target | undefined) => void } {
-    const actions = new Actions(), which = h("select", { "aria-label": "Command to the program" });
-    let t: Target | undefined;
-    const request = (command: () => string) => async () =>
-        (await control({ action: "program", target: t!.name, command: command(), daemon: t!.daemon })).program ?? "";
-    const now = actions.button("Census now", request(() => "census")), send = actions.button("Send", request(() => which.value));
-    const root = h("span", { class: "controls" }, now, which, send, actions.root);
+export interface TargetControl { root: HTMLElement; update: (t: Target | undefined, running?: boolean) => void }
 
-    function update(target: Target | undefined): void {
+const address = (t: Target) => ({ target: t.name, daemon: t.daemon });
+const isRunning = (t: Target) => t.state?.state === "STATE_RUNNING";
+
+// What can be requested for the shown target where `fits`. Of the parts the `idle` ones are there until it is `running`, the `busy` ones then.
+function ofTarget(app: App, fits: (t: Target) => boolean, make: (actions: Actions, target: () => Target) => { idle: HTMLElement[]; busy?: HTMLElement[]; show?: (t: Target) => void }): TargetControl {
+    const actions = new Actions(), { idle, busy = [], show } = make(actions, () => t!), root = h("span", { class: "controls" }, ...idle, ...busy, actions.root);
+    let t: Target | undefined;
+    return { root, update: (target, running = false) => {
         if (t?.key !== target?.key) actions.say("", false);
         t = target;
-        const others = (app.view.server.commands ?? []).slice(1, t?.answers?.commands ?? 0);
+        root.hidden = !app.view.server.control || !t || !fits(t);
+        for (const part of idle) part.hidden = running;
+        for (const part of busy) part.hidden = !running;
+        if (t) show?.(t);
+    } };
+}
+
+const choose = (title: string, options: [string, string][]) => h("select", { "aria-label": title }, ...options.map(([value, text]) => h("option", { value }, text)));
+
+// A heap census now, by the agent in the target's program, or its eventlog-socket, and what else that takes; the outcome says what was seen of it.
+export const commandControl = (app: App) => ofTarget(app, (t) => isRunning(t) && !!t.answers?.commands, (actions, target) => {
+    const which = choose("Command to the program", []);
+    const request = (command: () => string) => async () => (await control({ action: "program", ...address(target()), command: command() })).program ?? "";
+    const send = actions.button("Send", request(() => which.value));
+    return { idle: [actions.button("Census now", request(() => "census")), which, send], show: (t) => {
+        const others = (app.view.server.commands ?? []).slice(1, t.answers?.commands ?? 0);
         if (which.childElementCount !== others.length) which.replaceChildren(...others.map((text) => h("option", { value: text }, text)));
         which.hidden = send.hidden = !others.length;
-        root.hidden = !app.view.server.control || t?.state?.state !== "STATE_RUNNING" || !t.answers?.commands;
-    }
-    return { root, update };
-}
+    } };
+});
 
 // A profile of CPU time or of allocation by the server, on the target's machine. While one is being taken the other button ends it.
-export function profileControl(app: App): { root: HTMLElement; update: (t: Target | undefined, p: CpuProfile | undefined) => void } {
-    const actions = new Actions();
-    const time = h("select", { "aria-label": "For how long" }, ...PROFILE_TIMES.map((s) => h("option", { value: `${s}s`, selected: s === 10 ? "" : null }, `for ${s} s`)));
-    const by = h("select", { "aria-label": "Of what" }, h("option", { value: "0" }, "of CPU time"), h("option", { value: "1" }, "of allocation"));
-    const request = (action: string) => async () => {
-        await control({ action, target: t!.name, ...(action === "profile" ? { for: time.value, allocation: by.value } : {}), daemon: t!.daemon });
-        app.profiles?.renew();
-        return "";
-    };
-    const now = actions.button("Profile now", request("profile")), stop = actions.button("Stop", request("stop-profile"));
-    const root = h("span", { class: "controls" }, by, time, now, stop, actions.root);
-    let t: Target | undefined;
-
-    function update(target: Target | undefined, p: CpuProfile | undefined): void {
-        if (t?.key !== target?.key) actions.say("", false);
-        t = target;
-        root.hidden = !app.view.server.control || t?.state?.state !== "STATE_RUNNING";
-        by.hidden = time.hidden = now.hidden = p?.state === "running";
-        stop.hidden = !now.hidden;
-    }
-    return { root, update };
-}
+export const profileControl = (app: App) => ofTarget(app, isRunning, (actions, target) => {
+    const time = choose("For how long", PROFILE_TIMES.map((s) => [`${s}s`, `for ${s} s`])), by = choose("Of what", [["0", "of CPU time"], ["1", "of allocation"]]);
+    time.value = "10s";
+    const request = (action: string, more: () => object) => async () => (await control({ action, ...address(target()), ...more() }), app.profiles?.renew(), "");
+    return { idle: [by, time, actions.button("Profile now", request("profile", () => ({ for: time.value, allocation: by.value })))],
+        busy: [actions.button("Stop", request("stop-profile", () => ({})))] };
+});
 
 // The heap of the target's program, read by the server on its machine.
-export function heapControl(app: App): { root: HTMLElement; update: (t: Target | undefined, running: boolean) => void } {
-    const actions = new Actions();
-    const what = h("select", { "aria-label": "What is read" }, h("option", { value: "1" }, "with who holds what"), h("option", { value: "0" }, "types alone"));
-    const now = actions.button("Read the heap", async () => {
-        await control({ action: "heap", target: t!.name, retained: what.value, daemon: t!.daemon });
+export const heapControl = (app: App) => ofTarget(app, (t) => isThere(t.state), (actions, target) => {
+    const what = choose("What is read", [["1", "with who holds what"], ["0", "types alone"]]);
+    return { idle: [what, actions.button("Read the heap", async () => {
+        await control({ action: "heap", ...address(target()), retained: what.value });
         app.heaps?.renew();
         app.route.set({ held: undefined, why: undefined });
         return "";
-    });
-    const root = h("span", { class: "controls" }, what, now, actions.root);
-    let t: Target | undefined;
-
-    function update(target: Target | undefined, running: boolean): void {
-        if (t?.key !== target?.key) actions.say("", false);
-        t = target;
-        root.hidden = !app.view.server.control || !isThere(t?.state);
-        what.hidden = now.hidden = running;
-    }
-    return { root, update };
-}
+    })] };
+});
 
 // What the threads of the target's program do and wait for, read likewise.
-export function threadsControl(app: App): { root: HTMLElement; update: (t: Target | undefined, running: boolean) => void } {
-    const actions = new Actions();
-    const now = actions.button("Read the threads", async () => {
-        await control({ action: "threads", target: t!.name, daemon: t!.daemon });
-        app.threads?.renew();
-        return "";
-    });
-    const root = h("span", { class: "controls" }, now, actions.root);
-    let t: Target | undefined;
-
-    function update(target: Target | undefined, running: boolean): void {
-        if (t?.key !== target?.key) actions.say("", false);
-        t = target;
-        root.hidden = !app.view.server.control || !isThere(t?.state);
-        now.hidden = running;
-    }
-    return { root, update };
-}
+export const threadsControl = (app: App) => ofTarget(app, (t) => isThere(t.state), (actions, target) => ({
+    idle: [actions.button("Read the threads", async () => (await control({ action: "threads", ...address(target()) }), app.threads?.renew(), ""))] }));
 
 // Silencing the rule of an alert for its target, or ending the silence that covers it.
 export function alertControl(app: App): { root: HTMLElement; show: (t: Target, a: Alert) => void } {
     const actions = new Actions(), why = text("why", "Why", "for your colleagues");
-    const time = h("select", { "aria-label": "For how long" }, ...TIMES.map(([value, title]) => h("option", { value }, `for ${title}`)));
+    const time = choose("For how long", TIMES.map(([value, title]) => [value, `for ${title}`]));
     let t: Target | undefined, a: Alert | undefined;
 
     const silence = actions.button("Silence", async () => {

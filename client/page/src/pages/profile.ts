@@ -79,7 +79,7 @@ class CpuSection {
         this.root.hidden = kept ? !p : !this.app.profiles || this.app.finished;
         if (this.root.hidden) return;
         const of: CpuTree | undefined = (this.app.route.get("time") === "waiting" && p?.waiting) || p, rows = of?.rows ?? [];
-        this.control.update(t, p);
+        this.control.update(t, p?.state === "running");
         this.time.update();
         this.time.root.hidden = !p?.waiting;
         this.way.update();

@@ -4,6 +4,7 @@
  * a time. The query is in the address, so a link asks it again; what it may cost is bounded by the server (docs/WEB.md, "Queries").
  */
 import { wireKey } from "../api/questions.ts";
+import { Newest } from "../api/request.ts";
 import type { App, Page } from "../app.ts";
 import { h, replace, setAttr, setText, visible } from "../dom.ts";
 import { bandColor } from "../theme.ts";
@@ -14,7 +15,7 @@ import { line, title, zooming } from "./common.ts";
 
 type Value = string | number | null;
 type Row = Record<string, Value>;
-interface Answer { rows: Row[]; cut: boolean; error?: string }
+interface Answer { rows: Row[]; cut: boolean }
 
 const ROWS_SHOWN = 500, LINES = 6, SQL_MOST = 2000;
 const EXAMPLES: [string, string][] = [
@@ -58,7 +59,8 @@ export function query(app: App): Page {
         h("section", { class: "card" }, box, h("div", { class: "controls" }, h("button", { onclick: () => run() }, "Run"), examples, beside,
             h("span", { class: "muted" }, "Ctrl+Enter runs. Tables: facts, series, censuses, bands, collections, threads, notes, events, alerts …")),
             problem, message), chart.root, h("section", { class: "tablebox", "data-table": "query" }, h("div", { class: "tablehead" }, h("h3", {}, "Rows"), save), rowsBox));
-    let answer: Answer | undefined, asked = "", busy = false;
+    const answers: Newest<Answer> = new Newest("query", (found): number => (found || answers.error ? Infinity : 0), () => update()); // once for each query, and again by Run
+    let answer: Answer | undefined, shown: Answer | string | undefined;
 
     box.addEventListener("keydown", (e) => {
         if (e.key === "Enter" && (e.ctrlKey || e.metaKey)) run();
@@ -72,7 +74,7 @@ export function query(app: App): Page {
         run();
     }
     function run(): void {
-        asked = "";
+        answers.renew();
         route.set({ sql: box.value.trim() });
         update();
     }
@@ -81,27 +83,11 @@ export function query(app: App): Page {
         if (answer) saveText("heapwatch-query.csv", "text/csv", csv([columns, ...answer.rows.map((r) => columns.map((c) => r[c]))]));
     }
 
-    // Once for each query and target, and again by Run.
-    async function ask(sql: string, targets: string[], about: string): Promise<void> {
-        busy = true;
-        asked = about;
-        setText(message, "…");
-        try {
-            const parameters = new URLSearchParams([["sql", sql], ...targets.map((t) => ["target", wireKey(t)])]);
-            const reply = await fetch(`api/query?${parameters.toString()}`), body = (await reply.json()) as Answer;
-            answer = reply.ok ? body : { rows: [], cut: false, error: body.error ?? `the server answered ${reply.status}` };
-        } catch (e) {
-            answer = { rows: [], cut: false, error: e instanceof Error ? e.message : String(e) };
-        }
-        busy = false;
-        show();
-    }
-
     function show(): void {
         const rows = answer?.rows ?? [], columns = columnsOf(rows), plot = plotOf(rows, columns);
-        setText(problem, (answer?.error ?? "").split("\n").map(visible).join("\n")); // the place is marked in the last line
-        problem.hidden = !answer?.error;
-        setText(message, !answer || answer.error ? "" : `${count(rows.length)} rows${answer.cut ? ", and more: bound the query, or use heapwatch query" : ""}${rows.length > ROWS_SHOWN ? `; the first ${ROWS_SHOWN} are shown` : ""}`);
+        setText(problem, (answers.error ?? "").split("\n").map(visible).join("\n")); // the place is marked in the last line
+        problem.hidden = !answers.error;
+        setText(message, !answers.idle ? "…" : !answer ? "" : `${count(rows.length)} rows${answer.cut ? ", and more: bound the query, or use heapwatch query" : ""}${rows.length > ROWS_SHOWN ? `; the first ${ROWS_SHOWN} are shown` : ""}`);
         chart.root.hidden = !plot;
         if (plot) chart.show({ x: plot.x, range: { from: plot.x[0]!, to: plot.x.at(-1)! }, lines: plot.names.map((name, i) =>
             line(name, name, bandColor("calm", i, plot.names.length), rows.map((r) => (typeof r[name] === "number" ? (r[name] as number) : null)))) }, "");
@@ -121,12 +107,10 @@ export function query(app: App): Page {
         beside.hidden = !keys.length;
         beside.value = other && other !== t ? other.key : "";
         if (document.activeElement !== box && box.value !== sql) box.value = sql;
-        if (!t || !sql || busy) {
-            if (!sql && !answer) show();
-            return;
-        }
-        const targets = [t.key, ...(other && other !== t ? [other.key] : [])], about = [sql, ...targets].join("\n");
-        if (about !== asked) void ask(sql, targets, about);
+        answer = t && sql ? answers.of(new URLSearchParams([["sql", sql], ...[t, ...(other && other !== t ? [other] : [])].map((x) => ["target", wireKey(x.key)])]).toString()) : undefined;
+        const now = answers.idle ? answer ?? answers.error ?? "" : "…";
+        if (now !== shown) show();
+        shown = now;
     }
     setAttr(problem, "hidden", "");
     return { root, update, done: () => chart.done() };

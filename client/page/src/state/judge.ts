@@ -2,7 +2,7 @@
 /*
  * judge.ts - the daemon's trends and alerts, in words and with a tone. What was not published is shown as `–`.
  */
-import { type Alert, type Alerts, type Growth, num, seconds, type Trend, type Trends } from "./wire.ts";
+import { type Alert, type Alerts, type Growth, seconds, type Trend, type Trends } from "./wire.ts";
 
 export interface AlertChange {
     t: number | undefined; // event time, seconds
@@ -93,5 +93,3 @@ export function alertTone(a: Alert): string {
 }
 const TONES = ["dim", "warn", "bad"];
 export const gravestTone = (all: Alert[]): string => TONES[Math.max(0, ...all.map((a) => TONES.indexOf(alertTone(a))))]!;
-
-export const since = (a: Alert): number | undefined => num(a.firedNs ?? a.sinceNs);
