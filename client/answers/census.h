@@ -64,6 +64,9 @@ char *band_said_of(char *out, size_t size, const struct world_target *t, uint32_
  */
 void census_age_print(struct json_out *j, const struct world_target *t, bool live, bool now);
 
+/* Why a run has no census, in words: "no census yet: heap profiles need +RTS -h". Returns `out`. */
+char *census_absence(char *out, size_t size, const struct world_target *t, bool live);
+
 /* "of which heapwatch's: 20.4 s, the longest 4.9 s", of all pauses; "" where it caused none, or none is known. */
 char *census_pauses_text(char *out, size_t size, const struct world_target *t);
 

@@ -138,6 +138,11 @@ void answers_print(struct json_out *j, const struct world_target *t, bool live, 
                 census_age_print(j, t, live, false);
         if (whole && live && t->target && t->target->uri)
                 put_commands(j, t->target->uri);
+        if (whole && !t->census) {
+                char text[CENSUS_LINE];
+
+                json_member_text(j, "noCensus", census_absence(text, sizeof(text), t, live));
+        }
         if (whole && account_end(t) == END_BADLY) {
                 struct account account;
 

@@ -118,34 +118,15 @@ bool scene_process_only(const struct world_target *t)
 
 const char *scene_no_census(const struct scene *s, const struct world_target *t)
 {
-        const Hw__Run *run = t->target ? t->target->run_info : NULL;
+        static char line[CENSUS_LINE + 16], safe[4 * CENSUS_LINE];
+        char text[CENSUS_LINE];
         uint64_t age_ns;
 
         if (scene_stale(s, t, &age_ns))
                 return UNKNOWN_TEXT "  no census had been seen when heapwatchd went away";
-        if (!t->run)
-                return UNKNOWN_TEXT "  no program has been seen yet";
-        if (scene_process_only(t))
-                return UNKNOWN_TEXT "  not known: the program has no log, its process alone is watched";
-        if (run && run->no_census) {
-                static char line[CENSUS_LINE + 16], safe[4 * CENSUS_LINE];
-                struct census_age age;
-                char text[CENSUS_LINE];
-
-                census_age_of(&age, t, s->live);
-                (void)snprintf(line, sizeof(line), UNKNOWN_TEXT "  %s",
-                               safe_text(safe, sizeof(safe), census_age_text(text, sizeof(text), &age, 0)));
-                return line;
-        }
-        if (run && run->has_breakdown && run->breakdown && scene_over(s, t))
-                return UNKNOWN_TEXT "  the heap profile was on, and the run ended before its first census";
-        if (run && run->has_breakdown && run->breakdown)
-                return UNKNOWN_TEXT "  no census yet: the heap profile is on, its first census is still to come";
-        if (!run || !run->program)
-                return scene_over(s, t) ? UNKNOWN_TEXT "  no census was seen" : UNKNOWN_TEXT "  no census yet";
-        if (scene_over(s, t))
-                return UNKNOWN_TEXT "  no census: heap profiles need +RTS -h";
-        return UNKNOWN_TEXT "  no census yet: heap profiles need +RTS -h";
+        (void)snprintf(line, sizeof(line), UNKNOWN_TEXT "  %s",
+                       safe_text(safe, sizeof(safe), census_absence(text, sizeof(text), t, s->live)));
+        return line;
 }
 
 uint64_t scene_now_ns(const struct scene *s, const struct world_target *t)

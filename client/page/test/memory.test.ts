@@ -27,7 +27,7 @@ function second(s: number): Update[] {
         ({ series: `SERIES_${name}`, timesNs: [ns(s)], values: [String(wave)] }));
     const all: Update[] = [
         { heap: { liveBytes: String(wave), process: { rssBytes: String(2 * wave) }, samples } },
-        { gc: { gcShare: 0.01, collections: [{ endTimeNs: ns(s), pauseNs: String(1000 + (s % 100)), generation: s % 2, major: s % 2 === 1, copiedBytes: "9" }] } },
+        { gc: { gcShare: 0.01, collections: [{ endTimeNs: ns(s), pauseNs: String(1000 + (s % 100)), generation: s % 2, major: s % 2 === 1 }] } },
         { notes: { notes: [{ number: String(s), timeNs: ns(s), what: "WHAT_MESSAGE", text: `served ${s} requests` }] } },
         { alerts: { alerts: [{ rule: "leak", state: s % 600 < 300 ? "STATE_FIRING" : "STATE_RESOLVED" }] } },
     ];

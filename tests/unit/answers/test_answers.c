@@ -1634,6 +1634,15 @@ static void the_age_of_the_last_census(void **state)
         sentence_is(&m, 6 * MINUTE, "no census: it would pause the program about 180 ms, --max-pause is 50 ms");
         m.run.no_census = NULL;
         sentence_is(&m, 6 * MINUTE, "");
+        char absence[CENSUS_LINE];
+        m.run.breakdown = HW__BREAKDOWN__BREAKDOWN_NONE;
+        assert_string_equal(census_absence(absence, sizeof(absence), &m.t, true),
+                            m.run.program ? "no census yet: heap profiles need +RTS -h" : "no census yet");
+        m.run.breakdown = HW__BREAKDOWN__BREAKDOWN_CLOSURE_TYPE;
+        assert_string_equal(census_absence(absence, sizeof(absence), &m.t, true),
+                            "no census yet: the heap profile is on, its first census is still to come");
+        assert_string_equal(census_absence(absence, sizeof(absence), &m.t, false),
+                            "the heap profile was on, and the run ended before its first census");
         m.t.census = &m.census;
         m.state.state = HW__TARGET__STATE__STATE_ENDED;
         sentence_is(&m, 10 * MINUTE,

@@ -32,8 +32,7 @@ function updatesOf(t: Target): Tagged[] {
         { bands: { bands: [...t.bands.values()].map((b) => b.def) } },
         { census: t.census }, { heap: t.heap }, { sched: t.sched },
         { gc: t.gc && { ...t.gc, collections: t.collections.map((c) => ({
-            endTimeNs: ns(c.t), pauseNs: c.pause, generation: c.generation, major: c.major, copiedBytes: c.copied,
-            slopBytes: c.slop, fragmentationBytes: c.fragmentation })) } },
+            endTimeNs: ns(c.t), pauseNs: c.pause, generation: c.generation, major: c.major })) } },
         { notes: { notes: t.notes, dropped: t.notesDropped } },
         { profile: t.profile && { ...t.profile, stacks: [...t.stacks.values()] } },
         { ticky: { counters: [...t.ticky.values()] } },

@@ -6,7 +6,7 @@ import type { App, Page } from "../app.ts";
 import { h } from "../dom.ts";
 import type { Span } from "../range.ts";
 import type { Collection } from "../state/history.ts";
-import { join, peaks, type Points, sums } from "../state/series.ts";
+import { join, peaks, type Points, sums, thinned } from "../state/series.ts";
 import type { Target } from "../state/target.ts";
 import { type Generation, num, type Segments } from "../state/wire.ts";
 import { sketchBounds } from "../stats.ts";
@@ -73,9 +73,9 @@ export function gc(app: App): Page {
         const none = g?.counted ? "Not known: collections are counted from outside, not timed." : "No collection in this range.";
         pauses.show({ ...pausePoints(t, inside, range), ...base }, none);
         time.show({ ...shareOfTime(t, range), ...base, markers: [] }, none);
-        const c = points(t, "copied", range), copies = c.t.length ? c : collected(inside, (x) => x.copied);
+        const copies = points(t, "copied", range);
         copied.show({ x: copies.t, lines: copies.t.length ? [line("copied", "copied", bandColor("calm", 0, 1), copies.v, { gaps: copies.gaps })] : [], ...base }, "Not known for this range.");
-        lost.show({ ...two(t, inside, range), ...base }, "Not known for this range.");
+        lost.show({ ...unused(t, range), ...base }, "Not known for this range.");
         const b = collected(inside, (x) => x.balance);
         balance.show({ x: b.t, lines: b.t.length ? [line("balance", "copied evenly", bandColor("calm", 2, 3), b.v, { kind: "points" })] : [], ...base, top: 1 },
             "No parallel collection in this range.");
@@ -116,27 +116,14 @@ function pausePoints(t: Target, inside: Collection[], range: Span): Pick<Plot, "
     const all = inside.length > 0 && inside.reduce((least, c) => Math.min(least, c.t), Infinity) <= first;
     const generations = [...new Set(inside.map((c) => c.generation ?? 0))].sort();
     const groups: [string, string, Points][] = all || !s
-        ? generations.map((g) => [`generation ${g}`, generationColor(g), longest(collected(inside.filter((c) => (c.generation ?? 0) === g), (c) => c.pause))])
+        ? generations.map((g) => [`generation ${g}`, generationColor(g), thinned(collected(inside.filter((c) => (c.generation ?? 0) === g), (c) => c.pause), POINTS)])
         : [["longest of each moment", generationColor(0), peaks(s, range.from, range.to, POINTS)]];
     const watching = collected(inside, (c) => c.watch);
-    if (watching.t.length) groups.push(["for heapwatch", generationColor(generations.length), longest(watching)]);
+    if (watching.t.length) groups.push(["for heapwatch", generationColor(generations.length), thinned(watching, POINTS)]);
     const before = t.archive.before("gc_pause", s?.n ? s.from[0]! : Infinity, t.start).map((p) => peaks(p.series, range.from, Math.min(range.to, s?.n ? s.from[0]! : Infinity), POINTS));
     if (before.some((p) => p.t.length)) groups.unshift(["longest of each moment, archived", generationColor(1), { t: before.flatMap((p) => p.t), v: before.flatMap((p) => p.v) }]);
     const { x, ys } = join(groups.map(([, , p]) => p));
     return { x, lines: groups.map(([name, color], i) => line(name, name, color, ys[i]!, { kind: "points" })) };
-}
-
-// At most POINTS of them: the longest of each interval.
-function longest(p: Points): Points {
-    if (p.t.length <= POINTS) return p;
-    const step = Math.ceil(p.t.length / POINTS), out: Points = { t: [], v: [] };
-    for (let i = 0; i < p.t.length; i += step) {
-        let best = i;
-        for (let j = i; j < Math.min(p.t.length, i + step); j++) if (p.v[j]! > p.v[best]!) best = j;
-        out.t.push(p.t[best]!);
-        out.v.push(p.v[best]!);
-    }
-    return out;
 }
 
 const BINS_MAX = 80, BINS_MIN = 6; // with about four collections each, where there are enough
@@ -153,11 +140,8 @@ function shareOfTime(t: Target, range: Span): { x: number[]; lines: Line[] } {
         sums(s, from, range.to, bins).map((ns) => Math.min(1, ns / 1e9 / width)), { kind: "area" })] };
 }
 
-function two(t: Target, inside: Collection[], range: Span): { x: number[]; lines: Line[] } {
-    const parts = (["slop", "fragmentation"] as const).map((name) => {
-        const p = points(t, name, range);
-        return p.t.length ? p : collected(inside, (c) => c[name]);
-    });
+function unused(t: Target, range: Span): { x: number[]; lines: Line[] } {
+    const parts = ["slop", "fragmentation"].map((name) => points(t, name, range));
     const { x, ys } = join(parts);
     return { x, lines: [line("slop", "slop", bandColor("calm", 1, 2), ys[0]!, { gaps: parts[0]!.gaps }),
         line("fragmentation", "free blocks", bandColor("calm", 5, 6), ys[1]!, { gaps: parts[1]!.gaps })]

@@ -29,8 +29,8 @@ export function hiddenBands(app: App): Set<string> {
 
 export function noBands(t: Target): string {
     if (t.bands.size) return t.censuses.n ? "No band matches in this range." : "No census yet.";
-    if (t.answers?.census?.none) return t.answers.census.before ?? "";
-    return "This program writes no heap profile. Start it with +RTS -l -hT (any build), -hi or -hc to see bands.";
+    const why = t.answers?.noCensus ?? "";
+    return why && `${why[0]!.toUpperCase()}${why.slice(1)}.`;
 }
 
 // Which bands are drawn, with colours that they keep while they are among the largest.

@@ -10,8 +10,7 @@ import { type Census, type Gc, type Heap, type HistoryItem, num, seconds } from 
 
 const COLLECTIONS_MAX = 8192;
 
-export interface Collection { t: number; pause?: number; watch?: number; generation?: number; major: boolean; copied?: number; slop?: number;
-    fragmentation?: number; balance?: number }
+export interface Collection { t: number; pause?: number; watch?: number; generation?: number; major: boolean; balance?: number }
 
 export class History {
     series = new Map<string, Series>();
@@ -37,8 +36,7 @@ export class History {
             const t = seconds(c.endTimeNs);
             if (t === undefined || this.cameTwice(t)) continue;
             const copied = num(c.copiedBytes), threads = c.parallelThreads ?? 0, balanced = num(c.parallelBalancedCopiedBytes);
-            this.collections.push({ t, pause: num(c.pauseNs), watch: num(c.watchPauseNs), generation: c.generation, major: c.major ?? false, copied,
-                slop: num(c.slopBytes), fragmentation: num(c.fragmentationBytes),
+            this.collections.push({ t, pause: num(c.pauseNs), watch: num(c.watchPauseNs), generation: c.generation, major: c.major ?? false,
                 balance: threads > 1 && copied && balanced !== undefined ? balanced / copied : undefined });
             if (c.pauseNs !== undefined) this.seriesOf("gc_pause").push(t, Number(c.pauseNs));
         }

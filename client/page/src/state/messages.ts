@@ -8,8 +8,8 @@ export interface Update {
     ticky?: Ticky; sched?: Sched; health?: Health; trends?: Trends; alerts?: Alerts;
 }
 export interface DaemonState {
-    version?: string; pid?: number; targets?: string[]; rssBytes?: U64; requests?: U64; finished?: boolean;
-    memoryPressure?: string; before?: DaemonBefore;
+    version?: string; pid?: number; targets?: string[]; rssBytes?: U64; finished?: boolean; memoryPressure?: string;
+    before?: DaemonBefore;
 }
 export interface DaemonBefore {
     signal?: number; text?: string;
@@ -19,9 +19,9 @@ export interface TargetState {
     stateSinceWallNs?: U64; kept?: boolean; exitSignal?: number; labels?: string[]; why?: ActionResult;
 }
 export interface Run {
-    program?: string; rtsOptions?: string[]; rtsIdentifier?: string; profiled?: boolean; pid?: number;
-    startWallNs?: U64; capabilities?: number; generations?: number; blockBytes?: U64; breakdown?: string;
-    tickIntervalNs?: U64; local?: boolean;
+    program?: string; rtsOptions?: string[]; rtsIdentifier?: string; pid?: number; startWallNs?: U64;
+    capabilities?: number; generations?: number; blockBytes?: U64; breakdown?: string; tickIntervalNs?: U64;
+    noCensus?: string;
 }
 export interface TopicHead {
     kind?: string;
@@ -33,40 +33,36 @@ export interface Heap {
     liveBytes?: U64; process?: Process; sizing?: string; resident?: Resident; samples?: Samples[];
 }
 export interface Process {
-    rssBytes?: U64; threads?: number; cgroup?: string;
+    rssBytes?: U64; threads?: number;
 }
 export interface Resident {
     rssBytes?: U64; liveBytes?: U64; keptBytes?: U64; givenBackBytes?: U64; foreignBytes?: U64; timeNs?: U64;
-    text?: string; mapped?: MappedFile[];
-}
-export interface MappedFile {
-    path?: string;
+    text?: string;
 }
 export interface Samples {
     series?: string; timesNs?: U64[]; values?: U64[]; dropped?: U64;
 }
 export interface Gc {
-    generations?: Generation[]; copiedBytes?: U64; slopBytes?: U64; fragmentationBytes?: U64; pauseTotalNs?: U64;
-    gcShare?: number; nonmoving?: Nonmoving; collections?: Collection[]; last?: Collection[]; counted?: boolean;
+    generations?: Generation[]; copiedBytes?: U64; pauseTotalNs?: U64; gcShare?: number; nonmoving?: Nonmoving;
+    collections?: Collection[]; last?: Collection[]; counted?: boolean;
 }
 export interface Generation {
     generation?: number; count?: U64; parallelCount?: U64; pauseTotalNs?: U64; pauseMaxNs?: U64; pauseP50Ns?: U64;
     pauseP99Ns?: U64; bucket?: number[]; bucketCount?: U64[];
 }
 export interface Nonmoving {
-    cycles?: U64; markedObjects?: U64; census?: Segments[]; prunedSegments?: U64; freeSegments?: U64;
+    markedObjects?: U64; census?: Segments[]; prunedSegments?: U64; freeSegments?: U64;
 }
 export interface Segments {
     blockBytes?: number; active?: U64; filled?: U64; liveBlocks?: U64;
 }
 export interface Collection {
-    endTimeNs?: U64; pauseNs?: U64; generation?: number; copiedBytes?: U64; slopBytes?: U64; fragmentationBytes?: U64;
-    parallelThreads?: number; parallelBalancedCopiedBytes?: U64; capability?: number; major?: boolean;
-    watchPauseNs?: U64;
+    endTimeNs?: U64; pauseNs?: U64; generation?: number; copiedBytes?: U64; parallelThreads?: number;
+    parallelBalancedCopiedBytes?: U64; capability?: number; major?: boolean; watchPauseNs?: U64;
 }
 export interface Census {
     number?: U64; timeNs?: U64; totalBytes?: U64; band?: number[]; bytes?: U64[]; unfinished?: boolean;
-    outside?: boolean; spread?: number; closures?: U64[]; contents?: BandContents[];
+    closures?: U64[]; contents?: BandContents[];
 }
 export interface BandContents {
     band?: number; bytes?: U64; name?: string;
@@ -108,21 +104,21 @@ export interface StopReason {
     status?: number; reason?: string; count?: U64;
 }
 export interface Sparks {
-    created?: U64; dud?: U64; overflowed?: U64; collected?: U64; fizzled?: U64; remaining?: U64;
+
 }
 export interface Capability {
     number?: number; runNs?: U64; gcNs?: U64; runs?: U64; disabled?: boolean;
 }
 export interface Health {
-    bytes?: U64; events?: U64; blocks?: U64; lostBytes?: U64; damages?: Damage[]; reconnects?: U64;
-    lastBytesWallNs?: U64; advice?: Advice[]; infoTables?: U64; infoTablesLeftOut?: U64; costCentresLeftOut?: U64;
-    watermarkNs?: U64; gaps?: U64; recording?: Recording; memoryPressure?: string;
+    bytes?: U64; blocks?: U64; lostBytes?: U64; damages?: Damage[]; lastBytesWallNs?: U64; advice?: Advice[];
+    infoTables?: U64; infoTablesLeftOut?: U64; costCentresLeftOut?: U64; watermarkNs?: U64; gaps?: U64;
+    recording?: Recording; memoryPressure?: string;
 }
 export interface Damage {
     offset?: U64; lostBytes?: U64; reason?: string;
 }
 export interface Advice {
-    code?: number; text?: string;
+    text?: string;
 }
 export interface Recording {
     active?: boolean; paused?: boolean; detail?: string; bytes?: U64; lostBytes?: U64; diskBytes?: U64;
@@ -133,14 +129,11 @@ export interface Trends {
 }
 export interface Trend {
     series?: string; band?: number; verdict?: string; sinceNs?: U64; slope?: number; slopeLow?: number;
-    slopeHigh?: number; onsetNs?: U64; evidence?: Evidence; sentence?: string; key?: string; word?: string;
-}
-export interface Evidence {
-    points?: number; z?: number; missing?: string;
+    slopeHigh?: number; onsetNs?: U64; sentence?: string; key?: string; word?: string;
 }
 export interface Growth {
     where?: string; sentence?: string; live?: string; heap?: string; rss?: string; foreign?: string; foreignBytes?: U64;
-    slopBytes?: U64; fragmentationBytes?: U64; bands?: GrowingBand[]; key?: string;
+    bands?: GrowingBand[]; key?: string;
 }
 export interface GrowingBand {
     band?: number; label?: string; verdict?: string; slope?: number; onsetNs?: U64; bytes?: U64; threads?: U64;
@@ -152,8 +145,7 @@ export interface TrendScale {
     sentence?: string;
 }
 export interface EarlyWarning {
-    series?: string; rising?: boolean; rate?: number; sinceStart?: boolean; sentence?: string; bands?: GrowingBand[];
-    key?: string;
+    series?: string; rate?: number; sinceStart?: boolean; sentence?: string; bands?: GrowingBand[]; key?: string;
 }
 export interface ThreadRise {
     threads?: number; rate?: number; sinceStart?: boolean; sentence?: string; label?: string;

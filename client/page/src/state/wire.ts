@@ -31,6 +31,7 @@ export interface AccountRow { key: string; tone: string; text?: string; timeNs?:
 export interface Answers {
     daemon?: number; target?: string; run?: number; word?: string; tone?: string; rank?: number; slope?: number; onsetNs?: U64; limitInNs?: U64; liveAgeNs?: U64; band?: number;
     culprit?: string; note?: string; answers?: Answer[]; caveats?: string[]; census?: CensusAge; commands?: number; postMortem?: AccountRow[];
+    noCensus?: string; // why there is none
     numbers?: Record<string, [number, string]>; // those of the table of facts that are known, each with its text
     limit?: [number, string, string]; // bytes, their text, what sets it
 }
