@@ -26,9 +26,7 @@ export class Bars {
     private groups: Group[] = [];
 
     constructor(private readonly id: string, private readonly title: string) {
-        this.tools = h("span", { class: "tools" },
-            h("button", { class: "quiet", "aria-label": `Save ${title} as PNG`, onclick: () => void saveSvgPng(this.id, this.svg()) }, "PNG"),
-            h("button", { class: "quiet", "aria-label": `Save ${title} as SVG`, onclick: () => saveSvg(this.id, this.svg()) }, "SVG"));
+        this.tools = svgTools(id, title, () => this.svg());
         this.root = h("figure", { class: "chart", "data-chart": id }, h("figcaption", {}, h("h3", {}, title), this.tools), this.box, this.empty);
         this.watch.observe(this.box);
         register("chart", id, () => ({ title, groups: this.groups }));
@@ -82,11 +80,21 @@ export class Bars {
     }
 }
 
-export function saveSvg(id: string, el: SVGSVGElement | null): void {
-    if (el) saveText(`heapwatch-${id}.svg`, "image/svg+xml", new XMLSerializer().serializeToString(el));
+// Buttons that save a picture.
+export function tools(title: string, png: () => void, svg: () => void): HTMLElement {
+    const button = (as: string, save: () => void) => h("button", { class: "quiet", "aria-label": `Save ${title} as ${as}`, onclick: save }, as);
+    return h("span", { class: "tools" }, button("PNG", png), button("SVG", svg));
 }
 
-export async function saveSvgPng(id: string, el: SVGSVGElement | null): Promise<void> {
+// The same of what is an SVG.
+export function svgTools(id: string, title: string, picture: () => SVGSVGElement | null): HTMLElement {
+    return tools(title, () => void savePng(id, picture()), () => {
+        const el = picture();
+        if (el) saveText(`heapwatch-${id}.svg`, "image/svg+xml", new XMLSerializer().serializeToString(el));
+    });
+}
+
+async function savePng(id: string, el: SVGSVGElement | null): Promise<void> {
     if (!el) return;
     const box = el.viewBox.baseVal, width = box?.width || el.clientWidth, height = box?.height || el.clientHeight;
     const copy = el.cloneNode(true) as SVGSVGElement;

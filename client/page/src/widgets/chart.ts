@@ -12,6 +12,7 @@ import { name } from "./name.ts";
 import type { Span } from "../range.ts";
 import { css } from "../theme.ts";
 import { clock, known, type Unit, UNKNOWN } from "../units.ts";
+import { tools } from "./bars.ts";
 import { type ChartPicture, saveChartPng, saveChartSvg } from "./picture.ts";
 import { LABEL_HEIGHT, placeLabels } from "./labels.ts";
 import type { Line, Plot } from "./plot.ts";
@@ -56,9 +57,7 @@ export class Chart {
     private marked = false; // whether its first painting was marked in the browser's timeline
 
     constructor(readonly o: ChartOptions) {
-        this.tools = h("span", { class: "tools" },
-            h("button", { class: "quiet", onclick: () => void saveChartPng(this.picture()), "aria-label": `Save ${o.title} as PNG` }, "PNG"),
-            h("button", { class: "quiet", onclick: () => saveChartSvg(this.picture()), "aria-label": `Save ${o.title} as SVG` }, "SVG"));
+        this.tools = tools(o.title, () => void saveChartPng(this.picture()), () => saveChartSvg(this.picture()));
         this.root = h("figure", { class: `chart legend-${o.legend ?? "below"}`, "data-chart": o.id },
             h("figcaption", {}, h("h3", {}, o.title), this.moment, this.tools), this.canvas, this.empty, this.legend);
         this.canvas.style.height = `min(${o.height ?? 220}px, 58vh)`;

@@ -6,13 +6,11 @@
  */
 import type { FlameGraph } from "d3-flame-graph";
 import type { FlameLibrary } from "../flame.ts";
-import { h, setText, visible } from "../dom.ts";
-import { bandColor } from "../theme.ts";
+import { h, setText, svg, visible } from "../dom.ts";
+import { bandColor, css } from "../theme.ts";
 import { count, share } from "../units.ts";
-import { saveSvg, saveSvgPng } from "./bars.ts";
+import { svgTools } from "./bars.ts";
 import { register } from "./registry.ts";
-import { svg } from "../dom.ts";
-import { css } from "../theme.ts";
 
 export interface Frame {
     name: string;
@@ -64,10 +62,8 @@ export class Flame {
     constructor(private readonly id: string, title: string, private readonly text = (value: number) => `${count(value)} ticks`) {
         this.box = h("div", { class: "flame", tabindex: 0, role: "application", "aria-label": `${title}: arrow keys move, Enter zooms, Escape resets` });
         this.box.addEventListener("keydown", (e) => this.key(e));
-        this.tools = h("span", { class: "tools" },
-            h("button", { class: "quiet", onclick: () => this.reset() }, "reset zoom"),
-            h("button", { class: "quiet", "aria-label": `Save ${title} as PNG`, onclick: () => void saveSvgPng(id, this.picture()) }, "PNG"),
-            h("button", { class: "quiet", "aria-label": `Save ${title} as SVG`, onclick: () => saveSvg(id, this.picture()) }, "SVG"));
+        this.tools = svgTools(id, title, () => this.picture());
+        this.tools.prepend(h("button", { class: "quiet", onclick: () => this.reset() }, "reset zoom"));
         this.root = h("figure", { class: "chart", "data-chart": id }, h("figcaption", {}, h("h3", {}, title), this.tools), this.box, this.empty, this.detail);
         this.watch = new ResizeObserver(() => this.draw());
         this.watch.observe(this.box);

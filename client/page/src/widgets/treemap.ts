@@ -7,7 +7,7 @@ import { h, setAttr, setText, svg, visible } from "../dom.ts";
 import { type Held, nameOf, plainName, trail } from "../state/held.ts";
 import { bandColor, css } from "../theme.ts";
 import { bytes, share } from "../units.ts";
-import { saveSvg, saveSvgPng } from "./bars.ts";
+import { svgTools } from "./bars.ts";
 import { tint } from "./flame.ts";
 import { textWidth } from "./name.ts";
 import { register } from "./registry.ts";
@@ -32,10 +32,7 @@ export class Treemap {
     constructor(private readonly id: string, title: string, private readonly open: (to: Held) => void) {
         this.box = h("div", { class: "treemap", tabindex: 0, role: "application", "aria-label": `${title}: arrow keys move, Enter opens, Escape goes back up` });
         this.box.addEventListener("keydown", (e) => this.key(e));
-        const tools = h("span", { class: "tools" },
-            h("button", { class: "quiet", "aria-label": `Save ${title} as PNG`, onclick: () => void saveSvgPng(id, this.picture) }, "PNG"),
-            h("button", { class: "quiet", "aria-label": `Save ${title} as SVG`, onclick: () => saveSvg(id, this.picture) }, "SVG"));
-        this.root = h("figure", { class: "chart", "data-chart": id }, h("figcaption", {}, h("h3", {}, title), tools), this.box, this.detail);
+        this.root = h("figure", { class: "chart", "data-chart": id }, h("figcaption", {}, h("h3", {}, title), svgTools(id, title, () => this.box.querySelector("svg"))), this.box, this.detail);
         this.watch.observe(this.box);
         register("chart", id, () => ({ title, at: this.at && trail(this.at).map(nameOf), near: this.near && nameOf(this.near),
             boxes: [...this.drawn.keys()].map((d) => ({ name: nameOf(d), bytes: d.bytes })) }));
@@ -50,10 +47,6 @@ export class Treemap {
         if (at !== this.at) this.near = undefined;
         this.at = at;
         this.draw();
-    }
-
-    private get picture(): SVGSVGElement | null {
-        return this.box.querySelector("svg");
     }
 
     private draw(): void {
