@@ -35,7 +35,7 @@ test("a heap as the inspection prints it; what does not fit is left out", () => 
     const heap = heapOf({ sentences: ["a"], bytes: 100, reached_bytes: 90, bands: [{ name: "base:GHC.Maybe.Just", bytes: 20, closures: 2, retained_bytes: 60 }], tree });
     assert.deepEqual(heap.tree!.children.map((c) => [nameOf(c), c.bytes, c.rest]), [["GHC.Maybe.Just", 60, 40], ["CAF Main.x:Y", 30, 0]], "the largest first");
     assert.deepEqual(trail(heap.places[2]!).map((c) => c.place), [0, 2]);
-    assert.equal(heap.types[0]!.unreached, undefined);
+    assert.equal(heap.types[0]!.unreached_bytes, undefined);
     assert.equal(heap.types[0]!.holds, undefined);
     const list = { name: "ghc-prim:GHC.Types.:", bytes: 48, contents: [{ name: "[Session]", bytes: 24 }, { name: "[Order]", bytes: 24 }] };
     assert.deepEqual(heapOf({ bands: [list] }).types[0]!.holds, { name: "[Session]", share: 0.5 });
@@ -61,9 +61,10 @@ test("threads in groups as the inspection prints them; what does not fit is left
     const group = { threads: 40, state_text: "blocked on an MVar", same_cause: true, least_stack_bytes: 64, most_stack_bytes: 128, stack_frames: 9, stack_whole: true,
         frames: [{ name: "stg_block_takemvar", by: "symbol" }, { name: "main:Main", by: "module" }, { name: "Main.main", by: "source", source: "Main.hs:7:1-9" }], members: [{ id: 5, label: "worker" }, { id: 6 }] };
     const found = groupsOf({ sentences: ["a"], threads: 41, complete: true, list_complete: true, groups: [group, { threads: 1, same_cause: false }], other_groups: 7 });
-    assert.ok(found.complete && found.others === 7);
-    assert.deepEqual(found.groups[0], { number: 0, threads: 40, state: "blocked on an MVar, all on the same one", place: "Main (a local function)",
-        inC: [], frames: ["stg_block_takemvar", "Main (a local function)", "Main.main (Main.hs:7:1-9)"], allFrames: 9, leastStack: 64, mostStack: 128, whole: true, allocated: undefined, members: ["5 worker", "6"], key: '["","","",""]' });
+    assert.ok(found.complete && found.other_groups === 7);
+    const { state, place, inC: none, frames, stack_whole, allocated_bytes, members, key } = found.groups[0]!;
+    assert.deepEqual([state, place, none, frames, stack_whole, allocated_bytes, members, key], ["blocked on an MVar, all on the same one", "Main (a local function)", [],
+        ["stg_block_takemvar", "Main (a local function)", "Main.main (Main.hs:7:1-9)"], true, undefined, ["5 worker", "6"], '["","","",""]']);
     assert.equal(found.groups[1]!.place, "");
     const inC = (g: object) => groupsOf({ groups: [{ c_frames: [{ name: "poll" }, { name: "wait" }], frames: [{ name: "Main.main" }], ...g }] }).groups[0]!;
     assert.deepEqual([inC({ c_stack_frames: 2, c_stack_whole: true }).inC, inC({ c_stack_frames: 2, c_stack_whole: false }).inC, inC({ c_stack_frames: 5, c_stack_whole: false }).inC],

@@ -20,7 +20,7 @@ function gained(g: ThreadGroup, since: number | undefined): string {
     return `${g.gained > 0 ? "+" : ""}${count(g.gained)}${g.gained ? `, ${count(g.gained / since)}/s` : ""}`;
 }
 
-const stackOf = (g: ThreadGroup) => `${bytes(g.leastStack)}${g.mostStack !== g.leastStack ? ` to ${bytes(g.mostStack)}` : ""}`;
+const stackOf = (g: ThreadGroup) => `${bytes(g.least_stack_bytes)}${g.most_stack_bytes !== g.least_stack_bytes ? ` to ${bytes(g.most_stack_bytes)}` : ""}`;
 
 // `since`: seconds since the reading before; undefined: there is none.
 const columns = (since: () => number | undefined): Column<ThreadGroup>[] => [
@@ -28,8 +28,8 @@ const columns = (since: () => number | undefined): Column<ThreadGroup>[] => [
     { id: "gained", title: "Gained", width: "90px", value: (g) => g.gained, text: (g) => gained(g, since()), hidden: () => since() === undefined },
     { id: "state", title: "Doing", width: "minmax(110px, 2fr)", left: true, value: (g) => g.state, wide: true, draw: (c, g) => setName(c, g.state) },
     { id: "place", title: "Where", width: "minmax(110px, 3fr)", left: true, value: (g) => g.place, draw: (c, g) => twoLines(c, g.place, g.state) },
-    { id: "stack", title: "Stack", width: "150px", wide: true, value: (g) => g.mostStack, text: stackOf },
-    { id: "allocated", title: "Allocated", width: "100px", wide: true, value: (g) => g.allocated, text: (g) => bytes(g.allocated) },
+    { id: "stack", title: "Stack", width: "150px", wide: true, value: (g) => g.most_stack_bytes, text: stackOf },
+    { id: "allocated", title: "Allocated", width: "100px", wide: true, value: (g) => g.allocated_bytes, text: (g) => bytes(g.allocated_bytes) },
 ];
 
 export class GroupSection {
@@ -79,8 +79,8 @@ export class GroupSection {
 
     private showStack(g: ThreadGroup): void {
         setText(this.stackTitle, visible(`${count(g.threads)} ${g.threads === 1 ? "thread" : "threads"} ${g.state}`));
-        setText(this.members, visible(`${g.members.length === 1 ? "Thread" : "Threads"} ${g.members.join(", ")}${g.members.length < g.threads ? ", …" : ""}; stack ${stackOf(g)}${g.whole ? "" : ", not to its bottom, or as when it last stopped"}. Innermost first:`));
-        const left = g.allFrames - g.frames.length, shown = JSON.stringify([left, g.inC, g.frames]);
+        setText(this.members, visible(`${g.members.length === 1 ? "Thread" : "Threads"} ${g.members.join(", ")}${g.members.length < g.threads ? ", …" : ""}; stack ${stackOf(g)}${g.stack_whole ? "" : ", not to its bottom, or as when it last stopped"}. Innermost first:`));
+        const left = g.stack_frames - g.frames.length, shown = JSON.stringify([left, g.inC, g.frames]);
         if (this.frames.dataset["shown"] === shown) return;
         this.frames.dataset["shown"] = shown;
         replace(this.frames, ...[...g.inC, ...g.frames].map((f) => h("li", {}, h("bdi", {}, visible(f)))), left > 0 && h("li", { class: "trail" }, `… ${count(left)} more`));
@@ -92,7 +92,7 @@ export class GroupSection {
         const error = app.threads?.error ?? read?.error;
         if (error) return `No threads: ${error}.`;
         const of = read?.run !== undefined && read.run !== t.run ? "Of an earlier run. " : "";
-        if (found) return `${of}${[...found.sentences, ...(found.others ? [`${count(found.others)} smaller groups are left out`] : []), ...(found.complete ? [] : ["incomplete: some threads, or parts of their stacks, could not be read"])].join("\n")}`;
+        if (found) return `${of}${[...found.sentences, ...(found.other_groups ? [`${count(found.other_groups)} smaller groups are left out`] : []), ...(found.complete ? [] : ["incomplete: some threads, or parts of their stacks, could not be read"])].join("\n")}`;
         if (!app.view.server.control) return `What its threads wait for, in a terminal: heapwatch threads ${visible(t.name)}; here with heapwatch web --allow-control.`;
         return isThere(t.state) ? "What the threads of the program do or wait for, and where. It needs no preparation, and is stopped for the few milliseconds in which its stacks are copied." : "";
     }

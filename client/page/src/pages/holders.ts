@@ -31,18 +31,18 @@ const HELD: Column<Part>[] = [
 const typeColumns = (retained: () => boolean, since: () => number | undefined): Column<HeapType>[] => [
     { id: "name", title: "Type", width: "minmax(130px, 3fr)", left: true, value: (t) => plainName(t.name), draw: (c, t) => setName(c, plainName(t.name)) },
     { id: "holds", title: "Holds", width: "minmax(90px, 2fr)", left: true, wide: true, value: (t) => t.holds?.name, draw: (c, t) => setName(c, holdsText(t.holds)), hint: "what most of its closures are, by what they hold" },
-    { id: "retained", title: "Retains", width: "90px", value: (t) => t.retained, text: (t) => bytes(t.retained), hidden: () => !retained() },
+    { id: "retained", title: "Retains", width: "90px", value: (t) => t.retained_bytes, text: (t) => bytes(t.retained_bytes), hidden: () => !retained() },
     { id: "bytes", title: "Bytes", width: "90px", value: (t) => t.bytes, text: (t) => bytes(t.bytes) },
     { id: "gained", title: "Gained", width: "90px", value: (t) => t.gained, text: (t) => signedBytes(t.gained), hidden: () => since() === undefined },
     { id: "share", title: "Of the heap", width: "90px", wide: true, value: (t) => t.bytes / t.total, text: (t) => share(t.bytes / t.total) },
     { id: "closures", title: "Closures", width: "100px", wide: true, value: (t) => t.closures, text: (t) => count(t.closures) },
-    { id: "unreached", title: "Unreached", width: "90px", wide: true, value: (t) => t.unreached, text: (t) => bytes(t.unreached), hidden: () => !retained() },
+    { id: "unreached", title: "Unreached", width: "90px", wide: true, value: (t) => t.unreached_bytes, text: (t) => bytes(t.unreached_bytes), hidden: () => !retained() },
 ];
 
 const ROOTS: Column<HeapRoot>[] = [
     { id: "name", title: "Root", width: "minmax(130px, 3fr)", left: true, value: (r) => r.name, draw: (c, r) => setName(c, r.name) },
     { id: "roots", title: "Number", width: "80px", value: (r) => r.roots || undefined, text: (r) => count(r.roots || undefined) },
-    { id: "retained", title: "Would go", width: "90px", value: (r) => r.retained, text: (r) => bytes(r.retained) },
+    { id: "retained", title: "Would go", width: "90px", value: (r) => r.retained_bytes, text: (r) => bytes(r.retained_bytes) },
 ];
 
 // What is in one, as rows: what it alone holds, itself, and what is left out.
@@ -125,21 +125,21 @@ export function holders(app: App): Page {
     }
 
     function showWhy(t: Target, heap: Heap): void {
-        const largest = heap.why.reduce((a: Why | undefined, w) => (w.bytes > (a?.bytes ?? 0) && !/^(TSO|STACK)/.test(w.name) ? w : a), undefined);
+        const largest = heap.why.reduce((a: Why | undefined, w) => (w.reached_bytes > (a?.reached_bytes ?? 0) && !/^(TSO|STACK)/.test(w.name) ? w : a), undefined);
         const name = route.get("why") || largest?.name || "", w = heap.why.find((x) => x.name === name);
         if (asked === name) return;
         asked = name;
         setText(whyTitle, name ? `Why is ${visible(plainName(name))} kept?` : "Why is it kept?");
         replace(whyList, !w ? h("p", { class: "muted" }, visible(`Paths are there for the types that retain most, and for the largest. In a terminal: heapwatch why ${t.name} '${plainName(name)}'`))
-            : !w.paths.length ? h("p", { class: "muted" }, "No root that was found holds it: garbage until the next major collection, most likely.") : holderList(holdersOf(w.paths), w.bytes),
-        w ? h("p", { class: "muted" }, `The shortest paths to the roots, by the share of ${bytes(w.bytes)} that each keeps; a plus: several of it, one below the other. ${w.further ? `${count(w.further)} more paths keep less. ` : ""}Choose a type in the table above.`) : null);
+            : !w.paths.length ? h("p", { class: "muted" }, "No root that was found holds it: garbage until the next major collection, most likely.") : holderList(holdersOf(w.paths), w.reached_bytes),
+        w ? h("p", { class: "muted" }, `The shortest paths to the roots, by the share of ${bytes(w.reached_bytes)} that each keeps; a plus: several of it, one below the other. ${w.further_paths ? `${count(w.further_paths)} more paths keep less. ` : ""}Choose a type in the table above.`) : null);
     }
     return { root, update, done: () => [map, held, types, roots].forEach((w) => w.done()) };
 }
 
 // What is not in the picture.
 function unreached(heap: Heap): string[] {
-    if (heap.reached === undefined || !heap.tree) return [];
-    return heap.reached < heap.bytes ? [`not in the picture: ${bytes(heap.bytes - heap.reached)} that no root holds, garbage or in pinned blocks`] : [];
+    if (heap.reached_bytes === undefined || !heap.tree) return [];
+    return heap.reached_bytes < heap.bytes ? [`not in the picture: ${bytes(heap.bytes - heap.reached_bytes)} that no root holds, garbage or in pinned blocks`] : [];
 }
 

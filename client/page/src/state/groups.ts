@@ -4,7 +4,7 @@
  * fit is left out here (fields.ts).
  */
 import type { Inspection } from "../api/inspections.ts";
-import { amount, type Fields, fields, list, maybe, text, texts } from "./fields.ts";
+import { EITHER, MAYBE, shaped } from "./fields.ts";
 import { plainName } from "./held.ts";
 import type { U64 } from "./wire.ts";
 
@@ -15,55 +15,32 @@ export interface ThreadsRead extends Inspection {
     result?: unknown; // what `heapwatch threads --format json` prints; groupsOf() reads it
 }
 
-export interface ThreadGroup {
-    number: number; // in the order of the inspection, the largest first
-    threads: number;
-    state: string; // what they do or wait for
-    place: string; // the innermost function that is none of the runtime's
-    inC: string[]; // functions of C that it has called, the innermost first, and what is missing of these
-    frames: string[]; // innermost first
-    allFrames: number; // of the deepest of them, also those that are not there
-    leastStack: number; // bytes
-    mostStack: number;
-    whole: boolean; // stacks were walked to their bottom
-    allocated?: number; // bytes, of all together; not every build counts them
-    members: string[]; // numbers and labels, of some
-    key: string; // what makes it this group
-    gained?: number; // threads since an earlier reading; without one not known
-}
-
-export interface ThreadGroups {
-    sentences: string[];
-    threads: number;
-    complete: boolean;
-    groups: ThreadGroup[];
-    others: number; // groups that are left out, smaller ones
-}
-
-function frameName(f: Fields): string {
-    const source = text(f["source"]);
-    return `${plainName(text(f["name"]))}${f["by"] === "module" ? " (a local function)" : ""}${source && ` (${source})`}`;
-}
+const FORM = {
+    sentences: [""], threads: 0, complete: false, list_complete: false, other_groups: 0, // others are smaller ones, left out
+    groups: [{ threads: 0, state: "", state_text: "", same_cause: EITHER, frames: [{ name: "", by: "", source: "", at: "" }], stack_frames: 0, least_stack_bytes: 0, most_stack_bytes: 0, stack_whole: false,
+        c_frames: [{ name: "" }], c_stack_frames: 0, c_stack_whole: EITHER, allocated_bytes: MAYBE, members: [{ id: 0, label: "" }] }], // allocated: not every build counts
+};
+type Read = (typeof FORM.groups)[number];
+export type ThreadGroup = ReturnType<typeof groupOf>;
+export type ThreadGroups = ReturnType<typeof groupsOf>;
 
 // Of a thread that is in C; else none.
-function inCOf(g: Fields): string[] {
-    const names = list(g["c_frames"]).map((f) => text(f["name"])), left = amount(g["c_stack_frames"]) - names.length;
-    return left > 0 ? [...names, `… ${left} more in C`] : g["c_stack_whole"] === false ? [...names, "(C functions that are not known)"] : names;
+function inCOf(g: Read): string[] {
+    const names = g.c_frames.map((f) => f.name), left = g.c_stack_frames - names.length;
+    return left > 0 ? [...names, `… ${left} more in C`] : g.c_stack_whole === false ? [...names, "(C functions that are not known)"] : names;
 }
 
-function groupOf(g: Fields, number: number): ThreadGroup {
-    const rows = list(g["frames"]), frames = rows.map(frameName), same = g["same_cause"], members = list(g["members"]);
-    const cause = same === true ? ", all on the same one" : same === false ? ", on different ones" : "";
-    return { number, threads: amount(g["threads"]), state: `${text(g["state_text"])}${cause}`, place: frames.find((f) => !f.startsWith("stg_")) ?? frames[0] ?? "", inC: inCOf(g), frames, allFrames: amount(g["stack_frames"]),
-        leastStack: amount(g["least_stack_bytes"]), mostStack: amount(g["most_stack_bytes"]), whole: g["stack_whole"] === true, allocated: maybe(g["allocated_bytes"]),
-        members: members.map((m) => `${amount(m["id"])}${text(m["label"]) && ` ${text(m["label"])}`}`),
-        key: JSON.stringify([text(g["state"]), ...rows.map((f) => text(f["at"]))]) };
+// `number`: in the order of the inspection, the largest first. `key`: what makes it this group. `gained`: threads since an earlier reading; without one not known.
+function groupOf(g: Read, number: number) {
+    const frames = g.frames.map((f) => `${plainName(f.name)}${f.by === "module" ? " (a local function)" : ""}${f.source && ` (${f.source})`}`);
+    const cause = g.same_cause === true ? ", all on the same one" : g.same_cause === false ? ", on different ones" : "";
+    return { ...g, number, state: `${g.state_text}${cause}`, place: frames.find((f) => !f.startsWith("stg_")) ?? frames[0] ?? "", inC: inCOf(g), frames, // innermost first
+        members: g.members.map((m) => `${m.id}${m.label && ` ${m.label}`}`), key: JSON.stringify([g.state, ...g.frames.map((f) => f.at)]), gained: MAYBE };
 }
 
-export function groupsOf(result: unknown): ThreadGroups {
-    const r = fields(result);
-    return { sentences: texts(r["sentences"]), threads: amount(r["threads"]), complete: r["complete"] === true && r["list_complete"] === true, groups: list(r["groups"]).map(groupOf),
-        others: amount(r["other_groups"]) };
+export function groupsOf(result: unknown) {
+    const r = shaped(result, FORM);
+    return { ...r, complete: r.complete && r.list_complete, groups: r.groups.map(groupOf) };
 }
 
 // What each group has gained since an earlier reading of the same run: one that was not there had no thread. Groups with one key, whose stacks

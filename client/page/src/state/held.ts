@@ -4,7 +4,7 @@
  * another program's memory, so what does not fit is left out here (fields.ts).
  */
 import type { Inspection } from "../api/inspections.ts";
-import { amount, type Fields, fields, list, maybe, text, texts } from "./fields.ts";
+import { MAYBE, shaped } from "./fields.ts";
 import type { U64 } from "./wire.ts";
 
 export interface HeapRead extends Inspection {
@@ -18,23 +18,6 @@ export interface HeapRead extends Inspection {
 export interface Holds {
     name: string;
     share: number; // of its bytes
-}
-
-export interface HeapType {
-    name: string;
-    bytes: number;
-    closures: number;
-    retained?: number; // without who holds what: not known
-    unreached?: number;
-    total: number; // bytes of the heap
-    gained?: number; // bytes since an earlier reading; without one not known
-    holds?: Holds; // where they are told apart
-}
-
-export interface HeapRoot {
-    name: string;
-    roots: number; // of this name
-    retained: number;
 }
 
 // A type, below what alone holds it; the whole is the first.
@@ -51,45 +34,27 @@ export interface Held {
     place: number;
 }
 
-export interface PathStep {
-    type: string;
-    several: boolean;
-}
-
-export interface HeldPath {
-    bytes: number;
-    closures: number;
-    path: PathStep[];
-}
-
-export interface Why {
-    name: string;
-    bytes: number; // that are reached
-    paths: HeldPath[];
-    further: number;
-}
-
-export interface Heap {
-    sentences: string[];
-    complete: boolean;
-    bytes: number;
-    closures: number;
-    reached?: number;
-    types: HeapType[];
-    roots: HeapRoot[];
-    tree?: Held;
-    places: Held[]; // of the tree, as numbered
-    why: Why[];
-}
+const PATH = { bytes: 0, closures: 0, path: [{ type: "", several: false }] };
+const FORM = {
+    sentences: [""], complete: false, bytes: 0, closures: 0, reached_bytes: MAYBE, // reached, retained: without who holds what not known
+    bands: [{ name: "", bytes: 0, closures: 0, retained_bytes: MAYBE, unreached_bytes: MAYBE, contents: [{ name: "", bytes: 0 }] }],
+    roots: [{ name: "", roots: 0, retained_bytes: 0 }], // roots: of this name
+    tree: [{ name: "", up: MAYBE, root: false, retained_bytes: 0, bytes: 0, closures: 0, other_bytes: 0, other_types: 0 }],
+    why: [{ name: "", reached_bytes: 0, paths: [PATH], further_paths: 0 }],
+};
+export type HeapType = (typeof FORM.bands)[number] & { total: number; gained?: number; holds?: Holds }; // total: of the heap; gained since an earlier reading
+export type HeapRoot = (typeof FORM.roots)[number];
+export type Why = (typeof FORM.why)[number];
+export type Heap = ReturnType<typeof heapOf>;
 
 // Each below one that came before.
-function treeOf(rows: Fields[]): Held[] {
+function treeOf(rows: typeof FORM.tree): Held[] {
     const places: Held[] = [];
     for (const r of rows) {
-        const up = places.length ? places[Number(r["up"])] : undefined;
+        const up = places.length ? places[r.up ?? -1] : undefined;
         if (places.length && !up) break;
-        const h = { name: places.length ? text(r["name"]) : "the heap", bytes: amount(r["retained_bytes"]), own: amount(r["bytes"]), closures: amount(r["closures"]), isRoot: r["root"] === true,
-            rest: amount(r["other_bytes"]), restTypes: amount(r["other_types"]), up, children: [], place: places.length };
+        const h = { name: places.length ? r.name : "the heap", bytes: r.retained_bytes, own: r.bytes, closures: r.closures, isRoot: r.root, rest: r.other_bytes, restTypes: r.other_types,
+            up, children: [], place: places.length };
         up?.children.push(h);
         places.push(h);
     }
@@ -97,31 +62,13 @@ function treeOf(rows: Fields[]): Held[] {
     return places;
 }
 
-function pathOf(r: Fields): HeldPath {
-    return { bytes: amount(r["bytes"]), closures: amount(r["closures"]), path: list(r["path"]).map((s) => ({ type: text(s["type"]), several: s["several"] === true })) };
-}
-
-// The largest is the first.
-function contentsOf(band: Fields): HeapType["holds"] {
-    const most = list(band["contents"])[0];
-    return most && { name: text(most["name"]), share: amount(most["bytes"]) / (amount(band["bytes"]) || 1) };
-}
-
-export function heapOf(result: unknown): Heap {
-    const r = fields(result), total = amount(r["bytes"]), places = treeOf(list(r["tree"]));
-    return {
-        sentences: texts(r["sentences"]),
-        complete: r["complete"] === true,
-        bytes: total,
-        closures: amount(r["closures"]),
-        reached: maybe(r["reached_bytes"]),
-        types: list(r["bands"]).map((b) => ({ name: text(b["name"]), bytes: amount(b["bytes"]), closures: amount(b["closures"]), retained: maybe(b["retained_bytes"]),
-            unreached: maybe(b["unreached_bytes"]), total, holds: contentsOf(b) })),
-        roots: list(r["roots"]).map((b) => ({ name: text(b["name"]), roots: amount(b["roots"]), retained: amount(b["retained_bytes"]) })),
-        tree: places[0],
-        places,
-        why: list(r["why"]).map((w) => ({ name: text(w["name"]), bytes: amount(w["reached_bytes"]), paths: list(w["paths"]).map(pathOf), further: amount(w["further_paths"]) })),
-    };
+export function heapOf(result: unknown) {
+    const r = shaped(result, FORM), places = treeOf(r.tree);
+    const types = r.bands.map((b): HeapType => {
+        const most = b.contents[0]; // the largest
+        return { ...b, total: r.bytes, holds: most && { name: most.name, share: most.bytes / (b.bytes || 1) } };
+    });
+    return { ...r, types, tree: places[0], places };
 }
 
 // "Data.Map.Internal.Bin" of containers-0.6.4.1:Data.Map.Internal.Bin; roots are called what they are called.
@@ -148,7 +95,7 @@ export interface Holder {
 }
 
 // Paths as a tree: what begins alike is there once, and holders that have one holder are one line with it.
-export function holdersOf(paths: HeldPath[]): Holder[] {
+export function holdersOf(paths: (typeof PATH)[]): Holder[] {
     const root: Holder = { name: "", bytes: 0, holders: [] };
     for (const p of paths) {
         let at = root;
