@@ -3,8 +3,8 @@
  * update_batch.c - a list of printed updates.
  *
  * DESIGN: each update is printed once for all browsers: an entry holds the text
- * and what decides who gets it. A message that has a brief form makes two
- * entries; each browser gets one of them.
+ * and what decides who gets it. An answer makes two entries, the whole and a
+ * brief one; each browser gets one of them.
  */
 #include "client/web/server.h"
 
@@ -55,26 +55,6 @@ static bool add_text(struct update_batch *all, const struct batched_update *of, 
         return true;
 }
 
-/* The update, or its brief form if it has one. */
-static bool add(struct update_batch *all, size_t daemon, const Hw__Update *u, bool brief)
-{
-        struct batched_update of = { .daemon = daemon, .kind = hw_update_kind(u), .instead = brief };
-        struct document d;
-        bool good;
-
-        (void)snprintf(of.target, sizeof(of.target), "%s", u->target ? u->target : "");
-        document_open(&d);
-        if (d.to && !brief)
-                state_print_update(&(struct json_out){ .to = d.to }, daemon, u);
-        else if (d.to)
-                state_print_brief(&(struct json_out){ .to = d.to }, daemon, u);
-        good = document_close(&d);
-        if (good && d.size)
-                good = add_text(all, &of, d.text, d.size);
-        document_done(&d);
-        return good;
-}
-
 /* Stands for all kinds of details, which a browser either wants or does not. */
 bool update_batch_add_text(struct update_batch *p, size_t daemon, const char *target, const char *text, size_t size,
                            bool instead)
@@ -85,11 +65,18 @@ bool update_batch_add_text(struct update_batch *p, size_t daemon, const char *ta
         return add_text(p, &of, text, size);
 }
 
-bool update_batch_add(struct update_batch *p, size_t daemon, const Hw__Update *update)
+bool update_batch_add(struct update_batch *p, size_t daemon, const Hw__Update *u)
 {
-        bool whole = add(p, daemon, update, false);
+        struct batched_update of = { .daemon = daemon, .kind = hw_update_kind(u) };
+        struct document d;
 
-        return add(p, daemon, update, true) && whole;
+        (void)snprintf(of.target, sizeof(of.target), "%s", u->target ? u->target : "");
+        document_open(&d);
+        if (d.to)
+                state_print_update(&(struct json_out){ .to = d.to }, daemon, u);
+        const bool good = document_close(&d) && add_text(p, &of, d.text, d.size);
+        document_done(&d);
+        return good;
 }
 
 bool update_batch_print(const struct update_batch *all, struct json_out *j, const struct detail *detail,

@@ -308,21 +308,6 @@ static void print_answers(struct printer *p)
                               is_kind_wanted(p, world_target(w, i), HW__KIND__KIND_BAND));
 }
 
-void state_print_brief(struct json_out *j, size_t daemon, const Hw__Update *u)
-{
-        Hw__Update brief = *u;
-        Hw__Heap heap = HW__HEAP__INIT;
-
-        for (size_t i = 0; u->body_case == HW__UPDATE__BODY_HEAP && i < u->heap->n_samples; i++) {
-                if (u->heap->samples[i]->series != HW__SERIES__SERIES_LIVE)
-                        continue;
-                heap.n_samples = 1;
-                heap.samples = &u->heap->samples[i];
-                brief.heap = &heap;
-                state_print_update(j, daemon, &brief);
-        }
-}
-
 /* ------------------------------------------------------------------- state */
 
 void state_print_daemon(struct json_out *j, const struct state_source *s, size_t daemon)

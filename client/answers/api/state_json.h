@@ -14,7 +14,7 @@
 
 #define DETAIL_MAX 32
 
-/* For which targets all is wanted; of the others their state and alerts (state_print_brief). */
+/* For which targets all is wanted; of the others their state and alerts. */
 struct detail {
         bool all;
         bool series_trends; /* leave out trends of bands everywhere: they are by far the largest */
@@ -37,12 +37,6 @@ bool detail_parse(struct detail *ret, const char *query);
 
 /* Whether an update of this kind and target is wanted. */
 bool detail_wants(const struct detail *d, const struct world *world, size_t daemon, const char *target, Hw__Kind kind);
-
-/*
- * Of an update its brief form, for those who do not want the target's details: samples of live data; nothing, where
- * there is none.
- */
-void state_print_brief(struct json_out *j, size_t daemon, const Hw__Update *u);
 
 struct state_source {
         const struct world *world;

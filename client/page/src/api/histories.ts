@@ -9,14 +9,16 @@
  */
 import type { Band, Target } from "../state/target.ts";
 import type { View } from "../state/view.ts";
-import { fetchHistory } from "./live.ts";
-import { FIRST_POINTS, firstQuestion, type HistoryQuery, SERIES, TOTAL, wireKey } from "./questions.ts";
-import { errorText, TooMany } from "./request.ts";
+import type { HistoryItem } from "../state/wire.ts";
+import { takeHistory } from "./early.ts";
+import { FIRST_POINTS, firstQuestion, historyAddress, type HistoryQuery, SERIES, TOTAL, wireKey } from "./questions.ts";
+import { errorText, taken, TooMany } from "./request.ts";
 
 const TOP = 40;
 const PORTION = 200; // bands per request: what the server accepts, within its 4 KiB of address
 const ADDRESS_MAX = 3500;
 const WAIT_MS = 3000;
+const SPARK_MS = 20000;
 const SPARKS = 60; // targets per request: within the server's 4 KiB of address
 const PER_S = 1500, REQUEST = 30; // items per second, and how many a request counts as: the server accepts 2000 and 60
 
@@ -63,7 +65,10 @@ export class Histories {
     // All state is new: requests everything again.
     renew(): void {
         this.asked.clear();
-        for (const t of this.view.targets.values()) t.history.clear();
+        for (const t of this.view.targets.values()) {
+            t.history.clear();
+            t.spark = undefined;
+        }
         this.queue = [];
     }
 
@@ -72,11 +77,12 @@ export class Histories {
         this.arrived?.();
     }
 
-    // Small curves of many targets over the range, for the overview; requested again when the range changes.
+    // Small curves of many targets over the range, for the overview; requested again when the range has changed, or has moved by a point.
     sparks(targets: Target[], range: string, sliding: number | undefined): void {
-        const asked = `spark ${range}`, want = targets.filter((t) => t.state?.state && !t.history.has(asked)).slice(0, SPARKS);
+        const now = performance.now(), old = Math.max(SPARK_MS, ((sliding ?? 3600) * 1000) / FIRST_POINTS);
+        const want = targets.filter((t) => t.state?.state && !(t.spark?.range === range && (t.state.state !== "STATE_RUNNING" || now - t.spark.at < old))).slice(0, SPARKS);
         if (!want.length) return;
-        for (const t of want) t.history.add(asked);
+        for (const t of want) t.spark = { range, at: now };
         this.queue.push({ target: want.map((t) => t.key), series: ["live"], points: FIRST_POINTS, from: sliding && -sliding });
         void this.work();
     }
@@ -84,9 +90,9 @@ export class Histories {
     // All bands of a target, or these, that have no history yet, largest first. Not before the history of the largest is here.
     allBands(t: Target, of: Iterable<Band> = t.bands.values()): void {
         if (this.queue.some((q) => q.target === t.key)) return;
-        const want = [...of].filter((b) => !t.censuses.hasPast(b.id) && !t.history.has(`band${b.id}`))
+        const want = [...of].filter((b) => !t.censuses.hasPast(b.id) && !t.history.has(b.id))
             .sort((a, b) => b.bytes - a.bytes).map((b) => b.id);
-        for (const id of want) t.history.add(`band${id}`);
+        for (const id of want) t.history.add(id);
         for (let i = 0; i < want.length;) {
             const part: number[] = [];
             for (let size = 0; i < want.length && part.length < PORTION && size < ADDRESS_MAX; i++) {
@@ -114,7 +120,7 @@ export class Histories {
         const keys = [q.target].flat();
         try {
             await this.pace(q);
-            const items = await fetchHistory(q);
+            const address = historyAddress(q), { items = [] } = await taken<{ items?: HistoryItem[] }>(takeHistory(address) ?? fetch(address));
             if (Array.isArray(q.target)) for (const i of items) i.series = "spark";
             else await this.present(q.target);
             this.view.history(items, q.role !== undefined);

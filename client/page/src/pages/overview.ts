@@ -72,12 +72,11 @@ function drawLive(cell: HTMLElement, t: Target): void {
     setText(cell.lastElementChild!, liveAge(t) === undefined ? "" : `${duration(liveAge(t))} ago`);
 }
 
-// The requested history, up to where the samples of messages begin.
+// The requested history, and what is live now; a report has the history alone.
 function drawCurve(app: App, cell: HTMLElement, t: Target): void {
-    const r = app.range(t), own = t.series.get("live"), first = own?.n ? own.t[0]! : Infinity;
-    const past = t.series.get("spark"), old = past ? cut(past, r.from, Math.min(r.to, first), 120) : { t: [], v: [] };
-    const before = old.t.filter((x) => x >= r.from && x < first).length, now = own ? cut(own, r.from, r.to, 120) : { t: [], v: [] };
-    sparkline(cell, [...old.t.slice(0, before), ...now.t], [...old.v.slice(0, before), ...now.v], 104, 26);
+    const r = app.range(t), past = t.series.get("spark") ?? t.series.get("live"), p = past ? cut(past, r.from, r.to, 120) : { t: [], v: [] }, now = t.number("live_bytes");
+    const newest = now !== undefined && t.eventTime > (p.t.at(-1) ?? -1) ? [t.eventTime, now] as const : undefined;
+    sparkline(cell, newest ? [...p.t, newest[0]] : p.t, newest ? [...p.v, newest[1]] : p.v, 104, 26);
 }
 
 export function overview(app: App): Page {

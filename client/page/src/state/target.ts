@@ -54,7 +54,8 @@ export class Target {
     answers: w.Answers | undefined = undefined;
     alertLog: AlertChange[] = [];
     archive = new Archive(); // outlives runs
-    history: Set<string> = new Set(); // what was requested: "series" names
+    history: Set<number> = new Set(); // bands that were requested
+    spark: { range: string; at: number } | undefined = undefined; // the small curve that was requested, and when, ms
     change = 0; // rises with each change of anything
     notesBound = NOTES_MAX;
     help: Record<string, string> = {}; // what each number is
@@ -97,18 +98,29 @@ export class Target {
     answer(a: w.Answers): void {
         if ((a.run ?? 0) < this.run) return;
         this.answers = a;
+        this.eventTime = Math.max(this.eventTime, seconds(a.eventTimeNs) ?? 0);
         this.change++;
     }
 
     private body(u: w.Update): void {
         if (u.targetState) this.state = u.targetState;
         if (u.health) this.health = u.health;
-        if (u.heap) this.applyHeap(u.heap);
-        if (u.gc) this.applyGc(u.gc);
+        if (u.heap) {
+            this.past.takeHeap(u.heap);
+            this.heap = { ...u.heap, samples: undefined };
+        }
+        if (u.gc) {
+            this.past.takeGc(u.gc);
+            this.gc = { ...u.gc, collections: undefined };
+        }
         if (u.bands) for (const b of u.bands.bands ?? []) this.define(b);
         if (u.census) this.applyCensus(u.census);
         if (u.notes) this.applyNotes(u.notes);
-        if (u.profile) this.applyProfile(u.profile);
+        if (u.profile) {
+            for (const s of u.profile.stacks ?? []) if (s.id) this.stacks.set(s.id, s);
+            this.profile = { ...u.profile, stacks: undefined };
+            this.profileHistory.push(this.eventTime, this.stacks);
+        }
         if (u.ticky) for (const c of u.ticky.counters ?? []) this.ticky.set(String(c.id ?? ""), c);
         if (u.sched) this.sched = u.sched;
         if (u.trends) this.trends.apply(u.trends);
@@ -130,16 +142,6 @@ export class Target {
         const { state, health, change, publishedWall, notesBound, help, alerts, alertLog, archive } = this;
         Object.assign(this, fresh, { state: state && { ...state, runInfo: undefined }, health, change: change + 1,
             publishedWall, notesBound, help, alerts, alertLog, archive, run });
-    }
-
-    private applyHeap(heap: w.Heap): void {
-        this.past.takeHeap(heap);
-        this.heap = { ...heap, samples: undefined };
-    }
-
-    private applyGc(gc: w.Gc): void {
-        this.past.takeGc(gc);
-        this.gc = { ...gc, collections: undefined };
     }
 
     private define(def: w.BandDef): void {
@@ -176,12 +178,6 @@ export class Target {
         for (const note of n.notes ?? []) if ((num(note.number) ?? 0) > newest) this.notes.push(note);
         if (this.notes.length > this.notesBound) this.notes = this.notes.slice(-this.notesBound);
         this.notesDropped = num(n.dropped) ?? this.notesDropped;
-    }
-
-    private applyProfile(p: w.Profile): void {
-        for (const s of p.stacks ?? []) if (s.id) this.stacks.set(s.id, s);
-        this.profile = { ...p, stacks: undefined };
-        this.profileHistory.push(this.eventTime, this.stacks);
     }
 
     // Answers of /api/history for this target.
