@@ -38,10 +38,10 @@ export class Shell {
     private readonly banner = h("div", { class: "banner" }, this.trouble, this.age);
     private readonly announced = h("div", { class: "sr", role: "status" }); // alerts that began to fire
     private fired: Set<string> | undefined;
-    private readonly targets = h("select", { "aria-label": "Target", onchange: () => this.pickTarget() });
+    private readonly targets = h("select", { "aria-label": "Target", onchange: () => this.app.route.set({ target: this.targets.value, band: undefined, iso: undefined }) });
     private readonly state = h("span", {});
     private readonly ranges = h("div", { class: "choice", role: "group", "aria-label": "Range of time" });
-    private readonly pause = h("button", { class: "toggle", onclick: () => this.togglePause() });
+    private readonly pause = h("button", { class: "toggle", onclick: () => this.app.route.set({ paused: this.app.paused ? undefined : "1" }) });
     private readonly clock = h("button", { title: "Show times of day, or since the program began", onclick: () => this.nextClock() });
     private readonly help = h("dialog", { "aria-label": "What the numbers on this page are" });
     private readonly tabs = h("nav", { class: "tabs", "aria-label": "Pages" });
@@ -265,14 +265,6 @@ export class Shell {
         if (app.paused) return ["Paused. Data still arrive; the page does not change.", "plain"];
         const thinned = app.meta?.logs?.find((l) => l.target === t?.name && (l.daemon ?? 0) === t?.daemon && l.thinned)?.thinning;
         return [thinned ? `${visible(thinned)}.` : "", "plain"];
-    }
-
-    private pickTarget(): void {
-        this.app.route.set({ target: this.targets.value, band: undefined, iso: undefined });
-    }
-
-    private togglePause(): void {
-        this.app.route.set({ paused: this.app.paused ? undefined : "1" });
     }
 
     // What each number on the screen is, under its name there.

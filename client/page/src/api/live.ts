@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * live.ts - follows the server's stream (docs/WEB.md, "The stream") and asks it for history.
+ * live.ts - follows the server's stream (docs/WEB.md, "The stream").
  *
  * DESIGN: EventSource reconnects by itself while the server refuses or is gone; our own watchdog closes and reopens it when it has
  * been silent for SILENT_MS, or when the browser gave up. The first event of each connection is a whole state, so nothing has to be
  * remembered over a reconnect. `heard` is in the page's own clock: it tells how old the data on the screen are.
  */
 import type { View } from "../state/view.ts";
-import { takeHistory, takeStream } from "./early.ts";
-import { taken } from "./request.ts";
-import { historyAddress, type HistoryQuery, streamAddress } from "./questions.ts";
-import type { Answers, HistoryItem, StateMessage, Tagged, DaemonInfo } from "../state/wire.ts";
+import { takeStream } from "./early.ts";
+import { streamAddress } from "./questions.ts";
+import type { Answers, StateMessage, Tagged, DaemonInfo } from "../state/wire.ts";
 
 const SILENT_MS = 15000;
 const RETRY_FIRST_MS = 500, RETRY_MAX_MS = 5000;
@@ -136,9 +135,4 @@ export class Live {
         this.source?.close();
         this.source = undefined;
     }
-}
-
-export async function fetchHistory(q: HistoryQuery): Promise<HistoryItem[]> {
-    const address = historyAddress(q);
-    return (await taken<{ items?: HistoryItem[] }>(takeHistory(address) ?? fetch(address))).items ?? [];
 }

@@ -94,16 +94,10 @@ export function compare(app: App): Page {
         if (read) route.set({ a: BASELINE });
     }
 
-    // A report has the comparison of its two logs, in their order.
-    function ofReport(a: Target | undefined, b: Target | undefined): Diff | undefined {
-        const [first, second] = app.view.inOrder();
-        return a === first && b === second ? app.view.diff : undefined;
-    }
-
     // Two parts or a baseline have no such table.
     function showWhole(): void {
-        const [a, b] = sides.map((s) => s.whole()), fits = a && b && a !== b;
-        const diff = app.view.diff ? ofReport(a, b) : fits ? app.comparisons?.of(new URLSearchParams({ a: wireKey(a.key), b: wireKey(b.key) }).toString(), ![a, b].some((t) => t.state?.state === "STATE_RUNNING")) : undefined;
+        const [a, b] = sides.map((s) => s.whole()), fits = a && b && a !== b, [first, second] = app.view.inOrder(); // a report has the comparison of its two logs, in their order
+        const diff = app.view.diff ? (a === first && b === second ? app.view.diff : undefined) : fits ? app.comparisons?.of(new URLSearchParams({ a: wireKey(a.key), b: wireKey(b.key) }).toString(), ![a, b].some((t) => t.state?.state === "STATE_RUNNING")) : undefined;
         setText(problem, diff || !fits ? "" : visible(app.comparisons?.error ?? ""));
         runs.root.hidden = notes.hidden = !diff;
         if (!diff || diff === shown) return;
@@ -132,11 +126,6 @@ function baseline(): Baseline | undefined {
     return loaded ?? parseBaseline(remembered(BASELINE) ?? "");
 }
 
-// Bands of a target that is not shown are requested when it is: until then its heap profile says that there are some.
-function mayHaveBands(t: Target): boolean {
-    return t.bands.size > 0 || (t.state?.runInfo?.breakdown ?? "BREAKDOWN_NONE") !== "BREAKDOWN_NONE";
-}
-
 /*
  * From the address; by default the opened target, or of logs the first one, against the next, or its first half against its second.
  */
@@ -145,7 +134,7 @@ export function sideKey(app: App, name: "a" | "b"): string {
     if (named) return named;
     const all = app.view.inOrder(), mine = opened ?? all[0];
     const others = all.filter((t) => t !== mine);
-    return (name === "b" ? others.find((t) => t.bands.size) ?? others.find(mayHaveBands) ?? mine : mine)?.key ?? "";
+    return (name === "b" ? others.find((t) => t.bands.size) ?? others.find((t) => (t.state?.runInfo?.breakdown ?? "BREAKDOWN_NONE") !== "BREAKDOWN_NONE") ?? mine : mine)?.key ?? "";
 }
 
 // One side: a target or the baseline, and a range of it.

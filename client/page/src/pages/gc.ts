@@ -57,7 +57,7 @@ export function gc(app: App): Page {
         const t = app.target();
         heading.set(t);
         if (!t) return;
-        const range = app.range(t), start = app.clockStart(t), g = t.gc;
+        const range = app.range(t), start = app.clockStart(t), g = t.gc, all = t.number("gc_pauses_ns");
         const inside = t.collections.filter((c) => c.t >= range.from && c.t <= range.to);
         const base = { range, start, markers: [...deployMarkers(t, range), ...noteMarkers(app, t, range)] };
         figures.show([
@@ -65,7 +65,7 @@ export function gc(app: App): Page {
             number(t, "gc_pauses_ns", "total pause"), number(t, "gc_sync_ns", "waiting for capabilities"),
             ...t.number("watch_pauses_ns") !== undefined
                 ? [number(t, "watch_pauses_ns", "of which heapwatch's"), number(t, "watch_pause_max_ns", "heapwatch's longest")]
-                : [{ name: "heap censuses, of the pauses", value: censusShare(t) }],
+                : [{ name: "heap censuses, of the pauses", value: share(all ? (t.number("gc_census_ns") ?? NaN) / all : undefined) }],
             number(t, "gc_copied_bytes", "copied, total"), number(t, "gc_slop_bytes", "slop, last"), number(t, "gc_fragmentation_bytes", "free blocks, last"),
             number(t, "unneeded_bytes", "fragmentation"), number(t, "gc_parallel_balance", "parallel balance"),
             number(t, "megablocks_returned", "megablocks returned, last major"),
@@ -94,12 +94,6 @@ export function gc(app: App): Page {
         segments.show(n?.census ?? []);
     }
     return { root, update, done: () => [pauses, histogram, time, copied, lost, balance, table, segments].forEach((w) => w.done()) };
-}
-
-// Collections that were made for the program's own heap profile only.
-function censusShare(t: Target): string {
-    const mine = t.number("gc_census_ns"), all = t.number("gc_pauses_ns");
-    return share(mine === undefined || !all ? undefined : mine / all);
 }
 
 function collected(all: Collection[], f: (c: Collection) => number | undefined): Points {

@@ -60,11 +60,12 @@ export class Bands {
             const hidden = (iso && r.key !== iso) || off.has(r.key);
             return line(r.key, labels[i]!, this.color(scheme, r.key, shown.length), hidden ? columns[i]!.map(() => null) : columns[i]!, { hatch: scheme === "grey", ...style });
         });
-        const rest = others(totals, columns), more = all.length - shown.length;
+        const rest = totals.map((total, i) => Math.max(0, columns.reduce((left, c) => left - c[i]!, total))), more = all.length - shown.length;
         if (!iso && !route.get("q") && (more > 0 || (past.t.length > 0 && rest.some((v) => v > 0))) && mode !== "lines") {
             lines.push(line("other", more > 0 ? `other (${more})` : "other", css("--line"), off.has("other") ? rest.map(() => null) : rest, style));
         }
-        return { x, lines: mode === "share" ? normalised(totals, lines) : lines };
+        const part = (v: number | null, i: number) => (v === null || totals[i]! <= 0 ? null : v / totals[i]!);
+        return { x, lines: mode === "share" ? lines.map((l) => ({ ...l, values: l.values.map(part) })) : lines };
     }
 
     private ranked(t: Target, from: number, to: number, keep: (s: string) => boolean): Ranked[] {
@@ -119,15 +120,6 @@ function withPast(t: Target, ranked: Ranked[], past: PastBands, keep: (s: string
 }
 
 const sum = (v: number[]): number => v.reduce((a, b) => a + b, 0);
-
-// The bands that are not drawn separately: the total minus those that are.
-function others(totals: number[], columns: number[][]): number[] {
-    return totals.map((total, i) => Math.max(0, columns.reduce((rest, c) => rest - c[i]!, total)));
-}
-
-function normalised(totals: number[], lines: Line[]): Line[] {
-    return lines.map((l) => ({ ...l, values: l.values.map((v, i) => (v === null || totals[i]! <= 0 ? null : v / totals[i]!)) }));
-}
 
 const LIMIT_SHOWN = 4; // a limit more than this many times above everything else is written, not drawn
 

@@ -82,7 +82,8 @@ export function holders(app: App): Page {
         const error = app.heaps?.error ?? r?.error;
         if (error) return `No heap: ${error}.`;
         const of = r?.run !== undefined && r.run !== t.run ? "Of an earlier run. " : "";
-        if (found) return `${of}${[...found.sentences, ...unreached(found)].join("\n")}`;
+        const left = found?.tree ? found.bytes - (found.reached_bytes ?? found.bytes) : 0;
+        if (found) return `${of}${[...found.sentences, ...(left > 0 ? [`not in the picture: ${bytes(left)} that no root holds, garbage or in pinned blocks`] : [])].join("\n")}`;
         if (app.meta) return "This report has no heap: heapwatch report NAME --heap keeps it.";
         if (!app.view.server.control) return `What is in its heap and who holds it, in a terminal: heapwatch heap ${visible(t.name)} --retained; here with heapwatch web --allow-control.`;
         return isThere(t.state) ? "What is in the heap of the program by type, and who holds it. The program needs no preparation; it is stopped while its heap is copied, some 100 ms for 100 MB and never " +
@@ -136,10 +137,3 @@ export function holders(app: App): Page {
     }
     return { root, update, done: () => [map, held, types, roots].forEach((w) => w.done()) };
 }
-
-// What is not in the picture.
-function unreached(heap: Heap): string[] {
-    if (heap.reached_bytes === undefined || !heap.tree) return [];
-    return heap.reached_bytes < heap.bytes ? [`not in the picture: ${bytes(heap.bytes - heap.reached_bytes)} that no root holds, garbage or in pinned blocks`] : [];
-}
-

@@ -2,6 +2,7 @@
 /*
  * judge.ts - the daemon's trends and alerts, in words and with a tone. What was not published is shown as `–`.
  */
+import { seriesName } from "./history.ts";
 import { type Alert, type Alerts, type Growth, seconds, type Trend, type Trends } from "./wire.ts";
 
 export interface AlertChange {
@@ -23,7 +24,7 @@ export class Judgement {
     apply(m: Trends): void {
         for (const t of m.trends ?? []) {
             if (t.band !== undefined) this.ofBands.set(t.band, t);
-            else if (t.series) this.ofSeries.set(t.series.replace(/^SERIES_/, "").toLowerCase(), t);
+            else if (t.series) this.ofSeries.set(seriesName(t.series), t);
         }
         this.state = { ...m, trends: undefined };
     }
