@@ -17,17 +17,20 @@ const BANDS: Words = {
     "Largest bands, share of the whole": "The same, each census as 100 %.",
 };
 
+const ANSWERS: Words = {
+    "Is anything wrong?": "How the program ended, if it did; then the verdict: a leak grows to new highs and does not slow down, growing may still level off, " +
+        "steady has no lasting growth. The rate is a robust slope with its interval of about 95 %. docs/VERDICT.md says how it is found.",
+    "Since when?": "When the growth began, and the program's notes near that moment (traceMarker, traceEvent).",
+    "What grows?": "The bands of the heap profile that gained most, with type, module and place in the source where the log has them.",
+    "Where?": "In live data (the program holds it), on the heap beyond live data (the runtime holds it), or in foreign memory (C, FFI, malloc).",
+    "Why is it kept?": "What keeps alive what grows, the largest holder with its share and the path, as an alert has found out in the program's memory at that moment; or the command that finds it out.",
+    "Until when?": "When the growth reaches the smallest known limit: -M, the control group's, --limit, or the machine's memory; earliest to latest.",
+    "What next?": "What the evidence supports: a file to read, a profile to switch on, a command.",
+};
+
 const OF_PAGE: Record<string, Words> = {
     target: {
-        "Is anything wrong?": "How the program ended, if it did; then the verdict: a leak grows to new highs and does not slow down, growing may still level off, " +
-            "steady has no lasting growth. The rate is a robust slope with its interval of about 95 %. docs/VERDICT.md says how it is found.",
-        "Since when?": "When the growth began, and the program's notes near that moment (traceMarker, traceEvent).",
-        "What grows?": "The bands of the heap profile that gained most, with type, module and place in the source where the log has them.",
-        "Where?": "In live data (the program holds it), on the heap beyond live data (the runtime holds it), or in foreign memory (C, FFI, malloc).",
-        "Why is it kept?": "What keeps alive what grows, the largest holder with its share and the path, as an alert has found out in the program's memory at that moment; or the command that finds it out.",
-        "Until when?": "When the growth reaches the smallest known limit: -M, the control group's, --limit, or the machine's memory; earliest to latest.",
-        "What next?": "What the evidence supports: a file to read, a profile to switch on, a command.",
-        "Live data, heap and process": `${SIZES["Live data"]} ${SIZES["Heap size"]} ${SIZES["RSS"]}`,
+        ...ANSWERS, "Live data, heap and process": `${SIZES["Live data"]} ${SIZES["Heap size"]} ${SIZES["RSS"]}`,
         "Post-mortem": "After a crash or a kill, what heapwatch post-mortem prints: how it ended as far as parent and kernel know, its memory then against the " +
             "limit, the bands that grew most since their first census, its last notes and pauses, and what the stream lost.",
         ...BANDS,
@@ -39,7 +42,7 @@ const OF_PAGE: Record<string, Words> = {
         "program": "The name of argument 0.",
     },
     heap: {
-        ...BANDS, "Live data, blocks, heap and process": `Four curves, one above the other: ${SIZES["Live data"]} Blocks in use: what the collector has handed out. ` +
+        ...BANDS, ...ANSWERS, "Live data, blocks, heap and process": `Four curves, one above the other: ${SIZES["Live data"]} Blocks in use: what the collector has handed out. ` +
             `${SIZES["Heap size"]} ${SIZES["RSS"]}`,
         "Is it live data?": "The program's own data, and its share of the blocks.", "Is it fragmentation?": "Heap beyond what the collector's own sizing would hold for the live data.",
         "Is it kept by the runtime?": "Heap beyond the runtime's need; where that is not known, what is held and not in use.",

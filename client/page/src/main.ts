@@ -6,7 +6,7 @@ import "uplot/dist/uPlot.min.css";
 import "./style.css";
 import { Archives } from "./api/archives.ts";
 import { Histories } from "./api/histories.ts";
-import { Inspections, KeptInspections } from "./api/inspections.ts";
+import { Inspections, keptInspections } from "./api/inspections.ts";
 import { Live } from "./api/live.ts";
 import { embedded, load } from "./api/report.ts";
 import { Newest } from "./api/request.ts";
@@ -33,9 +33,9 @@ function start(): Live | undefined {
         app.meta = data.meta;
         app.options = data.meta.options ?? {};
         load(view, data);
-        if (data.profiles) app.profiles = new KeptInspections(view, data.profiles);
-        if (data.heaps) app.heaps = new KeptInspections(view, data.heaps);
-        if (data.threads) app.threads = new KeptInspections(view, data.threads);
+        if (data.profiles) app.profiles = keptInspections(view, data.profiles);
+        if (data.heaps) app.heaps = keptInspections(view, data.heaps);
+        if (data.threads) app.threads = keptInspections(view, data.threads);
         return undefined;
     }
     app.histories = new Histories(view, changed);

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { join, parseBaseline, sideOf } from "../src/state/compare.ts";
 import { exported } from "../src/api/report.ts";
-import { KeptInspections } from "../src/api/inspections.ts";
+import { keptInspections } from "../src/api/inspections.ts";
 import { centres, ticksIn, tree } from "../src/state/ticks.ts";
 import { Target } from "../src/state/target.ts";
 import { View } from "../src/state/view.ts";
@@ -42,7 +42,7 @@ test("a saved page has the profile that it knows, and finds it again", () => {
     const profiles = { of: () => undefined, renew: () => {}, idle: true, error: undefined, known: (key: string) => (key === t.key ? profile : undefined) };
     const saved = exported(v, { profiles }).profiles!;
     assert.deepEqual(saved, [{ ...profile, daemon: 0, target: "t" }]);
-    const kept = new KeptInspections(v, saved);
+    const kept = keptInspections(v, saved);
     assert.deepEqual([kept.of("t")?.rows, kept.known("t")?.rows, kept.of("other"), kept.of("none")], [rows, rows, undefined, undefined]);
     assert.equal(exported(v).profiles, undefined);
 });

@@ -23,22 +23,12 @@ export interface InspectionsOf<T> {
 }
 
 // Those of a report.
-export class KeptInspections<T> implements InspectionsOf<T> {
-    readonly idle = true;
-    readonly error = undefined;
-
-    constructor(private view: View, private all: (T & { daemon?: number; target: string })[]) {}
-
-    of(key: string): T | undefined {
-        const t = this.view.targets.get(key);
-        return t && this.all.find((p) => p.target === t.name && (p.daemon ?? 0) === t.daemon);
-    }
-
-    known(key: string): T | undefined {
-        return this.of(key);
-    }
-
-    renew(): void {}
+export function keptInspections<T>(view: View, all: (T & { daemon?: number; target: string })[]): InspectionsOf<T> {
+    const of = (key: string) => {
+        const t = view.targets.get(key);
+        return t && all.find((p) => p.target === t.name && (p.daemon ?? 0) === t.daemon);
+    };
+    return { of, known: of, renew: () => undefined, idle: true, error: undefined };
 }
 
 // Those of a server, at `api/KIND`.

@@ -36,7 +36,7 @@ function updatesOf(t: Target): Tagged[] {
         { notes: { notes: t.notes, dropped: t.notesDropped } },
         { profile: t.profile && { ...t.profile, stacks: [...t.stacks.values()] } },
         { ticky: { counters: [...t.ticky.values()] } },
-        { trends: t.trends.all() }, { alerts: t.alerts },
+        { trends: { trends: [...t.trends.values()] } }, { alerts: t.alerts },
     ];
     return bodies.filter((b) => Object.values(b)[0] !== undefined).map((b) => ({ daemon: t.daemon, update: { ...head, ...b } }));
 }

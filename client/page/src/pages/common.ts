@@ -52,13 +52,6 @@ export function alertWhen(app: App, t: Target, ns: U64 | undefined, wallNs: U64 
     return app.clock === "clock" && t.start === undefined && wall !== undefined ? clock(wall, 0, 1) : when(app, t, alertTime(t, ns, wallNs) ?? seen);
 }
 
-// What the daemon says of a time in the run, in the clock of the page.
-export function inClock(app: App, t: Target, sentence: string | undefined): string | undefined {
-    const since = t.answers?.answers?.find((a) => a.key === "since")?.timeNs;
-    if (since === undefined || app.clockStart(t) === undefined) return sentence;
-    return sentence?.replace(/since [^,;]+ into the run/, () => `since ${when(app, t, seconds(since))}`);
-}
-
 // What grows is off the heap: its pictures come before those of bands.
 export function isForeign(t: Target): boolean {
     return t.answers?.band === undefined && t.answers?.culprit === "foreign";

@@ -28,7 +28,7 @@ export class Definition {
     }
 
     show(app: App, t: Target, b: Band, numbers: Fact[]): void {
-        const d = b.def, i = d.infoTable, trend = t.trends.ofBands.get(b.id);
+        const d = b.def, i = d.infoTable, trend = t.trends.get(b.id);
         this.key = t.bandKey(b);
         setLabel(this.name, d.label ?? UNKNOWN);
         const text = (name: string, value: string | undefined): Fact[] => (value ? [{ name, value, text: true }] : []);

@@ -144,7 +144,7 @@ class Rows {
 
     of(t: Target, [from, to]: [number, number]): Row[] {
         const sign = [t.key, t.run, from, to, t.censuses.change, t.bands.size,
-            t.trends.ofBands.size, this.app.rangeText, markOf(this.app)].join("|");
+            t.trends.size, this.app.rangeText, markOf(this.app)].join("|");
         if (sign === this.sign) return this.rows;
         this.sign = sign;
         const whole = this.app.rangeText === "all";
@@ -161,7 +161,7 @@ class Rows {
 }
 
 function row(t: Target, band: Band, from: number, to: number, whole: boolean): Row {
-    const s = bandStats(t, band, from, to), b = whole ? band.stats : undefined, trend = t.trends.ofBands.get(band.id);
+    const s = bandStats(t, band, from, to), b = whole ? band.stats : undefined, trend = t.trends.get(band.id);
     const slopeHere = b?.slopeBytesPerS ?? s?.slopeBps;
     const robust = trend?.slope !== undefined;
     return { band, key: t.bandKey(band), rank: 0, now: band.bytes, closures: band.closures, sum: b?.sum ?? s?.sum, integrated: b?.integrated ?? s?.integrated,

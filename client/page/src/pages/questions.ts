@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * questions.ts - what the heap chart answers: live data, fragmentation, memory not returned, given back, or foreign. The first
- * three are gaps between two curves: 0 … live … blocks in use … heap size; the others are parts of RSS. The daemon's own verdict comes first when there is one.
+ * three are gaps between two curves: 0 … live … blocks in use … heap size; the others are parts of RSS. What every face says of it comes first.
  */
 import type { App } from "../app.ts";
-import { h, replace, setText, unbroken, visible } from "../dom.ts";
+import { h, setText, unbroken, visible } from "../dom.ts";
 import type { Span } from "../range.ts";
-import { where } from "../state/judge.ts";
 import type { Target } from "../state/target.ts";
 import { num } from "../state/wire.ts";
 import { bytes, known, share, signedBytes } from "../units.ts";
-import { pill } from "../widgets/facts.ts";
-import { inClock } from "./common.ts";
+import { AnswerList } from "./target.ts";
+
+const JUDGED = new Set(["wrong", "where", "until"]);
 
 interface Answer {
     value: number | undefined;
@@ -21,41 +21,25 @@ interface Answer {
 
 export class Questions {
     readonly root: HTMLElement;
-    private readonly verdict = h("span", {});
-    private readonly place = h("span", {});
-    private readonly sentences = h("div", { class: "sentences" });
+    private readonly judged: AnswerList;
     private readonly rows = ["Is it live data?", "Is it fragmentation?", "Is it kept by the runtime?", "Is it given back?", "Is it foreign?"].map((q) => {
         const value = h("span", {}), bar = h("span", {}), text = h("p", {});
         return { value, bar, text, root: h("div", { class: "question" }, h("h4", {}, q, value), h("div", { class: "bar", "aria-hidden": "true" }, bar), text) };
     });
 
-    constructor(private app: App) {
-        this.root = h("section", { class: "card", "aria-label": "Where memory is" },
-            h("div", { class: "questions" }, h("div", { class: "verdicts" }, this.verdict, this.place), this.sentences, ...this.rows.map((r) => r.root)));
+    constructor(app: App) {
+        this.judged = new AnswerList(app);
+        this.root = h("section", { class: "card", "aria-label": "Where memory is" }, h("div", { class: "questions" }, this.judged.root, ...this.rows.map((r) => r.root)));
     }
 
     show(t: Target, r: Span): void {
-        const g = t.trends.state?.growth, place = where(g), live = t.trends.ofSeries.get("live");
-        pill(this.verdict, t.answers?.word ?? "verdict –", t.answers?.tone ?? "dim");
-        pill(this.place, place ?? "", "dim");
-        this.place.hidden = !place || place === "nowhere";
-        this.say([inClock(this.app, t, g?.sentence ?? live?.sentence), t.trends.state?.timeToLimit?.sentence]);
+        this.judged.show(t, JUDGED);
         answers(t, r).forEach((a, i) => {
             const row = this.rows[i]!;
             setText(row.value, unbroken(bytes(a.value)));
             row.bar.style.width = known(a.value) && known(a.of) && a.of > 0 ? `${Math.min(100, (100 * a.value) / a.of)}%` : "0";
             setText(row.text, unbroken(a.text));
         });
-    }
-
-    private shown = "";
-
-    // The daemon's sentences, a paragraph each.
-    private say(all: (string | undefined)[]): void {
-        const sentences = all.filter((s): s is string => !!s).map((s) => unbroken(visible(`${s[0]!.toUpperCase()}${s.slice(1)}.`)));
-        if (this.shown === sentences.join("\n")) return;
-        this.shown = sentences.join("\n");
-        replace(this.sentences, ...sentences.map((s) => h("p", {}, s)));
     }
 }
 

@@ -80,14 +80,15 @@ function firingRules(t: Target): string {
 }
 
 // The answers, refilled in place; one that is not there always stands in its order.
-class AnswerList {
+export class AnswerList {
     readonly root = h("dl", { class: "answers" });
     private rows = new Map<string, { root: HTMLElement; mark: HTMLElement; question: HTMLElement; before: HTMLElement; time: HTMLElement; after: HTMLElement }>();
 
     constructor(private app: App) {}
 
-    show(t: Target | undefined): void {
-        const list = t?.answers?.answers ?? [];
+    // `keys`: those of them, instead of all.
+    show(t: Target | undefined, keys?: Set<string>): void {
+        const list = (t?.answers?.answers ?? []).filter((a) => !keys || keys.has(a.key));
         this.root.hidden = !list.length;
         for (const [key, row] of this.rows) row.root.hidden = !list.some((a) => a.key === key);
         if (list.some((a) => !this.rows.has(a.key))) this.root.append(...list.map((a) => (this.rows.get(a.key) ?? this.row(a.key)).root));

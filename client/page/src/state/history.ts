@@ -66,7 +66,7 @@ export class History {
     }
 }
 
-export function seriesName(wire: string): string {
+function seriesName(wire: string): string {
     return wire.replace(/^SERIES_/, "").toLowerCase();
 }
 

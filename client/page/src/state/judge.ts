@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * judge.ts - the daemon's trends and alerts, in words and with a tone. What was not published is shown as `–`.
+ * judge.ts - verdicts of bands and alerts, in words and with a tone. What was not published is shown as `–`.
  */
-import { seriesName } from "./history.ts";
-import { type Alert, type Alerts, type Growth, seconds, type Trend, type Trends } from "./wire.ts";
+import { type Alert, type Alerts, seconds } from "./wire.ts";
 
 export interface AlertChange {
     t: number | undefined; // event time, seconds
@@ -14,25 +13,6 @@ export interface AlertChange {
 }
 
 const LOG_MAX = 300;
-
-// Everything that was judged of one target.
-export class Judgement {
-    ofSeries = new Map<string, Trend>();
-    ofBands = new Map<number, Trend>();
-    state: Trends | undefined; // the newest message, without its trends
-
-    apply(m: Trends): void {
-        for (const t of m.trends ?? []) {
-            if (t.band !== undefined) this.ofBands.set(t.band, t);
-            else if (t.series) this.ofSeries.set(seriesName(t.series), t);
-        }
-        this.state = { ...m, trends: undefined };
-    }
-
-    all(): Trends | undefined {
-        return this.state && { ...this.state, trends: [...this.ofSeries.values(), ...this.ofBands.values()] };
-    }
-}
 
 export function alertKey(a: Alert): string {
     return `${a.group ?? ""}\n${a.rule ?? ""}\n${a.bandLabel ?? ""}\n${a.band ?? ""}`; // two bands may share a label
@@ -50,30 +30,16 @@ export function logChanges(log: AlertChange[], before: Alerts | undefined, now: 
     return out.slice(-LOG_MAX);
 }
 
-const VERDICTS: Record<string, [string, string, number]> = {
-    WORD_UNKNOWN: ["unknown", "dim", 0], WORD_STEADY: ["steady", "good", 1], WORD_RISING: ["rising", "warn", 2],
-    WORD_GROWING: ["growing", "warn", 3], WORD_LEAK: ["leak", "bad", 4],
-};
-const ALERTS: Record<string, [string, string, number]> = {
-    STATE_INACTIVE: ["inactive", "dim", 0], STATE_RESOLVED: ["resolved", "good", 1], STATE_PENDING: ["pending", "warn", 2],
-    STATE_FIRING: ["firing", "bad", 3],
-};
+// Each with its tone, the gravest last.
+const VERDICTS = [["unknown", "dim"], ["steady", "good"], ["rising", "warn"], ["growing", "warn"], ["leak", "bad"]] as const;
+const ALERTS = [["inactive", "dim"], ["resolved", "good"], ["pending", "warn"], ["firing", "bad"]] as const;
 
-export interface Word { text: string; tone: string; weight: number }
-
-function word(table: Record<string, [string, string, number]>, key: string | undefined): Word {
-    const [text, tone, weight] = table[key ?? ""] ?? ["–", "dim", -1];
+function wordOf(all: readonly (readonly [string, string])[], key: string | undefined): { text: string; tone: string; weight: number } {
+    const weight = all.findIndex(([text]) => key?.endsWith(`_${text.toUpperCase()}`)), [text, tone] = all[weight] ?? ["–", "dim"];
     return { text, tone, weight };
 }
-export const verdict = (v: string | undefined): Word => word(VERDICTS, v);
-export const alertState = (s: string | undefined): Word => word(ALERTS, s);
-
-const WHERE: Record<string, string> = {
-    WHERE_NOWHERE: "nowhere", WHERE_LIVE: "live data", WHERE_RETENTION: "retention or fragmentation", WHERE_FOREIGN: "foreign memory",
-};
-export function where(g: Growth | undefined): string | undefined {
-    return WHERE[g?.where ?? ""];
-}
+export const verdict = (v: string | undefined) => wordOf(VERDICTS, v);
+export const alertState = (s: string | undefined) => wordOf(ALERTS, s);
 
 // The alert that `a` is a part of, as its daemon says, in the same list.
 export function headOf(all: Alerts | undefined, a: Alert): Alert | undefined {

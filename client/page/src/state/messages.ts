@@ -124,28 +124,20 @@ export interface Recording {
     active?: boolean; paused?: boolean; detail?: string; bytes?: U64; lostBytes?: U64; diskBytes?: U64;
 }
 export interface Trends {
-    trends?: Trend[]; growth?: Growth; timeToLimit?: TimeToLimit; scale?: TrendScale; early?: EarlyWarning;
-    threads?: ThreadRise;
+    trends?: Trend[]; scale?: TrendScale; early?: EarlyWarning; threads?: ThreadRise;
 }
 export interface Trend {
     series?: string; band?: number; verdict?: string; sinceNs?: U64; slope?: number; slopeLow?: number;
     slopeHigh?: number; onsetNs?: U64; sentence?: string; key?: string; word?: string;
-}
-export interface Growth {
-    where?: string; sentence?: string; live?: string; heap?: string; rss?: string; foreign?: string; foreignBytes?: U64;
-    bands?: GrowingBand[]; key?: string;
-}
-export interface GrowingBand {
-    band?: number; label?: string; verdict?: string; slope?: number; onsetNs?: U64; bytes?: U64; threads?: U64;
-}
-export interface TimeToLimit {
-    source?: string; series?: string; sentence?: string;
 }
 export interface TrendScale {
     sentence?: string;
 }
 export interface EarlyWarning {
     series?: string; rate?: number; sinceStart?: boolean; sentence?: string; bands?: GrowingBand[]; key?: string;
+}
+export interface GrowingBand {
+    band?: number; label?: string; verdict?: string; slope?: number; onsetNs?: U64; bytes?: U64; threads?: U64;
 }
 export interface ThreadRise {
     threads?: number; rate?: number; sinceStart?: boolean; sentence?: string; label?: string;

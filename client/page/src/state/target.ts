@@ -12,7 +12,7 @@ import type { Series } from "./series.ts";
 import * as w from "./wire.ts";
 import { type Alerts, num, seconds } from "./wire.ts";
 import { UNKNOWN } from "../units.ts";
-import { type AlertChange, Judgement, logChanges } from "./judge.ts";
+import { type AlertChange, logChanges } from "./judge.ts";
 
 export const NOTES_MAX = 512; // newest notes kept live; a report keeps all it has
 
@@ -49,7 +49,7 @@ export class Target {
     profile: w.Profile | undefined = undefined;
     profileHistory = new ProfileHistory();
     ticky = new Map<string, w.TickyCounter>();
-    trends = new Judgement();
+    trends = new Map<number, w.Trend>(); // of bands; those of series are in the answers
     alerts: Alerts | undefined = undefined; // outlives runs
     answers: w.Answers | undefined = undefined;
     alertLog: AlertChange[] = [];
@@ -123,7 +123,7 @@ export class Target {
         }
         if (u.ticky) for (const c of u.ticky.counters ?? []) this.ticky.set(String(c.id ?? ""), c);
         if (u.sched) this.sched = u.sched;
-        if (u.trends) this.trends.apply(u.trends);
+        for (const trend of u.trends?.trends ?? []) if (trend.band !== undefined) this.trends.set(trend.band, trend);
         if (u.alerts) {
             this.alertLog = logChanges(this.alertLog, this.alerts, u.alerts, this.eventTime);
             this.alerts = u.alerts;

@@ -6,6 +6,7 @@ import { h, setAttr, setLabel, setText, unbroken, visible } from "../dom.ts";
 import { setName } from "./name.ts";
 import type { Target } from "../state/target.ts";
 import type { TargetState } from "../state/wire.ts";
+import { UNKNOWN } from "../units.ts";
 
 export interface Fact {
     name: string;
@@ -46,15 +47,11 @@ export class Facts {
     }
 }
 
-const STATES: Record<string, [string, string]> = {
-    STATE_WAITING: ["waiting", "dim"], STATE_CONNECTED: ["connected", "dim"], STATE_RUNNING: ["running", "good"],
-    STATE_ENDED: ["ended", "dim"], STATE_CRASHED: ["crashed", "bad"], STATE_FAILED: ["failed", "bad"],
-    STATE_STOPPED: ["stopped", "warn"], STATE_LOST: ["lost", "bad"], STATE_UNREADABLE: ["unreadable", "bad"],
-};
+const TONES: Record<string, string> = { running: "good", stopped: "warn", crashed: "bad", failed: "bad", lost: "bad", unreadable: "bad" };
 
 function words(t: TargetState | undefined): [string, string] {
-    const [text, tone] = STATES[t?.state ?? ""] ?? ["–", "dim"];
-    return t?.state === "STATE_CRASHED" && t.exitSignal ? ["killed", tone] : [text, tone];
+    const word = t?.state?.replace("STATE_", "").toLowerCase() ?? UNKNOWN;
+    return [word === "crashed" && t?.exitSignal ? "killed" : word, TONES[word] ?? "dim"];
 }
 
 // Its process is there, and can be read: also while it is stopped.
