@@ -43,6 +43,19 @@ static void side(struct json_out *j, const char *key, const struct side *s)
         json_close(j, ']');
 }
 
+/* In the words of the table: baseline, new, change, interval. */
+static void put_words(struct json_out *j, const struct change *c, enum quantity_unit unit)
+{
+        char text[CELL_MAX * 3];
+
+        json_member_open(j, "text", '[');
+        json_text(j, quantity_text(text, sizeof(text), unit, c->b, false));
+        json_text(j, quantity_text(text, sizeof(text), unit, c->a, false));
+        json_text(j, c->shift.known ? change_text(text, sizeof(text), c, unit, c->shift.by) : "?");
+        json_text(j, interval_text(text, sizeof(text), c, unit));
+        json_close(j, ']');
+}
+
 static void put_quantities(struct json_out *j, const struct comparison *c)
 {
         json_member_open(j, "quantities", '[');
@@ -54,6 +67,7 @@ static void put_quantities(struct json_out *j, const struct comparison *c)
                 json_member_text(j, "title", quantities[i].title);
                 json_member_text(j, "unit", unit_words[quantities[i].unit]);
                 change(j, &c->quantities[i]);
+                put_words(j, &c->quantities[i], quantities[i].unit);
                 json_close(j, '}');
         }
         json_close(j, ']');

@@ -12,7 +12,7 @@ import { type Baseline, type Joined, join, parseBaseline, type Side, sideOf } fr
 import type { Target } from "../state/target.ts";
 import type { Diff, Quantity } from "../state/wire.ts";
 import { remember, remembered } from "../theme.ts";
-import { bytes, count, duration, share, signedBytes, slope, UNKNOWN } from "../units.ts";
+import { bytes, count, share, signedBytes } from "../units.ts";
 import { field } from "../widgets/controls.ts";
 import { saveText } from "../widgets/save.ts";
 import { type Column, Table } from "../widgets/table.ts";
@@ -31,35 +31,14 @@ const COLUMNS: Column<Joined>[] = [
     { id: "dslope", title: "Difference", width: "136px", wide: true, value: (r) => r.slopeDiff, rate: "signed" },
 ];
 
-const UNITS: Record<string, (x: number) => string> = { B: bytes, "B/s": slope, ns: duration, count, share };
-
-// A value of a quantity; `signed`: a change.
-function amount(q: Quantity, x: number | null, signed = false): string {
-    if (x === null) return UNKNOWN;
-    const text = (UNITS[q.unit] ?? String)(Math.abs(x)).replace(/^\+/, "");
-    return x < 0 ? `−${text}` : signed ? `+${text}` : text;
-}
-
-// As a share of A, or the amount where A is 0.
-function changed(q: Quantity, x: number | null): string {
-    if (x === null) return UNKNOWN;
-    if (!q.baseline) return amount(q, x, true);
-    const percent = (x / Math.abs(q.baseline)) * 100;
-    return `${percent < 0 ? "−" : "+"}${Math.abs(percent).toFixed(Math.abs(percent) < 9.95 ? 1 : 0)} %`;
-}
-
-function interval(q: Quantity): string {
-    return q.interval === "none" ? "" : `${changed(q, q.low)} to ${changed(q, q.high)}`;
-}
-
 type Placed = Quantity & { place: number };
 
 const QUANTITIES: Column<Placed>[] = [
     { id: "title", title: "Quantity", width: "minmax(92px, 2fr)", left: true, value: (q) => q.title, by: (q) => q.place, draw: (c, q) => setText(c, q.title) },
-    { id: "a", title: "A", width: "78px", wide: true, value: (q) => q.baseline ?? undefined, text: (q) => amount(q, q.baseline) },
-    { id: "b", title: "B", width: "78px", wide: true, value: (q) => q.new ?? undefined, text: (q) => amount(q, q.new) },
-    { id: "change", title: "B − A", width: "80px", value: (q) => q.change ?? undefined, by: (q) => Math.abs(q.changeShare ?? 0), hint: "as a share of A", text: (q) => changed(q, q.change) },
-    { id: "interval", title: "95 % interval", width: "150px", value: interval, text: interval, hint: "from the noise within each run; differences from run to run are not included" },
+    { id: "a", title: "A", width: "78px", wide: true, value: (q) => q.baseline ?? undefined, text: (q) => q.text[0] },
+    { id: "b", title: "B", width: "78px", wide: true, value: (q) => q.new ?? undefined, text: (q) => q.text[1] },
+    { id: "change", title: "B − A", width: "80px", value: (q) => q.change ?? undefined, by: (q) => Math.abs(q.changeShare ?? 0), hint: "as a share of A", text: (q) => q.text[2] },
+    { id: "interval", title: "95 % interval", width: "150px", value: (q) => q.text[3], text: (q) => q.text[3], hint: "from the noise within each run; differences from run to run are not included" },
 ];
 
 export function compare(app: App): Page {

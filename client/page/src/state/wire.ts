@@ -67,8 +67,10 @@ export interface ReportMeta {
     logs?: { daemon?: number; target?: string; file?: string; sizeBytes?: U64; thinned?: boolean; thinning?: string }[];
 }
 // What `heapwatch diff` says of the two logs of a report (docs/DIFF.md). Unknown numbers are null.
-export interface Change { new: number | null; baseline: number | null; change: number | null; low: number | null; high: number | null; changeShare: number | null; interval: string }
-export interface Quantity extends Change { name: string; title: string; unit: string }
+export interface Quantity {
+    name: string; title: string; new: number | null; baseline: number | null; change: number | null; changeShare: number | null;
+    text: [baseline: string, new: string, change: string, interval: string];
+}
 export interface Diff { quantities: Quantity[]; notes: string[] }
 
 type Kept<T> = (T & { daemon?: number; target: string })[];
