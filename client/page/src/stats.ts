@@ -21,12 +21,12 @@ export interface Stats {
     interval?: number; // half width of the slope's 95 % interval, bytes per second, as if errors were independent
 }
 
-// t rises; v[i - base] belongs to t[i]; beyond its end v is 0.
-export function stats(t: ArrayLike<number>, v: ArrayLike<number>, from: number, to: number, base = 0): Stats | undefined {
+// t rises; beyond its end v is 0.
+export function stats(t: ArrayLike<number>, v: ArrayLike<number>, from: number, to: number): Stats | undefined {
     let n = 0, sum = 0, squares = 0, max = 0, integrated = 0, first = NaN, last = NaN;
     let mt = 0, mv = 0, ctt = 0, ctv = 0, cvv = 0;
     for (let i = from; i < to; i++) {
-        const y = v[i - base] ?? 0;
+        const y = v[i] ?? 0;
         if (Number.isNaN(y)) continue;
         const x = t[i]!;
         n++;

@@ -11,7 +11,6 @@
  *
  * Bound: CELLS numbers over all bands; at least MIN_CENSUSES, at most MAX_CENSUSES censuses.
  */
-import { Column } from "./column.ts";
 import type { HistoryItem } from "./wire.ts";
 
 const CELLS = 6_000_000; // 48 MB
@@ -23,7 +22,7 @@ export class Censuses {
     times: number[] = [];
     totals: number[] = [];
     numbers: number[] = []; // 0: from history
-    columns = new Map<number, Column>();
+    columns = new Map<number, number[]>(); // of each band; 0 beyond its end
     born = new Map<number, number>(); // when a band was first seen, where that is known: it held nothing before
     change = 0; // rises with each change
     private seeded = new Set<number>();
@@ -52,12 +51,12 @@ export class Censuses {
         this.times.push(t);
         this.totals.push(total);
         this.numbers.push(number);
-        for (const c of this.columns.values()) c.set(at, 0);
-        for (let i = 0; i < bands.length; i++) this.column(bands[i]!).set(at, bytes[i]!);
+        for (const c of this.columns.values()) c[at] = 0;
+        for (let i = 0; i < bands.length; i++) this.column(bands[i]!)[at] = bytes[i]!;
     }
 
     bytes(band: number, i: number): number {
-        const v = this.columns.get(band)?.at(i) ?? (i < this.live ? NaN : 0);
+        const c = this.columns.get(band), v = c ? c[i] ?? 0 : i < this.live ? NaN : 0;
         return Number.isNaN(v) && this.times[i]! < (this.born.get(band) ?? 0) ? 0 : v;
     }
 
@@ -108,12 +107,10 @@ export class Censuses {
 
     private rebuild(times: number[], mine: number): void {
         const keep = { t: this.times.slice(mine), total: this.totals.slice(mine), number: this.numbers.slice(mine) };
-        for (const c of this.columns.values()) c.move(mine, times.length);
-        for (const item of this.past) {
-            if (!item.band) continue;
-            const c = this.columns.get(item.band) ?? new Column(times.length);
-            c.prepend(placed([item], times));
-            this.columns.set(item.band, c);
+        const before = new Map(this.past.map((item) => [item.band!, placed([item], times)])), unknown = times.map(() => NaN);
+        before.delete(0);
+        for (const band of [...this.columns.keys(), ...[...before.keys()].filter((b) => !this.columns.has(b))]) {
+            this.columns.set(band, [...(before.get(band) ?? unknown), ...(this.columns.get(band) ?? []).slice(mine)]);
         }
         const totals = placed(this.past.filter((p) => p.band === 0), times);
         this.times = [...times, ...keep.t];
@@ -122,9 +119,9 @@ export class Censuses {
         this.live = times.length;
     }
 
-    private column(band: number): Column {
+    private column(band: number): number[] {
         let c = this.columns.get(band);
-        if (!c) this.columns.set(band, (c = new Column(this.seeded.has(band) ? 0 : this.live)));
+        if (!c) this.columns.set(band, (c = Array.from({ length: this.n }, (_, i) => (i < this.live && !this.seeded.has(band) ? NaN : 0))));
         return c;
     }
 
@@ -148,7 +145,7 @@ export class Censuses {
         }
         this.live = stay.filter((i) => i < this.live).length + Math.max(0, this.live - half);
         for (let i = half; i < this.n; i++) stay.push(i);
-        for (const c of this.columns.values()) c.thin(stay);
+        for (const [band, c] of this.columns) this.columns.set(band, stay.map((i) => c[i] ?? 0));
         this.times = stay.map((i) => this.times[i]!);
         this.totals = stay.map((i) => this.totals[i]!);
         this.numbers = stay.map((i) => this.numbers[i]!);

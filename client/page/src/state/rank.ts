@@ -23,7 +23,7 @@ export function censusWindow(t: Target, r: Span): [number, number] {
 
 export function bandStats(t: Target, b: Band, from: number, to: number): Stats | undefined {
     const c = t.censuses.columns.get(b.id);
-    return c ? stats(t.censuses.times, c.v, Math.max(from, c.base), to, c.base) : undefined;
+    return c && stats(t.censuses.times, c, from, to);
 }
 
 // The labels of bands that are shown together: many info tables share a name, so those also have their type and place in the source.
