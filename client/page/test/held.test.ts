@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { groupsOf, setGained } from "../src/state/groups.ts";
-import { heapOf, holdersOf, nameOf, plainName, setTypesGained, trail } from "../src/state/held.ts";
-import { Readings } from "../src/state/readings.ts";
+import { groupsOf } from "../src/state/groups.ts";
+import { heapOf, holdersOf, nameOf, plainName, trail } from "../src/state/held.ts";
+import { Readings, setGained } from "../src/state/readings.ts";
 import { squares } from "../src/widgets/squares.ts";
 
 const step = (type: string, several = false) => ({ type, several });
@@ -76,7 +76,7 @@ test("threads in groups as the inspection prints them; what does not fit is left
 test("what groups have gained since an earlier reading", () => {
     const read = (...groups: [threads: number, state: string, at: string][]) => groupsOf({ groups: groups.map(([threads, state, at]) => ({ threads, state, frames: [{ name: "f", at }] })) }).groups;
     const now = read([50, "mvar", "0x1"], [3, "mvar", "0x1"], [2, "stm", "0x1"], [7, "mvar", "0x2"]);
-    setGained(now, read([40, "mvar", "0x1"], [9, "stm", "0x1"], [1, "mvar", "0x3"]));
+    setGained(now, read([40, "mvar", "0x1"], [9, "stm", "0x1"], [1, "mvar", "0x3"]), (g) => g.key, (g) => g.threads);
     assert.deepEqual(now.map((g) => g.gained), [13, 13, -7, 7]);
 });
 
@@ -86,7 +86,7 @@ test("a reading is compared with the one before it of the same run", () => {
     assert.ok(readings.take("t 1", 100, first) && readings.before === undefined && readings.since === undefined);
     assert.ok(!readings.take("t 1", 100, first) && !readings.take("t 1", undefined, second) && !readings.take("t 1", 101, undefined));
     assert.ok(readings.take("t 1", 110, second) && readings.before === first && readings.since === 10);
-    setTypesGained(second, first);
+    setGained(second, first, (t) => t.name, (t) => t.bytes);
     assert.deepEqual(second.map((t) => t.gained), [20, 4]);
     assert.ok(readings.take("t 2", 120, first) && readings.before === undefined && readings.since === undefined, "another run");
 });

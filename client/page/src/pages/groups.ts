@@ -4,8 +4,8 @@
  */
 import type { App } from "../app.ts";
 import { h, replace, setText, visible } from "../dom.ts";
-import { type ThreadGroup, type ThreadGroups, groupsOf, setGained, type ThreadsRead } from "../state/groups.ts";
-import { Readings } from "../state/readings.ts";
+import { type ThreadGroup, type ThreadGroups, groupsOf, type ThreadsRead } from "../state/groups.ts";
+import { Readings, setGained } from "../state/readings.ts";
 import type { Target } from "../state/target.ts";
 import { seconds } from "../state/wire.ts";
 import { bytes, count, duration, UNKNOWN } from "../units.ts";
@@ -74,7 +74,7 @@ export class GroupSection {
         this.read = now;
         this.found = now?.result === undefined ? undefined : groupsOf(now.result);
         this.readings.take(`${t.key} ${now?.run ?? ""}`, seconds(now?.beginWallNs), this.found);
-        if (this.found?.complete && this.readings.before?.complete) setGained(this.found.groups, this.readings.before.groups);
+        if (this.found?.complete && this.readings.before?.complete) setGained(this.found.groups, this.readings.before.groups, (g) => g.key, (g) => g.threads);
     }
 
     private showStack(g: ThreadGroup): void {

@@ -4,8 +4,8 @@
  */
 import type { App, Page } from "../app.ts";
 import { h, replace, setText, visible } from "../dom.ts";
-import { type Heap, type HeapRead, type HeapRoot, type HeapType, type Held, heapOf, type Holder, holdersOf, nameOf, plainName, setTypesGained, trail, type Why } from "../state/held.ts";
-import { Readings } from "../state/readings.ts";
+import { type Heap, type HeapRead, type HeapRoot, type HeapType, type Held, heapOf, type Holder, holdersOf, nameOf, plainName, trail, type Why } from "../state/held.ts";
+import { Readings, setGained } from "../state/readings.ts";
 import type { Target } from "../state/target.ts";
 import { seconds } from "../state/wire.ts";
 import { bytes, count, duration, share, signedBytes } from "../units.ts";
@@ -99,7 +99,7 @@ export function holders(app: App): Page {
         if (read !== now) {
             [read, found, asked] = [now, now?.result === undefined ? undefined : heapOf(now.result), undefined];
             readings.take(`${t.key} ${now?.run ?? ""} ${found?.tree ? "held" : "types"}`, seconds(now?.beginWallNs), found); // a census has no closures that do not move
-            if (found?.complete && readings.before?.complete) setTypesGained(found.types, readings.before.types);
+            if (found?.complete && readings.before?.complete) setGained(found.types, readings.before.types, (x) => x.name, (x) => x.bytes);
         }
         control.update(t, read?.state === "running");
         setText(message, words(t, read).split("\n").map(visible).join("\n"));

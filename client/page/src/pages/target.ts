@@ -82,7 +82,7 @@ function firingRules(t: Target): string {
 // The answers, refilled in place; one that is not there always stands in its order.
 export class AnswerList {
     readonly root = h("dl", { class: "answers" });
-    private rows = new Map<string, { root: HTMLElement; mark: HTMLElement; question: HTMLElement; before: HTMLElement; time: HTMLElement; after: HTMLElement }>();
+    private rows = new Map<string, ReturnType<AnswerList["row"]>>();
 
     constructor(private app: App) {}
 
@@ -104,7 +104,7 @@ export class AnswerList {
     }
 
     // The moment in the clock of the page, as a tooltip in the other one; while the program runs, also how long ago.
-    private fill(t: Target, a: Answer, row: { root: HTMLElement; mark: HTMLElement; question: HTMLElement; before: HTMLElement; time: HTMLElement; after: HTMLElement }): void {
+    private fill(t: Target, a: Answer, row: ReturnType<AnswerList["row"]>): void {
         const at = seconds(a.timeNs);
         setAttr(row.root, "data-tone", a.tone);
         setText(row.mark, MARKS[a.tone] ?? "");

@@ -42,15 +42,3 @@ export function groupsOf(result: unknown) {
     const r = shaped(result, FORM);
     return { ...r, complete: r.complete && r.list_complete, groups: r.groups.map(groupOf) };
 }
-
-// What each group has gained since an earlier reading of the same run: one that was not there had no thread. Groups with one key, whose stacks
-// differ further out, are compared together.
-export function setGained(now: ThreadGroup[], before: ThreadGroup[]): void {
-    const sums = (groups: ThreadGroup[]) => {
-        const all = new Map<string, number>();
-        for (const g of groups) all.set(g.key, (all.get(g.key) ?? 0) + g.threads);
-        return all;
-    };
-    const had = sums(before), has = sums(now);
-    for (const g of now) g.gained = has.get(g.key)! - (had.get(g.key) ?? 0);
-}

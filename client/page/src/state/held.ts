@@ -114,9 +114,3 @@ export function holdersOf(paths: (typeof PATH)[]): Holder[] {
     };
     return root.holders.map(join).sort((a, b) => b.bytes - a.bytes);
 }
-
-// What each type has gained since an earlier reading of the same run; what was not there had no bytes.
-export function setTypesGained(now: HeapType[], before: HeapType[]): void {
-    const had = new Map(before.map((t) => [t.name, t.bytes]));
-    for (const t of now) t.gained = t.bytes - (had.get(t.name) ?? 0);
-}

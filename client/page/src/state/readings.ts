@@ -17,3 +17,10 @@ export class Readings<T> {
         return true;
     }
 }
+
+// What each has gained since an earlier reading of the same run: what was not there had nothing. Those with one key are compared together.
+export function setGained<T extends { gained?: number }>(now: T[], before: T[], key: (x: T) => string, amount: (x: T) => number): void {
+    const sums = (all: T[]) => all.reduce((m, x) => m.set(key(x), (m.get(key(x)) ?? 0) + amount(x)), new Map<string, number>());
+    const had = sums(before), has = sums(now);
+    for (const x of now) x.gained = has.get(key(x))! - (had.get(key(x)) ?? 0);
+}
