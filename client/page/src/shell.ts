@@ -166,10 +166,8 @@ export class Shell {
         }
         this.live.follow(wanted, page === "detail");
         for (const k of wanted) histories?.open(page, k, view.targets.get(k)?.run, slidingWidth(this.app.rangeText));
-        for (const k of histories?.idle ? wanted : []) { // what the daemon has is here: what is missing is known
-            const t = view.targets.get(k);
-            if (t) this.app.archives?.want(t, this.app.range(t));
-        }
+        const t = histories?.idle ? view.targets.get(wanted[0] ?? "") : undefined; // what the daemon has is here: what is missing is known
+        if (t) this.app.archives?.want(t, this.app.range(t));
         return wanted;
     }
 
