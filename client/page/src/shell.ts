@@ -226,7 +226,7 @@ export class Shell {
             for (const a of firing(t.alerts) ?? []) now.add(`${a.rule ?? "an alert"} on ${t.key}`);
         }
         const fresh = this.fired ? [...now].filter((a) => !this.fired!.has(a)) : [];
-        if (this.app.view.change) this.fired = now;
+        if (this.app.view.known) this.fired = now;
         if (fresh.length) setText(this.announced, `Firing: ${fresh.map(visible).join(", ")}`);
     }
 

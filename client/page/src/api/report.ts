@@ -25,8 +25,7 @@ export function load(view: View, data: ReportData): void {
 const ns = (s: number) => String(Math.round(s * 1e9));
 
 function updatesOf(t: Target): Tagged[] {
-    const head = { target: t.name, run: t.run, eventTimeNs: ns(t.eventTime),
-        publishedWallNs: t.publishedWall === undefined ? undefined : ns(t.publishedWall) };
+    const head = { target: t.name, run: t.run, eventTimeNs: ns(t.eventTime) };
     const bodies: Partial<Update>[] = [
         { targetState: t.state }, { health: t.health },
         { bands: { bands: [...t.bands.values()].map((b) => b.def) } },

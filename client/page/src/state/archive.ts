@@ -28,14 +28,12 @@ const SEAM_S = 60; // from what is archived of the present run to the page's fir
 
 export class Archive {
     runs: ArchivedRun[] = [];
-    change = 0;
     private pieces = new Map<string, Piece[]>();
     private censuses: ArchivedCensuses[] = [];
     private shift = 0; // Unix time of event time 0
 
     // `start`: Unix seconds of event time 0. Times of an answer stay valid when a new run begins.
     take(a: ArchiveAnswer, start: number): void {
-        this.change++;
         for (const r of a.runs) {
             const at = this.runs.findIndex((x) => x.run === r.run);
             if (at < 0) this.runs.push(r);

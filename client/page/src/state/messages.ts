@@ -3,9 +3,9 @@
 import type { U64 } from "./wire.ts";
 
 export interface Update {
-    target?: string; run?: number; eventTimeNs?: U64; publishedWallNs?: U64; daemon?: DaemonState;
-    targetState?: TargetState; heap?: Heap; gc?: Gc; census?: Census; bands?: Bands; notes?: Notes; profile?: Profile;
-    ticky?: Ticky; sched?: Sched; health?: Health; trends?: Trends; alerts?: Alerts;
+    target?: string; run?: number; eventTimeNs?: U64; daemon?: DaemonState; targetState?: TargetState; heap?: Heap;
+    gc?: Gc; census?: Census; bands?: Bands; notes?: Notes; profile?: Profile; ticky?: Ticky; sched?: Sched;
+    health?: Health; trends?: Trends; alerts?: Alerts;
 }
 export interface DaemonState {
     version?: string; pid?: number; targets?: string[]; rssBytes?: U64; finished?: boolean; memoryPressure?: string;

@@ -33,7 +33,6 @@ function belongsToTarget(u: w.Update): boolean {
 export class Target {
     run = 0;
     eventTime = 0; // seconds, newest
-    publishedWall: number | undefined = undefined; // Unix seconds, newest
     state: w.TargetState | undefined = undefined;
     health: w.Health | undefined = undefined;
     heap: w.Heap | undefined = undefined;
@@ -56,7 +55,6 @@ export class Target {
     archive = new Archive(); // outlives runs
     history: Set<number> = new Set(); // bands that were requested
     spark: { range: string; at: number } | undefined = undefined; // the small curve that was requested, and when, ms
-    change = 0; // rises with each change of anything
     notesBound = NOTES_MAX;
     help: Record<string, string> = {}; // what each number is
 
@@ -87,10 +85,8 @@ export class Target {
     apply(u: w.Update): void {
         if ((u.run ?? 0) < this.run && (u.run !== undefined || !belongsToTarget(u))) return;
         if (u.run !== undefined && u.run > this.run) this.beginRun(u.run);
-        const t = seconds(u.eventTimeNs), wall = seconds(u.publishedWallNs);
+        const t = seconds(u.eventTimeNs);
         if (t !== undefined && t > this.eventTime) this.eventTime = t;
-        if (wall !== undefined && !(wall < (this.publishedWall ?? 0))) this.publishedWall = wall;
-        this.change++;
         this.body(u);
     }
 
@@ -99,7 +95,6 @@ export class Target {
         if ((a.run ?? 0) < this.run) return;
         this.answers = a;
         this.eventTime = Math.max(this.eventTime, seconds(a.eventTimeNs) ?? 0);
-        this.change++;
     }
 
     private body(u: w.Update): void {
@@ -139,9 +134,8 @@ export class Target {
 
     private beginRun(run: number): void {
         const fresh = new Target(this.daemon, this.name);
-        const { state, health, change, publishedWall, notesBound, help, alerts, alertLog, archive } = this;
-        Object.assign(this, fresh, { state: state && { ...state, runInfo: undefined }, health, change: change + 1,
-            publishedWall, notesBound, help, alerts, alertLog, archive, run });
+        const { state, health, notesBound, help, alerts, alertLog, archive } = this;
+        Object.assign(this, fresh, { state: state && { ...state, runInfo: undefined }, health, notesBound, help, alerts, alertLog, archive, run });
     }
 
     private define(def: w.BandDef): void {
@@ -189,7 +183,6 @@ export class Target {
             if (b && i.stats) b.stats = i.stats;
             if (i.band === undefined) this.eventTime = Math.max(this.eventTime, i.times?.[i.times.length - 1] ?? 0);
         }
-        this.change++;
     }
 
     // A band's name in links: its label; with its number when several have that label.

@@ -17,7 +17,7 @@ export class View {
     targets = new Map<string, Target>();
     server: StateMessage["server"] = {};
     private help: Record<string, string> = {}; // of numbers
-    change = 0;
+    known = false; // a state has come
     notesBound: number | undefined;
     diff: Diff | undefined; // of the two logs of a report
 
@@ -25,6 +25,7 @@ export class View {
     // nobody else has.
     reset(state: StateMessage): void {
         const old = this.targets;
+        this.known = true;
         this.server = state.server;
         this.help = state.numbers ?? {};
         this.daemons = new Map(state.daemons.map((d) => [d.daemon, d]));
@@ -42,22 +43,18 @@ export class View {
 
     answer(all: Answers[]): void {
         for (const a of all) this.targets.get(a.daemon ? `${a.daemon}:${a.target}` : a.target ?? "")?.answer(a);
-        this.change++;
     }
 
     apply(updates: Tagged[]): void {
         for (const u of updates) this.one(u);
-        this.change++;
     }
 
     forget(daemon: number): void {
         for (const [k, t] of this.targets) if (t.daemon === daemon) this.targets.delete(k);
-        this.change++;
     }
 
     setDaemon(info: DaemonInfo): void {
         this.daemons.set(info.daemon, { ...this.daemons.get(info.daemon), ...info });
-        this.change++;
     }
 
     private one(tagged: Tagged): void {
@@ -96,7 +93,6 @@ export class View {
             by.set(k, [...(by.get(k) ?? []), i]);
         }
         for (const [k, list] of by) this.targets.get(k)?.applyHistory(list, again);
-        this.change++;
     }
 
     worst(): Target | undefined {
