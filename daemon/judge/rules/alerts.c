@@ -96,36 +96,62 @@ static struct alert *begin_alert(struct alerts *a, size_t i, const struct rule *
         return alert;
 }
 
-/*
- * Judges one alert, which may not exist yet; *at_list is its place and afterwards the one after it. *still_ns, unless
- * NULL: how long the answers stay the same.
- */
-static void judge_one(struct alerts *a, const struct rule *rule, const struct rule_moment *at, uint32_t band,
-                      size_t *at_list, bool exists, uint64_t *still_ns)
+/* The judging of a moment: it walks through the rules and, beside them, through the list, which is in their order. */
+struct walk {
+        struct alerts *a;
+        const struct rule_moment *at;
+        struct rule_gap gap;
+        size_t rule;  /* its index */
+        size_t place; /* in the list, of the next alert */
+};
+
+static const struct rule *rule_of(const struct walk *w)
 {
-        double holds = expr_eval(&rule->expr, &a->data, at, band, still_ns);
+        return w->a->rules->rules[w->rule];
+}
+
+/* The next alert, if it is of the rule; else NULL. */
+static struct alert *next_of_rule(const struct walk *w)
+{
+        return alert_list_is_of(&w->a->list, w->place, rule_of(w)) ? w->a->list.items[w->place] : NULL;
+}
+
+/* The rule's alert of this band, 0 for that of a rule that is not over bands; NULL: there is none. */
+static struct alert *alert_of(const struct walk *w, uint32_t band)
+{
+        struct alert *next = next_of_rule(w);
+
+        return next && next->band == band ? next : NULL;
+}
+
+/* Judges an alert, which may not exist yet, and passes it. *still_ns, unless NULL: for how long its answers hold. */
+static void judge_one(struct walk *w, uint32_t band, uint64_t *still_ns)
+{
+        struct alerts *a = w->a;
+        const struct rule *rule = rule_of(w);
+        struct alert *alert = alert_of(w, band);
+        double holds = expr_eval(&rule->expr, &a->data, w->at, band, still_ns);
         struct state_times times = { rule->for_ns, rule->keep_firing_ns };
-        struct alert *alert = exists ? a->list.items[*at_list] : NULL;
 
         if (!alert) {
                 if (holds != 1)
                         return;
-                alert = begin_alert(a, *at_list, rule, band);
+                alert = begin_alert(a, w->place, rule, band);
                 if (!alert && still_ns)
                         *still_ns = 0; /* counted as left out at each moment */
                 if (!alert)
                         return;
-                alert->state.judged_ns = clock_of(rule, at);
+                alert->state.judged_ns = clock_of(rule, w->at);
         }
         alert->holds = holds;
-        alert->over = alert->state.now == ALERT_FIRING ? evaluate_for(a, rule, at, band, holds, still_ns) : 0;
-        bool differs = state_step(&alert->state, &times, holds, alert->over, clock_of(rule, at));
+        alert->over = alert->state.now == ALERT_FIRING ? evaluate_for(a, rule, w->at, band, holds, still_ns) : 0;
+        bool differs = state_step(&alert->state, &times, holds, alert->over, clock_of(rule, w->at));
         if (differs && still_ns)
                 *still_ns = 0; /* from now on `over` is evaluated too, or no longer */
-        alert->judged = (struct stamp){ at->time_ns, at->wall_ns };
-        alert->run = at->run;
-        if (!differs || apply_condition(a, *at_list, at, true))
-                (*at_list)++;
+        alert->judged = (struct stamp){ w->at->time_ns, w->at->wall_ns };
+        alert->run = w->at->run;
+        if (!differs || apply_condition(a, w->place, w->at, true))
+                w->place++;
 }
 
 static bool is_selected(struct alerts *a, size_t rule, uint32_t band)
@@ -183,30 +209,18 @@ static bool update_alert(struct alert *alert, const struct rule_moment *at)
         return true;
 }
 
-/* No band of the rule is due: its alerts go on. Returns the place after them, or that of the first that changes. */
-static size_t update_band_alerts(struct alerts *a, const struct rule *rule, const struct rule_moment *at,
-                                 size_t at_list)
+static void judge_band(struct walk *w, uint32_t band)
 {
-        while (alert_list_is_of(&a->list, at_list, rule) && update_alert(a->list.items[at_list], at))
-                at_list++;
-        return at_list;
-}
-
-static void judge_band(struct alerts *a, size_t index, const struct rule_moment *at, uint32_t band, size_t *at_list)
-{
-        const struct rule *rule = a->rules->rules[index];
-        struct rule_use *use = &a->uses[index];
-        bool exists = alert_list_is_of(&a->list, *at_list, rule) && a->list.items[*at_list]->band == band;
+        struct rule_use *use = &w->a->uses[w->rule];
+        struct alert *alert = alert_of(w, band);
         uint64_t still_ns = UINT64_MAX, *due_ns = band <= use->n_due ? &use->due_ns[band - 1] : NULL;
 
-        if (due_ns && at->time_ns < *due_ns && (!exists || update_alert(a->list.items[*at_list], at))) {
-                *at_list += exists;
-        } else if (exists || is_selected(a, index, band)) {
-                a->evaluations++;
-                judge_one(a, rule, at, band, at_list, exists, due_ns ? &still_ns : NULL);
-                if (due_ns)
-                        *due_ns = still_ns;
-                if (due_ns && ckd_add(due_ns, at->time_ns, still_ns))
+        if (due_ns && w->at->time_ns < *due_ns && (!alert || update_alert(alert, w->at))) {
+                w->place += alert != NULL;
+        } else if (alert || is_selected(w->a, w->rule, band)) {
+                w->a->evaluations++;
+                judge_one(w, band, due_ns ? &still_ns : NULL);
+                if (due_ns && ckd_add(due_ns, w->at->time_ns, still_ns))
                         *due_ns = UINT64_MAX;
         } else if (due_ns) {
                 *due_ns = UINT64_MAX;
@@ -220,53 +234,48 @@ static bool time_is_up(const struct alerts *a)
         return a->sink.time_is_up && a->sink.time_is_up(a->sink.ctx);
 }
 
-/* Judges bands first .. bands. False: stopped before the end; where is kept. */
-static bool judge_bands_from(struct alerts *a, size_t index, const struct rule_moment *at, uint32_t first,
-                             uint32_t bands, size_t *at_list)
+/* Begins a moment of a rule over bands. True: no band is due yet, and the rule's alerts went on as they were. */
+static bool is_passed_in_gap(struct walk *w, uint32_t bands)
 {
-        const struct rule *rule = a->rules->rules[index];
-        uint32_t look = first + BANDS_AT_ONCE;
+        struct rule_use *use = &w->a->uses[w->rule];
 
-        while (alert_list_is_of(&a->list, *at_list, rule) && a->list.items[*at_list]->band < first)
-                (*at_list)++;
-        for (uint32_t band = first; band <= bands; band++) {
-                if (band == look && !rule->of_target && time_is_up(a)) {
-                        a->stopped = (struct stopped_at){ true, index, band };
-                        return false;
-                }
-                if (band == look)
-                        look += BANDS_AT_ONCE;
-                judge_band(a, index, at, band, at_list);
+        if (!w->gap.follows)
+                forget_due(use);
+        if (w->gap.goes_on && bands > 0)
+                expect_bands(use, bands);
+        if (use->due_ns && w->at->time_ns < use->first_due_ns) {
+                while (next_of_rule(w) && update_alert(next_of_rule(w), w->at))
+                        w->place++;
+                if (!next_of_rule(w))
+                        return true;
         }
-        return true;
+        use->first_due_ns = UINT64_MAX;
+        return false;
 }
 
-/* Judges a rule over bands at a moment: all of it when `first` is 1, else the rest. */
-static bool judge_bands(struct alerts *a, size_t index, const struct rule_moment *at, struct rule_gap gap,
-                        uint32_t first, size_t *at_list)
+/* Judges a rule over bands from a band on. False: time was up before the end; where it goes on is kept. */
+static bool judge_bands(struct walk *w, uint32_t first)
 {
-        const struct rule *rule = a->rules->rules[index];
-        struct rule_use *use = &a->uses[index];
-        uint32_t n = a->data.bands(a->data.ctx), bands = n < LIMIT_BANDS ? n : LIMIT_BANDS;
+        struct alerts *a = w->a;
+        const uint32_t n = a->data.bands(a->data.ctx), bands = n < LIMIT_BANDS ? n : LIMIT_BANDS;
 
-        while (alert_list_is_of(&a->list, *at_list, rule) && a->list.items[*at_list]->run != a->run)
-                (*at_list)++; /* of earlier runs: ended */
-        if (first == 1) {
-                if (!gap.follows)
-                        forget_due(use);
-                if (gap.goes_on && bands > 0)
-                        expect_bands(use, bands);
-                if (use->due_ns && at->time_ns < use->first_due_ns) {
-                        *at_list = update_band_alerts(a, rule, at, *at_list);
-                        if (!alert_list_is_of(&a->list, *at_list, rule))
-                                return true;
+        while (next_of_rule(w) && next_of_rule(w)->run != a->run)
+                w->place++; /* of earlier runs: ended */
+        if (first == 1 && is_passed_in_gap(w, bands))
+                return true;
+        while (next_of_rule(w) && next_of_rule(w)->band < first)
+                w->place++;
+        for (uint32_t band = first; band <= bands; band++) {
+                const bool look = band > first && (band - first) % BANDS_AT_ONCE == 0;
+
+                if (look && !rule_of(w)->of_target && time_is_up(a)) {
+                        a->stopped = (struct stopped_at){ true, w->rule, band };
+                        return false;
                 }
-                use->first_due_ns = UINT64_MAX;
+                judge_band(w, band);
         }
-        if (!judge_bands_from(a, index, at, first, bands, at_list))
-                return false;
-        if (!gap.goes_on)
-                forget_due(use);
+        if (!w->gap.goes_on)
+                forget_due(&a->uses[w->rule]);
         return true;
 }
 
@@ -282,50 +291,47 @@ static void forget_old(struct alerts *a, const struct rule_moment *at)
         }
 }
 
-/* Judges one rule, from first_band if it is over bands; leaves *at_list after its alerts. */
-static bool judge_rule(struct alerts *a, size_t index, const struct rule_moment *at, struct rule_gap gap,
-                       uint32_t first_band, size_t *at_list)
+/* Judges the walk's rule, from first_band on if it is over bands. */
+static bool judge_rule(struct walk *w, uint32_t first_band)
 {
-        const struct rule *rule = a->rules->rules[index];
-
-        if (rule->of_bands && !judge_bands(a, index, at, gap, first_band, at_list))
-                return false;
-        if (!rule->of_bands)
-                judge_one(a, rule, at, 0, at_list, alert_list_is_of(&a->list, *at_list, rule), NULL);
+        if (rule_of(w)->of_bands)
+                return judge_bands(w, first_band);
+        judge_one(w, 0, NULL);
         return true;
 }
 
-static void pass_by(const struct alerts *a, const struct rule *rule, size_t *at_list)
+static void pass_rest(struct walk *w)
 {
-        while (alert_list_is_of(&a->list, *at_list, rule))
-                (*at_list)++;
+        while (next_of_rule(w))
+                w->place++;
 }
 
 bool alerts_judge_run(struct alerts *a, const struct rule_moment *at, struct rule_gap gap)
 {
-        const struct stopped_at from = a->stopped;
-        size_t at_list = 0, n = a->rules->n;
+        const bool goes_on = a->stopped.open;
+        const struct stopped_at from = goes_on ? a->stopped : (struct stopped_at){ .rule = 0, .band = 1 };
+        struct walk w = { .a = a, .at = at, .gap = gap };
         bool any = false;
 
         if (at->time_ns == UNKNOWN_U64)
                 return true;
         a->stopped.open = false;
         a->run = at->run;
-        if (!from.open)
+        if (!goes_on)
                 a->left_out[false] = 0;
-        if (!from.open && !gap.follows)
+        if (!goes_on && !gap.follows)
                 a->evaluations = 0;
-        for (size_t i = 0; i < n; i++) {
-                if (a->uses[i].wanted && !a->rules->rules[i]->of_target && (!from.open || i >= from.rule)) {
+        for (; w.rule < a->rules->n; w.rule++) {
+                if (a->uses[w.rule].wanted && !rule_of(&w)->of_target && w.rule >= from.rule) {
                         if (any && time_is_up(a)) {
-                                a->stopped = (struct stopped_at){ true, i, 1 };
+                                a->stopped = (struct stopped_at){ true, w.rule, 1 };
                                 return false;
                         }
                         any = true;
-                        if (!judge_rule(a, i, at, gap, from.open && i == from.rule ? from.band : 1, &at_list))
+                        if (!judge_rule(&w, w.rule == from.rule ? from.band : 1))
                                 return false;
                 }
-                pass_by(a, a->rules->rules[i], &at_list);
+                pass_rest(&w);
         }
         forget_old(a, at);
         return true;
@@ -333,14 +339,14 @@ bool alerts_judge_run(struct alerts *a, const struct rule_moment *at, struct rul
 
 void alerts_judge_target(struct alerts *a, const struct rule_moment *at)
 {
-        size_t at_list = 0;
+        struct walk w = { .a = a, .at = at };
 
         a->run = at->run;
         a->left_out[true] = 0;
-        for (size_t i = 0; i < a->rules->n; i++) {
-                if (a->uses[i].wanted && a->rules->rules[i]->of_target)
-                        (void)judge_rule(a, i, at, (struct rule_gap){ .follows = false }, 1, &at_list);
-                pass_by(a, a->rules->rules[i], &at_list);
+        for (; w.rule < a->rules->n; w.rule++) {
+                if (a->uses[w.rule].wanted && rule_of(&w)->of_target)
+                        (void)judge_rule(&w, 1);
+                pass_rest(&w);
         }
         forget_old(a, at);
 }
