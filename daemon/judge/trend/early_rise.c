@@ -20,8 +20,6 @@
 #include "proto/base/array.h"
 
 #define GAP_WEIGHT      0.25
-#define RELEASE_SHARE   0.05 /* a fall of half the rise lets go, when it is more than this share of the peak, */
-#define RELEASE_BYTES   1048576.0
 #define CERTAIN         2.0 /* times the required ratio: one pass is enough */
 #define NEXT_COLLECTION 1.1 /* the next natural major collection may come after the data have doubled */
 #define FLAT_GAPS_MIN   2u
@@ -52,7 +50,7 @@ static const unsigned window_sizes[] = { 4, 5, 6, 8, 12, 16, 24 };
 
 void early_rise_init(struct early_rise *e)
 {
-        *e = (struct early_rise){ .top = -INFINITY, .zigzag = { .trough = INFINITY, .peak = -INFINITY } };
+        *e = (struct early_rise){ .top = -INFINITY };
         for (unsigned k = 0; k < EARLY_RUNGS; k++)
                 e->rungs[k].top_before = -INFINITY;
 }
@@ -457,23 +455,6 @@ void early_rise_advance(struct early_rise *e, double t_s)
 
 /* --------------------------------------------------------------- samples */
 
-static void add_to_zigzag(struct early_zigzag *z, double t_s, double value)
-{
-        if (value < z->trough) {
-                *z = (struct early_zigzag){
-                        .trough = value, .trough_s = t_s, .peak = value, .peak_s = t_s, .longest_s = z->longest_s
-                };
-        } else if (value > z->peak) {
-                z->peak = value;
-                z->peak_s = t_s;
-        } else if (z->peak - value >= (z->peak - z->trough) / 2 &&
-                   z->peak - value > fmax(RELEASE_SHARE * z->peak, RELEASE_BYTES)) {
-                z->longest_s = fmax(z->longest_s, z->peak_s - z->trough_s);
-                z->trough = z->peak = value;
-                z->trough_s = z->peak_s = t_s;
-        }
-}
-
 void early_rise_add(struct early_rise *e, double t_s, double value)
 {
         struct early_rung *r = &e->rungs[0];
@@ -487,7 +468,6 @@ void early_rise_add(struct early_rise *e, double t_s, double value)
         e->last_s = t_s;
         e->last = value;
         e->top = fmax(e->top, value);
-        add_to_zigzag(&e->zigzag, t_s, value);
         if (r->n_open == 0) {
                 r->bucket = (int64_t)floor(t_s);
                 r->open[0] = (struct early_point){ .t_s = t_s, .value = value };

@@ -86,12 +86,6 @@ struct early_onset {
         bool first;  /* nothing was seen before the rise */
 };
 
-/* Rises and falls: how long a rise lasted that was let go again. */
-struct early_zigzag {
-        double trough, trough_s, peak, peak_s;
-        double longest_s; /* 0: nothing was let go */
-};
-
 struct early_rise {
         struct early_rung rungs[EARLY_RUNGS];
         double now_s;        /* of the newest call */
@@ -100,7 +94,6 @@ struct early_rise {
         double top;          /* the highest sample */
         double gap_s;        /* usual time between seconds with samples */
         uint64_t samples;
-        struct early_zigzag zigzag;
 
         bool rising;
         double passed_s;                   /* when a window last passed */

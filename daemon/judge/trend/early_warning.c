@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * DESIGN: a warning is in proportion to the danger. A rise is warned of when the time that is left is less than 1.25
- * times its age (44 % of the way is covered); less readily when this program has let such rises go before, and when
- * the rise has slowed down, in proportion. It begins only with fresh news and then stays more readily than it came.
- * Whatever the line says, a value near the limit is warned of.
+ * times its age (44 % of the way is covered); less readily when the rise has slowed down, in proportion. It begins only
+ * with fresh news and then stays more readily than it came. Whatever the line says, a value near the limit is warned
+ * of.
  */
 #include "daemon/judge/trend/early_warning.h"
 
@@ -14,7 +14,6 @@
 #define COPY_FACTOR_MAX     3.2 /* also before a collection has shown it */
 #define LEFT_TO_AGE         1.25
 #define LEFT_TO_AGE_WARNED  3.0
-#define LET_GO_FACTOR       0.5
 #define NEAR_SHARE          0.85 /* of the limit: two samples are enough */
 #define RISING_NEAR_SHARE   0.8
 #define PROCESS_NEAR_SHARE  0.8 /* live data is not near a process's limit while RSS is below this share of it */
@@ -111,12 +110,10 @@ static void set_interval(struct early_runs_out *o, const struct early_rise *e, c
 }
 
 /* How many times its age a rise may have left to be warned of. */
-static double left_to_age(const struct early_rise *e, const struct way *way, bool warned, double age_s)
+static double left_to_age(const struct early_rise *e, const struct way *way, bool warned)
 {
         double factor = warned ? LEFT_TO_AGE_WARNED : LEFT_TO_AGE;
 
-        if (e->zigzag.longest_s > 0 && age_s < 2 * e->zigzag.longest_s)
-                factor *= LET_GO_FACTOR;
         return factor * fmin(e->shortest.slope_new / way->pace, 1); /* it will slow down further */
 }
 
@@ -155,7 +152,7 @@ static void judge_series(struct early_series *s, double now_s, const struct limi
         double age_s = fmax(now_s - (e->onset.from_s + e->onset.to_s) / 2, AGE_MIN_S);
         struct way way = way_to(e, now_s, o->limit);
         set_interval(o, e, &way, limit);
-        bool in_danger = way.left_s <= left_to_age(e, &way, o->warned, age_s) * age_s;
+        bool in_danger = way.left_s <= left_to_age(e, &way, o->warned) * age_s;
         o->warned = near || (in_danger && (o->warned || is_fresh(e, now_s, age_s)));
 }
 
