@@ -32,7 +32,8 @@ HEAD = """# Tuned constants
 
 Made by `tests/leaklab/constants.py`, which says how; change the code, then run it again. What a constant is for stands beside it in its file,
 what the verdicts mean in [VERDICT.md](VERDICT.md). A number is "as it is" in the first row of its table; a cell names what differs from
-that by more than scatter does: nothing else changed. "No difference" at half and at double: these series do not need it, others may.
+that by more than scatter does: nothing else changed. "No difference" at half and at double: its exact value does not matter to these series.
+The last column, written by hand and kept, says what goes wrong where all that it is part of is removed: what nothing needs is not in the code.
 """
 
 
@@ -165,15 +166,15 @@ def measure(lab, constant, usual, folder):
 
 
 def read_page():
-    """{(file, name): (value, half, double)} of the page, and {title: its first row}."""
+    """{(file, name): (value, half, double, without it)} of the page, and {title: its first row}."""
     rows, first = {}, {}
     if os.path.exists(PAGE):
         with open(PAGE, encoding="utf-8") as f:
             text = f.read()
         for title, row in re.findall(r"^## (.*?)\n\n.*?\n\n(As it is: .*?)\n", text, re.M | re.S):
             first[title] = row
-        for name, path, value, half, double in re.findall(r"^\| `(\w+)` \| `([\w./]+)` \| ([^|]+) \| ([^|]*) \| ([^|]*) \|$", text, re.M):
-            rows[FOLDER + path, name] = (value, half, double)
+        for name, path, value, half, double, without in re.findall(r"^\| `(\w+)` \| `([\w./]+)` \| ([^|]+) \| ([^|]*) \| ([^|]*) \|(?: ([^|]*) \|)?$", text, re.M):
+            rows[FOLDER + path, name] = (value, half, double, without or "")
     return rows, first
 
 
@@ -196,11 +197,11 @@ def main():
                 sys.exit(f"constants.py: the code as it is: {usual}")
             words = "; ".join(f"{m[0]} {m[1].format(usual[m[0]])}" for m in lab.measures)
             out.append(f"\n## {lab.title}\n\nScored by `tests/leaklab/{lab.command}` on {lab.series[0]} series of each family that does not leak and {lab.series[1]} of each that does, seed 1.\n\nAs it is: {words}.\n\n"
-                       "| constant | file | value | at half | at double |\n|---|---|---|---|---|\n")
+                       "| constant | file | value | at half | at double | without it |\n|---|---|---|---|---|---|\n")
             for constant in lab.constants():
                 key = constant[3], constant[0]
                 if key not in rows or rows[key][0] != constant[1] or constant[0] in wanted or not wanted:
-                    rows[key] = (constant[1], *measure(lab, constant, usual, folder))
+                    rows[key] = (constant[1], *measure(lab, constant, usual, folder), rows.get(key, ("",) * 4)[3])
                     print(constant[0], *rows[key], sep=" | ", flush=True)
                 out.append(f"| `{constant[0]}` | `{os.path.basename(constant[3])}` | {' | '.join(rows[key])} |\n")
     with open(PAGE, "w", encoding="utf-8") as f:
