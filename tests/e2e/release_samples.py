@@ -206,6 +206,8 @@ def lacks(expected, found, path=""):
         return [line for i, pair in enumerate(zip(expected, found)) for line in lacks(*pair, f"{path}[{i}]")]
     if isinstance(expected, list) and isinstance(found, list) and all(isinstance(name, str) for name in expected + found):
         return [f"{path}: {name} is missing" for name in expected if name not in found]
+    if isinstance(expected, float) and isinstance(found, int):      # a mean may be a whole number
+        found = float(f"{found:.6g}")
     return [] if expected == found else [f"{path}: expected {expected}, read {found}"]
 
 
