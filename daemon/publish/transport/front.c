@@ -231,18 +231,22 @@ static void refuse_connection(struct connection *c, const char *why)
         close_connection(c);
 }
 
-/* Whatever libzmq has ended by itself, it forgets. */
+/* Whatever libzmq has ended by itself, it forgets; others may end meanwhile. */
 static void end_sessions(struct front *f, enum front_door door)
 {
-        for (unsigned i = 0; i < f->n_table; i++) {
-                const struct connection *c = f->table[i];
-                const bool counts = c && c->door == door && c->libzmq && !c->ended;
-                f->ends[i] = (struct pollfd){ .fd = counts ? bufferevent_getfd(c->libzmq) : -1 };
-        }
-        if (poll(f->ends, f->n_table, 0) > 0)
-                for (unsigned i = 0; i < f->n_table; i++)
+        bool any = true;
+
+        while (any) {
+                for (unsigned i = 0; i < f->n_table; i++) {
+                        const struct connection *c = f->table[i];
+                        const bool counts = c && c->door == door && c->libzmq && !c->ended;
+                        f->ends[i] = (struct pollfd){ .fd = counts ? bufferevent_getfd(c->libzmq) : -1 };
+                }
+                any = poll(f->ends, f->n_table, 0) > 0;
+                for (unsigned i = 0; any && i < f->n_table; i++)
                         if (f->ends[i].revents && f->table[i]) /* what is read may close others */
                                 end_session(f->table[i]);
+        }
 }
 
 static size_t bytes_for(struct bufferevent *b)
