@@ -40,6 +40,19 @@ bool agent_peer_listens(const char *path, int fd)
         return process == 0 || (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.pid == process);
 }
 
+pid_t agent_peer_number(const char *uri)
+{
+        const char *slash = strrchr(uri, '/');
+        long pid = 0;
+        int end = 0;
+
+        if (strncmp(uri, "unix:", 5) != 0 || !slash || sscanf(slash, "/" AGENT_SOCKET_NAME "%n", &pid, &end) != 1 ||
+            !end || slash[end] || pid <= 0 || pid > INT32_MAX)
+                return 0;
+        const pid_t process = agent_peer_process(uri + 5);
+        return process ? process : (pid_t)pid;
+}
+
 bool agent_peer_is_uri(const char *uri)
 {
         const char *slash = strrchr(uri, '/');
@@ -51,6 +64,6 @@ bool agent_peer_is_uri(const char *uri)
         if (!strcmp(slash + 1, AGENT_SOCKET_OF_RUN))
                 return true;
         /* also of a process that the program has started: AGENT_SOCKET_OF_RUN and its number */
-        return (sscanf(slash, "/" AGENT_SOCKET_NAME "%n", &pid, &end) == 1 && end > 0 && !slash[end]) ||
+        return agent_peer_number(uri) ||
                (sscanf(slash, "/" AGENT_SOCKET_OF_RUN "-%ld%n", &pid, &end) == 1 && !slash[end]);
 }

@@ -25,6 +25,12 @@ pid_t agent_peer_process(const char *path);
 /* Whether a connection to `path` reached the process that it names. True where it names none. */
 bool agent_peer_listens(const char *path, int fd);
 
+/*
+ * The process that was attached to, by the URI of its agent's socket: as root names it, else by the number in the name,
+ * which is that of its own namespace. 0: any other URI.
+ */
+pid_t agent_peer_number(const char *uri);
+
 /* Whether a source's URI is the socket of an agent, which flushes its log and takes censuses by a budget. */
 bool agent_peer_is_uri(const char *uri);
 

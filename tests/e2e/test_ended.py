@@ -13,7 +13,7 @@ import time
 
 import pytest
 
-from harness import CLIENT, LOGS, Daemon, client, compile_haskell, pb, running, wait_for
+from harness import CLIENT, DEADLINE_S, LOGS, Daemon, client, compile_haskell, pb, running, wait_for
 from live_log import LiveLog
 from test_run import daemon, finish, start     # noqa: F401: a fixture
 
@@ -160,6 +160,17 @@ def test_what_fails_before_its_log_begins_is_a_crash_too(directory, end, detail)
         assert d.target("api~1").detail == detail
         wait_for(lambda: not d.target("api"), "what ends well without a log is nothing but a name")
         assert client("alerts", env=env).returncode == 0
+
+
+def test_what_was_attached_to_and_is_gone_before_its_log_leaves_no_target(directory):
+    """Killed while it was being attached to: nobody will ever listen at its agent's socket. One that is there is waited for."""
+    with running("true") as gone, running("sleep", DEADLINE_S) as there, Daemon(directory) as d:
+        gone.wait()
+        for name, process in (("gone", gone), ("there", there)):
+            add = pb.AddTargetRequest(name=name, uri=f"unix:{directory}/agent-{process.pid}.sock", one_run=True)
+            assert d.ask(pb.Request(add_target=add))[0].WhichOneof("what") == "done"
+        wait_for(lambda: not d.target("gone"), "its removal")
+        assert d.target("there").state == pb.Target.STATE_WAITING
 
 
 def test_a_clean_end_stays_and_is_no_crash(daemon, programs):

@@ -11,7 +11,9 @@
  * stream comes back from the same process (same_run.c), the run goes on; until
  * then its alerts stay, for a while.
  */
+#include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/statvfs.h>
@@ -290,14 +292,28 @@ static bool find_run_directory(const struct pipeline *p, char *ret, size_t size,
                run_life_directory(path, ret, size);
 }
 
+/* It was attached to, and is not there any more, nor was anything of it read. */
+static bool is_gone_unseen(const struct pipeline *p)
+{
+        const pid_t process = p->live && p->one_run && p->runs == 0 ? agent_peer_number(p->uri.text) : 0;
+
+        return process > 0 && kill(process, 0) < 0 && errno == ESRCH;
+}
+
 void pipeline_check_runner(struct pipeline *p)
 {
         char directory[SOURCE_PATH_MAX];
         struct run_life life;
         bool own;
 
-        if (p->kept || p->open || p->rebuild || pipeline_in_run(p) || p->ended.known || p->no_run_comes ||
-            !find_run_directory(p, directory, sizeof(directory), &own) ||
+        if (p->kept || p->open || p->rebuild || pipeline_in_run(p) || p->ended.known || p->no_run_comes)
+                return;
+        if (is_gone_unseen(p)) {
+                p->no_run_comes = true;
+                p->shut_mono_ns = clock_mono_ns();
+                return;
+        }
+        if (!find_run_directory(p, directory, sizeof(directory), &own) ||
             run_life_has_living_socket(source_uri_path(&p->uri)))
                 return;
         run_life_read(directory, &life);

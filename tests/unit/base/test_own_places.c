@@ -175,6 +175,11 @@ static void root_names_the_process_with_the_path(void **state)
         assert_false(agent_peer_path(7, "/tmp/x/agent-7.sock", tight, sizeof(tight)));
         for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
                 assert_int_equal(agent_peer_process(others[i]), 0);
+        assert_int_equal(agent_peer_number("unix:/proc/8/root/tmp/x/agent-7.sock"), 8);
+        assert_int_equal(agent_peer_number("unix:/tmp/x/agent-7.sock"), 7);
+        assert_int_equal(agent_peer_number("unix:/tmp/x/agent-7.sock.old"), 0);
+        assert_int_equal(agent_peer_number("unix:/tmp/run-x/agent"), 0);
+        assert_int_equal(agent_peer_number("fifo:/tmp/x/agent-7.sock"), 0);
 }
 
 static void only_the_process_of_the_path_counts(void **state)
