@@ -173,6 +173,19 @@ def test_what_was_attached_to_and_is_gone_before_its_log_leaves_no_target(direct
         assert d.target("there").state == pb.Target.STATE_WAITING
 
 
+def test_an_end_that_is_told_late_is_no_crash(daemon, programs):
+    """`heapwatch run` was stopped when its program was, and goes on when the daemon keeps that as crashed."""
+    runner = start(daemon, "--name", "mine", "--", programs["leaky"], 100)
+    program = running_target(daemon, "mine").run_info.pid
+    os.kill(runner.pid, signal.SIGSTOP)
+    os.kill(program, signal.SIGTERM)
+    assert kept(daemon, "mine").state == pb.Target.STATE_CRASHED
+    os.kill(runner.pid, signal.SIGCONT)
+    t = wait_for(lambda: (t := daemon.target("mine")).state == pb.Target.STATE_ENDED and t, "how it really ended")
+    assert t.detail == "stopped by signal 15 (SIGTERM)"
+    finish(runner)
+
+
 def test_a_clean_end_stays_and_is_no_crash(daemon, programs):
     assert finish(start(daemon, "--name", "mine", "--", programs["leaky"], 1))[0] == 0
     t = kept(daemon, "mine")

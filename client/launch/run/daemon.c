@@ -226,6 +226,7 @@ static pid_t process_of(const Hw__Target *t)
 
 struct search {
         const char *name, *uri_end;  /* either may be NULL */
+        bool kept;                   /* also those that are kept as ended ones */
         bool taken;                  /* there is a target of that name which is not kept as an ended one, */
         bool over;                   /* but its program has ended: maybe the daemon sets it aside */
         pid_t process;               /* of its run, if that runs on the daemon's machine; 0 */
@@ -234,7 +235,7 @@ struct search {
 
 static void match_target(struct search *q, const Hw__Update *u)
 {
-        if (!u->target || u->body_case != HW__UPDATE__BODY_TARGET_STATE || u->target_state->kept)
+        if (!u->target || u->body_case != HW__UPDATE__BODY_TARGET_STATE || (u->target_state->kept && !q->kept))
                 return;
         const char *uri = u->target_state->uri;
         if (q->name && !strcmp(u->target, q->name)) {
@@ -350,8 +351,10 @@ static void on_done(void *ctx, const Hw__Reply *reply)
 
 bool daemon_end(const struct daemon_link *link, const char *uri, pid_t pid, int wait_status)
 {
-        struct daemon_target there;
-        const bool known = daemon_find(link, uri, &there);
+        struct daemon_target there = { .has_run = false };
+        /* A daemon that saw the process gone may have kept its target as crashed before we could tell. */
+        struct search q = { .uri_end = uri, .kept = true, .found = &there };
+        const bool known = daemon_reachable(link) && search_daemon(link, &q) == 0;
         Hw__Request *r = known && there.name[0] ? hw_request_new(HW__REQUEST__WHAT_END_TARGET) : NULL;
         Hw__EndTargetRequest *end = r ? r->end_target : NULL;
 
