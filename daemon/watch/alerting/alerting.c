@@ -228,8 +228,8 @@ void alerting_begin_run(struct alerting *a, uint32_t ordinal)
 
 static void set_end(struct alerting *a, enum alerting_end end, const char *why)
 {
-        if (end == ALERTING_FAILED && a->end == ALERTING_CRASHED && a->crashes > 0)
-                a->crashes--; /* it looked like one until its parent reported its status */
+        if (end != ALERTING_CRASHED && *why && a->end == ALERTING_CRASHED && a->crashes > 0)
+                a->crashes--; /* it looked like one until its parent reported how it ended */
         a->crashes += end == ALERTING_CRASHED && a->end != ALERTING_CRASHED;
         a->failures += end == ALERTING_FAILED && a->end != ALERTING_FAILED;
         a->end = end;

@@ -320,6 +320,10 @@ static void a_crash_that_was_a_failure_is_withdrawn(void **state)
         assert_int_equal(state_of("crashed", 14), ALERT_RESOLVED);
         assert_int_equal(state_of("failed", 14), ALERT_FIRING);
         assert_string_equal(alert_of("failed")->sentence, "t failed: ended with status 1; its log has no end marker");
+        alerting_end_run(alerting, ALERTING_CRASHED, "process 8 is gone, and its log has no end marker");
+        assert_int_equal(state_of("crashed", 16), ALERT_FIRING);
+        alerting_set_end(alerting, ALERTING_ENDED, "stopped by signal 15 (SIGTERM)");
+        assert_int_equal(state_of("crashed", 18), ALERT_RESOLVED);
 }
 
 /* A loop of crashes whose ends alternate: a name shows its newest end alone. */
