@@ -6,6 +6,7 @@
 
 #include "client/answers/census.h"
 #include "client/answers/evidence.h"
+#include "client/world/state/band_name.h"
 #include "client/world/state/world.h"
 #include "proto/base/ckd.h"
 #include "heapwatch/text.h"
@@ -218,8 +219,8 @@ static void add_bands(struct account *a, const struct world_target *t, bool live
                 append_bytes(r->text, grown[i]->bytes);
                 append_text(r->text, "  %.*s%s", LABEL, grown[i]->def->label,
                             strlen(grown[i]->def->label) > LABEL ? "..." : "");
-                char place[ANSWER_TEXT] = "";
-                if (append_band_place(place, grown[i]->def))
+                char place[BAND_PLACE_MAX];
+                if (band_place(place, sizeof(place), grown[i]->def)[0])
                         append_text(r->text, " (%s)", place);
         }
 }

@@ -34,16 +34,6 @@ void append_text(char text[ANSWER_TEXT], const char *format, ...)
                 (void)hw_utf8_clean(text + used, ANSWER_TEXT - used, more, strlen(more));
 }
 
-void append_rate(char text[ANSWER_TEXT], double rate, bool has_interval, double low, double high)
-{
-        char number[RATE_WITHIN_MAX];
-
-        if (has_interval)
-                append_text(text, "%s", rate_within_text(number, rate_unit_within(rate, low, high), rate, low, high));
-        else
-                append_text(text, "%s", hw_rate_text(number, sizeof(number), rate));
-}
-
 void append_bytes(char text[ANSWER_TEXT], uint64_t bytes)
 {
         char number[HW_NUMBER_MAX];
@@ -69,53 +59,31 @@ void append_live_age(char text[ANSWER_TEXT], const struct world_target *t)
         append_text(text, " ago)");
 }
 
-void append_verdict_in(char text[ANSWER_TEXT], const Hw__Trend *t)
-{
-        append_duration(text, t->verdict_in_ns);
-        if (!t->has_verdict_by_ns)
-                return;
-        append_text(text, " to ");
-        append_duration(text, t->verdict_by_ns);
-}
-
-const char *series_words(Hw__Series series)
-{
-        switch (series) {
-        case HW__SERIES__SERIES_LIVE:
-                return "live data";
-        case HW__SERIES__SERIES_FOREIGN:
-                return "foreign memory";
-        case HW__SERIES__SERIES_RSS:
-                return "resident memory";
-        default:
-                return "the heap";
-        }
-}
-
 /* ------------------------------------------------------------------ bands */
-
-bool append_band_place(char text[ANSWER_TEXT], const Hw__Band *band)
-{
-        char place[BAND_PLACE_MAX];
-
-        append_text(text, "%s", band_place(place, sizeof(place), band));
-        return place[0] != '\0';
-}
 
 const char *growing_said(char *out, size_t size, const struct evidence *e)
 {
         return e->growing->label ? band_said(out, size, e->t, e->growing->band, e->growing->label) : "a band";
 }
 
-void append_census_period(char text[ANSWER_TEXT], const struct world_target *t)
+const Hw__Run *run_of(const struct evidence *e)
 {
-        const Hw__Run *run = t->target ? t->target->run_info : NULL;
-        double seconds = run && run->has_census_period_ns ? (double)run->census_period_ns / 1e9 : 0;
+        return e->t->target ? e->t->target->run_info : NULL;
+}
 
-        if (seconds > 0)
-                append_text(text, "-i%.3g (use -i%.3g)", seconds, seconds < 1 ? 1 : 10 * seconds);
-        else
-                append_text(text, "its -i (use a longer one)");
+unsigned ghc_version_of(const struct evidence *e)
+{
+        unsigned major = 0, minor = 0;
+
+        if (!run_of(e) || !run_of(e)->ghc_version || sscanf(run_of(e)->ghc_version, "%u.%u", &major, &minor) != 2 ||
+            minor > 99)
+                return 0;
+        return 100 * major + minor;
+}
+
+bool has_process_reason(const struct evidence *e)
+{
+        return e->t->target->process_only_reason && e->t->target->process_only_reason[0];
 }
 
 bool is_unnamed_table(const struct evidence *e, const char *label)

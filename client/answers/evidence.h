@@ -5,6 +5,7 @@
 
 #include "client/answers/answers.h"
 #include "proto/base/limits.h"
+#include "proto/base/phrase.h"
 #include "proto/base/process.h"
 #include "proto/base/time.h"
 #include "proto/eventlog/advice.h"
@@ -108,8 +109,6 @@ bool bands_judged(const struct evidence *e);
 /* Appends to a text; cut at a whole character. */
 __attribute__((format(printf, 2, 3))) void append_text(char text[ANSWER_TEXT], const char *format, ...);
 
-/* "912 KiB/s (850 KiB/s to 970 KiB/s)"; without the interval if it is unknown or both its ends read the same. */
-void append_rate(char text[ANSWER_TEXT], double rate, bool has_interval, double low, double high);
 void append_bytes(char text[ANSWER_TEXT], uint64_t bytes);
 void append_duration(char text[ANSWER_TEXT], uint64_t ns);
 
@@ -119,17 +118,8 @@ void append_live_age(char text[ANSWER_TEXT], const struct world_target *t);
 /* Samples without which no rise is seen (daemon/judge/trend/early_fit.h). */
 #define RISE_SAMPLES 4u
 
-/* "6m 00s", "9m 00s to 35m 00s": until there is a verdict, which is known to come. */
-void append_verdict_in(char text[ANSWER_TEXT], const Hw__Trend *t);
-
 /* "live data", "the heap", "foreign memory", "resident memory" */
 const char *series_words(Hw__Series series);
-
-/* "type CartItem, module Main, src/Main.hs:12": what identifies a band besides its label; false: nothing does. */
-bool append_band_place(char text[ANSWER_TEXT], const Hw__Band *band);
-
-/* "-i0.05 (use -i1)": the period of the heap profile's censuses, and a longer one. */
-void append_census_period(char text[ANSWER_TEXT], const struct world_target *t);
 
 /*
  * The step in which growth is judged and the run's length so far, in ns; 0: unknown. shorter_step: the longest
@@ -162,7 +152,60 @@ bool limit_is_near(const struct evidence *e);
 /* Whether the label of a band by info table is a bare address: the log gives it no name. */
 bool is_unnamed_table(const struct evidence *e, const char *label);
 
-/* Each fills an empty answer from the evidence; next.c also gives the name of its advice. */
+const Hw__Run *run_of(const struct evidence *e);   /* NULL: not known */
+unsigned ghc_version_of(const struct evidence *e); /* 902 for GHC 9.2; 0: unknown */
+bool has_process_reason(const struct evidence *e); /* why it has no log */
+bool is_local(const struct evidence *e);           /* its process is on the daemon's machine */
+const Hw__ActionResult *why_of(const struct evidence *e);
+
+/* When its growth or rise began. */
+struct onset {
+        bool known;
+        uint64_t ns, error_ns; /* event time; more or less, 0: not known */
+        const Hw__Note *note;  /* what the program said near it, or NULL */
+};
+struct onset onset_of(const struct evidence *e);
+bool is_marker(const Hw__Note *note);
+uint64_t note_apart(const struct evidence *e);
+uint64_t steady_since(const struct evidence *e);  /* UINT64_MAX: not known */
+uint64_t first_time_of(const struct evidence *e); /* from which the run is known */
+
+/* What the program said near the onset of growth, or of the rise that it ended with, or NULL. */
+const Hw__Note *note_near(const struct evidence *e);
+
+/* Live data in no band, if much of them; NaN: not much, or not known. */
+double uncounted_share(const struct evidence *e);
+
+/* What rises or grows is not among live data. */
+bool is_outside(const struct evidence *e);
+
+/* The least limit that is known, whether anything heads for it or not; and whether that is the one that is near. */
+const Hw__Trends *known_limit(const struct evidence *e);
+bool is_of_known_limit(const struct evidence *e);
+uint64_t limit_at(const Hw__TimeToLimit *l);               /* the middle of the interval where it is known */
+bool limit_clock(const struct evidence *e, uint64_t *ret); /* event time at which it is met; false: not foretold */
+
+uint64_t bands_beyond(const struct evidence *e); /* bands beyond what the daemon keeps */
+bool is_joined_inside(const struct evidence *e); /* in the middle of its log, without the header */
+void find_caveats(struct answers *a, const struct evidence *e);
+
+/* A condition of one expression, of the evidence `e`. */
+#define WHEN(function, expression) PHRASE_WHEN(function, struct evidence, e, expression)
+
+/* The tables, for answers and within slots; slots.def has what is between braces. Each is tried from its beginning. */
+extern const struct phrase_row sentences_wrong[], sentences_before_the_end[], sentences_alert[],
+        sentences_not_completed[], sentences_since[], sentences_onset_note[], sentences_grows[], sentences_uncounted[],
+        sentences_where[], sentences_live_size[], sentences_why[], sentences_until[], sentences_next[],
+        sentences_caveats[];
+
+/* A sentence about a target in the making. */
+struct phrase phrase_of(char *out, size_t size, const struct evidence *e);
+
+/* Appends what the table says, with its moment; the row, or NULL where no condition holds. */
+const struct phrase_row *append_sentence(struct target_answer *a, const struct evidence *e,
+                                         const struct phrase_row *table);
+
+/* Each fills an empty answer. */
 void answer_wrong(struct target_answer *a, const struct evidence *e);
 void answer_since(struct target_answer *a, const struct evidence *e);
 void answer_grows(struct target_answer *a, const struct evidence *e);
@@ -170,9 +213,5 @@ void answer_where(struct target_answer *a, const struct evidence *e);
 void answer_why(struct target_answer *a, const struct evidence *e);
 void answer_until(struct target_answer *a, const struct evidence *e);
 void answer_next(struct target_answer *a, const struct evidence *e);
-/* What the program said near the onset, or NULL. */
-const Hw__Note *note_near(const struct evidence *e);
-
-const char *advice_name(const struct evidence *e);
 
 #endif

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "proto/base/phrase.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "heapwatch/text.h"
+
+#define PHRASE_SLOT_MAX 1024 /* of a value; longer ones are cut */
 
 struct phrase phrase_begin(char *out, size_t size, bool over, const struct phrase_slot *slots, const void *of)
 {
@@ -27,7 +30,7 @@ static void append_raw(struct phrase *s, const char *text, size_t n)
 
 bool phrase_printf(struct phrase *s, const char *format, ...)
 {
-        char text[1024];
+        char text[PHRASE_SLOT_MAX];
         va_list args;
 
         va_start(args, format);
@@ -35,6 +38,16 @@ bool phrase_printf(struct phrase *s, const char *format, ...)
         va_end(args);
         append_raw(s, text, n < 0 ? 0 : strlen(text));
         return true;
+}
+
+bool phrase_append_clean(struct phrase *s, const char *text, size_t max)
+{
+        char clean[PHRASE_SLOT_MAX];
+
+        if (!text)
+                return false;
+        (void)hw_utf8_clean(clean, max < sizeof(clean) ? max + 1 : sizeof(clean), text, strlen(text));
+        return phrase_printf(s, "%s", clean);
 }
 
 bool phrase_append_bytes(struct phrase *s, double bytes)
@@ -49,6 +62,28 @@ bool phrase_append_duration(struct phrase *s, double ns)
         char text[HW_NUMBER_MAX];
 
         return phrase_printf(s, "%s", hw_duration_text(text, sizeof(text), ns));
+}
+
+bool phrase_append_count(struct phrase *s, uint64_t n)
+{
+        char text[HW_NUMBER_MAX];
+
+        return phrase_printf(s, "%s", hw_count_text(text, sizeof(text), n));
+}
+
+bool phrase_append_share(struct phrase *s, double share)
+{
+        char text[HW_NUMBER_MAX];
+
+        return !isnan(share) && phrase_printf(s, "%s", hw_share_text(text, sizeof(text), share));
+}
+
+bool phrase_append_moment(struct phrase *s, uint64_t time_ns)
+{
+        s->has_moment = true;
+        s->moment_at = s->used;
+        s->moment_ns = time_ns;
+        return true;
 }
 
 bool phrase_append_rate(struct phrase *s, double rate)
@@ -91,8 +126,22 @@ static bool put_braces(struct phrase *s, const char *text, size_t n)
         return true;
 }
 
+/* What was appended since is left out. */
+static void restore_phrase(struct phrase *s, const struct phrase *before)
+{
+        *s = *before;
+        s->out[s->used] = '\0';
+}
+
+/* To the end of the group that `at` is in. */
+static void skip_group(const char **at)
+{
+        for (int depth = 0; **at && (depth > 0 || **at != ']'); ++*at)
+                depth += (**at == '[') - (**at == ']');
+}
+
 /* Up to the end of the text, or of the group that begins before it. False: a slot is not known. */
-static bool put_text(struct phrase *s, const char **at)
+static bool put_text(struct phrase *s, const char **at, bool in_group)
 {
         bool known = true;
 
@@ -101,19 +150,20 @@ static bool put_text(struct phrase *s, const char **at)
 
                 if (*p == '{') {
                         const size_t n = strcspn(p + 1, "}");
-                        if (!put_braces(s, p + 1, n)) {
-                                known = false;
-                                append_raw(s, "?", 1);
-                        }
                         *at = p + 1 + n + (p[1 + n] == '}');
-                } else if (*p == '[') {
-                        const size_t before = s->used;
-                        const struct rate_unit rate = s->rate;
-                        *at = p + 1;
-                        if (!put_text(s, at)) {
-                                s->out[s->used = before] = '\0';
-                                s->rate = rate;
+                        if (put_braces(s, p + 1, n))
+                                continue;
+                        if (in_group) {
+                                skip_group(at);
+                                return false;
                         }
+                        known = false;
+                        append_raw(s, "?", 1);
+                } else if (*p == '[') {
+                        const struct phrase before = *s;
+                        *at = p + 1;
+                        if (!put_text(s, at, true))
+                                restore_phrase(s, &before);
                         *at += **at == ']';
                 } else {
                         const size_t n = strcspn(p, "{[]");
@@ -126,7 +176,24 @@ static bool put_text(struct phrase *s, const char **at)
 
 bool phrase_append_text(struct phrase *s, const char *text)
 {
-        return put_text(s, &text);
+        return put_text(s, &text, false);
+}
+
+bool phrase_append_list(struct phrase *s, const char *const *texts, size_t n)
+{
+        bool any = false;
+
+        for (size_t i = 0; i < n; i++) {
+                const struct phrase before = *s;
+
+                if (any)
+                        append_raw(s, ", ", 2);
+                if (phrase_append_text(s, texts[i]))
+                        any = true;
+                else
+                        restore_phrase(s, &before);
+        }
+        return any;
 }
 
 const struct phrase_row *phrase_append_table(struct phrase *s, const struct phrase_row *table)

@@ -6,8 +6,9 @@
  *
  *      "live data {has|had} risen for {age}[, from {base}] to {level}[; measured {level_age} ago]"
  *
- * {name} is a slot: a value of what the sentence is about. [...] is left out when a slot in it is not known; groups
- * nest. {now|then} is what is said of a run that goes on, or of one that is over. Texts of slots are taken as they are.
+ * {name} is a slot: a value of what the sentence is about. [...] is left out when a slot in it is not known, and what
+ * is behind that slot is not asked for; groups nest. {now|then} is what is said of a run that goes on, or of one that
+ * is over. Texts of slots are taken as they are.
  * All rates of a sentence have the unit of the first. Texts are cut at the end of the room, at a whole character.
  */
 #ifndef HW_PROTO_BASE_PHRASE_H
@@ -39,6 +40,9 @@ struct phrase {
         size_t size, used;
         struct rate_unit rate; /* no name until the first rate */
         bool over;             /* what it is about is over */
+        bool has_moment;
+        size_t moment_at; /* where in the text the caller shows a moment, in a clock that is the reader's */
+        uint64_t moment_ns;
         const struct phrase_slot *slots;
         const void *of;
 };
@@ -53,8 +57,14 @@ bool phrase_append_text(struct phrase *s, const char *text);
 
 /* For slots: each appends a value, and returns true. */
 __attribute__((format(printf, 2, 3))) bool phrase_printf(struct phrase *s, const char *format, ...);
+bool phrase_append_clean(struct phrase *s, const char *text, size_t max); /* of others, in UTF-8; NULL is not known */
 bool phrase_append_bytes(struct phrase *s, double bytes);
 bool phrase_append_duration(struct phrase *s, double ns);
+bool phrase_append_count(struct phrase *s, uint64_t n);
+bool phrase_append_share(struct phrase *s, double share);      /* NaN is not known */
+bool phrase_append_moment(struct phrase *s, uint64_t time_ns); /* no text: notes where the caller shows it */
+/* What is known of these texts with slots, ", " between two; false: none is known. */
+bool phrase_append_list(struct phrase *s, const char *const *texts, size_t n);
 bool phrase_append_rate(struct phrase *s, double rate);
 bool phrase_append_rate_within(struct phrase *s, double rate, double low, double high);
 

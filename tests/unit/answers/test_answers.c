@@ -9,6 +9,7 @@
 #include "client/answers/census.h"
 #include "client/answers/evidence.h"
 #include "heapwatch/text.h"
+#include "proto/base/array.h"
 #include "proto/eventlog/advice.h"
 #include "tests/unit/console/made_up.h"
 
@@ -192,10 +193,10 @@ static struct answers asked(const struct made *m)
 
 static const char *advice(const struct made *m)
 {
-        struct evidence e;
+        struct answers a;
 
-        evidence_of(&e, &m->t, true);
-        return advice_name(&e);
+        answers_of(&a, &m->t, true);
+        return a.answer[QUESTION_NEXT].key;
 }
 
 static void has(const char *text, const char *part)
@@ -1698,6 +1699,43 @@ static void parts_of_another_moment_say_so(void **state)
              "RSS 920 MiB (5.00 s before it had 900 MiB: given back 0 B, foreign 800 MiB, files 0 B)");
 }
 
+static bool is_slot(const char *name, size_t n)
+{
+        static const char *const names[] = {
+#define SLOT(name, ...) #name,
+#include "client/answers/slots.def"
+#undef SLOT
+        };
+
+        for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+                if (strlen(names[i]) == n && !memcmp(names[i], name, n))
+                        return true;
+        return false;
+}
+
+/* A slot that there is not would be left out, or be "?". */
+static void sentences_name_slots_that_there_are(void **state)
+{
+        static const struct phrase_row *const tables[] = {
+                sentences_wrong, sentences_before_the_end, sentences_alert, sentences_not_completed,
+                sentences_since, sentences_onset_note,     sentences_grows, sentences_uncounted,
+                sentences_where, sentences_live_size,      sentences_why,   sentences_until,
+                sentences_next,  sentences_caveats,
+        };
+
+        (void)state;
+        for (size_t i = 0; i < ARRAY_SIZE(tables); i++) {
+                for (const struct phrase_row *row = tables[i]; row->key; row++) {
+                        for (const char *p = row->text; (p = strchr(p, '{')); p++) {
+                                const size_t n = strcspn(p + 1, "}");
+
+                                if (!memchr(p + 1, '|', n) && !is_slot(p + 1, n))
+                                        fail_msg("%s: no slot %.*s", row->key, (int)n, p + 1);
+                        }
+                }
+        }
+}
+
 int main(void)
 {
         static const struct CMUnitTest tests[] = {
@@ -1737,6 +1775,7 @@ int main(void)
                 cmocka_unit_test(hostile_texts_are_cut_at_a_character),
                 cmocka_unit_test(the_age_of_the_last_census),
                 cmocka_unit_test(the_holder_is_named_with_the_moment),
+                cmocka_unit_test(sentences_name_slots_that_there_are),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

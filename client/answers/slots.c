@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* slots.c - what the slots of the sentences are filled with: facts as texts. No sentence is here. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "client/answers/census.h"
+#include "client/answers/evidence.h"
+#include "client/world/state/band_name.h"
+#include "heapwatch/text.h"
+#include "proto/base/array.h"
+#include "proto/base/ckd.h"
+#include "proto/base/rate.h"
+#include "proto/wire/resident_parts.h"
+
+#define BELOW_HIGHEST 0.9 /* of the most live data: less is said to be below it */
+#define BANDS_SAID    3   /* of those that grow */
+
+const char *series_words(Hw__Series series)
+{
+        switch (series) {
+        case HW__SERIES__SERIES_LIVE:
+                return "live data";
+        case HW__SERIES__SERIES_FOREIGN:
+                return "foreign memory";
+        case HW__SERIES__SERIES_RSS:
+                return "resident memory";
+        default:
+                return "the heap";
+        }
+}
+
+const char *limit_words(bool known, Hw__TimeToLimit__Source source)
+{
+        switch (known ? source : HW__TIME_TO_LIMIT__SOURCE__SOURCE_UNKNOWN) {
+        case HW__TIME_TO_LIMIT__SOURCE__SOURCE_CGROUP:
+                return "the limit of its control group";
+        case HW__TIME_TO_LIMIT__SOURCE__SOURCE_MAX_HEAP:
+                return "the heap limit -M";
+        case HW__TIME_TO_LIMIT__SOURCE__SOURCE_MEMORY:
+                return "the machine's memory";
+        case HW__TIME_TO_LIMIT__SOURCE__SOURCE_ADDRESS_SPACE:
+                return "the limit of its address space (ulimit -v)";
+        case HW__TIME_TO_LIMIT__SOURCE__SOURCE_GIVEN:
+                return "the limit given with --limit";
+        default:
+                return "the limit";
+        }
+}
+
+static bool append_ns(struct phrase *s, uint64_t ns)
+{
+        return phrase_append_duration(s, (double)ns);
+}
+
+static bool append_u64_bytes(struct phrase *s, uint64_t bytes)
+{
+        return phrase_append_bytes(s, (double)bytes);
+}
+
+/* "1 place", "3 places" */
+static bool append_counted(struct phrase *s, uint64_t n, const char *one, const char *many)
+{
+        return phrase_append_count(s, n) && phrase_printf(s, " %s", n == 1 ? one : many);
+}
+
+static bool append_rate(struct phrase *s, double rate, bool has_interval, double low, double high)
+{
+        return has_interval ? phrase_append_rate_within(s, rate, low, high) : phrase_append_rate(s, rate);
+}
+
+static bool append_signed_rate(struct phrase *s, double rate)
+{
+        return phrase_printf(s, "%s", rate >= 0 ? "+" : "") && phrase_append_rate(s, rate);
+}
+
+/* ------------------------------------------------------ program and target */
+
+/* "-i0.05 (use -i1)": the period of the heap profile's censuses, and a longer one. */
+static bool append_census_period(struct phrase *s, const struct evidence *e)
+{
+        const Hw__Run *run = run_of(e);
+        const double seconds = run && run->has_census_period_ns ? (double)run->census_period_ns / 1e9 : 0;
+
+        return seconds > 0 ? phrase_printf(s, "-i%.3g (use -i%.3g)", seconds, seconds < 1 ? 1 : 10 * seconds)
+                           : phrase_printf(s, "its -i (use a longer one)");
+}
+
+static const char *summary_of(const Hw__Alert *alert)
+{
+        for (size_t i = 0; i < alert->n_annotations; i++)
+                if (alert->annotations[i]->name && !strcmp(alert->annotations[i]->name, "summary"))
+                        return alert->annotations[i]->value;
+        return alert->sentence;
+}
+
+/* ------------------------------------------------------- verdict and rise */
+
+/* Live data has been higher: what it does below that is no rise. */
+static bool is_below_its_highest(const struct evidence *e)
+{
+        const Hw__Heap *h = e->t->heap;
+
+        return e->series == HW__SERIES__SERIES_LIVE && h && h->has_live_bytes && h->has_max_live_bytes &&
+               (double)h->live_bytes < BELOW_HIGHEST * (double)h->max_live_bytes;
+}
+
+/* It was watched late, or a stretch of it was chosen. */
+static bool is_part(const struct evidence *e)
+{
+        return run_of(e) && run_of(e)->has_first_time_ns && run_of(e)->first_time_ns > JOINED_LATE_NS;
+}
+
+/* Over time: collections are most frequent while little is live. False: not known, or of the first moment. */
+static bool append_average(struct phrase *s, const struct evidence *e)
+{
+        const Hw__Trend *live = e->t->trends[HW__SERIES__SERIES_LIVE];
+        const Hw__WindowStatistics *run = live->windows[live->n_windows - 1];
+        const bool has_time = e->t->heap->has_live_time_ns;
+        const uint64_t newest_ns = has_time ? e->t->heap->live_time_ns : UINT64_MAX; /* the integral ends there */
+        const uint64_t span_ns = sub_sat(run->to_ns < newest_ns ? run->to_ns : newest_ns, run->from_ns);
+        /* statistics come once a minute: those of a young run may be of its first moment */
+        const bool is_of_now = !has_time || sub_sat(newest_ns, run->to_ns) < span_ns / 4;
+
+        return run->has_integral && span_ns > 0 && is_of_now &&
+               append_u64_bytes(s, u64_sat(run->integral / ((double)span_ns / 1e9)));
+}
+
+/* -------------------------------------------------------------- what grows */
+
+/* The innermost of a cost-centre stack. */
+static const char *stack_top(char *out, size_t size, const char *label)
+{
+        (void)snprintf(out, size, "%.*s", (int)strcspn(label, ";"), label);
+        return out;
+}
+
+/* By what most of it holds, where that is known: "[CartItem] (93.0 % of GHC.Types.:)". */
+static bool append_band(struct phrase *s, const struct evidence *e, uint32_t id, const char *label)
+{
+        char said[CONTENTS_TEXT];
+
+        if (!label)
+                return phrase_printf(s, "a band without a label");
+        (void)phrase_append_clean(s, band_said(said, sizeof(said), e->t, id, label), 160);
+        if (is_unnamed_table(e, label))
+                return phrase_printf(s, " (not named in the log; -finfo-table-map gives names)");
+        return phrase_append_clean(s, band_said_of(said, sizeof(said), e->t, id, label), sizeof(said));
+}
+
+/* "type CartItem, module Main, src/Main.hs:12": what identifies a band besides its label; false: nothing does. */
+static bool append_band_place(struct phrase *s, const Hw__Band *band)
+{
+        char place[BAND_PLACE_MAX];
+
+        return band_place(place, sizeof(place), band)[0] && phrase_append_clean(s, place, sizeof(place));
+}
+
+static bool append_number_of_threads(struct phrase *s, const Hw__GrowingBand *b)
+{
+        return b->threads && phrase_append_count(s, b->threads);
+}
+
+/* "; then 412 threads blocked on an MVar in Main.waitForReply" of one that is not the first. */
+static void append_other(struct phrase *s, const struct evidence *e, const Hw__GrowingBand *b, size_t i)
+{
+        char said[CONTENTS_TEXT];
+
+        (void)phrase_printf(s, i == 1 ? "; then " : ", ");
+        if (append_number_of_threads(s, b))
+                (void)phrase_printf(s, " ");
+        (void)phrase_append_clean(s, b->label ? band_said(said, sizeof(said), e->t, b->band, b->label) : "?", 80);
+}
+
+static bool append_others(struct phrase *s, const struct evidence *e)
+{
+        const Hw__Growth *g = e->t->trend_state->growth;
+
+        for (size_t i = 1; i < g->n_bands && i < BANDS_SAID; i++) {
+                append_other(s, e, g->bands[i], i);
+                if (g->bands[i]->has_slope)
+                        (void)(phrase_printf(s, " (") && append_signed_rate(s, g->bands[i]->slope) &&
+                               phrase_printf(s, ")"));
+        }
+        return true;
+}
+
+/* Of an estimate what it is surely. */
+static bool append_gain(struct phrase *s, const Hw__GrowingBand *b)
+{
+        const bool is_estimate = b->has_gained_low_bytes && b->gained_low_bytes < b->gained_bytes;
+
+        return phrase_printf(s, is_estimate ? "at least +" : "+") &&
+               append_u64_bytes(s, (uint64_t)(is_estimate ? b->gained_low_bytes : b->gained_bytes));
+}
+
+static bool append_risen_others(struct phrase *s, const Hw__EarlyWarning *risen, const struct evidence *e)
+{
+        for (size_t i = 1; i < risen->n_bands && i < BANDS_SAID; i++) {
+                append_other(s, e, risen->bands[i], i);
+                (void)(phrase_printf(s, " (") && append_gain(s, risen->bands[i]) && phrase_printf(s, ")"));
+        }
+        return true;
+}
+
+/* What it held at the newest census: what is said of its growth may have been published before that came. */
+static uint64_t newest_bytes(const struct evidence *e, const Hw__GrowingBand *b)
+{
+        const struct world_band *own = world_band_of(e->t, b->band);
+        const bool is_newer = !e->over && own && own->seen && e->t->census && own->census == e->t->census->number;
+
+        return is_newer ? own->bytes : b->bytes;
+}
+
+/* What it holds; of a run that is over the most that it held: what ends for want of memory frees it before. */
+static uint64_t most_bytes(const struct evidence *e)
+{
+        const struct world_band *b = world_band_of(e->t, e->growing->band);
+
+        return e->over && b && b->max_bytes > e->growing->bytes ? b->max_bytes : newest_bytes(e, e->growing);
+}
+
+/* The runtime's census counts large and pinned arrays in whole blocks, its live bytes do not. */
+static bool exceeds_live(const struct evidence *e)
+{
+        const Hw__Heap *h = e->t->heap;
+        const uint64_t live = e->over && h && h->has_max_live_bytes ? h->max_live_bytes : h ? h->live_bytes : 0;
+
+        return !strcmp(e->growing->label ? e->growing->label : "", "ARR_WORDS") && h && h->has_live_bytes &&
+               newest_bytes(e, e->growing) > live;
+}
+
+/* Their number comes first, what they hold second. Where it does not surely grow, their stacks do. */
+static bool is_leaked_threads(const Hw__GrowingBand *b)
+{
+        return b->threads && !(b->has_thread_slope_low && b->thread_slope_low <= 0);
+}
+
+/* Its chart may show a rise that is too small to count beside that of foreign memory. */
+static bool live_surely_grows(const struct evidence *e)
+{
+        const Hw__Trend *live = e->t->trends[HW__SERIES__SERIES_LIVE];
+
+        return live && live->has_slope_low && live->slope_low > 0;
+}
+
+/* False: there was no census before it began, and gains are known since the first one only. */
+static bool gained_since_onset(const Hw__EarlyWarning *risen)
+{
+        const Hw__GrowingBand *b = risen->bands[0];
+
+        return !b->has_span_ns || sub_sat(risen->census_time_ns, b->span_ns) <= risen->onset_to_ns;
+}
+
+/* What gained most, while live data grows and censuses are too few to judge bands; NULL: it is not said. */
+static const struct world_band *gained_most(const struct evidence *e)
+{
+        const struct world_band *gained[ACCOUNT_BANDS];
+        const bool is_said = e->grows && !e->foreign && !bands_judged(e) && account_bands(e->t, gained) > 0;
+
+        return is_said ? gained[0] : NULL;
+}
+
+/* ------------------------------------------------------- where, and by whom */
+
+/* The newest of a series' statistics: what a program that has ended had last. */
+static bool last_of(const struct world_target *t, Hw__Series series, uint64_t *ret)
+{
+        const Hw__Trend *trend = t->trends[series];
+
+        for (size_t i = trend ? trend->n_windows : 0; i-- > 0;) {
+                if (!trend->windows[i]->has_last || !(trend->windows[i]->last >= 0))
+                        continue;
+                *ret = (uint64_t)trend->windows[i]->last;
+                return true;
+        }
+        return false;
+}
+
+static bool resident_bytes(const struct world_target *t, uint64_t *ret)
+{
+        const Hw__Process *p = t->heap ? t->heap->process : NULL;
+
+        if (!p || !p->has_rss_bytes)
+                return last_of(t, HW__SERIES__SERIES_RSS, ret);
+        *ret = p->rss_bytes;
+        return true;
+}
+
+static const Hw__Resident *parts_of(const struct evidence *e)
+{
+        return e->t->heap ? e->t->heap->resident : NULL;
+}
+
+/* The RSS that was divided into parts is not the one that is said beside them. */
+static bool parts_are_older(const struct evidence *e)
+{
+        const Hw__Process *p = parts_of(e) ? e->t->heap->process : NULL;
+        char counted[HW_NUMBER_MAX], said[HW_NUMBER_MAX];
+
+        return p && p->has_rss_bytes && p->has_sampled_wall_ns && p->sampled_wall_ns > parts_of(e)->sampled_wall_ns &&
+               strcmp(hw_bytes_text(counted, sizeof(counted), (double)parts_of(e)->rss_bytes),
+                      hw_bytes_text(said, sizeof(said), (double)p->rss_bytes)) != 0;
+}
+
+/* Live data, heap, resident memory; the last one first where what grows is only in it. */
+static bool append_sizes(struct phrase *s, const struct evidence *e)
+{
+        static const char *const sizes[] = {
+                "RSS {resident}[ ([{parts_age} before it had {parts_resident}: ]given back {given_back}, foreign "
+                "{foreign}, files {files}{mapped_files})]",
+                "heap {heap_size}",
+                "live {live_size}",
+                "heap {heap_size}",
+                "RSS {resident}[ ([{parts_age} before it had {parts_resident}: ]given back {given_back}, foreign "
+                "{foreign}, files {files}{mapped_files})]",
+        };
+
+        return phrase_append_list(s, is_outside(e) ? sizes : sizes + 2, 3);
+}
+
+/* -------------------------------------------------------------- the limit */
+
+/* The limit that ended it: that of the heap if the runtime said so, else the one of its control group. */
+static bool ended_by_group(const struct evidence *e)
+{
+        return e->t->target->has_oom_killed && e->t->target->oom_killed;
+}
+
+/* Its size; false: not known. */
+static bool size_of_limit_met(const struct evidence *e, uint64_t *ret)
+{
+        const Hw__Trends *s = e->t->trend_state;
+
+        if (!ended_by_group(e)) {
+                *ret = run_of(e) && run_of(e)->has_max_heap_bytes ? run_of(e)->max_heap_bytes : 0;
+                return *ret > 0;
+        }
+        *ret = s ? s->limit_bytes : 0;
+        return s && s->has_limit_bytes && s->has_limit_source &&
+               s->limit_source == HW__TIME_TO_LIMIT__SOURCE__SOURCE_CGROUP;
+}
+
+static bool append_limit(struct phrase *s, bool has_source, Hw__TimeToLimit__Source source, bool has_bytes,
+                         uint64_t bytes, bool held_back)
+{
+        (void)phrase_printf(s, "%s", limit_words(has_source, source));
+        return !has_bytes ||
+               (phrase_printf(s, " (") && append_u64_bytes(s, bytes) &&
+                phrase_printf(s, held_back ? ", half of it held back by the runtime, to copy live data)" : ")"));
+}
+
+static bool append_limit_met(struct phrase *s, const struct evidence *e)
+{
+        uint64_t bytes = 0;
+        const bool known = size_of_limit_met(e, &bytes);
+
+        return append_limit(s, true,
+                            ended_by_group(e) ? HW__TIME_TO_LIMIT__SOURCE__SOURCE_CGROUP
+                                              : HW__TIME_TO_LIMIT__SOURCE__SOURCE_MAX_HEAP,
+                            known, bytes, false);
+}
+
+/* "now to 2h" of an interval whose ends can be told apart. */
+static bool append_interval(struct phrase *s, uint64_t low_ns, uint64_t high_ns)
+{
+        char low[HW_NUMBER_MAX], high[HW_NUMBER_MAX];
+
+        (void)hw_duration_text(low, sizeof(low), (double)low_ns);
+        (void)hw_duration_text(high, sizeof(high), (double)high_ns);
+        return strcmp(low, high) != 0 && phrase_printf(s, "%s to %s", low_ns ? low : "now", high);
+}
+
+/* ------------------------------------------------------------------- slots */
+
+struct values {
+        double share;
+        uint64_t n;
+        const char *name;
+        const struct world_band *band;
+        char number[COUNT_RATE_MAX], text[512];
+};
+
+#define SLOT(name, ...)                                                                                                \
+        static bool put_##name(struct phrase *s, const void *of)                                                       \
+        {                                                                                                              \
+                const struct evidence *e = of;                                                                         \
+                struct values v;                                                                                       \
+                (void)s, (void)e, (void)&v;                                                                            \
+                return (__VA_ARGS__);                                                                                  \
+        }
+#include "client/answers/slots.def"
+#undef SLOT
+
+static const struct phrase_slot slots[] = {
+#define SLOT(name, ...) { #name, put_##name },
+#include "client/answers/slots.def"
+#undef SLOT
+        { NULL, NULL },
+};
+
+struct phrase phrase_of(char *out, size_t size, const struct evidence *e)
+{
+        return phrase_begin(out, size, e->over, slots, e);
+}
+
+const struct phrase_row *append_sentence(struct target_answer *a, const struct evidence *e,
+                                         const struct phrase_row *table)
+{
+        char text[2 * ANSWER_TEXT];
+        struct phrase s = phrase_of(text, sizeof(text), e);
+        const struct phrase_row *row = phrase_append_table(&s, table);
+
+        append_text(a->text, "%.*s", (int)(s.has_moment ? s.moment_at : s.used), text);
+        if (!s.has_moment)
+                return row;
+        append_text(a->after, "%s", text + s.moment_at);
+        a->has_time = true;
+        a->time_ns = s.moment_ns;
+        return row;
+}
