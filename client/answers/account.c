@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* account.c - a post-mortem: how a run ended, its memory then, the answers, and the facts behind them. */
 #include "client/answers/answers.h"
 
 #include <math.h>
@@ -22,13 +23,16 @@ static struct target_answer *add_row(struct account *a, const char *key, enum an
         return &r->says;
 }
 
-static struct target_answer *row_at(struct account *a, const char *key, enum answer_tone tone, uint64_t time_ns)
+/* A row of what the table says, if anything; rows of the account are under the keys of the table. */
+static void add_sentence(struct account *a, const struct evidence *e, const struct phrase_row *table)
 {
-        struct target_answer *r = add_row(a, key, tone);
+        struct target_answer says = { .tone = ANSWER_DIM };
+        const struct phrase_row *row = append_sentence(&says, e, table);
 
-        r->has_time = true;
-        r->time_ns = time_ns;
-        return r;
+        if (!says.text[0] && !says.has_time)
+                return;
+        says.tone = (enum answer_tone)row->tone;
+        *add_row(a, row->key, says.tone) = says;
 }
 
 /* --------------------------------------------------------------------- end */
@@ -47,29 +51,9 @@ enum account_end account_end(const struct world_target *t)
         return s->state == HW__TARGET__STATE__STATE_UNREADABLE ? END_UNKNOWN : END_RUNS;
 }
 
-static void add_end(struct account *a, const struct world_target *t)
+bool ends_as(const struct evidence *e, enum account_end end)
 {
-        static const char *const words[] = {
-                [END_RUNS] = "still runs; what follows is as of now",
-                [END_WELL] = "ended",
-                [END_BADLY] = "ended badly",
-                [END_UNKNOWN] = "how it ended is not known",
-        };
-        const Hw__Target *s = t->target;
-        struct target_answer *r = add_row(a, "end", a->end == END_BADLY ? ANSWER_BAD : ANSWER_DIM);
-
-        append_text(r->text, "%s", words[a->end]);
-        if (s && s->detail && *s->detail)
-                append_text(r->text, ": %.300s", s->detail);
-        if (t->event_time_ns) {
-                append_text(r->text, ", at ");
-                r->has_time = true;
-                r->time_ns = world_known_until_ns(t);
-        } else if (a->end != END_RUNS) {
-                append_text(r->text, ", before anything was read of it");
-        }
-        if (s && s->oom_killed)
-                append_text(add_row(a, "kernel", ANSWER_BAD)->text, "killed a process of its control group for memory");
+        return account_end(e->t) == end;
 }
 
 /* ------------------------------------------------------------------ memory */
@@ -85,14 +69,6 @@ bool account_limit(const struct world_target *t, uint64_t *ret_bytes, const char
         return true;
 }
 
-static void append_amount(char *text, const char *name, bool known, uint64_t bytes)
-{
-        if (!known)
-                return;
-        append_text(text, "%s%s ", text[0] ? ", " : "", name);
-        append_bytes(text, bytes);
-}
-
 static Hw__TimeToLimit__Source limit_source(const struct world_target *t)
 {
         return t->trend_state->has_limit_source ? t->trend_state->limit_source
@@ -100,7 +76,7 @@ static Hw__TimeToLimit__Source limit_source(const struct world_target *t)
 }
 
 /* Whether the limit is one of the heap alone. */
-static bool heap_counts(const struct world_target *t)
+bool account_counts_heap(const struct world_target *t)
 {
         return limit_source(t) == HW__TIME_TO_LIMIT__SOURCE__SOURCE_MAX_HEAP;
 }
@@ -111,7 +87,7 @@ bool account_used(const struct world_target *t, const char **ret_name, uint64_t 
                 return false;
         const bool group =
                 limit_source(t) == HW__TIME_TO_LIMIT__SOURCE__SOURCE_CGROUP && facts_is_known(t, FACT_CGROUP_HELD);
-        const bool heap = heap_counts(t) || !facts_is_known(t, FACT_RESIDENT_HELD);
+        const bool heap = account_counts_heap(t) || !facts_is_known(t, FACT_RESIDENT_HELD);
         const double used = facts_get(t, group ? FACT_CGROUP_HELD : heap ? FACT_HEAP_SIZE : FACT_RESIDENT_HELD);
 
         *ret_name = group ? "its control group" : heap ? "its heap" : "it";
@@ -119,51 +95,30 @@ bool account_used(const struct world_target *t, const char **ret_name, uint64_t 
         return !isnan(used);
 }
 
-static void add_limit(struct account *a, const struct world_target *t)
+/* At the end of a program that ran out of heap the runtime has freed most of it. */
+bool account_had_more(const struct evidence *e)
 {
-        const char *words, *name;
-        char share[HW_NUMBER_MAX];
-        uint64_t limit, used;
+        const char *name;
+        uint64_t used;
 
-        if (!account_limit(t, &limit, &words) || !limit)
-                return;
-        if (!account_used(t, &name, &used)) {
-                append_text(add_row(a, "limit", ANSWER_DIM)->text, "%s is ", words);
-                append_bytes(a->rows[a->n - 1].says.text, limit);
-                return;
-        }
-        const bool most = a->end != END_RUNS && heap_counts(t) && t->heap->max_heap_size_bytes > used;
-        if (most) /* at the end of a program that ran out of heap the runtime has freed most of it */
-                used = t->heap->max_heap_size_bytes;
-        struct target_answer *r = add_row(a, "limit", used >= limit / 10 * 9 ? ANSWER_BAD : ANSWER_DIM);
-        append_text(r->text, "%s %s %s%s of %s, ", name, a->end == END_RUNS ? "has" : "had", most ? "at most " : "",
-                    hw_share_text(share, sizeof(share), (double)used / (double)limit), words);
-        append_bytes(r->text, limit);
-        if (heap_counts(t) && r->tone == ANSWER_DIM && t->target->exit_status == EXIT_HEAP_EXHAUSTED)
-                append_text(r->text, "; the rest is held back by the runtime, to copy live data in a collection");
+        return !ends_as(e, END_RUNS) && account_used(e->t, &name, &used) && account_counts_heap(e->t) &&
+               e->t->heap->max_heap_size_bytes > used;
 }
 
-static void add_memory(struct account *a, const struct world_target *t)
+/* Of its limit, used most lately or at most; NaN: not known. */
+double account_share(const struct evidence *e)
 {
-        const Hw__Heap *h = t->heap;
+        const char *name;
+        uint64_t limit, used;
 
-        if (!h)
-                return;
-        const Hw__Process *p = h->process;
-        struct target_answer *r = add_row(a, "memory", ANSWER_DIM);
-        append_amount(r->text, "live", h->has_live_bytes, h->live_bytes);
-        if (a->end == END_RUNS)
-                append_live_age(r->text, t);
-        append_amount(r->text, "heap", h->has_heap_size_bytes, h->heap_size_bytes);
-        append_amount(r->text, "resident", p && p->has_rss_bytes, p ? p->rss_bytes : 0);
-        append_amount(r->text, "swapped", p && p->has_swap_bytes && p->swap_bytes, p ? p->swap_bytes : 0);
-        append_amount(r->text, "control group", p && p->has_cgroup_current_bytes, p ? p->cgroup_current_bytes : 0);
-        append_amount(r->text, "most live", h->has_max_live_bytes, h->max_live_bytes);
-        if (!r->text[0])
-                append_text(r->text, "not known");
-        if (h->resident && h->resident->text && *h->resident->text)
-                append_text(add_row(a, "memory", ANSWER_DIM)->text, "%.400s", h->resident->text);
-        add_limit(a, t);
+        if (!account_limit(e->t, &limit, &name) || !limit || !account_used(e->t, &name, &used))
+                return NAN;
+        return (double)(account_had_more(e) ? e->t->heap->max_heap_size_bytes : used) / (double)limit;
+}
+
+bool account_is_limited(const struct world_target *t)
+{
+        return t->heap && t->trend_state && t->trend_state->has_limit_bytes && t->trend_state->limit_bytes;
 }
 
 /* ----------------------------------------------------------------- answers */
@@ -203,9 +158,9 @@ size_t account_bands(const struct world_target *t, const struct world_band *grow
 static void add_bands(struct account *a, const struct world_target *t, bool live)
 {
         const struct world_band *grown[ACCOUNT_BANDS];
-        size_t n = account_bands(t, grown);
+        const size_t n = account_bands(t, grown);
         struct census_age age;
-        char line[CENSUS_LINE];
+        char line[CENSUS_LINE], place[BAND_PLACE_MAX], gained[HW_NUMBER_MAX], bytes[HW_NUMBER_MAX];
 
         census_age_of(&age, t, live);
         if (age.any)
@@ -213,16 +168,24 @@ static void add_bands(struct account *a, const struct world_target *t, bool live
                             census_age_text(line, sizeof(line), &age, world_known_until_ns(t)));
         for (size_t i = 0; i < n; i++) {
                 struct target_answer *r = add_row(a, "bands", ANSWER_DIM);
-                append_text(r->text, "+");
-                append_bytes(r->text, grown[i]->bytes - grown[i]->first_bytes);
-                append_text(r->text, ", has ");
-                append_bytes(r->text, grown[i]->bytes);
-                append_text(r->text, "  %.*s%s", LABEL, grown[i]->def->label,
-                            strlen(grown[i]->def->label) > LABEL ? "..." : "");
-                char place[BAND_PLACE_MAX];
+                const char *label = grown[i]->def->label;
+
+                append_text(r->text, "+%s, has %s  %.*s%s",
+                            hw_bytes_text(gained, sizeof(gained), (double)(grown[i]->bytes - grown[i]->first_bytes)),
+                            hw_bytes_text(bytes, sizeof(bytes), (double)grown[i]->bytes), LABEL, label,
+                            strlen(label) > LABEL ? "..." : "");
                 if (band_place(place, sizeof(place), grown[i]->def)[0])
                         append_text(r->text, " (%s)", place);
         }
+}
+
+static struct target_answer *add_moment(struct account *a, const char *key, uint64_t time_ns)
+{
+        struct target_answer *r = add_row(a, key, ANSWER_DIM);
+
+        r->has_time = true;
+        r->time_ns = time_ns;
+        return r;
 }
 
 /* By the program: a log from outside has lines of the inspector. */
@@ -243,125 +206,50 @@ static void add_notes(struct account *a, const struct world_target *t)
         }
         while (n > 0) {
                 const Hw__Note *note = world_note(t, numbers[--n]);
-                append_text(row_at(a, "said", ANSWER_DIM, note->time_ns)->after, "  %.200s", note->text);
+                append_text(add_moment(a, "said", note->time_ns)->after, "  %.200s", note->text);
         }
 }
 
-static uint64_t longest_pause(const Hw__Gc *gc)
+static void add_last_pauses(struct account *a, const struct evidence *e)
 {
-        uint64_t longest = 0;
+        char pause[HW_NUMBER_MAX];
 
-        for (size_t i = 0; i < gc->n_generations; i++)
-                if (gc->generations[i]->has_pause_max_ns && gc->generations[i]->pause_max_ns > longest)
-                        longest = gc->generations[i]->pause_max_ns;
-        return longest;
-}
+        for (size_t i = 0; e->t->gc && i < e->t->gc->n_last; i++) {
+                const Hw__Collection *c = e->t->gc->last[i];
+                const uint64_t pause_ns = c->has_watch_pause_ns ? c->watch_pause_ns : c->pause_ns;
 
-static void add_pauses(struct account *a, const struct world_target *t)
-{
-        const Hw__Gc *gc = t->gc;
-        char share[HW_NUMBER_MAX], watching[CENSUS_LINE];
-
-        if (gc && gc->counted && gc->n_generations)
-                append_text(add_row(a, "collected", ANSWER_DIM)->text, "%s times, %s",
-                            hw_count_text(share, sizeof(share), (uint64_t)facts_get(t, FACT_COLLECTIONS)),
-                            world_untimed(t));
-        if (!gc || (!gc->has_gc_share && !gc->has_gc_share_run && !gc->n_last))
-                return;
-        struct target_answer *r = add_row(a, "pauses", ANSWER_DIM);
-        if (gc->has_gc_share && t->event_time_ns > 10 * NS_PER_S)
-                append_text(r->text, "%s of the last 10 s of events",
-                            hw_share_text(share, sizeof(share), gc->gc_share));
-        if (gc->has_gc_share_run)
-                append_text(r->text, "%s%s of the run", r->text[0] ? ", " : "",
-                            hw_share_text(share, sizeof(share), gc->gc_share_run));
-        if (longest_pause(gc)) {
-                append_text(r->text, "%sthe longest ", r->text[0] ? "; " : "");
-                append_duration(r->text, longest_pause(gc));
-        }
-        if (census_pauses_text(watching, sizeof(watching), t)[0] && gc->has_pause_total_ns) {
-                append_text(r->text, "%s", r->text[0] ? "; in all " : "in all ");
-                append_duration(r->text, gc->pause_total_ns);
-                append_text(r->text, ", %s", watching);
-        }
-        for (size_t i = 0; i < gc->n_last; i++) {
-                const Hw__Collection *c = gc->last[i];
-                r = row_at(a, "pauses", ANSWER_DIM, c->end_time_ns);
-                append_text(r->after, "  ");
-                append_duration(r->after, c->has_watch_pause_ns ? c->watch_pause_ns : c->pause_ns);
-                append_text(r->after, ", generation %u%s%s", c->generation, c->major ? ", major" : "",
-                            c->has_watch_pause_ns ? ", for a census of heapwatch's" : "");
+                append_text(add_moment(a, "pauses", c->end_time_ns)->after, "  %s, generation %u%s%s",
+                            hw_duration_text(pause, sizeof(pause), (double)pause_ns), c->generation,
+                            c->major ? ", major" : "", c->has_watch_pause_ns ? ", for a census of heapwatch's" : "");
         }
 }
 
 /* ------------------------------------------------------------------ stream */
 
-static void append_count(char *text, const char *one, const char *many, uint64_t n)
+bool account_has_lost(const struct evidence *e)
 {
-        char number[HW_NUMBER_MAX];
+        const Hw__Health *h = e->t->health;
 
-        if (n)
-                append_text(text, ", %s %s", hw_count_text(number, sizeof(number), n), n == 1 ? one : many);
-}
-
-static void append_lost(char *text, const struct world_target *t)
-{
-        const Hw__Health *h = t->health;
-        char number[HW_NUMBER_MAX];
-
-        if (h->lost_bytes || h->resyncs) {
-                append_text(text, ", ");
-                append_bytes(text, h->lost_bytes);
-                append_text(text, " lost in %s damaged %s", hw_count_text(number, sizeof(number), h->resyncs),
-                            h->resyncs == 1 ? "place" : "places");
-        }
-        if (h->gaps) {
-                append_text(text, ", ");
-                append_duration(text, h->gap_ns);
-                append_text(text, " not seen in %s %s", hw_count_text(number, sizeof(number), h->gaps),
-                            h->gaps == 1 ? "gap" : "gaps");
-        }
-        if (t->target && t->target->passed_bytes) {
-                append_text(text, ", ");
-                append_bytes(text, t->target->passed_bytes);
-                append_text(text, " passed over before it was joined");
-        }
-        append_count(text, "sample too late", "samples too late", h->late_samples);
-        append_count(text, "band left out", "bands left out", h->bands_left_out);
-}
-
-static void add_stream(struct account *a, const struct world_target *t)
-{
-        const Hw__Health *h = t->health;
-        char number[HW_NUMBER_MAX], lost[ANSWER_TEXT] = "";
-
-        if (!h)
-                return;
-        append_lost(lost, t);
-        struct target_answer *r = add_row(a, "stream", lost[0] ? ANSWER_WARN : ANSWER_DIM);
-        append_text(r->text, "%s events%s", hw_count_text(number, sizeof(number), h->events),
-                    lost[0] ? lost : ", nothing lost");
-        if (h->recording && h->recording->bytes) {
-                const uint64_t recorded = sub_sat(h->recording->bytes, h->recording->lost_bytes);
-                if (recorded) {
-                        append_text(r->text, "; recorded ");
-                        append_bytes(r->text, recorded);
-                }
-                if (h->recording->lost_bytes) {
-                        append_text(r->text, recorded ? ", not recorded " : "; not recorded: all ");
-                        append_bytes(r->text, h->recording->lost_bytes);
-                }
-        }
+        return h->lost_bytes || h->resyncs || h->gaps || h->late_samples || h->bands_left_out ||
+               (e->t->target && e->t->target->passed_bytes);
 }
 
 void account_of(struct account *ret, const struct world_target *t, bool live)
 {
+        struct evidence e;
+
+        evidence_of(&e, t, live);
         *ret = (struct account){ .end = account_end(t) };
-        add_end(ret, t);
-        add_memory(ret, t);
+        add_sentence(ret, &e, sentences_end);
+        add_sentence(ret, &e, sentences_kernel);
+        add_sentence(ret, &e, sentences_memory);
+        add_sentence(ret, &e, sentences_resident);
+        add_sentence(ret, &e, sentences_limit);
         add_answers(ret, t, live);
         add_bands(ret, t, live);
         add_notes(ret, t);
-        add_pauses(ret, t);
-        add_stream(ret, t);
+        add_sentence(ret, &e, sentences_collected);
+        add_sentence(ret, &e, sentences_pauses);
+        add_last_pauses(ret, &e);
+        add_sentence(ret, &e, sentences_stream);
 }

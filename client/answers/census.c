@@ -2,7 +2,6 @@
 #include "client/answers/census.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -19,16 +18,6 @@
 #define DIFFERENT_BYTES (UINT64_C(1) << 20)
 #define SAID_LEAST      0.5    /* of a band: what most of it holds stands for it */
 #define ALL_OF_IT       0.9995 /* what is left is none of it */
-
-__attribute__((format(printf, 2, 3))) static void append_format(char text[CENSUS_TEXT], const char *format, ...)
-{
-        size_t n = strlen(text);
-        va_list arguments;
-
-        va_start(arguments, format);
-        (void)vsnprintf(text + n, CENSUS_TEXT - n, format, arguments);
-        va_end(arguments);
-}
 
 #define UNCOUNTED_SHARE 0.05 /* of the larger one: less is alignment and what is being made */
 
@@ -58,7 +47,7 @@ static bool differs_from_live(const struct world_target *t)
 }
 
 /* Whether a later collection says something else than the census; both were one collection otherwise. */
-static bool is_stale(const struct world_target *t)
+bool census_differs(const struct world_target *t)
 {
         return differs_from_live(t) && t->heap->live_time_ns > t->census->time_ns;
 }
@@ -67,10 +56,10 @@ static bool is_stale(const struct world_target *t)
  * A census from outside comes between two major collections: what has become unreachable since the first is in it.
  * What the end of the program has freed was no garbage before.
  */
-static bool has_garbage(const struct world_target *t, bool over)
+bool census_has_garbage(const struct world_target *t, bool over)
 {
         return world_from_outside(t) && differs_from_live(t) && t->census->total_bytes > t->heap->live_bytes &&
-               !(over && is_stale(t));
+               !(over && census_differs(t));
 }
 
 bool live_is_old(const struct world_target *t, uint64_t *ret_ns)
@@ -137,110 +126,54 @@ char *band_said_of(char *out, size_t size, const struct world_target *t, uint32_
                          NULL);
 }
 
+const char *ghc_of(const struct evidence *e)
+{
+        return run_of(e) && run_of(e)->ghc_version ? run_of(e)->ghc_version : "";
+}
+
+double census_uncounted_bytes(const struct evidence *e)
+{
+        double bytes;
+
+        return census_uncounted(e->t, &bytes) ? bytes : NAN;
+}
+
 char *census_uncounted_reason(char *out, size_t size, const struct world_target *t)
 {
-        const Hw__Run *run = t->target ? t->target->run_info : NULL;
-        const char *version = run && run->ghc_version ? run->ghc_version : "";
-        const bool first_alone = !strncmp(version, "9.6.", 4) || !strncmp(version, "9.10.", 5);
-        double bytes;
+        const struct evidence e = { .t = t };
+        struct phrase s = phrase_of(out, size, &e);
 
-        (void)census_uncounted(t, &bytes);
-        if (run && run->has_breakdown && run->breakdown == HW__BREAKDOWN__BREAKDOWN_RETAINER)
-                return text_join(out, size, "closures with many retainers are not in it (-R)", NULL);
-        if (run && run->rts_way && strstr(run->rts_way, "_p") && bytes > 0)
-                return text_join(out, size,
-                                 "the words that profiling adds to each closure are not in it, nor, of GHC 9.6 "
-                                 "and 9.10, most of short ByteStrings",
-                                 NULL);
-        if (bytes < 0)
-                return text_join(
-                        out, size, !strncmp(version, "9.0.", 4) ? "GHC " : "most likely the runtime",
-                        !strncmp(version, "9.0.", 4) ? version : "",
-                        " counts a byte array above 1 MiB as whole megablocks, short pinned ones (ByteString) as "
-                        "whole blocks",
-                        NULL);
-        return text_join(out, size, first_alone ? "GHC " : "most likely the runtime", first_alone ? version : "",
-                         " counts of short pinned byte arrays (ByteString) only the first of each block", NULL);
+        (void)phrase_append_table(&s, sentences_uncounted_reason);
+        return out;
 }
 
-static void add_uncounted(struct census_age *a, const struct world_target *t)
+/* The largest band is known best, in parts of itself; NaN: it was counted. */
+double census_spread_of_largest(const struct evidence *e)
 {
-        char number[HW_NUMBER_MAX], share[HW_NUMBER_MAX], reason[CENSUS_TEXT];
-        double bytes;
-
-        if (!census_uncounted(t, &bytes))
-                return;
-        append_format(a->after,
-                      bytes > 0 ? "; %s of live data (%s) are not in it: %s" : "; %s more than live data (%s): %s",
-                      hw_bytes_text(number, sizeof(number), fabs(bytes)),
-                      hw_share_text(share, sizeof(share), fabs(bytes) / ((double)t->census->total_bytes + bytes)),
-                      census_uncounted_reason(reason, sizeof(reason), t));
-}
-
-static void add_size(struct census_age *a, const struct world_target *t, bool over)
-{
-        const double pause = t->census->outside ? NAN : facts_get(t, FACT_WATCH_PAUSE);
-        char then[HW_NUMBER_MAX], now[HW_NUMBER_MAX], paused[HW_NUMBER_MAX], age[HW_NUMBER_MAX];
-        uint64_t age_ns;
-
-        append_format(a->after, "%s", over ? " before the end" : " ago");
-        if (t->census->outside)
-                append_format(a->after, " (without a pause)");
-        else if (pause > 0)
-                append_format(a->after, " (%s pause)", hw_duration_text(paused, sizeof(paused), pause));
-        append_format(a->after, " at %s", hw_bytes_text(then, sizeof(then), (double)a->total_bytes));
-        add_uncounted(a, t);
-        if (!a->stale && !has_garbage(t, over))
-                return;
-        (void)hw_bytes_text(now, sizeof(now), (double)t->heap->live_bytes);
-        if (has_garbage(t, over))
-                append_format(a->after,
-                              "; the last major collection left %s: bands have what came since, too, garbage or not",
-                              now);
-        else if (!over && live_is_old(t, &age_ns))
-                append_format(a->after, "; live data was %s %s ago: bands are of before", now,
-                              hw_duration_text(age, sizeof(age), (double)age_ns));
-        else
-                append_format(a->after, "; live data %s %s %s: bands are of then", over ? "was" : "is", now,
-                              over ? "at the end" : "now");
-}
-
-/* The largest band is known best, in parts of itself. */
-static void add_kind(struct census_age *a, const struct world_target *t)
-{
-        const Hw__Census *c = t->census;
+        const Hw__Census *c = e->t->census;
         uint64_t largest = 0;
-        char share[HW_NUMBER_MAX];
 
         for (size_t i = 0; i < c->n_bytes; i++)
                 largest = c->bytes[i] > largest ? c->bytes[i] : largest;
-        if (c->spread > 0 && largest > 0)
-                append_format(a->before, "last census, estimated from a sample (largest band \xc2\xb1%s), ",
-                              hw_share_text(share, sizeof(share),
-                                            census_margin(c->spread, (double)largest, (double)c->total_bytes) /
-                                                    (double)largest));
-        else
-                append_format(a->before, "last census ");
+        return c->spread > 0 && largest > 0
+                       ? census_margin(c->spread, (double)largest, (double)c->total_bytes) / (double)largest
+                       : NAN;
 }
 
 void census_age_of(struct census_age *ret, const struct world_target *t, bool live)
 {
-        const Hw__Run *run = t->target ? t->target->run_info : NULL;
-        const char *none = run && run->no_census ? run->no_census : NULL;
+        struct target_answer says = { .has_time = false };
         struct evidence e;
 
-        *ret = (struct census_age){ .any = t->census || none, .has_time = t->census != NULL };
         evidence_of(&e, t, live);
-        if (t->census) {
-                ret->time_ns = t->census->time_ns;
-                ret->total_bytes = t->census->total_bytes;
-                ret->stale = is_stale(t);
-                add_kind(ret, t);
-                add_size(ret, t, e.over);
-        }
-        if (none)
-                append_format(t->census ? ret->after : ret->before, "%s%.200s",
-                              t->census ? "; no further one: " : "no census: ", none);
+        *ret = (struct census_age){ .any = append_sentence(&says, &e, sentences_census), .has_time = says.has_time };
+        (void)text_join(ret->before, sizeof(ret->before), says.text, NULL);
+        (void)text_join(ret->after, sizeof(ret->after), says.after, NULL);
+        if (!t->census)
+                return;
+        ret->time_ns = t->census->time_ns;
+        ret->total_bytes = t->census->total_bytes;
+        ret->stale = census_differs(t);
 }
 
 double census_margin_of_gain(const struct world_target *t, const struct world_band *band)

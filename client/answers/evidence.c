@@ -34,31 +34,6 @@ void append_text(char text[ANSWER_TEXT], const char *format, ...)
                 (void)hw_utf8_clean(text + used, ANSWER_TEXT - used, more, strlen(more));
 }
 
-void append_bytes(char text[ANSWER_TEXT], uint64_t bytes)
-{
-        char number[HW_NUMBER_MAX];
-
-        append_text(text, "%s", hw_bytes_text(number, sizeof(number), (double)bytes));
-}
-
-void append_duration(char text[ANSWER_TEXT], uint64_t ns)
-{
-        char number[HW_NUMBER_MAX];
-
-        append_text(text, "%s", hw_duration_text(number, sizeof(number), (double)ns));
-}
-
-void append_live_age(char text[ANSWER_TEXT], const struct world_target *t)
-{
-        uint64_t age_ns;
-
-        if (!live_is_old(t, &age_ns))
-                return;
-        append_text(text, " (");
-        append_duration(text, age_ns);
-        append_text(text, " ago)");
-}
-
 /* ------------------------------------------------------------------ bands */
 
 const char *growing_said(char *out, size_t size, const struct evidence *e)

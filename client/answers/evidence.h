@@ -109,12 +109,6 @@ bool bands_judged(const struct evidence *e);
 /* Appends to a text; cut at a whole character. */
 __attribute__((format(printf, 2, 3))) void append_text(char text[ANSWER_TEXT], const char *format, ...);
 
-void append_bytes(char text[ANSWER_TEXT], uint64_t bytes);
-void append_duration(char text[ANSWER_TEXT], uint64_t ns);
-
-/* " (18m 02s ago)" behind live data of a program that runs, where that was not measured lately. */
-void append_live_age(char text[ANSWER_TEXT], const struct world_target *t);
-
 /* Samples without which no rise is seen (daemon/judge/trend/early_fit.h). */
 #define RISE_SAMPLES 4u
 
@@ -189,14 +183,28 @@ uint64_t bands_beyond(const struct evidence *e); /* bands beyond what the daemon
 bool is_joined_inside(const struct evidence *e); /* in the middle of its log, without the header */
 void find_caveats(struct answers *a, const struct evidence *e);
 
-/* A condition of one expression, of the evidence `e`. */
-#define WHEN(function, expression) PHRASE_WHEN(function, struct evidence, e, expression)
+/* census.c: of the newest census. */
+double census_spread_of_largest(const struct evidence *e); /* NaN: it was counted */
+double census_uncounted_bytes(const struct evidence *e);   /* census_uncounted(); NaN: not known, or next to nothing */
+bool census_differs(const struct world_target *t);         /* a later collection says something else */
+bool census_has_garbage(const struct world_target *t, bool over);
+const char *ghc_of(const struct evidence *e); /* "9.6.6", or "" */
 
-/* The tables, for answers and within slots; slots.def has what is between braces. Each is tried from its beginning. */
-extern const struct phrase_row sentences_wrong[], sentences_before_the_end[], sentences_alert[],
-        sentences_not_completed[], sentences_since[], sentences_onset_note[], sentences_grows[], sentences_uncounted[],
-        sentences_where[], sentences_live_size[], sentences_why[], sentences_until[], sentences_next[],
-        sentences_caveats[];
+/* account.c: how it ended; what it used of its limit, lately or, once over, at most; NaN: not known. */
+bool ends_as(const struct evidence *e, enum account_end end);
+bool account_had_more(const struct evidence *e);
+double account_share(const struct evidence *e);
+bool account_is_limited(const struct world_target *t);
+bool account_counts_heap(const struct world_target *t); /* its limit is one of the heap alone */
+bool account_has_lost(const struct evidence *e);        /* part of its stream */
+
+/* The tables of sentences.def. */
+extern const struct phrase_row sentences_before_the_end[], sentences_wrong[], sentences_alert[],
+        sentences_not_completed[], sentences_onset_note[], sentences_since[], sentences_grows[], sentences_uncounted[],
+        sentences_live_size[], sentences_where[], sentences_why[], sentences_until[], sentences_next[],
+        sentences_before_next[], sentences_caveats[], sentences_uncounted_reason[], sentences_census_uncounted[],
+        sentences_census_live[], sentences_census[], sentences_end[], sentences_kernel[], sentences_memory[],
+        sentences_resident[], sentences_limit[], sentences_collected[], sentences_pauses[], sentences_stream[];
 
 /* A sentence about a target in the making. */
 struct phrase phrase_of(char *out, size_t size, const struct evidence *e);

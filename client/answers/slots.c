@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* slots.c - what the slots of the sentences are filled with: facts as texts. No sentence is here. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -58,10 +59,29 @@ static bool append_u64_bytes(struct phrase *s, uint64_t bytes)
         return phrase_append_bytes(s, (double)bytes);
 }
 
-/* "1 place", "3 places" */
+/* A number of the target, in its unit. False: not known. */
+static bool append_known(struct phrase *s, const struct evidence *e, enum fact id)
+{
+        const double value = facts_get(e->t, id);
+
+        if (isnan(value))
+                return false;
+        return fact_rows[id].unit == FACT_BYTES   ? phrase_append_bytes(s, value)
+               : fact_rows[id].unit == FACT_SHARE ? phrase_append_share(s, value)
+               : fact_rows[id].unit == FACT_NS    ? phrase_append_duration(s, value)
+                                                  : phrase_append_count(s, u64_sat(value));
+}
+
+/* The same; false also: 0. */
+static bool append_some(struct phrase *s, const struct evidence *e, enum fact id)
+{
+        return facts_get(e->t, id) > 0 && append_known(s, e, id);
+}
+
+/* "1 place", "3 places"; false: none. */
 static bool append_counted(struct phrase *s, uint64_t n, const char *one, const char *many)
 {
-        return phrase_append_count(s, n) && phrase_printf(s, " %s", n == 1 ? one : many);
+        return n > 0 && phrase_append_count(s, n) && phrase_printf(s, " %s", n == 1 ? one : many);
 }
 
 static bool append_rate(struct phrase *s, double rate, bool has_interval, double low, double high)
@@ -316,7 +336,7 @@ static bool append_sizes(struct phrase *s, const struct evidence *e)
                 "{foreign}, files {files}{mapped_files})]",
         };
 
-        return phrase_append_list(s, is_outside(e) ? sizes : sizes + 2, 3);
+        return phrase_append_list(s, ", ", is_outside(e) ? sizes : sizes + 2, 3);
 }
 
 /* -------------------------------------------------------------- the limit */
@@ -369,6 +389,71 @@ static bool append_interval(struct phrase *s, uint64_t low_ns, uint64_t high_ns)
         (void)hw_duration_text(low, sizeof(low), (double)low_ns);
         (void)hw_duration_text(high, sizeof(high), (double)high_ns);
         return strcmp(low, high) != 0 && phrase_printf(s, "%s to %s", low_ns ? low : "now", high);
+}
+
+/* -------------------------------------------------------------- the account */
+
+#define APPEND_LIST(s, separator, texts) phrase_append_list(s, separator, texts, ARRAY_SIZE(texts))
+
+static bool append_memory(struct phrase *s, const struct evidence *e)
+{
+        static const char *const texts[] = {
+                "live {known_live}[{if_runs} ({live_age} ago)]",
+                "heap {heap_size}",
+                "resident {process_resident}",
+                "swapped {swapped}",
+                "control group {group_held}",
+                "most live {most_live}",
+        };
+
+        (void)e;
+        return APPEND_LIST(s, ", ", texts);
+}
+
+static bool append_pause_shares(struct phrase *s, const struct evidence *e)
+{
+        static const char *const texts[] = { "{recent_share} of the last 10 s of events", "{run_share} of the run" };
+
+        (void)e;
+        return APPEND_LIST(s, ", ", texts);
+}
+
+static bool append_pauses(struct phrase *s, const struct evidence *e)
+{
+        static const char *const texts[] = { "{pause_shares}", "the longest {longest_pause}",
+                                             "in all {all_pauses}, {watch_pauses}" };
+
+        (void)e;
+        return APPEND_LIST(s, "; ", texts);
+}
+
+static uint64_t longest_pause(const Hw__Gc *gc)
+{
+        uint64_t longest = 0;
+
+        for (size_t i = 0; i < gc->n_generations; i++)
+                if (gc->generations[i]->has_pause_max_ns && gc->generations[i]->pause_max_ns > longest)
+                        longest = gc->generations[i]->pause_max_ns;
+        return longest;
+}
+
+static bool append_lost(struct phrase *s, const struct evidence *e)
+{
+        static const char *const texts[] = {
+                "{lost_bytes} lost in {lost_in}", "{lost_nowhere} lost",
+                "{gap} not seen in {gaps}",       "{passed} passed over before it was joined",
+                "{late_samples} too late",        "{bands_left_out} left out",
+        };
+
+        (void)e;
+        return APPEND_LIST(s, ", ", texts);
+}
+
+static uint64_t recorded_of(const struct evidence *e)
+{
+        const Hw__Recording *r = e->t->health->recording;
+
+        return r && r->bytes ? sub_sat(r->bytes, r->lost_bytes) : 0;
 }
 
 /* ------------------------------------------------------------------- slots */

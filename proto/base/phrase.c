@@ -179,7 +179,7 @@ bool phrase_append_text(struct phrase *s, const char *text)
         return put_text(s, &text, false);
 }
 
-bool phrase_append_list(struct phrase *s, const char *const *texts, size_t n)
+bool phrase_append_list(struct phrase *s, const char *separator, const char *const *texts, size_t n)
 {
         bool any = false;
 
@@ -187,8 +187,9 @@ bool phrase_append_list(struct phrase *s, const char *const *texts, size_t n)
                 const struct phrase before = *s;
 
                 if (any)
-                        append_raw(s, ", ", 2);
-                if (phrase_append_text(s, texts[i]))
+                        append_raw(s, separator, strlen(separator));
+                const char *text = texts[i];
+                if (put_text(s, &text, true))
                         any = true;
                 else
                         restore_phrase(s, &before);

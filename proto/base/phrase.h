@@ -63,8 +63,8 @@ bool phrase_append_duration(struct phrase *s, double ns);
 bool phrase_append_count(struct phrase *s, uint64_t n);
 bool phrase_append_share(struct phrase *s, double share);      /* NaN is not known */
 bool phrase_append_moment(struct phrase *s, uint64_t time_ns); /* no text: notes where the caller shows it */
-/* What is known of these texts with slots, ", " between two; false: none is known. */
-bool phrase_append_list(struct phrase *s, const char *const *texts, size_t n);
+/* Of these texts with slots those that are known; false: none is. */
+bool phrase_append_list(struct phrase *s, const char *separator, const char *const *texts, size_t n);
 bool phrase_append_rate(struct phrase *s, double rate);
 bool phrase_append_rate_within(struct phrase *s, double rate, double low, double high);
 

@@ -1716,12 +1716,33 @@ static bool is_slot(const char *name, size_t n)
 /* A slot that there is not would be left out, or be "?". */
 static void sentences_name_slots_that_there_are(void **state)
 {
-        static const struct phrase_row *const tables[] = {
-                sentences_wrong, sentences_before_the_end, sentences_alert, sentences_not_completed,
-                sentences_since, sentences_onset_note,     sentences_grows, sentences_uncounted,
-                sentences_where, sentences_live_size,      sentences_why,   sentences_until,
-                sentences_next,  sentences_caveats,
-        };
+        static const struct phrase_row *const tables[] = { sentences_before_the_end,
+                                                           sentences_wrong,
+                                                           sentences_alert,
+                                                           sentences_not_completed,
+                                                           sentences_onset_note,
+                                                           sentences_since,
+                                                           sentences_grows,
+                                                           sentences_uncounted,
+                                                           sentences_live_size,
+                                                           sentences_where,
+                                                           sentences_why,
+                                                           sentences_until,
+                                                           sentences_next,
+                                                           sentences_before_next,
+                                                           sentences_caveats,
+                                                           sentences_uncounted_reason,
+                                                           sentences_census_uncounted,
+                                                           sentences_census_live,
+                                                           sentences_census,
+                                                           sentences_end,
+                                                           sentences_kernel,
+                                                           sentences_memory,
+                                                           sentences_resident,
+                                                           sentences_limit,
+                                                           sentences_collected,
+                                                           sentences_pauses,
+                                                           sentences_stream };
 
         (void)state;
         for (size_t i = 0; i < ARRAY_SIZE(tables); i++) {
