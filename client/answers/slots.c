@@ -131,18 +131,18 @@ static bool is_part(const struct evidence *e)
         return run_of(e) && run_of(e)->has_first_time_ns && run_of(e)->first_time_ns > JOINED_LATE_NS;
 }
 
-/* Over time: collections are most frequent while little is live. False: not known, or of the first moment. */
+/*
+ * Over time: collections are most frequent while little is live. The integral ends at the last sample that it has,
+ * which is the newest one unless that came after the statistics. False: not known.
+ */
 static bool append_average(struct phrase *s, const struct evidence *e)
 {
         const Hw__Trend *live = e->t->trends[HW__SERIES__SERIES_LIVE];
         const Hw__WindowStatistics *run = live->windows[live->n_windows - 1];
-        const bool has_time = e->t->heap->has_live_time_ns;
-        const uint64_t newest_ns = has_time ? e->t->heap->live_time_ns : UINT64_MAX; /* the integral ends there */
-        const uint64_t span_ns = sub_sat(run->to_ns < newest_ns ? run->to_ns : newest_ns, run->from_ns);
-        /* statistics come once a minute: those of a young run may be of its first moment */
-        const bool is_of_now = !has_time || sub_sat(newest_ns, run->to_ns) < span_ns / 4;
+        const Hw__Heap *h = e->t->heap;
+        const uint64_t span_ns = h->has_live_time_ns ? sub_sat(h->live_time_ns, run->from_ns) : 0;
 
-        return run->has_integral && span_ns > 0 && is_of_now &&
+        return run->has_integral && span_ns > 0 && h->live_time_ns <= run->to_ns &&
                append_u64_bytes(s, u64_sat(run->integral / ((double)span_ns / 1e9)));
 }
 

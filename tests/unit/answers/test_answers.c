@@ -446,9 +446,13 @@ static void before_a_verdict_it_says_what_is_known(void **state)
         m.of_run.integral = 10.0 * 7 * MIB;
         m.of_run.from_ns = 3 * SECOND;
         m.of_run.to_ns = 13 * SECOND;
+        m.heap_state.has_live_time_ns = 1;
+        m.heap_state.live_time_ns = 13 * SECOND;
         a = asked(&m);
         says(&a, QUESTION_WRONG, "live data is at its highest, 42.0 MiB, and 7.00 MiB on average; whether");
-        m.heap_state.has_live_time_ns = 1;
+        m.heap_state.live_time_ns = 14 * SECOND; /* where the integral ends is not known any more */
+        a = asked(&m);
+        says(&a, QUESTION_WRONG, "live data is at its highest, 42.0 MiB; whether");
         m.heap_state.live_time_ns = 8 * SECOND;
         a = asked(&m);
         says(&a, QUESTION_WRONG, "and 14.0 MiB on average; whether");
