@@ -821,6 +821,8 @@ static const struct option options[] = {
                     "of watch: only censuses, given to the agent in the program, on whose socket standard output is"),
         OPTION_NUMBER("frames", 0, unsigned, struct words, request.frames, 0, THREAD_FRAMES, "frames of each stack"),
         OPTION_TEXT("band", 0, "NAME", struct words, request.band, COMPLETE_NOTHING, "of why: the type in question"),
+        OPTION_BYTES("band-bytes", 0, struct words, request.band_bytes, 1,
+                     "of why with --brief: what the last census had of it; a tenth of that is no answer"),
         OPTION_CHOICE("by", 0, "name|type|contents", unsigned, struct words, request.by, groupings, "what a band is"),
         OPTION_NUMBER("top", 0, unsigned, struct words, request.top, 1, 100000, "bands shown"),
         OPTION_DURATION("for", 0, struct words, request.for_ns, 100000000, UINT64_C(3600000000000),

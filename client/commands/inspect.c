@@ -109,6 +109,8 @@ static void fill_arguments(struct arguments *a, const struct request *r, const s
                 add_argument(a, "--band");
                 add_argument(a, r->band ? r->band : s->band);
         }
+        if (r->brief && !r->band && s->band_bytes)
+                add_number(a, "--band-bytes", s->band_bytes, "");
         if (r->for_ns) {
                 add_number(a, "--for", r->for_ns / 1000000, "ms");
                 add_number(a, "--hz", r->hz, "");

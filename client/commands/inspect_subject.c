@@ -72,6 +72,7 @@ static bool read_target(struct inspectee *ret, const struct world_target *t, str
                 set_band(ret, package_label(grows->def->label).rest);
         else if (grows && run->breakdown == HW__BREAKDOWN__BREAKDOWN_INFO_TABLE)
                 set_band(ret, band_source(grows->def));
+        ret->band_bytes = ret->band[0] ? grows->bytes : 0;
         return true;
 }
 

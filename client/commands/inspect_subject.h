@@ -30,6 +30,7 @@ struct inspectee {
         const char *file;     /* a core file, or a graph of `heapwatch heap -o`; borrowed from the text, or `kept` */
         struct coredump kept; /* what systemd keeps */
         char band[256];       /* of a target, the type that grows most, or its place in the source; "": not known */
+        uint64_t band_bytes;  /* of that one in the last census */
         bool foreign;         /* of a target, memory outside its heap grows */
         char labels[4096];    /* of a target, those of its threads that its log has, lines of NUMBER=LABEL */
         uint64_t foreign_bytes, resident_bytes; /* of a target, resident memory and that part; 0: not known */

@@ -21,9 +21,10 @@ enum grouping {
 };
 
 struct inspect_request {
-        pid_t pid;        /* 0: a core file, or a graph */
-        const char *core; /* the path of one of these two; NULL: none */
-        const char *band; /* of `why`; NULL: the largest */
+        pid_t pid;           /* 0: a core file, or a graph */
+        const char *core;    /* the path of one of these two; NULL: none */
+        const char *band;    /* of `why`; NULL: the largest */
+        uint64_t band_bytes; /* that it had before, in a census; 0: not known */
         bool json, all, no_stop, once;
         bool brief;            /* of `why`: one sentence, without a head; of `threads`: few members of a group */
         bool by_thread;        /* of `profile`: stacks begin with their thread */

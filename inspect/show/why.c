@@ -21,6 +21,7 @@
 #define PATHS_GIVEN  12 /* of each of several types */
 #define BRIEF_NAMES  6  /* of a path in one sentence */
 #define BRIEF_SHARE  10 /* one part in so many of the band is worth a word */
+#define GONE_SHARE   10 /* of what a census had: less than one part in this is what is left over */
 
 /* Of a path or a root. */
 struct holding {
@@ -774,9 +775,25 @@ static void print_json(const struct question *q)
         json_newline(&j);
 }
 
+/* Who keeps the rest tells nothing of what grew: a program that ran out of memory frees it before it ends. */
+static bool is_mostly_gone(const struct question *q, struct error *error)
+{
+        const struct inspect_request *r = q->subject->request;
+        char left[HW_NUMBER_MAX], before[HW_NUMBER_MAX];
+
+        if (!r->brief || graph_group_bytes(band_of(q)) >= r->band_bytes / GONE_SHARE)
+                return false;
+        (void)error_set(error, "what grew is gone: %s of it are left, where the last census had %s",
+                        hw_bytes_text(left, sizeof(left), (double)graph_group_bytes(band_of(q))),
+                        hw_bytes_text(before, sizeof(before), (double)r->band_bytes));
+        return true;
+}
+
 static bool answer_question(struct question *q, struct error *error)
 {
         sum_all(q);
+        if (is_mostly_gone(q, error))
+                return false;
         if (!find_most(q) || !type_paths_find(&q->types, q->graph) || !fold_paths(q) || !try_without(q))
                 return error_set(error, "out of memory; --memory gives it more");
         const uint64_t band = band_of(q)->bytes ? band_of(q)->bytes : 1;

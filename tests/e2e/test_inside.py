@@ -681,6 +681,11 @@ def test_why(threaded):
     stacks = client("why", threaded.pid, "STACK").stdout.decode()
     assert re.search(r"^ +[\d.]+ %  [2-9]\d* threads in Main\..*; without them ", stacks, re.M), stacks
     assert brief.startswith("CAF Main.sessions keeps 100.0 % of Main.Session (") and "by way of Data.Map.Internal.Bin+ <- MUT_VAR" in brief, brief
+    tool = pathlib.Path(CLIENT).with_name("heapwatch-inspect")      # as for a target: its census had more of it
+    left = [subprocess.run([tool, "why", "--pid", str(threaded.pid), "--band", "Session", "--brief", "--band-bytes", size],
+                           capture_output=True) for size in ("1000", "100G")]
+    assert left[0].returncode == 0 and left[0].stdout.decode() == brief, left
+    assert left[1].returncode != 0 and b"what grew is gone: " in left[1].stderr and not left[1].stdout, left
     done = client("why", threaded.pid, "NoSuchType")
     assert done.returncode == 2 and b"no type of its heap has NoSuchType in its name" in done.stderr, done.stderr
 
