@@ -429,6 +429,7 @@ void api_history_answer(struct api_history *p, struct evhttp_request *req, const
                 wanted_done(job->wanted, job->n);
                 too_fast(req);
         } else {
+                detail_focus(&q->targets, p->source.world);
                 job->api_history = p;
                 job->req = req;
                 start_job(job);

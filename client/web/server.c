@@ -84,10 +84,12 @@ static void with_detail(struct server *s, struct evhttp_request *req, const char
 {
         struct detail detail;
 
-        if (detail_parse(&detail, query))
-                get(s, req, &detail);
-        else
+        if (!detail_parse(&detail, query)) {
                 answer_error(req, 400, "expected detail=NAME or detail=DAEMON:NAME, at most %d of them", DETAIL_MAX);
+                return;
+        }
+        detail_focus(&detail, s->parts.world);
+        get(s, req, &detail);
 }
 
 static void get_page(struct evhttp_request *req, const char *path)

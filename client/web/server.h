@@ -140,7 +140,7 @@ bool update_batch_print(const struct update_batch *p, struct json_out *j, const 
 struct api_history;
 
 struct api_history_source {
-        const struct world *world;
+        struct world *world;
         struct hw_requester *requester; /* NULL: files, the world has everything */
 };
 
@@ -205,6 +205,7 @@ struct server_options {
 
 /* What it serves. All borrowed; must outlive the server. */
 struct server_parts {
+        struct world *world; /* what `state` has */
         const struct state_source *state;
         struct streams *streams;
         struct api_history *api_history;

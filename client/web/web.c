@@ -302,6 +302,8 @@ static bool open_memory(struct web *w)
                 .cells = files ? HISTORY_FILE_CELLS : HISTORY_CELLS,
                 .collections = files,
                 .keep_recent = !files,
+                .brief = !files,
+                .keeps_notes = true,
         };
 
         w->world = world_new(&past);
@@ -366,6 +368,7 @@ static bool open_events(struct web *w)
 static bool open_server(struct web *w)
 {
         struct server_parts parts = {
+                .world = w->world,
                 .state = &w->state,
                 .streams = w->streams,
                 .api_history = w->api_history,

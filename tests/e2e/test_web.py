@@ -252,6 +252,20 @@ def test_top_bands_in_one_request(served):
     assert all(i["label"] for i in items[2:])
 
 
+def test_a_large_fleet_is_answered_of_as_a_small_one(served):
+    """Of more than 16 targets the server keeps the past of those that were asked about last: of the others the daemon has it."""
+    daemon, small = served
+    said = [n.text for u in daemon.snapshot("leaky")["notes"] for n in u.notes.notes]
+    alone = [(i["label"], i["last"]) for i in small.history(target="leaky", band="0", bands="top5")]
+    names = [f"t{i:02}" for i in range(18)]
+    with following(*(f"{name}={LEAKY}" for name in names)) as (_, web):
+        wait_for(lambda: all((name, "census") in web.bodies() for name in names), "all censuses")
+        for name in names + names[:1]:
+            assert [(i["label"], i["last"]) for i in web.history(target=name, band="0", bands="top5")] == alone
+        bodies = web.bodies()
+        assert said and all([n["text"] for n in bodies[(name, "notes")]["notes"]] == said for name in names)
+
+
 def test_history_says_what_is_wrong(served):
     _, web = served
     for query in ("", "target=leaky", "target=leaky&series=lve", "target=leaky&band=x", "series=live", "target=%FF&series=live",

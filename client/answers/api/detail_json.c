@@ -61,6 +61,16 @@ const struct world_target *detail_find(const struct detail *d, size_t i, const s
                                         : world_find_of(world, d->targets[i].daemon, d->targets[i].name);
 }
 
+void detail_focus(const struct detail *d, struct world *world)
+{
+        for (size_t i = 0; i < d->n; i++) {
+                const struct world_target *t = detail_find(d, i, world);
+
+                if (t)
+                        (void)world_focus(world, t);
+        }
+}
+
 bool detail_parse(struct detail *ret, const char *query)
 {
         struct evkeyvalq parameters;

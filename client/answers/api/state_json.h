@@ -32,6 +32,9 @@ bool detail_add(struct detail *d, const char *text);
 /* The i-th in the world, or NULL. */
 const struct world_target *detail_find(const struct detail *d, size_t i, const struct world *world);
 
+/* Its targets get their whole past, of which a daemon may be asked for the rest: world_focus(). */
+void detail_focus(const struct detail *d, struct world *world);
+
 /* ?detail=A&detail=B; without it, all. &trends=series: no trends of bands. False: malformed. */
 bool detail_parse(struct detail *ret, const char *query);
 

@@ -127,7 +127,8 @@ struct history_options {
         size_t cells;     /* bands times columns */
         bool collections; /* keep single ones, too */
         bool keep_recent; /* the past fades, instead of being thinned evenly */
-        bool brief;       /* live data alone */
+        bool brief;       /* live data alone, and no notes ... */
+        bool keeps_notes; /* ... but for these: nobody has them recalled */
 };
 
 struct history {

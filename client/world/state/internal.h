@@ -33,6 +33,7 @@ struct target_state {
                 const Hw__Trends *trend_state;
         } whole;
         struct history *history; /* t.history */
+        uint64_t focus;          /* number of its world_focus(); 0: none */
         uint32_t cap_bands, cap_stacks, cap_ticky;
         struct idtable ticky_ids; /* place + 1, by the counter's id */
 };
@@ -55,8 +56,7 @@ struct target_state *target_clone(const struct target_state *from);
 int bands_define(struct target_state *ts, const Hw__Bands *bands);
 int bands_census(struct target_state *ts, const Hw__Census *census);
 bool id_valid(uint32_t id);
-void band_define(struct world_band *b, const Hw__Band *def); /* NULL: none yet */
-struct world_band *world_bands_entry(struct target_state *ts, uint32_t id);
+struct world_band *world_bands_entry(struct target_state *ts, uint32_t id); /* a new one is called "band N" */
 void world_bands_clear(struct target_state *ts);
 
 /* world_lists.c: notes, time profile, ticky */

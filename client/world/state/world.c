@@ -28,8 +28,7 @@ struct world {
         uint32_t n_daemons, cap_daemons;
         bool keeps_past;
         struct history_options past;
-        char focus[WORLD_NAME_MAX + 1]; /* of which target all of its past is kept; "": of all */
-        size_t focus_daemon;
+        uint64_t focused; /* times that a target got its whole past by world_focus() */
 };
 
 struct world *world_new(const struct history_options *past)
@@ -133,13 +132,13 @@ static size_t share_of(size_t all, size_t n, size_t least)
         return all / n > least ? all / n : least;
 }
 
-static bool keeps_one(const struct world *w)
+static bool is_focused(const struct world *w, uint64_t focus)
 {
-        return w->focus[0] && w->n_targets > WORLD_WHOLE;
+        return focus && focus + WORLD_WHOLE > w->focused;
 }
 
-/* What one target may keep: a thousand targets have coarse pasts and one has a fine one. */
-static struct history_options share_of_past(const struct world *w, size_t daemon, const char *name)
+/* What one target may keep: of a thousand those that were looked at have a fine past; 0: it was not. */
+static struct history_options share_of_past(const struct world *w, uint64_t focus)
 {
         struct history_options o = w->past;
         size_t n = w->n_targets ? w->n_targets : 1,
@@ -147,7 +146,7 @@ static struct history_options share_of_past(const struct world *w, size_t daemon
 
         o.points = o.points < points ? o.points : points;
         o.cells = share_of(o.cells, n, WORLD_CELLS_LEAST);
-        o.brief = keeps_one(w) && (daemon != w->focus_daemon || strcmp(name, w->focus) != 0);
+        o.brief = (w->past.brief || w->focused) && w->n_targets > WORLD_WHOLE && !is_focused(w, focus);
         return o;
 }
 
@@ -157,7 +156,7 @@ static struct target_state *insert_at(struct world *w, uint32_t at, size_t daemo
 
         if (!ARRAY_RESERVE(w->targets, w->cap_targets, (size_t)w->n_targets + 1))
                 return NULL;
-        struct history_options past = share_of_past(w, daemon, name);
+        struct history_options past = share_of_past(w, 0);
         ts = target_new(daemon, name, w->keeps_past ? &past : NULL);
         if (!ts)
                 return NULL;
@@ -312,21 +311,23 @@ static bool is_removal(const Hw__Update *u)
 
 static void bound_past(const struct world *w, struct target_state *ts)
 {
-        const struct history_options share = share_of_past(w, ts->t.daemon, ts->t.name);
+        const struct history_options share = share_of_past(w, ts->focus);
 
         if (ts->history)
                 history_bound(ts->history, &share);
-        if (ts->history && share.brief)
+        if (ts->history && share.brief && !share.keeps_notes)
                 world_notes_clear(ts);
 }
 
 bool world_focus(struct world *w, const struct world_target *t)
 {
-        if (t->daemon == w->focus_daemon && !strcmp(t->name, w->focus))
+        bool found;
+        uint32_t at = find_position(w, t->name, t->daemon, &found);
+
+        if (!found || is_focused(w, w->targets[at]->focus))
                 return false;
-        w->focus_daemon = t->daemon;
-        (void)snprintf(w->focus, sizeof(w->focus), "%s", t->name);
-        return keeps_one(w);
+        w->targets[at]->focus = ++w->focused;
+        return w->n_targets > WORLD_WHOLE;
 }
 
 static int apply_target(struct world *w, struct world_daemon *d, size_t daemon, const Hw__Update *u)

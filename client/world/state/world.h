@@ -24,7 +24,7 @@
 #define WORLD_NOTES       512
 #define WORLD_PAST_POINTS ((size_t)4 << 20) /* of all series of all targets */
 #define WORLD_PAST_LEAST  256               /* of one series, even with many targets */
-#define WORLD_WHOLE       16                /* targets: of more, the past of one may be whole, see world_focus() */
+#define WORLD_WHOLE       16                /* targets: of more, that many have a whole past, see world_focus() */
 #define WORLD_CELLS_LEAST 4096              /* the same for cells, of one target */
 #define WORLD_TARGETS     10000             /* of all daemons; messages of further ones are counted as left out */
 #define WORLD_DAEMONS     256               /* messages of further ones are ignored */
@@ -41,10 +41,6 @@ struct world_band {
         uint64_t census;        /* newest census with a row */
         bool seen;              /* some census had a row of it */
         const Hw__Trend *trend; /* NULL until it came */
-        /* private: what `def` points to, and the message that its texts belong to */
-        Hw__Band labelled;
-        char label[16];
-        const Hw__Band *defined;
 };
 
 /* The newest message of each kind, kept by reference; NULL until it came. */
@@ -87,7 +83,8 @@ struct world;
 
 /*
  * `past`: what is kept of each target's past (NULL: nothing). Its `cells` are for all targets together and shared
- * evenly, like WORLD_PAST_POINTS. NULL when out of memory.
+ * evenly, like WORLD_PAST_POINTS. Of more than WORLD_WHOLE targets live data alone is kept, but of those of
+ * world_focus(): with `brief` from the beginning, else from the first of these on. NULL when out of memory.
  */
 struct world *world_new(const struct history_options *past);
 void world_destroy(struct world **w);
@@ -112,8 +109,9 @@ int world_recall(struct world *world, size_t daemon, const char *target, uint32_
                  struct past *points);
 
 /*
- * From now on, of more than WORLD_WHOLE targets all of the past and the notes are kept of this one, and live data of
- * the others: for who can have the rest recalled. True: what was kept of this one until now lacks the rest.
+ * From now on all of the past and the notes are kept of this target, and once WORLD_WHOLE others were named live data
+ * again, of more than that many targets: for who can have the rest recalled. True: what was kept of this one until now
+ * lacks the rest.
  */
 bool world_focus(struct world *world, const struct world_target *t);
 

@@ -15,44 +15,58 @@
 #include <string.h>
 
 #include "proto/base/limits.h"
+#include "proto/wire/message.h"
 
-void band_define(struct world_band *b, const Hw__Band *def)
+/* Defines a band by a message with a label: this one, or a copy, or for NULL a new one. False: out of memory. */
+static bool define_band(struct world_band *b, const Hw__Band *def)
 {
-        KEEP(b->defined, def);
-        if (def)
-                b->labelled = *def;
-        else
-                b->labelled = (Hw__Band){ PROTOBUF_C_MESSAGE_INIT(&hw__band__descriptor), .has_id = 1, .id = b->id };
-        if (!b->labelled.label) {
-                (void)snprintf(b->label, sizeof(b->label), "band %u", b->id);
-                b->labelled.label = b->label;
+        char label[16];
+        Hw__Band *own;
+
+        if (def && def->label) {
+                KEEP(b->def, def);
+                return true;
         }
-        b->def = &b->labelled;
+        own = (Hw__Band *)(def ? message_copy(&def->base) : message_new(&hw__band__descriptor));
+        (void)snprintf(label, sizeof(label), "band %u", b->id);
+        if (!own || message_set_text(&own->label, label) < 0) {
+                hw_message_unref(own ? &own->base : NULL);
+                return false;
+        }
+        own->has_id = true;
+        own->id = b->id;
+        FORGET(b->def);
+        b->def = own;
+        return true;
 }
 
-static struct world_band *band_new(uint32_t id)
-{
-        struct world_band *b = calloc(1, sizeof(*b));
-
-        if (!b)
-                return NULL;
-        b->id = id;
-        band_define(b, NULL);
-        return b;
-}
-
-/* The band of an id within the cap, created if it is new; NULL when out of memory. */
-struct world_band *world_bands_entry(struct target_state *ts, uint32_t id)
+/* The band of an id within the cap, created if it is new, and then or always defined by `def`; NULL: out of memory. */
+static struct world_band *entry_of(struct target_state *ts, uint32_t id, const Hw__Band *def)
 {
         struct world_target *t = &ts->t;
+        struct world_band *b;
 
         if (!ARRAY_RESERVE_ZEROED(t->bands, ts->cap_bands, id))
                 return NULL;
         if (id > t->n_bands)
                 t->n_bands = id;
-        if (!t->bands[id - 1])
-                t->bands[id - 1] = band_new(id);
-        return t->bands[id - 1];
+        b = t->bands[id - 1];
+        if (b)
+                return !def || define_band(b, def) ? b : NULL;
+        b = calloc(1, sizeof(*b));
+        if (!b)
+                return NULL;
+        b->id = id;
+        if (!define_band(b, def)) {
+                free(b);
+                return NULL;
+        }
+        return t->bands[id - 1] = b;
+}
+
+struct world_band *world_bands_entry(struct target_state *ts, uint32_t id)
+{
+        return entry_of(ts, id, NULL);
 }
 
 bool id_valid(uint32_t id)
@@ -64,14 +78,9 @@ int bands_define(struct target_state *ts, const Hw__Bands *bands)
 {
         for (size_t i = 0; i < bands->n_bands; i++) {
                 const Hw__Band *def = bands->bands[i];
-                struct world_band *b;
 
-                if (!def->has_id || !id_valid(def->id))
-                        continue;
-                b = world_bands_entry(ts, def->id);
-                if (!b)
+                if (def->has_id && id_valid(def->id) && !entry_of(ts, def->id, def))
                         return -ENOMEM;
-                band_define(b, def);
         }
         return 0;
 }
@@ -153,7 +162,7 @@ void world_bands_clear(struct target_state *ts)
         for (uint32_t i = 0; i < t->n_bands; i++) {
                 if (!t->bands[i])
                         continue;
-                FORGET(t->bands[i]->defined);
+                FORGET(t->bands[i]->def);
                 FORGET(t->bands[i]->trend);
                 free(t->bands[i]);
         }

@@ -27,7 +27,7 @@ static struct world_band *copy_band(const struct world_band *from)
         to->max_bytes = from->max_bytes;
         to->census = from->census;
         to->seen = from->seen;
-        band_define(to, from->defined);
+        KEEP(to->def, from->def);
         KEEP(to->trend, from->trend);
         return to;
 }
@@ -95,6 +95,7 @@ struct target_state *target_clone(const struct target_state *from)
 
         if (!to)
                 return NULL;
+        to->focus = from->focus;
         to->t.run = from->t.run;
         to->t.event_time_ns = from->t.event_time_ns;
         to->t.published_wall_ns = from->t.published_wall_ns;

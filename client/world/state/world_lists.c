@@ -58,9 +58,8 @@ void notes_add(struct target_state *ts, const Hw__Notes *notes)
 {
         struct world_target *t = &ts->t;
 
-        if (ts->history && ts->history->options.brief)
+        if (ts->history && ts->history->options.brief && !ts->history->options.keeps_notes)
                 return;
-
         for (size_t i = 0; i < notes->n_notes; i++) {
                 const Hw__Note *note = notes->notes[i];
 

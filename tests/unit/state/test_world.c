@@ -564,8 +564,8 @@ static void check_past(const struct world *w, const char *name, size_t live, siz
         assert_int_equal(t->history->bands.censuses, censuses);
 }
 
-/* Of more targets than WORLD_WHOLE the one in focus has all of its past, the others that of live data and no notes. */
-static void of_many_targets_one_has_a_whole_past(void **state)
+/* Of more targets than WORLD_WHOLE the last in focus have all of their past, the others that of live data, no notes. */
+static void of_many_targets_some_have_a_whole_past(void **state)
 {
         struct world *w = world_new(&kept);
         uint32_t id = 1;
@@ -592,11 +592,18 @@ static void of_many_targets_one_has_a_whole_past(void **state)
         assert_true(world_focus(w, world_find(w, "t1")));     /* it is to be recalled */
         assert_false(world_focus(w, world_find(w, "t1")));
         recall_rss(w, "t1");
-        recall_rss(w, "t0");
         assert_int_equal(send_census(w, "t1", 1, 3, &id, &bytes, 1), 0);
         assert_int_equal(send_note(w, "t1", 1, 1, "recalled"), 0);
         assert_int_equal(world_find(w, "t1")->notes_last, 1);
         check_past(w, "t1", 2, 1, 1);
+        assert_false(world_focus(w, world_find(w, "t0"))); /* it still has it */
+        for (unsigned i = 2; i <= WORLD_WHOLE; i++) {
+                (void)snprintf(name, sizeof(name), "t%u", i);
+                assert_true(world_focus(w, world_find(w, name)));
+        }
+        assert_int_equal(send_census(w, "t1", 1, 4, &id, &bytes, 1), 0);
+        recall_rss(w, "t0");
+        check_past(w, "t1", 2, 1, 2);
         check_past(w, "t0", 3, 0, 0);
         assert_int_equal(world_find(w, "t0")->notes_last, 0);
         world_destroy(&w);
@@ -633,7 +640,7 @@ static void frozen_world_shares_and_stays(void **state)
                 assert_int_equal(f->bands[0]->bytes, 100);
                 assert_string_equal(f->bands[0]->def->label, "band 1");
                 assert_ptr_equal(world_note(t, 1), world_note(f, 1)); /* one message, kept twice */
-                assert_ptr_equal(t->bands[1]->defined, f->bands[1]->defined);
+                assert_ptr_equal(t->bands[1]->def, f->bands[1]->def);
                 assert_ptr_equal(world_find(v, "b"), world_find(frozen, "b")); /* that did not change */
 
                 assert_int_equal(send_live(v, 0, "a", 2, 5, 77), 0); /* a new run clears one, not the other */
@@ -742,7 +749,7 @@ static void test_when_a_run_is_over(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(of_many_targets_one_has_a_whole_past),
+                cmocka_unit_test(of_many_targets_some_have_a_whole_past),
                 cmocka_unit_test(frozen_world_shares_and_stays),
                 cmocka_unit_test(closures_and_contents_are_of_the_newest_census),
                 cmocka_unit_test(runs_decide_as_on_the_page),
