@@ -93,11 +93,11 @@ static uint64_t add_saturating(uint64_t a, uint64_t b)
 static int apply_rows(struct target_state *ts, const Hw__Census *c)
 {
         for (size_t i = 0; i < c->n_band && i < c->n_bytes; i++) {
-                struct world_band *b;
+                struct world_band *b = world_band_of(&ts->t, c->band[i]);
 
-                if (!id_valid(c->band[i]))
+                if (!b && !id_valid(c->band[i]))
                         continue;
-                b = world_bands_entry(ts, c->band[i]);
+                b = b ? b : world_bands_entry(ts, c->band[i]);
                 if (!b)
                         return -ENOMEM;
                 b->bytes = add_saturating(b->bytes, c->bytes[i]);
