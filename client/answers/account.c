@@ -189,9 +189,9 @@ static struct target_answer *add_moment(struct account *a, const char *key, uint
 }
 
 /* By the program: a log from outside has lines of the inspector. */
-static bool is_said(const struct world_target *t, const Hw__Note *note)
+static bool is_said(const struct world_target *t, const struct world_note *note)
 {
-        return note && note->text && note->what != HW__NOTE__WHAT__WHAT_THREAD_LABEL &&
+        return note && note->has_text && note->what != HW__NOTE__WHAT__WHAT_THREAD_LABEL &&
                (note->what != HW__NOTE__WHAT__WHAT_LOG || !world_from_outside(t));
 }
 
@@ -205,7 +205,7 @@ static void add_notes(struct account *a, const struct world_target *t)
                         numbers[n++] = i;
         }
         while (n > 0) {
-                const Hw__Note *note = world_note(t, numbers[--n]);
+                const struct world_note *note = world_note(t, numbers[--n]);
                 append_text(add_moment(a, "said", note->time_ns)->after, "  %.200s", note->text);
         }
 }

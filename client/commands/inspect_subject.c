@@ -36,10 +36,10 @@ static void read_labels(struct inspectee *ret, const struct world_target *t)
         size_t n = 0;
 
         for (uint64_t i = t->notes_first; i && i <= t->notes_last; i++) {
-                const Hw__Note *note = world_note(t, i);
+                const struct world_note *note = world_note(t, i);
                 char line[160];
 
-                if (!note || note->what != HW__NOTE__WHAT__WHAT_THREAD_LABEL || !note->text)
+                if (!note || note->what != HW__NOTE__WHAT__WHAT_THREAD_LABEL || !note->has_text)
                         continue;
                 const size_t most = strcspn(note->text, "\n");
                 const int length = snprintf(line, sizeof(line), "%" PRIu32 "=%.*s\n", note->thread,

@@ -184,25 +184,50 @@ static void print_trends(struct printer *p, const struct world_target *t)
         free(trends.trends);
 }
 
+static Hw__Note message_of_note(const struct world_note *from)
+{
+        Hw__Note to = HW__NOTE__INIT;
+
+        to.has_number = true;
+        to.number = from->number;
+        to.what = from->what;
+        to.has_what = from->has_what;
+        to.text = from->has_text ? (char *)from->text : NULL;
+        to.has_time_ns = from->has_time_ns;
+        to.time_ns = from->time_ns;
+        to.has_capability = from->has_capability;
+        to.capability = from->capability;
+        to.has_thread = from->has_thread;
+        to.thread = from->thread;
+        to.has_size_bytes = from->has_size_bytes;
+        to.size_bytes = from->size_bytes;
+        return to;
+}
+
 static void print_notes(struct printer *p, const struct world_target *t)
 {
         const struct state_source *source = p->source;
         Hw__Notes notes = HW__NOTES__INIT;
-        Hw__Note *list[WORLD_NOTES];
+        Hw__Note *list[WORLD_NOTES], *made;
 
         if (source->put_notes) {
                 source->put_notes(source->ctx, p->to, t);
                 return;
         }
         notes.notes = list;
-        for (uint64_t i = t->notes_first; t->notes_last && i <= t->notes_last; i++) {
-                const Hw__Note *note = world_note(t, i);
+        made = t->notes_last ? calloc(WORLD_NOTES, sizeof(*made)) : NULL;
+        for (uint64_t i = t->notes_first; made && i <= t->notes_last; i++) {
+                const struct world_note *note = world_note(t, i);
 
-                if (note && notes.n_notes < WORLD_NOTES)
-                        list[notes.n_notes++] = (Hw__Note *)note;
+                if (!note || notes.n_notes == WORLD_NOTES)
+                        continue;
+                made[notes.n_notes] = message_of_note(note);
+                list[notes.n_notes] = &made[notes.n_notes];
+                notes.n_notes++;
         }
         if (notes.n_notes)
                 PRINT_BODY(p->to, t, NOTES, notes, &notes);
+        free(made);
 }
 
 static void print_gc(struct printer *p, const struct world_target *t)

@@ -21,17 +21,15 @@ const struct summary_section summary_sections[] = {
 
 const size_t summary_n_sections = ARRAY_SIZE(summary_sections);
 
-static void count_note(struct summary *s, const Hw__Note *note)
+static void count_note(struct summary *s, int what)
 {
-        int what = note->what;
-
         s->notes[what > 0 && what < NOTE_SORTS ? what : 0]++;
 }
 
 static void count_notes(struct summary *s, const Hw__Notes *notes)
 {
         for (size_t i = 0; i < notes->n_notes; i++)
-                count_note(s, notes->notes[i]);
+                count_note(s, notes->notes[i]->what);
 }
 
 void summary_count(struct summary *s, const Hw__Update *u)
@@ -52,9 +50,9 @@ struct summary summary_of_now(const struct world_target *t)
         struct summary s = { .t = t, .last = true, .now = true };
 
         for (uint64_t i = t->notes_first; i > 0 && i <= t->notes_last; i++) {
-                const Hw__Note *note = world_note(t, i);
+                const struct world_note *note = world_note(t, i);
                 if (note)
-                        count_note(&s, note);
+                        count_note(&s, note->what);
         }
         if (t->census && t->census->has_unfinished && t->census->unfinished)
                 s.census_unfinished = true;

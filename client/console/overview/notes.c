@@ -19,7 +19,7 @@ int notes_rows(const struct scene *s, const struct world_target *t, int width)
         return n ? 1 + (n < MOST ? (int)n : MOST) : 0;
 }
 
-static void note_text(const Hw__Note *n, char *out, size_t size)
+static void note_text(const struct world_note *n, char *out, size_t size)
 {
         char safe[2048];
 
@@ -41,7 +41,7 @@ static void note_text(const Hw__Note *n, char *out, size_t size)
 }
 
 static void draw_note(struct canvas *c, struct area area, int row, const struct scene *s, const struct world_target *t,
-                      const Hw__Note *n)
+                      const struct world_note *n)
 {
         char time[SHORT_TEXT], text[2200];
         bool marker = n->has_what && n->what == HW__NOTE__WHAT__WHAT_MARKER;
@@ -60,7 +60,7 @@ void draw_notes(struct canvas *c, struct area area, const struct scene *s, const
         (void)snprintf(title, sizeof(title), "%s in this run", hw_count_text(count, sizeof(count), t->notes_last));
         draw_title(c, area, 0, "Notes", title);
         for (uint64_t number = t->notes_last; row > 0 && number && number >= t->notes_first; number--) {
-                const Hw__Note *n = world_note(t, number);
+                const struct world_note *n = world_note(t, number);
 
                 if (n)
                         draw_note(c, area, row--, s, t, n);

@@ -21,9 +21,9 @@ void timeline_begin(const struct console *c, struct chart *chart, const char *ti
         if (a->has_onset)
                 chart_mark(chart, a->onset_ns, answers_rises(a) ? "rise began" : "growth began", true);
         for (uint64_t n = t->notes_last; n && n >= t->notes_first; n--) {
-                const Hw__Note *note = world_note(t, n);
+                const struct world_note *note = world_note(t, n);
 
-                if (note && note->has_time_ns && note->text &&
+                if (note && note->has_time_ns && note->has_text &&
                     (note->what == HW__NOTE__WHAT__WHAT_MARKER || note->what == HW__NOTE__WHAT__WHAT_MESSAGE))
                         chart_mark(chart, note->time_ns, note->text, note->what == HW__NOTE__WHAT__WHAT_MARKER);
         }

@@ -19,9 +19,9 @@ enum { TEXT = ANSWER_WHOLE };
 struct line {
         uint64_t time_ns; /* event time */
         bool has_time;
-        size_t place;         /* among rows of the same time */
-        const Hw__Note *note; /* NULL: it is none */
-        const char *end;      /* subject of a row of the post-mortem, which comes last; NULL: of none */
+        size_t place;                  /* among rows of the same time */
+        const struct world_note *note; /* NULL: it is none */
+        const char *end;               /* subject of a row of the post-mortem, which comes last; NULL: of none */
         enum tint end_tint;
         char words[TEXT]; /* for what is no note, and for notes without a text of their own */
 };
@@ -96,7 +96,7 @@ static enum tint said_colour(const struct scene *s, const void *row)
 
 static struct value capability_value(const struct scene *s, const void *row)
 {
-        const Hw__Note *n = line_of_row(row)->note;
+        const struct world_note *n = line_of_row(row)->note;
 
         (void)s;
         return value_number(n && n->has_capability, n ? n->capability : 0);
@@ -127,7 +127,7 @@ static struct line *next_line(struct notes *n)
         return &n->lines[n->n++];
 }
 
-static void add_note(struct notes *n, const Hw__Note *note)
+static void add_note(struct notes *n, const struct world_note *note)
 {
         struct line *l = next_line(n);
 
@@ -138,7 +138,7 @@ static void add_note(struct notes *n, const Hw__Note *note)
         l->time_ns = note->time_ns;
         if (note->what == HW__NOTE__WHAT__WHAT_THREAD_LABEL)
                 (void)snprintf(l->words, sizeof(l->words), "thread %u is %s", note->thread,
-                               note->text ? note->text : "?");
+                               note->has_text ? note->text : "?");
         else if (note->what == HW__NOTE__WHAT__WHAT_BINARY)
                 (void)snprintf(l->words, sizeof(l->words), "%" PRIu64 " bytes of binary data", note->size_bytes);
 }
@@ -222,7 +222,7 @@ static void fill_rows(const struct console *c, struct table *t)
         add_damages(n, target);
         add_journal(n, c, target);
         for (uint64_t i = target->notes_first; i && i <= target->notes_last; i++) {
-                const Hw__Note *note = world_note(target, i);
+                const struct world_note *note = world_note(target, i);
 
                 if (note)
                         add_note(n, note);

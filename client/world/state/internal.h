@@ -60,7 +60,7 @@ struct world_band *world_bands_entry(struct target_state *ts, uint32_t id); /* a
 void world_bands_clear(struct target_state *ts);
 
 /* world_lists.c: notes, time profile, ticky */
-void notes_add(struct target_state *ts, const Hw__Notes *notes); /* of a target whose past is brief: nothing */
+int notes_add(struct target_state *ts, const Hw__Notes *notes); /* nothing of a brief past, unless that keeps_notes */
 void world_notes_clear(struct target_state *ts);
 int profile_add(struct target_state *ts, const Hw__Profile *profile);
 int ticky_add(struct target_state *ts, const Hw__Ticky *ticky);

@@ -43,6 +43,16 @@ struct world_band {
         const Hw__Trend *trend; /* NULL until it came */
 };
 
+/* A note as Hw__Note has it, in one block: a thousand targets have half a million. */
+struct world_note {
+        unsigned shares; /* private: targets that keep it */
+        Hw__Note__What what;
+        uint32_t capability, thread;
+        uint64_t number, time_ns, size_bytes;
+        bool has_time_ns, has_what, has_capability, has_thread, has_size_bytes, has_text;
+        char text[]; /* "" without one */
+};
+
 /* The newest message of each kind, kept by reference; NULL until it came. */
 struct world_target {
         char name[WORLD_NAME_MAX + 1];
@@ -59,11 +69,11 @@ struct world_target {
         const struct history *history; /* of this run; NULL if none is kept */
         struct world_band **bands;     /* by id - 1; entries may be NULL */
         uint32_t n_bands;
-        const Hw__Note *notes[WORLD_NOTES]; /* ring; see world_note */
-        uint64_t notes_first, notes_last;   /* numbers kept; 0 when none */
-        uint64_t ticks;                     /* time profile */
-        bool is_sampled;                    /* its ticks are samples of stacks, by ghc-stack-profiler */
-        const Hw__Stack **stacks;           /* by id - 1 */
+        struct world_note *notes[WORLD_NOTES]; /* ring; see world_note() */
+        uint64_t notes_first, notes_last;      /* numbers kept; 0 when none */
+        uint64_t ticks;                        /* time profile */
+        bool is_sampled;                       /* its ticks are samples of stacks, by ghc-stack-profiler */
+        const Hw__Stack **stacks;              /* by id - 1 */
         uint32_t n_stacks;
         const Hw__TickyCounter **ticky; /* in order of first appearance */
         uint32_t n_ticky;
@@ -157,7 +167,7 @@ uint64_t world_known_until_ns(const struct world_target *t);
 bool world_process(const struct world_target *t, pid_t *ret, struct error *error);
 
 /* Note by number, or NULL. */
-const Hw__Note *world_note(const struct world_target *t, uint64_t number);
+const struct world_note *world_note(const struct world_target *t, uint64_t number);
 
 /* The band of an id, which may be any; NULL: there is none. */
 static inline struct world_band *world_band_of(const struct world_target *t, uint32_t id)

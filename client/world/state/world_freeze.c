@@ -50,8 +50,11 @@ static bool copy_bands(struct target_state *to, const struct world_target *from)
 
 static void keep_notes(struct world_target *to, const struct world_target *from)
 {
-        for (size_t i = 0; i < WORLD_NOTES; i++)
-                KEEP(to->notes[i], from->notes[i]);
+        for (size_t i = 0; i < WORLD_NOTES; i++) {
+                to->notes[i] = from->notes[i];
+                if (to->notes[i])
+                        to->notes[i]->shares++;
+        }
         to->notes_first = from->notes_first;
         to->notes_last = from->notes_last;
 }

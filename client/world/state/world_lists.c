@@ -7,6 +7,7 @@
 #include "proto/base/array.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <math.h>
 #include <string.h>
@@ -21,6 +22,39 @@
 
 /* ------------------------------------------------------------------- notes */
 
+static struct world_note *copy_note(const Hw__Note *from)
+{
+        const size_t size = from->text ? strlen(from->text) : 0;
+        struct world_note *to = malloc(offsetof(struct world_note, text) + size + 1);
+
+        if (!to)
+                return NULL;
+        *to = (struct world_note){
+                .shares = 1,
+                .what = from->what,
+                .capability = from->capability,
+                .thread = from->thread,
+                .number = from->number,
+                .time_ns = from->time_ns,
+                .size_bytes = from->size_bytes,
+                .has_time_ns = from->has_time_ns,
+                .has_what = from->has_what,
+                .has_capability = from->has_capability,
+                .has_thread = from->has_thread,
+                .has_size_bytes = from->has_size_bytes,
+                .has_text = from->text != NULL,
+        };
+        memcpy(to->text, from->text ? from->text : "", size + 1);
+        return to;
+}
+
+static void forget_note(struct world_note **note)
+{
+        if (*note && --(*note)->shares == 0)
+                free(*note);
+        *note = NULL;
+}
+
 /* Moves the window of kept numbers so that it holds `number`. False: it is too old. */
 static bool notes_admit(struct world_target *t, uint64_t number)
 {
@@ -32,7 +66,7 @@ static bool notes_admit(struct world_target *t, uint64_t number)
                 uint64_t steps = number - t->notes_last < WORLD_NOTES ? number - t->notes_last : WORLD_NOTES;
 
                 for (uint64_t i = 0; i < steps; i++)
-                        FORGET(t->notes[(number - i) % WORLD_NOTES]);
+                        forget_note(&t->notes[(number - i) % WORLD_NOTES]);
                 t->notes_last = number;
                 if (number - t->notes_first >= WORLD_NOTES)
                         t->notes_first = number - WORLD_NOTES + 1;
@@ -50,22 +84,28 @@ void world_notes_clear(struct target_state *ts)
         struct world_target *t = &ts->t;
 
         for (size_t i = 0; t->notes_last && i < WORLD_NOTES; i++)
-                FORGET(t->notes[i]);
+                forget_note(&t->notes[i]);
         t->notes_first = t->notes_last = 0;
 }
 
-void notes_add(struct target_state *ts, const Hw__Notes *notes)
+int notes_add(struct target_state *ts, const Hw__Notes *notes)
 {
         struct world_target *t = &ts->t;
 
         if (ts->history && ts->history->options.brief && !ts->history->options.keeps_notes)
-                return;
+                return 0;
         for (size_t i = 0; i < notes->n_notes; i++) {
                 const Hw__Note *note = notes->notes[i];
+                struct world_note **place = &t->notes[note->number % WORLD_NOTES];
 
-                if (note->has_number && note->number && notes_admit(t, note->number))
-                        KEEP(t->notes[note->number % WORLD_NOTES], note);
+                if (!note->has_number || !note->number || !notes_admit(t, note->number) ||
+                    (*place && (*place)->number == note->number))
+                        continue;
+                forget_note(place);
+                if (!(*place = copy_note(note)))
+                        return -ENOMEM;
         }
+        return 0;
 }
 
 bool world_from_outside(const struct world_target *t)
@@ -130,9 +170,9 @@ bool world_process(const struct world_target *t, pid_t *ret, struct error *error
         return true;
 }
 
-const Hw__Note *world_note(const struct world_target *t, uint64_t number)
+const struct world_note *world_note(const struct world_target *t, uint64_t number)
 {
-        const Hw__Note *note = t->notes[number % WORLD_NOTES];
+        const struct world_note *note = t->notes[number % WORLD_NOTES];
 
         return note && note->number == number ? note : NULL;
 }

@@ -115,8 +115,7 @@ static int apply_body(struct target_state *ts, const Hw__Update *u)
         case HW__UPDATE__BODY_BANDS:
                 return bands_define(ts, u->bands);
         case HW__UPDATE__BODY_NOTES:
-                notes_add(ts, u->notes);
-                return 0;
+                return notes_add(ts, u->notes);
         case HW__UPDATE__BODY_PROFILE:
                 return profile_add(ts, u->profile);
         case HW__UPDATE__BODY_TICKY:

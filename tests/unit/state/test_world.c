@@ -639,7 +639,7 @@ static void frozen_world_shares_and_stays(void **state)
                 assert_int_equal(t->bands[0]->bytes, 8);
                 assert_int_equal(f->bands[0]->bytes, 100);
                 assert_string_equal(f->bands[0]->def->label, "band 1");
-                assert_ptr_equal(world_note(t, 1), world_note(f, 1)); /* one message, kept twice */
+                assert_ptr_equal(world_note(t, 1), world_note(f, 1)); /* one note, kept twice */
                 assert_ptr_equal(t->bands[1]->def, f->bands[1]->def);
                 assert_ptr_equal(world_find(v, "b"), world_find(frozen, "b")); /* that did not change */
 
