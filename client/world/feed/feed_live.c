@@ -6,9 +6,12 @@
 #include "proto/wire/endpoints.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define TRIM_UPDATES 20000u /* some seconds of 1,000 targets */
 
 struct feed_live {
         struct feed feed;
@@ -16,12 +19,22 @@ struct feed_live {
         char **endpoints;
         bool *answered; /* by endpoint: its snapshot is complete, or it is silent */
         size_t n_endpoints;
-        bool some; /* at least one has delivered */
+        bool some;      /* at least one has delivered */
+        unsigned taken; /* updates since freed memory was given back */
 };
 
 static struct feed_live *live_of(const struct feed *feed)
 {
         return (struct feed_live *)feed;
+}
+
+/* ZeroMQ's thread reads ahead into memory of its own, tens of MiB after a pause, which malloc would keep. */
+static void give_back(struct feed_live *f)
+{
+        if (++f->taken < TRIM_UPDATES)
+                return;
+        f->taken = 0;
+        (void)malloc_trim(0);
 }
 
 static void mark_answered(struct feed_live *f, bool delivered)
@@ -50,6 +63,7 @@ static enum feed_event live_next(struct feed *feed, int timeout_ms, const Hw__Up
         case -EINTR:
                 return FEED_NOTHING;
         case HW_SUBSCRIBER_UPDATE:
+                give_back(live_of(feed));
                 return FEED_UPDATE;
         case HW_SUBSCRIBER_RESET:
                 return FEED_RESET;
