@@ -226,7 +226,7 @@ static pid_t process_of(const Hw__Target *t)
 
 struct search {
         const char *name, *uri_end;  /* either may be NULL */
-        bool kept;                   /* also those that are kept as ended ones */
+        bool kept;                   /* by uri_end, those that are kept as ended ones, too, where there is no other */
         bool taken;                  /* there is a target of that name which is not kept as an ended one, */
         bool over;                   /* but its program has ended: maybe the daemon sets it aside */
         pid_t process;               /* of its run, if that runs on the daemon's machine; 0 */
@@ -243,6 +243,8 @@ static void match_target(struct search *q, const Hw__Update *u)
                 q->over = run_has_ended(u->target_state);
                 q->process = process_of(u->target_state);
         }
+        if (u->target_state->kept && q->found->name[0])
+                return; /* a run before, which has the same uri */
         if (q->uri_end && uri && (!strcmp(uri, q->uri_end) || text_has_suffix(uri, q->uri_end)) &&
             strlen(uri) < sizeof(q->found->uri)) {
                 snprintf(q->found->name, sizeof(q->found->name), "%s", u->target);
