@@ -16,6 +16,14 @@ static bool is_device(const char *path)
         return stat(path, &st) == 0 && !S_ISREG(st.st_mode);
 }
 
+bool out_file_is_input(const char *name, const char *input)
+{
+        struct stat st, of;
+
+        return name && input && stat(name, &st) == 0 && stat(input, &of) == 0 && S_ISREG(st.st_mode) &&
+               st.st_dev == of.st_dev && st.st_ino == of.st_ino;
+}
+
 int out_file_open(struct out_file *o, const char *name)
 {
         *o = (struct out_file){ .to = stdout };

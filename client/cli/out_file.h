@@ -6,6 +6,7 @@
 #ifndef HW_CLIENT_CLI_OUT_FILE_H
 #define HW_CLIENT_CLI_OUT_FILE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <sys/types.h>
@@ -21,6 +22,9 @@ int out_file_open(struct out_file *o, const char *name);
 
 /* Closes; with status 0 the file gets its name, otherwise it is removed. Returns `status`, or the first error. */
 int out_file_close(struct out_file *o, int status);
+
+/* Whether what is to be written is a file that is read, by whatever name. */
+bool out_file_is_input(const char *name, const char *input);
 
 /*
  * What the file there begins with, to tell whether it may be replaced: at most `size` bytes into `head`. Returns how

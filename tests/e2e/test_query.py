@@ -15,7 +15,7 @@ import xml.etree.ElementTree
 
 import pytest
 
-from harness import BUILD, CLIENT, DEADLINE_S, LOGS, ROOT, Daemon, piped, wait_for
+from harness import BUILD, CLIENT, DEADLINE_S, LOGS, ROOT, Daemon, client, piped, wait_for
 from live_log import LiveLog
 from terminal import Terminal
 
@@ -386,3 +386,19 @@ def test_a_session_in_a_terminal(tmp_path):
             assert t.exit_status() == 0
         history = tmp_path / "state" / "heapwatch" / "query-history"
         assert history.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize("command", [("query", "SELECT 1"), ("convert", "--to", "csv")])
+def test_what_is_read_is_not_written(directory, command):
+    """Also under another name: a log that is replaced by a table of it is lost."""
+    log, other = directory / "run.eventlog", directory / "other.csv"
+    log.write_bytes(LEAKY.read_bytes())
+    other.symlink_to(log)
+    done = client(*command, log, "-o", other)
+    assert done.returncode == 2 and b"other.csv: it is " in done.stderr and log.read_bytes() == LEAKY.read_bytes(), done
+
+
+def test_several_queries_on_one_line():
+    text = b"SELECT ';' AS a; SELECT 2 AS b; -- the end\nSELECT 3 AS c; SELECT x;SELECT 4;"
+    done = subprocess.run([CLIENT, "query", LEAKY, "-f", "csv"], input=text, capture_output=True, timeout=DEADLINE_S, check=False)
+    assert done.stdout == b"a\n;\nb\n2\nc\n3\n" and done.returncode == 2, done

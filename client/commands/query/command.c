@@ -8,6 +8,7 @@
 #include <strings.h>
 #include <unistd.h>
 
+#include "client/cli/out_file.h"
 #include "client/cli/options.h"
 #include "client/cli/signals.h"
 #include "client/commands/query/answer.h"
@@ -227,6 +228,10 @@ static int check_options(const struct request *r, const struct command *c, const
                 return command_usage_error(c, "--every: expected at least 100ms");
         if (r->every_ns && r->output.file)
                 return command_usage_error(c, "--every and -o exclude each other");
+        for (size_t i = 0; i < n; i++)
+                for (size_t k = 0; k < sources[i].chosen.files.n; k++)
+                        if (out_file_is_input(r->output.file, sources[i].chosen.files.items[k]))
+                                return command_usage_error(c, "-o %s: it is what the query reads", r->output.file);
         for (size_t i = 0; i < n; i++)
                 if (!sources[i].chosen.files.n)
                         return 0;

@@ -41,8 +41,9 @@ const struct query_example query_examples[] = {
         { "Which events are most of the log?",
           "SELECT name, count(*) AS n, sum(size) AS bytes FROM events GROUP BY name ORDER BY bytes DESC LIMIT 10", 1 },
         { "Where in the source is what grows most?",
-          "SELECT g.name, n.place, g.slope FROM top_growing AS g JOIN band_names AS n USING (source, run, name) LIMIT "
-          "10",
+          "SELECT b.name, n.place, slope(b.time, b.bytes) AS slope FROM bands AS b"
+          " JOIN band_names AS n USING (source, run, band)"
+          " GROUP BY b.source, b.run, b.band ORDER BY n.place IS NULL, slope DESC LIMIT 10",
           1 },
         { NULL, NULL, 0 },
 };

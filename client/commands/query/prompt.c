@@ -23,8 +23,9 @@
 #include "proto/base/text_out.h"
 #include "proto/base/whole_file.h"
 
-#define HISTORY_LINES 1000
-#define QUERY_MAX     ((size_t)1 << 20)
+#define HISTORY_LINES  1000
+#define QUERY_MAX      ((size_t)1 << 20)
+#define SEMICOLONS_MAX 1000u /* that are tried as the end of a query, which may have them in texts */
 
 /* ------------------------------------------------------------------ completion */
 
@@ -186,9 +187,21 @@ static char *read_piped(void)
 
 /* --------------------------------------------------------------------- queries */
 
+/* Whether there is no query in it, but blanks and comments. */
 static bool is_blank(const char *text)
 {
-        return text[strspn(text, " \t\r\n;")] == '\0';
+        for (;;) {
+                const char *end = NULL;
+
+                text += strspn(text, " \t\r\n;");
+                if (!strncmp(text, "--", 2))
+                        end = text + strcspn(text, "\n");
+                else if (!strncmp(text, "/*", 2) && (end = strstr(text + 2, "*/")))
+                        end += 2;
+                if (!end)
+                        return *text == '\0';
+                text = end;
+        }
 }
 
 /* What has been read of a query. */
@@ -227,6 +240,38 @@ static void remember_query(const char *text)
         free(line);
 }
 
+/* Cuts a text behind its first query. What is behind it; NULL: nothing. */
+static char *split_query(char *text, char *ret_cut)
+{
+        unsigned tried = 0;
+
+        for (char *end = strchr(text, ';'); end && end[1] && tried++ < SEMICOLONS_MAX; end = strchr(end + 1, ';')) {
+                *ret_cut = end[1];
+                end[1] = '\0';
+                if (sqlite3_complete(text))
+                        return end + 1;
+                end[1] = *ret_cut;
+        }
+        return NULL;
+}
+
+/* Each query of the text, in a pipe up to the first mistake. The worst exit status. */
+static int answer_each(const struct prompt *p, char *text, bool is_terminal)
+{
+        int worst = EXIT_OK;
+
+        while (text && (is_terminal || worst == EXIT_OK)) {
+                char cut = '\0', *rest = split_query(text, &cut);
+                const int status = is_blank(text) ? EXIT_OK : p->answer(p->ctx, text);
+
+                worst = status > worst ? status : worst;
+                if (rest)
+                        *rest = cut;
+                text = rest;
+        }
+        return worst;
+}
+
 /* Answers what has been read. The exit status; -1: it was blank. */
 static int answer_begun(const struct prompt *p, struct begun *b, bool is_terminal)
 {
@@ -238,7 +283,7 @@ static int answer_begun(const struct prompt *p, struct begun *b, bool is_termina
                 b->text[--b->n] = '\0';
         if (is_terminal)
                 remember_query(b->text);
-        const int status = p->answer(p->ctx, b->text);
+        const int status = answer_each(p, b->text, is_terminal);
         if (is_terminal && signals_stop())
                 (void)putchar('\n'); /* behind the terminal's ^C */
         (void)fflush(stdout);

@@ -225,6 +225,8 @@ static int check_request(void *filled)
                                            r->to);
         if (r->options.at_ns == AT_ALL && r->format->profiles == ONE_PROFILE)
                 return command_usage_error(&command_convert, "%s shows one moment; --at takes a time or peak", r->to);
+        if (out_file_is_input(r->output, r->log))
+                return command_usage_error(&command_convert, "-o %s: it is the log that is converted", r->output);
         return 0;
 }
 

@@ -45,7 +45,7 @@ function columns(app: App): Column<Target>[] {
         { id: "culprit", title: "What grows", width: "minmax(110px, 2fr)", left: true, wide: true, value: (t) => t.answers?.culprit, draw: (c, t) => setName(c, t.answers?.culprit ?? UNKNOWN),
             hint: "the band that grows most" },
         { id: "curve", title: "Live data", width: "122px", narrow: "60px", left: true, unsaved: true, value: (t) => t.number("live_bytes"), draw: (c, t) => drawCurve(app, c, t), hint: "live data over the chosen range, from 0" },
-        { id: "live", title: "Live", width: "80px", ...shown("live_bytes"), draw: drawLive },
+        { id: "live", title: "Live", width: "92px", ...shown("live_bytes"), draw: drawLive },
         { id: "trend", title: "Trend", width: "104px", wide: true, value: (t) => (t.answers?.word === "steady" ? undefined : t.answers?.slope), text: (t) => slope(t.answers?.word === "steady" ? undefined : t.answers?.slope),
             hint: "rate of the rise, or robust slope of the series that the verdict is about; none when steady" },
         { id: "limitIn", title: "Limit in", width: "82px", wide: true, value: limitIn, text: (t) => duration(limitIn(t)), hint: "when it meets its limit, if it goes on: by the rate" },

@@ -394,9 +394,16 @@ function hatchStyle(color: string, i: number): string {
     return turn ? `repeating-linear-gradient(${turn}, var(--card) 0 1px, ${color} 1px 4px)` : color;
 }
 
-// "4.50 MiB" becomes "4.5 MiB", "2.00" becomes "2".
+// "4.50 MiB" becomes "4.5 MiB", "2.00" becomes "2", "120,000,000" becomes "120 M": there is no room for more.
 function short(text: string): string {
+    if (/^−?[\d,]{9,}$/.test(text)) return text.replace(/(,\d{3}){2,}$/, (zeros) => shortened(zeros));
     return text.replace(/(\.\d*?)0+(?= |$)/, "$1").replace(/\.(?= |$)/, "");
+}
+
+// Of the groups behind the first one: ",500,000" becomes ".5 M".
+function shortened(groups: string): string {
+    const digits = groups.replaceAll(",", "").replace(/0+$/, "");
+    return `${digits && "."}${digits} ${["", "", "M", "G", "T", "P"][groups.length / 4] ?? "E"}`;
 }
 
 function decades(low: number, high: number): number[] {
