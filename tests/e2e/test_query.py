@@ -402,3 +402,11 @@ def test_several_queries_on_one_line():
     text = b"SELECT ';' AS a; SELECT 2 AS b; -- the end\nSELECT 3 AS c; SELECT x;SELECT 4;"
     done = subprocess.run([CLIENT, "query", LEAKY, "-f", "csv"], input=text, capture_output=True, timeout=DEADLINE_S, check=False)
     assert done.stdout == b"a\n;\nb\n2\nc\n3\n" and done.returncode == 2, done
+
+
+@pytest.mark.parametrize("table", ["collections", "pauses", "events", "threads"])
+def test_what_a_daemon_does_not_keep_is_not_nothing(directory, table):
+    with Daemon(directory, f"t={LEAKY}") as d:
+        d.wait_state("t", "ENDED")
+        done = client("query", f"SELECT * FROM {table}", "t", env={"HEAPWATCH_DIR": str(directory)})
+    assert done.returncode == 2 and b"recording:t" in done.stderr and not done.stdout, done

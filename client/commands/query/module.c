@@ -105,9 +105,13 @@ static int open_source(struct query_cursor *c)
                         return c->scan.rows.failed ? SQLITE_NOMEM : SQLITE_OK;
                 return fail_scan(c, source->what, error.text);
         }
-        if (v->table->event_ids && !source->chosen.files.n)
-                return fail_scan(c, source->what,
-                                 "events are those of a finished log or a recording, not of a live target");
+        if (v->table->of_logs && !source->chosen.files.n) {
+                (void)error_set(&error,
+                                "%s are in a finished log or a recording, recording:%s; the daemon keeps none of a "
+                                "live target",
+                                v->table->name, source->what);
+                return fail_scan(c, source->what, error.text);
+        }
         c->scan.feed = open_feed(c, source, v->table, &error);
         if (!c->scan.feed)
                 return fail_scan(c, source->what, error.text);

@@ -120,6 +120,7 @@ struct query_table {
         void (*finish)(struct query_scan *s);                   /* NULL */
         bool (*event_ids)(const struct query_scan *s,
                           bool *ret); /* of single events of finished logs: which; or NULL */
+        bool of_logs;                 /* a daemon keeps none of it: of finished logs and recordings alone */
         uint32_t kinds;               /* of messages that it is made of, a bit each; 0: all, and verdicts with them */
         bool remembered;              /* of a live target: its daemon is asked for them */
         /* of a heap graph, which has no messages: makes all rows. False with an error */
