@@ -83,18 +83,24 @@ static bool has_source(const char *typed, const char *source, size_t n)
         return false;
 }
 
-/* How well a name answers what was typed: 0: not at all. */
-static unsigned match_name(const char *name, const char *typed)
+/*
+ * How well a name answers what was typed: 0: not at all. Bands have packages without their versions, as other runs know
+ * them, so that a package may be another one.
+ */
+static unsigned match_name(const char *name, const char *wanted)
 {
-        const char *plain = name_without_package(name), *bracket = strstr(plain, " (");
+        const char *plain = name_without_package(name), *bracket = strstr(plain, " ("),
+                   *typed = name_without_package(wanted);
         const size_t n = bracket ? (size_t)(bracket - plain) : strlen(plain);
         size_t last = n, n_source;
         const char *source = source_in(name, &n_source);
 
         while (last > 0 && plain[last - 1] != '.')
                 last--;
-        if (!strcmp(name, typed) || !strcmp(plain, typed) || (strlen(typed) == n && !strncmp(plain, typed, n)) ||
-            (source && has_source(typed, source, n_source)))
+        if (!strcmp(name, wanted))
+                return 4;
+        if (!strcmp(plain, typed) || (strlen(typed) == n && !strncmp(plain, typed, n)) ||
+            (source && has_source(wanted, source, n_source)))
                 return 3;
         if (last > 0 && last < n && strlen(typed) == n - last && !strncmp(plain + last, typed, n - last))
                 return 2;
