@@ -97,9 +97,7 @@ static unsigned match_name(const char *name, const char *wanted)
 
         while (last > 0 && plain[last - 1] != '.')
                 last--;
-        if (!strcmp(name, wanted))
-                return 4;
-        if (!strcmp(plain, typed) || (strlen(typed) == n && !strncmp(plain, typed, n)) ||
+        if (!strcmp(name, wanted) || !strcmp(plain, typed) || (strlen(typed) == n && !strncmp(plain, typed, n)) ||
             (source && has_source(wanted, source, n_source)))
                 return 3;
         if (last > 0 && last < n && strlen(typed) == n - last && !strncmp(plain + last, typed, n - last))
