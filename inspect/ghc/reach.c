@@ -526,8 +526,8 @@ static void follow_c_memory(struct search *c)
                 for (uint64_t at = w->start; at + 8 <= w->end; at += 8) {
                         uint64_t value;
                         memcpy(&value, w->bytes + (at - w->start), sizeof(value));
-                        if (!program_is_data(c->g->program, at) &&
-                            (snapshot_megablock(c->s, value) || (statics && is_static_closure(c, value))))
+                        if ((snapshot_megablock(c->s, value) || (statics && is_static_closure(c, value))) &&
+                            !program_is_data(c->g->program, at))
                                 follow_pointer(c, value);
                 }
         }

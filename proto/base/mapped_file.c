@@ -54,13 +54,20 @@ int mapped_file_open(pid_t pid, const char *path)
         return fd >= 0 ? fd : open_below("/", path);
 }
 
+static FILE *open_maps(pid_t pid)
+{
+        char name[32];
+
+        (void)snprintf(name, sizeof(name), "/proc/%ld/maps", (long)pid);
+        return fopen(name, "re");
+}
+
 int mapped_file_find(pid_t pid, const char *const *parts, size_t n, bool *ret_found)
 {
-        char name[32], line[PATH_MAX + 128];
+        char line[PATH_MAX + 128];
+        FILE *f = open_maps(pid);
 
         memset(ret_found, 0, n * sizeof(*ret_found));
-        (void)snprintf(name, sizeof(name), "/proc/%ld/maps", (long)pid);
-        FILE *f = fopen(name, "re");
         if (!f)
                 return -errno;
         while (fgets(line, sizeof(line), f))
@@ -73,11 +80,10 @@ int mapped_file_find(pid_t pid, const char *const *parts, size_t n, bool *ret_fo
 
 int mapped_file_open_named(pid_t pid, const char *part)
 {
-        char name[32], line[PATH_MAX + 128];
+        char line[PATH_MAX + 128];
+        FILE *f = open_maps(pid);
         int fd = -1;
 
-        (void)snprintf(name, sizeof(name), "/proc/%ld/maps", (long)pid);
-        FILE *f = fopen(name, "re");
         while (f && fd < 0 && fgets(line, sizeof(line), f)) {
                 const char *path = strchr(line, '/');
                 if (!path || !strstr(path, part))

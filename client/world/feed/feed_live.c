@@ -29,7 +29,7 @@ static struct feed_live *live_of(const struct feed *feed)
 }
 
 /* ZeroMQ's thread reads ahead into memory of its own, tens of MiB after a pause, which malloc would keep. */
-static void give_back(struct feed_live *f)
+static void trim_freed_memory(struct feed_live *f)
 {
         if (++f->taken < TRIM_UPDATES)
                 return;
@@ -63,7 +63,7 @@ static enum feed_event live_next(struct feed *feed, int timeout_ms, const Hw__Up
         case -EINTR:
                 return FEED_NOTHING;
         case HW_SUBSCRIBER_UPDATE:
-                give_back(live_of(feed));
+                trim_freed_memory(live_of(feed));
                 return FEED_UPDATE;
         case HW_SUBSCRIBER_RESET:
                 return FEED_RESET;
