@@ -360,6 +360,7 @@ const struct ticky *model_ticky(const struct model *m)
 
 const struct series *model_series(const struct model *m, enum series_id id)
 {
+        series_settle((struct series *)&m->series[id]); /* what a reader sees stays as it is */
         return &m->series[id];
 }
 

@@ -327,7 +327,11 @@ void model_image(struct image *im, struct model *m, bool arguments)
 {
         const struct model fresh = *m;
 
+        for (unsigned i = 0; i < SERIES_COUNT && !im->reads; i++)
+                series_settle(&m->series[i]);
         image_struct(im, m, IMAGE_TYPE(model));
+        for (unsigned i = 0; i < SERIES_COUNT && im->reads; i++)
+                m->series[i].fresh.cell.n = 0;
         if (im->reads) {
                 m->sinks = fresh.sinks;
                 model_keep_finely(m, fresh.finely);

@@ -22,9 +22,13 @@
 static_assert(SERIES_COUNT <= 32, "struct series_finely has a bit for each");
 
 const struct pyramid_shape series_shape = SHAPE(300, 360);
-static const struct pyramid_shape few_minutes = SHAPE(300, FEW_MINUTES), few_seconds = SHAPE(FEW_SECONDS, 360),
-                                  few = SHAPE(FEW_SECONDS, FEW_MINUTES), some_seconds = SHAPE(SOME_SECONDS, 360),
-                                  some = SHAPE(SOME_SECONDS, FEW_MINUTES);
+
+/* By how many seconds are kept, and whether all minutes are. */
+static const struct pyramid_shape shapes[SERIES_ALL_SECONDS + 1][2] = {
+        [SERIES_FEW_SECONDS] = { SHAPE(FEW_SECONDS, FEW_MINUTES), SHAPE(FEW_SECONDS, 360) },
+        [SERIES_SOME_SECONDS] = { SHAPE(SOME_SECONDS, FEW_MINUTES), SHAPE(SOME_SECONDS, 360) },
+        [SERIES_ALL_SECONDS] = { SHAPE(300, FEW_MINUTES), SHAPE(300, 360) },
+};
 
 void series_done(struct series *s)
 {
@@ -36,46 +40,56 @@ void series_clear(struct series *s)
 {
         pyramid_clear(&series_shape, &s->pyramid);
         any_cell_reset(&s->total);
+        any_cell_reset(&s->fresh);
         s->late = 0;
 }
 
-static inline int push(struct series *s, const struct pyramid_shape *shape, uint64_t time_ns, double value)
+/* Adds what a cell has, all of it of one second, to the cells of all widths. */
+static int add_cell(struct series *s, const struct pyramid_shape *shape, uint64_t time_ns,
+                    const struct trend_cell *cell)
 {
-        struct trend_cell *c = pyramid_cell(shape, &s->pyramid, 0, time_ns);
-        double t_s = (double)time_ns / 1e9;
+        for (unsigned level = 0; level < shape->n_levels; level++) {
+                struct trend_cell *c = pyramid_cell(shape, &s->pyramid, level, time_ns);
 
-        if (!s->pyramid.levels[0].in_use)
-                return -ENOMEM;
-        trend_cell_add_at(&s->total, time_ns, t_s, value);
-        if (c)
-                trend_cell_add_at(c, time_ns, t_s, value);
-        else
-                s->late++;
-        for (unsigned level = 1; level < series_shape.n_levels; level++) {
-                c = pyramid_cell(shape, &s->pyramid, level, time_ns);
-                if (c) /* NULL: too late for this ring too, and already counted */
-                        trend_cell_add_at(c, time_ns, t_s, value);
+                if (!s->pyramid.levels[0].in_use)
+                        return -ENOMEM;
+                if (c)
+                        trend_cell_merge(c, cell);
+                else if (level == 0)
+                        s->late += cell->cell.n;
         }
+        trend_cell_merge(&s->total, cell);
         return 0;
 }
 
-int series_push(struct series *s, uint64_t time_ns, double value)
+int series_push(struct series *s, const struct pyramid_shape *shape, uint64_t time_ns, double value)
 {
-        return push(s, &series_shape, time_ns, value);
+        struct trend_cell one = { .cell.n = 0 };
+
+        trend_cell_add(&one, time_ns, value);
+        return add_cell(s, shape, time_ns, &one);
+}
+
+void series_settle(struct series *s)
+{
+        if (!s->fresh.cell.n)
+                return;
+        (void)add_cell(s, &shapes[s->fresh_seconds][s->fresh_minutes], s->fresh.cell.last_ns, &s->fresh);
+        s->fresh.cell.n = 0;
 }
 
 int series_push_kept(struct series *s, enum series_seconds seconds, bool minutes, uint64_t time_ns, double value)
 {
-        if (seconds == SERIES_ALL_SECONDS)
-                return minutes ? push(s, &series_shape, time_ns, value) : push(s, &few_minutes, time_ns, value);
-        if (seconds == SERIES_SOME_SECONDS)
-                return minutes ? push(s, &some_seconds, time_ns, value) : push(s, &some, time_ns, value);
-        return minutes ? push(s, &few_seconds, time_ns, value) : push(s, &few, time_ns, value);
-}
-
-int series_push_shaped(struct series *s, const struct pyramid_shape *shape, uint64_t time_ns, double value)
-{
-        return push(s, shape, time_ns, value);
+        /* the second that is open in the finest ring is that of `fresh`, while there is one */
+        if (!s->fresh.cell.n || time_ns - s->pyramid.levels[0].newest_ns >= NS_PER_S) {
+                series_settle(s);
+                if (!pyramid_cell(&shapes[seconds][minutes], &s->pyramid, 0, time_ns))
+                        return series_push(s, &shapes[seconds][minutes], time_ns, value);
+                s->fresh_seconds = (uint8_t)seconds;
+                s->fresh_minutes = minutes;
+        }
+        trend_cell_add(&s->fresh, time_ns, value);
+        return 0;
 }
 
 size_t series_history(const struct series *s, struct time_range range, uint64_t step_ns, struct point *points,

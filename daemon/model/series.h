@@ -21,6 +21,9 @@ struct series {
         struct pyramid pyramid;  /* of struct trend_cell */
         struct trend_cell total; /* since the run began */
         uint64_t late;           /* samples that came after their finest cell was dropped */
+        struct trend_cell fresh; /* samples of one second that the other cells do not have yet: see series_settle() */
+        uint8_t fresh_seconds;   /* enum series_seconds: how their series is kept */
+        bool fresh_minutes;
 };
 
 /* The series of which all seconds, and all minutes are kept beyond what their rows say, as bits of their ids. */
@@ -35,11 +38,20 @@ void series_done(struct series *s);
 /* Forgets all samples and keeps the memory: for a new run. */
 void series_clear(struct series *s);
 
-/* Allocates only when a ring grows. -ENOMEM: out of memory for the first ring; nothing was changed. */
-int series_push(struct series *s, uint64_t time_ns, double value);
+/*
+ * Allocates only when a ring grows. `shape`: series_shape, or the same with rings of other sizes (`most`). -ENOMEM: out
+ * of memory for the first ring; nothing was changed.
+ */
+int series_push(struct series *s, const struct pyramid_shape *shape, uint64_t time_ns, double value);
 
-/* The same of a series that may have few seconds, or few minutes. */
+/*
+ * The same of a series that may have few seconds, or few minutes. There may be hundreds of samples in a second, which
+ * lies in one cell of each width: they are added to these together, when a sample of another second comes.
+ */
 int series_push_kept(struct series *s, enum series_seconds seconds, bool minutes, uint64_t time_ns, double value);
+
+/* Adds them now: before the series is read. */
+void series_settle(struct series *s);
 
 /* The same with rings of other sizes: `shape` is series_shape but for the `most` of its levels. */
 int series_push_shaped(struct series *s, const struct pyramid_shape *shape, uint64_t time_ns, double value);

@@ -20,9 +20,10 @@ void trend_cell_merge(struct trend_cell *to, const struct trend_cell *from)
         to->m_vv += from->m_vv + dv * dv * weight;
 }
 
-/* Each sample passes through here once for every width of its series. */
-void trend_cell_add_at(struct trend_cell *c, uint64_t time_ns, double t_s, double value)
+void trend_cell_add(struct trend_cell *c, uint64_t time_ns, double value)
 {
+        double t_s = (double)time_ns / 1e9;
+
         if (!c->cell.n) {
                 *c = (struct trend_cell){ .cell = cell_of(time_ns, value), .t_mean = t_s };
                 return;

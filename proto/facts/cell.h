@@ -72,14 +72,9 @@ static inline void cell_add(struct cell *c, uint64_t time_ns, double value)
         cell_merge(c, &one);
 }
 
-/* The same of cells with co-moments; t_s is time_ns in seconds, computed once for the cells of all widths. */
+/* The same of cells with co-moments. */
 void trend_cell_merge(struct trend_cell *to, const struct trend_cell *from);
-void trend_cell_add_at(struct trend_cell *c, uint64_t time_ns, double t_s, double value);
-
-static inline void trend_cell_add(struct trend_cell *c, uint64_t time_ns, double value)
-{
-        trend_cell_add_at(c, time_ns, (double)time_ns / 1e9, value);
-}
+void trend_cell_add(struct trend_cell *c, uint64_t time_ns, double value);
 
 /* Of the line of least squares: per second; R^2. NaN: there is none, or all values are equal. */
 double trend_cell_slope(const struct trend_cell *c);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * DESIGN: every value is counted at each level, so no level has to be made from another and late values find their
- * slices. A minute lies in one slice of each level, so values are counted for all of these when the next sample is of
- * another minute, or when somebody reads. A slice that replaces another reuses the memory of its sketch.
+ * slices. A minute lies in one slice of each level, so its values are counted in all of these when the next sample is
+ * of another minute, or when somebody reads. A slice that replaces another reuses the memory of its sketch.
  */
 #include "daemon/judge/trend/series_sketch.h"
 
@@ -74,44 +74,36 @@ size_t series_sketch_held(const struct series_sketch *s)
         return s->slices.held_bytes + s->cells_bytes;
 }
 
-/* Counts the minute's values in all cells that it lies in. */
-static void count_minute(struct series_sketch *s)
+/* Adds the minute's values and their area to all cells that it lies in. */
+static void settle_minute(struct series_sketch *s)
 {
         if (sketch_is_empty(&s->minute))
                 return;
         s->cells_bytes += sketch_merge(&s->total.sketch, &s->minute);
+        s->total.area += s->minute_area;
         for (unsigned level = 0; level < shape.n_levels; level++) {
                 struct sketch_slice *slice = pyramid_cell(&shape, &s->slices, level, s->minute_ns);
-                if (slice)
-                        s->cells_bytes += sketch_merge(&slice->sketch, &s->minute);
+                if (!slice)
+                        continue;
+                s->cells_bytes += sketch_merge(&slice->sketch, &s->minute);
+                slice->area += s->minute_area;
         }
         sketch_clear(&s->minute);
-}
-
-static void add_area(struct series_sketch *s, uint64_t time_ns, double area)
-{
-        s->total.area += area;
-        for (unsigned level = 0; level < shape.n_levels; level++) {
-                struct sketch_slice *slice = pyramid_cell(&shape, &s->slices, level, time_ns);
-                if (slice)
-                        slice->area += area;
-        }
+        s->minute_area = 0;
 }
 
 void series_sketch_push(struct series_sketch *s, uint64_t time_ns, uint64_t value)
 {
         if (time_ns / MINUTE_NS != s->minute_ns / MINUTE_NS)
-                count_minute(s);
+                settle_minute(s);
         const bool any = !sketch_is_empty(&s->minute) || !slice_is_empty(&s->total);
-        double area = 0;
 
         if (any && time_ns > s->last_ns)
-                area = (s->last + (double)value) / 2 * ((double)(time_ns - s->last_ns) / 1e9);
+                s->minute_area += (s->last + (double)value) / 2 * ((double)(time_ns - s->last_ns) / 1e9);
         if (!any || time_ns >= s->last_ns) {
                 s->last_ns = time_ns;
                 s->last = (double)value;
         }
-        add_area(s, time_ns, area);
         (void)sketch_add(&s->minute, (uint16_t)sketch_cell(BITS, value));
         s->minute_ns = time_ns;
 }
@@ -122,7 +114,7 @@ void series_sketch_push(struct series_sketch *s, uint64_t time_ns, uint64_t valu
 static void each_slice(struct series_sketch *s, struct time_range range,
                        void (*each)(void *ctx, const struct sketch_slice *slice), void *ctx)
 {
-        count_minute(s);
+        settle_minute(s);
         if (slice_is_empty(&s->total) || range.from_ns >= range.to_ns)
                 return;
         if (range.from_ns == 0 && range.to_ns > s->last_ns) {

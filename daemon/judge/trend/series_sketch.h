@@ -31,6 +31,7 @@ struct series_sketch {
         uint64_t last_ns; /* newest sample; valid when there is one */
         double last;
         struct sketch minute; /* of the samples that came last, all of one minute: no cell has counted them yet */
+        double minute_area;   /* below them */
         uint64_t minute_ns;   /* time of one of them */
         size_t cells_bytes;   /* held by the cells' sketches; that of `minute` depends on who has read when */
 };

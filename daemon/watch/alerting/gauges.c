@@ -78,7 +78,7 @@ void gauge_push(struct rule_gauge *g, uint64_t time_ns, double value)
         for (unsigned level = 0; level < shape.n_levels; level++)
                 shape.levels[level].most = g->cells[level];
         if (!isnan(value))
-                (void)series_push_shaped(&g->series, &shape, time_ns, value);
+                (void)series_push(&g->series, &shape, time_ns, value);
 }
 
 void gauge_clear(struct rule_gauge *g)

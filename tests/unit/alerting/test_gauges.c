@@ -87,7 +87,7 @@ static void one_window(uint64_t window_s)
         asked(gauges, expr);
         for (uint64_t s = 0; s < DAYS * 86400; s++) {
                 gauge_push(g, (s + 1) * S - 1, value_at(s));
-                assert_int_equal(series_push(&whole, (s + 1) * S - 1, value_at(s)), 0);
+                assert_int_equal(series_push(&whole, &series_shape, (s + 1) * S - 1, value_at(s)), 0);
                 if (s < 20 || s % 977 == 0)
                         same_answers(&g->series, &whole, (s + 1) * S, window_s * S);
         }

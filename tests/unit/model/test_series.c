@@ -58,7 +58,7 @@ static void test_regression_keeps_its_digits(void **unused)
         for (uint64_t i = 0; i < 48 * 3600 / 4; i++) {
                 uint64_t t = i * 4 * SECOND + random_u64() % SECOND;
                 double v = 20e9 + 3 * ((double)t / 1e9) + (double)(random_u64() % 2000000) - 1e6;
-                series_push(&s, t, v);
+                series_push(&s, &series_shape, t, v);
                 long double x = (long double)t / 1e9L - t0, y = (long double)v - v0;
                 n += 1, st += x, sv += y, stt += x * x, stv += x * y;
         }
@@ -83,7 +83,7 @@ static void test_history(void **unused)
         assert_int_equal(series_history(&s, whole, 0, p, 2000), 0);
         for (uint64_t t = 0; t < 200; t++)
                 if (t != 50)
-                        series_push(&s, t * SECOND + 5, (double)t);
+                        series_push(&s, &series_shape, t * SECOND + 5, (double)t);
         size_t n = series_history(&s, whole, 0, p, 2000);
         assert_int_equal(n, 199);
         assert_int_equal(p[50].time_ns, 51 * SECOND);
@@ -101,7 +101,7 @@ static void test_history(void **unused)
         assert_int_equal(series_history(&s, (struct time_range){ 5, 5 }, 0, p, 3), 0);
         /* after 400 s the finest ring no longer reaches back to 0: the next one answers */
         for (uint64_t t = 200; t < 400; t++)
-                series_push(&s, t * SECOND, (double)t);
+                series_push(&s, &series_shape, t * SECOND, (double)t);
         n = series_history(&s, whole, 0, p, 2000);
         assert_int_equal(n, 40);
         assert_int_equal(p[0].width_ns, 10 * SECOND);
@@ -110,16 +110,16 @@ static void test_history(void **unused)
         series_span(&s, (struct time_range){ 389 * SECOND, 399 * SECOND + 1 }, &b);
         assert_int_equal(b.cell.n, 11); /* those that begin at 389 .. 399 s */
         assert_true(b.cell.min == 389);
-        series_push(&s, 3 * SECOND, 1);
+        series_push(&s, &series_shape, 3 * SECOND, 1);
         assert_int_equal(s.late, 1);
         /* three days on: only the widest ring is left, and it too has rolled */
-        series_push(&s, UINT64_C(3) * 86400 * SECOND, 5);
+        series_push(&s, &series_shape, UINT64_C(3) * 86400 * SECOND, 5);
         n = series_history(&s, whole, 0, p, 2000);
         assert_int_equal(n, 1);
         assert_int_equal(p[0].width_ns, 600 * SECOND);
         series_clear(&s);
         assert_int_equal(series_history(&s, whole, 0, p, 2000), 0);
-        series_push(&s, 9 * SECOND, 5);
+        series_push(&s, &series_shape, 9 * SECOND, 5);
         assert_int_equal(series_history(&s, whole, 0, p, 2000), 1);
         series_done(&s);
 }
@@ -131,11 +131,11 @@ static void test_history_of_a_late_start(void **unused)
         struct point p[10];
 
         (void)unused;
-        series_push(&s, UINT64_C(5000000) * SECOND, 1);
-        series_push(&s, UINT64_C(5000001) * SECOND, 2);
+        series_push(&s, &series_shape, UINT64_C(5000000) * SECOND, 1);
+        series_push(&s, &series_shape, UINT64_C(5000001) * SECOND, 2);
         assert_int_equal(series_history(&s, whole, 0, p, 10), 2);
         assert_int_equal(p[0].width_ns, SECOND);
-        series_push(&s, UINT64_C(4999990) * SECOND, 3); /* late, before the first */
+        series_push(&s, &series_shape, UINT64_C(4999990) * SECOND, 3); /* late, before the first */
         assert_int_equal(series_history(&s, whole, 0, p, 10), 3);
         assert_true(p[0].cell.last == 3);
         assert_int_equal(s.late, 0);
@@ -153,7 +153,7 @@ static void test_merge_of_wider_cells(void **unused)
         for (unsigned i = 0; i < 6000; i++) {
                 time_ns += random_u64() % (i % 500 < 400 ? 3 * SECOND : 60 * SECOND);
                 uint64_t late = random_u64() % 8 ? 0 : random_u64() % (20 * SECOND);
-                series_push(&s, time_ns - late, 2e10 + (double)(random_u64() % 1000000));
+                series_push(&s, &series_shape, time_ns - late, 2e10 + (double)(random_u64() % 1000000));
                 for (unsigned level = 0; i % 7 == 0 && level < series_shape.n_levels; level++) {
                         const struct pyramid_ring *r = &s.pyramid.levels[level];
                         struct trend_cell merged = { .cell.n = 0 };
@@ -192,10 +192,10 @@ static void test_memory_of_a_series(void **unused)
         struct series s = { 0 };
 
         (void)unused;
-        assert_int_equal(series_push(&s, 5 * SECOND, 1), 0);
+        assert_int_equal(series_push(&s, &series_shape, 5 * SECOND, 1), 0);
         assert_true(s.pyramid.held_bytes > 0 && s.pyramid.held_bytes < 400);
         for (uint64_t t = 0; t < 4 * 86400; t += 1)
-                (void)series_push(&s, t * SECOND, (double)t);
+                (void)series_push(&s, &series_shape, t * SECOND, (double)t);
         assert_true(s.pyramid.held_bytes <= (300 + 4) * (sizeof(struct packed_sample) + 2) +
                                                     (384 + 360 + 288) * (sizeof(struct packed_cell) + 2) +
                                                     (4 + 4 + 4) * sizeof(struct packed_sample) +
@@ -204,7 +204,7 @@ static void test_memory_of_a_series(void **unused)
         series_done(&s);
         assert_int_equal(s.pyramid.held_bytes, 0);
         for (uint64_t t = 0; t < 4 * 86400; t += 60)
-                (void)series_push(&s, t * SECOND, (double)t);
+                (void)series_push(&s, &series_shape, t * SECOND, (double)t);
         assert_true(s.pyramid.held_bytes <= 22000);
         series_done(&s);
 }
@@ -219,9 +219,10 @@ static void test_coarse_series(void **unused)
 
         (void)unused;
         for (uint64_t t = 0; t < end; t++) {
-                (void)series_push(&fine, t * SECOND, (double)(t * 7919 % 10007));
+                (void)series_push(&fine, &series_shape, t * SECOND, (double)(t * 7919 % 10007));
                 (void)series_push_kept(&coarse, SERIES_FEW_SECONDS, false, t * SECOND, (double)(t * 7919 % 10007));
         }
+        series_settle(&coarse);
         assert_true(coarse.pyramid.held_bytes < fine.pyramid.held_bytes * 13 / 20);
         assert_memory_equal(&fine.total, &coarse.total, sizeof(fine.total));
         for (uint64_t back = 3600; back < end; back *= 10) { /* an hour: the same; ten: in steps of ten minutes */
@@ -241,17 +242,57 @@ static void test_coarse_series(void **unused)
 
         for (uint64_t t = end; t < end + 300; t++) /* some seconds reach as far as the newest half minute */
                 (void)series_push_kept(&coarse, SERIES_SOME_SECONDS, false, t * SECOND, 1);
+        series_settle(&coarse);
         n = series_history(&coarse, (struct time_range){ (end + 260) * SECOND, (end + 300) * SECOND }, 0, points, 400);
         assert_true(n == 40 && points[0].width_ns == SECOND);
         n = series_history(&coarse, (struct time_range){ (end + 200) * SECOND, (end + 300) * SECOND }, 0, points, 400);
         assert_true(n == 10 && points[0].width_ns == 10 * SECOND);
 
         for (uint64_t t = end + 300; t < end + 600; t++) /* from when it is asked for, it is fine */
-                (void)series_push(&coarse, t * SECOND, 1);
+                (void)series_push(&coarse, &series_shape, t * SECOND, 1);
         n = series_history(&coarse, (struct time_range){ (end + 300) * SECOND, (end + 600) * SECOND }, 0, points, 400);
         assert_true(n == 300 && points[0].width_ns == SECOND);
         series_done(&fine);
         series_done(&coarse);
+}
+
+/* Samples that are added a second at a time, some late, read at any moment: what the same, added one by one, are. */
+static void test_seconds_at_a_time(void **unused)
+{
+        struct series one_by_one = { 0 }, settled = { 0 };
+        struct point a[400], b[400];
+        uint64_t time_ns = 1000 * SECOND;
+
+        (void)unused;
+        for (int i = 0; i < 200000; i++) {
+                uint64_t back = random_u64() % 100 ? 0 : random_u64() % 600 * SECOND; /* 300 s are kept */
+                double v = 2e10 + (double)(random_u64() % 1000000);
+
+                time_ns += random_u64() % 1000 ? random_u64() % (SECOND / 50) : random_u64() % 100 * SECOND;
+                (void)series_push(&one_by_one, &series_shape, time_ns - back, v);
+                (void)series_push_kept(&settled, SERIES_ALL_SECONDS, true, time_ns - back, v);
+                if (random_u64() % 50 == 0)
+                        series_settle(&settled);
+                if (i % 1000)
+                        continue;
+                series_settle(&settled);
+                struct time_range range = { time_ns - random_u64() % (900 * SECOND), time_ns + 1 };
+                size_t n = series_history(&one_by_one, range, 0, a, 400);
+                assert_int_equal(series_history(&settled, range, 0, b, 400), n);
+                for (size_t k = 0; k < n; k++)
+                        assert_true(a[k].time_ns == b[k].time_ns && a[k].cell.n == b[k].cell.n &&
+                                    a[k].cell.last_ns == b[k].cell.last_ns && a[k].cell.min == b[k].cell.min &&
+                                    a[k].cell.max == b[k].cell.max && fabs(a[k].cell.mean - b[k].cell.mean) < 1);
+        }
+        series_settle(&settled);
+        assert_true(settled.late > 0);
+        assert_int_equal(settled.late, one_by_one.late);
+        assert_int_equal(settled.total.cell.n, one_by_one.total.cell.n);
+        assert_true(fabs(settled.total.m_vv / one_by_one.total.m_vv - 1) < 1e-9);
+        assert_true(fabs(settled.total.m_tv - one_by_one.total.m_tv) <
+                    1e-9 * sqrt(one_by_one.total.m_tt * one_by_one.total.m_vv));
+        series_done(&one_by_one);
+        series_done(&settled);
 }
 
 int main(void)
@@ -263,6 +304,7 @@ int main(void)
                 cmocka_unit_test(test_history_of_a_late_start),
                 cmocka_unit_test(test_memory_of_a_series),
                 cmocka_unit_test(test_coarse_series),
+                cmocka_unit_test(test_seconds_at_a_time),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

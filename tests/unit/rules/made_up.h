@@ -172,7 +172,7 @@ static inline void made_up_free(struct made_up *m)
 static inline void made_push(struct made_up *m, unsigned id, uint64_t time_ns, double value)
 {
         m->born[id] = true;
-        assert_int_equal(series_push(&m->series[id], time_ns, value), 0);
+        assert_int_equal(series_push(&m->series[id], &series_shape, time_ns, value), 0);
 }
 
 static inline void made_verdict(struct made_up *m, unsigned id, enum trend_verdict verdict, double slope)

@@ -74,7 +74,7 @@ static void test_line_of_48_hours(void **state)
         (void)state;
         make_up();
         for (size_t i = 0; i < POINTS; i++)
-                series_push(&s, times_ns[i], values[i]);
+                series_push(&s, &series_shape, times_ns[i], values[i]);
         series_span(&s, (struct time_range){ 0, UINT64_MAX }, &b);
         statistics_of(&b, (struct time_range){ 0, UINT64_MAX }, &st);
         least_squares(POINTS, 0, &slope, &intercept, &fit);
