@@ -344,14 +344,6 @@ static bool may_write(struct log_site *site, uint64_t now)
         return true;
 }
 
-static void suppress_site(struct log_site *site)
-{
-        if (site->n_suppressed++ == 0) {
-                site->next = suppressing;
-                suppressing = site;
-        }
-}
-
 /* Reports how many messages each place has suppressed. */
 static void report_suppressed(void)
 {
@@ -380,7 +372,10 @@ static void write_line(struct log_site *site, const char *line, size_t size)
         flush_lines();
         bound_file();
         if (!may_write(site, clock_mono_ns())) {
-                suppress_site(site);
+                if (site->n_suppressed++ == 0) {
+                        site->next = suppressing;
+                        suppressing = site;
+                }
         } else {
                 if (site->n_suppressed)
                         report_suppressed();

@@ -76,15 +76,6 @@ static int add_targets(struct targets *targets, const struct config *config)
         return 0;
 }
 
-/* Silences are kept in the user's or system's directory for state, if there is one. */
-static struct silence_store *open_silences(struct event_base *base, const struct config *config)
-{
-        char path[SOURCE_PATH_MAX];
-        bool kept = silence_store_path(path, sizeof(path), config->publish_endpoint) == 0;
-
-        return silence_store_new(base, kept ? path : NULL);
-}
-
 static struct notifier *open_notifier(struct event_base *base, const struct config *config,
                                       const struct silence_store *silences)
 {
@@ -240,7 +231,10 @@ static int serve_targets(const struct config *config, struct rulebook *rulebook)
                 fprintf(stderr, "heapwatchd: %s\n", error.text);
                 goto out;
         }
-        requests.silences = open_silences(base, config);
+        /* Silences are kept in the user's or system's directory for state, if there is one. */
+        char path[SOURCE_PATH_MAX];
+        bool kept = silence_store_path(path, sizeof(path), config->publish_endpoint) == 0;
+        requests.silences = silence_store_new(base, kept ? path : NULL);
         requests.notifier = requests.silences ? open_notifier(base, config, requests.silences) : NULL;
         if (!requests.notifier) {
                 fprintf(stderr, "heapwatchd: out of memory\n");

@@ -70,18 +70,6 @@ static void read_results(struct image *im, struct alerting *a)
         free(packed);
 }
 
-static void image_results(struct image *im, struct alerting *a)
-{
-        uint32_t n = (uint32_t)alerts_count(a->alerts);
-
-        image_plain(im, &n, sizeof(n));
-        for (uint32_t i = 0; i < n && image_fine(im); i++)
-                if (im->reads)
-                        read_results(im, a);
-                else
-                        write_results(im, alerts_get(a->alerts, i));
-}
-
 static void image_gauges(struct image *im, struct alerting *a, const struct rule_gauge *fresh)
 {
         struct image_entries e = image_entries(im, IMAGE_NAMES(rule_series), GAUGES);
@@ -118,5 +106,11 @@ void alerting_image(struct image *im, struct alerting *a)
         }
         image_gauges(im, a, fresh.gauges);
         alerts_image(im, a->alerts);
-        image_results(im, a);
+        uint32_t n = (uint32_t)alerts_count(a->alerts);
+        image_plain(im, &n, sizeof(n));
+        for (uint32_t i = 0; i < n && image_fine(im); i++)
+                if (im->reads)
+                        read_results(im, a);
+                else
+                        write_results(im, alerts_get(a->alerts, i));
 }

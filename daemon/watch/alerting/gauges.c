@@ -20,12 +20,6 @@ static void require(struct rule_gauge *g, unsigned level, uint32_t cells)
                 g->cells[level] = cells;
 }
 
-static void require_all(struct rule_gauge *g)
-{
-        for (unsigned level = 0; level < series_shape.n_levels; level++)
-                require(g, level, series_shape.levels[level].most);
-}
-
 static void require_window(struct rule_gauge *g, uint64_t window_ns)
 {
         unsigned level = 0;
@@ -50,10 +44,12 @@ static void require_node(struct rule_gauge gauges[GAUGES], const struct node *n)
         require_node(gauges, n->right);
         if (!n->series || n->kind == NODE_SERIES || GAUGE(n->series->id) >= GAUGES)
                 return; /* not a gauge, or without a window: the newest value */
-        if (n->window)
+        if (n->window) {
                 require_window(&gauges[GAUGE(n->series->id)], (uint64_t)(n->window->value * 1e9));
-        else
-                require_all(&gauges[GAUGE(n->series->id)]);
+        } else {
+                for (unsigned level = 0; level < series_shape.n_levels; level++)
+                        require(&gauges[GAUGE(n->series->id)], level, series_shape.levels[level].most);
+        }
 }
 
 void gauges_require(struct rule_gauge gauges[GAUGES], const struct ruleset *rules)

@@ -56,14 +56,6 @@ static bool parse_state(void *ctx, const char *text, size_t size, struct error *
         return silence_state_parse(text, size, clock_wall_ns(), ctx, error);
 }
 
-static void read_state(struct silence_store *s)
-{
-        struct error error;
-
-        if (!whole_file_restore(s->path, SILENCE_STATE_BYTES_MAX, parse_state, &s->silences, &error))
-                log_error("state file %s: there are no silences", error.text);
-}
-
 /* ----------------------------------------------------------------- silences */
 
 static void on_tick(evutil_socket_t fd, short what, void *ctx)
@@ -141,8 +133,11 @@ struct silence_store *silence_store_new(struct event_base *base, const char *pat
                 silence_store_destroy(&s);
                 return NULL;
         }
-        if (path)
-                read_state(s);
+        if (path) {
+                struct error error;
+                if (!whole_file_restore(s->path, SILENCE_STATE_BYTES_MAX, parse_state, &s->silences, &error))
+                        log_error("state file %s: there are no silences", error.text);
+        }
         return s;
 }
 

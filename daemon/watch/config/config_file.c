@@ -97,11 +97,6 @@ static bool read_list(struct yaml_file *f, const yaml_node_t *node, const char *
         return good;
 }
 
-static bool read_rules(struct yaml_file *f, const yaml_node_t *node, struct config *c)
-{
-        return read_list(f, node, "a list of rule files", "a rule file", config_add_rules, c);
-}
-
 static bool add_allowed(struct config *c, const char *pattern, struct error *error)
 {
         return source_allow_add(&c->allow, pattern, error);
@@ -195,7 +190,7 @@ static bool read_value(struct yaml_file *f, const struct yaml_entry *e, struct c
         if (!strcmp(e->key, "sources"))
                 return read_sources(f, e->value, c);
         if (!strcmp(e->key, "rules"))
-                return read_rules(f, e->value, c);
+                return read_list(f, e->value, "a list of rule files", "a rule file", config_add_rules, c);
         if (!strcmp(e->key, "targets"))
                 return read_targets(f, e->value, c);
         return read_section(f, e, c);

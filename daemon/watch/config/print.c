@@ -51,17 +51,6 @@ static void print_daemon(const struct config *c)
                 printf("census_memory: %" PRIu64 "\n", c->census_memory_bytes);
 }
 
-static void print_trend(const struct config *c)
-{
-        struct tracker_config t = config_trend_tracker(&c->trend, 0);
-
-        printf("trend:\n");
-        print_ms("resolution", t.trend.resolution_ns);
-        print_ms("leak_after", t.trend.leak_after_ns);
-        if (c->trend.limit_bytes)
-                printf("  limit: %" PRIu64 "\n", c->trend.limit_bytes);
-}
-
 static void print_kept(const struct config *c)
 {
         printf("keep_ended:\n  targets: %" PRIu32 "\n", c->keep_ended.most);
@@ -98,7 +87,12 @@ static void print_labels(const char *labels)
 void config_print(const struct config *c)
 {
         print_daemon(c);
-        print_trend(c);
+        struct tracker_config t = config_trend_tracker(&c->trend, 0);
+        printf("trend:\n");
+        print_ms("resolution", t.trend.resolution_ns);
+        print_ms("leak_after", t.trend.leak_after_ns);
+        if (c->trend.limit_bytes)
+                printf("  limit: %" PRIu64 "\n", c->trend.limit_bytes);
         print_kept(c);
         printf("sources:\n  allow:%s\n", c->allow.n ? "" : " []");
         for (size_t i = 0; i < c->allow.n; i++)

@@ -95,18 +95,13 @@ static bool set_text(const struct setting *s, char *to, const char *value, struc
         return true;
 }
 
-static bool parse_number(const char *value, uint64_t *ret)
-{
-        char *end;
-
-        *ret = strtoul(value, &end, 10);
-        return *value >= '0' && *value <= '9' && !*end;
-}
-
 static bool parse_quantity(const struct setting *s, const char *value, uint64_t *ret)
 {
-        if (s->kind == SETTING_NUMBER)
-                return parse_number(value, ret);
+        if (s->kind == SETTING_NUMBER) {
+                char *end;
+                *ret = strtoul(value, &end, 10);
+                return *value >= '0' && *value <= '9' && !*end;
+        }
         if (s->kind == SETTING_DURATION)
                 return hw_parse_duration(value, ret);
         return hw_parse_bytes(value, ret);

@@ -82,24 +82,6 @@ static void give_way(struct pending *p, unsigned i, const char *why)
         drop_job(p, i);
 }
 
-static void abort_job(struct pending *p, unsigned i)
-{
-        log_debug("request=given_up: its client takes nothing of the answer");
-        reply_too_late(p->jobs[i]->client);
-        drop_job(p, i);
-}
-
-/* One that is not ready waits for what others have, unless all jobs are of one client. */
-static void make_room(struct pending *p)
-{
-        const struct bus_client *first = p->jobs[0]->client;
-        bool one = true;
-
-        for (unsigned i = 1; i < p->n && one; i++)
-                one = bus_client_is_same(p->jobs[i]->client, first);
-        bus_make_room(p->bus, one ? first : NULL);
-}
-
 /* Works on the next job whose client is ready. False: there is none. */
 static bool work_on_one(struct pending *p)
 {
@@ -111,10 +93,18 @@ static bool work_on_one(struct pending *p)
                                 drop_job(p, i);
                         return true;
                 }
-                if (tries == p->n)
-                        make_room(p); /* once, for all that wait */
+                if (tries == p->n) {
+                        /* One that is not ready waits for what others have, unless all jobs are of one client. */
+                        const struct bus_client *first = p->jobs[0]->client;
+                        bool one = true;
+                        for (unsigned k = 1; k < p->n && one; k++)
+                                one = bus_client_is_same(p->jobs[k]->client, first);
+                        bus_make_room(p->bus, one ? first : NULL); /* once, for all that wait */
+                }
                 if (clock_mono_ns() - job->moved_ns >= PENDING_PATIENCE_NS) {
-                        abort_job(p, i);
+                        log_debug("request=given_up: its client takes nothing of the answer");
+                        reply_too_late(p->jobs[i]->client);
+                        drop_job(p, i);
                         return true;
                 }
         }

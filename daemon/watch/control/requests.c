@@ -156,26 +156,19 @@ static bool gather_update(void *ctx, const Hw__Update *update)
         return true;
 }
 
-/* Their names; NULL when out of memory. They are borrowed, the array is the caller's. */
-static char **names_of(const struct ruleset *rules)
-{
-        char **names = calloc(rules->n + 1, sizeof(*names));
-
-        for (size_t i = 0; names && i < rules->n; i++)
-                names[i] = (char *)rules->rules[i]->name;
-        return names;
-}
-
 static void handle_status(struct requests *r, struct bus_client *client)
 {
         static const Hw__Kind kinds[] = { HW__KIND__KIND_TARGET, HW__KIND__KIND_HEALTH };
+        const struct ruleset *rules = r->rulebook->rules;
         struct gathered g = { .capacity = 2 * targets_count(r->targets) };
         Hw__Reply reply = HW__REPLY__INIT;
         Hw__Status status = HW__STATUS__INIT;
         char *endpoints[] = { (char *)r->publish_endpoint };
 
         g.updates = calloc(g.capacity + 1, sizeof(*g.updates));
-        status.rules = names_of(r->rulebook->rules);
+        status.rules = calloc(rules->n + 1, sizeof(*status.rules));
+        for (size_t i = 0; status.rules && i < rules->n; i++)
+                status.rules[i] = (char *)rules->rules[i]->name;
         if (!g.updates || !status.rules) {
                 free(g.updates);
                 free(status.rules);
@@ -191,7 +184,7 @@ static void handle_status(struct requests *r, struct bus_client *client)
         status.n_targets = g.n;
         status.publish_endpoints = endpoints;
         status.n_publish_endpoints = 1;
-        status.n_rules = r->rulebook->rules->n;
+        status.n_rules = rules->n;
         reply.what_case = HW__REPLY__WHAT_STATUS;
         reply.status = &status;
         bus_reply(client, &reply);

@@ -52,25 +52,6 @@ static void print_safe(const char *before, const char *text, const char *after)
         printf("%s%s%s", before, safe, after);
 }
 
-static void print_targets(const struct rule *rule)
-{
-        for (size_t i = 0; i < rule->text.n_targets; i++)
-                print_safe(i ? ", " : "    only for ", rule->text.targets[i], "");
-        if (rule->text.n_targets)
-                printf("\n");
-}
-
-static void print_actions(const struct rule *rule)
-{
-        char text[512];
-
-        for (size_t i = 0; rule->plan && i < action_plan_steps(rule->plan); i++)
-                print_safe(i ? ", then " : "    does: ",
-                           action_step_text(text, sizeof(text), action_plan_step(rule->plan, i)), "");
-        if (rule->plan && action_plan_steps(rule->plan))
-                printf("\n");
-}
-
 static void explain(const struct rule *rule)
 {
         char words[2 * EXPR_TEXT_MAX];
@@ -88,8 +69,16 @@ static void explain(const struct rule *rule)
                 print_safe("    until ", words, "\n");
         }
         print_time("    keeps firing for ", rule->keep_firing_ns, " after that\n");
-        print_targets(rule);
-        print_actions(rule);
+        for (size_t i = 0; i < rule->text.n_targets; i++)
+                print_safe(i ? ", " : "    only for ", rule->text.targets[i], "");
+        if (rule->text.n_targets)
+                printf("\n");
+        char text[512];
+        for (size_t i = 0; rule->plan && i < action_plan_steps(rule->plan); i++)
+                print_safe(i ? ", then " : "    does: ",
+                           action_step_text(text, sizeof(text), action_plan_step(rule->plan, i)), "");
+        if (rule->plan && action_plan_steps(rule->plan))
+                printf("\n");
         for (size_t i = 0; i < rule->text.n_annotations; i++)
                 if (!strcmp(rule->text.annotations[i].name, "summary"))
                         print_safe("    says: ", rule->text.annotations[i].value, "\n");

@@ -48,15 +48,6 @@ bool life_signal_stops(uint32_t signal)
         return signal == SIGINT || signal == SIGTERM || signal == SIGHUP;
 }
 
-static enum life_event judge_exit(const struct life_evidence *e)
-{
-        if (e->signal)
-                return life_signal_stops(e->signal) && !e->oom_killed ? ON_END_WELL : ON_END_CRASHED;
-        if (e->status == EXIT_HEAP_EXHAUSTED)
-                return ON_END_CRASHED;
-        return e->status ? ON_END_FAILED : ON_END_WELL;
-}
-
 /*
  * A program that executed another one ended so, whatever that one's status is. Of others what the parent has seen
  * decides; without a parent the end marker, then the process. Of one that is watched, a log without an end marker is
@@ -67,8 +58,13 @@ enum life_event life_judge_end(const struct life_evidence *e)
 {
         if (e->executed)
                 return ON_END_WELL;
-        if (e->exit_known)
-                return judge_exit(e);
+        if (e->exit_known) {
+                if (e->signal)
+                        return life_signal_stops(e->signal) && !e->oom_killed ? ON_END_WELL : ON_END_CRASHED;
+                if (e->status == EXIT_HEAP_EXHAUSTED)
+                        return ON_END_CRASHED;
+                return e->status ? ON_END_FAILED : ON_END_WELL;
+        }
         if (e->marked || (e->alone && !e->oom_killed)) /* only the parent of a process is told how it ended */
                 return ON_END_WELL;
         if (e->finished || e->process_alive || (e->disk_full && !e->oom_killed) || (e->may_break && !e->process_seen))

@@ -35,12 +35,6 @@
 
 #define UNKNOWN_END "; how it ended is not known: only its parent is told"
 
-/* A file ends with its writer. The writer of a FIFO may be a relay, and a connection may break. */
-static bool source_may_break(const struct pipeline *p)
-{
-        return p->live && p->uri.kind != SOURCE_FILE;
-}
-
 /* "at -M400m", as the runtime's options are written; "" when the limit is not known. */
 static const char *limit_text(const struct pipeline *p, char *text, size_t size)
 {
@@ -148,7 +142,7 @@ static struct life_evidence gather_evidence(struct pipeline *p, bool marked)
                 .executed = p->ended.executed,
                 .oom_killed = p->ended.oom_killed,
                 .disk_full = disk_is_full(p),
-                .may_break = source_may_break(p),
+                .may_break = p->live && p->uri.kind != SOURCE_FILE,
                 .finished = !p->live,
                 .alone = pipeline_is_process(p) || (pipeline_has_no_log(p) && !alive),
         };

@@ -44,19 +44,14 @@ static void schedule_flush(struct pipeline *p)
                 pipeline_flush(p);
 }
 
-/* A heartbeat is too late for a log that fills the budget within a second. */
-static void check_memory_pressure(struct pipeline *p, size_t size)
-{
-        if (memory_is_due(size))
-                memory_update_usage(procfs_own_rss(), p->last_bytes_mono_ns);
-        if (memory_now() != MEMORY_PLENTY)
-                pipeline_close_bands(p, memory_closes(pipeline_held_bytes(p)));
-}
-
 /* After each turn. */
 static void finish_turn(struct pipeline *p, bool all)
 {
-        check_memory_pressure(p, p->piece.size);
+        /* A heartbeat is too late for a log that fills the budget within a second. */
+        if (memory_is_due(p->piece.size))
+                memory_update_usage(procfs_own_rss(), p->last_bytes_mono_ns);
+        if (memory_now() != MEMORY_PLENTY)
+                pipeline_close_bands(p, memory_closes(pipeline_held_bytes(p)));
         if (all)
                 p->piece = (struct read_piece){ .buffer = NULL };
         if (p->alerting)

@@ -13,24 +13,18 @@
 
 #define NOT_KNOWN "its process alone is watched: live data, bands and collections are not known"
 
-/* The daemon was started again: what happened meanwhile is missing. */
-static void resume(struct pipeline *p)
-{
-        const uint64_t now_ns = model_event_time(p->model, clock_wall_ns());
-
-        if (now_ns != UNKNOWN_U64) {
-                p->gaps++;
-                p->gap_ns += sub_sat(now_ns, model_time_ns(p->model));
-        }
-        pipeline_set_state(p, LIFE_RUNNING, NOT_KNOWN);
-}
-
 void pipeline_process_found(struct pipeline *p, const struct process_identity *process)
 {
         p->last_bytes_wall_ns = clock_wall_ns();
         publisher_set_clock(p->publisher, p->last_bytes_wall_ns);
         if (pipeline_in_run(p)) {
-                resume(p);
+                /* The daemon was started again: what happened meanwhile is missing. */
+                const uint64_t now_ns = model_event_time(p->model, clock_wall_ns());
+                if (now_ns != UNKNOWN_U64) {
+                        p->gaps++;
+                        p->gap_ns += sub_sat(now_ns, model_time_ns(p->model));
+                }
+                pipeline_set_state(p, LIFE_RUNNING, NOT_KNOWN);
         } else {
                 pipeline_happens_now(p, ON_HEADER, NULL);
                 model_set_process(p->model, process);

@@ -98,43 +98,28 @@ static void process_by_tick(struct pipeline *p, const struct hw_event *events, s
         model_events(p->model, events + from, n - from);
 }
 
-static void publish_alone(struct pipeline *p, const struct hw_event *events, size_t n)
-{
-        for (size_t i = 0; i < n; i++)
-                if (!p->event_ids || p->event_ids[events[i].id])
-                        event_stream_add(p->event_stream, p->runs, &events[i]);
-}
-
-/* Publishes events and their effects on the model one by one, so the order of messages depends only on the log. */
-static void publish_one_by_one(struct pipeline *p, const struct hw_event *events, size_t n)
-{
-        for (size_t i = 0; i < n; i++) {
-                event_stream_add(p->event_stream, p->runs, &events[i]);
-                process_by_tick(p, &events[i], 1);
-        }
-}
-
 /* Returns how many are taken: live, the model stops where rules run out of time. */
 static size_t pass_to_model(struct pipeline *p, const struct hw_event *events, size_t n)
 {
         if (p->live)
                 return model_events(p->model, events, n);
-        if (p->events == EVENTS_ALONE)
-                publish_alone(p, events, n);
-        else if (p->events == EVENTS_FULL)
-                publish_one_by_one(p, events, n);
-        else
+        if (p->events == EVENTS_ALONE) {
+                for (size_t i = 0; i < n; i++)
+                        if (!p->event_ids || p->event_ids[events[i].id])
+                                event_stream_add(p->event_stream, p->runs, &events[i]);
+        } else if (p->events == EVENTS_FULL) {
+                /*
+                 * Publishes events and their effects on the model one by one, so the order of messages depends only on
+                 * the log.
+                 */
+                for (size_t i = 0; i < n; i++) {
+                        event_stream_add(p->event_stream, p->runs, &events[i]);
+                        process_by_tick(p, &events[i], 1);
+                }
+        } else {
                 process_by_tick(p, events, n);
+        }
         return n;
-}
-
-/*
- * Events without a header behind an end that the runtime has made: another process has written into the same file,
- * behind the end of this one.
- */
-static bool is_behind_end(const struct pipeline *p)
-{
-        return !p->live && p->life == LIFE_ENDED && model_run(p->model)->deleted_capsets;
 }
 
 /* Returns how many are taken. */
@@ -144,7 +129,11 @@ static size_t process_events(struct pipeline *p, const struct hw_event *events, 
             p->events == EVENTS_COUNTED) /* the decoder has counted them, which is all that is wanted */
                 return n;
         p->missed_ns = sub_sat(events[0].time_ns, model_time_ns(p->model));
-        if (is_behind_end(p)) {
+        /*
+         * Events without a header behind an end that the runtime has made: another process has written into the same
+         * file, behind the end of this one.
+         */
+        if (!p->live && p->life == LIFE_ENDED && model_run(p->model)->deleted_capsets) {
                 p->headless = true;
                 (void)pipeline_happens(p, ON_HEADER, NULL);
         }

@@ -6,17 +6,6 @@
 #include "daemon/log.h"
 #include "proto/eventlog/recording/stretch.h"
 
-/* The first of the newest streams that are within the limit; of one that is larger, there is a part. */
-static int first_of(const struct recorded_streams *s)
-{
-        uint64_t bytes = 0;
-        int n = s->n;
-
-        while (n > 0 && s->runs[n - 1].bytes <= s->most_bytes - bytes)
-                bytes += s->runs[--n].bytes;
-        return n < s->n ? n : n - 1;
-}
-
 bool recorded_streams_find(struct recorded_streams *s, const char *directory, const char *target, uint64_t most_bytes,
                            struct error *error)
 {
@@ -24,7 +13,12 @@ bool recorded_streams_find(struct recorded_streams *s, const char *directory, co
         s->n = recorded_runs(directory, target, &s->runs, error);
         if (s->n <= 0)
                 return s->n == 0 && error_set(error, "there is none");
-        s->at = first_of(s);
+        /* The first of the newest streams that are within the limit; of one that is larger, there is a part. */
+        uint64_t bytes = 0;
+        int n = s->n;
+        while (n > 0 && s->runs[n - 1].bytes <= s->most_bytes - bytes)
+                bytes += s->runs[--n].bytes;
+        s->at = n < s->n ? n : n - 1;
         return true;
 }
 

@@ -17,14 +17,6 @@ static bool has_seen_any(const struct pipeline *p)
         return p->runs > 0 && !pipeline_in_run(p) && model_first_time_ns(p->model) != UNKNOWN_U64;
 }
 
-/* Its process goes on in the next run, which is told how that ends. */
-static void leave_process(struct pipeline *left)
-{
-        process_watch_begin(&left->process, 0, 0);
-        (void)snprintf(left->detail, sizeof(left->detail), "%s",
-                       "its agent cannot be reached any more: it goes on in the next run, read from outside");
-}
-
 /* A pipeline with what is known about the run beyond its model. */
 static struct pipeline *beside(const struct pipeline *p, const char *name)
 {
@@ -47,8 +39,12 @@ static struct pipeline *beside(const struct pipeline *p, const char *name)
         left->gap_ns = p->gap_ns;
         left->last_bytes_wall_ns = p->last_bytes_wall_ns;
         left->process = p->process;
-        if (p->outside)
-                leave_process(left);
+        if (p->outside) {
+                /* Its process goes on in the next run, which is told how that ends. */
+                process_watch_begin(&left->process, 0, 0);
+                (void)snprintf(left->detail, sizeof(left->detail), "%s",
+                               "its agent cannot be reached any more: it goes on in the next run, read from outside");
+        }
         left->damages = p->damages;
         left->left_stats = *hw_eventlog_stats(p->decoder);
         memcpy(left->process_only_reason, p->process_only_reason, sizeof(left->process_only_reason));

@@ -380,15 +380,6 @@ static int read_checkpoint(const struct targets *t, const char *name, struct che
         return r;
 }
 
-/* A process is meant as it is now: a later one with its pid, also after a restart of the daemon, is another. */
-static void pin_process(struct source_uri *uri)
-{
-        struct process_identity id;
-
-        if (source_uri_is_process(uri) && uri->start_ticks == 0 && procfs_identity("", uri->pid, &id) == 0)
-                source_uri_set_start(uri, id.start_ticks);
-}
-
 /* Whether all targets and this one can have theirs, and clients the ones that are kept for them. */
 static bool has_descriptors(const struct targets *t, const struct source_uri *uri, bool recorded, struct error *error)
 {
@@ -424,7 +415,10 @@ static int add_target(struct targets *t, const char *name, const struct source_u
                 return error_code(error, -ENOMEM, "%s", memory_words());
         if (!has_descriptors(t, uri, t->options.recorder && !wish->no_record, error))
                 return -EMFILE;
-        pin_process(uri);
+        /* A process is meant as it is now: a later one with its pid, also after a restart of the daemon, is another. */
+        struct process_identity id;
+        if (source_uri_is_process(uri) && uri->start_ticks == 0 && procfs_identity("", uri->pid, &id) == 0)
+                source_uri_set_start(uri, id.start_ticks);
         const int kept = fresh ? -ENOENT : read_checkpoint(t, name, &checkpoint);
         if (wish->resolution_ns)
                 trend.trend = trend_config_scaled(wish->resolution_ns);
