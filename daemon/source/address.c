@@ -6,15 +6,6 @@
 #include <string.h>
 #include <sys/un.h>
 
-static void unix_address(const char *path, struct address *a)
-{
-        struct sockaddr_un un = { .sun_family = AF_UNIX };
-
-        memcpy(un.sun_path, path, strnlen(path, sizeof(un.sun_path) - 1)); /* the URI's parser checked its length */
-        memcpy(&a->storage, &un, sizeof(un));
-        a->size = sizeof(un);
-}
-
 static void v6_address(const struct source_uri *uri, const char *host, struct address *a)
 {
         struct sockaddr_in6 in6 = { .sin6_family = AF_INET6, .sin6_port = htons(uri->port) };
@@ -37,16 +28,23 @@ void address_of(const struct source_uri *uri, bool second, struct address *ret_a
 {
         struct address a = { 0 };
 
-        if (uri->path_at)
-                unix_address(source_uri_path(uri), &a);
-        else if (!strcmp(uri->host, "localhost") && second)
+        if (uri->path_at) {
+                const char *path = source_uri_path(uri);
+                struct sockaddr_un un = { .sun_family = AF_UNIX };
+
+                /* The URI's parser checked its length. */
+                memcpy(un.sun_path, path, strnlen(path, sizeof(un.sun_path) - 1));
+                memcpy(&a.storage, &un, sizeof(un));
+                a.size = sizeof(un);
+        } else if (!strcmp(uri->host, "localhost") && second) {
                 v6_address(uri, "::1", &a);
-        else if (!strcmp(uri->host, "localhost"))
+        } else if (!strcmp(uri->host, "localhost")) {
                 v4_address(uri, "127.0.0.1", &a);
-        else if (strchr(uri->host, ':'))
+        } else if (strchr(uri->host, ':')) {
                 v6_address(uri, uri->host, &a);
-        else
+        } else {
                 v4_address(uri, uri->host, &a);
+        }
         *ret_address = a;
 }
 

@@ -126,14 +126,6 @@ static uint64_t read_held(const char *root, const struct generation *g, const ch
         return held;
 }
 
-static void cut_last(char *group)
-{
-        char *slash = strrchr(group, '/');
-
-        if (slash)
-                *slash = '\0';
-}
-
 /*
  * The group of a process for that controller, "" for the root. NULL when there is none, or it is outside of what our
  * namespace shows.
@@ -240,7 +232,9 @@ void cgroup_memory(const char *root, uint32_t pid, struct process_sample *s)
                 }
                 if (!group[0])
                         break;
-                cut_last(group);
+                char *slash = strrchr(group, '/');
+                if (slash)
+                        *slash = '\0';
         }
         if (!counts)
                 return;

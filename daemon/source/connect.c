@@ -106,29 +106,14 @@ static void on_readable(evutil_socket_t fd, short what, void *ctx)
         retry_later(c);
 }
 
-/* A peer that vanished silently is detected after about a minute. */
-static void keep_alive(int fd)
-{
-        int on = 1, idle_s = 30, interval_s = 10, probes = 3;
-
-        (void)setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on)); /* all four are optional */
-        (void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle_s, sizeof(idle_s));
-        (void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &interval_s, sizeof(interval_s));
-        (void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof(probes));
-}
-
-/* Another process is where an agent was to be: nothing is read of it. */
-static void refuse_peer(struct connection *c)
-{
-        source_set_retry(&c->source, SOURCE_FAILED, "it is not process %ld that listens at %s; trying again",
-                         (long)agent_peer_process(source_uri_path(&c->source.uri)), source_uri_path(&c->source.uri));
-        retry_later(c);
-}
-
 static void finish_connecting(struct connection *c)
 {
         if (!agent_peer_listens(source_uri_path(&c->source.uri), c->fd)) {
-                refuse_peer(c);
+                /* Another process is where an agent was to be: nothing is read of it. */
+                source_set_retry(&c->source, SOURCE_FAILED, "it is not process %ld that listens at %s; trying again",
+                                 (long)agent_peer_process(source_uri_path(&c->source.uri)),
+                                 source_uri_path(&c->source.uri));
+                retry_later(c);
                 return;
         }
         struct ucred peer = { .pid = 0 };
@@ -144,10 +129,16 @@ static void finish_connecting(struct connection *c)
                 retry_later(c);
                 return;
         }
-        if (c->source.uri.kind == SOURCE_TCP)
-                keep_alive(c->fd);
-        else if (agent_peer_is_uri(name_of(c)))
+        if (c->source.uri.kind == SOURCE_TCP) {
+                /* A peer that vanished silently is detected after about a minute. */
+                int on = 1, idle_s = 30, interval_s = 10, probes = 3;
+                (void)setsockopt(c->fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on)); /* all four are optional */
+                (void)setsockopt(c->fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle_s, sizeof(idle_s));
+                (void)setsockopt(c->fd, IPPROTO_TCP, TCP_KEEPINTVL, &interval_s, sizeof(interval_s));
+                (void)setsockopt(c->fd, IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof(probes));
+        } else if (agent_peer_is_uri(name_of(c))) {
                 census_reader_begin(&c->censuses, c->source.base, c->fd);
+        }
         c->bytes_before = c->source.stats.bytes;
         source_set_attached(&c->source, "connected to %s", name_of(c));
 }
@@ -175,13 +166,6 @@ static void on_connected(evutil_socket_t fd, short what, void *ctx)
                 finish_connecting(c);
 }
 
-static void wait_for_answer(struct connection *c)
-{
-        c->ready = event_new(c->source.base, c->fd, EV_WRITE, on_connected, c);
-        if (!c->ready || event_add(c->ready, &patience) < 0)
-                fail_connecting(c, ENOMEM);
-}
-
 static void on_retry(evutil_socket_t fd, short what, void *ctx)
 {
         struct connection *c = ctx;
@@ -191,14 +175,17 @@ static void on_retry(evutil_socket_t fd, short what, void *ctx)
         (void)what;
         address_of(&c->source.uri, c->second, &a);
         c->fd = address_socket(&a);
-        if (c->fd < 0)
+        if (c->fd < 0) {
                 fail_connecting(c, errno);
-        else if (connect(c->fd, (struct sockaddr *)&a.storage, a.size) == 0)
+        } else if (connect(c->fd, (struct sockaddr *)&a.storage, a.size) == 0) {
                 finish_connecting(c);
-        else if (errno == EINPROGRESS)
-                wait_for_answer(c);
-        else
+        } else if (errno == EINPROGRESS) {
+                c->ready = event_new(c->source.base, c->fd, EV_WRITE, on_connected, c);
+                if (!c->ready || event_add(c->ready, &patience) < 0)
+                        fail_connecting(c, ENOMEM);
+        } else {
                 fail_connecting(c, errno);
+        }
 }
 
 /* ------------------------------------------------------------------- medium */

@@ -214,19 +214,16 @@ static void check_name(struct fifo *f)
         }
 }
 
-static void check_writers(struct fifo *f)
+static void on_check(evutil_socket_t fd, short what, void *ctx)
 {
+        struct fifo *f = ctx;
+
+        (void)fd;
+        (void)what;
         if (f->reader < 0)
                 attach_fifo(f);
         else
                 check_name(f);
-}
-
-static void on_check(evutil_socket_t fd, short what, void *ctx)
-{
-        (void)fd;
-        (void)what;
-        check_writers(ctx);
 }
 
 /* ------------------------------------------------------------------- medium */

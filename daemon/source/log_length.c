@@ -94,16 +94,6 @@ void log_length_begin(struct log_length *l, struct log_file *file)
         l->at = behind_header(l, 0);
 }
 
-/* Towards a block far away: so many bytes may have to be unpacked. False: the file ends before it. */
-static bool skip_part(struct log_length *l)
-{
-        const bool more = log_file_skip(l->file, STEP_BYTES);
-
-        l->from += l->n + STEP_BYTES;
-        l->n = 0;
-        return more;
-}
-
 /* Goes to the next block. False: there is none. */
 static bool hop(struct log_length *l)
 {
@@ -134,8 +124,13 @@ bool log_length_step(struct log_length *l)
         for (unsigned i = 0; i < STEP_HOPS && l->at < until; i++) {
                 if (!l->at || l->at >= l->most || l->hops++ == HOPS_MAX)
                         return false;
-                if (l->at - l->from - l->n > STEP_BYTES && l->at > l->from + l->n)
-                        return skip_part(l);
+                if (l->at - l->from - l->n > STEP_BYTES && l->at > l->from + l->n) {
+                        /* Towards a block far away: so many bytes may have to be unpacked. */
+                        const bool more = log_file_skip(l->file, STEP_BYTES);
+                        l->from += l->n + STEP_BYTES;
+                        l->n = 0;
+                        return more;
+                }
                 if (!hop(l))
                         return false;
         }

@@ -331,20 +331,15 @@ static void check_and_read(struct tail *t)
         }
 }
 
-static void check_file(struct tail *t)
-{
-        watchdog_begin(WATCHDOG_SOURCE);
-        check_and_read(t);
-        watchdog_end();
-}
-
 /* ------------------------------------------------------------------- medium */
 
 static void on_turn(evutil_socket_t fd, short what, void *ctx)
 {
         (void)fd;
         (void)what;
-        check_file(ctx);
+        watchdog_begin(WATCHDOG_SOURCE);
+        check_and_read(ctx);
+        watchdog_end();
 }
 
 static void on_second(void *ctx)

@@ -40,23 +40,6 @@ static void watcher_close(void)
         watcher.base = NULL;
 }
 
-static void wake_all(void)
-{
-        for (struct watch *w = watcher.first; w; w = w->next)
-                w->seen(w->ctx);
-}
-
-static void wake_watchers(const struct inotify_event *e)
-{
-        for (struct watch *w = watcher.first; w; w = w->next) {
-                if (w->wd != e->wd)
-                        continue;
-                if (w->name && e->len && strcmp(w->name, e->name) != 0)
-                        continue;
-                w->seen(w->ctx);
-        }
-}
-
 /* The kernel dropped this number (its inode is gone): the watches may be set up again. */
 static void forget_watch(int wd)
 {
@@ -85,10 +68,10 @@ static void on_readable(evutil_socket_t fd, short what, void *ctx)
                 return; /* level-triggered: what is left comes in the next turn */
         for (const char *p = events; p < events + n;) {
                 const struct inotify_event *e = (const struct inotify_event *)(const void *)p;
-                if (e->mask & IN_Q_OVERFLOW)
-                        wake_all();
-                else
-                        wake_watchers(e);
+                for (struct watch *w = watcher.first; w; w = w->next)
+                        if (e->mask & IN_Q_OVERFLOW ||
+                            (w->wd == e->wd && (!w->name || !e->len || !strcmp(w->name, e->name))))
+                                w->seen(w->ctx);
                 if (e->mask & IN_IGNORED)
                         forget_watch(e->wd);
                 p += sizeof(*e) + e->len;

@@ -99,16 +99,6 @@ __attribute__((constructor)) static void keep_spare(void)
         spare = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3); /* any file will do */
 }
 
-static void report_refused(void)
-{
-        unsigned long n = atomic_fetch_add(&n_refused, 1) + 1;
-
-        log_warning(
-                "connections_refused=%lu descriptors=%zu too few are left for another connection; raise the limit "
-                "(ulimit -Hn, LimitNOFILE=) or find out who connects so often",
-                n, descriptors_limit());
-}
-
 /*
  * Accepts and closes the oldest waiting connection, with the spare descriptor. Nobody may be waiting: the kernel looks
  * for a descriptor first; then the spare one is opened again. A connection that left no place for that keeps it until
@@ -138,6 +128,10 @@ int descriptors_accept(int listener, size_t more)
                 return fd;
         else
                 (void)close(fd);
-        report_refused();
+        unsigned long n = atomic_fetch_add(&n_refused, 1) + 1;
+        log_warning(
+                "connections_refused=%lu descriptors=%zu too few are left for another connection; raise the limit "
+                "(ulimit -Hn, LimitNOFILE=) or find out who connects so often",
+                n, descriptors_limit());
         return -1;
 }

@@ -122,18 +122,6 @@ static void settle_turn(uint64_t now_ns)
         w.since_ns = now_ns;
 }
 
-static void share_out(const struct watchdog_turn *t)
-{
-        for (unsigned k = 1; k < WATCHDOG_KINDS; k++) {
-                struct watchdog_share *s = &w.shares[k];
-
-                s->times += t->part_ns[k] > 0;
-                s->time_ns += t->part_ns[k];
-                if (t->part_ns[k] > s->longest_ns)
-                        s->longest_ns = t->part_ns[k];
-        }
-}
-
 void watchdog_begin(enum watchdog_kind kind)
 {
         if (w.disabled)
@@ -163,7 +151,13 @@ void watchdog_end(void)
         w.now.wall_ns = now_ns - w.begun_ns;
         w.now.cpu_ns = cpu_ns() - w.begun_cpu_ns;
         w.turns_cpu_ns += w.now.cpu_ns;
-        share_out(&w.now);
+        for (unsigned k = 1; k < WATCHDOG_KINDS; k++) {
+                struct watchdog_share *s = &w.shares[k];
+                s->times += w.now.part_ns[k] > 0;
+                s->time_ns += w.now.part_ns[k];
+                if (w.now.part_ns[k] > s->longest_ns)
+                        s->longest_ns = w.now.part_ns[k];
+        }
         turn_is_over(&w.now, now_ns);
 }
 
