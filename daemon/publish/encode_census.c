@@ -21,16 +21,6 @@ static void put_rows(struct encoder *e, const struct census *census, Hw__Census 
         }
 }
 
-static void put_contents(struct encoder *e, const struct census *census, Hw__Census *out)
-{
-        PUT_ROWS(e, out, contents, &hw__band_contents__descriptor, census->n_contents);
-        for (size_t i = 0; i < out->n_contents; i++) {
-                PUT(out->contents[i], band, census->contents[i].band);
-                PUT(out->contents[i], bytes, census->contents[i].bytes);
-                out->contents[i]->name = encoder_text(e, census->contents[i].name);
-        }
-}
-
 Hw__Census *encode_census(struct encoder *e, const struct census *census)
 {
         Hw__Census *out = encoder_message(e, &hw__census__descriptor);
@@ -49,7 +39,12 @@ Hw__Census *encode_census(struct encoder *e, const struct census *census)
                 PUT(out, spread, census->spread);
         if (census->n_rows) {
                 put_rows(e, census, out);
-                put_contents(e, census, out);
+                PUT_ROWS(e, out, contents, &hw__band_contents__descriptor, census->n_contents);
+                for (size_t i = 0; i < out->n_contents; i++) {
+                        PUT(out->contents[i], band, census->contents[i].band);
+                        PUT(out->contents[i], bytes, census->contents[i].bytes);
+                        out->contents[i]->name = encoder_text(e, census->contents[i].name);
+                }
         }
         return e->failed ? NULL : out;
 }

@@ -6,18 +6,6 @@
  */
 #include "daemon/publish/encode.h"
 
-static void put_buckets(struct encoder *e, Hw__Generation *out, const struct histogram *h)
-{
-        const struct sketch *cells = &h->cells;
-
-        out->bucket = encoder_calloc(e, cells->n, sizeof(*out->bucket));
-        out->bucket_count = encoder_calloc(e, cells->n, sizeof(*out->bucket_count));
-        for (unsigned i = 0; !e->failed && i < cells->n; i++) {
-                out->bucket[out->n_bucket++] = cells->counts[i].cell;
-                out->bucket_count[out->n_bucket_count++] = cells->counts[i].count;
-        }
-}
-
 static void put_generation(struct encoder *e, Hw__Generation *out, uint32_t number, const struct generation *g)
 {
         PUT(out, generation, number);
@@ -31,18 +19,12 @@ static void put_generation(struct encoder *e, Hw__Generation *out, uint32_t numb
                 return;
         PUT(out, pause_p50_ns, histogram_quantile(&g->pauses, 0.50));
         PUT(out, pause_p99_ns, histogram_quantile(&g->pauses, 0.99));
-        put_buckets(e, out, &g->pauses);
-}
-
-static void put_segments(struct encoder *e, Hw__Nonmoving *out, const struct nonmoving *nonmoving)
-{
-        PUT_ROWS(e, out, census, &hw__nonmoving_segments__descriptor, nonmoving->n_census);
-        for (size_t i = 0; i < out->n_census; i++) {
-                const struct nonmoving_segments *from = &nonmoving->census[i];
-                PUT(out->census[i], block_bytes, from->block_bytes);
-                PUT(out->census[i], active, from->active);
-                PUT(out->census[i], filled, from->filled);
-                PUT(out->census[i], live_blocks, from->live_blocks);
+        const struct sketch *cells = &g->pauses.cells;
+        out->bucket = encoder_calloc(e, cells->n, sizeof(*out->bucket));
+        out->bucket_count = encoder_calloc(e, cells->n, sizeof(*out->bucket_count));
+        for (unsigned i = 0; !e->failed && i < cells->n; i++) {
+                out->bucket[out->n_bucket++] = cells->counts[i].cell;
+                out->bucket_count[out->n_bucket_count++] = cells->counts[i].count;
         }
 }
 
@@ -60,7 +42,14 @@ static Hw__Nonmoving *encode_nonmoving(struct encoder *e, const struct nonmoving
         PUT_U64(out, marked_objects, nonmoving->marked_objects);
         PUT_U64(out, pruned_segments, nonmoving->pruned_segments);
         PUT_U64(out, free_segments, nonmoving->free_segments);
-        put_segments(e, out, nonmoving);
+        PUT_ROWS(e, out, census, &hw__nonmoving_segments__descriptor, nonmoving->n_census);
+        for (size_t i = 0; i < out->n_census; i++) {
+                const struct nonmoving_segments *from = &nonmoving->census[i];
+                PUT(out->census[i], block_bytes, from->block_bytes);
+                PUT(out->census[i], active, from->active);
+                PUT(out->census[i], filled, from->filled);
+                PUT(out->census[i], live_blocks, from->live_blocks);
+        }
         return out;
 }
 

@@ -155,18 +155,6 @@ static void put_sizing(struct encoder *e, Hw__Heap *out, const struct run *run, 
         out->sizing = encoder_copy(e, sentence_sizing(sentence, sizeof(sentence), run, heap));
 }
 
-/* What is known of the facts that have no field. */
-static void put_facts(struct encoder *e, Hw__Heap *out, const struct heap *heap)
-{
-        out->fact = encoder_calloc(e, CARRIED_FACTS, sizeof(*out->fact));
-        out->fact_value = encoder_calloc(e, CARRIED_FACTS, sizeof(*out->fact_value));
-        for (unsigned i = 0; !e->failed && i < CARRIED_FACTS; i++)
-                if (!isnan(heap->facts[i])) {
-                        out->fact[out->n_fact++] = facts_key(carried_facts[i]);
-                        out->fact_value[out->n_fact_value++] = heap->facts[i];
-                }
-}
-
 Hw__Heap *encode_heap(struct encoder *e, const struct run *run, const struct heap *heap)
 {
         Hw__Heap *out = encoder_message(e, &hw__heap__descriptor);
@@ -191,6 +179,13 @@ Hw__Heap *encode_heap(struct encoder *e, const struct run *run, const struct hea
         if (heap->resident.rss_bytes != UNKNOWN_U64)
                 out->resident = encode_resident(e, heap);
         put_sizing(e, out, run, heap);
-        put_facts(e, out, heap);
+        /* What is known of the facts that have no field. */
+        out->fact = encoder_calloc(e, CARRIED_FACTS, sizeof(*out->fact));
+        out->fact_value = encoder_calloc(e, CARRIED_FACTS, sizeof(*out->fact_value));
+        for (unsigned i = 0; !e->failed && i < CARRIED_FACTS; i++)
+                if (!isnan(heap->facts[i])) {
+                        out->fact[out->n_fact++] = facts_key(carried_facts[i]);
+                        out->fact_value[out->n_fact_value++] = heap->facts[i];
+                }
         return out;
 }

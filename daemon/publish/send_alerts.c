@@ -44,17 +44,6 @@ static void put_silence(struct encoder *e, Hw__Alert *out, const struct alert_ex
         out->silence->why = encoder_text(e, extra->silenced_why);
 }
 
-static void put_times(Hw__Alert *out, const struct alert *a)
-{
-        PUT_U64(out, since_ns, a->active.time_ns);
-        PUT_U64(out, since_wall_ns, a->active.wall_ns);
-        PUT_U64(out, fired_ns, a->fired.time_ns);
-        PUT_U64(out, fired_wall_ns, a->fired.wall_ns);
-        PUT_U64(out, resolved_ns, a->resolved.time_ns);
-        PUT_U64(out, resolved_wall_ns, a->resolved.wall_ns);
-        PUT_U64(out, evaluated_ns, a->judged.time_ns);
-}
-
 static void put_alert(struct encoder *e, Hw__Alert *out, const struct alert *a, const struct alert_extra *extra)
 {
         const struct rule *rule = a->rule;
@@ -78,7 +67,13 @@ static void put_alert(struct encoder *e, Hw__Alert *out, const struct alert *a, 
         out->sentence = encoder_text(e, a->sentence);
         if (a->run)
                 PUT(out, run, a->run);
-        put_times(out, a);
+        PUT_U64(out, since_ns, a->active.time_ns);
+        PUT_U64(out, since_wall_ns, a->active.wall_ns);
+        PUT_U64(out, fired_ns, a->fired.time_ns);
+        PUT_U64(out, fired_wall_ns, a->fired.wall_ns);
+        PUT_U64(out, resolved_ns, a->resolved.time_ns);
+        PUT_U64(out, resolved_wall_ns, a->resolved.wall_ns);
+        PUT_U64(out, evaluated_ns, a->judged.time_ns);
         PUT_ROWS(e, out, labels, &hw__label__descriptor, rule->text.n_labels);
         put_pairs(e, out->labels, rule->text.labels, out->n_labels);
         PUT_ROWS(e, out, annotations, &hw__label__descriptor, a->n_annotations);

@@ -15,12 +15,6 @@ static uint64_t sequence_of(const struct publisher *p, Hw__Kind kind, struct sna
         return to->sequences[kind];
 }
 
-static bool hand_over(struct snapshot *to, const Hw__Update *update)
-{
-        to->full = !to->each(to->ctx, update);
-        return !to->full;
-}
-
 bool may_make_part(struct snapshot *to)
 {
         if (!to)
@@ -48,10 +42,12 @@ bool send_update(struct publisher *p, Hw__Update *update, struct snapshot *to)
                                 PUT(update, event_time_ns, model_time_ns(p->model));
                 }
                 PUT_U64(update, published_wall_ns, p->wall_ns);
-                if (to)
-                        good = hand_over(to, update);
-                else if (!p->error)
+                if (to) {
+                        to->full = !to->each(to->ctx, update);
+                        good = !to->full;
+                } else if (!p->error) {
                         p->error = p->sink.send(p->sink.ctx, update);
+                }
         }
         encoder_reset(p->encoder);
         return good;
@@ -152,17 +148,6 @@ bool send_heap(struct publisher *p, struct snapshot *to)
 
 /* ----------------------------------------------------------------- gc */
 
-static void put_collections(struct publisher *p, Hw__Gc *gc)
-{
-        const struct gathered_collections *gathered = &p->gathered.collections;
-
-        PUT_ROWS(p->encoder, gc, collections, &hw__collection__descriptor, gathered->n);
-        for (size_t i = 0; i < gc->n_collections; i++)
-                put_collection(gc->collections[i], &gathered->rows[i]);
-        if (gathered->dropped)
-                PUT(gc, collections_dropped, gathered->dropped);
-}
-
 bool send_gc(struct publisher *p, struct snapshot *to)
 {
         Hw__Update update = HW__UPDATE__INIT;
@@ -171,8 +156,14 @@ bool send_gc(struct publisher *p, struct snapshot *to)
         update.gc = encode_gc(p->encoder, model_gc(p->model));
         if (update.gc && p->stopped)
                 update.gc->has_gc_share = false;
-        if (update.gc && !to)
-                put_collections(p, update.gc);
+        if (update.gc && !to) {
+                const struct gathered_collections *gathered = &p->gathered.collections;
+                PUT_ROWS(p->encoder, update.gc, collections, &hw__collection__descriptor, gathered->n);
+                for (size_t i = 0; i < update.gc->n_collections; i++)
+                        put_collection(update.gc->collections[i], &gathered->rows[i]);
+                if (gathered->dropped)
+                        PUT(update.gc, collections_dropped, gathered->dropped);
+        }
         if (!send_update(p, &update, to))
                 return false;
         if (!to)

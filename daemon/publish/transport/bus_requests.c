@@ -53,17 +53,6 @@ static bool is_within_quota(struct bus_client *client)
         return false;
 }
 
-static void handle(struct bus_client *client, const Hw__Request *request)
-{
-        struct bus *bus = client->bus;
-        const uint64_t began_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
-
-        bus->stats.requests++;
-        bus->handler.request(bus->handler.ctx, request, client);
-        request_quota_spend(&bus->clients, client->identity.connection, clock_mono_ns(),
-                            clock_read_ns(CLOCK_THREAD_CPUTIME_ID) - began_ns);
-}
-
 static void receive_request(struct bus_client *client, const void *bytes, size_t size)
 {
         const char *reason = "the request could not be read";
@@ -79,10 +68,16 @@ static void receive_request(struct bus_client *client, const void *bytes, size_t
         }
         client->has_id = request->has_id;
         client->id = request->id;
-        if (client->principal.revoked)
+        if (client->principal.revoked) {
                 refuse_request(client, "the key was revoked");
-        else if (is_within_quota(client))
-                handle(client, request);
+        } else if (is_within_quota(client)) {
+                struct bus *bus = client->bus;
+                const uint64_t began_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
+                bus->stats.requests++;
+                bus->handler.request(bus->handler.ctx, request, client);
+                request_quota_spend(&bus->clients, client->identity.connection, clock_mono_ns(),
+                                    clock_read_ns(CLOCK_THREAD_CPUTIME_ID) - began_ns);
+        }
         hw_request_destroy(&request);
 }
 
