@@ -51,13 +51,6 @@ struct survey {
 
 /* ----------------------------------------------------------------- looking */
 
-static void see_target(struct survey *s)
-{
-        s->out_of_memory |= !ARRAY_RESERVE_NEXT(s->targets, s->n_targets);
-        if (!s->out_of_memory)
-                s->targets[s->n_targets++] = 0;
-}
-
 static void see_run(struct survey *s, const char *path)
 {
         char *own = strdup(path);
@@ -129,14 +122,17 @@ static int survey_directory(struct survey *s, const char *directory)
         if (!walk)
                 return -errno;
         while (!s->out_of_memory && (e = fts_read(walk))) {
-                if (e->fts_info == FTS_D && e->fts_level == LEVEL_TARGET)
-                        see_target(s);
-                else if (e->fts_info == FTS_D && e->fts_level == LEVEL_RUN && run_name_read(e->fts_name, &ignored))
+                if (e->fts_info == FTS_D && e->fts_level == LEVEL_TARGET) {
+                        s->out_of_memory |= !ARRAY_RESERVE_NEXT(s->targets, s->n_targets);
+                        if (!s->out_of_memory)
+                                s->targets[s->n_targets++] = 0;
+                } else if (e->fts_info == FTS_D && e->fts_level == LEVEL_RUN && run_name_read(e->fts_name, &ignored)) {
                         see_run(s, e->fts_path);
-                else if (e->fts_info == FTS_D && e->fts_level > 0)
+                } else if (e->fts_info == FTS_D && e->fts_level > 0) {
                         fts_set(walk, e, FTS_SKIP);
-                else if (e->fts_info == FTS_F && e->fts_level == LEVEL_FILE)
+                } else if (e->fts_info == FTS_F && e->fts_level == LEVEL_FILE) {
                         see_file(s, e);
+                }
         }
         fts_close(walk);
         return s->out_of_memory ? -ENOMEM : 0;

@@ -163,25 +163,10 @@ static void count_lost(struct shared_run *run, uint64_t bytes)
         pthread_mutex_unlock(&run->lock);
 }
 
-static void note_written(struct shared_run *run, bool good, bool definitions)
-{
-        pthread_mutex_lock(&run->lock);
-        run->is_written = run->is_written || (good && !definitions);
-        run->is_refused = run->is_refused || !good;
-        pthread_mutex_unlock(&run->lock);
-}
-
 struct writing {
         struct recorder *recorder;
         struct shared_run *run;
 };
-
-static void note_begin(struct shared_run *run)
-{
-        pthread_mutex_lock(&run->lock);
-        run->begin_ns = run_writer_begin_ns(run->writer);
-        pthread_mutex_unlock(&run->lock);
-}
 
 static void write_frame(void *ctx, uint32_t segment, const struct frame_head *head, const uint8_t *blocks)
 {
@@ -197,13 +182,18 @@ static void write_frame(void *ctx, uint32_t segment, const struct frame_head *he
         } else {
                 good = definitions ? run_writer_definitions(w, r->packer, head, blocks, &error)
                                    : run_writer_blocks(w, r->packer, segment, head, blocks, &error);
-                note_begin(job->run);
+                pthread_mutex_lock(&job->run->lock);
+                job->run->begin_ns = run_writer_begin_ns(job->run->writer);
+                pthread_mutex_unlock(&job->run->lock);
                 if (good)
                         accept_disk(r);
                 else
                         refuse_recording(r, error.text);
         }
-        note_written(job->run, good, definitions);
+        pthread_mutex_lock(&job->run->lock);
+        job->run->is_written = job->run->is_written || (good && !definitions);
+        job->run->is_refused = job->run->is_refused || !good;
+        pthread_mutex_unlock(&job->run->lock);
         if (!good && !definitions)
                 count_lost(job->run, head->raw);
 }
@@ -283,15 +273,6 @@ static void end_run(struct recorder *r, const struct job *job)
         recorder_run_release(run);
 }
 
-/* If that is not possible, it gets a recording of its own, as any run. */
-static void resume_run(struct shared_run *run, bool same_stream)
-{
-        struct recorded_end end;
-
-        if (run_writer_resume(run->writer, &end) && !gather_resume(&run->gather, &end, same_stream))
-                run_writer_start_anew(run->writer);
-}
-
 /* A run of which nothing was written has no directory. */
 static void write_outcome(const struct recorder *r, const struct recorded_outcome *o)
 {
@@ -318,9 +299,13 @@ static void do_job(struct recorder *r, const struct job *job)
         case JOB_DEFINITIONS:
                 gather_job(r, job);
                 break;
-        case JOB_GO_ON:
-                resume_run(job->run, job->same_stream);
-                break;
+        case JOB_GO_ON: {
+                /* If that is not possible, it gets a recording of its own, as any run. */
+                struct recorded_end end;
+                if (run_writer_resume(job->run->writer, &end) &&
+                    !gather_resume(&job->run->gather, &end, job->same_stream))
+                        run_writer_start_anew(job->run->writer);
+        } break;
         case JOB_SEAL:
                 write_run(r, job->run);
                 break;

@@ -205,20 +205,15 @@ static bool is_passed(uint64_t *count, uint64_t now)
         return more;
 }
 
-/* Which kinds of events the batch has, from the decoder's counts: so events need not be examined one by one. */
-static void classify_batch(struct recording *r, const struct hw_eventlog *log)
-{
-        r->batch.info_tables = is_passed(&r->counts.info_tables, hw_eventlog_count(log, HW_IPE));
-        r->batch.blocks = is_passed(&r->counts.blocks, hw_eventlog_stats(log)->blocks);
-        r->batch.definitions = !r->losing || is_passed(&r->counts.definitions, count_definitions(r, log));
-}
-
 void recording_events(struct recording *r, const struct hw_eventlog *log, const struct read_piece *piece,
                       const struct hw_event *events, size_t n, uint64_t wall_ns)
 {
         if (!r->run || n == 0)
                 return;
-        classify_batch(r, log);
+        /* Which kinds of events the batch has, from the decoder's counts: so events need not be examined one by one. */
+        r->batch.info_tables = is_passed(&r->counts.info_tables, hw_eventlog_count(log, HW_IPE));
+        r->batch.blocks = is_passed(&r->counts.blocks, hw_eventlog_stats(log)->blocks);
+        r->batch.definitions = !r->losing || is_passed(&r->counts.definitions, count_definitions(r, log));
         for (size_t i = 0; i < n;) {
                 size_t part = stretch_of(r, piece, events + i, n - i);
                 size_t left_out = r->losing ? count_unrecorded(r, events + i, part) : 0;

@@ -294,15 +294,6 @@ static bool open_definitions(struct run_writer *w, struct recorded_end *end)
                ftruncate(f->fd, (off_t)f->size) == 0;
 }
 
-/* The run that had ended goes on. */
-static void forget_end(const struct run_writer *w)
-{
-        char path[RECORDED_PATH_MAX + sizeof(RUN_END) + 1];
-
-        (void)snprintf(path, sizeof(path), "%s/" RUN_END, w->path);
-        (void)unlink(path);
-}
-
 bool run_writer_resume(struct run_writer *w, struct recorded_end *ret_end)
 {
         struct recorded_run run;
@@ -317,7 +308,10 @@ bool run_writer_resume(struct run_writer *w, struct recorded_end *ret_end)
                 return false;
         }
         w->has_header = true;
-        forget_end(w);
+        /* The run that had ended goes on. */
+        char path[RECORDED_PATH_MAX + sizeof(RUN_END) + 1];
+        (void)snprintf(path, sizeof(path), "%s/" RUN_END, w->path);
+        (void)unlink(path);
         return true;
 }
 
