@@ -304,17 +304,6 @@ static void add_threads(struct model *m, uint64_t time_ns, const char *at, const
         }
 }
 
-/* Of the rows so far. */
-static void set_closures(struct census_state *c, const char *at, const char *end)
-{
-        struct census_row *rows = c->buffers[c->writing].rows;
-        uint32_t n = 0;
-
-        while (n < c->open.n_rows && read_number(&at, end, &rows[n].closures))
-                n++;
-        c->open.n_counted = at == end ? n : 0;
-}
-
 /* Of a row so far, where each is of the band that the message counts. */
 static void add_contents(struct census_state *c, const char *at, const char *end)
 {
@@ -343,8 +332,14 @@ bool census_message(struct model *m, const struct hw_event *e)
                 return true;
         }
         if (outside_message_begins(&at, end, OUTSIDE_SAYS_CLOSURES)) {
-                if (m->census.is_open)
-                        set_closures(&m->census, at, end);
+                if (m->census.is_open) {
+                        /* Of the rows so far. */
+                        struct census_row *rows = m->census.buffers[m->census.writing].rows;
+                        uint32_t n = 0;
+                        while (n < m->census.open.n_rows && read_number(&at, end, &rows[n].closures))
+                                n++;
+                        m->census.open.n_counted = at == end ? n : 0;
+                }
                 return true;
         }
         if (outside_message_begins(&at, end, OUTSIDE_SAYS_CONTENTS)) {

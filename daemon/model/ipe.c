@@ -31,13 +31,6 @@ struct info_table *ipe_find(const struct bands *b, uint64_t key)
         return NULL;
 }
 
-/* Both of its cache lines. */
-static void prefetch(const struct info_table *table)
-{
-        __builtin_prefetch(&table->key);
-        __builtin_prefetch(&table->band);
-}
-
 void ipe_prefetch(const struct bands *b, const uint64_t *keys, uint32_t n)
 {
         for (uint32_t i = 0; i < n; i++)
@@ -45,8 +38,12 @@ void ipe_prefetch(const struct bands *b, const uint64_t *keys, uint32_t n)
         for (uint32_t i = 0; i < n; i++) {
                 uint64_t hash = hash_u64(keys[i], b->seed);
                 uint32_t at = idtable_start(&b->table_by_key, hash), id = idtable_next(&b->table_by_key, hash, &at);
-                if (id)
-                        prefetch(pool_at(&b->tables, id));
+                if (id) {
+                        /* Both of its cache lines. */
+                        const struct info_table *table = pool_at(&b->tables, id);
+                        __builtin_prefetch(&table->key);
+                        __builtin_prefetch(&table->band);
+                }
         }
 }
 

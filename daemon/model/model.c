@@ -111,14 +111,6 @@ static __attribute__((noinline)) const struct hw_event *correct_event(struct mod
         return room;
 }
 
-static void one_event(struct model *m, const struct hw_event *e)
-{
-        handler *handle = e->id < HW_KNOWN_IDS ? handlers[e->id] : NULL;
-
-        if (handle)
-                handle(m, e);
-}
-
 /* Not per batch of events: what is published must not depend on how large those were. */
 static void refresh_shares(struct model *m)
 {
@@ -158,7 +150,9 @@ static size_t process_events(struct model *m, const struct hw_event *events, siz
                         e = correct_event(m, e, &corrected);
                 if (sched_hot(m, e))
                         continue; /* not passed on */
-                one_event(m, e);
+                handler *handle = e->id < HW_KNOWN_IDS ? handlers[e->id] : NULL;
+                if (handle)
+                        handle(m, e);
                 if (is_stopped(m))
                         return i + 1;
         }

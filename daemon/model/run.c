@@ -94,13 +94,6 @@ static void read_max_heap_option(void *ctx, const char *option)
                 *bytes = value;
 }
 
-/* Runtimes without an eventlog of their own do not log their heap's limit (HEAP_INFO_GHC); the option sets it. */
-static void guess_max_heap(struct run *run)
-{
-        if (run->generations == 0) /* no HEAP_INFO_GHC was seen */
-                run_each_rts_option(run, read_max_heap_option, &run->max_heap_bytes);
-}
-
 static bool has_part(const char *way, const char *part)
 {
         size_t n = strlen(part);
@@ -180,7 +173,11 @@ static void set_arguments(struct model *m, const char *at, size_t size)
                 at = nul ? nul + 1 : end;
         }
         run->program = run->n_args ? base_name(run->args[0]) : NULL;
-        guess_max_heap(run);
+        /*
+         * Runtimes without an eventlog of their own do not log their heap's limit (HEAP_INFO_GHC); the option sets it.
+         */
+        if (run->generations == 0) /* no HEAP_INFO_GHC was seen */
+                run_each_rts_option(run, read_max_heap_option, &run->max_heap_bytes);
         m->changes |= MODEL_RUN;
 }
 

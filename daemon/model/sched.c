@@ -44,12 +44,6 @@ const char *sched_stop_reason(uint32_t status)
         return status < ARRAY_SIZE(reasons) ? reasons[status] : NULL;
 }
 
-static void plain_codes(struct model *m)
-{
-        for (unsigned i = 0; i < SCHED_STATUSES; i++)
-                m->stop_status[i] = (uint8_t)i;
-}
-
 void sched_use_782_codes(struct model *m)
 {
         uint64_t counted[SCHED_STATUSES];
@@ -71,7 +65,8 @@ void sched_clear(struct model *m)
         struct sched_cap *caps = m->sched.caps;
 
         m->sched = (struct sched){ .caps = caps };
-        plain_codes(m);
+        for (unsigned i = 0; i < SCHED_STATUSES; i++)
+                m->stop_status[i] = (uint8_t)i;
 }
 
 void sched_done(struct model *m)
