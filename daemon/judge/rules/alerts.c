@@ -187,14 +187,6 @@ static void forget_due(struct rule_use *use)
         use->first_due_ns = 0;
 }
 
-/* Room for when each band is due again. When out of memory, each moment is judged in full. */
-static void expect_bands(struct rule_use *use, uint32_t n_bands)
-{
-        if (!use->due_ns)
-                use->due_ns = calloc(n_bands, sizeof(*use->due_ns));
-        use->n_due = use->due_ns ? n_bands : 0;
-}
-
 /* The alert goes on with its newest answers. False when these would change its state: then it is left as it is. */
 static bool update_alert(struct alert *alert, const struct rule_moment *at)
 {
@@ -241,8 +233,12 @@ static bool is_passed_in_gap(struct walk *w, uint32_t bands)
 
         if (!w->gap.follows)
                 forget_due(use);
-        if (w->gap.goes_on && bands > 0)
-                expect_bands(use, bands);
+        if (w->gap.goes_on && bands > 0) {
+                /* Room for when each band is due again. When out of memory, each moment is judged in full. */
+                if (!use->due_ns)
+                        use->due_ns = calloc(bands, sizeof(*use->due_ns));
+                use->n_due = use->due_ns ? bands : 0;
+        }
         if (use->due_ns && w->at->time_ns < use->first_due_ns) {
                 while (next_of_rule(w) && update_alert(next_of_rule(w), w->at))
                         w->place++;
@@ -391,15 +387,12 @@ static void forget_bands(struct alerts *a)
 #define PART_DEPTH   8 /* alerts that are parts of parts: deeper ones stand alone */
 #define PART_BETWEEN " ,"
 
-static bool is_holding(const struct alert *a)
-{
-        return a->state.now == ALERT_PENDING || a->state.now == ALERT_FIRING;
-}
-
 /* An alert that fires is never hidden behind one that does not. */
 static bool may_hold(const struct alert *whole, const struct alert *part)
 {
-        return whole->state.now == part->state.now || (part->state.now != ALERT_FIRING && is_holding(whole));
+        return whole->state.now == part->state.now ||
+               (part->state.now != ALERT_FIRING &&
+                (whole->state.now == ALERT_PENDING || whole->state.now == ALERT_FIRING));
 }
 
 static size_t whole_by_name(const struct alerts *a, const struct alert *part, const char *name, size_t n)

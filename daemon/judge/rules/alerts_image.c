@@ -52,14 +52,6 @@ static void image_texts(struct image *im, struct texts *t)
         }
 }
 
-static void free_rest(struct texts *t)
-{
-        free(t->group);
-        free(t->name);
-        for (uint32_t i = 0; i < TEXTS_MAX; i++)
-                free(t->filled[i]);
-}
-
 static void write_alert(struct image *im, const struct alert *alert)
 {
         struct alert plain = *alert;
@@ -89,7 +81,10 @@ static bool read_alert(struct image *im, struct alerts *a, struct alert *alert)
                 image_refuse(im, "numbers in its alerts contradict each other");
         alert->rule = image_fine(im) ? ruleset_find_same(a->rules, t.group, t.name, t.digest) : NULL;
         good = alert->rule && (t.n == 0 || alert_text_keep(alert, (const char *const *)t.filled, t.n));
-        free_rest(&t);
+        free(t.group);
+        free(t.name);
+        for (uint32_t i = 0; i < TEXTS_MAX; i++)
+                free(t.filled[i]);
         return good && rule_wants(alert->rule, a->target);
 }
 

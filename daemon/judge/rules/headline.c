@@ -23,20 +23,16 @@ static double value_of(const struct search *s, const struct node *n)
         return expr_eval(&part, s->data, s->at, s->band, NULL);
 }
 
-static void add_series(struct search *s, const struct node *n)
-{
-        if (!s->series)
-                s->series = n;
-        if (!s->judged && n->series->flags & SERIES_HAS_VERDICT)
-                s->judged = n;
-}
-
 static void find_series(struct search *s, const struct node *n)
 {
         if (!n)
                 return;
-        if (n->series)
-                add_series(s, n);
+        if (n->series) {
+                if (!s->series)
+                        s->series = n;
+                if (!s->judged && n->series->flags & SERIES_HAS_VERDICT)
+                        s->judged = n;
+        }
         find_series(s, n->left);
         find_series(s, n->right);
 }
@@ -52,14 +48,6 @@ static const struct node *comparison_of(const struct search *s, const struct nod
         const struct node *right = comparison_of(s, n->right, negated != (binary && n->op == OP_UNLESS));
         const bool choice = binary && n->op == OP_OR && !negated && right;
         return !left || (choice && value_of(s, n->left) != 1 && value_of(s, n->right) == 1) ? right : left;
-}
-
-static void set_comparison(const struct search *s, const struct node *n, struct headline *ret)
-{
-        ret->has_value = ret->has_threshold = true;
-        ret->value = value_of(s, n->left);
-        ret->threshold = value_of(s, n->right);
-        ret->type = n->left->kind == NODE_NUMBER ? n->right->type : n->left->type;
 }
 
 static void set_series(const struct search *s, struct headline *ret)
@@ -81,10 +69,14 @@ void expr_headline(const struct expr *e, const struct rule_data *data, const str
 
         *ret = (struct headline){ .value = (double)NAN, .threshold = (double)NAN };
         find_series(&s, e->root);
-        if (comparison)
-                set_comparison(&s, comparison, ret);
-        else if (s.series)
+        if (comparison) {
+                ret->has_value = ret->has_threshold = true;
+                ret->value = value_of(&s, comparison->left);
+                ret->threshold = value_of(&s, comparison->right);
+                ret->type = comparison->left->kind == NODE_NUMBER ? comparison->right->type : comparison->left->type;
+        } else if (s.series) {
                 set_series(&s, ret);
+        }
         subject = s.judged ? s.judged : s.series;
         if (!subject)
                 return;

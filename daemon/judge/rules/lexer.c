@@ -50,15 +50,6 @@ static void number(struct lexer *l)
         set_token(l, TOKEN_NUMBER, (size_t)(p - l->at));
 }
 
-static void name(struct lexer *l)
-{
-        const char *p = l->at;
-
-        while (is_letter(*p) || is_digit(*p))
-                p++;
-        set_token(l, TOKEN_NAME, (size_t)(p - l->at));
-}
-
 static void string(struct lexer *l)
 {
         const char *p = l->at + 1;
@@ -96,16 +87,20 @@ void lexer_next(struct lexer *l)
                 l->at++;
                 l->column++;
         }
-        if (*l->at == '\0')
+        if (*l->at == '\0') {
                 set_token(l, TOKEN_END, 0);
-        else if (is_digit(*l->at))
+        } else if (is_digit(*l->at)) {
                 number(l);
-        else if (is_letter(*l->at))
-                name(l);
-        else if (*l->at == '"')
+        } else if (is_letter(*l->at)) {
+                const char *p = l->at;
+                while (is_letter(*p) || is_digit(*p))
+                        p++;
+                set_token(l, TOKEN_NAME, (size_t)(p - l->at));
+        } else if (*l->at == '"') {
                 string(l);
-        else
+        } else {
                 symbol(l);
+        }
 }
 
 void lexer_init(struct lexer *l, const char *text)

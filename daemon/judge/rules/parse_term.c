@@ -197,12 +197,6 @@ static struct matcher *parse_matcher(struct parser *p)
         return parser_expect(p, "}", ", or }") ? m : NULL;
 }
 
-static void note_use(struct parser *p, const struct series_word *word)
-{
-        p->of_bands |= word->id == RULE_BAND;
-        p->of_run |= !(word->flags & SERIES_OF_TARGET);
-}
-
 static const struct node *unknown_series(struct parser *p, const struct token *name)
 {
         char typed[40];
@@ -242,7 +236,8 @@ static struct node *parse_series(struct parser *p, const struct token *name)
                 return NULL;
         n->series = word;
         n->type = word->type;
-        note_use(p, word);
+        p->of_bands |= word->id == RULE_BAND;
+        p->of_run |= !(word->flags & SERIES_OF_TARGET);
         if (word->id == RULE_BAND)
                 n->matcher = parse_matcher(p);
         return p->failed ? NULL : n;

@@ -86,18 +86,6 @@ static void call_text(struct printer *p, const struct node *n)
         put_text(p, ")");
 }
 
-static void print_binary(struct printer *p, const struct node *n)
-{
-        enum level level = operator_level(n->op);
-
-        /* Comparisons do not chain: both sides are sums. */
-        print_node(p, n->left, level == LEVEL_COMPARE ? LEVEL_ADD : level);
-        put_text(p, " ");
-        put_text(p, p->words ? operator_words(n->op) : operator_name(n->op));
-        put_text(p, " ");
-        print_node(p, n->right, level + 1);
-}
-
 static void print_inner(struct printer *p, const struct node *n)
 {
         switch (n->kind) {
@@ -121,9 +109,15 @@ static void print_inner(struct printer *p, const struct node *n)
                 put_text(p, "-");
                 print_node(p, n->left, LEVEL_SIGN);
                 break;
-        case NODE_BINARY:
-                print_binary(p, n);
-                break;
+        case NODE_BINARY: {
+                enum level level = operator_level(n->op);
+                /* Comparisons do not chain: both sides are sums. */
+                print_node(p, n->left, level == LEVEL_COMPARE ? LEVEL_ADD : level);
+                put_text(p, " ");
+                put_text(p, p->words ? operator_words(n->op) : operator_name(n->op));
+                put_text(p, " ");
+                print_node(p, n->right, level + 1);
+        } break;
         }
 }
 

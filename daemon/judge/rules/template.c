@@ -51,15 +51,6 @@ static enum placeholder find_placeholder(const struct name *n)
         return PLACES;
 }
 
-static uint32_t column_of(const char *text, const char *at)
-{
-        uint32_t column = 1;
-
-        for (; text < at; text++)
-                column += ((unsigned char)*text & 0xc0) != 0x80;
-        return column;
-}
-
 static void explain_name(const struct name *n, struct error *error)
 {
         const char *names[PLACES], *meant;
@@ -96,7 +87,10 @@ bool template_check(const char *text, bool of_bands, uint32_t *ret_column, struc
                         at = n.end;
                         continue;
                 }
-                *ret_column = column_of(text, at);
+                uint32_t column = 1;
+                for (; text < at; text++)
+                        column += ((unsigned char)*text & 0xc0) != 0x80;
+                *ret_column = column;
                 if (!n.end)
                         text_join(error->text, sizeof(error->text), "{{ has no closing }}", NULL);
                 else if (needs_band)
