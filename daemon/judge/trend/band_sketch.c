@@ -55,18 +55,14 @@ static uint64_t share_samples(uint64_t samples, unsigned shift, uint32_t *dither
         return (samples >> shift) + (((uint64_t)*dither << shift) >> 32 < rest);
 }
 
-static void halve_cells(struct band_cells *c, uint32_t *dither)
-{
-        for (unsigned i = 0; i < BAND_CELLS; i++)
-                c->counts[i] = (uint16_t)share_samples(c->counts[i], 1, dither);
-        c->zeros = (uint16_t)share_samples(c->zeros, 1, dither);
-        c->shift++;
-}
-
 static void add_to(struct band_cells *c, uint16_t *count, uint64_t samples, uint32_t *dither)
 {
-        while ((samples >> c->shift) + *count >= UINT16_MAX && c->shift < SHIFT_MAX)
-                halve_cells(c, dither);
+        while ((samples >> c->shift) + *count >= UINT16_MAX && c->shift < SHIFT_MAX) {
+                for (unsigned i = 0; i < BAND_CELLS; i++)
+                        c->counts[i] = (uint16_t)share_samples(c->counts[i], 1, dither);
+                c->zeros = (uint16_t)share_samples(c->zeros, 1, dither);
+                c->shift++;
+        }
         uint64_t sum = share_samples(samples, c->shift, dither) + *count;
         *count = (uint16_t)(sum < UINT16_MAX ? sum : UINT16_MAX);
 }

@@ -282,11 +282,6 @@ static void set_onset(struct early_rise *e, const struct early_fit *f, bool afte
 
 /* ---------------------------------------------------------------- rising */
 
-static double onset_middle_s(const struct early_onset *o)
-{
-        return (o->from_s + o->to_s) / 2;
-}
-
 /* The widest and the shortest window that pass, of all rungs. */
 static bool find_windows(struct early_rise *e)
 {
@@ -362,7 +357,7 @@ static void note_answers(struct early_rise *e, double now_s, unsigned evaluated)
 
 static void check_end(struct early_rise *e, double now_s)
 {
-        double age_s = now_s - onset_middle_s(&e->onset);
+        double age_s = now_s - (e->onset.from_s + e->onset.to_s) / 2;
         double patience_s = fmax(QUIET_GAPS * e->gap_s, QUIET_AGE * age_s);
 
         if (e->rungs[0].closed == e->passed_closed)

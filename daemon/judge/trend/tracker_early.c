@@ -364,12 +364,6 @@ static const struct cell *cell_before(const struct census_history *h, uint64_t o
         return NULL;
 }
 
-/* What a band may have gained without having done so. */
-static double gain_margin(const struct census_history *h, const struct census *now, double bytes, double before)
-{
-        return census_gain_margin(h->spread, fmax(bytes, before), (double)now->total_bytes);
-}
-
 /* What a band had in the last census, or at its least, of the cell that begins at start_ns; 0: it was not in it. */
 static double band_before(const struct band *band, uint64_t start_ns, uint64_t width_ns, bool least)
 {
@@ -415,7 +409,8 @@ bool tracker_early_bands(const struct tracker *t, const struct tracked_early *ea
                         continue; /* most bands are small: their histories are not searched */
                 const double had = band_before(band, start_ns, history->fold.width_ns, least);
                 const double more = (double)row->bytes - had;
-                const double surely = more - gain_margin(history, now, (double)row->bytes, had);
+                const double surely = more - census_gain_margin(history->spread, fmax((double)row->bytes, had),
+                                                                (double)now->total_bytes);
                 if (more >= EARLY_PART * gained && surely > 0)
                         growing_bands_insert(ret->bands, &ret->n, EARLY_BANDS,
                                              &(struct growing_band){ .band = row->band,

@@ -33,15 +33,6 @@ static void check_cells(struct image *im, const struct band_cells *cells)
                 image_refuse(im, impossible);
 }
 
-static void check_sketch(struct image *im, const struct band_sketch *s)
-{
-        check_cells(im, &s->now);
-        check_cells(im, &s->total);
-        for (unsigned r = 0; r < BAND_RINGS; r++)
-                for (unsigned i = 0; i < rings_room(&band_sketch_shape, &s->slices, r); i++)
-                        check_cells(im, rings_at(&band_sketch_shape, &s->slices, r, i));
-}
-
 static void image_rings(struct image *im, struct rings *r, const struct rings_shape *shape)
 {
         image_expect(im, shape, sizeof(*shape));
@@ -66,8 +57,13 @@ static void image_band(struct image *im, struct tracker *t, struct band_state *s
         image_trend(im, t, &s->trend);
         image_rings(im, &s->windows.slices, &band_windows_shape);
         image_rings(im, &s->sketch.slices, &band_sketch_shape);
-        if (im->reads)
-                check_sketch(im, &s->sketch);
+        if (im->reads) {
+                check_cells(im, &s->sketch.now);
+                check_cells(im, &s->sketch.total);
+                for (unsigned r = 0; r < BAND_RINGS; r++)
+                        for (unsigned i = 0; i < rings_room(&band_sketch_shape, &s->sketch.slices, r); i++)
+                                check_cells(im, rings_at(&band_sketch_shape, &s->sketch.slices, r, i));
+        }
 }
 
 static void image_series(struct image *im, struct tracker *t, unsigned id)

@@ -167,22 +167,6 @@ bool verdict_rests(const struct verdict *v, const struct verdict_signs *signs)
                v->grows_since == VERDICT_NEVER && v->now == (signs->any ? TREND_STEADY : TREND_UNKNOWN);
 }
 
-static void note_high(struct verdict *v, const struct verdict_signs *signs, uint64_t minute)
-{
-        if (signs->floor > v->top + NEW_HIGH * v->rise) { /* without a floor nothing is known of this minute */
-                v->top = signs->floor;
-                v->top_at = minute;
-        }
-}
-
-/* At once, so that a verdict that rests has nothing left to forget. */
-static void forget_rise(struct verdict *v)
-{
-        v->top = -INFINITY;
-        v->rise = 0;
-        v->top_at = v->rise_span = 0;
-}
-
 /* A fall of half of a rise lets it go. What rises again for no longer, such as the next batch, is no growth by that. */
 static void note_release(struct verdict *v, double floor, uint64_t minute)
 {
@@ -230,7 +214,10 @@ bool verdict_step(struct verdict *v, const struct verdict_signs *all, const stru
                 v->rise = fmax(v->rise, signs->rise); /* the first flat minutes make it smaller */
                 v->rise_span = signs->rise_span;
         }
-        note_high(v, signs, minute);
+        if (signs->floor > v->top + NEW_HIGH * v->rise) { /* without a floor nothing is known of this minute */
+                v->top = signs->floor;
+                v->top_at = minute;
+        }
         if (signs->holds)
                 v->last_held = minute;
 
@@ -239,8 +226,12 @@ bool verdict_step(struct verdict *v, const struct verdict_signs *all, const stru
                 v->now = next;
                 v->since = minute;
         }
-        if (next < TREND_GROWING && !signs->grows)
-                forget_rise(v);
+        if (next < TREND_GROWING && !signs->grows) {
+                /* At once, so that a verdict that rests has nothing left to forget. */
+                v->top = -INFINITY;
+                v->rise = 0;
+                v->top_at = v->rise_span = 0;
+        }
         return next != before;
 }
 

@@ -301,15 +301,6 @@ uint16_t window_tests(const struct window_result *r, unsigned index, uint64_t sp
                           test_bit(TEST_LIFE, (double)r->life >= 0.7));
 }
 
-/* How the rise went on inside the window. */
-static void fit_shape(struct window_result *r, const double *p, unsigned n)
-{
-        r->old_slope = (float)theil_sen_slope(p, n / 2);
-        r->new_slope = (float)theil_sen_slope(p + n / 2, n / 2);
-        r->last_slope = (float)theil_sen_slope(p + n - n / 3, n / 3);
-        r->clip = (float)median_pace(p, n);
-}
-
 /* While no window supports a verdict of growth, the widest recent one gives the slope and the time to the limit. */
 static bool speaks_for_all(const struct windows *w, unsigned index)
 {
@@ -365,8 +356,13 @@ static void set_line(struct window_result *r, const struct windows *w, unsigned 
         r->se = (float)fit->se;
         r->sd = (float)fit->sd;
         r->sxx = (float)fit->sxx;
-        if (read == WINDOWS_SHAPES || fit->slope / fit->se >= Z_LEAST || r->ended < WINDOWS_OPEN_MINUTES)
-                fit_shape(r, p, n);
+        if (read == WINDOWS_SHAPES || fit->slope / fit->se >= Z_LEAST || r->ended < WINDOWS_OPEN_MINUTES) {
+                /* How the rise went on inside the window. */
+                r->old_slope = (float)theil_sen_slope(p, n / 2);
+                r->new_slope = (float)theil_sen_slope(p + n / 2, n / 2);
+                r->last_slope = (float)theil_sen_slope(p + n - n / 3, n / 3);
+                r->clip = (float)median_pace(p, n);
+        }
         r->passed = window_tests(r, index, window_span_minutes(index), w->leak_after);
 }
 
