@@ -28,16 +28,6 @@ static void put_double(struct json_out *j, double value)
                 json_raw(j, decimal_shortest(number, value));
 }
 
-static void put_enum(struct json_out *j, const ProtobufCFieldDescriptor *field, int value)
-{
-        const char *word = hw_enum_word(field->descriptor, value);
-
-        if (word)
-                json_text(j, word);
-        else
-                json_i64(j, value);
-}
-
 static void put_64(struct json_out *j, ProtobufCType type, const char *at, bool plain_numbers)
 {
         bool is_signed = type != PROTOBUF_C_TYPE_UINT64 && type != PROTOBUF_C_TYPE_FIXED64;
@@ -65,14 +55,19 @@ static void put_32(struct json_out *j, const ProtobufCFieldDescriptor *field, co
         memcpy(&value, at, sizeof(value));
         memcpy(&negative, at, sizeof(negative));
         memcpy(&single, at, sizeof(single));
-        if (field->type == PROTOBUF_C_TYPE_UINT32 || field->type == PROTOBUF_C_TYPE_FIXED32)
+        if (field->type == PROTOBUF_C_TYPE_UINT32 || field->type == PROTOBUF_C_TYPE_FIXED32) {
                 json_u64(j, value);
-        else if (field->type == PROTOBUF_C_TYPE_FLOAT)
+        } else if (field->type == PROTOBUF_C_TYPE_FLOAT) {
                 put_double(j, (double)single);
-        else if (field->type == PROTOBUF_C_TYPE_ENUM)
-                put_enum(j, field, negative);
-        else
+        } else if (field->type == PROTOBUF_C_TYPE_ENUM) {
+                const char *word = hw_enum_word(field->descriptor, negative);
+                if (word)
+                        json_text(j, word);
+                else
+                        json_i64(j, negative);
+        } else {
                 json_i64(j, negative);
+        }
 }
 
 /* ----------------------------------------------------------------- messages */

@@ -79,11 +79,6 @@ static void release_value(const ProtobufCFieldDescriptor *field, const void *val
                 message_release(((const ProtobufCBinaryData *)value)->data);
 }
 
-static size_t size_of_value(ProtobufCType type)
-{
-        return type == PROTOBUF_C_TYPE_BYTES ? sizeof(ProtobufCBinaryData) : sizeof(void *);
-}
-
 static void release_field(const ProtobufCMessage *message, const ProtobufCFieldDescriptor *field)
 {
         const char *at = (const char *)message + field->offset,
@@ -96,7 +91,8 @@ static void release_field(const ProtobufCMessage *message, const ProtobufCFieldD
                 return;
         }
         char *array = *(char *const *)(const void *)at;
-        size_t n = *(const size_t *)(const void *)quantity, size = size_of_value(field->type);
+        size_t n = *(const size_t *)(const void *)quantity,
+               size = field->type == PROTOBUF_C_TYPE_BYTES ? sizeof(ProtobufCBinaryData) : sizeof(void *);
         bool points = field->type == PROTOBUF_C_TYPE_MESSAGE || field->type == PROTOBUF_C_TYPE_STRING ||
                       field->type == PROTOBUF_C_TYPE_BYTES;
         for (size_t i = 0; points && i < n; i++)

@@ -93,11 +93,6 @@ static struct clone_target *find_target(struct clone *c, const char *name)
         return found ? &c->targets[at] : NULL;
 }
 
-static bool grow_targets(struct clone *c)
-{
-        return c->n_targets < MAX_TARGETS && ARRAY_RESERVE(c->targets, c->max_targets, c->n_targets + 1);
-}
-
 /* NULL when there is no room. */
 static struct clone_target *find_or_add(struct clone *c, const char *name)
 {
@@ -106,7 +101,8 @@ static struct clone_target *find_or_add(struct clone *c, const char *name)
 
         if (found)
                 return &c->targets[at];
-        if (n > LIMIT_TARGET_NAME_BYTES || !grow_targets(c))
+        if (n > LIMIT_TARGET_NAME_BYTES ||
+            !(c->n_targets < MAX_TARGETS && ARRAY_RESERVE(c->targets, c->max_targets, c->n_targets + 1)))
                 return NULL;
         struct clone_target *t = &c->targets[at];
         memmove(t + 1, t, (c->n_targets - at) * sizeof(*t));
@@ -135,31 +131,15 @@ static void note_missed(struct clone *c, struct clone_target *t, Hw__Kind kind, 
         t->gap = *t->name != '\0'; /* the daemon's own topic is full state: the next message is enough */
 }
 
-static bool is_followed(const struct clone *c, Hw__Kind kind)
-{
-        return (unsigned)kind < CLONE_KINDS && (c->kinds >> (unsigned)kind & 1u);
-}
-
 /* A heartbeat has the newest sequence of the other topics: what has not come by now was lost. */
 static void check_heads(struct clone *c, struct clone_target *t, const Hw__Target *state)
 {
         for (size_t i = 0; i < state->n_heads; i++) {
                 const Hw__TopicHead *head = state->heads[i];
 
-                if (is_followed(c, head->kind) && head->kind != HW__KIND__KIND_TARGET &&
-                    head->sequence > t->newest[head->kind])
+                if ((unsigned)head->kind < CLONE_KINDS && (c->kinds >> (unsigned)head->kind & 1u) &&
+                    head->kind != HW__KIND__KIND_TARGET && head->sequence > t->newest[head->kind])
                         note_missed(c, t, head->kind, head->sequence);
-        }
-}
-
-/* A snapshot covers its topics up to these numbers, including those of which it has no message. */
-static void cover_heads(struct clone_target *t, const Hw__Target *state)
-{
-        for (size_t i = 0; i < state->n_heads; i++) {
-                const Hw__TopicHead *head = state->heads[i];
-
-                if ((unsigned)head->kind < CLONE_KINDS && head->sequence > t->newest[head->kind])
-                        t->newest[head->kind] = head->sequence;
         }
 }
 
@@ -264,14 +244,6 @@ static int note_alive(struct clone *c, bool has_epoch, uint64_t epoch, bool by_r
 
 /* ------------------------------------------------------------- live updates */
 
-/* The daemon has added the target again: its topics count from 1 again. */
-static void restart_target(struct clone_target *t)
-{
-        memset(t->newest, 0, sizeof(t->newest));
-        memset(t->live, 0, sizeof(t->live));
-        t->gap = true;
-}
-
 static int accept_live(struct clone *c, Hw__Update *u, size_t bytes)
 {
         Hw__Kind kind = hw_update_kind(u);
@@ -283,8 +255,12 @@ static int accept_live(struct clone *c, Hw__Update *u, size_t bytes)
                 hw_update_unref(u);
                 return 0;
         }
-        if (t->live[kind] && u->sequence <= t->live[kind])
-                restart_target(t);
+        if (t->live[kind] && u->sequence <= t->live[kind]) {
+                /* The daemon has added the target again: its topics count from 1 again. */
+                memset(t->newest, 0, sizeof(t->newest));
+                memset(t->live, 0, sizeof(t->live));
+                t->gap = true;
+        }
         t->live[kind] = u->sequence;
         if (u->sequence <= t->newest[kind]) { /* the snapshot included it */
                 hw_update_unref(u);
@@ -315,13 +291,6 @@ static bool must_wait(struct clone *c, const char *target)
         return t && t->asked;
 }
 
-static int hold_update(struct clone *c, Hw__Update *u, size_t bytes)
-{
-        if (c->held.count >= LIMIT_HELD_MESSAGES || c->held.bytes >= LIMIT_HELD_BYTES)
-                queue_clear(&c->held); /* found as gaps when the next ones are replayed */
-        return queue_push(&c->held, HW_SUBSCRIBER_UPDATE, u, bytes);
-}
-
 int clone_live(struct clone *c, Hw__Update *u, size_t bytes, uint64_t now_ns)
 {
         int r = note_alive(c, true, u->epoch, false, now_ns);
@@ -330,8 +299,11 @@ int clone_live(struct clone *c, Hw__Update *u, size_t bytes, uint64_t now_ns)
                 hw_update_unref(u);
                 return r < 0 ? r : 0;
         }
-        if (must_wait(c, u->target ? u->target : ""))
-                return hold_update(c, u, bytes);
+        if (must_wait(c, u->target ? u->target : "")) {
+                if (c->held.count >= LIMIT_HELD_MESSAGES || c->held.bytes >= LIMIT_HELD_BYTES)
+                        queue_clear(&c->held); /* found as gaps when the next ones are replayed */
+                return queue_push(&c->held, HW_SUBSCRIBER_UPDATE, u, bytes);
+        }
         return accept_live(c, u, bytes);
 }
 
@@ -365,8 +337,14 @@ static int accept_snapshot(struct clone *c, Hw__Reply *reply)
                 return 0;
         if (u->sequence > t->newest[kind])
                 t->newest[kind] = u->sequence;
-        if (kind == HW__KIND__KIND_TARGET)
-                cover_heads(t, u->target_state);
+        if (kind == HW__KIND__KIND_TARGET) {
+                /* A snapshot covers its topics up to these numbers, including those of which it has no message. */
+                for (size_t i = 0; i < u->target_state->n_heads; i++) {
+                        const Hw__TopicHead *head = u->target_state->heads[i];
+                        if ((unsigned)head->kind < CLONE_KINDS && head->sequence > t->newest[head->kind])
+                                t->newest[head->kind] = head->sequence;
+                }
+        }
         reply->update = NULL; /* moved out of the reply */
         reply->what_case = HW__REPLY__WHAT__NOT_SET;
         return deliver_update(c, u, 0);
@@ -391,13 +369,6 @@ static int finish_snapshot(struct clone *c, bool complete)
         return r < 0 || c->want_all ? r : replay_held(c);
 }
 
-/* An error reply. For everything, or by the rate limit: try again later; for some targets: they do not exist. */
-static int handle_refused(struct clone *c, const Hw__Reply *reply, uint64_t now_ns)
-{
-        c->all_at_ns = now_ns + REFUSED_NS;
-        return finish_snapshot(c, !c->asked_all && reply->what_case != HW__REPLY__WHAT_RETRY_AFTER_NS);
-}
-
 int clone_reply(struct clone *c, Hw__Reply *reply, uint64_t now_ns)
 {
         bool is_update = reply->what_case == HW__REPLY__WHAT_UPDATE;
@@ -414,8 +385,14 @@ int clone_reply(struct clone *c, Hw__Reply *reply, uint64_t now_ns)
         if (r <= 0 || !c->active)
                 return r < 0 ? r : 0;
         c->progress_ns = now_ns;
-        if (reply->error)
-                return handle_refused(c, reply, now_ns);
+        if (reply->error) {
+                /*
+                 * An error reply. For everything, or by the rate limit: try again later; for some targets: they do not
+                 * exist.
+                 */
+                c->all_at_ns = now_ns + REFUSED_NS;
+                return finish_snapshot(c, !c->asked_all && reply->what_case != HW__REPLY__WHAT_RETRY_AFTER_NS);
+        }
         if (is_update)
                 return accept_snapshot(c, reply);
         if (!is_end)

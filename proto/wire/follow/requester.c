@@ -275,18 +275,6 @@ static void handle_reply(struct hw_requester *r, struct line *line, zmq_msg_t *f
         hw_reply_unref(reply);
 }
 
-static void receive_replies(struct hw_requester *r, struct line *line)
-{
-        zmq_msg_t parts[2];
-        int n = zparts_receive(line->socket, parts);
-
-        if (n == 1)
-                handle_reply(r, line, &parts[0]);
-        else if (n > 1)
-                handle_malformed(r, line);
-        zparts_close(parts);
-}
-
 /* ---------------------------------------------------------------- sockets */
 
 static int open_socket(struct hw_requester *r, struct line *line)
@@ -343,7 +331,13 @@ static bool pump_line(struct hw_requester *r, struct line *line)
                         return true;
                 if (budget == 0)
                         return false;
-                receive_replies(r, line);
+                zmq_msg_t parts[2];
+                int n = zparts_receive(line->socket, parts);
+                if (n == 1)
+                        handle_reply(r, line, &parts[0]);
+                else if (n > 1)
+                        handle_malformed(r, line);
+                zparts_close(parts);
         }
 }
 
