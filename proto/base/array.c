@@ -21,16 +21,10 @@ static bool resize(void *array, size_t from, size_t to, size_t size, bool zeroed
         return true;
 }
 
-static size_t wider(size_t capacity, size_t need)
-{
-        size_t doubled = capacity > SIZE_MAX / 2 ? need : capacity ? 2 * capacity : FIRST;
-
-        return doubled > need ? doubled : need;
-}
-
 bool array_reserve(void *array, size_t *capacity, size_t need, size_t size, bool zeroed)
 {
-        const size_t room = wider(*capacity, need);
+        size_t doubled = *capacity > SIZE_MAX / 2 ? need : *capacity ? 2 * *capacity : FIRST;
+        const size_t room = doubled > need ? doubled : need;
 
         if (need <= *capacity)
                 return true;

@@ -22,14 +22,6 @@
 
 #define LEAST 64u
 
-static void close_one(int fd, unsigned flags)
-{
-        if (flags == AT_EXEC)
-                (void)fcntl(fd, F_SETFD, FD_CLOEXEC);
-        else
-                (void)close(fd);
-}
-
 static void close_listed(int first, unsigned flags)
 {
         _Alignas(struct dirent64) char entries[4096];
@@ -40,8 +32,12 @@ static void close_listed(int first, unsigned flags)
                 for (long at = 0; at < n;) {
                         const struct dirent64 *entry = (const void *)(entries + at);
                         const int fd = (int)strtol(entry->d_name, NULL, 10); /* of "." and ".." 0 */
-                        if (fd >= first && fd != list)
-                                close_one(fd, flags);
+                        if (fd >= first && fd != list) {
+                                if (flags == AT_EXEC)
+                                        (void)fcntl(fd, F_SETFD, FD_CLOEXEC);
+                                else
+                                        (void)close(fd);
+                        }
                         at += entry->d_reclen;
                 }
         }

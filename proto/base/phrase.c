@@ -104,21 +104,17 @@ bool phrase_append_rate_within(struct phrase *s, double rate, double low, double
         return phrase_printf(s, "%s", rate_within_text(text, s->rate, rate, low, high));
 }
 
-static bool put_slot(struct phrase *s, const char *name, size_t n)
-{
-        for (const struct phrase_slot *slot = s->slots; slot && slot->name; slot++)
-                if (strlen(slot->name) == n && !memcmp(slot->name, name, n))
-                        return slot->put(s, s->of);
-        return false;
-}
-
 /* What is between braces: alternatives by time, or a slot. */
 static bool put_braces(struct phrase *s, const char *text, size_t n)
 {
         const char *bar = memchr(text, '|', n);
 
-        if (!bar)
-                return put_slot(s, text, n);
+        if (!bar) {
+                for (const struct phrase_slot *slot = s->slots; slot && slot->name; slot++)
+                        if (strlen(slot->name) == n && !memcmp(slot->name, text, n))
+                                return slot->put(s, s->of);
+                return false;
+        }
         if (s->over)
                 append_raw(s, bar + 1, n - (size_t)(bar + 1 - text));
         else

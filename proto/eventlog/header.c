@@ -180,13 +180,6 @@ static uint16_t quick_of(uint32_t kind)
         return (uint16_t)(kind & KIND_VARIABLE ? QUICK_VARIABLE | size : EVENT_HEAD_BYTES + size);
 }
 
-static void declare_event(struct hw_eventlog *log, uint16_t id, uint32_t kind)
-{
-        log->kinds[id] = kind;
-        if (id < HW_QUICK_IDS)
-                log->quick[id] = quick_of(kind);
-}
-
 /* Logs whose headers are known to lie: sizes cannot be trusted, so nothing can. */
 static const char *known_liar(uint16_t id, uint16_t size)
 {
@@ -228,7 +221,10 @@ static enum step read_type(struct hw_eventlog *log, const uint8_t *p)
 
 void header_declare(struct hw_eventlog *log, uint16_t id, uint16_t size)
 {
-        declare_event(log, id, kind_of(id, size));
+        const uint32_t kind = kind_of(id, size);
+        log->kinds[id] = kind;
+        if (id < HW_QUICK_IDS)
+                log->quick[id] = quick_of(kind);
         if (id > log->max_id)
                 log->max_id = id;
 }

@@ -232,14 +232,6 @@ static enum step report_doubt(struct hw_eventlog *log)
         return STEP_BAD;
 }
 
-static enum step join_stream(struct hw_eventlog *log)
-{
-        cursor_narrow(&log->cursor);
-        events_begin(log);
-        log->joined = true;
-        return STEP_RUN;
-}
-
 enum step join_step(struct hw_eventlog *log)
 {
         struct cursor *v = &log->cursor;
@@ -257,8 +249,12 @@ enum step join_step(struct hw_eventlog *log)
                         return STEP_AGAIN;
                 }
                 const enum answer block = be16(v->p) == HW_BLOCK_MARKER ? block_found(log) : ANSWER_NO;
-                if (block == ANSWER_YES)
-                        return join_stream(log);
+                if (block == ANSWER_YES) {
+                        cursor_narrow(&log->cursor);
+                        events_begin(log);
+                        log->joined = true;
+                        return STEP_RUN;
+                }
                 if (block == ANSWER_MORE || (header == ANSWER_MORE && !log->input_ended))
                         return STEP_MORE;
                 forget_evidence(log);

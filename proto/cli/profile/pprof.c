@@ -105,14 +105,6 @@ static void deflate_whole(struct pprof *p, int flush)
         p->whole.n = 0;
 }
 
-static void write_text(struct pprof *p, const char *text)
-{
-        put_varint(p, &p->whole, 6 << 3 | 2);
-        put_varint(p, &p->whole, strlen(text));
-        put_bytes(p, &p->whole, text, strlen(text));
-        deflate_whole(p, Z_NO_FLUSH);
-}
-
 static uint32_t add_text(struct pprof *p, const char *text, uint64_t hash)
 {
         char *copy = ARRAY_RESERVE(p->texts, p->texts_room, p->n_texts + 1) ? strdup(text) : NULL;
@@ -122,7 +114,10 @@ static uint32_t add_text(struct pprof *p, const char *text, uint64_t hash)
                 set_error(p, -ENOMEM);
                 return 0;
         }
-        write_text(p, text);
+        put_varint(p, &p->whole, 6 << 3 | 2);
+        put_varint(p, &p->whole, strlen(text));
+        put_bytes(p, &p->whole, text, strlen(text));
+        deflate_whole(p, Z_NO_FLUSH);
         p->texts[p->n_texts] = copy;
         return p->n_texts++;
 }

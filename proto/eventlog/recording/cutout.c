@@ -202,17 +202,6 @@ static void make_end(struct cutout *c, const struct recorded_run *run)
         put_be(c->end_block + 10, c->end_size, 4);
 }
 
-/* Before the first frame, and of its first moment: a block of capability 0, which every run has. */
-static void start_end(struct cutout *c, uint64_t at_ns)
-{
-        put_be(c->end_block + 2, at_ns, 8);
-        put_be(c->end_block + 14, at_ns, 8);
-        put_be(c->end_block + BLOCK_BYTES + 2, at_ns, 8);
-        c->piece = c->end_block;
-        c->left = c->end_size;
-        c->end_size = 0;
-}
-
 struct cutout *cutout_open(const char *directory, const struct recorded_run *run, struct cutout_range range,
                            struct error *error)
 {
@@ -335,7 +324,16 @@ static bool more_blocks(struct cutout *c)
                 if (next_definitions(c, c->segment.head.ordinal))
                         return true;
                 if (c->end_size) {
-                        start_end(c, c->segment.head.begin_ns);
+                        /*
+                         * Before the first frame, and of its first moment: a block of capability 0, which every run
+                         * has.
+                         */
+                        put_be(c->end_block + 2, c->segment.head.begin_ns, 8);
+                        put_be(c->end_block + 14, c->segment.head.begin_ns, 8);
+                        put_be(c->end_block + BLOCK_BYTES + 2, c->segment.head.begin_ns, 8);
+                        c->piece = c->end_block;
+                        c->left = c->end_size;
+                        c->end_size = 0;
                         return true;
                 }
                 c->wanted = false;
