@@ -4,8 +4,6 @@
 #include <assert.h>
 #include <errno.h>
 
-#include "proto/facts/pyramid.h"
-
 #define SHAPE(seconds, minutes)                                                                                        \
         {                                                                                                              \
                 TREND_CELL_TYPE, 4,                                                                                    \

@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "daemon/publish/limits.h"
 #include "heapwatch/text.h"
 #include "proto/base/hash.h"
 #include "proto/base/utf8.h"

@@ -19,7 +19,6 @@
 
 #include "daemon/record/assembler.h"
 #include "daemon/record/recording.h"
-#include "heapwatch/eventlog.h"
 #include "proto/eventlog/recording/run_dir.h"
 
 struct read_buffer;

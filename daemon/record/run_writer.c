@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "daemon/record/limits.h"
-#include "proto/eventlog/recording/frame.h"
 #include "proto/eventlog/recording/run_dir.h"
 
 #define NAME_TRIES 1000u /* runs of one target that begin within a second */

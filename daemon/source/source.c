@@ -17,7 +17,6 @@
 #include "daemon/log.h"
 #include "proto/base/hash.h"
 #include "daemon/source/medium.h"
-#include "proto/base/error.h"
 
 static const struct medium *const media[] = {
         [SOURCE_FILE] = &medium_file,         [SOURCE_FIFO] = &medium_fifo,       [SOURCE_STDIN] = &medium_stdin,

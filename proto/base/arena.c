@@ -8,7 +8,6 @@
  */
 #include "proto/base/arena.h"
 
-#include <stdalign.h>
 #include <stdlib.h>
 #include <string.h>
 

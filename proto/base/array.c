@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "proto/base/array.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { FIRST = 16 };

@@ -3,7 +3,6 @@
 #ifndef HW_PROTO_BASE_CHILD_H
 #define HW_PROTO_BASE_CHILD_H
 
-#include <stdbool.h>
 #include <sys/types.h>
 #include <unistd.h>
 

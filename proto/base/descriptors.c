@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 #ifndef SYS_close_range /* glibc before 2.34 */
 #define SYS_close_range 436

@@ -2,7 +2,6 @@
 #include "proto/base/text_out.h"
 
 #include <stdarg.h>
-#include <string.h>
 
 void text_out_init(struct text_out *o, char *buffer, size_t size)
 {

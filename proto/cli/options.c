@@ -16,7 +16,6 @@
 #include "heapwatch/text.h"
 #include "proto/base/nearest.h"
 #include "proto/base/text_out.h"
-#include "proto/cli/command.h"
 #include "proto/cli/complete.h"
 #include "proto/cli/version.h"
 

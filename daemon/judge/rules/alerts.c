@@ -26,7 +26,6 @@
 
 #include "proto/base/ckd.h"
 #include "proto/base/limits.h"
-#include "proto/base/process.h"
 #include "daemon/judge/rules/alerts_private.h"
 #include "daemon/judge/rules/eval.h"
 

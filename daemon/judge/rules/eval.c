@@ -14,7 +14,6 @@
 
 #include <math.h>
 
-#include "daemon/judge/rules/expr.h"
 #include "proto/base/ckd.h"
 #include "proto/base/process.h"
 #include "proto/base/time.h"

@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "proto/base/error.h"
-
 static const char *const names[BAND_TEXTS] = { "label", "module", "source", "type", "name" };
 
 const char *band_text_name(enum band_text which)

@@ -15,8 +15,6 @@
 #include "daemon/judge/trend/ladder.h"
 
 #include <assert.h>
-#include <math.h>
-#include <stdbool.h>
 #include <string.h>
 
 #define FIRST_HIGHS LADDER_LEVELS /* their first ring */

@@ -14,7 +14,6 @@
 #include <stdlib.h>
 
 #include "proto/base/ckd.h"
-#include "daemon/model/limits.h"
 #include "daemon/judge/trend/tracker_private.h"
 #include "proto/base/time.h"
 

@@ -26,8 +26,6 @@
 #include <assert.h>
 #include <math.h>
 
-#include "daemon/judge/trend/life.h"
-#include "daemon/judge/trend/theil_sen.h"
 #include "proto/base/limits.h"
 
 #define RECORD_LEVEL_FIRST 1u

@@ -23,7 +23,6 @@
 #include "daemon/publish/transport/front.h"
 #include "proto/base/error.h"
 #include "proto/base/private_directory.h"
-#include "proto/cli/keys/key.h"
 #include "proto/cli/yaml/yaml_file.h"
 
 struct admission {

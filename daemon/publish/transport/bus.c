@@ -24,7 +24,6 @@
 #include "proto/base/error.h"
 #include "proto/base/probes.h"
 #include "proto/base/time.h"
-#include "proto/wire/limits.h"
 
 #define DEFAULT_HIGH_WATER_MARK 4096
 #define UNHEARD_WAKE_NS         (2 * NS_PER_S)

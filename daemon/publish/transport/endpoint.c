@@ -13,7 +13,6 @@
 #include "daemon/publish/transport/endpoint.h"
 #include "daemon/log.h"
 #include "daemon/source/loop/descriptors.h"
-#include "proto/base/error.h"
 #include "proto/base/private_directory.h"
 #include "proto/base/descriptors.h"
 #include "proto/wire/endpoints.h"
@@ -24,7 +23,6 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

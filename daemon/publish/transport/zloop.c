@@ -22,8 +22,6 @@
  */
 #include "daemon/publish/transport/zloop.h"
 
-#include <stdbool.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <zmq.h>
 

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/watch/alerting/silence.h"
 #include "daemon/log.h"
 #include "proto/base/clock.h"
 #include "proto/base/event.h"

@@ -16,7 +16,6 @@
 #include "proto/cli/command.h"
 #include "proto/cli/complete.h"
 #include "proto/cli/keys/key.h"
-#include "proto/base/error.h"
 
 static const struct command command_heapwatchd;
 

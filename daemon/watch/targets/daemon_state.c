@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "daemon/watch/targets/targets.h"
 
-#include "daemon/source/loop/descriptors.h"
 #include "daemon/source/loop/memory.h"
 #include "proto/base/descriptors.h"
 #include "proto/base/process.h"

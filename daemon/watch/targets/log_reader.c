@@ -9,7 +9,6 @@
 #include "daemon/watch/targets/log_reader.h"
 
 #include <errno.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

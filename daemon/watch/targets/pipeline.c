@@ -22,7 +22,6 @@
 #include "proto/base/agent_peer.h"
 #include "proto/base/ckd.h"
 #include "proto/base/clock.h"
-#include "proto/base/error.h"
 #include "proto/base/event.h"
 #include "heapwatch/text.h"
 

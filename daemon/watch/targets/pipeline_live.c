@@ -17,7 +17,6 @@
 #include "daemon/watch/targets/pipeline_internal.h"
 #include "daemon/watch/targets/rebuild.h"
 #include "heapwatch/text.h"
-#include "proto/base/agent_peer.h"
 #include "proto/base/error.h"
 
 #define GONE_AFTER_NS   UINT64_C(900000000) /* process gone at two looks, a second apart, and no bytes since: over */

@@ -27,11 +27,9 @@
 #include "daemon/record/checkpoint/store.h"
 #include "daemon/log.h"
 #include "daemon/source/loop/memory.h"
-#include "daemon/source/loop/watchdog.h"
 #include "daemon/watch/targets/pipeline.h"
 #include "daemon/source/loop/descriptors.h"
 #include "daemon/source/procfs.h"
-#include "proto/base/error.h"
 
 #define BEAT_NS 10000000u
 

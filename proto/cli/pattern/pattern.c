@@ -25,7 +25,6 @@
 
 #include "proto/base/text_out.h"
 #include "proto/base/utf8.h"
-#include "proto/base/error.h"
 
 #define PROBE_BYTES 24 /* enough for 2^n to reach the limit, not for n^3 */
 #define PROBE_STEPS 3000

@@ -24,7 +24,6 @@
 #include <string.h>
 
 #include "proto/wire/follow/limits.h"
-#include "proto/wire/limits.h"
 #include "proto/wire/message.h"
 #include "proto/base/limits.h"
 #include "proto/base/time.h"

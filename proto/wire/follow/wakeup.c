@@ -8,7 +8,6 @@
 #include <sys/epoll.h>
 #include <sys/timerfd.h>
 #include <time.h>
-#include <unistd.h>
 #include <zmq.h>
 
 #define WAIT_MAX_MS 60000u /* callers come back and wait again */
