@@ -9,18 +9,11 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdlib.h>
 
 #include "client/out/convert/frames.h"
 #include "heapwatch/text.h"
 
 #define NAME_BYTES 4096 /* a longer one is cut */
-
-struct collapsed {
-        FILE *out;
-        const struct format_options *options;
-        struct moment moment;
-};
 
 static void put_name(FILE *out, const char *name)
 {
@@ -55,81 +48,46 @@ static void put_band(FILE *out, const Hw__Band *band, uint32_t id)
                 (void)fprintf(out, "band#%" PRIu32, id);
 }
 
-static void put_time(FILE *out, const struct world_target *t)
+static int collapsed_update(void *state, const Hw__Update *u)
 {
-        for (uint32_t i = 0; i < t->n_stacks; i++) {
+        if (u->body_case == HW__UPDATE__BODY_CENSUS)
+                moment_add(state, u->census);
+        return 0;
+}
+
+static int collapsed_finish(void *state)
+{
+        const struct conversion *run = state;
+        const struct world_target *t = run->t;
+        const Hw__Census *c = run->census;
+        enum profile_of of = profile_choose(run);
+
+        for (uint32_t i = 0; of == OF_TIME && i < t->n_stacks; i++) {
                 const Hw__Stack *s = t->stacks[i];
 
                 if (!s)
                         continue;
-                put_stack(out, s->centres, s->n_centres);
-                (void)fprintf(out, " %" PRIu64 "\n", s->ticks);
+                put_stack(run->out, s->centres, s->n_centres);
+                (void)fprintf(run->out, " %" PRIu64 "\n", s->ticks);
         }
-}
-
-static void put_heap(FILE *out, const struct world_target *t, const Hw__Census *c)
-{
-        for (size_t i = 0; i < c->n_band && i < c->n_bytes; i++) {
+        for (size_t i = 0; of == OF_HEAP && i < c->n_band && i < c->n_bytes; i++) {
                 if (!c->bytes[i])
                         continue;
-                put_band(out, band_of(t, c->band[i]), c->band[i]);
-                (void)fprintf(out, " %" PRIu64 "\n", c->bytes[i]);
+                put_band(run->out, band_of(t, c->band[i]), c->band[i]);
+                (void)fprintf(run->out, " %" PRIu64 "\n", c->bytes[i]);
         }
-        if (c->bytes_left_out)
-                (void)fprintf(out, "(left out) %" PRIu64 "\n", c->bytes_left_out);
-}
-
-static void *collapsed_begin(FILE *out, const struct format_options *options)
-{
-        struct collapsed *c = calloc(1, sizeof(*c));
-
-        if (c) {
-                c->out = out;
-                c->options = options;
-                c->moment.at_ns = options->at_ns;
-        }
-        return c;
-}
-
-static int collapsed_update(void *state, const struct format_run *run, const Hw__Update *u)
-{
-        struct collapsed *c = state;
-
-        (void)run;
-        if (u->body_case == HW__UPDATE__BODY_CENSUS)
-                moment_add(&c->moment, u->census);
-        return 0;
-}
-
-static int collapsed_finish(void *state, const struct format_run *run)
-{
-        struct collapsed *c = state;
-        enum profile_of of = profile_choose(c->options, run->t->ticks, c->moment.census != NULL);
-
-        if (of == OF_TIME)
-                put_time(c->out, run->t);
-        else if (of == OF_HEAP)
-                put_heap(c->out, run->t, c->moment.census);
+        if (of == OF_HEAP && c->bytes_left_out)
+                (void)fprintf(run->out, "(left out) %" PRIu64 "\n", c->bytes_left_out);
         return of == OF_ANY ? -ENODATA : 0;
-}
-
-static void collapsed_destroy(void *state)
-{
-        struct collapsed *c = state;
-
-        if (c)
-                moment_done(&c->moment);
-        free(c);
 }
 
 const struct format format_collapsed = {
         .name = "collapsed",
         .profiles = ONE_PROFILE,
-        .begin = collapsed_begin,
+        .size = sizeof(struct conversion),
         .update = collapsed_update,
         .finish = collapsed_finish,
         .no_data =
                 "has no such profile: -p (of a program built for profiling) makes one of time, -hT and similar "
                 "flags one of the heap",
-        .destroy = collapsed_destroy,
 };

@@ -24,91 +24,6 @@
 #include "proto/base/array.h"
 #include "proto/base/error.h"
 
-/* -------------------------------------------------------- one run of a log */
-
-/* Update by update, with the world built from the updates, in memory that does not depend on the log's length. */
-struct run_reader {
-        const struct command *command; /* in whose name errors are reported */
-        const char *log;
-        uint32_t run;                   /* which, from 1 */
-        bool events;                    /* single events, too */
-        const struct update_wish *wish; /* what is read; NULL: everything */
-        FILE *out;                      /* an error on it ends the reading */
-        int (*take)(void *state, const struct format_run *run, const Hw__Update *update); /* 0 or -errno */
-        void *state;
-        /* what was seen */
-        uint32_t runs_seen;
-        struct world *world;
-        struct format_run seen; /* its t is NULL when the log has no such run */
-};
-
-/* Passes on updates of the run. Other runs are only counted. */
-static int pass_update(struct run_reader *r, struct progress *progress, const Hw__Update *u)
-{
-        if (u->has_run && u->run > r->runs_seen)
-                r->runs_seen = u->run;
-        if (u->body_case == HW__UPDATE__BODY_HEALTH)
-                progress_show(progress, u->health->bytes);
-        if (!u->has_run || u->run != r->run || !u->target)
-                return 0;
-        int e = u->body_case == HW__UPDATE__BODY_EVENTS ? 0 : world_apply(r->world, 0, u);
-        r->seen.t = world_find(r->world, u->target);
-        if (e || !r->seen.t) /* events come first, when nothing is known of the run yet */
-                return e;
-        return r->take(r->state, &r->seen, u);
-}
-
-static int read_feed(struct run_reader *r, struct feed *feed)
-{
-        struct progress progress;
-        const Hw__Update *update;
-        enum feed_event event = FEED_NOTHING;
-        int status = 0;
-
-        progress_begin(&progress, r->command->name, &r->log, 1);
-        while (status == 0 && event != FEED_END && event != FEED_FAILED) {
-                event = feed_next(feed, 500, &update);
-                if (event == FEED_UPDATE)
-                        status = pass_update(r, &progress, update);
-                if (signals_stop())
-                        status = -EINTR;
-                else if (status == 0 && r->out && ferror(r->out))
-                        status = errno ? -errno : -EIO;
-        }
-        progress_end(&progress);
-        if (event == FEED_FAILED)
-                command_error(r->command, "%s", feed_error(feed));
-        return status == 0 && event == FEED_FAILED ? 1 : status;
-}
-
-/* 0, -errno of `take` or of the output, -EINTR after a signal, or 1 when the log cannot be read, which was reported. */
-static int run_reader_read(struct run_reader *r)
-{
-        struct error error;
-
-        r->world = world_new(NULL);
-        if (!r->world)
-                return -ENOMEM;
-        r->seen.world = r->world;
-        struct feed *feed = r->events ? feed_events(r->log, FEED_EVENTS_AND_STATE, NULL, false, &error)
-                                      : feed_files_wanted(&r->log, 1, NULL, r->wish, &error);
-        if (!feed) {
-                command_error(r->command, "%s", error.text);
-                return 1;
-        }
-        int status = read_feed(r, feed);
-        feed_close(&feed);
-        return status;
-}
-
-static void run_reader_done(struct run_reader *r)
-{
-        world_destroy(&r->world);
-        r->seen = (struct format_run){ .t = NULL };
-}
-
-/* ----------------------------------------------------------------- convert */
-
 static const struct format *const formats[] = {
         &format_hp,         &format_csv,   &format_csv_wide, &format_json,        &format_collapsed,
         &format_speedscope, &format_pprof, &format_perfetto, &format_openmetrics, &format_resid,
@@ -121,7 +36,8 @@ struct request {
         const char *to; /* name of the format */
         const struct format *format;
         struct format_options options;
-        uint32_t run;
+        uint32_t run;       /* which, from 1 */
+        uint32_t runs_seen; /* in the log so far */
 };
 
 /* -------------------------------------------------------------- options */
@@ -232,13 +148,86 @@ static int check_request(void *filled)
 
 /* ----------------------------------------------------------- conversion */
 
-static int explain_failure(const struct request *r, uint32_t runs_seen, int status)
+/* Passes on updates of the run. Other runs are only counted. */
+static int pass_update(struct request *r, struct conversion *c, struct world *world, const Hw__Update *u)
+{
+        if (u->has_run && u->run > r->runs_seen)
+                r->runs_seen = u->run;
+        if (!u->has_run || u->run != r->run || !u->target)
+                return 0;
+        int status = u->body_case == HW__UPDATE__BODY_EVENTS ? 0 : world_apply(world, 0, u);
+        c->t = world_find(world, u->target);
+        if (status || !c->t) /* events come first, when nothing is known of the run yet */
+                return status;
+        return r->format->update(c, u);
+}
+
+/* 0, -errno of the format or the output, -EINTR after a signal, or 1: the log cannot be read, which was reported. */
+static int read_log(struct request *r, struct conversion *c, struct world *world)
+{
+        struct error error;
+        struct progress progress;
+        const Hw__Update *update;
+        enum feed_event event = FEED_NOTHING;
+        int status = 0;
+        struct feed *feed = r->format->events ? feed_events(r->log, FEED_EVENTS_AND_STATE, NULL, false, &error)
+                                              : feed_files_wanted(&r->log, 1, NULL, r->format->wish, &error);
+
+        if (!feed) {
+                command_error(&command_convert, "%s", error.text);
+                return 1;
+        }
+        progress_begin(&progress, command_convert.name, &r->log, 1);
+        while (status == 0 && event != FEED_END && event != FEED_FAILED) {
+                event = feed_next(feed, 500, &update);
+                if (event == FEED_UPDATE && update->body_case == HW__UPDATE__BODY_HEALTH)
+                        progress_show(&progress, update->health->bytes);
+                if (event == FEED_UPDATE)
+                        status = pass_update(r, c, world, update);
+                if (signals_stop())
+                        status = -EINTR;
+                else if (status == 0 && ferror(c->out))
+                        status = errno ? -errno : -EIO;
+        }
+        progress_end(&progress);
+        if (event == FEED_FAILED)
+                command_error(&command_convert, "%s", feed_error(feed));
+        feed_close(&feed);
+        return status == 0 && event == FEED_FAILED ? 1 : status;
+}
+
+static int convert_log(struct request *r, FILE *out)
+{
+        const struct format *f = r->format;
+        struct world *world = world_new(NULL);
+        struct conversion *c = calloc(1, f->size);
+        int status = world && c ? 0 : -ENOMEM;
+
+        if (status == 0) {
+                *c = (struct conversion){ .out = out, .options = &r->options, .world = world };
+                if (f->begin)
+                        status = f->begin(c);
+                if (status == 0)
+                        status = read_log(r, c, world);
+                if (status == 0)
+                        status = c->t ? f->finish(c) : -ENODATA;
+                if (f->done)
+                        f->done(c);
+                if (c->census)
+                        hw_message_unref(&c->census->base);
+        }
+        free(c);
+        world_destroy(&world);
+        return status;
+}
+
+static int explain_failure(const struct request *r, int status)
 {
         if (status == 0 || status == -EPIPE) /* -EPIPE: the reader of the pipe has exited */
                 return EXIT_OK;
-        if (status == -ENODATA && runs_seen < r->run)
-                command_error(&command_convert, "%s has %u run%s, not %u", r->log, runs_seen, runs_seen == 1 ? "" : "s",
-                              r->run);
+        if (status == -ENODATA && r->runs_seen < r->run)
+                command_error(&command_convert, "%s has %u run%s, not %u", r->log, r->runs_seen,
+                              r->runs_seen == 1 ? "" : "s", r->run);
         else if (status == -ENODATA)
                 command_error(&command_convert, "%s %s", r->log, r->format->no_data);
         else if (status == -EBADMSG)
@@ -249,39 +238,19 @@ static int explain_failure(const struct request *r, uint32_t runs_seen, int stat
         return EXIT_USAGE;
 }
 
-static int convert_log(struct request *r)
-{
-        struct out_file out;
-        int status = out_file_open(&out, r->output);
-
-        if (status)
-                return explain_failure(r, 0, status);
-        struct run_reader reader = {
-                .command = &command_convert,
-                .log = r->log,
-                .run = r->run,
-                .events = r->format->events,
-                .wish = r->format->wish,
-                .out = out.to,
-                .take = r->format->update,
-                .state = r->format->begin(out.to, &r->options),
-        };
-        status = reader.state ? run_reader_read(&reader) : -ENOMEM;
-        if (status == 0)
-                status = reader.seen.t ? r->format->finish(reader.state, &reader.seen) : -ENODATA;
-        r->format->destroy(reader.state);
-        run_reader_done(&reader);
-        status = out_file_close(&out, status);
-        if (status == 0 && reader.runs_seen > 1)
-                command_error(&command_convert, "%s has %u runs; this is run %u (--run chooses)", r->log,
-                              reader.runs_seen, r->run);
-        return explain_failure(r, reader.runs_seen, status);
-}
-
 static int run_convert(void *filled)
 {
+        struct request *r = filled;
+        struct out_file out;
+
         signals_catch();
-        int status = convert_log(filled);
+        int status = out_file_open(&out, r->output);
+        if (status == 0)
+                status = out_file_close(&out, convert_log(r, out.to));
+        if (status == 0 && r->runs_seen > 1)
+                command_error(&command_convert, "%s has %u runs; this is run %u (--run chooses)", r->log, r->runs_seen,
+                              r->run);
+        status = explain_failure(r, status);
         signals_die();
         return status;
 }

@@ -39,39 +39,30 @@ struct gauge {
 };
 
 struct wide {
-        FILE *out;
-        uint32_t max_bands;
+        struct conversion run;
         struct spool spool;
         struct gauge gauges[GAUGES];
 };
 
-static void wide_destroy(void *state)
+static int wide_begin(void *state)
+{
+        struct wide *w = state;
+        int r = spool_init(&w->spool);
+
+        for (int k = 0; r == 0 && k < GAUGES; k++)
+                if (!(w->gauges[k].samples = tmpfile()))
+                        r = -errno;
+        return r;
+}
+
+static void wide_done(void *state)
 {
         struct wide *w = state;
 
-        if (!w)
-                return;
         for (int k = 0; k < GAUGES; k++)
                 if (w->gauges[k].samples)
                         (void)fclose(w->gauges[k].samples);
         spool_done(&w->spool);
-        free(w);
-}
-
-static void *wide_begin(FILE *out, const struct format_options *options)
-{
-        struct wide *w = calloc(1, sizeof(*w));
-        bool whole = w && spool_init(&w->spool) == 0;
-
-        for (int k = 0; whole && k < GAUGES; k++)
-                whole = (w->gauges[k].samples = tmpfile()) != NULL;
-        if (!whole) {
-                wide_destroy(w);
-                return NULL;
-        }
-        w->out = out;
-        w->max_bands = options->n_bands ? options->n_bands : UINT32_MAX;
-        return w;
 }
 
 /* ------------------------------------------------------------------ gauges */
@@ -125,11 +116,10 @@ static void gauge_go(struct gauge *g, uint64_t time_ns)
         }
 }
 
-static int wide_update(void *state, const struct format_run *run, const Hw__Update *u)
+static int wide_update(void *state, const Hw__Update *u)
 {
         struct wide *w = state;
 
-        (void)run;
         if (u->body_case == HW__UPDATE__BODY_HEAP)
                 return add_heap(w, u->heap);
         if (u->body_case == HW__UPDATE__BODY_CENSUS && !u->census->unfinished)
@@ -159,22 +149,22 @@ static int put_header(const struct wide *w, const struct world_target *t, const 
 {
         int r = 0;
 
-        (void)fputs("time_s,wall_time,live,heap_size,blocks_size,rss,census_total", w->out);
+        (void)fputs("time_s,wall_time,live,heap_size,blocks_size,rss,census_total", w->run.out);
         for (size_t i = 0; i < n && r == 0; i++) {
                 const Hw__Band *band = band_of(t, ids[i]);
                 const char *label = band && band->label ? band->label : "";
                 char *name = NULL;
 
-                (void)putc(',', w->out);
+                (void)putc(',', w->run.out);
                 if (is_only(t, ids, n, ids[i], label))
-                        r = put_field(w->out, label);
+                        r = put_field(w->run.out, label);
                 else if (asprintf(&name, "%s #%" PRIu32, label, ids[i]) < 0)
                         return -ENOMEM;
                 else
-                        r = put_field(w->out, name);
+                        r = put_field(w->run.out, name);
                 free(name);
         }
-        (void)fputs(",(others)\n", w->out);
+        (void)fputs(",(others)\n", w->run.out);
         return r;
 }
 
@@ -185,7 +175,7 @@ static void put_times(const struct wide *w, const struct world_target *t, uint64
 
         if (run && run->has_start_wall_ns && time_ns <= UINT64_MAX - run->start_wall_ns)
                 (void)hw_time_text(wall, sizeof(wall), run->start_wall_ns + time_ns);
-        (void)fprintf(w->out, "%" PRIu64 ".%09" PRIu64 ",%s", time_ns / NS_PER_S, time_ns % NS_PER_S, wall);
+        (void)fprintf(w->run.out, "%" PRIu64 ".%09" PRIu64 ",%s", time_ns / NS_PER_S, time_ns % NS_PER_S, wall);
 }
 
 /* `column`: of each band by id - 1, from 1; 0: it has none. `values`: room for all columns. */
@@ -203,14 +193,14 @@ static void put_row(struct wide *w, const struct spool_row *row, const uint32_t 
         }
         for (int k = 0; k < GAUGES; k++) {
                 gauge_go(&w->gauges[k], row->time_ns);
-                (void)putc(',', w->out);
+                (void)putc(',', w->run.out);
                 if (w->gauges[k].known)
-                        (void)fprintf(w->out, "%" PRIu64, w->gauges[k].newest.value);
+                        (void)fprintf(w->run.out, "%" PRIu64, w->gauges[k].newest.value);
         }
-        (void)fprintf(w->out, ",%" PRIu64, row->total_bytes);
+        (void)fprintf(w->run.out, ",%" PRIu64, row->total_bytes);
         for (size_t i = 0; i < n; i++)
-                (void)fprintf(w->out, ",%" PRIu64, values[i]);
-        (void)fprintf(w->out, ",%" PRIu64 "\n", others);
+                (void)fprintf(w->run.out, ",%" PRIu64, values[i]);
+        (void)fprintf(w->run.out, ",%" PRIu64 "\n", others);
 }
 
 static int put_rows(struct wide *w, const struct world_target *t, const uint32_t *column, uint64_t *values, size_t n)
@@ -228,11 +218,12 @@ static int put_rows(struct wide *w, const struct world_target *t, const uint32_t
         return r;
 }
 
-static int wide_finish(void *state, const struct format_run *run)
+static int wide_finish(void *state)
 {
         struct wide *w = state;
         int r;
-        size_t all = w->spool.n_bands + 1, most = all < w->max_bands ? all : w->max_bands;
+        size_t all = w->spool.n_bands + 1, wanted = w->run.options->n_bands,
+               most = wanted && wanted < all ? wanted : all;
 
         if (w->spool.n_rows == 0)
                 return -ENODATA;
@@ -241,9 +232,9 @@ static int wide_finish(void *state, const struct format_run *run)
         ssize_t n = ids && column && values ? spool_largest(&w->spool, ids, most) : -ENOMEM;
         for (ssize_t i = 0; i < n; i++)
                 column[ids[i] - 1] = (uint32_t)i + 1;
-        r = n < 0 ? (int)n : put_header(w, run->t, ids, (size_t)n);
+        r = n < 0 ? (int)n : put_header(w, w->run.t, ids, (size_t)n);
         if (r == 0)
-                r = put_rows(w, run->t, column, values, (size_t)n);
+                r = put_rows(w, w->run.t, column, values, (size_t)n);
         free(ids);
         free(column);
         free(values);
@@ -252,9 +243,10 @@ static int wide_finish(void *state, const struct format_run *run)
 
 const struct format format_csv_wide = {
         .name = "csv-wide",
+        .size = sizeof(struct wide),
         .begin = wide_begin,
         .update = wide_update,
         .finish = wide_finish,
         .no_data = "has no heap profile; run the program with +RTS -l -hT -i1 (or another -h)",
-        .destroy = wide_destroy,
+        .done = wide_done,
 };

@@ -30,10 +30,13 @@ struct format_options {
         uint64_t step_ns; /* between samples */
 };
 
-/* The run as it is known so far, with the newest update applied. */
-struct format_run {
-        const struct world *world;
-        const struct world_target *t;
+/* What the state of every format begins with. */
+struct conversion {
+        FILE *out; /* borrowed, as the options */
+        const struct format_options *options;
+        const struct world *world;    /* the run as it is known so far, with the newest update applied */
+        const struct world_target *t; /* in it; NULL: no update of the run came */
+        const Hw__Census *census;     /* of a format for one moment: by moment_add(); kept by reference */
 };
 
 struct format {
@@ -42,17 +45,19 @@ struct format {
         enum { NO_PROFILE, ONE_PROFILE, ANY_PROFILES } profiles; /* of one moment (--at, --profile), or also AT_ALL */
         const struct update_wish *wish;                          /* what is read; NULL: everything */
 
-        /* State of one conversion, writing to `out` (borrowed, as the options). NULL when out of memory. */
-        void *(*begin)(FILE *out, const struct format_options *options);
+        size_t size; /* of the state of one conversion: all bytes 0 but for its struct conversion */
+        /* Prepares the state. 0 or -errno. NULL: nothing is to be done. */
+        int (*begin)(void *state);
         /* Takes an update of the run. 0 or -errno. */
-        int (*update)(void *state, const struct format_run *run, const Hw__Update *update);
+        int (*update)(void *state, const Hw__Update *update);
         /*
          * The run is over: writes the rest. 0, -errno, or -ENODATA when the log has nothing to convert. Not
          * called when no update came.
          */
-        int (*finish)(void *state, const struct format_run *run);
+        int (*finish)(void *state);
         const char *no_data; /* a sentence for -ENODATA: what is missing, and how to get it */
-        void (*destroy)(void *state);
+        /* Frees what the state owns, also after `begin` has failed. NULL: nothing. */
+        void (*done)(void *state);
 };
 
 extern const struct format format_hp;
@@ -71,17 +76,11 @@ extern const struct format format_resid;
  * later), or the one with the most bytes. And whether to write a profile of time or of the heap.
  */
 
-struct moment {
-        uint64_t at_ns;           /* or AT_PEAK */
-        const Hw__Census *census; /* kept by reference; NULL: none yet */
-};
-
-/* Keeps a census if it is a better choice. Ignores unfinished ones. */
-void moment_add(struct moment *m, const Hw__Census *census);
-void moment_done(struct moment *m);
+/* Keeps a census if it is a better choice for options->at_ns. Ignores unfinished ones. */
+void moment_add(struct conversion *c, const Hw__Census *census);
 
 /* Which profile to write from a log that may have both, one or none: that of the heap if a moment was given. */
-enum profile_of profile_choose(const struct format_options *o, uint64_t ticks, bool any_census);
+enum profile_of profile_choose(const struct conversion *c);
 
 /* The definition of a band in a census. NULL: none yet. */
 const Hw__Band *band_of(const struct world_target *t, uint32_t id);

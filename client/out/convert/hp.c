@@ -37,13 +37,12 @@
 #define LEFT_OUT    "(left-out)" /* bytes of bands beyond the daemon's limit */
 
 struct hp {
-        FILE *out;
-        bool names;
+        struct conversion run;
         bool headed;
         FILE *early; /* samples before the header; writes to early_text */
         char *early_text;
         size_t early_size;
-        const Hw__Run *run; /* the newest, kept by reference; NULL: not published yet */
+        const Hw__Run *info; /* the newest, kept by reference; NULL: not published yet */
         Hw__Breakdown breakdown;
         char **labels; /* by band id - 1; NULL: not defined */
         uint32_t n_labels;
@@ -52,11 +51,6 @@ struct hp {
         uint64_t end_ns;  /* newest event time */
         uint64_t samples;
 };
-
-static FILE *open_sink(struct hp *h)
-{
-        return h->headed ? h->out : h->early;
-}
 
 /* --------------------------------------------------------------- labels */
 
@@ -130,9 +124,9 @@ static void raw_label(const struct hp *h, char *out, const Hw__Band *band)
         out[0] = '\0';
         if (band->n_stack)
                 stack_label(out, band);
-        else if (table && !h->names && band->has_key)
+        else if (table && !h->run.options->names && band->has_key)
                 append_format(out, "0x%" PRIx64, band->key);
-        else if (table && h->names && band_source(band))
+        else if (table && h->run.options->names && band_source(band))
                 append_format(out, "%s:%s", band->label ? band->label : "", band_source(band));
         else
                 append_format(out, "%s", band->label ? band->label : "");
@@ -157,7 +151,7 @@ static char *make_label(struct hp *h, const Hw__Band *band)
                 memmove(word + 1, word, used + 1);
                 word[0] = '_';
         }
-        h->any_changed |= strcmp(word, raw) != 0 || h->names;
+        h->any_changed |= strcmp(word, raw) != 0 || h->run.options->names;
         if (h->any_changed && is_label_used(h, word))
                 (void)snprintf(word + strlen(word), 16, "~%" PRIu32, band->id);
         return strdup(word);
@@ -235,8 +229,8 @@ static int write_head(struct hp *h)
         }
         h->early = NULL;
         h->headed = true;
-        put_header(h->out, h->run);
-        (void)fwrite(h->early_text, 1, h->early_size, h->out);
+        put_header(h->run.out, h->info);
+        (void)fwrite(h->early_text, 1, h->early_size, h->run.out);
         free(h->early_text);
         h->early_text = NULL;
         return 0;
@@ -262,10 +256,10 @@ static int put_census(struct hp *h, const Hw__Census *c)
 {
         if (c->has_unfinished && c->unfinished)
                 return 0;
-        int r = h->run && h->run->program ? write_head(h) : 0;
+        int r = h->info && h->info->program ? write_head(h) : 0;
         if (r)
                 return r;
-        FILE *out = open_sink(h);
+        FILE *out = h->headed ? h->run.out : h->early;
         h->last_ns = c->time_ns > h->last_ns ? c->time_ns : h->last_ns;
         h->samples++;
         put_mark(out, "BEGIN_SAMPLE", h->last_ns);
@@ -284,27 +278,26 @@ static int put_census(struct hp *h, const Hw__Census *c)
 
 static void forget_run(struct hp *h)
 {
-        if (h->run)
-                hw_message_unref(&h->run->base);
-        h->run = NULL;
+        if (h->info)
+                hw_message_unref(&h->info->base);
+        h->info = NULL;
 }
 
 static int add_run(struct hp *h, const Hw__Run *run)
 {
         hw_message_ref(&run->base);
         forget_run(h);
-        h->run = run;
+        h->info = run;
         if (run->has_breakdown)
                 h->breakdown = run->breakdown;
         return run->program && h->samples > 0 ? write_head(h) : 0;
 }
 
-static int hp_update(void *state, const struct format_run *run, const Hw__Update *u)
+static int hp_update(void *state, const Hw__Update *u)
 {
         struct hp *h = state;
         int r = 0;
 
-        (void)run;
         if (u->event_time_ns > h->end_ns)
                 h->end_ns = u->event_time_ns;
         if (u->body_case == HW__UPDATE__BODY_TARGET_STATE && u->target_state->run_info)
@@ -318,12 +311,18 @@ static int hp_update(void *state, const struct format_run *run, const Hw__Update
 
 /* ----------------------------------------------------------------- life */
 
-static void hp_destroy(void *state)
+static int hp_begin(void *state)
 {
         struct hp *h = state;
 
-        if (!h)
-                return;
+        h->early = open_memstream(&h->early_text, &h->early_size);
+        return h->early ? 0 : -ENOMEM;
+}
+
+static void hp_done(void *state)
+{
+        struct hp *h = state;
+
         if (h->early)
                 (void)fclose(h->early);
         forget_run(h);
@@ -331,37 +330,20 @@ static void hp_destroy(void *state)
                 free(h->labels[i]);
         free(h->labels);
         free(h->early_text);
-        free(h);
 }
 
-static void *hp_begin(FILE *out, const struct format_options *options)
-{
-        struct hp *h = calloc(1, sizeof(*h));
-
-        if (!h)
-                return NULL;
-        h->out = out;
-        h->names = options->names;
-        h->early = open_memstream(&h->early_text, &h->early_size);
-        if (h->early)
-                return h;
-        hp_destroy(h);
-        return NULL;
-}
-
-static int hp_finish(void *state, const struct format_run *run)
+static int hp_finish(void *state)
 {
         struct hp *h = state;
 
-        (void)run;
         if (h->samples == 0)
                 return -ENODATA;
         int r = write_head(h);
         if (r)
                 return r;
         h->last_ns = h->end_ns > h->last_ns ? h->end_ns : h->last_ns;
-        put_mark(h->out, "BEGIN_SAMPLE", h->last_ns);
-        put_mark(h->out, "END_SAMPLE", h->last_ns);
+        put_mark(h->run.out, "BEGIN_SAMPLE", h->last_ns);
+        put_mark(h->run.out, "END_SAMPLE", h->last_ns);
         return 0;
 }
 
@@ -371,9 +353,10 @@ static const struct update_wish wish = { .kinds = WISH(TARGET) | WISH(BAND) | WI
 const struct format format_hp = {
         .wish = &wish,
         .name = "hp",
+        .size = sizeof(struct hp),
         .begin = hp_begin,
         .update = hp_update,
         .finish = hp_finish,
         .no_data = "has no heap profile; run the program with +RTS -l -hT -i1 (or another -h)",
-        .destroy = hp_destroy,
+        .done = hp_done,
 };

@@ -11,7 +11,6 @@
  */
 #include "client/out/convert/format.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "client/out/convert/frames.h"
@@ -19,7 +18,8 @@
 #include "proto/base/json_out.h"
 
 struct lines {
-        struct json_out j;
+        struct conversion run;
+        struct json_out j; /* to run.out */
 };
 
 static void open_line(struct lines *l, const char *kind)
@@ -188,21 +188,18 @@ static void put_run(struct lines *l, const struct world_target *t)
 
 /* ----------------------------------------------------------------- updates */
 
-static void *json_begin(FILE *out, const struct format_options *options)
-{
-        struct lines *l = calloc(1, sizeof(*l));
-
-        (void)options;
-        if (l)
-                l->j.to = out;
-        return l;
-}
-
-static int json_update(void *state, const struct format_run *run, const Hw__Update *u)
+static int json_begin(void *state)
 {
         struct lines *l = state;
 
-        (void)run;
+        l->j.to = l->run.out;
+        return 0;
+}
+
+static int json_update(void *state, const Hw__Update *u)
+{
+        struct lines *l = state;
+
         if (u->body_case == HW__UPDATE__BODY_CENSUS)
                 put_census(l, u->census);
         for (size_t i = 0; u->body_case == HW__UPDATE__BODY_BANDS && i < u->bands->n_bands; i++)
@@ -216,19 +213,21 @@ static int json_update(void *state, const struct format_run *run, const Hw__Upda
         return 0;
 }
 
-static int json_finish(void *state, const struct format_run *run)
+static int json_finish(void *state)
 {
-        put_stacks(state, run->t);
-        put_counters(state, run->t);
-        put_run(state, run->t);
+        struct lines *l = state;
+
+        put_stacks(l, l->run.t);
+        put_counters(l, l->run.t);
+        put_run(l, l->run.t);
         return 0;
 }
 
 const struct format format_json = {
         .name = "json",
+        .size = sizeof(struct lines),
         .begin = json_begin,
         .update = json_update,
         .finish = json_finish,
         .no_data = "is empty",
-        .destroy = free,
 };

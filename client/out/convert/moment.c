@@ -1,39 +1,36 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "client/out/convert/format.h"
 
-static bool is_better(const struct moment *m, const Hw__Census *c)
+static bool is_better(const struct conversion *c, const Hw__Census *new)
 {
-        if (!m->census)
+        const uint64_t at_ns = c->options->at_ns;
+
+        if (!c->census)
                 return true;
-        if (m->at_ns == AT_PEAK)
-                return c->total_bytes > m->census->total_bytes;
-        if (c->time_ns > m->at_ns)
-                return m->census->time_ns > m->at_ns && c->time_ns < m->census->time_ns;
-        return m->census->time_ns > m->at_ns || c->time_ns > m->census->time_ns;
+        if (at_ns == AT_PEAK)
+                return new->total_bytes > c->census->total_bytes;
+        if (new->time_ns > at_ns)
+                return c->census->time_ns > at_ns && new->time_ns < c->census->time_ns;
+        return c->census->time_ns > at_ns || new->time_ns > c->census->time_ns;
 }
 
-void moment_add(struct moment *m, const Hw__Census *census)
+void moment_add(struct conversion *c, const Hw__Census *census)
 {
-        if (census->unfinished || !is_better(m, census))
+        if (census->unfinished || !is_better(c, census))
                 return;
-        moment_done(m);
-        m->census = hw_message_ref(&census->base);
+        if (c->census)
+                hw_message_unref(&c->census->base);
+        c->census = hw_message_ref(&census->base);
 }
 
-void moment_done(struct moment *m)
+enum profile_of profile_choose(const struct conversion *c)
 {
-        if (m->census)
-                hw_message_unref(&m->census->base);
-        m->census = NULL;
-}
-
-enum profile_of profile_choose(const struct format_options *o, uint64_t ticks, bool any_census)
-{
+        const struct format_options *o = c->options;
         bool wants_heap = o->of == OF_HEAP || (o->of == OF_ANY && o->at_given);
 
-        if (ticks > 0 && !wants_heap)
+        if (c->t->ticks > 0 && !wants_heap)
                 return OF_TIME;
-        return any_census && o->of != OF_TIME ? OF_HEAP : OF_ANY;
+        return c->census && o->of != OF_TIME ? OF_HEAP : OF_ANY;
 }
 
 const Hw__Band *band_of(const struct world_target *t, uint32_t id)

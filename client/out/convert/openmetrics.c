@@ -37,9 +37,9 @@ struct series {
 };
 
 struct openmetrics {
-        FILE *out;
+        struct conversion run;
         struct metrics *metrics;
-        uint64_t step_ns, start_wall_ns;
+        uint64_t start_wall_ns;
         struct clock {
                 uint64_t now_ns, newest_ns; /* event times: of the newest fact, of the last samples */
         } census, others, *clock;           /* `clock`: that of the samples which are being taken */
@@ -181,7 +181,7 @@ static void advance_clock(struct clock *clock, uint64_t time_ns)
         clock->now_ns = time_ns > clock->now_ns ? time_ns : clock->now_ns;
 }
 
-static int openmetrics_update(void *state, const struct format_run *run, const Hw__Update *u)
+static int openmetrics_update(void *state, const Hw__Update *u)
 {
         struct openmetrics *o = state;
         struct clock *clock = u->body_case == HW__UPDATE__BODY_CENSUS ? &o->census : &o->others;
@@ -193,46 +193,49 @@ static int openmetrics_update(void *state, const struct format_run *run, const H
         for (size_t i = 0; u->body_case == HW__UPDATE__BODY_HEAP && i < u->heap->n_samples; i++)
                 for (size_t k = 0; k < u->heap->samples[i]->n_times_ns; k++)
                         advance_clock(clock, u->heap->samples[i]->times_ns[k]);
-        if (find_start(o, run->t) && clock->now_ns - clock->newest_ns >= o->step_ns)
-                add_all(o, run->world, clock, clock->now_ns);
+        if (find_start(o, o->run.t) && clock->now_ns - clock->newest_ns >= o->run.options->step_ns)
+                add_all(o, o->run.world, clock, clock->now_ns);
         return o->error;
 }
 
-/* The run as it ended has the time of its end, or one that is later than the newest. */
-static void add_end(struct openmetrics *o, const struct format_run *run)
-{
-        uint64_t end_ns = run->t->event_time_ns, least_ns = o->others.newest_ns + NS_PER_MS;
-
-        add_all(o, run->world, &o->others, end_ns > least_ns ? end_ns : least_ns);
-        if (o->census.now_ns > o->census.newest_ns)
-                add_all(o, run->world, &o->census, o->census.now_ns);
-}
-
-static int openmetrics_finish(void *state, const struct format_run *run)
+static int openmetrics_finish(void *state)
 {
         struct openmetrics *o = state;
 
-        if (!find_start(o, run->t))
+        if (!find_start(o, o->run.t))
                 return -ENODATA;
-        add_end(o, run);
+        /* The run as it ended has the time of its end, or one that is later than the newest. */
+        const uint64_t end_ns = o->run.t->event_time_ns, least_ns = o->others.newest_ns + NS_PER_MS;
+        add_all(o, o->run.world, &o->others, end_ns > least_ns ? end_ns : least_ns);
+        if (o->census.now_ns > o->census.newest_ns)
+                add_all(o, o->run.world, &o->census, o->census.now_ns);
         for (uint32_t f = 0; f < o->n_families && o->error == 0; f++) {
-                (void)fputs(o->families[f].header, o->out);
+                (void)fputs(o->families[f].header, o->run.out);
                 for (uint32_t i = 0; i < o->texts.n && o->error == 0; i++)
                         if (o->series[i].family == f)
-                                o->error = parallel_texts_print(&o->texts, i, o->out);
+                                o->error = parallel_texts_print(&o->texts, i, o->run.out);
         }
-        (void)fputs("# EOF\n", o->out);
+        (void)fputs("# EOF\n", o->run.out);
         return o->error;
 }
 
 /* ---------------------------------------------------------------------- life */
 
-static void openmetrics_destroy(void *state)
+static int openmetrics_begin(void *state)
+{
+        struct openmetrics *o = state;
+        int r = parallel_texts_init(&o->texts);
+
+        o->seed = hash_seed(o);
+        o->metrics = metrics_new(&(struct metrics_options){ .bands = o->run.options->n_bands });
+        o->text = open_memstream(&o->bytes, &o->n_bytes);
+        return r == 0 && (!o->metrics || !o->text) ? -ENOMEM : r;
+}
+
+static void openmetrics_done(void *state)
 {
         struct openmetrics *o = state;
 
-        if (!o)
-                return;
         for (uint32_t i = 0; i < o->texts.n; i++)
                 free(o->series[i].key);
         for (uint32_t i = 0; i < o->n_families; i++)
@@ -245,33 +248,16 @@ static void openmetrics_destroy(void *state)
         free(o->bytes);
         free(o->series);
         free(o->families);
-        free(o);
-}
-
-static void *openmetrics_begin(FILE *out, const struct format_options *options)
-{
-        struct openmetrics *o = calloc(1, sizeof(*o));
-
-        if (!o)
-                return NULL;
-        o->out = out;
-        o->step_ns = options->step_ns;
-        o->seed = hash_seed(o);
-        o->metrics = metrics_new(&(struct metrics_options){ .bands = options->n_bands });
-        o->text = open_memstream(&o->bytes, &o->n_bytes);
-        if (parallel_texts_init(&o->texts) == 0 && o->metrics && o->text)
-                return o;
-        openmetrics_destroy(o);
-        return NULL;
 }
 
 const struct format format_openmetrics = {
         .name = "openmetrics",
+        .size = sizeof(struct openmetrics),
         .begin = openmetrics_begin,
         .update = openmetrics_update,
         .finish = openmetrics_finish,
         .no_data =
                 "does not say at what time of day it began (an eventlog does, .hp does not), so its samples "
                 "have no times",
-        .destroy = openmetrics_destroy,
+        .done = openmetrics_done,
 };

@@ -53,7 +53,7 @@ struct label {
 };
 
 struct perfetto {
-        FILE *out;
+        struct conversion run;
         struct event_types *types;
         bool process, named, collections, notes, threads,
                 bands; /* has a track; `named`: the process has its real name */
@@ -87,7 +87,7 @@ static void put_packet(struct perfetto *p, Perfetto__Packet *packet)
                 return;
         }
         (void)perfetto__trace__pack(&trace, p->buffer);
-        (void)fwrite(p->buffer, 1, size, p->out);
+        (void)fwrite(p->buffer, 1, size, p->run.out);
 }
 
 static void put_track(struct perfetto *p, uint64_t uuid, uint64_t parent, const char *name, Perfetto__Counter *counter)
@@ -383,12 +383,10 @@ static int add_events(struct perfetto *p, const struct world_target *t, const Hw
 
 /* ---------------------------------------------------------------------- life */
 
-static void perfetto_destroy(void *state)
+static void perfetto_done(void *state)
 {
         struct perfetto *p = state;
 
-        if (!p)
-                return;
         if (p->types)
                 event_types_done(p->types);
         for (uint32_t i = 0; i < p->n_labels; i++)
@@ -398,29 +396,21 @@ static void perfetto_destroy(void *state)
         free(p->types);
         free(p->band);
         free(p->buffer);
-        free(p);
 }
 
-static void *perfetto_begin(FILE *out, const struct format_options *options)
+static int perfetto_begin(void *state)
 {
-        struct perfetto *p = calloc(1, sizeof(*p));
-
-        (void)options;
-        if (p)
-                p->types = calloc(1, sizeof(*p->types));
-        if (!p || !p->types) {
-                perfetto_destroy(p);
-                return NULL;
-        }
-        p->out = out;
-        p->labels_seed = hash_seed(p);
-        return p;
-}
-
-static int perfetto_update(void *state, const struct format_run *run, const Hw__Update *u)
-{
-        const struct world_target *t = run->t;
         struct perfetto *p = state;
+
+        p->labels_seed = hash_seed(p);
+        p->types = calloc(1, sizeof(*p->types));
+        return p->types ? 0 : -ENOMEM;
+}
+
+static int perfetto_update(void *state, const Hw__Update *u)
+{
+        struct perfetto *p = state;
+        const struct world_target *t = p->run.t;
         int r = 0;
 
         if (u->body_case == HW__UPDATE__BODY_EVENTS)
@@ -438,21 +428,22 @@ static int perfetto_update(void *state, const struct format_run *run, const Hw__
         return r ? r : p->error;
 }
 
-static int perfetto_finish(void *state, const struct format_run *run)
+static int perfetto_finish(void *state)
 {
         struct perfetto *p = state;
 
         for (uint32_t i = 0; i < CAPABILITIES; i++)
-                stop_running(p, i, run->t->event_time_ns);
+                stop_running(p, i, p->run.t->event_time_ns);
         return p->error ? p->error : p->facts ? 0 : -ENODATA;
 }
 
 const struct format format_perfetto = {
         .name = "perfetto",
         .events = true,
+        .size = sizeof(struct perfetto),
         .begin = perfetto_begin,
         .update = perfetto_update,
         .finish = perfetto_finish,
         .no_data = "has no event with a time that a trace could show",
-        .destroy = perfetto_destroy,
+        .done = perfetto_done,
 };

@@ -6,74 +6,60 @@
 #include "client/out/convert/format.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
 #include "client/out/convert/pprof_file.h"
 
-struct conversion {
-        const struct format_options *options;
+struct pprof_conversion {
+        struct conversion run;
         struct pprof_file file;
-        struct moment moment;
         bool begun;
 };
 
-static void conversion_destroy(void *state)
+static int conversion_begin(void *state)
 {
-        struct conversion *p = state;
+        struct pprof_conversion *p = state;
 
-        if (!p)
-                return;
-        pprof_file_done(&p->file);
-        moment_done(&p->moment);
-        free(p);
+        return pprof_file_open(&p->file, p->run.out) ? 0 : -ENOMEM;
 }
 
-static void *conversion_begin(FILE *out, const struct format_options *options)
+static void conversion_done(void *state)
 {
-        struct conversion *p = calloc(1, sizeof(*p));
-
-        if (!p || !pprof_file_open(&p->file, out)) {
-                free(p);
-                return NULL;
-        }
-        p->options = options;
-        p->moment.at_ns = options->at_ns;
-        return p;
+        pprof_file_done(&((struct pprof_conversion *)state)->file);
 }
 
-static int conversion_update(void *state, const struct format_run *run, const Hw__Update *u)
+static int conversion_update(void *state, const Hw__Update *u)
 {
-        struct conversion *p = state;
+        struct pprof_conversion *p = state;
 
         if (u->body_case != HW__UPDATE__BODY_CENSUS)
                 return 0;
-        if (p->options->at_ns != AT_ALL) {
-                moment_add(&p->moment, u->census);
+        if (p->run.options->at_ns != AT_ALL) {
+                moment_add(&p->run, u->census);
                 return 0;
         }
         if (u->census->unfinished)
                 return 0;
         if (!p->begun)
-                pprof_file_head(&p->file, run->t, false, 0, 0);
+                pprof_file_head(&p->file, p->run.t, false, 0, 0);
         p->begun = true;
-        return pprof_file_census(&p->file, run->t, u->census, u->census->time_ns);
+        return pprof_file_census(&p->file, p->run.t, u->census, u->census->time_ns);
 }
 
-static int conversion_finish(void *state, const struct format_run *run)
+static int conversion_finish(void *state)
 {
-        struct conversion *p = state;
-        const Hw__Census *census = p->moment.census;
-        enum profile_of of = profile_choose(p->options, run->t->ticks, census != NULL);
+        struct pprof_conversion *p = state;
+        const Hw__Census *census = p->run.census;
+        enum profile_of of = profile_choose(&p->run);
         int r = -ENODATA;
 
-        if (p->options->at_ns == AT_ALL) {
+        if (p->run.options->at_ns == AT_ALL) {
                 r = p->begun ? 0 : -ENODATA;
         } else if (of == OF_TIME) {
-                pprof_file_head(&p->file, run->t, true, 0, run->t->event_time_ns);
-                r = pprof_file_time(&p->file, run->t, NULL, 0);
+                pprof_file_head(&p->file, p->run.t, true, 0, p->run.t->event_time_ns);
+                r = pprof_file_time(&p->file, p->run.t, NULL, 0);
         } else if (of == OF_HEAP) {
-                pprof_file_head(&p->file, run->t, false, census->time_ns, 0);
-                r = pprof_file_census(&p->file, run->t, census, UINT64_MAX);
+                pprof_file_head(&p->file, p->run.t, false, census->time_ns, 0);
+                r = pprof_file_census(&p->file, p->run.t, census, UINT64_MAX);
         }
         return r ? r : pprof_close(p->file.out);
 }
@@ -81,11 +67,12 @@ static int conversion_finish(void *state, const struct format_run *run)
 const struct format format_pprof = {
         .name = "pprof",
         .profiles = ANY_PROFILES,
+        .size = sizeof(struct pprof_conversion),
         .begin = conversion_begin,
         .update = conversion_update,
         .finish = conversion_finish,
         .no_data =
                 "has no such profile: -p (of a program built for profiling) makes one of time, -hT and similar "
                 "flags one of the heap",
-        .destroy = conversion_destroy,
+        .done = conversion_done,
 };

@@ -32,8 +32,8 @@ struct tick {
 };
 
 struct speedscope {
-        struct json_out j;
-        const struct format_options *options;
+        struct conversion run;
+        struct json_out j; /* to run.out */
         struct event_types *types;
         struct frames frames;
         uint32_t *centres; /* frame of each cost centre, by id; 0: not defined */
@@ -42,8 +42,7 @@ struct speedscope {
         uint64_t n_ticks, tick_ns;
         bool seen[CAPABILITIES];
         uint32_t capabilities; /* highest seen, + 1 */
-        struct moment moment;
-        bool begun; /* the list of profiles is open */
+        bool begun;            /* the list of profiles is open */
         bool any_census;
         uint64_t profiles, active;
 };
@@ -298,52 +297,41 @@ static int put_sampled_stacks(struct speedscope *s, const struct world_target *t
 
 /* ---------------------------------------------------------------------- life */
 
-static void speedscope_destroy(void *state)
+static void speedscope_done(void *state)
 {
         struct speedscope *s = state;
 
-        if (!s)
-                return;
         if (s->types)
                 event_types_done(s->types);
         free(s->types);
         if (s->ticks)
                 (void)fclose(s->ticks);
-        moment_done(&s->moment);
         frames_done(&s->frames);
         free(s->centres);
-        free(s);
 }
 
-static void *speedscope_begin(FILE *out, const struct format_options *options)
-{
-        struct speedscope *s = calloc(1, sizeof(*s));
-
-        if (s) {
-                s->j.to = out;
-                s->options = options;
-                s->moment.at_ns = options->at_ns;
-                s->types = calloc(1, sizeof(*s->types));
-                s->ticks = tmpfile();
-        }
-        if (s && s->types && s->ticks)
-                return s;
-        speedscope_destroy(s);
-        return NULL;
-}
-
-static int speedscope_update(void *state, const struct format_run *run, const Hw__Update *u)
+static int speedscope_begin(void *state)
 {
         struct speedscope *s = state;
 
-        if (u->body_case == HW__UPDATE__BODY_EVENTS && s->options->of != OF_HEAP)
+        s->j.to = s->run.out;
+        s->types = calloc(1, sizeof(*s->types));
+        s->ticks = tmpfile();
+        return !s->types ? -ENOMEM : !s->ticks ? -errno : 0;
+}
+
+static int speedscope_update(void *state, const Hw__Update *u)
+{
+        struct speedscope *s = state;
+
+        if (u->body_case == HW__UPDATE__BODY_EVENTS && s->run.options->of != OF_HEAP)
                 return add_events(s, u->events);
-        if (u->body_case != HW__UPDATE__BODY_CENSUS || u->census->unfinished || s->options->of == OF_TIME)
+        if (u->body_case != HW__UPDATE__BODY_CENSUS || u->census->unfinished || s->run.options->of == OF_TIME)
                 return 0;
         s->any_census = true;
-        if (s->options->at_ns == AT_ALL)
-                return put_census(s, run->t, u->census);
-        moment_add(&s->moment, u->census);
+        if (s->run.options->at_ns == AT_ALL)
+                return put_census(s, s->run.t, u->census);
+        moment_add(&s->run, u->census);
         return 0;
 }
 
@@ -368,23 +356,25 @@ static void put_frames(struct speedscope *s)
         json_close(&s->j, '}');
 }
 
-static int speedscope_finish(void *state, const struct format_run *run)
+static int speedscope_finish(void *state)
 {
         struct speedscope *s = state;
         int r = 0;
 
-        const bool of_samples = run->t->is_sampled && run->t->n_stacks && s->options->of != OF_HEAP;
+        const bool of_samples = s->run.t->is_sampled && s->run.t->n_stacks && s->run.options->of != OF_HEAP;
 
         if (s->n_ticks == 0 && !of_samples && !s->any_census)
                 return -ENODATA;
-        if (s->moment.census)
-                r = put_census(s, run->t, s->moment.census);
-        s->active = (s->n_ticks || of_samples) && s->options->of != OF_HEAP && !s->options->at_given ? s->profiles : 0;
+        if (s->run.census)
+                r = put_census(s, s->run.t, s->run.census);
+        s->active = (s->n_ticks || of_samples) && s->run.options->of != OF_HEAP && !s->run.options->at_given
+                            ? s->profiles
+                            : 0;
         if (of_samples && r == 0)
-                r = put_sampled_stacks(s, run->t);
+                r = put_sampled_stacks(s, s->run.t);
         for (uint32_t i = 0; i < s->capabilities && r == 0; i++)
                 if (s->seen[i])
-                        r = put_capability(s, run->t, i);
+                        r = put_capability(s, s->run.t, i);
         json_close(&s->j, ']');
         json_member_u64(&s->j, "activeProfileIndex", s->active);
         put_frames(s);
@@ -397,11 +387,12 @@ const struct format format_speedscope = {
         .name = "speedscope",
         .events = true,
         .profiles = ANY_PROFILES,
+        .size = sizeof(struct speedscope),
         .begin = speedscope_begin,
         .update = speedscope_update,
         .finish = speedscope_finish,
         .no_data =
                 "has no such profile: -p (of a program built for profiling) makes one of time, -hT and similar "
                 "flags one of the heap",
-        .destroy = speedscope_destroy,
+        .done = speedscope_done,
 };

@@ -31,20 +31,6 @@ static int file_error(void)
         return errno ? -errno : -EIO;
 }
 
-static bool make_room(struct spool *s, uint32_t id)
-{
-        return id < LIMIT_ROWS && ARRAY_RESERVE_ZEROED(s->bands, s->n_bands, id);
-}
-
-static void count(struct spool_band *b, uint32_t id, uint64_t bytes)
-{
-        b->id = id;
-        b->censuses++;
-        b->sum += (double)bytes;
-        b->squares += (double)bytes * (double)bytes;
-        b->max_bytes = bytes > b->max_bytes ? bytes : b->max_bytes;
-}
-
 int spool_add(struct spool *s, const Hw__Census *c)
 {
         struct spool_row row;
@@ -59,9 +45,14 @@ int spool_add(struct spool *s, const Hw__Census *c)
         for (uint32_t i = 0; i < row.n; i++) {
                 if (!c->band[i])
                         continue;
-                if (!make_room(s, c->band[i]))
+                if (!(c->band[i] < LIMIT_ROWS && ARRAY_RESERVE_ZEROED(s->bands, s->n_bands, c->band[i])))
                         return -ENOMEM;
-                count(&s->bands[c->band[i] - 1], c->band[i], c->bytes[i]);
+                struct spool_band *b = &s->bands[c->band[i] - 1];
+                b->id = c->band[i];
+                b->censuses++;
+                b->sum += (double)c->bytes[i];
+                b->squares += (double)c->bytes[i] * (double)c->bytes[i];
+                b->max_bytes = c->bytes[i] > b->max_bytes ? c->bytes[i] : b->max_bytes;
         }
         s->n_rows++;
         errno = 0;

@@ -11,7 +11,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdlib.h>
 
 #include "client/out/convert/update_csv.h"
 #include "proto/base/time.h"
@@ -19,81 +18,54 @@
 /* --------------------------------------------------------------------- csv */
 
 struct csv {
-        FILE *out;
+        struct conversion run;
         struct csv_text rows;
         bool any;
 };
 
-static void *csv_begin(FILE *out, const struct format_options *options)
-{
-        struct csv *c = calloc(1, sizeof(*c));
-
-        (void)options;
-        if (!c)
-                return NULL;
-        c->out = out;
-        return c;
-}
-
-static int csv_add(void *state, const struct format_run *run, const Hw__Update *u)
+static int csv_add(void *state, const Hw__Update *u)
 {
         struct csv *c = state;
 
-        csv_update(&c->rows, run->world, 0, u);
+        csv_update(&c->rows, c->run.world, 0, u);
         if (c->rows.error)
                 return c->rows.error;
         if (!c->rows.length)
                 return 0;
         if (!c->any)
-                (void)fputs(CSV_HEADER, c->out);
+                (void)fputs(CSV_HEADER, c->run.out);
         c->any = true;
-        (void)fwrite(c->rows.text, 1, c->rows.length, c->out);
+        (void)fwrite(c->rows.text, 1, c->rows.length, c->run.out);
         csv_clear(&c->rows);
         return 0;
 }
 
-static int csv_finish(void *state, const struct format_run *run)
+static int csv_finish(void *state)
 {
-        (void)run;
         return ((struct csv *)state)->any ? 0 : -ENODATA;
 }
 
-static void csv_destroy(void *state)
+static void csv_release(void *state)
 {
-        struct csv *c = state;
-
-        if (c)
-                csv_done(&c->rows);
-        free(c);
+        csv_done(&((struct csv *)state)->rows);
 }
 
 const struct format format_csv = {
         .name = "csv",
-        .begin = csv_begin,
+        .size = sizeof(struct csv),
         .update = csv_add,
         .finish = csv_finish,
         .no_data = "has neither censuses nor heap samples nor notes",
-        .destroy = csv_destroy,
+        .done = csv_release,
 };
 
 /* ------------------------------------------------------------------- resid */
 
 struct resid {
-        FILE *out;
+        struct conversion run;
         bool heap_known;
         uint64_t heap_bytes, rows;
 };
-
-static void *resid_begin(FILE *out, const struct format_options *options)
-{
-        struct resid *r = calloc(1, sizeof(*r));
-
-        (void)options;
-        if (!r)
-                return NULL;
-        r->out = out;
-        return r;
-}
 
 static const Hw__Samples *samples_of(const Hw__Heap *heap, Hw__Series series)
 {
@@ -106,21 +78,21 @@ static const Hw__Samples *samples_of(const Hw__Heap *heap, Hw__Series series)
 static void put_residency(struct resid *r, uint64_t time_ns, uint64_t live)
 {
         if (r->rows == 0)
-                (void)fputs("# time_s\tlive_bytes\theap_bytes\n", r->out);
-        (void)fprintf(r->out, "%" PRIu64 ".%09" PRIu64 "\t%" PRIu64 "\t", time_ns / NS_PER_S, time_ns % NS_PER_S, live);
+                (void)fputs("# time_s\tlive_bytes\theap_bytes\n", r->run.out);
+        (void)fprintf(r->run.out, "%" PRIu64 ".%09" PRIu64 "\t%" PRIu64 "\t", time_ns / NS_PER_S, time_ns % NS_PER_S,
+                      live);
         if (r->heap_known)
-                (void)fprintf(r->out, "%" PRIu64 "\n", r->heap_bytes);
+                (void)fprintf(r->run.out, "%" PRIu64 "\n", r->heap_bytes);
         else
-                (void)fputs("NaN\n", r->out);
+                (void)fputs("NaN\n", r->run.out);
         r->rows++;
 }
 
 /* Each residency with the heap's size at that time. */
-static int resid_update(void *state, const struct format_run *run, const Hw__Update *u)
+static int resid_update(void *state, const Hw__Update *u)
 {
         struct resid *r = state;
 
-        (void)run;
         if (u->body_case != HW__UPDATE__BODY_HEAP)
                 return 0;
         const Hw__Samples *live = samples_of(u->heap, HW__SERIES__SERIES_LIVE),
@@ -137,17 +109,15 @@ static int resid_update(void *state, const struct format_run *run, const Hw__Upd
         return 0;
 }
 
-static int resid_finish(void *state, const struct format_run *run)
+static int resid_finish(void *state)
 {
-        (void)run;
         return ((struct resid *)state)->rows ? 0 : -ENODATA;
 }
 
 const struct format format_resid = {
         .name = "resid",
-        .begin = resid_begin,
+        .size = sizeof(struct resid),
         .update = resid_update,
         .finish = resid_finish,
         .no_data = "has no residency, because it has no major collection (+RTS -l logs them, -l-g does not)",
-        .destroy = free,
 };
