@@ -79,7 +79,7 @@ static void send_next(struct delivery *d)
                 return;
         }
         d->sending = true;
-        sender_send(d->sender, queue_oldest(&d->queue));
+        d->sender->kind->send(d->sender, queue_oldest(&d->queue));
 }
 
 static void on_timer(evutil_socket_t fd, short what, void *ctx)

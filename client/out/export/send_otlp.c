@@ -12,13 +12,9 @@
 
 static void send_batch(struct sender *s, const struct batch *batch)
 {
-        struct attempt_sender *h = (struct attempt_sender *)s;
-        struct http_post post = attempt_post(&s->options);
+        const struct http_post post = sender_post(s, batch->bytes, batch->size, s->options.batcher->type);
 
-        post.body = batch->bytes;
-        post.size = batch->size;
-        post.type = s->options.batcher->type;
-        attempt_start(&h->attempt, &post);
+        sender_start(s, &post);
 }
 
 static uint64_t rejected_protobuf(const struct http_result *r, char *why, size_t size)
@@ -49,14 +45,17 @@ static uint64_t rejected_json(const struct http_result *r, char *why, size_t siz
         return rejected > 0 ? (uint64_t)rejected : 0;
 }
 
-static uint64_t rejected_points(const struct http_result *r, char *why, size_t size)
+static void report_answer(struct sender *s, const struct http_result *r)
 {
-        *why = '\0';
-        if (!r->body_size)
-                return 0;
-        return r->body[0] == '{' ? rejected_json(r, why, size) : rejected_protobuf(r, why, size);
+        struct sent sent = sender_outcome(r);
+        char why[sizeof(r->detail)] = "";
+
+        if (sent.ok && r->body_size) {
+                sent.refused =
+                        r->body[0] == '{' ? rejected_json(r, why, sizeof(why)) : rejected_protobuf(r, why, sizeof(why));
+                sent.detail = why;
+        }
+        s->options.done(s->options.ctx, &sent);
 }
 
-const struct sender_kind sender_otlp = {
-        .make = attempt_sender_new, .send = send_batch, .destroy = attempt_sender_destroy, .refused = rejected_points
-};
+const struct sender_kind sender_otlp = { .size = sizeof(struct sender), .send = send_batch, .answered = report_answer };

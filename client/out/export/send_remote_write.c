@@ -25,7 +25,6 @@
 
 struct remote_writer {
         struct sender base;
-        struct attempt attempt;
         const struct batch *batch;
         enum remote_write_form form; /* of the current attempt */
         enum remote_write_form kept; /* until, monotonic: */
@@ -53,23 +52,20 @@ static const struct {
 
 static void post_next(struct remote_writer *w)
 {
-        struct http_post post = attempt_post(&w->base.options);
+        struct http_post post = sender_post(&w->base, w->batch->bytes, w->batch->size, forms[w->form].type);
 
         free(w->recoded);
         w->recoded = NULL;
-        post.body = w->batch->bytes;
-        post.size = w->batch->size;
         if (!w->is_1 && w->form != REMOTE_WRITE_NATIVE) {
                 post.body = w->recoded = remote_write_recode(w->batch, w->form, &post.size);
                 if (!w->recoded) {
-                        attempt_refuse(&w->attempt, "the batch cannot be decoded, or memory is out");
+                        sender_refuse(&w->base, "the batch cannot be decoded, or memory is out");
                         return;
                 }
         }
-        post.type = forms[w->form].type;
         post.headers = forms[w->form].headers;
         post.count = WRITTEN;
-        attempt_start(&w->attempt, &post);
+        sender_start(&w->base, &post);
 }
 
 /* ------------------------------------------------------------- the next form */
@@ -104,11 +100,11 @@ static void keep_form(struct remote_writer *w)
         w->keep_until_ns = clock_mono_ns() + KEEP_FORM_NS;
 }
 
-static void on_done(void *ctx, const struct http_result *result)
+static void judge_answer(struct sender *s, const struct http_result *result)
 {
-        struct remote_writer *w = ctx;
+        struct remote_writer *w = (struct remote_writer *)s;
         bool part = accepted_a_part(w, result), no_form = w->tried && !result->ok && !result->again && !w->first.ok;
-        struct sent sent = attempt_sent(no_form ? &w->first : result);
+        struct sent sent = sender_outcome(no_form ? &w->first : result);
         enum remote_write_form next;
 
         if (!part && next_form(w, result, &next)) {
@@ -134,25 +130,9 @@ static void on_done(void *ctx, const struct http_result *result)
         w->base.options.done(w->base.options.ctx, &sent);
 }
 
-/* --------------------------------------------------------------------- its life */
-
-static void destroy_writer(struct sender *s)
+static void release_writer(struct sender *s)
 {
-        struct remote_writer *w = (struct remote_writer *)s;
-
-        attempt_done(&w->attempt);
-        free(w->recoded);
-        free(w);
-}
-
-static struct sender *make_writer(const struct sender_options *o)
-{
-        struct remote_writer *w = calloc(1, sizeof(*w));
-
-        if (w && attempt_init(&w->attempt, o, on_done, w))
-                return &w->base;
-        free(w);
-        return NULL;
+        free(((struct remote_writer *)s)->recoded);
 }
 
 static void send_batch(struct sender *s, const struct batch *batch)
@@ -166,4 +146,6 @@ static void send_batch(struct sender *s, const struct batch *batch)
         post_next(w);
 }
 
-const struct sender_kind sender_remote_write = { .make = make_writer, .send = send_batch, .destroy = destroy_writer };
+const struct sender_kind sender_remote_write = {
+        .size = sizeof(struct remote_writer), .send = send_batch, .answered = judge_answer, .release = release_writer
+};

@@ -48,7 +48,7 @@ struct sent {
         const char *detail; /* for people; borrowed */
 };
 
-/* Called once for each batch, from the loop, never from within sender_send. */
+/* Called once for each batch, from the loop, never from within `send`. */
 typedef void sent_fn(void *ctx, const struct sent *sent);
 
 bool address_is_http(const char *address);
@@ -66,65 +66,43 @@ struct sender_options {
         void *ctx;
 };
 
-/* What `options` points to outlives it. NULL: out of memory. */
-struct sender *sender_new(const struct sender_options *options);
-void sender_destroy(struct sender **s);
-
-/* Borrows the batch until `done`. */
-void sender_send(struct sender *s, const struct batch *batch);
-
-/* What the kinds of senders implement. A batcher's kind says which one is used. */
-struct sender_kind {
-        struct sender *(*make)(const struct sender_options *options);
-        void (*send)(struct sender *s, const struct batch *batch);
-        void (*destroy)(struct sender *s);
-        /* Of attempt_sender: how much a receiver did not take of what it accepted, and why; NULL: all or nothing. */
-        uint64_t (*refused)(const struct http_result *result, char *why, size_t size);
-};
-
+/* One POST at a time, of which each outcome is reported from the loop, also that it could not be started. */
 struct sender {
         const struct sender_kind *kind;
         struct sender_options options;
-};
-
-extern const struct sender_kind sender_otlp, sender_remote_write, sender_profile;
-
-/*
- * attempt.c: one POST at a time, of which each outcome is reported from the loop, also that it could not be started
- * (the token's file is missing, too many requests).
- */
-
-struct attempt {
-        struct http *http;
         struct http_request *request;
         struct event *failed; /* there is no request: reports `error`, from the loop */
         struct error error;
         bool again; /* worth another attempt */
-        http_done_fn *done;
-        void *ctx;
 };
 
-/* Address, secrets and timeout of a sender. */
-struct http_post attempt_post(const struct sender_options *options);
+/* What a batcher's kind says of how its batches are sent. */
+struct sender_kind {
+        size_t size; /* of its state, which begins with a struct sender; the rest is zero at first */
+        void (*send)(struct sender *s, const struct batch *batch); /* borrows it until the outcome is reported */
+        void (*answered)(struct sender *s, const struct http_result *result); /* reports, or starts the next POST */
+        void (*release)(struct sender *s); /* frees what its state owns; NULL: nothing */
+};
 
-/* False when out of memory. `done` may start the next one. */
-bool attempt_init(struct attempt *a, const struct sender_options *options, http_done_fn *done, void *ctx);
-void attempt_done(struct attempt *a);
-void attempt_start(struct attempt *a, const struct http_post *post);
+extern const struct sender_kind sender_otlp, sender_remote_write, sender_profile;
 
-/* Reports from the loop that there is nothing to be posted, for good. */
-void attempt_refuse(struct attempt *a, const char *why);
+/* What `options` points to outlives it. NULL: out of memory. */
+struct sender *sender_new(const struct sender_options *options);
+void sender_destroy(struct sender **s);
+
+/* The rest is for the kinds. */
+
+/* A POST to the sender's address, with its secrets and timeout. */
+struct http_post sender_post(const struct sender *s, const void *body, size_t size, const char *type);
+void sender_start(struct sender *s, const struct http_post *post);
+
+/* Reports from the loop that nothing is to be posted, for good. */
+void sender_refuse(struct sender *s, const char *why);
 
 /* A result as a delivery expects it. */
-struct sent attempt_sent(const struct http_result *result);
+struct sent sender_outcome(const struct http_result *result);
 
-/* A sender whose batches are one attempt each. */
-struct attempt_sender {
-        struct sender base;
-        struct attempt attempt;
-};
-
-struct sender *attempt_sender_new(const struct sender_options *options);
-void attempt_sender_destroy(struct sender *s);
+/* Reports it: `answered` of a kind whose batches are one POST each, taken whole or not at all. */
+void sender_report(struct sender *s, const struct http_result *result);
 
 #endif
