@@ -521,7 +521,7 @@ def test_notes_of_a_large_fleet_are_those_of_the_daemon(directory):
     alone = [n for n in view_json(LEAKY, "notes")["targets"][0]["notes"] if n["kind"] != "stream"]
     assert alone
     with Daemon(directory, *(f"t{i:02}={LEAKY}" for i in range(18))) as daemon:
-        wait_for(lambda: all(daemon.snapshot(f"t{i:02}")["notes"] for i in range(18)), "all logs read")
+        wait_for(lambda: all(daemon.snapshot(f"t{i:02}").get("notes") for i in range(18)), "all logs read")
         done = client("top", "--connect", daemon.publish, "--once", "--format", "json", "--view", "notes")
         shown = json.loads(done.stdout)["targets"]
         assert len(shown) == 18 and all(t["notes"] == alone for t in shown)
