@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "client/web/server.h"
 
-#include <event2/keyvalq_struct.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -23,8 +22,9 @@ struct archive_query {
 
 #define LAST_S 9000000000 /* the year 2255: fits as nanoseconds */
 
-static bool set_target(struct archive_query *q, const char *text)
+static bool set_target(void *to, const char *text)
 {
+        struct archive_query *q = to;
         struct detail one = { .n = 0 };
 
         if (*q->data.target || !detail_add(&one, text))
@@ -34,87 +34,56 @@ static bool set_target(struct archive_query *q, const char *text)
         return true;
 }
 
-/* "a,b" */
-static bool add_series(struct archive_query *q, const char *text)
+static bool add_series(void *to, const char *name)
 {
-        while (*text) {
-                size_t n = strcspn(text, ",");
-                char name[64];
-                Hw__Series series;
+        struct archive_query *q = to;
+        Hw__Series s = hw_series_parse(name);
 
-                if (n >= sizeof(name) || q->data.n_series == SERIES_COUNT)
-                        return false;
-                memcpy(name, text, n);
-                name[n] = '\0';
-                series = hw_series_parse(name);
-                if (series == HW__SERIES__SERIES_NONE)
-                        return false;
-                q->data.series[q->data.n_series++] = series;
-                text += n + (text[n] ? 1 : 0);
-        }
-        return q->data.n_series > 0;
+        if (s == HW__SERIES__SERIES_NONE || q->data.n_series == SERIES_COUNT)
+                return false;
+        q->data.series[q->data.n_series++] = s;
+        return true;
 }
 
-static bool set_top(struct archive_query *q, const char *text)
+static bool set_top(void *q, const char *text)
 {
-        uint64_t n = 0;
-        bool good = !strncmp(text, "top", 3) && query_number(text + 3, ARCHIVED_TOP, &n) && n;
-
-        q->data.top = (size_t)n;
-        return good;
+        return query_top(text, ARCHIVED_TOP, &((struct archive_query *)q)->data.top);
 }
 
-static bool set_from(struct archive_query *q, const char *text)
+static bool set_from(void *q, const char *text)
 {
-        return query_number(text, LAST_S, &q->data.from_s);
+        return query_number(text, LAST_S, &((struct archive_query *)q)->data.from_s);
 }
 
-static bool set_to(struct archive_query *q, const char *text)
+static bool set_to(void *q, const char *text)
 {
-        return query_number(text, LAST_S, &q->data.to_s);
+        return query_number(text, LAST_S, &((struct archive_query *)q)->data.to_s);
 }
 
-static bool set_points(struct archive_query *q, const char *text)
+static bool set_points(void *q, const char *text)
 {
         uint64_t n = 0;
         bool good = query_number(text, ARCHIVED_POINTS, &n) && n;
 
-        q->data.points = (size_t)n;
+        ((struct archive_query *)q)->data.points = (size_t)n;
         return good;
 }
 
-static const struct parameter {
-        const char *name, *expected;
-        bool (*take)(struct archive_query *q, const char *text);
-} parameters[] = {
-        { "target", "one NAME or DAEMON:NAME", set_target },
-        { "series", "series, e.g. live,rss", add_series },
-        { "bands", "top1 to top100", set_top },
-        { "from", "Unix time in seconds", set_from },
-        { "to", "Unix time in seconds", set_to },
-        { "points", "1 to 2000", set_points },
+static const struct query_parameter parameters[] = {
+        { "target", "one NAME or DAEMON:NAME", false, set_target },
+        { "series", "series, e.g. live,rss", true, add_series },
+        { "bands", "top1 to top100", false, set_top },
+        { "from", "Unix time in seconds", false, set_from },
+        { "to", "Unix time in seconds", false, set_to },
+        { "points", "1 to 2000", false, set_points },
 };
 
-static bool set_parameter(struct archive_query *q, const struct evkeyval *kv, struct error *error)
-{
-        for (size_t i = 0; i < ARRAY_SIZE(parameters); i++) {
-                const struct parameter *p = &parameters[i];
-
-                if (!strcmp(p->name, kv->key))
-                        return p->take(q, kv->value) ||
-                               error_set(error, "invalid value of '%s'; expected %s", p->name, p->expected);
-        }
-        return error_set(error, "unknown parameter '%.40s'; expected target, series, bands, from, to or points",
-                         kv->key);
-}
-
 /* False with a message in `error`. */
-static bool archive_query_parse(struct archive_query *ret, const struct evkeyvalq *all, struct error *error)
+static bool archive_query_parse(struct archive_query *ret, const char *query, struct error *error)
 {
         *ret = (struct archive_query){ .data = { .to_s = LAST_S, .points = ARCHIVED_POINTS } };
-        for (const struct evkeyval *kv = all->tqh_first; kv; kv = kv->next.tqe_next)
-                if (!set_parameter(ret, kv, error))
-                        return false;
+        if (!query_parse(query, parameters, ARRAY_SIZE(parameters), ret, error))
+                return false;
         if (!*ret->data.target)
                 return error_set(error, "expected a target");
         if (ret->data.to_s <= ret->data.from_s)
@@ -139,18 +108,6 @@ static bool read_archive(struct worker_job *job, struct json_out *to, struct err
         return archived_print(to, a->path, &a->query, error);
 }
 
-static bool parse_query(struct archive_query *q, const char *query, struct error *error)
-{
-        struct evkeyvalq given;
-        bool good;
-
-        if (evhttp_parse_query_str(query ? query : "", &given) < 0)
-                return error_set(error, "malformed query");
-        good = archive_query_parse(q, &given, error);
-        evhttp_clear_headers(&given);
-        return good;
-}
-
 static struct worker_job *job_of(const struct archive_source *s, const struct archive_query *q)
 {
         struct archive_job *a = calloc(1, sizeof(*a));
@@ -172,7 +129,7 @@ void api_archive_answer(const struct archive_source *s, struct evhttp_request *r
 
         if (!s->path || access(s->path, F_OK) < 0)
                 answer_json(req, none, strlen(none));
-        else if (!parse_query(&q, query, &error))
+        else if (!archive_query_parse(&q, query, &error))
                 answer_error(req, 400, "%s", error.text);
         else if (q.daemon >= feed_daemons(s->feed))
                 answer_error(req, 400, "there is no daemon of that number");

@@ -129,11 +129,6 @@ static const struct history *history_of(const struct api_history *p, const struc
         return t && t->run == w->run ? t->history : NULL;
 }
 
-static bool same_target(const struct wanted *a, const struct wanted *b)
-{
-        return a->daemon == b->daemon && !strcmp(a->target, b->target);
-}
-
 static bool is_band(const struct wanted *w)
 {
         return w->series == HW__SERIES__SERIES_NONE;
@@ -142,7 +137,8 @@ static bool is_band(const struct wanted *w)
 static struct place *total_of(struct job *job, const struct wanted *w)
 {
         for (size_t i = 0; i < job->n; i++) {
-                if (is_band(&job->wanted[i]) && !job->wanted[i].band && same_target(&job->wanted[i], w))
+                if (is_band(&job->wanted[i]) && !job->wanted[i].band && job->wanted[i].daemon == w->daemon &&
+                    !strcmp(job->wanted[i].target, w->target))
                         return &job->places[i];
         }
         return NULL;
@@ -338,26 +334,22 @@ static Hw__Request *history_request(const struct wanted *w)
         return r;
 }
 
-static void send_query(struct place *place)
-{
-        struct hw_requester *requester = place->job->api_history->source.requester;
-        const struct wanted *w = place->wanted;
-        Hw__Request *request = history_request(w);
-        int r = request ? hw_requester_send(requester, w->daemon, request, WEB_REQUEST_MS, on_reply, place, NULL)
-                        : -ENOMEM;
-
-        hw_request_destroy(&request);
-        if (r < 0)
-                refuse_place(place, hw_reply_error(r));
-}
-
 static void fill_place(struct place *place)
 {
         if (!place->wanted->known)
                 refuse_place(place, "there is no target of that name");
-        else if (place->job->api_history->source.requester)
-                send_query(place);
-        else {
+        else if (place->job->api_history->source.requester) {
+                struct hw_requester *requester = place->job->api_history->source.requester;
+                const struct wanted *w = place->wanted;
+                Hw__Request *request = history_request(w);
+                int r = request ? hw_requester_send(requester, w->daemon, request, WEB_REQUEST_MS, on_reply, place,
+                                                    NULL)
+                                : -ENOMEM;
+
+                hw_request_destroy(&request);
+                if (r < 0)
+                        refuse_place(place, hw_reply_error(r));
+        } else {
                 fill_from_history(place);
                 settle_place(place);
         }
@@ -387,18 +379,6 @@ static void start_job(struct job *job)
 
 /* ------------------------------------------------------------------ requests */
 
-static bool parse_query(struct history_query *q, const char *query, struct error *error)
-{
-        struct evkeyvalq parameters;
-        bool good;
-
-        if (evhttp_parse_query_str(query, &parameters) < 0)
-                return error_set(error, "malformed query");
-        good = history_query_parse(q, &parameters, error);
-        evhttp_clear_headers(&parameters);
-        return good;
-}
-
 static void too_fast(struct evhttp_request *req)
 {
         (void)evhttp_add_header(evhttp_request_get_output_headers(req), "Retry-After", "1");
@@ -422,7 +402,7 @@ void api_history_answer(struct api_history *p, struct evhttp_request *req, const
                 answer_json(req, known->text, known->size);
         else if (!q || !job || !job->query)
                 answer_error(req, 500, "%s", error.text);
-        else if (!parse_query(q, query, &error) ||
+        else if (!history_query_parse(q, query, &error) ||
                  !history_query_resolve(q, p->source.world, job->wanted, &job->n, &error))
                 answer_error(req, 400, "%s", error.text);
         else if (!afford_cost(&p->items, ITEMS_PER_S, (double)job->n)) {

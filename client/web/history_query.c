@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* history_query.c - parameters of /api/history: each is checked, and unknown ones are rejected by name. */
+/* history_query.c - parameters of a query: each is checked, and unknown ones are rejected by name. */
 #include "client/web/history_query.h"
 #include "proto/base/array.h"
 
 #include <errno.h>
+#include <event2/http.h>
+#include <event2/keyvalq_struct.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "proto/base/limits.h"
+#include "proto/base/text_out.h"
 #include "proto/base/error.h"
 
 #define SECONDS_MOST 1e9 /* 31 years of event time */
@@ -23,13 +26,69 @@ bool query_number(const char *text, uint64_t most, uint64_t *ret)
         return text[0] >= '0' && text[0] <= '9' && !*end && !errno && *ret <= most;
 }
 
-static bool add_target(struct history_query *q, const char *text)
+bool query_top(const char *text, size_t most, size_t *ret)
 {
-        return detail_add(&q->targets, text);
+        uint64_t n;
+
+        if (strncmp(text, "top", 3) || !query_number(text + 3, most, &n) || !n)
+                return false;
+        *ret = (size_t)n;
+        return true;
 }
 
-static bool add_series(struct history_query *q, const char *name)
+/* The text is overwritten. */
+static bool parse_value(const struct query_parameter *p, void *to, char *text)
 {
+        char *part;
+
+        if (!p->list)
+                return p->take(to, text);
+        while ((part = strsep(&text, ",")))
+                if (!p->take(to, part))
+                        return false;
+        return true;
+}
+
+bool query_parse(const char *query, const struct query_parameter *known, size_t n, void *to, struct error *error)
+{
+        struct evkeyvalq given;
+        bool good = true;
+
+        if (evhttp_parse_query_str(query ? query : "", &given) < 0)
+                return error_set(error, "malformed query");
+        for (const struct evkeyval *kv = given.tqh_first; good && kv; kv = kv->next.tqe_next) {
+                char names[128];
+                struct text_out expected;
+                size_t i = 0;
+
+                while (i < n && strcmp(known[i].name, kv->key) != 0)
+                        i++;
+                if (i < n) {
+                        good = parse_value(&known[i], to, kv->value) ||
+                               error_set(error, "invalid value of '%s'; expected %s", known[i].name, known[i].expected);
+                        continue;
+                }
+                text_out_init(&expected, names, sizeof(names));
+                for (i = 0; i < n; i++) {
+                        text_put(&expected, i == 0 ? "" : i + 1 < n ? ", " : " or ");
+                        text_put(&expected, known[i].name);
+                }
+                good = error_set(error, "unknown parameter '%.40s'; expected %s", kv->key, names);
+        }
+        evhttp_clear_headers(&given);
+        return good;
+}
+
+/* ----------------------------------------------------------- of /api/history */
+
+static bool add_target(void *q, const char *text)
+{
+        return detail_add(&((struct history_query *)q)->targets, text);
+}
+
+static bool add_series(void *to, const char *name)
+{
+        struct history_query *q = to;
         Hw__Series s = hw_series_parse(name);
 
         if (s == HW__SERIES__SERIES_NONE || q->n_series == SERIES_COUNT)
@@ -38,8 +97,9 @@ static bool add_series(struct history_query *q, const char *name)
         return true;
 }
 
-static bool add_band(struct history_query *q, const char *text)
+static bool add_band(void *to, const char *text)
 {
+        struct history_query *q = to;
         uint64_t id;
 
         if (!query_number(text, LIMIT_BANDS, &id) || q->n_bands == QUERY_BANDS)
@@ -48,14 +108,9 @@ static bool add_band(struct history_query *q, const char *text)
         return true;
 }
 
-static bool set_top(struct history_query *q, const char *text)
+static bool set_top(void *q, const char *text)
 {
-        uint64_t n;
-
-        if (strncmp(text, "top", 3) || !query_number(text + 3, QUERY_TOP, &n) || !n)
-                return false;
-        q->top = n;
-        return true;
+        return query_top(text, QUERY_TOP, &((struct history_query *)q)->top);
 }
 
 static bool parse_seconds(const char *text, double *ret)
@@ -66,31 +121,35 @@ static bool parse_seconds(const char *text, double *ret)
         return *text && !*end && isfinite(*ret) && fabs(*ret) <= SECONDS_MOST;
 }
 
-static bool set_from(struct history_query *q, const char *text)
+static bool set_from(void *to, const char *text)
 {
+        struct history_query *q = to;
+
         return q->has_from = parse_seconds(text, &q->from_s);
 }
 
-static bool set_to(struct history_query *q, const char *text)
+static bool set_to(void *to, const char *text)
 {
+        struct history_query *q = to;
+
         return q->has_to = parse_seconds(text, &q->to_s) && q->to_s >= 0;
 }
 
-static bool set_step(struct history_query *q, const char *text)
+static bool set_step(void *to, const char *text)
 {
+        struct history_query *q = to;
+
         return parse_seconds(text, &q->step_s) && q->step_s >= 0;
 }
 
-static bool set_points(struct history_query *q, const char *text)
+static bool set_points(void *to, const char *text)
 {
+        struct history_query *q = to;
+
         return query_number(text, QUERY_POINTS, &q->points) && q->points > 0;
 }
 
-static const struct parameter {
-        const char *name, *expected;
-        bool list;
-        bool (*take)(struct history_query *q, const char *text);
-} parameters[] = {
+static const struct query_parameter parameters[] = {
         { "target", "NAME or DAEMON:NAME, at most 32", false, add_target },
         { "series", "a series, e.g. live, rss, gc_pause", true, add_series },
         { "band", "band numbers, at most 400; 0 is the total", true, add_band },
@@ -101,42 +160,11 @@ static const struct parameter {
         { "points", "1 to 100000", false, set_points },
 };
 
-/* Each part of "a,b,c". The text is overwritten. */
-static bool parse_list(struct history_query *q, const struct parameter *p, char *text)
-{
-        char *part;
-
-        while ((part = strsep(&text, ","))) {
-                if (!p->take(q, part))
-                        return false;
-        }
-        return true;
-}
-
-static bool set_parameter(struct history_query *q, const struct evkeyval *kv, struct error *error)
-{
-        for (size_t i = 0; i < ARRAY_SIZE(parameters); i++) {
-                const struct parameter *p = &parameters[i];
-
-                if (strcmp(p->name, kv->key))
-                        continue;
-                if (p->list ? parse_list(q, p, kv->value) : p->take(q, kv->value))
-                        return true;
-                return error_set(error, "invalid value of '%s'; expected %s", p->name, p->expected);
-        }
-        return error_set(error,
-                         "unknown parameter '%.40s'; expected target, series, band, bands, from, to, "
-                         "step or points",
-                         kv->key);
-}
-
-bool history_query_parse(struct history_query *q, const struct evkeyvalq *all, struct error *error)
+bool history_query_parse(struct history_query *q, const char *query, struct error *error)
 {
         memset(q, 0, sizeof(*q));
-        for (const struct evkeyval *kv = all->tqh_first; kv; kv = kv->next.tqe_next) {
-                if (!set_parameter(q, kv, error))
-                        return false;
-        }
+        if (!query_parse(query, parameters, ARRAY_SIZE(parameters), q, error))
+                return false;
         if (!q->targets.n || (!q->n_series && !q->n_bands && !q->top))
                 return error_set(error, "expected a target and a series, a band or bands=topN");
         return true;

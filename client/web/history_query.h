@@ -6,8 +6,6 @@
 #ifndef HW_CLIENT_WEB_HISTORY_QUERY_H
 #define HW_CLIENT_WEB_HISTORY_QUERY_H
 
-#include <event2/keyvalq_struct.h>
-
 #include "client/world/state/world.h"
 #include "client/answers/api/state_json.h"
 
@@ -32,11 +30,22 @@ struct history_query {
         uint64_t points;     /* about how many of each at most, instead of a step; 0: not given */
 };
 
-/* A parameter that is a number up to `most`. */
-bool query_number(const char *text, uint64_t most, uint64_t *ret);
+/* A parameter that a query may have. */
+struct query_parameter {
+        const char *name, *expected;
+        bool list; /* "a,b,c": each part is taken */
+        bool (*take)(void *to, const char *text);
+};
 
-/* Parses all parameters. False with a message in `error`. */
-bool history_query_parse(struct history_query *q, const struct evkeyvalq *parameters, struct error *error);
+/* Takes all parameters of "a=1&b=2" (NULL: none) that `known` has. False with a message, also about further ones. */
+bool query_parse(const char *query, const struct query_parameter *known, size_t n, void *to, struct error *error);
+
+/* Parameters that are a number up to `most`, or topN with N from 1 to `most`. */
+bool query_number(const char *text, uint64_t most, uint64_t *ret);
+bool query_top(const char *text, size_t most, size_t *ret);
+
+/* False with a message in `error`. */
+bool history_query_parse(struct history_query *q, const char *query, struct error *error);
 
 /* One wanted past. */
 struct wanted {

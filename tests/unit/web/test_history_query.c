@@ -6,7 +6,6 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <event2/http.h>
 #include <cmocka.h>
 
 #include "client/web/history_query.h"
@@ -15,14 +14,8 @@
 
 static bool parse(const char *query, struct history_query *q, struct error *error)
 {
-        struct evkeyvalq parameters;
-        bool good;
-
         error->text[0] = '\0';
-        assert_int_equal(evhttp_parse_query_str(query, &parameters), 0);
-        good = history_query_parse(q, &parameters, error);
-        evhttp_clear_headers(&parameters);
-        return good;
+        return history_query_parse(q, query, error);
 }
 
 static void understood(void **state)
