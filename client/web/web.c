@@ -2,14 +2,11 @@
 /*
  * web.c - `heapwatch web`: a subscriber that answers browsers.
  *
- * DESIGN: one libevent loop for the feed, the requests to daemons and HTTP. The
- * feed is read with a budget per turn, and reading continues through a
- * zero-delay timer, so that browsers are answered during a flood of updates.
+ * DESIGN: one libevent loop for the feed, the requests to daemons and HTTP.
  */
 #include "client/cli/command.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,15 +14,13 @@
 #include "client/past/archive/database.h"
 #include "client/cli/options.h"
 #include "client/cli/signals.h"
+#include "client/world/feed/feed.h"
 #include "client/world/feed/selection.h"
 #include "client/page/assets.h"
 #include "client/web/server.h"
-#include "proto/base/clock.h"
 #include "proto/base/error.h"
 #include "proto/base/event.h"
 
-#define UPDATES_PER_TURN    256
-#define TURN_MS             20                /* and no longer, for large updates */
 #define HISTORY_CELLS       ((size_t)1 << 20) /* 32 MiB at most, for bands finer than the daemons keep them */
 #define HISTORY_POINTS      256               /* of a live target: enough for a small curve; daemons have more */
 #define HISTORY_COLUMNS     1024
@@ -40,7 +35,7 @@ struct web {
         const char *listen, *port, *token_file, *db; /* listen NULL: not given */
         bool no_token, token_made;
         struct event_base *base;
-        struct event *readable, *again, *beat, *signals[3];
+        struct feed_loop loop;
         struct feed *feed;
         struct world *world;
         struct hw_requester *requester; /* NULL: files */
@@ -193,14 +188,14 @@ static void apply_update(struct web *w, size_t daemon, const Hw__Update *u)
 static void end_files(struct web *w)
 {
         announce_address(w);
-        (void)event_del(w->beat);
-        (void)event_del(w->readable);
+        feed_loop_finish(&w->loop);
         streams_end(w->streams, "all files are read");
 }
 
 /* One event of the feed. False when there is none now. */
-static bool receive_event(struct web *w)
+static bool receive_event(void *ctx)
 {
+        struct web *w = ctx;
         const Hw__Update *update = NULL;
         enum feed_event event = feed_next(w->feed, 0, &update);
         size_t daemon = event == FEED_NOTHING || event == FEED_FAILED ? 0 : feed_daemon(w->feed);
@@ -234,28 +229,9 @@ static bool receive_event(struct web *w)
         }
 }
 
-static void on_feed(evutil_socket_t fd, short what, void *arg)
+static void on_signal(void *w)
 {
-        static const struct timeval now = { 0, 0 };
-        struct web *w = arg;
-        uint64_t until_ms = clock_mono_ms() + TURN_MS;
-        int budget = UPDATES_PER_TURN;
-
-        (void)fd;
-        (void)what;
-        while (receive_event(w)) {
-                if (--budget == 0 || clock_mono_ms() >= until_ms) {
-                        (void)event_add(w->again, &now);
-                        return;
-                }
-        }
-}
-
-static void on_signal(evutil_socket_t number, short what, void *arg)
-{
-        (void)what;
-        signals_mark((int)number);
-        stop_web(arg, EXIT_OK);
+        stop_web(w, EXIT_OK);
 }
 
 /* ----------------------------------------------------------------- its parts */
@@ -346,25 +322,6 @@ static bool open_archive(struct web *w)
         return good;
 }
 
-static bool open_events(struct web *w)
-{
-        static const int numbers[] = { SIGINT, SIGTERM, SIGHUP };
-        static const struct timeval now = { 0, 0 }, quarter = { 0, 250000 };
-
-        w->readable = event_new(w->base, feed_fd(w->feed), EV_READ | EV_PERSIST, on_feed, w);
-        w->again = evtimer_new(w->base, on_feed, w);
-        w->beat = event_new(w->base, -1, EV_PERSIST, on_feed, w);
-        if (!w->readable || !w->again || !w->beat || event_add(w->readable, NULL) || event_add(w->again, &now) ||
-            event_add(w->beat, &quarter))
-                return false;
-        for (size_t i = 0; i < 3; i++) {
-                w->signals[i] = evsignal_new(w->base, numbers[i], on_signal, w);
-                if (!w->signals[i] || event_add(w->signals[i], NULL))
-                        return false;
-        }
-        return true;
-}
-
 static bool open_server(struct web *w)
 {
         struct server_parts parts = {
@@ -409,11 +366,7 @@ static void close_all(struct web *w)
         inspections_destroy(&w->inspections);
         connections_destroy(&w->connections);
         api_history_destroy(&w->api_history);
-        free_event(&w->readable);
-        free_event(&w->again);
-        free_event(&w->beat);
-        for (size_t i = 0; i < 3; i++)
-                free_event(&w->signals[i]);
+        feed_loop_close(&w->loop);
         world_destroy(&w->world);
         for (size_t i = 0; i < w->logs.n; i++)
                 free((char *)(uintptr_t)w->logs.items[i]);
@@ -428,9 +381,10 @@ static int run_web(void *filled)
         struct web *w = filled;
 
         w->status = EXIT_USAGE;
+        w->loop = (struct feed_loop){ .receive = receive_event, .signalled = on_signal, .ctx = w };
         w->base = event_base_new();
         if (w->base && open_feed(w) && open_requester(w) && open_memory(w) && open_archive(w) && open_server(w) &&
-            open_events(w))
+            feed_loop_open(&w->loop, w->base, w->feed))
                 (void)event_base_dispatch(w->base);
         int status = w->status;
         close_all(w);

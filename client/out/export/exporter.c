@@ -6,7 +6,6 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <math.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +15,6 @@
 
 #include "client/cli/out_file.h"
 #include "client/cli/report.h"
-#include "client/cli/signals.h"
 #include "client/out/export/delivery.h"
 #include "client/out/export/profile_batch.h"
 #include "client/world/feed/feed.h"
@@ -81,9 +79,7 @@ static uint64_t textfile_write(const char *path, struct metrics *m, const struct
 
 /* ---------------------------------------------------------------- exporter */
 
-#define UPDATES_PER_TURN 256
-#define TURN_MS          20    /* and no longer, for large updates */
-#define LAST_MS          2000u /* at the end, for what is being sent */
+#define LAST_MS 2000u /* at the end, for what is being sent */
 
 /* One sink. Of these it has those that its kind needs. */
 struct sink {
@@ -109,7 +105,8 @@ struct exporter {
         struct event_base *base;
         struct http *http;
         struct connections *connections;
-        struct event *readable, *again, *beat, *signals[3], *end;
+        struct feed_loop loop;
+        struct event *end;
         struct feed *feed;
         struct world *world;
         struct sink sinks[EXPORT_SINKS_MAX];
@@ -131,8 +128,9 @@ static void stop_exporter(struct exporter *e, int status)
 }
 
 /* One event of the feed. False when there is none now. */
-static bool receive_event(struct exporter *e)
+static bool receive_event(void *ctx)
 {
+        struct exporter *e = ctx;
         const Hw__Update *update = NULL;
         enum feed_event event = feed_next(e->feed, 0, &update);
 
@@ -165,23 +163,6 @@ static bool receive_event(struct exporter *e)
                 return false;
         default:
                 return false;
-        }
-}
-
-static void on_feed(evutil_socket_t fd, short what, void *arg)
-{
-        static const struct timeval now = { 0, 0 };
-        struct exporter *e = arg;
-        uint64_t until_ms = clock_mono_ms() + TURN_MS;
-        int budget = UPDATES_PER_TURN;
-
-        (void)fd;
-        (void)what;
-        while (receive_event(e)) {
-                if (--budget == 0 || clock_mono_ms() >= until_ms) {
-                        (void)event_add(e->again, &now);
-                        return;
-                }
         }
 }
 
@@ -237,25 +218,6 @@ static void push_samples(struct sink *s, bool end)
                                                : batcher_run(s->batcher, &encoding, end ? NULL : s->metrics, source));
 }
 
-static void write_file(struct sink *s)
-{
-        struct error error;
-        uint64_t n = textfile_write(s->plan->address, s->metrics, source_now(s->exporter), &error);
-
-        if (n) {
-                s->health.samples_sent += n;
-                s->health.batches_sent++;
-                s->written_ns = clock_mono_ns();
-                if (s->failing)
-                        report_info("sink=%s works again", s->plan->name);
-        } else {
-                s->health.attempts_failed++;
-                if (!s->failing)
-                        report_warning("sink=%s cannot write %s", s->plan->name, error.text);
-        }
-        s->failing = n == 0;
-}
-
 /* Until the state of every daemon is known, nothing is exported: zeros and ended series would be wrong. */
 static bool all_reported(const struct exporter *e)
 {
@@ -275,8 +237,23 @@ static void on_interval(evutil_socket_t fd, short what, void *ctx)
                 return;
         if (s->delivery)
                 push_samples(s, false);
-        else
-                write_file(s);
+        else {
+                struct error error;
+                uint64_t n = textfile_write(s->plan->address, s->metrics, source_now(s->exporter), &error);
+
+                if (n) {
+                        s->health.samples_sent += n;
+                        s->health.batches_sent++;
+                        s->written_ns = clock_mono_ns();
+                        if (s->failing)
+                                report_info("sink=%s works again", s->plan->name);
+                } else {
+                        s->health.attempts_failed++;
+                        if (!s->failing)
+                                report_warning("sink=%s cannot write %s", s->plan->name, error.text);
+                }
+                s->failing = n == 0;
+        }
 }
 
 /* Where it keeps what was not sent; empty: nowhere. False with a message. */
@@ -396,14 +373,12 @@ static void on_end(evutil_socket_t fd, short what, void *ctx)
  * Exports the current state once more, then the ends of all series; what cannot be sent at once is in a journal. A
  * second signal ends it at once.
  */
-static void on_signal(evutil_socket_t number, short what, void *ctx)
+static void on_signal(void *ctx)
 {
         static const struct timeval often = { 0, 20000 };
         struct exporter *e = ctx;
         bool again = e->ending;
 
-        (void)what;
-        signals_mark((int)number);
         e->ending = true;
         for (size_t i = 0; !again && i < e->n; i++)
                 if (e->sinks[i].timer) {
@@ -438,26 +413,6 @@ static bool open_feed(struct exporter *e, struct error *error)
         return e->world || error_set(error, "out of memory");
 }
 
-static bool open_events(struct exporter *e)
-{
-        static const int numbers[] = { SIGINT, SIGTERM, SIGHUP };
-        static const struct timeval now = { 0, 0 }, quarter = { 0, 250000 };
-
-        e->readable = event_new(e->base, feed_fd(e->feed), EV_READ | EV_PERSIST, on_feed, e);
-        e->again = evtimer_new(e->base, on_feed, e);
-        e->beat = event_new(e->base, -1, EV_PERSIST, on_feed, e);
-        e->end = event_new(e->base, -1, EV_PERSIST, on_end, e);
-        if (!e->readable || !e->again || !e->beat || !e->end || event_add(e->readable, NULL) ||
-            event_add(e->again, &now) || event_add(e->beat, &quarter))
-                return false;
-        for (size_t i = 0; i < 3; i++) {
-                e->signals[i] = evsignal_new(e->base, numbers[i], on_signal, e);
-                if (!e->signals[i] || event_add(e->signals[i], NULL))
-                        return false;
-        }
-        return true;
-}
-
 struct exporter *exporter_new(const struct plan *plan, bool only_check, struct error *error)
 {
         struct exporter *e = calloc(1, sizeof(*e));
@@ -467,10 +422,13 @@ struct exporter *exporter_new(const struct plan *plan, bool only_check, struct e
                 return NULL;
         e->plan = plan;
         e->only_check = only_check;
+        e->loop = (struct feed_loop){ .receive = receive_event, .signalled = on_signal, .ctx = e };
         e->base = event_base_new();
         e->http = e->base ? http_new(e->base) : NULL;
         e->connections = e->base ? connections_new(e->base) : NULL;
-        bool whole = e->http && e->connections && open_feed(e, error) && open_events(e);
+        e->end = e->base ? event_new(e->base, -1, EV_PERSIST, on_end, e) : NULL;
+        bool whole = e->http && e->connections && e->end && open_feed(e, error) &&
+                     feed_loop_open(&e->loop, e->base, e->feed);
         for (size_t i = 0; whole && i < plan->n_sinks; i++)
                 whole = open_sink(e, &plan->sinks[i], error);
         if (!whole)
@@ -478,18 +436,13 @@ struct exporter *exporter_new(const struct plan *plan, bool only_check, struct e
         return e;
 }
 
-/* Where it can be scraped: one line each, for people and scripts. */
-static void announce_sinks(const struct exporter *e)
+int exporter_run(struct exporter *e)
 {
+        /* Where it can be scraped: one line each, for people and scripts. */
         for (size_t i = 0; i < e->n; i++)
                 if (e->sinks[i].scrape)
                         (void)printf("heapwatch export: %s\n", scrape_url(e->sinks[i].scrape));
         (void)fflush(stdout);
-}
-
-int exporter_run(struct exporter *e)
-{
-        announce_sinks(e);
         (void)event_base_dispatch(e->base);
         return e->status;
 }
@@ -508,12 +461,8 @@ void exporter_destroy(struct exporter **ep)
                 report_warning("ends with unsent samples=%" PRIu64 " that no journal has", lost);
         http_destroy(&e->http);
         connections_destroy(&e->connections);
-        free_event(&e->readable);
-        free_event(&e->again);
-        free_event(&e->beat);
+        feed_loop_close(&e->loop);
         free_event(&e->end);
-        for (size_t i = 0; i < 3; i++)
-                free_event(&e->signals[i]);
         world_destroy(&e->world);
         if (e->feed)
                 feed_close(&e->feed);

@@ -77,4 +77,23 @@ bool feed_is_live(const struct feed *feed);
 size_t feed_daemons(const struct feed *feed);
 struct hw_requester *feed_requester(const struct feed *feed);
 
+/* feed_loop.c: a feed on an event loop, which has its turn during a flood of updates; and the signals that end it. */
+
+struct event;
+struct event_base;
+
+struct feed_loop {
+        bool (*receive)(void *ctx);   /* receives one event of the feed; false: there is none now */
+        void (*signalled)(void *ctx); /* SIGINT, SIGTERM or SIGHUP came, and is marked (client/cli/signals.h) */
+        void *ctx;
+        struct event *readable, *again, *beat, *signals[3];
+};
+
+/* With the first three members set. False: out of memory. feed_loop_close() either way, before feed and base. */
+bool feed_loop_open(struct feed_loop *l, struct event_base *base, const struct feed *feed);
+void feed_loop_close(struct feed_loop *l);
+
+/* Nothing more comes from the feed: its files are read. */
+void feed_loop_finish(struct feed_loop *l);
+
 #endif

@@ -203,23 +203,19 @@ static const struct feed_ops files_ops = {
         .live = false,
 };
 
-/* What may have been meant by a name that is no file: a target, or with ~1, ~2 a run of it before. */
-static bool no_such_log(const char *name, struct error *error)
-{
-        return error_set(error,
-                         "%s: %s; for a target: `heapwatch summary %s`, `heapwatch report %s`, or if it is recorded "
-                         "recording:%s",
-                         name, strerror(ENOENT), name, name, name);
-}
-
 /* Whether any file can be read, or why the first cannot. One that is missing among others is reported at the end. */
 static bool any_file(const char *const *paths, size_t n, struct error *error)
 {
         for (size_t i = n; i-- > 0;)
                 if (stretch_is(paths[i]) || access(paths[i], R_OK) == 0)
                         return true;
+        /* What may have been meant by a name that is no file: a target, or with ~1, ~2 a run of it before. */
         if (n == 1 && errno == ENOENT && hw_target_name_valid(paths[0]) && !strchr(paths[0], '.'))
-                return no_such_log(paths[0], error);
+                return error_set(
+                        error,
+                        "%s: %s; for a target: `heapwatch summary %s`, `heapwatch report %s`, or if it is recorded "
+                        "recording:%s",
+                        paths[0], strerror(ENOENT), paths[0], paths[0], paths[0]);
         return error_set(error, "%s: %s%s", paths[0], strerror(errno),
                          n > 1 ? "; the others cannot be read either" : "");
 }
