@@ -29,7 +29,7 @@ struct pipe {
         int format;                /* enum format */
         bool numbers;
         struct world *world; /* CSV only */
-        struct csv_text rows;
+        struct csv_out rows;
         bool checked; /* that the daemon has the targets */
 };
 
@@ -73,15 +73,6 @@ static bool is_kind_listed(const struct kind_list *list, Hw__Kind kind)
         return false;
 }
 
-/* What to request from a daemon: what is printed, and the names of bands when censuses become rows. */
-static void choose_followed(struct pipe *p)
-{
-        p->followed = p->kinds;
-        if (p->format == FORMAT_CSV && is_kind_listed(&p->kinds, HW__KIND__KIND_CENSUS) &&
-            !is_kind_listed(&p->kinds, HW__KIND__KIND_BAND) && p->followed.n < OPTIONS_MAX)
-                p->followed.items[p->followed.n++] = HW__KIND__KIND_BAND;
-}
-
 /* ------------------------------------------------------------------ output */
 
 static bool is_update_wanted(const struct pipe *p, const Hw__Update *u)
@@ -92,26 +83,24 @@ static bool is_update_wanted(const struct pipe *p, const Hw__Update *u)
 }
 
 /* 0, or -errno of the output. */
-static int emit_text(const char *text, size_t n)
+static int flush_output(void)
 {
-        if (fwrite(text, 1, n, stdout) != n || fflush(stdout))
-                return errno ? -errno : -EIO;
-        return 0;
+        return ferror(stdout) || fflush(stdout) ? -(errno ? errno : EIO) : 0;
 }
 
 static int print_json(const struct pipe *p, const Hw__Update *u)
 {
         char *json = hw_json(&u->base, p->numbers);
         size_t n;
-        int r;
 
         if (!json)
                 return -ENOMEM;
         n = strlen(json);
         json[n] = '\n'; /* in place of the NUL, so that a line is one write */
-        r = emit_text(json, n + 1);
+        errno = 0;
+        (void)fwrite(json, 1, n + 1, stdout);
         free(json);
-        return r;
+        return flush_output();
 }
 
 static int print_update(struct pipe *p, size_t daemon, const Hw__Update *u)
@@ -122,11 +111,9 @@ static int print_update(struct pipe *p, size_t daemon, const Hw__Update *u)
                 return -ENOMEM;
         if (!is_update_wanted(p, u))
                 return 0;
-        csv_clear(&p->rows);
+        errno = 0;
         csv_update(&p->rows, p->world, daemon, u);
-        if (p->rows.error)
-                return p->rows.error;
-        return p->rows.length ? emit_text(p->rows.text, p->rows.length) : 0;
+        return p->rows.no_memory ? -ENOMEM : flush_output();
 }
 
 static void print_notice(const struct feed *feed, const char *what)
@@ -203,7 +190,9 @@ static int follow_feed(struct pipe *p)
 
         if (!feed)
                 return command_error(&command_pipe, "%s", error.text);
-        if (p->format == FORMAT_JSON || check_written(emit_text(CSV_HEADER, strlen(CSV_HEADER)), &status))
+        if (p->format == FORMAT_CSV)
+                (void)fputs(CSV_HEADER, stdout);
+        if (check_written(flush_output(), &status))
                 while (!signals_stop() && handle_feed(p, feed, &status))
                         continue;
         feed_close(&feed);
@@ -215,13 +204,17 @@ static int run_pipe(void *filled)
         struct pipe *p = filled;
         int status = EXIT_USAGE;
 
-        choose_followed(p);
+        /* What to request from a daemon: what is printed, and the names of bands when censuses become rows. */
+        p->followed = p->kinds;
+        if (p->format == FORMAT_CSV && is_kind_listed(&p->kinds, HW__KIND__KIND_CENSUS) &&
+            !is_kind_listed(&p->kinds, HW__KIND__KIND_BAND) && p->followed.n < OPTIONS_MAX)
+                p->followed.items[p->followed.n++] = HW__KIND__KIND_BAND;
+        p->rows = (struct csv_out){ .to = stdout, .headed = true };
         p->world = world_new(NULL);
         signals_catch();
         if (p->world)
                 status = follow_feed(p);
         world_destroy(&p->world);
-        csv_done(&p->rows);
         signals_die();
         return status;
 }

@@ -168,16 +168,6 @@ static int put_header(const struct wide *w, const struct world_target *t, const 
         return r;
 }
 
-static void put_times(const struct wide *w, const struct world_target *t, uint64_t time_ns)
-{
-        const Hw__Run *run = t->target ? t->target->run_info : NULL;
-        char wall[48] = "";
-
-        if (run && run->has_start_wall_ns && time_ns <= UINT64_MAX - run->start_wall_ns)
-                (void)hw_time_text(wall, sizeof(wall), run->start_wall_ns + time_ns);
-        (void)fprintf(w->run.out, "%" PRIu64 ".%09" PRIu64 ",%s", time_ns / NS_PER_S, time_ns % NS_PER_S, wall);
-}
-
 /* `column`: of each band by id - 1, from 1; 0: it has none. `values`: room for all columns. */
 static void put_row(struct wide *w, const struct spool_row *row, const uint32_t *column, uint64_t *values, size_t n)
 {
@@ -211,7 +201,13 @@ static int put_rows(struct wide *w, const struct world_target *t, const uint32_t
         for (int k = 0; k < GAUGES && r == 0; k++)
                 r = fflush(w->gauges[k].samples) || fseek(w->gauges[k].samples, 0, SEEK_SET) ? -EIO : 0;
         while (r == 0 && (r = spool_next(&w->spool, &row)) == 1) {
-                put_times(w, t, row.time_ns);
+                const Hw__Run *run = t->target ? t->target->run_info : NULL;
+                char wall[48] = "";
+
+                if (run && run->has_start_wall_ns && row.time_ns <= UINT64_MAX - run->start_wall_ns)
+                        (void)hw_time_text(wall, sizeof(wall), run->start_wall_ns + row.time_ns);
+                (void)fprintf(w->run.out, "%" PRIu64 ".%09" PRIu64 ",%s", row.time_ns / NS_PER_S,
+                              row.time_ns % NS_PER_S, wall);
                 put_row(w, &row, column, values, n);
                 r = 0;
         }

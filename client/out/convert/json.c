@@ -137,31 +137,6 @@ static void put_note(struct lines *l, const Hw__Note *n)
         close_line(l);
 }
 
-static void put_stacks(struct lines *l, const struct world_target *t)
-{
-        for (uint32_t i = 0; i < t->n_stacks; i++) {
-                if (!t->stacks[i])
-                        continue;
-                open_line(l, "stack");
-                put_u64(l, "ticks", true, t->stacks[i]->ticks);
-                put_centres(l, t->stacks[i]->centres, t->stacks[i]->n_centres);
-                close_line(l);
-        }
-}
-
-static void put_counters(struct lines *l, const struct world_target *t)
-{
-        for (uint32_t i = 0; i < t->n_ticky; i++) {
-                const Hw__TickyCounter *c = t->ticky[i];
-                open_line(l, "counter");
-                json_known_text(&l->j, "name", c->name);
-                put_u64(l, "entries", c->has_entries, c->entries);
-                put_u64(l, "allocs", c->has_allocs, c->allocs);
-                put_u64(l, "allocd", c->has_allocd, c->allocd);
-                close_line(l);
-        }
-}
-
 static void put_run(struct lines *l, const struct world_target *t)
 {
         const Hw__Run *r = t->target ? t->target->run_info : NULL;
@@ -217,8 +192,23 @@ static int json_finish(void *state)
 {
         struct lines *l = state;
 
-        put_stacks(l, l->run.t);
-        put_counters(l, l->run.t);
+        for (uint32_t i = 0; i < l->run.t->n_stacks; i++) {
+                if (!l->run.t->stacks[i])
+                        continue;
+                open_line(l, "stack");
+                put_u64(l, "ticks", true, l->run.t->stacks[i]->ticks);
+                put_centres(l, l->run.t->stacks[i]->centres, l->run.t->stacks[i]->n_centres);
+                close_line(l);
+        }
+        for (uint32_t i = 0; i < l->run.t->n_ticky; i++) {
+                const Hw__TickyCounter *c = l->run.t->ticky[i];
+                open_line(l, "counter");
+                json_known_text(&l->j, "name", c->name);
+                put_u64(l, "entries", c->has_entries, c->entries);
+                put_u64(l, "allocs", c->has_allocs, c->allocs);
+                put_u64(l, "allocd", c->has_allocd, c->allocd);
+                close_line(l);
+        }
         put_run(l, l->run.t);
         return 0;
 }

@@ -225,15 +225,6 @@ static void add_collection(struct perfetto *p, const struct world_target *t, con
         put_event(p, TRACK_COLLECTIONS, c->end_time_ns, PERFETTO__EVENT__TYPE__TYPE_SLICE_END, NULL, NULL, 0);
 }
 
-static void add_note(struct perfetto *p, const struct world_target *t, const Hw__Note *n)
-{
-        char text[32];
-
-        need_track(p, t, &p->notes, TRACK_NOTES, "notes");
-        (void)snprintf(text, sizeof(text), "%" PRIu64 " bytes", n->size_bytes);
-        put_event(p, TRACK_NOTES, n->time_ns, PERFETTO__EVENT__TYPE__TYPE_INSTANT, n->text ? n->text : text, NULL, 0);
-}
-
 /* Bytes; collections are slices. */
 static bool is_level(Hw__Series series)
 {
@@ -421,8 +412,15 @@ static int perfetto_update(void *state, const Hw__Update *u)
                 add_census(p, t, u->census);
         for (size_t i = 0; u->body_case == HW__UPDATE__BODY_GC && i < u->gc->n_collections; i++)
                 add_collection(p, t, u->gc->collections[i]);
-        for (size_t i = 0; u->body_case == HW__UPDATE__BODY_NOTES && i < u->notes->n_notes; i++)
-                add_note(p, t, u->notes->notes[i]);
+        for (size_t i = 0; u->body_case == HW__UPDATE__BODY_NOTES && i < u->notes->n_notes; i++) {
+                const Hw__Note *n = u->notes->notes[i];
+                char text[32];
+
+                need_track(p, t, &p->notes, TRACK_NOTES, "notes");
+                (void)snprintf(text, sizeof(text), "%" PRIu64 " bytes", n->size_bytes);
+                put_event(p, TRACK_NOTES, n->time_ns, PERFETTO__EVENT__TYPE__TYPE_INSTANT, n->text ? n->text : text,
+                          NULL, 0);
+        }
         for (size_t i = 0; u->body_case == HW__UPDATE__BODY_HEAP && i < u->heap->n_samples; i++)
                 add_samples(p, t, u->heap->samples[i]);
         return r ? r : p->error;

@@ -19,35 +19,21 @@
 
 struct csv {
         struct conversion run;
-        struct csv_text rows;
-        bool any;
+        struct csv_out rows;
 };
 
 static int csv_add(void *state, const Hw__Update *u)
 {
         struct csv *c = state;
 
+        c->rows.to = c->run.out;
         csv_update(&c->rows, c->run.world, 0, u);
-        if (c->rows.error)
-                return c->rows.error;
-        if (!c->rows.length)
-                return 0;
-        if (!c->any)
-                (void)fputs(CSV_HEADER, c->run.out);
-        c->any = true;
-        (void)fwrite(c->rows.text, 1, c->rows.length, c->run.out);
-        csv_clear(&c->rows);
-        return 0;
+        return c->rows.no_memory ? -ENOMEM : 0;
 }
 
 static int csv_finish(void *state)
 {
-        return ((struct csv *)state)->any ? 0 : -ENODATA;
-}
-
-static void csv_release(void *state)
-{
-        csv_done(&((struct csv *)state)->rows);
+        return ((struct csv *)state)->rows.headed ? 0 : -ENODATA;
 }
 
 const struct format format_csv = {
@@ -56,7 +42,6 @@ const struct format format_csv = {
         .update = csv_add,
         .finish = csv_finish,
         .no_data = "has neither censuses nor heap samples nor notes",
-        .done = csv_release,
 };
 
 /* ------------------------------------------------------------------- resid */

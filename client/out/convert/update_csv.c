@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * pipe_csv.c - updates as rows.
+ * update_csv.c - updates as rows.
  *
  * DESIGN: the long form (one number per row, its name in a column) needs no new
  * header for new series and suits pivot tables and awk. Numbers are plain:
@@ -10,57 +10,12 @@
  */
 #include "client/out/convert/update_csv.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "client/world/state/world.h"
 #include "heapwatch/text.h"
-#include "proto/base/array.h"
 #include "proto/base/csv.h"
-
-static void append_bytes(struct csv_text *out, const char *text, size_t n)
-{
-        if (!ARRAY_RESERVE(out->text, out->capacity, out->length + n + 1)) {
-                out->error = -ENOMEM;
-                return;
-        }
-        memcpy(out->text + out->length, text, n);
-        out->length += n;
-        out->text[out->length] = '\0';
-}
-
-static void append_char(struct csv_text *out, char c)
-{
-        append_bytes(out, &c, 1);
-}
-
-void csv_clear(struct csv_text *out)
-{
-        out->length = 0;
-}
-
-void csv_done(struct csv_text *out)
-{
-        free(out->text);
-        memset(out, 0, sizeof(*out));
-}
-
-void csv_field(struct csv_text *out, const char *text)
-{
-        char *cell = csv_cell(text);
-
-        if (cell)
-                append_bytes(out, cell, strlen(cell));
-        else
-                out->error = -ENOMEM;
-        free(cell);
-}
-
-/* ------------------------------------------------------------------- rows */
+#include "proto/base/time.h"
 
 /* What all rows of an update share. */
 struct origin {
@@ -70,77 +25,56 @@ struct origin {
         uint64_t start_wall_ns;
 };
 
-static void append_comma(struct csv_text *out)
+static void put_text(struct csv_out *out, const char *text)
 {
-        append_char(out, ',');
+        out->no_memory |= !csv_print(out->to, text);
 }
 
-static void append_u64(struct csv_text *out, uint64_t n)
+/* The columns up to the value. */
+static void begin_row(struct csv_out *out, const struct origin *o, bool has_time, uint64_t time_ns, const char *series,
+                      const char *unit)
 {
-        char text[24];
+        char wall[48] = "";
 
-        append_bytes(out, text, (size_t)snprintf(text, sizeof(text), "%" PRIu64, n));
-}
-
-/* The four columns that say where and when. */
-static void begin_row(struct csv_text *out, const struct origin *o, bool has_time, uint64_t time_ns)
-{
-        char text[48];
-
-        csv_field(out, o->target);
-        append_comma(out);
+        if (!out->headed)
+                (void)fputs(CSV_HEADER, out->to);
+        out->headed = true;
+        put_text(out, o->target);
+        (void)fputc(',', out->to);
         if (o->has_run)
-                append_u64(out, o->run);
-        append_comma(out);
+                (void)fprintf(out->to, "%" PRIu32, o->run);
+        (void)fputc(',', out->to);
         if (has_time)
-                append_bytes(out, text,
-                             (size_t)snprintf(text, sizeof(text), "%" PRIu64 ".%09" PRIu64, time_ns / 1000000000,
-                                              time_ns % 1000000000));
-        append_comma(out);
-        if (has_time && o->has_start && time_ns <= UINT64_MAX - o->start_wall_ns) {
-                (void)hw_time_text(text, sizeof(text), o->start_wall_ns + time_ns);
-                append_bytes(out, text, strlen(text));
-        }
-        append_comma(out);
-}
-
-static void series_and_unit(struct csv_text *out, const char *series, const char *unit)
-{
-        append_bytes(out, series, strlen(series));
-        append_comma(out);
-        append_bytes(out, unit, strlen(unit));
-        append_comma(out);
+                (void)fprintf(out->to, "%" PRIu64 ".%09" PRIu64, time_ns / NS_PER_S, time_ns % NS_PER_S);
+        if (has_time && o->has_start && time_ns <= UINT64_MAX - o->start_wall_ns)
+                (void)hw_time_text(wall, sizeof(wall), o->start_wall_ns + time_ns);
+        (void)fprintf(out->to, ",%s,%s,%s,", wall, series, unit);
 }
 
 /* A row of an integer without band and label. */
-static void number_row(struct csv_text *out, const struct origin *o, uint64_t time_ns, const char *series,
+static void number_row(struct csv_out *out, const struct origin *o, uint64_t time_ns, const char *series,
                        const char *unit, uint64_t value)
 {
-        begin_row(out, o, true, time_ns);
-        series_and_unit(out, series, unit);
-        append_u64(out, value);
-        append_bytes(out, ",,\n", 3);
+        begin_row(out, o, true, time_ns, series, unit);
+        (void)fprintf(out->to, "%" PRIu64 ",,\n", value);
 }
 
 /* A fact that came with the update, which the world has applied. */
-static void fact_row(struct csv_text *out, const struct origin *o, const Hw__Update *u, const struct world_target *t,
+static void fact_row(struct csv_out *out, const struct origin *o, const Hw__Update *u, const struct world_target *t,
                      const char *series, enum fact id)
 {
         static const char *const units[] = {
                 [FACT_BYTES] = "B", [FACT_NS] = "ns", [FACT_SHARE] = "1", [FACT_RATE] = "B/s"
         };
-        char text[40];
         const double value = facts_get(t, id);
 
         if (isnan(value))
                 return;
-        begin_row(out, o, u->has_event_time_ns, u->event_time_ns);
-        series_and_unit(out, series, units[fact_rows[id].unit]);
-        append_bytes(out, text, (size_t)snprintf(text, sizeof(text), "%.6g", value));
-        append_bytes(out, ",,\n", 3);
+        begin_row(out, o, u->has_event_time_ns, u->event_time_ns, series, units[fact_rows[id].unit]);
+        (void)fprintf(out->to, "%.6g,,\n", value);
 }
 
-static void heap_rows(struct csv_text *out, const struct origin *o, const Hw__Update *u)
+static void heap_rows(struct csv_out *out, const struct origin *o, const Hw__Update *u)
 {
         for (size_t i = 0; i < u->heap->n_samples; i++) {
                 const Hw__Samples *s = u->heap->samples[i];
@@ -151,52 +85,39 @@ static void heap_rows(struct csv_text *out, const struct origin *o, const Hw__Up
         }
 }
 
-static void census_rows(struct csv_text *out, const struct origin *o, const struct world_target *t, const Hw__Census *c)
+static void census_rows(struct csv_out *out, const struct origin *o, const struct world_target *t, const Hw__Census *c)
 {
         for (size_t i = 0; i < c->n_band && i < c->n_bytes; i++) {
                 uint32_t id = c->band[i];
                 const struct world_band *b = world_band_of(t, id);
 
-                begin_row(out, o, c->has_time_ns, c->time_ns);
-                series_and_unit(out, "band", "B");
-                append_u64(out, c->bytes[i]);
-                append_comma(out);
-                append_u64(out, id);
-                append_comma(out);
-                csv_field(out, b ? b->def->label : "");
-                append_char(out, '\n');
+                begin_row(out, o, c->has_time_ns, c->time_ns, "band", "B");
+                (void)fprintf(out->to, "%" PRIu64 ",%" PRIu32 ",", c->bytes[i], id);
+                put_text(out, b ? b->def->label : "");
+                (void)fputc('\n', out->to);
         }
         if (c->rows_left_out)
                 number_row(out, o, c->time_ns, "bands_left_out", "B", c->bytes_left_out);
 }
 
-static void note_rows(struct csv_text *out, const struct origin *o, const Hw__Notes *notes)
+static void note_rows(struct csv_out *out, const struct origin *o, const Hw__Notes *notes)
 {
         for (size_t i = 0; i < notes->n_notes; i++) {
                 const Hw__Note *n = notes->notes[i];
 
-                begin_row(out, o, n->has_time_ns, n->time_ns);
-                series_and_unit(out, "note", "");
-                append_bytes(out, ",,", 2);
-                csv_field(out, n->text ? n->text : "");
-                append_char(out, '\n');
+                begin_row(out, o, n->has_time_ns, n->time_ns, "note", "");
+                (void)fputs(",,", out->to);
+                put_text(out, n->text ? n->text : "");
+                (void)fputc('\n', out->to);
         }
 }
 
-/* The target of an update; NULL when the world does not have it or it is in a later run. */
-static const struct world_target *target_of(const struct world *world, size_t daemon, const Hw__Update *u)
+void csv_update(struct csv_out *out, const struct world *world, size_t daemon, const Hw__Update *u)
 {
-        const struct world_target *t = world_find_of(world, daemon, u->target);
-
-        return t && (!u->has_run || t->run == u->run) ? t : NULL;
-}
-
-void csv_update(struct csv_text *out, const struct world *world, size_t daemon, const Hw__Update *u)
-{
-        const struct world_target *t = u->target ? target_of(world, daemon, u) : NULL;
+        const struct world_target *t = u->target ? world_find_of(world, daemon, u->target) : NULL;
         struct origin o = { .target = u->target, .has_run = u->has_run, .run = u->run };
 
-        if (!t)
+        if (!t || (u->has_run && t->run != u->run)) /* the world does not have it, or it is in a later run */
                 return;
         if (t->target && t->target->run_info && t->target->run_info->has_start_wall_ns) {
                 o.has_start = true;

@@ -4,31 +4,26 @@
  *
  * One number per row (see CSV_HEADER); a column that does not apply is empty.
  * Text is quoted as in RFC 4180 and its control characters are made visible, so
- * a row is one line. Does no output itself: it appends to a buffer.
+ * a row is one line.
  */
 #ifndef HW_CLIENT_OUT_CONVERT_UPDATE_CSV_H
 #define HW_CLIENT_OUT_CONVERT_UPDATE_CSV_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include "client/world/state/world.h"
 
 #define CSV_HEADER "target,run,time_s,wall_time,series,unit,value,band,label\n"
 
-/* A growing text; `text` is owned, NULL while empty. */
-struct csv_text {
-        char *text;
-        size_t length, capacity;
-        int error; /* -ENOMEM once out of memory */
+struct csv_out {
+        FILE *to;       /* its errors stay in it */
+        bool headed;    /* the header is written; else the first row writes it */
+        bool no_memory; /* some text is missing */
 };
 
-/* Appends `text` as one field. */
-void csv_field(struct csv_text *out, const char *text);
-
-/* Appends the rows of an update that `world` (borrowed) has already applied; none for kinds without numbers. */
-void csv_update(struct csv_text *out, const struct world *world, size_t daemon, const Hw__Update *update);
-
-void csv_clear(struct csv_text *out);
-void csv_done(struct csv_text *out);
+/* Writes the rows of an update that `world` (borrowed) has already applied; none for kinds without numbers. */
+void csv_update(struct csv_out *out, const struct world *world, size_t daemon, const Hw__Update *update);
 
 #endif
