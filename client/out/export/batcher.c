@@ -1,24 +1,34 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "client/out/export/batcher.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+#include "client/out/export/limits.h"
 
 struct batcher *batcher_new(const struct batcher_kind *kind)
 {
-        struct batcher *e = kind->make();
+        struct batcher *e = calloc(1, kind->size);
 
-        if (e)
-                e->kind = kind;
+        if (!e)
+                return NULL;
+        e->kind = kind;
+        arena_init(&e->arena, BATCHER_BYTES_MAX);
         return e;
 }
 
-void batcher_destroy(struct batcher **e)
+void batcher_destroy(struct batcher **ep)
 {
-        if (*e) {
-                series_list_done(&(*e)->series);
-                (*e)->kind->destroy(*e);
-        }
-        *e = NULL;
+        struct batcher *e = *ep;
+
+        *ep = NULL;
+        if (!e)
+                return;
+        if (e->kind->release)
+                e->kind->release(e);
+        series_list_done(&e->series);
+        arena_done(&e->arena);
+        free(e);
 }
 
 static void on_sample(void *ctx, const struct metric_sample *sample)
@@ -36,7 +46,7 @@ uint64_t batcher_run(struct batcher *e, const struct encoding *encoding, struct 
         if (m)
                 metrics_collect(m, source, on_sample, e);
         series_end_unmarked(&e->series, e->kind->end, e);
-        e->no_memory += e->kind->flush(e);
+        e->kind->flush(e);
         e->now = NULL;
         return e->no_memory;
 }

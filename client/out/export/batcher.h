@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "client/out/metrics/collect.h"
+#include "proto/base/arena.h"
 #include "proto/base/idtable.h"
 
 /*
@@ -72,14 +73,14 @@ struct batcher;
 struct sender_kind;
 
 struct batcher_kind {
-        const char *type;                 /* Content-Type */
+        size_t size;      /* of its state, which begins with a struct batcher; the rest is zero at first */
+        const char *type; /* Content-Type */
         const struct sender_kind *sender; /* how a batch is sent */
-        struct batcher *(*make)(void);
+        bool json, native;                /* of OTLP: written as JSON; pauses as exponential histograms */
         void (*sample)(struct batcher *e, const struct metric_sample *sample); /* marks its series */
-        metric_part_taker *end; /* the marker of a series that has ended; ctx is the batcher */
-        uint64_t (*flush)(
-                struct batcher *e); /* emits the rest; returns how many samples were lost for lack of memory */
-        void (*destroy)(struct batcher *e);
+        metric_part_taker *end;             /* the marker of a series that has ended; ctx is the batcher */
+        void (*flush)(struct batcher *e);   /* emits the rest */
+        void (*release)(struct batcher *e); /* frees what its state owns besides the arena; NULL: nothing */
 };
 
 /* The first member of every batcher. */
@@ -88,6 +89,8 @@ struct batcher {
         const struct encoding *now;
         uint64_t no_memory; /* samples of this walk that were lost */
         struct series_list series;
+        struct arena arena; /* of the batch that is being made */
+        uint64_t n;         /* samples in it */
 };
 
 extern const struct batcher_kind batcher_otlp_json, batcher_otlp_native, batcher_otlp_json_native;

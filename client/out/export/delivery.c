@@ -49,17 +49,6 @@ static void drop_oldest(struct delivery *d)
         queue_drop(&d->queue);
 }
 
-/* Drops the oldest beyond the bounds. The one being sent belongs to the sender until it reports the outcome. */
-static void enforce_bounds(struct delivery *d)
-{
-        uint64_t now = clock_wall_ns(), since = now > d->options.queue_ns ? now - d->options.queue_ns : 0;
-
-        while (!d->sending && queue_overdue(&d->queue, d->options.queue_bytes, since)) {
-                d->health.samples_lost += queue_oldest(&d->queue)->samples;
-                drop_oldest(d);
-        }
-}
-
 static void arm_timer(struct delivery *d, uint64_t ms)
 {
         struct timeval after = { .tv_sec = (time_t)(ms / 1000u), .tv_usec = (suseconds_t)(ms % 1000u * 1000u) };
@@ -71,7 +60,13 @@ static void send_next(struct delivery *d)
 {
         uint64_t now = clock_mono_ns();
 
-        enforce_bounds(d);
+        /* Drops the oldest beyond the bounds. The one being sent belongs to the sender until it reports the outcome. */
+        uint64_t wall_ns = clock_wall_ns(), since = wall_ns > d->options.queue_ns ? wall_ns - d->options.queue_ns : 0;
+
+        while (!d->sending && queue_overdue(&d->queue, d->options.queue_bytes, since)) {
+                d->health.samples_lost += queue_oldest(&d->queue)->samples;
+                drop_oldest(d);
+        }
         if (d->sending || !queue_oldest(&d->queue))
                 return;
         if (now < d->not_before_ns) {

@@ -14,7 +14,6 @@
 #include "client/out/export/otlp.pb-c.h"
 #include "client/out/export/sender.h"
 #include "client/out/metrics/metric.h"
-#include "proto/base/arena.h"
 #include "proto/base/document.h"
 #include "proto/wire/message.h"
 
@@ -41,12 +40,9 @@ struct open_resource {
 
 struct otlp {
         struct batcher base;
-        bool json, native; /* native: pauses as exponential histograms */
-        struct arena arena;
         struct list resources; /* struct open_resource */
         size_t at;             /* of the previous sample */
-        uint64_t n;            /* samples */
-        size_t bytes;          /* about, of these */
+        size_t bytes;          /* about, of its samples */
 };
 
 static bool list_add(struct arena *a, struct list *l, void *item)
@@ -105,9 +101,9 @@ static struct open_resource *find_resource(struct otlp *o, const char *target)
                         return r;
                 }
         }
-        struct open_resource *r = arena_zalloc(&o->arena, sizeof(*r));
-        char *name = target ? arena_strndup(&o->arena, target, strlen(target)) : NULL;
-        if ((target && !name) || !list_add(&o->arena, &o->resources, r))
+        struct open_resource *r = arena_zalloc(&o->base.arena, sizeof(*r));
+        char *name = target ? arena_strndup(&o->base.arena, target, strlen(target)) : NULL;
+        if ((target && !name) || !list_add(&o->base.arena, &o->resources, r))
                 return NULL;
         r->target = name;
         o->at = n;
@@ -120,8 +116,9 @@ static struct open_metric *find_metric(struct otlp *o, struct open_resource *r, 
 
         if (m && m->row == row)
                 return m;
-        m = arena_zalloc(&o->arena, sizeof(*m));
-        if (!m || !(m->metric = arena_alloc(&o->arena, sizeof(*m->metric))) || !list_add(&o->arena, &r->list, m))
+        m = arena_zalloc(&o->base.arena, sizeof(*m));
+        if (!m || !(m->metric = arena_alloc(&o->base.arena, sizeof(*m->metric))) ||
+            !list_add(&o->base.arena, &r->list, m))
                 return NULL;
         hw_otlp__metric__init(m->metric);
         m->row = row;
@@ -135,11 +132,11 @@ static struct open_metric *find_metric(struct otlp *o, struct open_resource *r, 
 
 static HwOtlp__KeyValue **make_attributes(struct otlp *o, const struct metric_sample *s, size_t *ret_n)
 {
-        HwOtlp__KeyValue **list = arena_calloc(&o->arena, s->n_labels + 1, sizeof(HwOtlp__KeyValue *));
+        HwOtlp__KeyValue **list = arena_calloc(&o->base.arena, s->n_labels + 1, sizeof(HwOtlp__KeyValue *));
 
         *ret_n = 0;
         for (size_t i = 0; list && i < s->n_labels; i++) {
-                list[*ret_n] = make_attribute(&o->arena, s->labels[i].name, s->labels[i].value);
+                list[*ret_n] = make_attribute(&o->base.arena, s->labels[i].name, s->labels[i].value);
                 if (!list[(*ret_n)++])
                         return NULL;
         }
@@ -159,7 +156,7 @@ static HwOtlp__KeyValue **make_attributes(struct otlp *o, const struct metric_sa
 
 static void *number_point(struct otlp *o, const struct metric_sample *s)
 {
-        HwOtlp__NumberDataPoint *p = arena_alloc(&o->arena, sizeof(*p));
+        HwOtlp__NumberDataPoint *p = arena_alloc(&o->base.arena, sizeof(*p));
 
         if (!p)
                 return NULL;
@@ -173,7 +170,7 @@ static void *number_point(struct otlp *o, const struct metric_sample *s)
 /* With the count of each bucket, where ours are cumulative. */
 static void *histogram_point(struct otlp *o, const struct metric_sample *s)
 {
-        HwOtlp__HistogramDataPoint *p = arena_alloc(&o->arena, sizeof(*p));
+        HwOtlp__HistogramDataPoint *p = arena_alloc(&o->base.arena, sizeof(*p));
         const struct metric_points *of = s->points;
         double before = 0;
 
@@ -181,8 +178,8 @@ static void *histogram_point(struct otlp *o, const struct metric_sample *s)
                 return NULL;
         hw_otlp__histogram_data_point__init(p);
         FILL(p, o, s);
-        p->explicit_bounds = arena_calloc(&o->arena, of->n + 1, sizeof(double));
-        p->bucket_counts = arena_calloc(&o->arena, of->n + 1, sizeof(uint64_t));
+        p->explicit_bounds = arena_calloc(&o->base.arena, of->n + 1, sizeof(double));
+        p->bucket_counts = arena_calloc(&o->base.arena, of->n + 1, sizeof(uint64_t));
         if (!p->attributes || !p->explicit_bounds || !p->bucket_counts)
                 return NULL;
         p->n_explicit_bounds = of->n;
@@ -205,14 +202,14 @@ static void *histogram_point(struct otlp *o, const struct metric_sample *s)
 
 static bool is_native(const struct otlp *o, const struct metric_sample *s)
 {
-        return o->native && s->points && s->points->pauses;
+        return o->base.kind->native && s->points && s->points->pauses;
 }
 
 /* A bucket's index is one below that of a native histogram of Prometheus: there it names the upper bound. */
 static void *exponential_point(struct otlp *o, const struct metric_sample *s)
 {
-        HwOtlp__ExponentialHistogramDataPoint *p = arena_alloc(&o->arena, sizeof(*p));
-        HwOtlp__Buckets *buckets = arena_alloc(&o->arena, sizeof(*buckets));
+        HwOtlp__ExponentialHistogramDataPoint *p = arena_alloc(&o->base.arena, sizeof(*p));
+        HwOtlp__Buckets *buckets = arena_alloc(&o->base.arena, sizeof(*buckets));
         struct native_histogram from;
 
         if (!p || !buckets)
@@ -221,7 +218,7 @@ static void *exponential_point(struct otlp *o, const struct metric_sample *s)
         hw_otlp__exponential_histogram_data_point__init(p);
         hw_otlp__buckets__init(buckets);
         FILL(p, o, s);
-        buckets->bucket_counts = arena_calloc(&o->arena, from.n + 1, sizeof(uint64_t));
+        buckets->bucket_counts = arena_calloc(&o->base.arena, from.n + 1, sizeof(uint64_t));
         if (!p->attributes || !buckets->bucket_counts)
                 return NULL;
         memcpy(buckets->bucket_counts, from.counts, from.n * sizeof(uint64_t));
@@ -239,14 +236,14 @@ static void *exponential_point(struct otlp *o, const struct metric_sample *s)
 
 static void *summary_point(struct otlp *o, const struct metric_sample *s)
 {
-        HwOtlp__SummaryDataPoint *p = arena_alloc(&o->arena, sizeof(*p));
-        HwOtlp__ValueAtQuantile *values = arena_calloc(&o->arena, s->points->n + 1, sizeof(*values));
+        HwOtlp__SummaryDataPoint *p = arena_alloc(&o->base.arena, sizeof(*p));
+        HwOtlp__ValueAtQuantile *values = arena_calloc(&o->base.arena, s->points->n + 1, sizeof(*values));
 
         if (!p || !values)
                 return NULL;
         hw_otlp__summary_data_point__init(p);
         FILL(p, o, s);
-        p->quantile_values = arena_calloc(&o->arena, s->points->n + 1, sizeof(HwOtlp__ValueAtQuantile *));
+        p->quantile_values = arena_calloc(&o->base.arena, s->points->n + 1, sizeof(HwOtlp__ValueAtQuantile *));
         if (!p->attributes || !p->quantile_values)
                 return NULL;
         for (size_t i = 0; i < s->points->n; i++) {
@@ -332,20 +329,21 @@ static bool finish_metric(struct arena *a, struct open_metric *m)
 static HwOtlp__Resource *describe_resource(struct otlp *o, const char *target)
 {
         const struct encoding *now = o->base.now;
-        HwOtlp__Resource *r = arena_alloc(&o->arena, sizeof(*r));
+        HwOtlp__Resource *r = arena_alloc(&o->base.arena, sizeof(*r));
 
         if (!r)
                 return NULL;
         hw_otlp__resource__init(r);
-        r->attributes = arena_calloc(&o->arena, now->n_labels + 1, sizeof(HwOtlp__KeyValue *));
+        r->attributes = arena_calloc(&o->base.arena, now->n_labels + 1, sizeof(HwOtlp__KeyValue *));
         if (!r->attributes)
                 return NULL;
-        r->attributes[r->n_attributes++] = make_attribute(&o->arena, "service.name", target ? target : "heapwatch");
+        r->attributes[r->n_attributes++] =
+                make_attribute(&o->base.arena, "service.name", target ? target : "heapwatch");
         for (size_t i = 0; i < now->n_labels; i++) {
                 const char *name = now->labels[i].name;
 
                 r->attributes[r->n_attributes++] =
-                        make_attribute(&o->arena, strcmp(name, "host") ? name : "host.name", now->labels[i].value);
+                        make_attribute(&o->base.arena, strcmp(name, "host") ? name : "host.name", now->labels[i].value);
         }
         for (size_t i = 0; i < r->n_attributes; i++)
                 if (!r->attributes[i])
@@ -356,9 +354,9 @@ static HwOtlp__Resource *describe_resource(struct otlp *o, const char *target)
 static HwOtlp__ResourceMetrics *finish_resource(struct otlp *o, const struct open_resource *from)
 {
         static HwOtlp__Scope scope = HW_OTLP__SCOPE__INIT;
-        HwOtlp__ResourceMetrics *r = arena_alloc(&o->arena, sizeof(*r));
-        HwOtlp__ScopeMetrics *s = arena_alloc(&o->arena, sizeof(*s));
-        HwOtlp__ScopeMetrics **list = arena_alloc(&o->arena, sizeof(*list));
+        HwOtlp__ResourceMetrics *r = arena_alloc(&o->base.arena, sizeof(*r));
+        HwOtlp__ScopeMetrics *s = arena_alloc(&o->base.arena, sizeof(*s));
+        HwOtlp__ScopeMetrics **list = arena_alloc(&o->base.arena, sizeof(*list));
 
         if (!r || !s || !list)
                 return NULL;
@@ -371,13 +369,13 @@ static HwOtlp__ResourceMetrics *finish_resource(struct otlp *o, const struct ope
         r->n_scope_metrics = 1;
         *list = s;
         s->scope = &scope;
-        s->metrics = arena_calloc(&o->arena, from->list.n, sizeof(HwOtlp__Metric *));
+        s->metrics = arena_calloc(&o->base.arena, from->list.n, sizeof(HwOtlp__Metric *));
         if (!s->metrics || !r->resource)
                 return NULL;
         for (size_t i = 0; i < from->list.n; i++) {
                 struct open_metric *m = from->list.items[i];
 
-                if (!finish_metric(&o->arena, m))
+                if (!finish_metric(&o->base.arena, m))
                         return NULL;
                 s->metrics[s->n_metrics++] = m->metric;
         }
@@ -405,16 +403,16 @@ static void *print_request(const HwOtlp__ExportMetricsServiceRequest *request, b
         return text;
 }
 
-static uint64_t flush_otlp(struct batcher *e)
+static void flush_otlp(struct batcher *e)
 {
         struct otlp *o = (struct otlp *)e;
         HwOtlp__ExportMetricsServiceRequest request = HW_OTLP__EXPORT_METRICS_SERVICE_REQUEST__INIT;
         bool whole = true;
         size_t size = 0;
 
-        if (o->n) {
-                o->arena.max_bytes = 0; /* the batch must be finished, even if little memory is left */
-                request.resource_metrics = arena_calloc(&o->arena, o->resources.n, sizeof(void *));
+        if (o->base.n) {
+                o->base.arena.max_bytes = 0; /* the batch must be finished, even if little memory is left */
+                request.resource_metrics = arena_calloc(&o->base.arena, o->resources.n, sizeof(void *));
                 for (size_t i = 0; request.resource_metrics && whole && i < o->resources.n; i++) {
                         HwOtlp__ResourceMetrics *r = finish_resource(o, o->resources.items[i]);
 
@@ -422,16 +420,15 @@ static uint64_t flush_otlp(struct batcher *e)
                         whole = r != NULL;
                 }
                 whole &= request.resource_metrics != NULL;
-                void *bytes = whole ? print_request(&request, o->json, &size) : NULL;
-                batcher_give(e, bytes, size, o->n);
-                o->arena.max_bytes = BATCHER_BYTES_MAX;
+                void *bytes = whole ? print_request(&request, e->kind->json, &size) : NULL;
+                batcher_give(e, bytes, size, o->base.n);
+                o->base.arena.max_bytes = BATCHER_BYTES_MAX;
         }
-        arena_reset(&o->arena);
+        arena_reset(&o->base.arena);
         o->resources = (struct list){ 0 };
         o->at = 0;
-        o->n = 0;
+        o->base.n = 0;
         o->bytes = 0;
-        return 0;
 }
 
 static bool add_point(struct otlp *o, const struct metric_sample *s)
@@ -441,7 +438,7 @@ static bool add_point(struct otlp *o, const struct metric_sample *s)
 
         if (m)
                 m->exponential = is_native(o, s);
-        return m && list_add(&o->arena, &m->points, make_point(o, s));
+        return m && list_add(&o->base.arena, &m->points, make_point(o, s));
 }
 
 /* About what a point takes as JSON, which is the longest form. */
@@ -461,15 +458,15 @@ static void add_sample(struct batcher *e, const struct metric_sample *s)
 
         if (!s->ended)
                 series_mark(&e->series, s, NULL);
-        if (o->n == BATCH_SAMPLES_MAX || o->bytes + bytes > OTLP_BYTES_MAX)
-                (void)flush_otlp(e);
+        if (o->base.n == BATCH_SAMPLES_MAX || o->bytes + bytes > OTLP_BYTES_MAX)
+                flush_otlp(e);
         bool added = add_point(o, s);
-        if (!added && o->n) {
-                (void)flush_otlp(e);
+        if (!added && o->base.n) {
+                flush_otlp(e);
                 added = add_point(o, s);
         }
         if (added) {
-                o->n++;
+                o->base.n++;
                 o->bytes += bytes;
         } else {
                 e->no_memory++;
@@ -482,51 +479,13 @@ static void end_series(void *ctx, const struct metric_sample *s, const struct me
         add_sample(ctx, s);
 }
 
-static struct batcher *make_otlp(bool json, bool native)
-{
-        struct otlp *o = calloc(1, sizeof(*o));
-
-        if (!o)
-                return NULL;
-        o->json = json;
-        o->native = native;
-        arena_init(&o->arena, BATCHER_BYTES_MAX);
-        return &o->base;
-}
-
-static struct batcher *make_protobuf(void)
-{
-        return make_otlp(false, false);
-}
-
-static struct batcher *make_protobuf_native(void)
-{
-        return make_otlp(false, true);
-}
-
-static struct batcher *make_json(void)
-{
-        return make_otlp(true, false);
-}
-
-static struct batcher *make_json_native(void)
-{
-        return make_otlp(true, true);
-}
-
-static void destroy_otlp(struct batcher *e)
-{
-        arena_done(&((struct otlp *)e)->arena);
-        free(e);
-}
-
-#define KIND(of, made)                                                                                                 \
+#define KIND(of, ...)                                                                                                  \
         {                                                                                                              \
-                .type = of, .sender = &sender_otlp, .make = made, .sample = add_sample, .end = end_series,             \
-                .flush = flush_otlp, .destroy = destroy_otlp                                                           \
+                .size = sizeof(struct otlp), .type = of, .sender = &sender_otlp, .sample = add_sample,                 \
+                .end = end_series, .flush = flush_otlp, __VA_ARGS__                                                    \
         }
 
-const struct batcher_kind batcher_otlp = KIND("application/x-protobuf", make_protobuf);
-const struct batcher_kind batcher_otlp_native = KIND("application/x-protobuf", make_protobuf_native);
-const struct batcher_kind batcher_otlp_json = KIND("application/json", make_json);
-const struct batcher_kind batcher_otlp_json_native = KIND("application/json", make_json_native);
+const struct batcher_kind batcher_otlp = KIND("application/x-protobuf", .native = false);
+const struct batcher_kind batcher_otlp_native = KIND("application/x-protobuf", .native = true);
+const struct batcher_kind batcher_otlp_json = KIND("application/json", .json = true);
+const struct batcher_kind batcher_otlp_json_native = KIND("application/json", .json = true, .native = true);

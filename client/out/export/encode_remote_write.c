@@ -16,7 +16,6 @@
 #include "client/out/export/remote_write.pb-c.h"
 #include "client/out/export/sender.h"
 #include "client/out/metrics/metric.h"
-#include "proto/base/arena.h"
 #include "proto/base/hash.h"
 #include "proto/base/idtable.h"
 
@@ -27,55 +26,32 @@
 
 struct remote_write {
         struct batcher base;
-        struct arena arena;
         HwRw__Series *series[SERIES_MAX];
-        size_t n;
-        uint64_t samples; /* without native histograms */
+        size_t n_series; /* base.n is without native histograms */
         char *symbols[SYMBOLS_MAX];
         uint32_t n_symbols;
         struct idtable symbol_ids; /* index + 1 */
         uint64_t seed;
 };
 
-static struct batcher *make_remote_write(void)
-{
-        struct remote_write *w = calloc(1, sizeof(*w));
-
-        if (!w)
-                return NULL;
-        arena_init(&w->arena, BATCHER_BYTES_MAX);
-        w->seed = hash_seed(w);
-        return &w->base;
-}
-
-static void destroy_remote_write(struct batcher *e)
-{
-        struct remote_write *w = (struct remote_write *)e;
-
-        arena_done(&w->arena);
-        idtable_done(&w->symbol_ids);
-        free(w);
-}
-
-static uint64_t flush_remote_write(struct batcher *e)
+static void flush_remote_write(struct batcher *e)
 {
         struct remote_write *w = (struct remote_write *)e;
         HwRw__Request request = HW_RW__REQUEST__INIT;
         size_t size = 0;
 
-        if (w->n) {
+        if (w->n_series) {
                 request.symbols = w->symbols;
                 request.n_symbols = w->n_symbols;
                 request.timeseries = w->series;
-                request.n_timeseries = w->n;
+                request.n_timeseries = w->n_series;
                 void *block = remote_write_seal(&request.base, &size);
-                batcher_give(e, block, size, w->samples);
+                batcher_give(e, block, size, w->base.n);
         }
-        arena_reset(&w->arena);
+        arena_reset(&w->base.arena);
         idtable_done(&w->symbol_ids);
-        w->n = w->n_symbols = 0;
-        w->samples = 0;
-        return 0;
+        w->n_series = w->n_symbols = 0;
+        w->base.n = 0;
 }
 
 /* ---------------------------------------------------------------------- texts */
@@ -85,6 +61,8 @@ static uint32_t symbol_of(struct remote_write *w, const char *text)
 {
         char clean[METRIC_VALUE_MAX];
         size_t n = metric_label_text(clean, text);
+        if (!w->seed)
+                w->seed = hash_seed(w) | 1;
         uint64_t hash = hash_bytes(clean, n, w->seed);
         uint32_t at = idtable_start(&w->symbol_ids, hash), id;
 
@@ -93,7 +71,7 @@ static uint32_t symbol_of(struct remote_write *w, const char *text)
                         return id - 1;
         if (w->n_symbols == SYMBOLS_MAX)
                 return NO_SYMBOL;
-        char *copy = arena_strndup(&w->arena, clean, n);
+        char *copy = arena_strndup(&w->base.arena, clean, n);
         if (!copy || idtable_add(&w->symbol_ids, hash, w->n_symbols + 1) < 0)
                 return NO_SYMBOL;
         w->symbols[w->n_symbols] = copy;
@@ -125,7 +103,7 @@ static bool add_labels(struct remote_write *w, HwRw__Series *s, const struct met
         char name[METRIC_NAME_MAX + 16];
         bool whole;
 
-        s->labels_refs = arena_calloc(&w->arena, (sample->n_labels + now->n_labels + 2) * 2, sizeof(uint32_t));
+        s->labels_refs = arena_calloc(&w->base.arena, (sample->n_labels + now->n_labels + 2) * 2, sizeof(uint32_t));
         if (!s->labels_refs)
                 return false;
         (void)snprintf(name, sizeof(name), "%s%s", sample->metric->name, part->suffix);
@@ -163,7 +141,7 @@ static bool describe_series(struct remote_write *w, HwRw__Series *s, const struc
                                      [METRIC_HISTOGRAM] = 3,
                                      [METRIC_SUMMARY] = 5,
                                      [METRIC_INFO] = 6 };
-        HwRw__Metadata *m = arena_alloc(&w->arena, sizeof(*m));
+        HwRw__Metadata *m = arena_alloc(&w->base.arena, sizeof(*m));
         bool counts = sample->metric->type != METRIC_GAUGE && sample->metric->type != METRIC_INFO;
 
         if (!m)
@@ -185,7 +163,7 @@ static bool describe_series(struct remote_write *w, HwRw__Series *s, const struc
 static HwRw__Series *make_series(struct remote_write *w, const struct metric_sample *sample,
                                  const struct metric_part *part)
 {
-        HwRw__Series *s = arena_alloc(&w->arena, sizeof(*s));
+        HwRw__Series *s = arena_alloc(&w->base.arena, sizeof(*s));
 
         if (!s || symbol_of(w, "") != 0)
                 return NULL;
@@ -197,8 +175,8 @@ static HwRw__Series *with_value(struct remote_write *w, const struct metric_samp
                                 const struct metric_part *part)
 {
         HwRw__Series *s = make_series(w, sample, part);
-        HwRw__Sample *value = arena_alloc(&w->arena, sizeof(*value));
-        HwRw__Sample **list = arena_alloc(&w->arena, sizeof(*list));
+        HwRw__Sample *value = arena_alloc(&w->base.arena, sizeof(*value));
+        HwRw__Sample **list = arena_alloc(&w->base.arena, sizeof(*list));
 
         if (!s || !value || !list)
                 return NULL;
@@ -219,12 +197,12 @@ static HwRw__Series *with_value(struct remote_write *w, const struct metric_samp
 /* Buckets that are not empty, in as many spans as there are gaps between them. */
 static bool put_buckets(struct remote_write *w, HwRw__Histogram *to, const struct native_histogram *from)
 {
-        HwRw__BucketSpan *spans = arena_calloc(&w->arena, from->n / 2 + 1, sizeof(*spans));
+        HwRw__BucketSpan *spans = arena_calloc(&w->base.arena, from->n / 2 + 1, sizeof(*spans));
         uint64_t before = 0;
         int next = 0; /* index of the bucket behind the newest span */
 
-        to->positive_spans = arena_calloc(&w->arena, from->n / 2 + 1, sizeof(*to->positive_spans));
-        to->positive_deltas = arena_calloc(&w->arena, from->n + 1, sizeof(*to->positive_deltas));
+        to->positive_spans = arena_calloc(&w->base.arena, from->n / 2 + 1, sizeof(*to->positive_spans));
+        to->positive_deltas = arena_calloc(&w->base.arena, from->n + 1, sizeof(*to->positive_deltas));
         if (!spans || !to->positive_spans || !to->positive_deltas)
                 return false;
         for (size_t i = 0; i < from->n; i++) {
@@ -251,8 +229,8 @@ static HwRw__Series *with_histogram(struct remote_write *w, const struct metric_
 {
         static const struct metric_part whole = { .suffix = "" };
         HwRw__Series *s = make_series(w, sample, &whole);
-        HwRw__Histogram *h = arena_alloc(&w->arena, sizeof(*h));
-        HwRw__Histogram **list = arena_alloc(&w->arena, sizeof(*list));
+        HwRw__Histogram *h = arena_alloc(&w->base.arena, sizeof(*h));
+        HwRw__Histogram **list = arena_alloc(&w->base.arena, sizeof(*list));
         struct native_histogram from;
 
         if (!s || !h || !list)
@@ -290,16 +268,16 @@ static void add_part(void *ctx, const struct metric_sample *sample, const struct
 
         if (!sample->ended)
                 series_mark(&w->base.series, sample, part);
-        if (w->samples == BATCH_SAMPLES_MAX || w->n == SERIES_MAX)
-                (void)flush_remote_write(&w->base);
+        if (w->base.n == BATCH_SAMPLES_MAX || w->n_series == SERIES_MAX)
+                flush_remote_write(&w->base);
         HwRw__Series *s = series_of(w, sample, part);
-        if (!s && w->n) { /* there is no more room: emit the batch to make some */
-                (void)flush_remote_write(&w->base);
+        if (!s && w->n_series) { /* there is no more room: emit the batch to make some */
+                flush_remote_write(&w->base);
                 s = series_of(w, sample, part);
         }
         if (s) {
-                w->series[w->n++] = s;
-                w->samples += part != NULL;
+                w->series[w->n_series++] = s;
+                w->base.n += part != NULL;
         } else if (part) {
                 w->base.no_memory++;
         }
@@ -312,11 +290,16 @@ static void add_sample(struct batcher *e, const struct metric_sample *sample)
                 add_part(e, sample, NULL);
 }
 
+static void release_symbols(struct batcher *e)
+{
+        idtable_done(&((struct remote_write *)e)->symbol_ids);
+}
+
 const struct batcher_kind batcher_remote_write = {
+        .size = sizeof(struct remote_write),
         .sender = &sender_remote_write,
-        .make = make_remote_write,
         .sample = add_sample,
         .end = add_part,
         .flush = flush_remote_write,
-        .destroy = destroy_remote_write,
+        .release = release_symbols,
 };

@@ -24,19 +24,6 @@ struct scrape {
         char url[LISTEN_ADDRESS_TEXT_MOST + 16];
 };
 
-static void get_metrics(struct scrape *s, struct evhttp_request *req)
-{
-        bool open = metrics_wants_open(evhttp_find_header(evhttp_request_get_input_headers(req), "Accept"));
-        struct document d;
-
-        document_open(&d);
-        if (d.to) {
-                s->samples += metrics_print(d.to, s->metrics, s->options.source(s->options.ctx), open);
-                s->answers++;
-        }
-        answer_text(req, open ? METRICS_OPEN_TYPE : METRICS_TYPE, &d);
-}
-
 static bool is_refused(struct scrape *s, struct evhttp_request *req)
 {
         struct evkeyvalq *in = evhttp_request_get_input_headers(req);
@@ -69,7 +56,15 @@ static void on_request(struct evhttp_request *req, void *arg)
         } else if (!connections_have_room(s->options.connections)) {
                 answer_no_room(req);
         } else {
-                get_metrics(s, req);
+                bool open = metrics_wants_open(evhttp_find_header(evhttp_request_get_input_headers(req), "Accept"));
+                struct document d;
+
+                document_open(&d);
+                if (d.to) {
+                        s->samples += metrics_print(d.to, s->metrics, s->options.source(s->options.ctx), open);
+                        s->answers++;
+                }
+                answer_text(req, open ? METRICS_OPEN_TYPE : METRICS_TYPE, &d);
         }
 }
 

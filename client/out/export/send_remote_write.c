@@ -89,17 +89,6 @@ static bool accepted_a_part(const struct remote_writer *w, const struct http_res
                r->count != UINT64_MAX && r->count > 0;
 }
 
-/* A lesser form was taken where a richer one was not. */
-static void keep_form(struct remote_writer *w)
-{
-        if (!w->keep_until_ns || w->kept != w->form)
-                report_info("sink=%s is sent remote_write=\"%s\": its receiver takes no richer form, answer=\"%s\"",
-                            w->base.options.name, forms[w->form].name,
-                            w->first.ok ? "taken for 1.0, without a count" : w->first.detail);
-        w->kept = w->form;
-        w->keep_until_ns = clock_mono_ns() + KEEP_FORM_NS;
-}
-
 static void judge_answer(struct sender *s, const struct http_result *result)
 {
         struct remote_writer *w = (struct remote_writer *)s;
@@ -123,8 +112,16 @@ static void judge_answer(struct sender *s, const struct http_result *result)
                 w->tried = true;
                 w->form = REMOTE_WRITE_2;
         }
-        if (sent.ok && w->tried)
-                keep_form(w);
+        if (sent.ok && w->tried) {
+                /* A lesser form was taken where a richer one was not. */
+                if (!w->keep_until_ns || w->kept != w->form)
+                        report_info(
+                                "sink=%s is sent remote_write=\"%s\": its receiver takes no richer form, answer=\"%s\"",
+                                w->base.options.name, forms[w->form].name,
+                                w->first.ok ? "taken for 1.0, without a count" : w->first.detail);
+                w->kept = w->form;
+                w->keep_until_ns = clock_mono_ns() + KEEP_FORM_NS;
+        }
         free(w->recoded);
         w->recoded = NULL;
         w->base.options.done(w->base.options.ctx, &sent);

@@ -136,22 +136,6 @@ void series_mark(struct series_list *l, const struct metric_sample *sample, cons
 
 /* ---------------------------------------------------------------------- ending */
 
-static void remove_ended(struct series_list *l)
-{
-        size_t n = 0;
-
-        idtable_done(&l->ids);
-        for (size_t i = 0; i < l->n; i++) {
-                struct series *s = l->items[i];
-
-                if (s->walk == l->walk && idtable_add(&l->ids, s->hash, (uint32_t)n + 1) == 0)
-                        l->items[n++] = s;
-                else
-                        free(s);
-        }
-        l->n = n;
-}
-
 void series_end_unmarked(struct series_list *l, metric_part_taker *take, void *ctx)
 {
         size_t n = 0;
@@ -161,7 +145,19 @@ void series_end_unmarked(struct series_list *l, metric_part_taker *take, void *c
                         n++;
                 else
                         take(ctx, &l->items[i]->sample, l->items[i]->has_part ? &l->items[i]->part : NULL);
-        if (n < l->n)
-                remove_ended(l);
+        if (n < l->n) {
+                size_t n_kept = 0;
+
+                idtable_done(&l->ids);
+                for (size_t i = 0; i < l->n; i++) {
+                        struct series *s = l->items[i];
+
+                        if (s->walk == l->walk && idtable_add(&l->ids, s->hash, (uint32_t)n_kept + 1) == 0)
+                                l->items[n_kept++] = s;
+                        else
+                                free(s);
+                }
+                l->n = n_kept;
+        }
         l->walk++;
 }
