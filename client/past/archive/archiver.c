@@ -113,17 +113,6 @@ static void leave_run(struct archiver *a, struct observed *gone)
         observed_destroy(&gone);
 }
 
-/* Drops runs that are written and cannot change any more. */
-static void leave_old(struct archiver *a)
-{
-        for (struct observed *o = a->runs, *next; o; o = next) {
-                const struct world_target *t = o->left ? NULL : world_find_of(a->world, o->daemon, o->target);
-                next = o->next;
-                if (!o->changed && o->start_ns && (!t || t->run != o->number))
-                        leave_run(a, o);
-        }
-}
-
 /* ------------------------------------------------------------------------- writing */
 
 static size_t count_pending(const struct archiver *a)
@@ -173,8 +162,13 @@ static void write_all(struct archiver *a)
                 r = a->failed ? r : writer_write(&a->writer, a->runs);
         }
         report_result(a, r);
-        if (r == SQLITE_OK)
-                leave_old(a);
+        for (struct observed *o = a->runs, *next; o && r == SQLITE_OK; o = next) { /* what cannot change any more */
+                const struct world_target *t = o->left ? NULL : world_find_of(a->world, o->daemon, o->target);
+
+                next = o->next;
+                if (!o->changed && o->start_ns && (!t || t->run != o->number))
+                        leave_run(a, o);
+        }
 }
 
 static void forget_old(struct archiver *a)
@@ -192,16 +186,6 @@ static void forget_old(struct archiver *a)
                                a->database.path, bytes);
 }
 
-static void on_time(struct archiver *a)
-{
-        uint64_t now = clock_mono_ms();
-
-        if (now - a->written_ms >= a->options->interval_ns / 1000000u || (!a->failing && count_pending(a) > PENDING))
-                write_all(a);
-        if (now - a->kept_ms >= KEEP_MS)
-                forget_old(a);
-}
-
 /* ------------------------------------------------------------------------- messages */
 
 /* A target's run is over. If it never reported when it began, that is when it was first seen. */
@@ -216,29 +200,18 @@ static void end_run(struct archiver *a, const struct world_target *t)
         observed_end(o, t);
 }
 
-static bool is_removal(const Hw__Update *u)
-{
-        return u->body_case == HW__UPDATE__BODY_TARGET_STATE &&
-               u->target_state->state == HW__TARGET__STATE__STATE_REMOVED;
-}
-
-/* The next target of this name counts its runs from 1 again. */
-static void remove_target(struct archiver *a, const struct world_target *t)
-{
-        struct observed *o = t ? run_of(a, t->daemon, t->name, t->run) : NULL;
-
-        end_run(a, t);
-        if (o)
-                o->left = true;
-}
-
 static int apply_update(struct archiver *a, const Hw__Update *u)
 {
         size_t daemon = feed_daemon(a->feed);
         const struct world_target *before = u->target ? world_find_of(a->world, daemon, u->target) : NULL;
 
-        if (is_removal(u)) {
-                remove_target(a, before);
+        if (u->body_case == HW__UPDATE__BODY_TARGET_STATE &&
+            u->target_state->state == HW__TARGET__STATE__STATE_REMOVED) {
+                struct observed *gone = before ? run_of(a, daemon, before->name, before->run) : NULL;
+
+                end_run(a, before);
+                if (gone) /* the next target of this name counts its runs from 1 again */
+                        gone->left = true;
                 return world_apply(a->world, daemon, u);
         }
         bool of_run = u->target && u->has_run && u->run && (!before || u->run >= before->run);
@@ -331,8 +304,15 @@ static void run_loop(struct archiver *a)
         while (!signals_stop() && !a->failed && event != FEED_END) {
                 event = feed_next(a->feed, WAIT_MS, &u);
                 on_event(a, event, u);
-                if (event != FEED_END)
-                        on_time(a);
+                if (event != FEED_END) {
+                        uint64_t now = clock_mono_ms();
+
+                        if (now - a->written_ms >= a->options->interval_ns / 1000000u ||
+                            (!a->failing && count_pending(a) > PENDING))
+                                write_all(a);
+                        if (now - a->kept_ms >= KEEP_MS)
+                                forget_old(a);
+                }
         }
         progress_end(&a->progress);
 }

@@ -155,11 +155,6 @@ static void print_runs(const struct request *r, const struct archived_runs *runs
 
 /* -------------------------------------------------------------------------- a series */
 
-static const char *unit_of(const struct request *r)
-{
-        return r->id == SERIES_COLLECTIONS ? "" : hw_series_unit((Hw__Series)r->id);
-}
-
 static void format_number(char *out, size_t size, const char *unit, double value)
 {
         if (isnan(value))
@@ -199,7 +194,7 @@ static void point_line(const struct printing *p, const char *time)
         const struct archived_value *v = &p->point;
         const struct cell *c = &v->cell;
         const double numbers[] = { c->min, c->mean, c->max, c->last, v->rise };
-        const char *unit = unit_of(p->request);
+        const char *unit = p->request->id == SERIES_COLLECTIONS ? "" : hw_series_unit((Hw__Series)p->request->id);
         char text[HW_NUMBER_MAX];
 
         if (p->request->format == FORMAT_CSV)
@@ -223,23 +218,17 @@ static void point_line(const struct printing *p, const char *time)
         (void)putchar('\n');
 }
 
-static void print_heading(const struct request *r)
-{
-        if (r->format == FORMAT_CSV)
-                (void)printf("time,seconds,run,n,min,mean,max,last,rise\n");
-        else if (r->format == FORMAT_TEXT)
-                (void)printf("%-17s  %5s  %8s  %10s  %10s  %10s  %10s  %10s\n", "time (UTC)", "run", "samples", "min",
-                             "mean", "max", "last", "rise");
-}
-
 static void flush_row(struct printing *p)
 {
         char time[HW_NUMBER_MAX];
 
         if (!p->any)
                 return;
-        if (!p->printed)
-                print_heading(p->request);
+        if (!p->printed && p->request->format == FORMAT_CSV)
+                (void)printf("time,seconds,run,n,min,mean,max,last,rise\n");
+        else if (!p->printed && p->request->format == FORMAT_TEXT)
+                (void)printf("%-17s  %5s  %8s  %10s  %10s  %10s  %10s  %10s\n", "time (UTC)", "run", "samples", "min",
+                             "mean", "max", "last", "rise");
         hw_time_text(time, sizeof(time), p->point.time_s * NS_PER_S);
         if (p->request->format == FORMAT_JSON)
                 point_json(p, time);

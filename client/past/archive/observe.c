@@ -389,14 +389,6 @@ void observed_end(struct observed *o, const struct world_target *target)
 
 /* ----------------------------------------------------------------------- messages */
 
-static void observe_time(struct observed *o, uint64_t time_ns)
-{
-        if (o->first_ns > o->last_ns && time_ns <= FROM_START_NS && !o->until_ns)
-                o->whole = true;
-        o->first_ns = time_ns < o->first_ns ? time_ns : o->first_ns;
-        o->last_ns = time_ns > o->last_ns ? time_ns : o->last_ns;
-}
-
 void observed_state(struct observed *o, const Hw__Target *t)
 {
         o->state = replace_message(BASE(o->state), BASE(t));
@@ -422,8 +414,12 @@ void observed_add(struct observed *o, const struct world_target *before, const H
         }
         if (before && before->run != o->number)
                 before = NULL;
-        if (u->has_event_time_ns)
-                observe_time(o, u->event_time_ns);
+        if (u->has_event_time_ns) {
+                if (o->first_ns > o->last_ns && u->event_time_ns <= FROM_START_NS && !o->until_ns)
+                        o->whole = true;
+                o->first_ns = u->event_time_ns < o->first_ns ? u->event_time_ns : o->first_ns;
+                o->last_ns = u->event_time_ns > o->last_ns ? u->event_time_ns : o->last_ns;
+        }
         o->changed = true;
         switch (u->body_case) {
         case HW__UPDATE__BODY_TARGET_STATE:

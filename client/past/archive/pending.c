@@ -17,14 +17,6 @@ static uint64_t interval(uint64_t time_ns, uint64_t width_s)
         return s - s % width_s;
 }
 
-static bool has_room(struct pending *p)
-{
-        if (p->n < ARCHIVE_PENDING)
-                return true;
-        p->lost++;
-        return false;
-}
-
 void pending_done(struct pending *p)
 {
         struct pending_cells *all[] = { &p->minutes, &p->bands, &p->pauses };
@@ -50,9 +42,7 @@ static struct pending_cell *cell_at(struct pending *p, struct pending_cells *cel
         while ((id = idtable_next(&cells->by_key, hash, &at)))
                 if (cells->items[id - 1].key.time_s == time_s && cells->items[id - 1].key.of == of)
                         return &cells->items[id - 1];
-        if (!has_room(p))
-                return NULL;
-        if (!ARRAY_RESERVE(cells->items, cells->capacity, cells->n + 1) ||
+        if (p->n >= ARCHIVE_PENDING || !ARRAY_RESERVE(cells->items, cells->capacity, cells->n + 1) ||
             idtable_add(&cells->by_key, hash, (uint32_t)cells->n + 1) < 0) {
                 p->lost++;
                 return NULL;

@@ -181,15 +181,6 @@ static int by_time(const void *a, const void *b)
         return x->offset < y->offset ? -1 : x->offset > y->offset;
 }
 
-static void sort_events(struct list *l)
-{
-        ARRAY_SORT(l->events, l->n, by_time);
-        for (size_t i = 0; i < l->n; i++) {
-                l->events[i].payload = l->payloads + l->events[i].offset;
-                l->events[i].offset = i;
-        }
-}
-
 /* SQLITE_OK or an error. */
 static int fill_list(struct list *l, struct database *d, enum run_end_state end)
 {
@@ -211,7 +202,11 @@ static int fill_list(struct list *l, struct database *d, enum run_end_state end)
         end_census(l);
         if (r == SQLITE_OK && end != RUN_END_UNKNOWN)
                 r = add_end(l, d, end);
-        sort_events(l);
+        ARRAY_SORT(l->events, l->n, by_time);
+        for (size_t i = 0; i < l->n; i++) {
+                l->events[i].payload = l->payloads + l->events[i].offset;
+                l->events[i].offset = i;
+        }
         return r == SQLITE_OK && l->failed ? SQLITE_NOMEM : r;
 }
 

@@ -132,17 +132,6 @@ static bool select_number(struct database *d, const char *target, const char *te
                                   target, NULL, -number, 0, ret, error);
 }
 
-static bool select_label(struct database *d, const char *target, const char *label, struct archived_runs *ret,
-                         struct error *error)
-{
-        if (!strchr(label, '='))
-                return error_set(error, "'label:%s': expected label:NAME=VALUE", label);
-        return archived_runs_read(d,
-                                  "target = ?1 AND seen_ns IS NOT NULL AND id IN"
-                                  " (SELECT run FROM labels WHERE name || '=' || value = ?2)",
-                                  target, label, 0, 0, ret, error);
-}
-
 static bool select_when(struct database *d, const char *target, const char *when, uint64_t now_ns,
                         struct archived_runs *ret, struct error *error)
 {
@@ -152,8 +141,15 @@ static bool select_when(struct database *d, const char *target, const char *when
                 return select_now(d, target, ret, error);
         if (!strncmp(when, "run:", 4))
                 return select_number(d, target, when + 4, ret, error);
-        if (!strncmp(when, "label:", 6))
-                return select_label(d, target, when + 6, ret, error);
+        if (!strncmp(when, "label:", 6)) {
+                const char *label = when + 6;
+                if (!strchr(label, '='))
+                        return error_set(error, "'label:%s': expected label:NAME=VALUE", label);
+                return archived_runs_read(d,
+                                          "target = ?1 AND seen_ns IS NOT NULL AND id IN"
+                                          " (SELECT run FROM labels WHERE name || '=' || value = ?2)",
+                                          target, label, 0, 0, ret, error);
+        }
         if (parse_when(when, now_ns, &from, &to))
                 return select_between(d, target, from, to, ret, error);
         return error_set(error,

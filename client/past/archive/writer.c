@@ -206,56 +206,58 @@ static void bind_cell(sqlite3_stmt *s, int at, const struct cell *c)
         bind_number(s, at + 5, c->last_ns);
 }
 
-static int add_minute(const struct writer *w, const struct observed *o, const struct pending_cell *m, enum statement to,
-                      uint64_t width_s)
+static void bind_minute(sqlite3_stmt *s, const struct observed *o, const struct pending_cell *m, uint64_t time_s)
 {
-        sqlite3_stmt *s = statement_of(w, o, to);
-
+        (void)o;
         bind_number(s, 2, m->key.of);
-        bind_number(s, 3, m->key.time_s - m->key.time_s % width_s);
+        bind_number(s, 3, time_s);
         bind_cell(s, 4, &m->cell);
         (void)sqlite3_bind_double(s, 10, m->area);
         bind_number(s, 11, m->covered_ns);
         (void)sqlite3_bind_double(s, 12, m->rise);
-        return database_run(s);
 }
 
-static int add_series(const struct writer *w, const struct observed *o)
+static void bind_pause(sqlite3_stmt *s, const struct observed *o, const struct pending_cell *p, uint64_t time_s)
 {
-        int r = SQLITE_OK;
-
-        for (size_t i = 0; i < o->pending.minutes.n && r == SQLITE_OK; i++) {
-                const struct pending_cell *m = &o->pending.minutes.items[i];
-
-                r = add_minute(w, o, m, ADD_MINUTE, MINUTE_S);
-                if (r == SQLITE_OK)
-                        r = add_minute(w, o, m, ADD_HOUR, HOUR_S);
-        }
-        return r;
-}
-
-static int add_pause(const struct writer *w, const struct observed *o, const struct pending_cell *p, enum statement to,
-                     uint64_t width_s)
-{
-        sqlite3_stmt *s = statement_of(w, o, to);
-
-        bind_number(s, 2, p->key.time_s - p->key.time_s % width_s);
+        (void)o;
+        bind_number(s, 2, time_s);
         bind_number(s, 3, p->key.of >> 32);
         bind_number(s, 4, (uint64_t)sketch_middle(PENDING_PAUSE_BITS, (uint32_t)p->key.of));
         bind_number(s, 5, p->cell.n);
-        return database_run(s);
 }
 
-static int add_pauses(const struct writer *w, const struct observed *o)
+static void bind_band(sqlite3_stmt *s, const struct observed *o, const struct pending_cell *b, uint64_t time_s)
+{
+        bind_number(s, 2, time_s);
+        bind_number(s, 3, o->bands.items[b->key.of].id);
+        bind_cell(s, 4, &b->cell);
+}
+
+/* Where cells go: each to the table of its own interval, and to that of a longer one. */
+struct tables {
+        enum statement to, to_longer;
+        uint64_t longer_s;
+        void (*bind)(sqlite3_stmt *s, const struct observed *o, const struct pending_cell *c, uint64_t time_s);
+};
+
+static const struct tables minute_tables = { ADD_MINUTE, ADD_HOUR, HOUR_S, bind_minute },
+                           pause_tables = { ADD_PAUSES_10M, ADD_PAUSES_1D, DAY_S, bind_pause },
+                           band_tables = { ADD_BAND_10M, ADD_BAND_1H, HOUR_S, bind_band };
+
+static int add_cells(const struct writer *w, const struct observed *o, const struct pending_cells *cells,
+                     const struct tables *t)
 {
         int r = SQLITE_OK;
 
-        for (size_t i = 0; i < o->pending.pauses.n && r == SQLITE_OK; i++) {
-                const struct pending_cell *p = &o->pending.pauses.items[i];
+        for (size_t i = 0; i < cells->n && r == SQLITE_OK; i++) {
+                const struct pending_cell *c = &cells->items[i];
+                sqlite3_stmt *s = statement_of(w, o, t->to), *longer = statement_of(w, o, t->to_longer);
 
-                r = add_pause(w, o, p, ADD_PAUSES_10M, TEN_S);
+                t->bind(s, o, c, c->key.time_s);
+                t->bind(longer, o, c, c->key.time_s - c->key.time_s % t->longer_s);
+                r = database_run(s);
                 if (r == SQLITE_OK)
-                        r = add_pause(w, o, p, ADD_PAUSES_1D, DAY_S);
+                        r = database_run(longer);
         }
         return r;
 }
@@ -304,17 +306,6 @@ static int name_bands(const struct writer *w, struct observed *o)
         return r;
 }
 
-static int add_band(const struct writer *w, const struct observed *o, const struct pending_cell *b, enum statement to,
-                    uint64_t width_s)
-{
-        sqlite3_stmt *s = statement_of(w, o, to);
-
-        bind_number(s, 2, b->key.time_s - b->key.time_s % width_s);
-        bind_number(s, 3, o->bands.items[b->key.of].id);
-        bind_cell(s, 4, &b->cell);
-        return database_run(s);
-}
-
 /* Keeps only the largest bands of ten minutes. */
 static int thin_bands(const struct writer *w, const struct observed *o, uint64_t time_s)
 {
@@ -331,13 +322,8 @@ static int add_bands(const struct writer *w, struct observed *o)
         uint64_t thinned = UINT64_MAX;
         int r = name_bands(w, o);
 
-        for (size_t i = 0; i < bands->n && r == SQLITE_OK; i++) {
-                const struct pending_cell *b = &bands->items[i];
-
-                r = add_band(w, o, b, ADD_BAND_10M, TEN_S);
-                if (r == SQLITE_OK)
-                        r = add_band(w, o, b, ADD_BAND_1H, HOUR_S);
-        }
+        if (r == SQLITE_OK)
+                r = add_cells(w, o, bands, &band_tables);
         for (size_t i = 0; i < bands->n && r == SQLITE_OK; i++)
                 if (bands->items[i].key.time_s != thinned && bands->items[i].key.time_s != o->newest_bands_s) {
                         thinned = bands->items[i].key.time_s;
@@ -351,18 +337,6 @@ static int add_bands(const struct writer *w, struct observed *o)
 }
 
 /* ------------------------------------------------------- notes, alerts, verdicts */
-
-static int add_note(const struct writer *w, const struct observed *o, const Hw__Note *n)
-{
-        sqlite3_stmt *s = statement_of(w, o, ADD_NOTE);
-
-        bind_number(s, 2, n->number);
-        bind_number(s, 3, observed_wall(o, n->time_ns));
-        bind_word(s, 4, &hw__note__what__descriptor, (int)n->what);
-        bind_if(s, 5, n->has_thread, n->thread);
-        bind_text(s, 6, n->text);
-        return database_run(s);
-}
 
 static int set_alert(const struct writer *w, const struct observed *o, const Hw__Alert *a)
 {
@@ -403,8 +377,17 @@ static int add_events(const struct writer *w, const struct observed *o)
 {
         int r = SQLITE_OK;
 
-        for (size_t i = 0; i < o->notes.n && r == SQLITE_OK; i++)
-                r = add_note(w, o, (const Hw__Note *)o->notes.items[i]);
+        for (size_t i = 0; i < o->notes.n && r == SQLITE_OK; i++) {
+                const Hw__Note *n = (const Hw__Note *)o->notes.items[i];
+                sqlite3_stmt *s = statement_of(w, o, ADD_NOTE);
+
+                bind_number(s, 2, n->number);
+                bind_number(s, 3, observed_wall(o, n->time_ns));
+                bind_word(s, 4, &hw__note__what__descriptor, (int)n->what);
+                bind_if(s, 5, n->has_thread, n->thread);
+                bind_text(s, 6, n->text);
+                r = database_run(s);
+        }
         for (size_t i = 0; i < o->n_verdicts && r == SQLITE_OK; i++)
                 r = add_verdict(w, o, &o->verdicts[i]);
         for (size_t i = 0; o->alerts_changed && i < o->alerts->n_alerts && r == SQLITE_OK; i++)
@@ -425,20 +408,10 @@ static int write_run(const struct writer *w, struct observed *o)
                         r = add_labels(w, o);
         }
         r = r == SQLITE_OK ? set_run(w, o) : r;
-        r = r == SQLITE_OK ? add_series(w, o) : r;
-        r = r == SQLITE_OK ? add_pauses(w, o) : r;
+        r = r == SQLITE_OK ? add_cells(w, o, &o->pending.minutes, &minute_tables) : r;
+        r = r == SQLITE_OK ? add_cells(w, o, &o->pending.pauses, &pause_tables) : r;
         r = r == SQLITE_OK ? add_bands(w, o) : r;
         return r == SQLITE_OK ? add_events(w, o) : r;
-}
-
-/* Forgets ids that were assigned in a transaction that was rolled back. */
-static void forget_ids(struct observed *runs)
-{
-        for (struct observed *o = runs; o; o = o->next) {
-                o->id = o->written ? o->id : 0;
-                for (uint32_t i = 0; i < o->bands.n; i++)
-                        o->bands.items[i].id = 0;
-        }
 }
 
 int writer_write(const struct writer *w, struct observed *runs)
@@ -452,7 +425,11 @@ int writer_write(const struct writer *w, struct observed *runs)
                 r = database_exec(w->database, "COMMIT");
         if (r != SQLITE_OK) {
                 (void)database_exec(w->database, "ROLLBACK");
-                forget_ids(runs);
+                for (struct observed *o = runs; o; o = o->next) { /* ids that the transaction had assigned */
+                        o->id = o->written ? o->id : 0;
+                        for (uint32_t i = 0; i < o->bands.n; i++)
+                                o->bands.items[i].id = 0;
+                }
                 return r;
         }
         for (struct observed *o = runs; o; o = o->next)
