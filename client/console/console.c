@@ -51,15 +51,6 @@ static bool view_init(struct shown_view *v, const struct console_view *class)
         return true;
 }
 
-static void view_done(struct shown_view *v)
-{
-        for (size_t i = 0; i < v->n_tables; i++)
-                table_done(&v->tables[i]);
-        if (v->state && v->class->state_done)
-                v->class->state_done(v->state);
-        free(v->state);
-}
-
 const struct history_options console_past = {
         .points = 4096, .columns = 512, .cells = (size_t)1 << 20, .keep_recent = true
 };
@@ -97,8 +88,14 @@ void console_destroy(struct console **c)
 {
         if (!*c)
                 return;
-        for (size_t i = 0; i < (*c)->n_views; i++)
-                view_done(&(*c)->views[i]);
+        for (size_t i = 0; i < (*c)->n_views; i++) {
+                struct shown_view *v = &(*c)->views[i];
+                for (size_t n = 0; n < v->n_tables; n++)
+                        table_done(&v->tables[n]);
+                if (v->state && v->class->state_done)
+                        v->class->state_done(v->state);
+                free(v->state);
+        }
         free((*c)->views);
         world_destroy(&(*c)->frozen);
         world_destroy(&(*c)->before);
@@ -441,23 +438,6 @@ void console_key(struct console *c, int key)
 
 /* ------------------------------------------------------------------- mouse */
 
-static void click_row(struct console *c, const struct hit *hit, bool twice)
-{
-        c->table = hit->table;
-        if (hit->index < hit->table->n)
-                table_select(hit->table, hit->index);
-        if (twice)
-                console_key(c, SCREEN_ENTER);
-}
-
-static void click_time(struct console *c, const struct hit *hit, int column)
-{
-        double share = ((double)(column - hit->area.column) + 0.5) / (double)hit->area.width;
-
-        c->cursor_ns = hit->range.from_ns + (uint64_t)(share * (double)(hit->range.to_ns - hit->range.from_ns));
-        c->has_cursor = true;
-}
-
 void console_click(struct console *c, int row, int column, bool twice)
 {
         const struct hit *hit = hits_at(&c->hits, row, column);
@@ -469,10 +449,18 @@ void console_click(struct console *c, int row, int column, bool twice)
                 console_show(c, console_views[hit->index]);
         else if (hit->what == HIT_COLUMN)
                 table_sort(hit->table, hit->index);
-        else if (hit->what == HIT_ROW)
-                click_row(c, hit, twice);
-        else if (hit->what == HIT_TIME)
-                click_time(c, hit, column);
+        else if (hit->what == HIT_ROW) {
+                c->table = hit->table;
+                if (hit->index < hit->table->n)
+                        table_select(hit->table, hit->index);
+                if (twice)
+                        console_key(c, SCREEN_ENTER);
+        } else if (hit->what == HIT_TIME) {
+                double share = ((double)(column - hit->area.column) + 0.5) / (double)hit->area.width;
+
+                c->cursor_ns = hit->range.from_ns + (uint64_t)(share * (double)(hit->range.to_ns - hit->range.from_ns));
+                c->has_cursor = true;
+        }
 }
 
 void console_wheel(struct console *c, int by)

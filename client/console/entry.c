@@ -48,14 +48,6 @@ static bool apply(struct console *c)
         return true;
 }
 
-static void rub_out(char *text)
-{
-        size_t n = strlen(text);
-
-        if (n > 0)
-                text[utf8_cut(text, n - 1)] = '\0';
-}
-
 /* Appends a character as UTF-8 when there is room. */
 static void append(char *text, size_t size, uint32_t code)
 {
@@ -75,24 +67,13 @@ static void edit_typed(struct console *c, int key)
 {
         if (key == SCREEN_ESCAPE)
                 c->typed[0] = '\0';
-        else if (key == SCREEN_BACKSPACE)
-                rub_out(c->typed);
-        else if (key >= ' ' && key != 0x7f && key < SCREEN_UP)
+        else if (key == SCREEN_BACKSPACE) {
+                size_t n = strlen(c->typed);
+
+                if (n > 0)
+                        c->typed[utf8_cut(c->typed, n - 1)] = '\0';
+        } else if (key >= ' ' && key != 0x7f && key < SCREEN_UP)
                 append(c->typed, sizeof(c->typed), (uint32_t)key);
-}
-
-/* The next or previous command after the first that begins with what is typed. */
-static void step_command(struct console *c, bool is_next)
-{
-        const struct program_command *typed = program_command_find(c->typed);
-        size_t i = 0;
-
-        if (typed)
-                i = ((size_t)(typed - program_commands) + (is_next ? 1 : n_program_commands - 1)) % n_program_commands;
-        else
-                while (i + 1 < n_program_commands && strncmp(program_commands[i].text, c->typed, strlen(c->typed)) != 0)
-                        i++;
-        (void)snprintf(c->typed, sizeof(c->typed), "%s", program_commands[i].text);
 }
 
 static void command_entry_key(struct console *c, int key)
@@ -100,7 +81,18 @@ static void command_entry_key(struct console *c, int key)
         const struct program_command *typed = program_command_find(c->typed);
 
         if (key == SCREEN_DOWN || key == SCREEN_UP) {
-                step_command(c, key == SCREEN_DOWN);
+                /* The next or previous command after the first that begins with what is typed. */
+                const struct program_command *found = program_command_find(c->typed);
+                size_t i = 0;
+
+                if (found)
+                        i = ((size_t)(found - program_commands) + (key == SCREEN_DOWN ? 1 : n_program_commands - 1)) %
+                            n_program_commands;
+                else
+                        while (i + 1 < n_program_commands &&
+                               strncmp(program_commands[i].text, c->typed, strlen(c->typed)) != 0)
+                                i++;
+                (void)snprintf(c->typed, sizeof(c->typed), "%s", program_commands[i].text);
                 return;
         }
         edit_typed(c, key);

@@ -55,19 +55,6 @@ static void redraw_screen(struct loop *l)
 
 /* --------------------------------------------------------------------- keys */
 
-static void handle_key(struct console *c, int key)
-{
-        int row, column;
-
-        screen_mouse(&row, &column);
-        if (key == SCREEN_CLICK || key == SCREEN_CLICK_TWICE)
-                console_click(c, row, column, key == SCREEN_CLICK_TWICE);
-        else if (key == SCREEN_WHEEL_UP || key == SCREEN_WHEEL_DOWN)
-                console_wheel(c, key == SCREEN_WHEEL_DOWN ? 1 : -1);
-        else if (key != SCREEN_RESIZED)
-                console_key(c, key);
-}
-
 /*
  * Keys are answered at once: the next frame is not held back. Each key finds the rows as they are now: nothing is taken
  * from the feed between two keys, and entry.c itself fills the rows again while one types.
@@ -75,12 +62,18 @@ static void handle_key(struct console *c, int key)
 static void handle_keys(struct loop *l)
 {
         bool first = true;
-        int key;
+        int key, row, column;
 
         for (; (key = screen_key()) != SCREEN_NONE; first = false) {
                 if (first || l->console->entry == ENTRY_NONE)
                         console_prepare(l->console, clock_wall_ns());
-                handle_key(l->console, key);
+                screen_mouse(&row, &column);
+                if (key == SCREEN_CLICK || key == SCREEN_CLICK_TWICE)
+                        console_click(l->console, row, column, key == SCREEN_CLICK_TWICE);
+                else if (key == SCREEN_WHEEL_UP || key == SCREEN_WHEEL_DOWN)
+                        console_wheel(l->console, key == SCREEN_WHEEL_DOWN ? 1 : -1);
+                else if (key != SCREEN_RESIZED)
+                        console_key(l->console, key);
                 l->pressed = true;
         }
 }
@@ -139,18 +132,6 @@ static void receive_updates(struct loop *l)
         }
 }
 
-/* With several targets and none given, the console starts with the list. */
-static void choose_view(struct loop *l)
-{
-        if (l->pressed || l->console->chosen)
-                l->settled = true;
-        if (!l->settled && world_targets(l->world) > 1) {
-                console_show(l->console, &view_targets_list);
-                l->console->target[0] = '\0'; /* the one that happened to come first was not chosen by the user */
-                l->settled = true;
-        }
-}
-
 static void wait_for_news(struct loop *l, uint64_t until_ns)
 {
         /* When dirty, only the next frame is awaited; a frozen screen has none. */
@@ -190,7 +171,14 @@ static void run_loop(struct loop *l)
                         l->dirty = true;
                 if (command_poll(l->console) || console_inspections_poll(l->console))
                         l->dirty = l->pressed = true;
-                choose_view(l);
+                /* With several targets and none given, the console starts with the list. */
+                if (l->pressed || l->console->chosen)
+                        l->settled = true;
+                if (!l->settled && world_targets(l->world) > 1) {
+                        console_show(l->console, &view_targets_list);
+                        l->console->target[0] = '\0'; /* the first one that came was not chosen by the user */
+                        l->settled = true;
+                }
                 const uint64_t now_ns = clock_mono_ns();
                 if (now_ns >= due_ns(l)) {
                         redraw_screen(l);

@@ -33,30 +33,6 @@ static int print_view(FILE *to, struct console *c, const struct plain_options *o
         return r;
 }
 
-/* -------------------------------------------------------------------- JSON */
-
-static void json_columns(struct json_out *j, const struct console *c, const struct column *columns, size_t n)
-{
-        for (size_t i = 0; i < n; i++) {
-                json_key(j, column_name(&columns[i]));
-                value_json(j, column_value(&columns[i], &c->scene, c->scene.target));
-        }
-}
-
-static void json_target(struct json_out *j, const struct console *c)
-{
-        const struct console_view *class = c->shown->class;
-
-        json_open(j, '{');
-        json_member_text(j, "target", c->scene.target->name);
-        json_columns(j, c, class->figures, class->n_figures);
-        for (size_t i = 0; i < c->shown->n_tables; i++) {
-                json_key(j, class->tables[i]->name);
-                table_json(j, &c->scene, &c->shown->tables[i]);
-        }
-        json_close(j, '}');
-}
-
 /* ------------------------------------------------------------------ report */
 
 static bool is_named(const struct world_target *t, const struct plain_options *o)
@@ -87,7 +63,19 @@ static int report_target(struct json_out *j, struct console *c, const struct pla
                 (void)fputc('\n', j->to);
                 return r;
         }
-        json_target(j, c);
+        const struct console_view *class = c->shown->class;
+
+        json_open(j, '{');
+        json_member_text(j, "target", c->scene.target->name);
+        for (size_t i = 0; i < class->n_figures; i++) {
+                json_key(j, column_name(&class->figures[i]));
+                value_json(j, column_value(&class->figures[i], &c->scene, c->scene.target));
+        }
+        for (size_t i = 0; i < c->shown->n_tables; i++) {
+                json_key(j, class->tables[i]->name);
+                table_json(j, &c->scene, &c->shown->tables[i]);
+        }
+        json_close(j, '}');
         return 0;
 }
 
@@ -129,34 +117,6 @@ static int report_all(struct json_out *j, struct console *c, const struct plain_
         return 0;
 }
 
-static void choose_view(struct console *c, const struct plain_options *o)
-{
-        bool list = !o->view && o->brief && o->n_targets == 0 && world_targets(c->scene.world) > 1;
-
-        console_show(c, list ? &view_targets_list : o->view ? console_view_of(c, o->view)->class : &view_overview);
-}
-
-static void open_report(struct json_out *j, const struct console *c, const char *time, bool list)
-{
-        json_open(j, '{');
-        json_member_text(j, "time", time);
-        json_member_text(j, "view", c->shown->class->name);
-        json_key(j, list ? "targets" : c->shown->class->tables[0]->name);
-        if (list)
-                json_open(j, '[');
-}
-
-/* Of all targets: each has caveats of its own, in its overview. */
-static void print_head(FILE *to, const struct console *c, const char *time)
-{
-        const size_t n = world_targets(c->scene.world);
-        char text[512];
-
-        (void)fprintf(to, "heapwatch %s  %zu %s\n", time, n, n == 1 ? "target" : "targets");
-        if (c->shown->class->all_targets && scene_short(&c->scene, text, sizeof(text)))
-                (void)fprintf(to, " %s\n", text);
-}
-
 int plain_report(FILE *to, struct console *c, const struct plain_options *o, uint64_t now_wall_ns)
 {
         struct json_out j = { .to = to };
@@ -166,14 +126,28 @@ int plain_report(FILE *to, struct console *c, const struct plain_options *o, uin
         int r;
 
         c->printing = true;
-        choose_view(c, o);
+        bool fleet = !o->view && o->brief && o->n_targets == 0 && world_targets(c->scene.world) > 1;
+
+        console_show(c, fleet ? &view_targets_list : o->view ? console_view_of(c, o->view)->class : &view_overview);
         report = c->shown->class->all_targets ? report_all : report_each;
         list = o->json && report == report_each;
         (void)hw_time_text(time, sizeof(time), now_wall_ns);
-        if (o->json)
-                open_report(&j, c, time, list);
-        else
-                print_head(to, c, time);
+        if (o->json) {
+                json_open(&j, '{');
+                json_member_text(&j, "time", time);
+                json_member_text(&j, "view", c->shown->class->name);
+                json_key(&j, list ? "targets" : c->shown->class->tables[0]->name);
+                if (list)
+                        json_open(&j, '[');
+        } else {
+                const size_t n = world_targets(c->scene.world);
+                char text[512];
+
+                (void)fprintf(to, "heapwatch %s  %zu %s\n", time, n, n == 1 ? "target" : "targets");
+                /* Of all targets: each has caveats of its own, in its overview. */
+                if (c->shown->class->all_targets && scene_short(&c->scene, text, sizeof(text)))
+                        (void)fprintf(to, " %s\n", text);
+        }
         r = report(&j, c, o, now_wall_ns);
         if (list)
                 json_close(&j, ']');

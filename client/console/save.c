@@ -42,13 +42,6 @@ static FILE *create(const char *name)
 }
 
 /* 0 or an errno. */
-static int finish(FILE *f)
-{
-        int bad = ferror(f) ? EIO : 0;
-
-        return fclose(f) ? errno : bad;
-}
-
 static int save_table(const struct console *c, const struct table *t, char *name, size_t size)
 {
         FILE *f;
@@ -58,7 +51,8 @@ static int save_table(const struct console *c, const struct table *t, char *name
         if (!f)
                 return errno;
         table_csv(f, &c->scene, t);
-        return finish(f);
+        int bad = ferror(f) ? EIO : 0;
+        return fclose(f) ? errno : bad;
 }
 
 void console_save(struct console *c)

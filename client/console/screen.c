@@ -98,21 +98,6 @@ static const struct look looks[TINTS] = {
         [TINT_FAINT] = { 238, -1, -1, -1, A_NORMAL, A_DIM },
 };
 
-static void set_attributes(enum tint which, bool colours)
-{
-        const struct look *l = &looks[which];
-        bool fine = COLORS >= 256;
-        short fore = fine ? l->fine : l->coarse, back = fine ? l->fine_back : l->coarse_back;
-        bool lost = !fine && l->fine_back >= 0; /* a bar that eight colours cannot show */
-
-        attributes[which] = colours && !lost ? l->attribute : l->bare;
-        if (colours && !fine && (which == TINT_DIM || which == TINT_FAINT))
-                attributes[which] = A_DIM;
-        pairs[which] = 0;
-        if (colours && (fore >= 0 || back >= 0) && init_pair((short)(which + 1), fore, back) == OK)
-                pairs[which] = (short)(which + 1);
-}
-
 bool screen_has_colours(void)
 {
         const char *no_color = getenv("NO_COLOR");
@@ -128,8 +113,20 @@ static void set_all_attributes(void)
                 (void)start_color();
                 (void)use_default_colors();
         }
-        for (int i = 0; i < TINTS; i++)
-                set_attributes((enum tint)i, colours);
+        for (int i = 0; i < TINTS; i++) {
+                enum tint which = (enum tint)i;
+                const struct look *l = &looks[which];
+                bool fine = COLORS >= 256;
+                short fore = fine ? l->fine : l->coarse, back = fine ? l->fine_back : l->coarse_back;
+                bool lost = !fine && l->fine_back >= 0; /* a bar that eight colours cannot show */
+
+                attributes[which] = colours && !lost ? l->attribute : l->bare;
+                if (colours && !fine && (which == TINT_DIM || which == TINT_FAINT))
+                        attributes[which] = A_DIM;
+                pairs[which] = 0;
+                if (colours && (fore >= 0 || back >= 0) && init_pair((short)(which + 1), fore, back) == OK)
+                        pairs[which] = (short)(which + 1);
+        }
 }
 
 int screen_open(void)

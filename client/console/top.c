@@ -68,15 +68,6 @@ static int check_request(void *filled)
         return selection_check(&command_top, &t->from);
 }
 
-/* The user's daemon, if it has died. */
-static void restart_daemon(const struct top *t)
-{
-        struct own_daemon started;
-
-        if (t->from.files.n == 0 && t->from.endpoints.n == 0 && own_daemon_restart(RESTART_MS, &started))
-                fprintf(stderr, "heapwatch top: %s\n", started.text);
-}
-
 /* -------------------------------------------------------------------- text */
 
 static int text_width(void)
@@ -260,10 +251,13 @@ static int print_once(struct top *t)
 static int show_console(struct top *t)
 {
         bool drawn = !t->plain && screen_possible();
+        struct own_daemon started;
         struct error error;
         int status;
 
-        restart_daemon(t);
+        /* The user's daemon, if it has died. */
+        if (t->from.files.n == 0 && t->from.endpoints.n == 0 && own_daemon_restart(RESTART_MS, &started))
+                fprintf(stderr, "heapwatch top: %s\n", started.text);
         if (drawn)
                 screen_hold_messages();
         t->feed = selection_open(&t->from, NULL, 0, &error);

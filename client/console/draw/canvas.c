@@ -110,14 +110,6 @@ static void set_cell(struct screen_cell *cell, const char *text, enum tint tint)
         cell->tint = (uint8_t)tint;
 }
 
-static void join_glyph(struct screen_cell *cell, const struct glyph *g)
-{
-        size_t used = strlen(cell->text), n = strlen(g->bytes);
-
-        if (used + n < sizeof(cell->text))
-                memcpy(cell->text + used, g->bytes, n + 1);
-}
-
 /* Columns from `column` on, within the area and the canvas, at most `width`. */
 static int clip_room(const struct canvas *c, struct area area, int row, int column, int width)
 {
@@ -139,8 +131,13 @@ static int draw_text(struct canvas *c, int row, int column, int width, enum tint
 
                 if (used + g.columns > width)
                         break;
-                if (g.columns == 0 && used > 0 && !c->ascii)
-                        join_glyph(cell_at(c, row, column + used - 1), &g);
+                if (g.columns == 0 && used > 0 && !c->ascii) {
+                        struct screen_cell *cell = cell_at(c, row, column + used - 1);
+                        size_t n_before = strlen(cell->text), n = strlen(g.bytes);
+
+                        if (n_before + n < sizeof(cell->text))
+                                memcpy(cell->text + n_before, g.bytes, n + 1);
+                }
                 if (g.columns > 0)
                         set_cell(cell_at(c, row, column + used), g.bytes, tint);
                 if (g.columns == 2)

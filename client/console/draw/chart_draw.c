@@ -287,15 +287,6 @@ static void draw_marks(struct plot *p, struct area area)
         draw_labels(p, area, row);
 }
 
-static void draw_limit(struct plot *p)
-{
-        const struct chart *c = p->chart;
-
-        if (c->limit_name && c->limit <= p->axis.high && c->limit >= p->axis.low)
-                canvas_rule(p->canvas, p->area, (p->rows - 1 - height_of(p, c->limit)) / 4, 0, p->area.width, TINT_BAD,
-                            "╌");
-}
-
 /* ------------------------------------------------------------------ legend */
 
 static int put_text(struct plot *p, struct area area, int row, int at, enum tint tint, const char *text)
@@ -389,7 +380,9 @@ void chart_draw(struct canvas *canvas, struct area area, const struct chart *c)
         if (plot_init(&p, canvas, area, c)) {
                 find_axis(&p);
                 draw_values(&p, area);
-                draw_limit(&p);
+                if (c->limit_name && c->limit <= p.axis.high && c->limit >= p.axis.low)
+                        canvas_rule(canvas, p.area, (p.rows - 1 - height_of(&p, c->limit)) / 4, 0, p.area.width,
+                                    TINT_BAD, "╌");
                 for (size_t i = c->n_lines; i > 0; i--)
                         draw_line(&p, i - 1);
                 draw_legend(&p, area);

@@ -19,13 +19,6 @@ static void show_signed(char *out, size_t size, double number, char *(*text)(cha
         (void)snprintf(out, size, "%s%s", number > 0 ? "+" : number < 0 ? "-" : "", magnitude);
 }
 
-static void add(char *out, size_t size, const char *suffix)
-{
-        size_t n = strlen(out);
-
-        (void)snprintf(out + n, size - n, "%s", suffix);
-}
-
 char *rate_in_unit(char *out, size_t size, enum unit unit, struct rate_unit in, double bytes_per_s)
 {
         bool plus = unit == UNIT_SLOPE && bytes_per_s > 0 && size > 1;
@@ -53,7 +46,9 @@ char *unit_text(char *out, size_t size, enum unit unit, double n)
                 break;
         case UNIT_INTEGRAL:
                 (void)hw_bytes_text(out, size, n);
-                add(out, size, "·s");
+                size_t used = strlen(out);
+
+                (void)snprintf(out + used, size - used, "%s", "·s");
                 break;
         case UNIT_NS:
         case UNIT_WHEN:

@@ -51,20 +51,6 @@ static bool find_greatest(const struct past *past, struct columns *c, enum spark
         return before;
 }
 
-/* A gauge keeps its value until the next sample. */
-static void hold_values(int width, double *values, bool *known, bool has_last, double last)
-{
-        for (int i = 0; i < width; i++) {
-                if (known[i]) {
-                        last = values[i];
-                        has_last = true;
-                } else if (has_last) {
-                        values[i] = last;
-                        known[i] = true;
-                }
-        }
-}
-
 /* A total at a time within its points, between two of which it grows evenly. *at: the later one of them; times rise. */
 static double total_at(const struct past *past, size_t *at, double time_ns)
 {
@@ -113,8 +99,18 @@ void spark_sample(const struct past *past, struct time_range range, enum spark_m
                 return;
         }
         has_last = find_greatest(past, &c, mode, &last);
-        if (mode != SPARK_EVENTS)
-                hold_values(width, values, known, has_last, last);
+        if (mode != SPARK_EVENTS) {
+                /* A gauge keeps its value until the next sample. */
+                for (int i = 0; i < width; i++) {
+                        if (known[i]) {
+                                last = values[i];
+                                has_last = true;
+                        } else if (has_last) {
+                                values[i] = last;
+                                known[i] = true;
+                        }
+                }
+        }
 }
 
 /* ----------------------------------------------------------------- drawing */

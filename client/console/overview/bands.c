@@ -68,18 +68,6 @@ static const char *subject_text(const struct world_target *t)
         return subjects[run->breakdown];
 }
 
-static void draw_change(struct canvas *c, struct area area, int row, int column, const struct scene *s,
-                        const struct world_target *t, const struct world_band *b)
-{
-        const double change = scene_band_change(s, t, b);
-        char text[SHORT_TEXT];
-
-        (void)canvas_put_right(c, area, row, column, CHANGE, change > 0 ? TINT_WARN : TINT_DIM,
-                               change >= 0 && change <= 0
-                                       ? "0"
-                                       : value_show(text, sizeof(text), UNIT_CHANGE, value_number(true, change)));
-}
-
 static void draw_band(struct canvas *c, struct area area, int row, const struct scene *s, const struct world_target *t,
                       const struct world_band *b)
 {
@@ -95,7 +83,13 @@ static void draw_band(struct canvas *c, struct area area, int row, const struct 
         column += BYTES;
         (void)canvas_put_right(c, area, row, column, SHARE, TINT_PLAIN, share_or_unknown(text, has_share, share));
         column += SHARE;
-        draw_change(c, area, row, column, s, t, b);
+        const double change = scene_band_change(s, t, b);
+        char gained[SHORT_TEXT];
+
+        (void)canvas_put_right(c, area, row, column, CHANGE, change > 0 ? TINT_WARN : TINT_DIM,
+                               change >= 0 && change <= 0
+                                       ? "0"
+                                       : value_show(gained, sizeof(gained), UNIT_CHANGE, value_number(true, change)));
         column += CHANGE + 2;
         draw_spark(c, area, row, column, graph, scene_band(s, t, b), scene_span(s, t), SPARK_GAUGE);
         column += graph + 2;

@@ -21,21 +21,6 @@ struct gauge {
         enum tint tint; /* of the remark */
 };
 
-static void draw_gauge(struct canvas *c, struct area area, int row, const struct scene *s, const struct world_target *t,
-                       const struct gauge *g)
-{
-        int remark = area.width >= 100 ? 40 : area.width >= 76 ? 30 : 26;
-        int graph = 1 + LABEL + VALUE + 2, width = area.width - graph - remark - 3;
-
-        if (width > SPARK_MAX)
-                width = SPARK_MAX;
-        (void)canvas_put(c, area, row, 1, LABEL, TINT_PLAIN, g->label);
-        (void)canvas_put_right(c, area, row, 1 + LABEL, VALUE, TINT_STRONG, g->value);
-        if (width > 0)
-                draw_spark(c, area, row, graph, width, scene_series(s, t, g->series), scene_span(s, t), g->mode);
-        (void)canvas_put(c, area, row, graph + (width > 0 ? width : 0) + 2, remark, g->tint, g->remark);
-}
-
 /* "41 % of the cgroup limit 256 MiB", tinted as a warning when close. */
 static void proportion(struct gauge *g, const struct world_target *t, enum fact bytes, enum fact limit,
                        const char *what)
@@ -124,6 +109,18 @@ void draw_memory(struct canvas *c, struct area area, const struct scene *s, cons
                                duration_or_unknown(text, true, range.to_ns - range.from_ns));
                 draw_title(c, area, row++, "Memory", range.to_ns > range.from_ns ? span : "");
         }
-        for (int i = 0; i < ROWS; i++)
-                draw_gauge(c, area, row + i, s, t, &gauges[i]);
+        for (int i = 0; i < ROWS; i++) {
+                int at = row + i;
+                const struct gauge *g = &gauges[i];
+                int remark = area.width >= 100 ? 40 : area.width >= 76 ? 30 : 26;
+                int graph = 1 + LABEL + VALUE + 2, width = area.width - graph - remark - 3;
+
+                if (width > SPARK_MAX)
+                        width = SPARK_MAX;
+                (void)canvas_put(c, area, at, 1, LABEL, TINT_PLAIN, g->label);
+                (void)canvas_put_right(c, area, at, 1 + LABEL, VALUE, TINT_STRONG, g->value);
+                if (width > 0)
+                        draw_spark(c, area, at, graph, width, scene_series(s, t, g->series), scene_span(s, t), g->mode);
+                (void)canvas_put(c, area, at, graph + (width > 0 ? width : 0) + 2, remark, g->tint, g->remark);
+        }
 }

@@ -19,34 +19,28 @@ int notes_rows(const struct scene *s, const struct world_target *t, int width)
         return n ? 1 + (n < MOST ? (int)n : MOST) : 0;
 }
 
-static void note_text(const struct world_note *n, char *out, size_t size)
-{
-        char safe[2048];
-
-        (void)safe_text(safe, sizeof(safe), n->text);
-        switch (n->what) {
-        case HW__NOTE__WHAT__WHAT_MARKER:
-                (void)snprintf(out, size, "▸ %s", safe);
-                break;
-        case HW__NOTE__WHAT__WHAT_THREAD_LABEL:
-                (void)snprintf(out, size, "thread %u is %s", n->thread, safe);
-                break;
-        case HW__NOTE__WHAT__WHAT_BINARY:
-                (void)snprintf(out, size, "%" PRIu64 " bytes of binary data", n->size_bytes);
-                break;
-        default:
-                (void)snprintf(out, size, "%s", safe);
-                break;
-        }
-}
-
 static void draw_note(struct canvas *c, struct area area, int row, const struct scene *s, const struct world_target *t,
                       const struct world_note *n)
 {
         char time[SHORT_TEXT], text[2200];
+        char safe[2048];
         bool marker = n->has_what && n->what == HW__NOTE__WHAT__WHAT_MARKER;
 
-        note_text(n, text, sizeof(text));
+        (void)safe_text(safe, sizeof(safe), n->text);
+        switch (n->what) {
+        case HW__NOTE__WHAT__WHAT_MARKER:
+                (void)snprintf(text, sizeof(text), "▸ %s", safe);
+                break;
+        case HW__NOTE__WHAT__WHAT_THREAD_LABEL:
+                (void)snprintf(text, sizeof(text), "thread %u is %s", n->thread, safe);
+                break;
+        case HW__NOTE__WHAT__WHAT_BINARY:
+                (void)snprintf(text, sizeof(text), "%" PRIu64 " bytes of binary data", n->size_bytes);
+                break;
+        default:
+                (void)snprintf(text, sizeof(text), "%s", safe);
+                break;
+        }
         (void)canvas_put_right(c, area, row, 1, TIME, TINT_DIM,
                                n->has_time_ns ? scene_when(time, sizeof(time), s, t, n->time_ns) : UNKNOWN_TEXT);
         (void)canvas_put(c, area, row, 1 + TIME + 2, area.width - TIME - 4, marker ? TINT_STRONG : TINT_PLAIN, text);

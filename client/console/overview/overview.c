@@ -54,28 +54,6 @@ static void assign_rows(struct layout *l, int i, int rows)
         }
 }
 
-static void add_blank_rows(struct layout *l)
-{
-        for (int i = 0; i < SECTIONS; i++) {
-                if (sections[i].air && l->wishes[i] > 0 && l->left > 0) {
-                        l->air[i] = true;
-                        l->left--;
-                }
-        }
-}
-
-/* Bands and notes share what is left until both have what they want. */
-static void share_rest(struct layout *l)
-{
-        int before;
-
-        do {
-                before = l->left;
-                for (int i = 0; i < SECTIONS; i++)
-                        assign_rows(l, i, sections[i].greedy);
-        } while (l->left > 0 && l->left < before);
-}
-
 static int least_rows(const struct section *of, const struct scene *s, const struct world_target *t, struct area area)
 {
         int whole = of->whole ? of->whole(s, t, area.width) : 0;
@@ -101,9 +79,18 @@ static struct layout deal(const struct scene *s, const struct world_target *t, s
                 if (!sections[i].greedy)
                         assign_rows(&l, i, l.wishes[i]);
         }
-        if (l.left >= SECTIONS)
-                add_blank_rows(&l);
-        share_rest(&l);
+        const bool roomy = l.left >= SECTIONS;
+        for (int i = 0; i < SECTIONS; i++) {
+                l.air[i] = roomy && sections[i].air && l.wishes[i] > 0 && l.left > 0;
+                l.left -= l.air[i];
+        }
+        /* Bands and notes share what is left until both have what they want. */
+        int before;
+        do {
+                before = l.left;
+                for (int i = 0; i < SECTIONS; i++)
+                        assign_rows(&l, i, sections[i].greedy);
+        } while (l.left > 0 && l.left < before);
         return l;
 }
 

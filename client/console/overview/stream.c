@@ -16,12 +16,6 @@ static size_t n_advice(const struct world_target *t)
         return t->health ? t->health->n_advice : 0;
 }
 
-/* Advice `i` as one safe text. */
-static const char *advice_text(const struct world_target *t, size_t i, char *out, size_t size)
-{
-        return safe_text(out, size, t->health->advice[i]->text);
-}
-
 int stream_rows(const struct scene *s, const struct world_target *t, int width)
 {
         int rows = 2;
@@ -108,7 +102,7 @@ static void draw_advice(struct canvas *c, struct area area, int row, const struc
         char text[1024], line[1024], more[64];
 
         for (size_t i = 0; i < n_advice(t); i++) {
-                const char *rest = advice_text(t, i, text, sizeof(text));
+                const char *rest = safe_text(text, sizeof(text), t->health->advice[i]->text);
                 bool first = true;
 
                 for (; *rest && row < area.height; row++, first = false) {

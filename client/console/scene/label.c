@@ -7,12 +7,6 @@
 #include "client/world/state/band_name.h"
 #include "proto/base/utf8.h"
 
-/* Else words, or a cost-centre stack, whose beginning matters most. */
-static bool is_qualified_name(const char *label)
-{
-        return strpbrk(label, " /;") == NULL;
-}
-
 int draw_label(struct canvas *c, struct area area, int row, int column, int width, const char *label)
 {
         bool known = label && *label;
@@ -22,7 +16,7 @@ int draw_label(struct canvas *c, struct area area, int row, int column, int widt
         (void)safe_text(safe, sizeof(safe), known ? label : UNKNOWN_TEXT);
         if (text_columns(safe) > width)
                 (void)safe_text(safe, sizeof(safe), package_label(label).rest);
-        if (is_qualified_name(safe))
+        if (!strpbrk(safe, " /;")) /* a qualified name; of words or a cost-centre stack the beginning matters most */
                 return canvas_put_end(c, area, row, column, width, tint, safe);
         return canvas_put(c, area, row, column, width, tint, safe);
 }

@@ -37,20 +37,16 @@ static void recall(const struct console *c, const struct world_target *t, Hw__Se
                 recall_request(s->recall, t, series, band);
 }
 
-static void recall_targets(const struct console *c)
-{
-        for (size_t i = 0; i < world_targets(c->scene.world) && i < TARGETS_RECALLED; i++)
-                recall(c, world_target(c->scene.world, i), HW__SERIES__SERIES_LIVE, 0);
-}
-
 void timeline_recall(const struct console *c)
 {
         const struct world_target *t = c->scene.target;
         const struct world_band *bands[BANDS_RECALLED];
         size_t n;
 
-        if (c->shown->class->all_targets)
-                recall_targets(c);
+        if (c->shown->class->all_targets) {
+                for (size_t i = 0; i < world_targets(c->scene.world) && i < TARGETS_RECALLED; i++)
+                        recall(c, world_target(c->scene.world, i), HW__SERIES__SERIES_LIVE, 0);
+        }
         for (int i = 1; i < SERIES_COUNT; i++) {
                 if (hw_series_name((Hw__Series)i))
                         recall(c, t, (Hw__Series)i, 0);

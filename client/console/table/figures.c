@@ -7,16 +7,11 @@
 
 enum { LABEL = 19, VALUE = 14, GAP = 4, FIGURE = LABEL + VALUE + GAP, TEXT = 256 };
 
-static int columns_in(int width)
-{
-        int n = (width - 2 + GAP) / FIGURE;
-
-        return n < 1 ? 1 : n;
-}
-
 int figures_rows(size_t n, int width)
 {
-        int columns = columns_in(width);
+        int fitting = (width - 2 + GAP) / FIGURE;
+
+        int columns = fitting < 1 ? 1 : fitting;
 
         return ((int)n + columns - 1) / columns;
 }

@@ -187,9 +187,14 @@ void table_settle(struct table *t)
                 t->first = t->n > page ? t->n - page : 0;
 }
 
-/* Without a row chosen by the user, the selection stays at its place, usually the first. */
-static void find_selected(struct table *t)
+void table_fill(struct table *t, const struct console *c, const struct scene *s)
 {
+        t->n = t->n_all = 0;
+        t->scene = s;
+        t->class->rows(c, t);
+        sort_rows(t, s);
+        measure_rates(t, s);
+        /* Without a row chosen by the user, the selection stays at its place, usually the first. */
         if (t->follows_end && t->n)
                 t->at = t->n - 1;
         else if (t->has_selected && !(t->at < t->n && t->rows[t->at].id == t->selected)) {
@@ -201,16 +206,6 @@ static void find_selected(struct table *t)
                 }
         }
         table_settle(t);
-}
-
-void table_fill(struct table *t, const struct console *c, const struct scene *s)
-{
-        t->n = t->n_all = 0;
-        t->scene = s;
-        t->class->rows(c, t);
-        sort_rows(t, s);
-        measure_rates(t, s);
-        find_selected(t);
 }
 
 const void *table_selected(const struct table *t)

@@ -42,29 +42,26 @@ static int add_columns(const struct table_class *class, const struct scene *s, s
         return next;
 }
 
-static void widen_columns(const struct table_class *class, struct layout *l, int spare)
-{
-        int n = 0;
-
-        for (size_t i = 0; i < class->n_columns; i++)
-                n += l->widths[i] && class->columns[i].width < 0;
-        for (size_t i = 0; i < class->n_columns && n > 0; i++) {
-                if (!l->widths[i] || class->columns[i].width >= 0)
-                        continue;
-                l->widths[i] += spare / n;
-                spare -= spare / n;
-                n--;
-        }
-}
-
 static struct layout lay_out(const struct table_class *class, const struct scene *s, int width)
 {
         struct layout l = { .total = 0 };
 
         for (int rank = add_columns(class, s, &l, 0, width); rank; rank = add_columns(class, s, &l, rank, width))
                 continue;
-        if (l.total < width)
-                widen_columns(class, &l, width - l.total);
+        if (l.total < width) {
+                int spare = width - l.total;
+                int n = 0;
+
+                for (size_t i = 0; i < class->n_columns; i++)
+                        n += l.widths[i] && class->columns[i].width < 0;
+                for (size_t i = 0; i < class->n_columns && n > 0; i++) {
+                        if (!l.widths[i] || class->columns[i].width >= 0)
+                                continue;
+                        l.widths[i] += spare / n;
+                        spare -= spare / n;
+                        n--;
+                }
+        }
         return l;
 }
 
@@ -100,17 +97,6 @@ static void draw_heading(struct canvas *canvas, struct area area, struct table *
         }
 }
 
-static void show_value(char *out, size_t size, const struct table *t, const struct column *column, struct value v)
-{
-        const enum unit unit = column_unit(column);
-        const double greatest = t->class->single ? v.number : unit == UNIT_SLOPE ? t->slopes : t->rates;
-
-        if (unit == UNIT_SLOPE || unit == UNIT_RATE)
-                (void)value_show_rate(out, size, unit, rate_unit(greatest), v);
-        else
-                (void)value_show(out, size, unit, v);
-}
-
 static void draw_cell(struct canvas *canvas, struct area area, int row, int at, int width, const struct scene *s,
                       const struct table *t, const struct column *column, const void *data)
 {
@@ -125,8 +111,15 @@ static void draw_cell(struct canvas *canvas, struct area area, int row, int at, 
         v = column_value(column, s, data);
         if (column->text)
                 (void)column->text(text, sizeof(text), s, data);
-        else
-                show_value(text, sizeof(text), t, column, v);
+        else {
+                const enum unit unit = column_unit(column);
+                const double greatest = t->class->single ? v.number : unit == UNIT_SLOPE ? t->slopes : t->rates;
+
+                if (unit == UNIT_SLOPE || unit == UNIT_RATE)
+                        (void)value_show_rate(text, sizeof(text), unit, rate_unit(greatest), v);
+                else
+                        (void)value_show(text, sizeof(text), unit, v);
+        }
         if (v.is == VALUE_NONE || v.provisional)
                 tint = TINT_DIM;
         if (column->by_end)

@@ -38,12 +38,6 @@ static bool step_sort(struct table *t, const struct scene *s, int by)
         return true;
 }
 
-static bool reverse(struct table *t)
-{
-        t->reversed = !t->reversed;
-        return true;
-}
-
 static bool open_row(struct table *t, struct console *c)
 {
         const void *data = table_selected(t);
@@ -76,7 +70,8 @@ bool table_key(struct table *t, const struct scene *s, struct console *c, int ke
         case '>':
                 return step_sort(t, s, 1);
         case 'r':
-                return reverse(t);
+                t->reversed = !t->reversed;
+                return true;
         case SCREEN_ENTER:
                 return open_row(t, c);
         default:

@@ -150,34 +150,19 @@ static const struct column figures[] = {
 
 enum { FIGURES = ARRAY_SIZE(figures) };
 
-static bool is_nonmoving(enum fact id)
-{
-        return id >= FACT_NONMOVING_CYCLES && id <= FACT_NONMOVING_SWEEP;
-}
-
 static size_t shown_figures(const struct console *c)
 {
         const Hw__Gc *g = c->scene.target->gc;
+        const bool nonmoving = g && g->nonmoving;
         size_t n = FIGURES;
 
-        while (!(g && g->nonmoving) && is_nonmoving(figures[n - 1].fact))
+        while (!nonmoving && figures[n - 1].fact >= FACT_NONMOVING_CYCLES &&
+               figures[n - 1].fact <= FACT_NONMOVING_SWEEP)
                 n--;
         return n;
 }
 
 /* -------------------------------------------------------------------- view */
-
-static void fill_chart(struct console *c, struct chart *chart)
-{
-        const struct scene *s = &c->scene;
-
-        timeline_begin(c, chart, "Pauses of collections", UNIT_NS);
-        chart_line(chart,
-                   s->target && world_untimed(s->target) ? "pauses are not known: collections are counted from outside"
-                                                         : "pause",
-                   scene_series(s, s->target, HW__SERIES__SERIES_GC_PAUSE), SPARK_EVENTS, TINT_LINE_2);
-        chart->ticks = scene_series(s, s->target, HW__SERIES__SERIES_LIVE);
-}
 
 static void draw_view(struct console *c, struct canvas *canvas, struct area area)
 {
@@ -192,7 +177,14 @@ static void draw_view(struct console *c, struct canvas *canvas, struct area area
         part.height = area.height - table_height - numbers - 1;
         if (part.height < 7)
                 part.height = area.height - table_height < 12 ? area.height - table_height : 7;
-        fill_chart(c, &drawn);
+        const struct scene *s = &c->scene;
+
+        timeline_begin(c, &drawn, "Pauses of collections", UNIT_NS);
+        chart_line(&drawn,
+                   s->target && world_untimed(s->target) ? "pauses are not known: collections are counted from outside"
+                                                         : "pause",
+                   scene_series(s, s->target, HW__SERIES__SERIES_GC_PAUSE), SPARK_EVENTS, TINT_LINE_2);
+        drawn.ticks = scene_series(s, s->target, HW__SERIES__SERIES_LIVE);
         timeline_draw(c, canvas, part, &drawn);
         part = area_below(area, part.height);
         part.height = table_height;

@@ -56,20 +56,6 @@ static void write_heading(struct pen *p, const char *text)
         write_line(p, TINT_STRONG, text, TINT_PLAIN, "", 0);
 }
 
-static void write_paragraph(struct pen *p, const char *text)
-{
-        int width = p->area.width - 2;
-
-        while (*text) {
-                char part[LINE];
-                size_t n = text_wrap(text, width > 8 ? width : 8);
-
-                (void)snprintf(part, sizeof(part), "%.*s", (int)n, text);
-                write_line(p, TINT_PLAIN, part, TINT_PLAIN, "", 0);
-                text += n;
-        }
-}
-
 static void write_columns(struct pen *p, const struct column *list, size_t n)
 {
         char help[LINE];
@@ -110,20 +96,20 @@ static void write_keys(struct pen *p, const struct console_key *list)
                 write_entry(p, TINT_KEY, list->key, list->meaning);
 }
 
-static void write_views(struct pen *p)
-{
-        for (size_t i = 0; console_views[i]; i++) {
-                char letter[2] = { (char)console_views[i]->letter, '\0' };
-
-                if (letter[0])
-                        write_entry(p, TINT_KEY, letter, console_views[i]->title);
-        }
-}
-
 static void write_all(struct pen *p, const struct console_view *v)
 {
         write_line(p, TINT_STRONG, v->title, TINT_PLAIN, "", 0);
-        write_paragraph(p, v->about);
+        const char *text = v->about;
+        int width = p->area.width - 2;
+
+        while (*text) {
+                char part[LINE];
+                size_t n = text_wrap(text, width > 8 ? width : 8);
+
+                (void)snprintf(part, sizeof(part), "%.*s", (int)n, text);
+                write_line(p, TINT_PLAIN, part, TINT_PLAIN, "", 0);
+                text += n;
+        }
         if (v->keys) {
                 write_heading(p, "Keys of this view");
                 write_keys(p, v->keys);
@@ -138,7 +124,12 @@ static void write_all(struct pen *p, const struct console_view *v)
         write_heading(p, "Keys everywhere");
         write_keys(p, common);
         write_heading(p, "Views");
-        write_views(p);
+        for (size_t i = 0; console_views[i]; i++) {
+                char letter[2] = { (char)console_views[i]->letter, '\0' };
+
+                if (letter[0])
+                        write_entry(p, TINT_KEY, letter, console_views[i]->title);
+        }
 }
 
 static int wider_column(int columns, const char *term)

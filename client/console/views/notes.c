@@ -143,19 +143,6 @@ static void add_note(struct notes *n, const struct world_note *note)
                 (void)snprintf(l->words, sizeof(l->words), "%" PRIu64 " bytes of binary data", note->size_bytes);
 }
 
-/* Damages are in the order of the stream, but their time is unknown. */
-static void add_damages(struct notes *n, const struct world_target *t)
-{
-        for (size_t i = 0; t->health && i < t->health->n_damages; i++) {
-                const Hw__Damage *d = t->health->damages[i];
-                struct line *l = next_line(n);
-
-                if (l)
-                        (void)snprintf(l->words, sizeof(l->words), "lost %" PRIu64 " bytes at byte %" PRIu64 ": %s",
-                                       d->lost_bytes, d->offset, d->reason ? d->reason : "damaged");
-        }
-}
-
 static void add_journal(struct notes *n, const struct console *c, const struct world_target *t)
 {
         const struct journal_entry *e;
@@ -219,7 +206,15 @@ static void fill_rows(const struct console *c, struct table *t)
         n->n = 0;
         if (!target)
                 return;
-        add_damages(n, target);
+        /* Damages are in the order of the stream, but their time is unknown. */
+        for (size_t i = 0; target->health && i < target->health->n_damages; i++) {
+                const Hw__Damage *d = target->health->damages[i];
+                struct line *l = next_line(n);
+
+                if (l)
+                        (void)snprintf(l->words, sizeof(l->words), "lost %" PRIu64 " bytes at byte %" PRIu64 ": %s",
+                                       d->lost_bytes, d->offset, d->reason ? d->reason : "damaged");
+        }
         add_journal(n, c, target);
         for (uint64_t i = target->notes_first; i && i <= target->notes_last; i++) {
                 const struct world_note *note = world_note(target, i);
