@@ -256,15 +256,6 @@ static void write_all_else(const struct bundle *b, const struct cause *c, const 
 
 /* --------------------------------------------------------------------- run */
 
-/* Beside the directory of recordings. */
-static void default_directory(const char *recordings, char out[RECORDED_PATH_MAX])
-{
-        const char *slash = strrchr(recordings, '/');
-
-        snprintf(out, RECORDED_PATH_MAX, "%.*s/bundles", slash ? (int)(slash - recordings) : 1,
-                 slash ? recordings : ".");
-}
-
 /* All of it, into the directory that was begun. */
 static bool fill_bundle(const struct bundle *b, const struct cause *c, const char *recordings, const char *path,
                         struct error *error)
@@ -300,7 +291,11 @@ static int make_bundle(const struct bundle *b, const struct cause *c, struct err
              !locate_directory(&b->where, recordings, error) || !locate_seal(&b->where, b->which, error);)
                 if (--tries == 0 || signals_stop())
                         return EXIT_USAGE;
-        default_directory(recordings, bundles);
+        /* Beside the directory of recordings. */
+        const char *slash = strrchr(recordings, '/');
+
+        snprintf(bundles, RECORDED_PATH_MAX, "%.*s/bundles", slash ? (int)(slash - recordings) : 1,
+                 slash ? recordings : ".");
         if (b->output)
                 snprintf(bundles, sizeof(bundles), "%s", b->output);
         if (!bundle_begin(bundles, b->which, c->why, &b->limits, clock_wall_ns(), path, &limited, error)) {

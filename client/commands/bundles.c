@@ -54,15 +54,6 @@ static void copy_plain(char *out, size_t size, const char *text)
         out[n] = '\0';
 }
 
-static void format_stamp(char out[STAMP_BYTES + 1], uint64_t wall_ns)
-{
-        time_t s = (time_t)(wall_ns / NS_PER_S);
-        struct tm tm;
-
-        (void)gmtime_r(&s, &tm);
-        (void)strftime(out, STAMP_BYTES + 1, "%Y%m%dT%H%M%SZ", &tm);
-}
-
 /* False: not the name of a bundle. */
 static bool read_stamp(const char *name, uint64_t *ret_ns)
 {
@@ -175,7 +166,11 @@ bool bundle_begin(const char *directory, const char *target, const char *why, co
         }
         for (unsigned i = 0; i < NAME_TRIES; i++) { /* of the first second that is free */
                 char whole[RECORDED_PATH_MAX];
-                format_stamp(when, wall_ns + i * NS_PER_S);
+                time_t s = (time_t)((wall_ns + i * NS_PER_S) / NS_PER_S);
+                struct tm tm;
+
+                (void)gmtime_r(&s, &tm);
+                (void)strftime(when, STAMP_BYTES + 1, "%Y%m%dT%H%M%SZ", &tm);
                 int n = snprintf(path, RECORDED_PATH_MAX, "%s/.%s-%s-%s", directory, when, who, reason);
                 if (n < 0 || n >= (int)RECORDED_PATH_MAX)
                         return error_set(error, "the path is too long");

@@ -278,24 +278,20 @@ static void print_finding(const struct finding *item)
                 print_line("      ", item->evidence[i]);
 }
 
-/* "run.eventlog: 3 alerts, with 4 parts": as every face counts them. */
-static void print_count(const struct findings *f, const char *file, size_t target)
-{
-        const size_t all = findings_count(f, target, SEVERITY_INFO), parts = findings_parts(f, target), n = all - parts;
-
-        if (all == 0)
-                (void)printf("%s: nothing fired\n", file);
-        else if (parts == 0)
-                (void)printf("%s: %zu alert%s\n", file, n, n == 1 ? "" : "s");
-        else
-                (void)printf("%s: %zu alert%s, with %zu part%s\n", file, n, n == 1 ? "" : "s", parts,
-                             parts == 1 ? "" : "s");
-}
-
 static void print_all(const struct check *c)
 {
         for (size_t t = 0; t < c->files.n; t++) {
-                print_count(&c->findings, c->files.items[t], t);
+                /* "run.eventlog: 3 alerts, with 4 parts": as every face counts them. */
+                const size_t all = findings_count(&c->findings, t, SEVERITY_INFO),
+                             parts = findings_parts(&c->findings, t), n = all - parts;
+
+                if (all == 0)
+                        (void)printf("%s: nothing fired\n", c->files.items[t]);
+                else if (parts == 0)
+                        (void)printf("%s: %zu alert%s\n", c->files.items[t], n, n == 1 ? "" : "s");
+                else
+                        (void)printf("%s: %zu alert%s, with %zu part%s\n", c->files.items[t], n, n == 1 ? "" : "s",
+                                     parts, parts == 1 ? "" : "s");
                 for (size_t i = 0; i < c->findings.n; i++)
                         if (c->findings.items[i].target == t)
                                 print_finding(&c->findings.items[i]);

@@ -76,21 +76,6 @@ static struct finding *find_finding(struct findings *f, size_t target, const Hw_
         return NULL;
 }
 
-static void copy_evidence(struct findings *f, struct finding *item, const Hw__Alert *a)
-{
-        item->evidence = note_allocation(f, calloc(a->n_annotations + 1, sizeof(*item->evidence)));
-        for (size_t i = 0; item->evidence && i < a->n_annotations; i++) {
-                const Hw__Label *note = a->annotations[i];
-                char *line;
-                if (!note->name || !note->value || !strcmp(note->name, "summary"))
-                        continue;
-                if (asprintf(&line, "%s: %s", note->name, note->value) < 0)
-                        f->refused = "out of memory";
-                else
-                        item->evidence[item->n_evidence++] = line;
-        }
-}
-
 static struct finding *add_finding(struct findings *f, size_t target, const Hw__Alert *a)
 {
         struct finding *item;
@@ -110,7 +95,17 @@ static struct finding *add_finding(struct findings *f, size_t target, const Hw__
         item->band = a->band_label ? copy_text(f, a->band_label) : NULL;
         item->band_source = a->band_source ? copy_text(f, a->band_source) : NULL;
         item->sentence = copy_text(f, a->sentence);
-        copy_evidence(f, item, a);
+        item->evidence = note_allocation(f, calloc(a->n_annotations + 1, sizeof(*item->evidence)));
+        for (size_t i = 0; item->evidence && i < a->n_annotations; i++) {
+                const Hw__Label *note = a->annotations[i];
+                char *line;
+                if (!note->name || !note->value || !strcmp(note->name, "summary"))
+                        continue;
+                if (asprintf(&line, "%s: %s", note->name, note->value) < 0)
+                        f->refused = "out of memory";
+                else
+                        item->evidence[item->n_evidence++] = line;
+        }
         return item;
 }
 
@@ -130,16 +125,6 @@ static void add_alert(struct findings *f, size_t target, const Hw__Alert *a)
                 item->resolved_ns = a->resolved_ns;
 }
 
-static void note_damage(struct findings *f, struct unjudged *u, const Hw__Health *h)
-{
-        u->lost_bytes = h->lost_bytes;
-        u->places = h->resyncs;
-        if (h->unread && !u->unread)
-                u->unread = copy_text(f, h->unread);
-        for (size_t i = 0; i < h->n_advice; i++)
-                u->of_several |= h->advice[i]->code == HW_ADVICE_SEVERAL_PROCESSES;
-}
-
 void findings_add(struct findings *f, const Hw__Update *update)
 {
         size_t target;
@@ -147,8 +132,15 @@ void findings_add(struct findings *f, const Hw__Update *update)
         if (!update->target || !*update->target)
                 return;
         target = target_index(f, update->target);
-        if (target != SIZE_MAX && update->body_case == HW__UPDATE__BODY_HEALTH)
-                note_damage(f, &f->unjudged[target], update->health);
+        if (target != SIZE_MAX && update->body_case == HW__UPDATE__BODY_HEALTH) {
+                struct unjudged *u = &f->unjudged[target];
+                u->lost_bytes = update->health->lost_bytes;
+                u->places = update->health->resyncs;
+                if (update->health->unread && !u->unread)
+                        u->unread = copy_text(f, update->health->unread);
+                for (size_t i = 0; i < update->health->n_advice; i++)
+                        u->of_several |= update->health->advice[i]->code == HW_ADVICE_SEVERAL_PROCESSES;
+        }
         if (target != SIZE_MAX && update->body_case == HW__UPDATE__BODY_TARGET_STATE &&
             update->target_state->state == HW__TARGET__STATE__STATE_LOST && !f->unjudged[target].not_completed)
                 f->unjudged[target].not_completed = copy_text(f, update->target_state->detail);
@@ -232,26 +224,22 @@ size_t findings_parts(const struct findings *f, size_t target)
         return n;
 }
 
-static void add_moment(char out[FINDING_TIMES_MAX], const struct finding *item)
-{
-        char wall[HW_NUMBER_MAX], into[HW_NUMBER_MAX];
-
-        (void)hw_duration_text(into, sizeof(into), (double)item->fired_ns);
-        if (item->fired_wall_ns == UINT64_MAX)
-                (void)snprintf(out, FINDING_TIMES_MAX, " at %s into the run", into);
-        else
-                (void)snprintf(out, FINDING_TIMES_MAX, " at %s (%s into the run)",
-                               hw_time_text(wall, sizeof(wall), item->fired_wall_ns), into);
-}
-
 char *finding_times(const struct finding *item, char out[FINDING_TIMES_MAX])
 {
         char length[HW_NUMBER_MAX];
         size_t n;
 
         out[0] = '\0';
-        if (item->fired_ns != UINT64_MAX)
-                add_moment(out, item);
+        if (item->fired_ns != UINT64_MAX) {
+                char wall[HW_NUMBER_MAX], into[HW_NUMBER_MAX];
+
+                (void)hw_duration_text(into, sizeof(into), (double)item->fired_ns);
+                if (item->fired_wall_ns == UINT64_MAX)
+                        (void)snprintf(out, FINDING_TIMES_MAX, " at %s into the run", into);
+                else
+                        (void)snprintf(out, FINDING_TIMES_MAX, " at %s (%s into the run)",
+                                       hw_time_text(wall, sizeof(wall), item->fired_wall_ns), into);
+        }
         n = strlen(out);
         if (item->fired_ns != UINT64_MAX && item->resolved_ns != UINT64_MAX && item->resolved_ns >= item->fired_ns)
                 (void)snprintf(out + n, FINDING_TIMES_MAX - n, ", for %s",

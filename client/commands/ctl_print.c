@@ -291,14 +291,6 @@ static void print_done(const Hw__Done *d)
         (void)printf("%s: done%s%s\n", safe, before[0] ? "; the run that had this name is " : "", before);
 }
 
-static void print_json(const Hw__Reply *reply)
-{
-        struct json_out j = { .to = stdout };
-
-        json_message(&j, &reply->base, false);
-        json_newline(&j);
-}
-
 void print_reply(void *ctx, const Hw__Reply *reply)
 {
         struct print_state *p = ctx;
@@ -307,9 +299,12 @@ void print_reply(void *ctx, const Hw__Reply *reply)
                 p->refused = true;
                 (void)hw_terminal_text(p->refusal, sizeof(p->refusal), reply->error);
         }
-        if (p->json)
-                print_json(reply);
-        else if (reply->what_case == HW__REPLY__WHAT_STATUS)
+        if (p->json) {
+                struct json_out j = { .to = stdout };
+
+                json_message(&j, &reply->base, false);
+                json_newline(&j);
+        } else if (reply->what_case == HW__REPLY__WHAT_STATUS)
                 print_status(p, reply->status);
         else if (reply->what_case == HW__REPLY__WHAT_HISTORY)
                 print_history(p, reply->history);

@@ -50,18 +50,6 @@ bool features_complete(const struct features *f)
         return true;
 }
 
-/* How soon bytes leave the program. */
-static void add_flushing(struct features *f, const struct rtsinfo *info)
-{
-        bool can = rtsinfo_at_least(info, 9, 2);
-        const char *how = "call Debug.Trace.flushEventLog once a second in a thread of the program";
-
-        features_add(f, "live, not only at exit", can, true, can ? how : hw_advice_text(HW_ADVICE_OLD_GHC));
-        features_add(f, "live without a change of the program", can && info->threaded, false,
-                     can && info->threaded ? hw_advice_text(HW_ADVICE_FLUSH_EXIT_DEADLOCK)
-                                           : "GHC 9.2 or newer with -threaded: +RTS --eventlog-flush-interval=1");
-}
-
 static void add_time_profile(struct features *f, const char *path, const struct rtsinfo *info)
 {
         char reason[256];
@@ -99,7 +87,14 @@ void features_of_program(struct features *f, const char *path, const struct rtsi
                                  info->eventlog || strcmp(w->build, "-eventlog") != 0 ? w->build : "-rtsopts", w->use);
                 features_add(f, w->name, seen, w->needed, add);
         }
-        add_flushing(f, info);
+        /* How soon bytes leave the program. */
+        bool can = rtsinfo_at_least(info, 9, 2);
+        const char *how = "call Debug.Trace.flushEventLog once a second in a thread of the program";
+
+        features_add(f, "live, not only at exit", can, true, can ? how : hw_advice_text(HW_ADVICE_OLD_GHC));
+        features_add(f, "live without a change of the program", can && info->threaded, false,
+                     can && info->threaded ? hw_advice_text(HW_ADVICE_FLUSH_EXIT_DEADLOCK)
+                                           : "GHC 9.2 or newer with -threaded: +RTS --eventlog-flush-interval=1");
         add_time_profile(f, path, info);
         features_add(f, "sparks, parallel collections", info->eventlog && info->threaded, false,
                      info->threaded ? "+RTS -l -N" : "add -threaded; then +RTS -l -N");

@@ -124,18 +124,6 @@ static const struct source *find_file(const struct project *p, const char *name)
         return NULL;
 }
 
-/* The project's own files, and those of packages one folder below; the project is the working directory. */
-static void find_files(struct project *p)
-{
-        static const char *const patterns[] = { "stack.yaml", "cabal.project",  "package.yaml",
-                                                "*.cabal",    "*/package.yaml", "*/*.cabal" };
-
-        for (size_t i = 0; i < ARRAY_SIZE(patterns); i++)
-                (void)glob(patterns[i], i ? GLOB_APPEND : 0, NULL, &p->found);
-        for (size_t i = 0; i < p->found.gl_pathc && p->n_files < FILES_MAX; i++)
-                add_file(p, p->found.gl_pathv[i]);
-}
-
 /* ------------------------------------------------------------------- words */
 
 static bool ends_word(char c)
@@ -506,14 +494,6 @@ static bool has_needed(const struct project *p)
 
 /* ---------------------------------------------------------------- printing */
 
-static void print_lines(const char *text)
-{
-        for (size_t n; *text; text += n + (text[n] == '\n')) {
-                n = strcspn(text, "\n");
-                printf("    %.*s\n", (int)n, text);
-        }
-}
-
 static void print_finding(const struct finding *f)
 {
         char path[4200], subject[400];
@@ -525,7 +505,11 @@ static void print_finding(const struct finding *f)
         else
                 printf("%s, a new file", path);
         printf("%s%s%s\n", subject[0] ? ": " : "", subject, f->needed ? "" : " (optional)");
-        print_lines(f->add);
+        const char *text = f->add;
+        for (size_t n; *text; text += n + (text[n] == '\n')) {
+                n = strcspn(text, "\n");
+                printf("    %.*s\n", (int)n, text);
+        }
         printf("  %s\n", f->why);
 }
 
@@ -638,7 +622,14 @@ int doctor_project(const char *directory, bool json, bool patch)
                 return EXIT_USAGE;
         }
         p->directory = directory;
-        find_files(p);
+        /* The project's own files, and those of packages one folder below; the project is the working directory. */
+        static const char *const patterns[] = { "stack.yaml", "cabal.project",  "package.yaml",
+                                                "*.cabal",    "*/package.yaml", "*/*.cabal" };
+
+        for (size_t i = 0; i < ARRAY_SIZE(patterns); i++)
+                (void)glob(patterns[i], i ? GLOB_APPEND : 0, NULL, &p->found);
+        for (size_t i = 0; i < p->found.gl_pathc && p->n_files < FILES_MAX; i++)
+                add_file(p, p->found.gl_pathv[i]);
         if (has_package(p)) {
                 check_files(p);
                 status = patch ? !print_patch(p) : has_needed(p);

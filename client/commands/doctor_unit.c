@@ -39,22 +39,17 @@ static bool service_name(const char *unit, char name[UNIT_MAX])
         return true;
 }
 
-/* A name that a target can have, of up to 64 bytes. */
-static void target_name(const char *name, char out[65])
-{
-        (void)snprintf(out, 65, "%.64s", name);
-        for (char *c = out; *c; c++)
-                if (strchr(":\\@", *c))
-                        *c = '-';
-}
-
 static void print_steps(const char *name)
 {
         const bool is_template = name[strlen(name) - 1] == '@';
         const char *instance = is_template ? "INSTANCE" : "";
         char target[65];
 
-        target_name(name, target);
+        /* A name that a target can have, of up to 64 bytes. */
+        (void)snprintf(target, sizeof(target), "%.64s", name);
+        for (char *c = target; *c; c++)
+                if (strchr(":\\@", *c))
+                        *c = '-';
         printf("# The agent of heapwatch in "
                "%s" SUFFIX
                ", which is watched from inside then. Save this as\n"

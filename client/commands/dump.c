@@ -59,21 +59,17 @@ static bool find_run(const struct dump *d, const char *directory, struct recorde
         return locate_seal(&d->where, d->which, error) && recorded_run_find(directory, d->which, run, error) == 0;
 }
 
-static void draw_wait(const struct recorded_run *run, uint64_t to_ns)
-{
-        char left[HW_NUMBER_MAX];
-
-        if (isatty(STDERR_FILENO))
-                (void)fprintf(stderr, "\rwaiting for another %s of %s ... ",
-                              hw_duration_text(left, sizeof(left), (double)sub_sat(to_ns, run->end_ns)), run->target);
-}
-
 /* Until the run has got that far, is over, or the user interrupts. */
 static bool wait_until(const struct dump *d, const char *directory, struct recorded_run *run, uint64_t to_ns,
                        struct error *error)
 {
         while (run->live && run->end_ns < to_ns && !signals_stop()) {
-                draw_wait(run, to_ns);
+                char left[HW_NUMBER_MAX];
+
+                if (isatty(STDERR_FILENO))
+                        (void)fprintf(stderr, "\rwaiting for another %s of %s ... ",
+                                      hw_duration_text(left, sizeof(left), (double)sub_sat(to_ns, run->end_ns)),
+                                      run->target);
                 (void)poll(NULL, 0, LOOK_MS);
                 if (!find_run(d, directory, run, error))
                         return false;

@@ -132,26 +132,6 @@ static int apply_update(struct request *r, const Hw__Update *u)
         return 0; /* these are the whole log's counts, not those of the chosen time */
 }
 
-static int finish_output(struct request *r)
-{
-        const bool *wanted = r->any_kind ? r->kinds : NULL;
-
-        if (r->count && r->json)
-                event_counts_print_json(stdout, &r->types, wanted);
-        else if (r->count)
-                event_counts_print_text(stdout, &r->types, wanted);
-        return fflush(stdout) || ferror(stdout) ? -(errno ? errno : EIO) : 0;
-}
-
-static int report_failure(int r)
-{
-        if (r == -EPIPE) /* the reader of the pipe has exited */
-                return EXIT_OK;
-        if (r == -EBADMSG)
-                return command_error(&command_events, "the log's events do not fit their types");
-        return command_error(&command_events, "cannot write to standard output: %s", strerror(-r));
-}
-
 static int read_log(struct request *r)
 {
         const Hw__Update *update;
@@ -172,10 +152,21 @@ static int read_log(struct request *r)
         if (event == FEED_FAILED)
                 command_error(&command_events, "%s", feed_error(feed));
         feed_close(&feed);
-        if (event != FEED_FAILED && status == 0 && !signals_stop())
-                status = finish_output(r);
+        if (event != FEED_FAILED && status == 0 && !signals_stop()) {
+                const bool *wanted = r->any_kind ? r->kinds : NULL;
+
+                if (r->count && r->json)
+                        event_counts_print_json(stdout, &r->types, wanted);
+                else if (r->count)
+                        event_counts_print_text(stdout, &r->types, wanted);
+                status = fflush(stdout) || ferror(stdout) ? -(errno ? errno : EIO) : 0;
+        }
+        if (status == -EPIPE) /* the reader of the pipe has exited */
+                return EXIT_OK;
+        if (status == -EBADMSG)
+                return command_error(&command_events, "the log's events do not fit their types");
         if (status)
-                return report_failure(status);
+                return command_error(&command_events, "cannot write to standard output: %s", strerror(-status));
         return event == FEED_FAILED ? EXIT_USAGE : EXIT_OK;
 }
 

@@ -59,25 +59,6 @@ static const char *core_of(struct coredump *ret, const struct account *a, const 
                        : "";
 }
 
-static void account_text(FILE *to, const struct account *a, const struct world_target *t)
-{
-        struct coredump core;
-        const char *key = "";
-        char at[HW_NUMBER_MAX];
-
-        (void)fprintf(to, "%s, run %u: ", t->name, t->run);
-        print_row(to, t, &a->rows[0]);
-        if (a->end != END_RUNS && t->target && t->target->has_state_since_wall_ns)
-                (void)fprintf(to, "  %-7s %s\n", "date", hw_time_text(at, sizeof(at), t->target->state_since_wall_ns));
-        for (size_t i = 1; i < a->n; i++) {
-                (void)fprintf(to, "  %-7s ", strcmp(a->rows[i].key, key) ? a->rows[i].key : "");
-                key = a->rows[i].key;
-                print_row(to, t, &a->rows[i]);
-        }
-        if (core_of(&core, a, t)[0])
-                (void)fprintf(to, "  %-7s %s, for heapwatch why, heap and threads\n", "core", core.path);
-}
-
 /* -------------------------------------------------------------------- JSON */
 
 static void json_memory(struct json_out *j, const struct world_target *t)
@@ -201,8 +182,24 @@ static int print_target(const struct request *r, const struct world_target *t, b
         account_of(&a, t, live);
         if (r->json)
                 account_json(stdout, &a, t);
-        else
-                account_text(stdout, &a, t);
+        else {
+                struct coredump core;
+                const char *key = "";
+                char at[HW_NUMBER_MAX];
+
+                (void)fprintf(stdout, "%s, run %u: ", t->name, t->run);
+                print_row(stdout, t, &a.rows[0]);
+                if (a.end != END_RUNS && t->target && t->target->has_state_since_wall_ns)
+                        (void)fprintf(stdout, "  %-7s %s\n", "date",
+                                      hw_time_text(at, sizeof(at), t->target->state_since_wall_ns));
+                for (size_t i = 1; i < a.n; i++) {
+                        (void)fprintf(stdout, "  %-7s ", strcmp(a.rows[i].key, key) ? a.rows[i].key : "");
+                        key = a.rows[i].key;
+                        print_row(stdout, t, &a.rows[i]);
+                }
+                if (core_of(&core, &a, t)[0])
+                        (void)fprintf(stdout, "  %-7s %s, for heapwatch why, heap and threads\n", "core", core.path);
+        }
         return a.end == END_BADLY ? EXIT_FINDING : EXIT_OK;
 }
 

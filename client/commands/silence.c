@@ -23,16 +23,12 @@ static int parse_silence(const struct command *c, Hw__Request **r, char *const *
         return 0;
 }
 
-static bool is_number(const char *text)
-{
-        return *text && strspn(text, "0123456789") == strlen(text);
-}
-
 static int parse_unsilence(const struct command *c, Hw__Request **r, char *const *words, int n)
 {
         Hw__UnsilenceRequest *u = (*r)->unsilence;
+        const bool is_id = n != 3 && *words[1] && strspn(words[1], "0123456789") == strlen(words[1]);
 
-        if (n == 3 || !is_number(words[1])) {
+        if (!is_id) {
                 if (hw_request_set_text(&u->rule, words[1]) < 0 ||
                     hw_request_set_text(&u->target, n == 3 ? words[2] : NULL) < 0)
                         hw_request_destroy(r);
@@ -66,18 +62,6 @@ int silence_parse(const struct command *c, Hw__Request **ret_request, char *cons
 
 /* ------------------------------------------------------------------- print */
 
-static void print_one(const Hw__Silence *s)
-{
-        char rule[512], target[512], why[1024], until[HW_NUMBER_MAX] = "-";
-
-        (void)hw_terminal_text(rule, sizeof(rule), s->rule ? s->rule : "-");
-        (void)hw_terminal_text(target, sizeof(target), s->target ? s->target : "-");
-        (void)hw_terminal_text(why, sizeof(why), s->why ? s->why : "-");
-        if (s->has_until_wall_ns)
-                (void)hw_time_text(until, sizeof(until), s->until_wall_ns);
-        (void)printf("%4" PRIu64 "  %-20s  %-20s  %-24s  %s\n", s->id, rule, target, until, why);
-}
-
 void silence_print(const Hw__Silences *list)
 {
         char safe[1024];
@@ -86,8 +70,17 @@ void silence_print(const Hw__Silences *list)
                 (void)printf("%4s  %-20s  %-20s  %-24s  %s\n", "ID", "RULE", "TARGET", "UNTIL", "WHY");
         else
                 (void)printf("no silences\n");
-        for (size_t i = 0; i < list->n_silences; i++)
-                print_one(list->silences[i]);
+        for (size_t i = 0; i < list->n_silences; i++) {
+                const Hw__Silence *s = list->silences[i];
+                char rule[512], target[512], why[1024], until[HW_NUMBER_MAX] = "-";
+
+                (void)hw_terminal_text(rule, sizeof(rule), s->rule ? s->rule : "-");
+                (void)hw_terminal_text(target, sizeof(target), s->target ? s->target : "-");
+                (void)hw_terminal_text(why, sizeof(why), s->why ? s->why : "-");
+                if (s->has_until_wall_ns)
+                        (void)hw_time_text(until, sizeof(until), s->until_wall_ns);
+                (void)printf("%4" PRIu64 "  %-20s  %-20s  %-24s  %s\n", s->id, rule, target, until, why);
+        }
         if (list->not_kept) {
                 (void)hw_terminal_text(safe, sizeof(safe), list->not_kept);
                 (void)printf("not kept over a restart: %s\n", safe);

@@ -11,19 +11,6 @@
 #include "proto/base/ckd.h"
 #include "proto/wire/message.h"
 
-static void put_labels(struct json_out *j, const struct world_target *t)
-{
-        json_member_open(j, "labels", '{');
-        for (uint32_t i = 0; i < t->n_bands; i++) {
-                char id[16];
-                if (!t->bands[i] || !t->bands[i]->trend)
-                        continue;
-                (void)snprintf(id, sizeof(id), "%u", t->bands[i]->id);
-                json_member_text(j, id, t->bands[i]->def->label);
-        }
-        json_close(j, '}');
-}
-
 static void put_trends(struct json_out *j, const struct world_target *t)
 {
         Hw__Trends message = HW__TRENDS__INIT;
@@ -90,7 +77,15 @@ void trend_json(FILE *to, const struct world_target *t, bool live)
                 json_message(&j, &t->heap->resident->base, true);
         else
                 json_none(&j);
-        put_labels(&j, t);
+        json_member_open(&j, "labels", '{');
+        for (uint32_t i = 0; i < t->n_bands; i++) {
+                char id[16];
+                if (!t->bands[i] || !t->bands[i]->trend)
+                        continue;
+                (void)snprintf(id, sizeof(id), "%u", t->bands[i]->id);
+                json_member_text(&j, id, t->bands[i]->def->label);
+        }
+        json_close(&j, '}');
         put_live(&j, t);
         census_age_print(&j, t, !trend_is_over(t, live), true);
         put_why(&j, t, live);

@@ -66,41 +66,31 @@ static int check_request(void *filled)
 
 /* --------------------------------------------------------------- output */
 
-static void print_text(const struct summary *s, bool first)
-{
-        if (!first)
-                (void)fputc('\n', stdout);
-        for (size_t i = 0; i < summary_n_sections; i++)
-                if (!summary_sections[i].known || summary_sections[i].known(s))
-                        summary_sections[i].text(stdout, s);
-}
-
-static void print_json(const struct summary *s)
-{
-        struct json_out j = { .to = stdout };
-
-        json_open(&j, '{');
-        for (size_t i = 0; i < summary_n_sections; i++) {
-                const struct summary_section *section = &summary_sections[i];
-                if (section->known && !section->known(s))
-                        continue;
-                if (section->key) {
-                        json_member_open(&j, section->key, '{');
-                }
-                section->json(&j, s);
-                if (section->key)
-                        json_close(&j, '}');
-        }
-        json_close(&j, '}');
-        (void)fputc('\n', stdout);
-}
-
 static void print_run(struct gathering *g, const struct summary *s)
 {
-        if (g->request->json)
-                print_json(s);
-        else
-                print_text(s, !g->any);
+        if (g->request->json) {
+                struct json_out j = { .to = stdout };
+
+                json_open(&j, '{');
+                for (size_t i = 0; i < summary_n_sections; i++) {
+                        const struct summary_section *section = &summary_sections[i];
+                        if (section->known && !section->known(s))
+                                continue;
+                        if (section->key)
+                                json_member_open(&j, section->key, '{');
+                        section->json(&j, s);
+                        if (section->key)
+                                json_close(&j, '}');
+                }
+                json_close(&j, '}');
+                (void)fputc('\n', stdout);
+        } else {
+                if (g->any)
+                        (void)fputc('\n', stdout);
+                for (size_t i = 0; i < summary_n_sections; i++)
+                        if (!summary_sections[i].known || summary_sections[i].known(s))
+                                summary_sections[i].text(stdout, s);
+        }
         g->any = true;
 }
 

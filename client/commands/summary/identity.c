@@ -192,19 +192,6 @@ void stream_text(FILE *to, const struct summary *s)
                         (void)fprintf(to, "  hint: %s\n", print_safe(safe, sizeof(safe), h->advice[i]->text));
 }
 
-static void json_damages(struct json_out *j, const Hw__Health *h)
-{
-        json_member_open(j, "damages", '[');
-        for (size_t i = 0; i < h->n_damages; i++) {
-                json_open(j, '{');
-                json_known_u64(j, "offset", true, h->damages[i]->offset);
-                json_known_u64(j, "lostBytes", true, h->damages[i]->lost_bytes);
-                json_known_text(j, "reason", h->damages[i]->reason);
-                json_close(j, '}');
-        }
-        json_close(j, ']');
-}
-
 void stream_json(struct json_out *j, const struct summary *s)
 {
         const Hw__Health *h = s->t->health;
@@ -222,7 +209,15 @@ void stream_json(struct json_out *j, const struct summary *s)
         json_known_u64(j, "infoTablesLeftOut", h->has_info_tables_left_out, h->info_tables_left_out);
         json_known_u64(j, "costCentresLeftOut", h->has_cost_centres_left_out, h->cost_centres_left_out);
         json_known_text(j, "unread", h->unread);
-        json_damages(j, h);
+        json_member_open(j, "damages", '[');
+        for (size_t i = 0; i < h->n_damages; i++) {
+                json_open(j, '{');
+                json_known_u64(j, "offset", true, h->damages[i]->offset);
+                json_known_u64(j, "lostBytes", true, h->damages[i]->lost_bytes);
+                json_known_text(j, "reason", h->damages[i]->reason);
+                json_close(j, '}');
+        }
+        json_close(j, ']');
         json_member_open(j, "advice", '[');
         for (size_t i = 0; i < h->n_advice; i++)
                 json_text(j, h->advice[i]->text);

@@ -20,22 +20,6 @@ bool memory_known(const struct summary *s)
         return heap_known(s) || (s->t->heap && s->t->heap->resident);
 }
 
-/* In a log there is nothing of the process. */
-static void put_resident(FILE *to, const Hw__Resident *r)
-{
-        char words[64];
-        uint64_t bytes = 0;
-
-        (void)fputc('\n', to);
-        print_bytes_row(to, r->has_rss_bytes, r->rss_bytes, "resident memory (RSS), of which");
-        for (size_t i = 0; i < RESIDENT_PARTS_N; i++) {
-                (void)snprintf(words, sizeof(words), "  %s", resident_part_name(i));
-                if (resident_part_bytes(r, i, &bytes))
-                        print_bytes_row(to, true, bytes, words);
-        }
-        print_bytes_row(to, r->has_unknown_bytes, r->unknown_bytes, "  not known separately");
-}
-
 static void put_heap(FILE *to, const struct summary *s)
 {
         const uint64_t samples = facts_get_u64(s->t, FACT_LIVE_SAMPLES, 0);
@@ -56,8 +40,20 @@ void memory_text(FILE *to, const struct summary *s)
 {
         if (heap_known(s))
                 put_heap(to, s);
-        if (s->t->heap && s->t->heap->resident)
-                put_resident(to, s->t->heap->resident);
+        const Hw__Resident *r = s->t->heap ? s->t->heap->resident : NULL;
+        if (r) { /* in a log there is nothing of the process */
+                char words[64];
+                uint64_t bytes = 0;
+
+                (void)fputc('\n', to);
+                print_bytes_row(to, r->has_rss_bytes, r->rss_bytes, "resident memory (RSS), of which");
+                for (size_t i = 0; i < RESIDENT_PARTS_N; i++) {
+                        (void)snprintf(words, sizeof(words), "  %s", resident_part_name(i));
+                        if (resident_part_bytes(r, i, &bytes))
+                                print_bytes_row(to, true, bytes, words);
+                }
+                print_bytes_row(to, r->has_unknown_bytes, r->unknown_bytes, "  not known separately");
+        }
 }
 
 void memory_json(struct json_out *j, const struct summary *s)

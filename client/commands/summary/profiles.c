@@ -80,18 +80,6 @@ static void print_bands(FILE *to, const struct summary *s)
         }
 }
 
-static void print_age(FILE *to, const struct summary *s)
-{
-        struct census_age age;
-        char line[CENSUS_LINE], safe[4 * CENSUS_LINE];
-
-        census_age_of(&age, s->t, s->now);
-        if (age.any)
-                (void)fprintf(to, "  %s\n",
-                              print_safe(safe, sizeof(safe),
-                                         census_age_text(line, sizeof(line), &age, world_known_until_ns(s->t))));
-}
-
 void profile_text(FILE *to, const struct summary *s)
 {
         const Hw__Run *run = s->t->target ? s->t->target->run_info : NULL;
@@ -108,7 +96,14 @@ void profile_text(FILE *to, const struct summary *s)
                       s->censuses == 1 ? "" : "es", hw_count_text(bands, sizeof(bands), n), plural(n));
         if (s->census_unfinished)
                 (void)fputs("  one more census was cut off by the end of the log\n", to);
-        print_age(to, s);
+        struct census_age age;
+        char line[CENSUS_LINE], safe[4 * CENSUS_LINE];
+
+        census_age_of(&age, s->t, s->now);
+        if (age.any)
+                (void)fprintf(to, "  %s\n",
+                              print_safe(safe, sizeof(safe),
+                                         census_age_text(line, sizeof(line), &age, world_known_until_ns(s->t))));
         print_bands(to, s);
 }
 

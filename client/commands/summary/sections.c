@@ -26,16 +26,12 @@ static void count_note(struct summary *s, int what)
         s->notes[what > 0 && what < NOTE_SORTS ? what : 0]++;
 }
 
-static void count_notes(struct summary *s, const Hw__Notes *notes)
-{
-        for (size_t i = 0; i < notes->n_notes; i++)
-                count_note(s, notes->notes[i]->what);
-}
-
 void summary_count(struct summary *s, const Hw__Update *u)
 {
-        if (u->body_case == HW__UPDATE__BODY_NOTES)
-                count_notes(s, u->notes);
+        if (u->body_case == HW__UPDATE__BODY_NOTES) {
+                for (size_t i = 0; i < u->notes->n_notes; i++)
+                        count_note(s, u->notes->notes[i]->what);
+        }
         if (u->body_case != HW__UPDATE__BODY_CENSUS)
                 return;
         if (u->census->has_unfinished && u->census->unfinished)

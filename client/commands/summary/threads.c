@@ -106,19 +106,6 @@ void threads_text(FILE *to, const struct summary *s)
         print_capabilities(to, s);
 }
 
-static void json_sparks(struct json_out *j, const struct world_target *t)
-{
-        json_member_open(j, "sparks", '{');
-        facts_print(j, "created", t, FACT_SPARKS_CREATED);
-        facts_print(j, "converted", t, FACT_SPARKS_CONVERTED);
-        facts_print(j, "overflowed", t, FACT_SPARKS_OVERFLOWED);
-        facts_print(j, "dud", t, FACT_SPARKS_DUD);
-        facts_print(j, "collected", t, FACT_SPARKS_COLLECTED);
-        facts_print(j, "fizzled", t, FACT_SPARKS_FIZZLED);
-        facts_print(j, "remaining", t, FACT_SPARKS_REMAINING);
-        json_close(j, '}');
-}
-
 void threads_json(struct json_out *j, const struct summary *s)
 {
         const Hw__Sched *sched = s->t->sched;
@@ -127,8 +114,17 @@ void threads_json(struct json_out *j, const struct summary *s)
         facts_print(j, "finished", s->t, FACT_THREADS_FINISHED);
         facts_print(j, "migrations", s->t, FACT_MIGRATIONS);
         facts_print(j, "wakeups", s->t, FACT_WAKEUPS);
-        if (sched->sparks)
-                json_sparks(j, s->t);
+        if (sched->sparks) {
+                json_member_open(j, "sparks", '{');
+                facts_print(j, "created", s->t, FACT_SPARKS_CREATED);
+                facts_print(j, "converted", s->t, FACT_SPARKS_CONVERTED);
+                facts_print(j, "overflowed", s->t, FACT_SPARKS_OVERFLOWED);
+                facts_print(j, "dud", s->t, FACT_SPARKS_DUD);
+                facts_print(j, "collected", s->t, FACT_SPARKS_COLLECTED);
+                facts_print(j, "fizzled", s->t, FACT_SPARKS_FIZZLED);
+                facts_print(j, "remaining", s->t, FACT_SPARKS_REMAINING);
+                json_close(j, '}');
+        }
         json_member_open(j, "capabilities", '[');
         for (size_t i = 0; i < sched->n_capabilities; i++) {
                 json_open(j, '{');
