@@ -149,15 +149,6 @@ static bool columns_new(struct columns *v, const struct comparison *c)
         return true;
 }
 
-static void columns_done(struct columns *v)
-{
-        free(v->a);
-        free(v->a_peak);
-        free(v->b);
-        free(v->b_peak);
-        free(v->blanks);
-}
-
 static double change_weight(const struct row_change *r)
 {
         return isnan(r->value.shift.by) ? 0 : fabs(r->value.shift.by);
@@ -185,7 +176,11 @@ static int join_rows(struct comparison *c, const struct entry *entries, size_t n
                 if (!c->bands_differ || entries[i].row->kind != ROW_BAND)
                         r = compare_row(c, entries + i, end - i, &v, &c->rows[c->n_rows++]);
         }
-        columns_done(&v);
+        free(v.a);
+        free(v.a_peak);
+        free(v.b);
+        free(v.b_peak);
+        free(v.blanks);
         if (r == 0 && c->n_rows)
                 qsort(c->rows, c->n_rows, sizeof(*c->rows), by_change);
         return r;

@@ -174,19 +174,15 @@ static int meter_census(struct run_meter *m, const Hw__Census *c)
         return rows_census(&m->rows, c);
 }
 
-static void meter_time(struct run_meter *m, uint64_t time_ns)
-{
-        m->first_ns = time_ns < m->first_ns ? time_ns : m->first_ns;
-        m->last_ns = time_ns > m->last_ns ? time_ns : m->last_ns;
-        m->any = true;
-}
-
 int meter_add(struct run_meter *m, const Hw__Update *u)
 {
         int r = world_apply(m->world, 0, u);
 
-        if (u->has_event_time_ns)
-                meter_time(m, u->event_time_ns);
+        if (u->has_event_time_ns) {
+                m->first_ns = u->event_time_ns < m->first_ns ? u->event_time_ns : m->first_ns;
+                m->last_ns = u->event_time_ns > m->last_ns ? u->event_time_ns : m->last_ns;
+                m->any = true;
+        }
         switch (u->body_case) {
         case HW__UPDATE__BODY_HEAP:
                 for (size_t i = 0; i < u->heap->n_samples; i++)

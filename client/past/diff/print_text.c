@@ -31,14 +31,6 @@ static void put_line(FILE *to, const char *name, const struct change *c, enum qu
         (void)fputc('\n', to);
 }
 
-static void put_quantities(FILE *to, const struct comparison *c)
-{
-        put_head(to, "");
-        for (size_t i = 0; i < n_quantities; i++)
-                if (!isnan(c->quantities[i].a) || !isnan(c->quantities[i].b))
-                        put_line(to, quantities[i].title, &c->quantities[i], quantities[i].unit);
-}
-
 static void put_rows(FILE *to, const struct result *r, enum row_kind kind)
 {
         size_t shown = 0, more = 0;
@@ -99,7 +91,10 @@ void print_text(FILE *to, const struct result *r)
         (void)fprintf(to, "new       %s\n", safe);
         hw_terminal_text(safe, sizeof(safe), side_text(text, sizeof(text), r->comparison.b));
         (void)fprintf(to, "baseline  %s\n", safe);
-        put_quantities(to, &r->comparison);
+        put_head(to, "");
+        for (size_t i = 0; i < n_quantities; i++)
+                if (!isnan(r->comparison.quantities[i].a) || !isnan(r->comparison.quantities[i].b))
+                        put_line(to, quantities[i].title, &r->comparison.quantities[i], quantities[i].unit);
         for (unsigned kind = 0; kind < ROW_KINDS; kind++)
                 put_rows(to, r, (enum row_kind)kind);
         (void)fputc('\n', to);

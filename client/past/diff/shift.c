@@ -116,12 +116,6 @@ static size_t cut_by_normal(size_t m, size_t n, double *ret_level)
         return (size_t)(mean - 1.960 * deviation);
 }
 
-static size_t cut_of(size_t m, size_t n, double *ret_level)
-{
-        return m > EXACT_MOST || n > EXACT_MOST ? cut_by_normal(m, n, ret_level)
-                                                : cut_exactly((unsigned)m, (unsigned)n, ret_level);
-}
-
 /* ----------------------------------------------------------------- intervals */
 
 static double sum_of_squares(const double *values, size_t n)
@@ -159,29 +153,22 @@ static void by_noise(struct shift *s, const struct noise *a, const struct noise 
         shift_around(s, shift_t(freedom) * hypot(a->error, b->error), SHIFT_WITHIN);
 }
 
-static double *pairwise_differences(const double *a, size_t m, const double *b, size_t n)
-{
-        double *out = malloc(m * n * sizeof(*out));
-
-        for (size_t i = 0; out && i < m; i++)
-                for (size_t k = 0; k < n; k++)
-                        out[i * n + k] = a[i] - b[k];
-        if (out)
-                qsort(out, m * n, sizeof(*out), by_value);
-        return out;
-}
-
 static int shift_of_samples(const double *a, size_t m, const double *b, size_t n, const struct noise *of_a,
                             const struct noise *of_b, struct shift *s)
 {
-        double *rising = pairwise_differences(a, m, b, n);
+        double *rising = malloc(m * n * sizeof(*rising)); /* the differences of all pairs */
         size_t cut;
 
         if (!rising)
                 return -ENOMEM;
+        for (size_t i = 0; i < m; i++)
+                for (size_t k = 0; k < n; k++)
+                        rising[i * n + k] = a[i] - b[k];
+        qsort(rising, m * n, sizeof(*rising), by_value);
         s->known = true;
         s->by = median_of(rising, m * n);
-        cut = cut_of(m, n, &s->level);
+        cut = m > EXACT_MOST || n > EXACT_MOST ? cut_by_normal(m, n, &s->level)
+                                               : cut_exactly((unsigned)m, (unsigned)n, &s->level);
         if (cut) {
                 s->low = rising[cut - 1];
                 s->high = rising[m * n - cut];

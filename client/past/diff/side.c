@@ -151,17 +151,6 @@ static int end_run(struct side_reader *r)
         return good ? 0 : -ENOMEM;
 }
 
-static int begin_run(struct side_reader *r, uint32_t run)
-{
-        static const struct extent none;
-        uint64_t from = 0, to = UINT64_MAX;
-        const struct extent *e = run <= r->n_extents ? &r->extents[run - 1] : &none;
-
-        (void)part_resolve(r->part, e, &from, &to, NULL); /* checked by check_extents and part_parse */
-        r->run = run;
-        return meter_begin(&r->meter, from, to);
-}
-
 /* --------------------------------------------------------------------- reading */
 
 static int apply_update(struct side_reader *r, const Hw__Update *u)
@@ -174,8 +163,15 @@ static int apply_update(struct side_reader *r, const Hw__Update *u)
                 return extend_range(r, u);
         if (u->run > r->run) {
                 status = end_run(r);
-                if (status == 0)
-                        status = begin_run(r, u->run);
+                if (status == 0) {
+                        static const struct extent none;
+                        uint64_t from = 0, to = UINT64_MAX;
+                        const struct extent *e = u->run <= r->n_extents ? &r->extents[u->run - 1] : &none;
+
+                        (void)part_resolve(r->part, e, &from, &to, NULL); /* checked by check_extents and part_parse */
+                        r->run = u->run;
+                        status = meter_begin(&r->meter, from, to);
+                }
         }
         return status == 0 && u->run == r->run ? meter_add(&r->meter, u) : status;
 }
