@@ -49,28 +49,22 @@ static void log_performed(const struct performed *p, const char *outcome)
                     address && *address ? address : "?", outcome);
 }
 
-static void answer_reply(struct evhttp_request *req, int status, const Hw__Reply *reply)
+static void on_reply(void *ctx, int status, const Hw__Reply *reply)
 {
+        struct performed *p = ctx;
         struct document d;
 
+        log_performed(p, !reply ? hw_reply_error(status) : reply->error ? "refused" : "done");
         if (!reply) {
-                answer_error(req, 504, "%s", hw_reply_error(status));
+                answer_error(p->req, 504, "%s", hw_reply_error(status));
         } else if (reply->error) {
-                answer_error(req, 409, "%s", reply->error);
+                answer_error(p->req, 409, "%s", reply->error);
         } else {
                 document_open(&d);
                 if (d.to)
                         json_message(&(struct json_out){ .to = d.to }, &reply->base, false);
-                answer_document(req, &d);
+                answer_document(p->req, &d);
         }
-}
-
-static void on_reply(void *ctx, int status, const Hw__Reply *reply)
-{
-        struct performed *p = ctx;
-
-        log_performed(p, !reply ? hw_reply_error(status) : reply->error ? "refused" : "done");
-        answer_reply(p->req, status, reply);
         free(p);
 }
 

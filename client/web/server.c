@@ -245,15 +245,6 @@ static bool listen_on(struct server *s, struct event_base *base, struct error *e
         return true;
 }
 
-static void configure_server(struct server *s)
-{
-        evhttp_set_max_headers_size(s->http, HEADERS_MOST_BYTES);
-        evhttp_set_max_body_size(s->http, BODY_MOST_BYTES);
-        evhttp_set_timeout(s->http, IDLE_SECONDS);
-        evhttp_set_allowed_methods(s->http, EVHTTP_REQ_GET | EVHTTP_REQ_HEAD | EVHTTP_REQ_POST);
-        evhttp_set_gencb(s->http, on_request, s);
-}
-
 struct server *server_new(struct event_base *base, const struct server_options *options,
                           const struct server_parts *parts, struct error *error)
 {
@@ -270,7 +261,11 @@ struct server *server_new(struct event_base *base, const struct server_options *
                 server_destroy(&s);
                 return NULL;
         }
-        configure_server(s);
+        evhttp_set_max_headers_size(s->http, HEADERS_MOST_BYTES);
+        evhttp_set_max_body_size(s->http, BODY_MOST_BYTES);
+        evhttp_set_timeout(s->http, IDLE_SECONDS);
+        evhttp_set_allowed_methods(s->http, EVHTTP_REQ_GET | EVHTTP_REQ_HEAD | EVHTTP_REQ_POST);
+        evhttp_set_gencb(s->http, on_request, s);
         if (!listen_on(s, base, error))
                 server_destroy(&s);
         return s;

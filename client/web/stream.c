@@ -92,11 +92,6 @@ static bool answered_gather(struct answered *a, const struct world *w, bool live
         return good;
 }
 
-static void answered_done(struct answered *a)
-{
-        kept_clear(&a->targets);
-}
-
 /* ------------------------------------------------------------------ stream */
 
 struct stream {
@@ -447,7 +442,7 @@ void streams_destroy(struct streams **all)
         }
         update_batch_clear(&(*all)->batch);
         update_batch_clear(&(*all)->answers);
-        answered_done(&(*all)->answered);
+        kept_clear(&(*all)->answered.targets);
         free_event(&(*all)->tick);
         free_event(&(*all)->alive);
         free_event(&(*all)->second);

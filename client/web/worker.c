@@ -52,15 +52,6 @@ static struct worker_job *list_pop(struct list *l)
 
 /* --------------------------------------------------------------------- the thread */
 
-static void do_job(struct worker_job *job)
-{
-        error_set(&job->error, "out of memory");
-        document_open(&job->text);
-        job->failed = !job->text.to || !job->work(job, &(struct json_out){ .to = job->text.to }, &job->error);
-        if (!document_close(&job->text))
-                job->failed = true;
-}
-
 static void *run_worker(void *arg)
 {
         static const uint64_t one = 1;
@@ -74,7 +65,11 @@ static void *run_worker(void *arg)
                         continue;
                 }
                 (void)pthread_mutex_unlock(&w->lock);
-                do_job(job);
+                error_set(&job->error, "out of memory");
+                document_open(&job->text);
+                job->failed = !job->text.to || !job->work(job, &(struct json_out){ .to = job->text.to }, &job->error);
+                if (!document_close(&job->text))
+                        job->failed = true;
                 (void)pthread_mutex_lock(&w->lock);
                 list_add(&w->done, job);
                 (void)!write(w->wake, &one, sizeof(one));

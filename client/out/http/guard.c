@@ -155,15 +155,11 @@ const struct guard_token *guard_token(const struct guard *g, const char *authori
         return found || !cookie || !cookie_value(cookie, g->cookie, value) ? found : guard_find(g, value);
 }
 
-/* Whether it can appear in a cookie, a header and a URL as it is. */
-static bool is_plain(const char *token)
-{
-        return strspn(token, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._~+/=-") == strlen(token);
-}
-
+/* Whether a token is long enough, and can appear in a cookie, a header and a URL as it is. */
 static bool is_usable(const char *text)
 {
-        return strlen(text) >= TOKEN_LEAST && strlen(text) <= TOKEN_MOST && is_plain(text);
+        return strlen(text) >= TOKEN_LEAST && strlen(text) <= TOKEN_MOST &&
+               strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._~+/=-") == strlen(text);
 }
 
 /* "NAME ROLE TOKEN"; the line is cut up. NULL, or what is wrong. */

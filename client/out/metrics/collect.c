@@ -231,21 +231,6 @@ static void each_row(struct metric_out *o, const struct metric *rows, void (*of)
         }
 }
 
-/* After all others, and beyond any limit. */
-static void put_left_out(struct metric_out *o)
-{
-        o->metric = &left_out;
-        for (size_t i = 0; i < o->m->targets.n; i++) {
-                const struct world_target *t = world_target(o->source->world, i);
-                const struct shown *s = kept_entry(&o->m->targets, i);
-
-                o->daemon = t->daemon;
-                o->scope = (struct metric_scope){ .target = t };
-                if (s->left_out && !is_silent(o->source, t->daemon))
-                        emit_sample(o, (double)s->left_out, NULL, NULL);
-        }
-}
-
 void metrics_collect(struct metrics *m, const struct metrics_source *source, metric_taker *take, void *ctx)
 {
         struct metric_out o = { .m = m, .source = source, .take = take, .ctx = ctx };
@@ -254,7 +239,17 @@ void metrics_collect(struct metrics *m, const struct metrics_source *source, met
         each_row(&o, metrics_of_daemon, of_daemons);
         each_row(&o, metrics_of_target, of_targets);
         each_row(&o, metrics_of_sink, of_sinks);
-        put_left_out(&o);
+        /* After all others, and beyond any limit. */
+        o.metric = &left_out;
+        for (size_t i = 0; i < o.m->targets.n; i++) {
+                const struct world_target *t = world_target(o.source->world, i);
+                const struct shown *s = kept_entry(&o.m->targets, i);
+
+                o.daemon = t->daemon;
+                o.scope = (struct metric_scope){ .target = t };
+                if (s->left_out && !is_silent(o.source, t->daemon))
+                        emit_sample(&o, (double)s->left_out, NULL, NULL);
+        }
 }
 
 /* ------------------------------------------------------------------ its parts */

@@ -128,8 +128,31 @@ static uint64_t starts_at(const struct alert_event *e)
         return e->fired_wall_ns != UNKNOWN_U64 ? e->fired_wall_ns : alert_event_wall_ns(e);
 }
 
-static void put_webhook_alert(struct json_out *j, const struct alert_event *e)
+char *json_webhook(const struct alert_event *e)
 {
+        struct writer w;
+        struct json_out *j = &w.json;
+
+        if (!begin_object(&w))
+                return NULL;
+        json_open(j, '{');
+        json_known_text(j, "version", "4");
+        /* The key of a group as Alertmanager writes it: route, then the labels that it is grouped by. */
+        const char *name = alert_event_text(e, "alert"), *target = alert_event_text(e, "target");
+        char key[8192];
+
+        (void)snprintf(key, sizeof(key), "{}:{alertname=\"%s\", target=\"%s\"}", name, target);
+        json_known_text(j, "groupKey", key);
+        json_member_open(j, "groupLabels", '{');
+        json_known_text(j, "alertname", name);
+        json_known_text(j, "target", target);
+        json_close(j, '}');
+        json_member_u64(j, "truncatedAlerts", 0);
+        json_known_text(j, "status", alert_event_text(e, "status"));
+        json_known_text(j, "receiver", "heapwatch");
+        put_labels(j, "commonLabels", "commonAnnotations", e);
+        json_known_text(j, "externalURL", "");
+        json_member_open(j, "alerts", '[');
         json_open(j, '{');
         json_known_text(j, "status", alert_event_text(e, "status"));
         put_labels(j, "labels", "annotations", e);
@@ -141,39 +164,6 @@ static void put_webhook_alert(struct json_out *j, const struct alert_event *e)
         json_known_text(j, "generatorURL", "");
         json_known_text(j, "fingerprint", alert_event_text(e, "fingerprint"));
         json_close(j, '}');
-}
-
-/* The key of a group as Alertmanager writes it: route, then the labels that it is grouped by. */
-static void put_group(struct json_out *j, const struct alert_event *e)
-{
-        const char *name = alert_event_text(e, "alert"), *target = alert_event_text(e, "target");
-        char key[8192];
-
-        (void)snprintf(key, sizeof(key), "{}:{alertname=\"%s\", target=\"%s\"}", name, target);
-        json_known_text(j, "groupKey", key);
-        json_member_open(j, "groupLabels", '{');
-        json_known_text(j, "alertname", name);
-        json_known_text(j, "target", target);
-        json_close(j, '}');
-}
-
-char *json_webhook(const struct alert_event *e)
-{
-        struct writer w;
-        struct json_out *j = &w.json;
-
-        if (!begin_object(&w))
-                return NULL;
-        json_open(j, '{');
-        json_known_text(j, "version", "4");
-        put_group(j, e);
-        json_member_u64(j, "truncatedAlerts", 0);
-        json_known_text(j, "status", alert_event_text(e, "status"));
-        json_known_text(j, "receiver", "heapwatch");
-        put_labels(j, "commonLabels", "commonAnnotations", e);
-        json_known_text(j, "externalURL", "");
-        json_member_open(j, "alerts", '[');
-        put_webhook_alert(j, e);
         json_close(j, ']');
         json_close(j, '}');
         return finish_json(&w);

@@ -195,13 +195,6 @@ static void resolve_on_silence(struct dispatcher *d, struct open_alert *a)
         count_silenced(d, a);
 }
 
-static void resume_after_silence(struct dispatcher *d, struct open_alert *a)
-{
-        d->handler.act(d->handler.ctx, a->event, a->plan, true);
-        a->state = STATE_ACTED;
-        a->changed = true;
-}
-
 /* ---------------------------------------------------------------- decisions */
 
 /* Why an alert must wait, or NULL; counted once for each alert. */
@@ -265,23 +258,6 @@ static const struct record_entry *find_record(const struct dispatcher *d, const 
         return record_find(d->record, a->event->fingerprint, a->event->fired_wall_ns);
 }
 
-static void begin_alert(struct dispatcher *d, struct open_alert *a)
-{
-        d->stats.firing++;
-        a->since_wall_ns = d->now_wall_ns;
-        a->n_results = 0;
-        a->counted_silenced = a->counted_limited = false;
-        a->known = action_plan_has_work(a->plan) && find_record(d, a);
-        a->fresh = !a->known; /* else the daemon may know what was done */
-        a->state = is_old(alert_event_wall_ns(a->event), d->now_wall_ns) ? STATE_OLD : STATE_WAITING;
-        if (!action_plan_has_work(a->plan))
-                a->state = STATE_ACTED;
-        else if (a->known)
-                resume_known(d, a);
-        else if (a->state == STATE_WAITING)
-                try_to_act(d, a);
-}
-
 /* Rechecks an alert that waits, or whose silence began or ended. */
 static void recheck_alert(struct dispatcher *d, struct open_alert *a)
 {
@@ -291,8 +267,11 @@ static void recheck_alert(struct dispatcher *d, struct open_alert *a)
                 try_to_act(d, a);
         else if (a->state == STATE_ACTED && a->silenced && action_plan_keeps_state(a->plan))
                 resolve_on_silence(d, a);
-        else if (a->state == STATE_SILENCED && !a->silenced)
-                resume_after_silence(d, a);
+        else if (a->state == STATE_SILENCED && !a->silenced) { /* what was resolved for the silence is told anew */
+                d->handler.act(d->handler.ctx, a->event, a->plan, true);
+                a->state = STATE_ACTED;
+                a->changed = true;
+        }
 }
 
 /*
@@ -365,7 +344,19 @@ static struct open_alert *add_firing(struct dispatcher *d, struct open_alert *a,
                 return NULL;
         }
         set_silence(a, news);
-        begin_alert(d, a);
+        d->stats.firing++;
+        a->since_wall_ns = d->now_wall_ns;
+        a->n_results = 0;
+        a->counted_silenced = a->counted_limited = false;
+        a->known = action_plan_has_work(a->plan) && find_record(d, a);
+        a->fresh = !a->known; /* else the daemon may know what was done */
+        a->state = is_old(alert_event_wall_ns(a->event), d->now_wall_ns) ? STATE_OLD : STATE_WAITING;
+        if (!action_plan_has_work(a->plan))
+                a->state = STATE_ACTED;
+        else if (a->known)
+                resume_known(d, a);
+        else if (a->state == STATE_WAITING)
+                try_to_act(d, a);
         return a;
 }
 
@@ -399,24 +390,19 @@ static void end_unseen(struct dispatcher *d, struct open_alert *a, const struct 
                 end_alert(d, a, e);
 }
 
-static void end_resolved(struct dispatcher *d, struct open_alert *a, const struct news *news)
-{
-        bool same = a && a->event->fired_wall_ns == news->event->fired_wall_ns;
-
-        if (a && a->state != STATE_DONE)
-                end_alert(d, a, same ? news->event : NULL);
-        if (!same)
-                end_unseen(d, a, news);
-}
-
 void dispatcher_apply(struct dispatcher *d, const struct news *news, uint64_t now_wall_ns)
 {
         struct open_alert *a = find_alert(d, news->event->fingerprint);
 
         d->now_wall_ns = now_wall_ns;
-        if (news->event->resolved)
-                end_resolved(d, a, news);
-        else
+        if (news->event->resolved) {
+                bool same = a && a->event->fired_wall_ns == news->event->fired_wall_ns;
+
+                if (a && a->state != STATE_DONE)
+                        end_alert(d, a, same ? news->event : NULL);
+                if (!same)
+                        end_unseen(d, a, news);
+        } else
                 update_firing(d, a, news);
 }
 

@@ -83,18 +83,6 @@ static void report_outcome(struct job *j, enum action_outcome outcome, const cha
         j->executor->options.report(j->executor->options.ctx, &r);
 }
 
-static void log_failure(const struct job *j, const char *detail)
-{
-        char name[256], rule[128], why[256];
-
-        action_step_text(name, sizeof(name), step_of(j));
-        (void)hw_terminal_text(rule, sizeof(rule), alert_event_text(j->event, "alert"));
-        (void)hw_terminal_text(why, sizeof(why), detail);
-        report_warning("alert=%s target=%s action=%s to=%s attempts=%" PRIu32 " failed: %s", rule,
-                       alert_event_text(j->event, "target"), action_kind_name(step_of(j)->kind), name, j->attempts,
-                       why);
-}
-
 /* ------------------------------------------------------------------- steps */
 
 static void start_waiting(struct executor *a);
@@ -114,20 +102,19 @@ static void step_over(struct job *j, bool ok, const char *detail)
 {
         j->executor->stats.done += ok;
         j->executor->stats.failed += !ok;
-        if (!ok)
-                log_failure(j, detail);
+        if (!ok) {
+                char name[256], rule[128], why[256];
+
+                action_step_text(name, sizeof(name), step_of(j));
+                (void)hw_terminal_text(rule, sizeof(rule), alert_event_text(j->event, "alert"));
+                (void)hw_terminal_text(why, sizeof(why), detail);
+                report_warning("alert=%s target=%s action=%s to=%s attempts=%" PRIu32 " failed: %s", rule,
+                               alert_event_text(j->event, "target"), action_kind_name(step_of(j)->kind), name,
+                               j->attempts, why);
+        }
         report_outcome(j, ok ? OUTCOME_DONE : OUTCOME_FAILED, detail);
         j->step++;
         j->attempts = 0;
-        continue_after(j, 0);
-}
-
-/* A command has left its action out, and said why: neither done nor failed. */
-static void step_left_out(struct job *j, const char *detail)
-{
-        j->attempts = 0;
-        report_outcome(j, OUTCOME_SKIPPED, detail);
-        j->step++;
         continue_after(j, 0);
 }
 
@@ -201,9 +188,13 @@ static void on_exec_done(void *ctx, const struct exec_result *result)
                          output);
         else
                 snprintf(detail, sizeof(detail), "%s", result->detail);
-        if (result->ok && !strncmp(detail, ACTION_NOT_DONE, strlen(ACTION_NOT_DONE)))
-                step_left_out(j, detail);
-        else if (result->ok)
+        if (result->ok && !strncmp(detail, ACTION_NOT_DONE, strlen(ACTION_NOT_DONE))) {
+                /* A command has left its action out, and said why: neither done nor failed. */
+                j->attempts = 0;
+                report_outcome(j, OUTCOME_SKIPPED, detail);
+                j->step++;
+                continue_after(j, 0);
+        } else if (result->ok)
                 step_over(j, true, detail);
         else
                 retry_or_abort(j, true, detail);

@@ -117,20 +117,6 @@ static bool begin_line(struct document *line, struct json_out *j)
         return line->to != NULL;
 }
 
-static void put_result(struct json_out *j, const struct action_report *r)
-{
-        json_open(j, '{');
-        json_member_u64(j, "step", r->step);
-        json_member_text(j, "kind", action_kind_name(r->kind));
-        if (r->outcome != OUTCOME_UNDER_WAY) {
-                json_member_bool(j, "ok", r->outcome == OUTCOME_DONE);
-                json_member_u64(j, "wallNs", r->wall_ns);
-        }
-        json_member_text(j, "detail", r->detail);
-        json_member_u64(j, "attempts", r->attempts);
-        json_close(j, '}');
-}
-
 static bool send_results(void *ctx, const struct alert_event *event, bool fresh, const struct action_report *results,
                          size_t n)
 {
@@ -145,8 +131,19 @@ static bool send_results(void *ctx, const struct alert_event *event, bool fresh,
         json_known_u64(&j, "firedNs", event->fired_wall_ns <= INT64_MAX, event->fired_wall_ns);
         json_member_bool(&j, "fresh", fresh);
         json_member_open(&j, "results", '[');
-        for (size_t i = 0; i < n; i++)
-                put_result(&j, &results[i]);
+        for (size_t i = 0; i < n; i++) {
+                const struct action_report *r = &results[i];
+                json_open(&j, '{');
+                json_member_u64(&j, "step", r->step);
+                json_member_text(&j, "kind", action_kind_name(r->kind));
+                if (r->outcome != OUTCOME_UNDER_WAY) {
+                        json_member_bool(&j, "ok", r->outcome == OUTCOME_DONE);
+                        json_member_u64(&j, "wallNs", r->wall_ns);
+                }
+                json_member_text(&j, "detail", r->detail);
+                json_member_u64(&j, "attempts", r->attempts);
+                json_close(&j, '}');
+        }
         json_close(&j, ']');
         return finish_line(me, &line, &j);
 }

@@ -21,19 +21,6 @@
 
 /* --------------------------------------------------------------------- write */
 
-static void put_entry(struct json_out *j, const struct record_entry *entry)
-{
-        char alert[17];
-
-        (void)snprintf(alert, sizeof(alert), "%016" PRIx64, entry->fingerprint);
-        json_line(j);
-        json_open(j, '{');
-        json_member_text(j, "alert", alert);
-        json_member_u64(j, "fired", entry->fired_wall_ns);
-        json_member_bool(j, "resolved", entry->resolved_over);
-        json_close(j, '}');
-}
-
 char *record_text(const struct record *r)
 {
         struct document document;
@@ -46,8 +33,18 @@ char *record_text(const struct record *r)
         json_member_u64(&j, "version", 1);
         json_member_open(&j, "done", '[');
         for (size_t i = 0; i < r->n; i++)
-                if (r->items[i].fired_over)
-                        put_entry(&j, &r->items[i]);
+                if (r->items[i].fired_over) {
+                        const struct record_entry *entry = &r->items[i];
+                        char alert[17];
+
+                        (void)snprintf(alert, sizeof(alert), "%016" PRIx64, entry->fingerprint);
+                        json_line(&j);
+                        json_open(&j, '{');
+                        json_member_text(&j, "alert", alert);
+                        json_member_u64(&j, "fired", entry->fired_wall_ns);
+                        json_member_bool(&j, "resolved", entry->resolved_over);
+                        json_close(&j, '}');
+                }
         json_close(&j, ']');
         json_close(&j, '}');
         return document_close(&document) ? document_detach(&document) : NULL;

@@ -263,24 +263,6 @@ static void put_list(struct json_out *j, const char *name, const struct text_lis
         json_close(j, ']');
 }
 
-static void put_options(struct json_out *j, const struct report_options *o)
-{
-        json_open(j, '{');
-        json_member_u64(j, "bands", o->bands);
-        json_member_text(j, "sort", o->sort);
-        json_member_bool(j, "reverse", o->reverse);
-        put_list(j, "include", &o->include);
-        put_list(j, "exclude", &o->exclude);
-        json_member_bool(j, "traces", !o->no_notes);
-        json_member_bool(j, "traceEvents", o->trace_events);
-        json_key(j, "yAxis");
-        if (o->y_axis_bytes)
-                json_u64(j, o->y_axis_bytes);
-        else
-                json_none(j);
-        json_close(j, '}');
-}
-
 /* The file's name without directories, which are private. */
 static const char *file_name(const struct world_target *t)
 {
@@ -288,19 +270,6 @@ static const char *file_name(const struct world_target *t)
         const char *slash = strrchr(uri, '/');
 
         return slash ? slash + 1 : strncmp(uri, "file:", 5) ? uri : uri + 5;
-}
-
-static void put_thinning(struct json_out *j, const struct tally *t)
-{
-        char samples[HW_NUMBER_MAX], points[HW_NUMBER_MAX], bands[80] = "", sentence[256];
-
-        if (t->bands_left_out)
-                (void)snprintf(bands, sizeof(bands), "; %" PRIu64 " of %" PRIu64 " bands have statistics only",
-                               t->bands_left_out, t->bands);
-        (void)snprintf(sentence, sizeof(sentence), "%s samples are drawn as %s points; minima and maxima are kept%s",
-                       hw_count_text(samples, sizeof(samples), t->samples),
-                       hw_count_text(points, sizeof(points), t->points), bands);
-        json_member_text(j, "thinning", sentence);
 }
 
 static void put_remembered(struct json_out *j, const struct tally *t)
@@ -327,8 +296,18 @@ static void put_log(const struct writer *w, const struct world_target *t, const 
         json_member_bool(j, "thinned", tally->thinned || w->report->watched);
         if (w->report->watched)
                 put_remembered(j, tally);
-        else if (tally->thinned)
-                put_thinning(j, tally);
+        else if (tally->thinned) {
+                char samples[HW_NUMBER_MAX], points[HW_NUMBER_MAX], bands[80] = "", sentence[256];
+
+                if (tally->bands_left_out)
+                        (void)snprintf(bands, sizeof(bands), "; %" PRIu64 " of %" PRIu64 " bands have statistics only",
+                                       tally->bands_left_out, tally->bands);
+                (void)snprintf(sentence, sizeof(sentence),
+                               "%s samples are drawn as %s points; minima and maxima are kept%s",
+                               hw_count_text(samples, sizeof(samples), tally->samples),
+                               hw_count_text(points, sizeof(points), tally->points), bands);
+                json_member_text(j, "thinning", sentence);
+        }
         json_close(j, '}');
 }
 
@@ -342,7 +321,21 @@ static void put_meta(const struct writer *w)
         json_member_u64_string(j, "madeWallNs", clock_wall_ns());
         json_line(j);
         json_key(j, "options");
-        put_options(j, w->report->options);
+        const struct report_options *o = w->report->options;
+        json_open(j, '{');
+        json_member_u64(j, "bands", o->bands);
+        json_member_text(j, "sort", o->sort);
+        json_member_bool(j, "reverse", o->reverse);
+        put_list(j, "include", &o->include);
+        put_list(j, "exclude", &o->exclude);
+        json_member_bool(j, "traces", !o->no_notes);
+        json_member_bool(j, "traceEvents", o->trace_events);
+        json_key(j, "yAxis");
+        if (o->y_axis_bytes)
+                json_u64(j, o->y_axis_bytes);
+        else
+                json_none(j);
+        json_close(j, '}');
         json_line(j);
         json_member_open(j, "logs", '[');
         for (size_t i = 0; i < world_targets(world); i++)

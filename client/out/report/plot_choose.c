@@ -75,12 +75,6 @@ struct order {
         uint64_t y_bytes;
 };
 
-static void order_done(struct order *o)
-{
-        for (size_t i = 0; i < o->n; i++)
-                free(o->labels[i]);
-}
-
 static int order_read(struct order *o, const char *path)
 {
         char *line = NULL;
@@ -282,7 +276,8 @@ int plot_choose(struct plot_chart *c, struct plot_data *d, const struct world_ta
                         drop_empty_other(c);
         }
         find_scales(c, d, o, &order);
-        order_done(&order);
+        for (size_t i = 0; i < order.n; i++)
+                free(order.labels[i]);
         free(index);
         return r;
 }

@@ -253,20 +253,6 @@ static void draw_trace(struct plot_picture *p, cairo_t *cr, const struct theme *
         cairo_set_dash(cr, NULL, 0, 0);
 }
 
-static void draw_bands(struct plot_picture *p, cairo_t *cr, const struct theme *theme)
-{
-        double below[PLOT_COLUMNS] = { 0 };
-
-        for (size_t i = 0; i < p->chart->n_bands; i++) {
-                if (p->options->traces)
-                        draw_trace(p, cr, theme, i);
-                else if (p->options->bars)
-                        draw_bars(p, cr, theme, i, below);
-                else
-                        draw_area(p, cr, theme, i, below);
-        }
-}
-
 /* -------------------------------------------------------------------- lines */
 
 static void line_style(cairo_t *cr, const struct theme *theme, int line)
@@ -278,12 +264,6 @@ static void line_style(cairo_t *cr, const struct theme *theme, int line)
         cairo_set_dash(cr, dashes[line], line ? 2 : 0, 0);
 }
 
-static void draw_dot(cairo_t *cr, double x, double y)
-{
-        cairo_arc(cr, x, y, 2.5, 0, 2 * M_PI);
-        cairo_fill(cr);
-}
-
 static void draw_lines(struct plot_picture *p, cairo_t *cr, const struct theme *theme)
 {
         for (int i = 0; i < PLOT_LINES; i++) {
@@ -293,9 +273,11 @@ static void draw_lines(struct plot_picture *p, cairo_t *cr, const struct theme *
                                       y_at(p, line->points[k].cell.max));
                 line_style(cr, theme, i);
                 cairo_stroke(cr);
-                if (p->chart->lines[i] && line->n == 1) /* no line, but known */
-                        draw_dot(cr, x_at(p, (double)past_middle_ns(&line->points[0])),
-                                 y_at(p, line->points[0].cell.max));
+                if (p->chart->lines[i] && line->n == 1) { /* no line, but known */
+                        cairo_arc(cr, x_at(p, (double)past_middle_ns(&line->points[0])),
+                                  y_at(p, line->points[0].cell.max), 2.5, 0, 2 * M_PI);
+                        cairo_fill(cr);
+                }
         }
         cairo_set_dash(cr, NULL, 0, 0);
 }
@@ -335,8 +317,14 @@ static bool put_note(struct plot_picture *p, cairo_t *cr, const struct plot_note
         return true;
 }
 
-static void draw_note_lines(struct plot_picture *p, cairo_t *cr)
+/* Returns how many notes found no room for their text; markers go first. */
+static size_t draw_notes(struct plot_picture *p, cairo_t *cr, const struct theme *theme)
 {
+        struct row_text texts[PLOT_NOTES];
+        size_t n = 0;
+
+        use_font(cr, 9, false);
+        theme_use(cr, theme->note);
         static const double dash[] = { 3, 3 };
         double drawn = -NOTE_GAP;
 
@@ -352,17 +340,6 @@ static void draw_note_lines(struct plot_picture *p, cairo_t *cr)
                 cairo_stroke(cr);
         }
         cairo_set_dash(cr, NULL, 0, 0);
-}
-
-/* Returns how many notes found no room for their text; markers go first. */
-static size_t draw_notes(struct plot_picture *p, cairo_t *cr, const struct theme *theme)
-{
-        struct row_text texts[PLOT_NOTES];
-        size_t n = 0;
-
-        use_font(cr, 9, false);
-        theme_use(cr, theme->note);
-        draw_note_lines(p, cr);
         for (int markers = 1; markers >= 0; markers--)
                 for (size_t i = 0; i < p->data->n_notes; i++)
                         if (p->data->notes[i].marker == markers && p->data->notes[i].time_ns <= p->chart->x_ns)
@@ -436,15 +413,6 @@ static void draw_key(struct plot_picture *p, cairo_t *cr, const struct theme *th
 
 /* -------------------------------------------------------------------- title */
 
-static void title_of(const struct plot_picture *p, char *out, size_t size)
-{
-        const Hw__Run *run = p->t->target ? p->t->target->run_info : NULL;
-        size_t used = (size_t)snprintf(out, size, "%s", run && run->program ? run->program : p->t->name);
-
-        for (size_t i = 0; run && i < run->n_rts_options && used < size; i++)
-                used += (size_t)snprintf(out + used, size - used, "%s %s", i ? "" : " +RTS", run->rts_options[i]);
-}
-
 static void facts_of(const struct plot_picture *p, char *out, size_t size)
 {
         const Hw__Run *run = p->t->target ? p->t->target->run_info : NULL;
@@ -471,8 +439,15 @@ static void draw_title(struct plot_picture *p, cairo_t *cr, const struct theme *
 
         if (p->title)
                 (void)snprintf(text, sizeof(text), "%s", p->title);
-        else
-                title_of(p, text, sizeof(text));
+        else {
+                const Hw__Run *run = p->t->target ? p->t->target->run_info : NULL;
+                size_t used =
+                        (size_t)snprintf(text, sizeof(text), "%s", run && run->program ? run->program : p->t->name);
+
+                for (size_t i = 0; run && i < run->n_rts_options && used < sizeof(text); i++)
+                        used += (size_t)snprintf(text + used, sizeof(text) - used, "%s %s", i ? "" : " +RTS",
+                                                 run->rts_options[i]);
+        }
         facts[0] = '\0';
         if (!p->title)
                 facts_of(p, facts, sizeof(facts));
@@ -509,7 +484,16 @@ void plot_draw(struct plot_picture *p, cairo_t *cr)
         cairo_rectangle(cr, p->left, p->top, p->right - p->left, p->bottom - p->top);
         cairo_clip(cr);
         draw_grid(p, cr, theme);
-        draw_bands(p, cr, theme);
+        double below[PLOT_COLUMNS] = { 0 };
+
+        for (size_t i = 0; i < p->chart->n_bands; i++) {
+                if (p->options->traces)
+                        draw_trace(p, cr, theme, i);
+                else if (p->options->bars)
+                        draw_bars(p, cr, theme, i, below);
+                else
+                        draw_area(p, cr, theme, i, below);
+        }
         draw_lines(p, cr, theme);
         cairo_restore(cr);
         draw_axes(p, cr, theme);

@@ -11,27 +11,6 @@
 
 #define PAUSE_NS 50000000L
 
-static void begin(struct report_profile *p, const struct feed *feed, enum inspecting_what of)
-{
-        struct inspecting_options what = { .what = of, .for_ns = p->for_ns, .most_bytes = CPU_TREE_BYTES };
-
-        if (endpoint_is_here(feed_endpoint(feed, p->target->daemon), &p->error) &&
-            world_process(p->target, &what.pid, &p->error))
-                p->profiler = inspecting_new(&what, &p->error);
-}
-
-static void end(struct report_profile *p)
-{
-        static const struct timespec pause = { .tv_nsec = PAUSE_NS };
-        char *text;
-
-        while (p->profiler && !inspecting_is_done(p->profiler))
-                (void)nanosleep(&pause, NULL);
-        if (p->profiler && inspecting_is_good(p->profiler, &p->error) && (text = inspecting_detach_text(p->profiler)))
-                (void)cpu_trees_read(&p->trees, text, &p->error);
-        inspecting_destroy(&p->profiler);
-}
-
 void report_profiles_sample(struct report_profiles *ret, const struct world *world, const struct feed *feed,
                             enum inspecting_what what, uint64_t for_ns)
 {
@@ -41,10 +20,24 @@ void report_profiles_sample(struct report_profiles *ret, const struct world *wor
                 *p = (struct report_profile){ .target = world_target(world, i),
                                               .begin_wall_ns = clock_wall_ns(),
                                               .for_ns = for_ns };
-                begin(p, feed, what);
+                struct inspecting_options asked = { .what = what, .for_ns = p->for_ns, .most_bytes = CPU_TREE_BYTES };
+
+                if (endpoint_is_here(feed_endpoint(feed, p->target->daemon), &p->error) &&
+                    world_process(p->target, &asked.pid, &p->error))
+                        p->profiler = inspecting_new(&asked, &p->error);
         }
-        for (size_t i = 0; i < ret->n; i++)
-                end(&ret->items[i]);
+        for (size_t i = 0; i < ret->n; i++) {
+                struct report_profile *p = &ret->items[i];
+                static const struct timespec pause = { .tv_nsec = PAUSE_NS };
+                char *text;
+
+                while (p->profiler && !inspecting_is_done(p->profiler))
+                        (void)nanosleep(&pause, NULL);
+                if (p->profiler && inspecting_is_good(p->profiler, &p->error) &&
+                    (text = inspecting_detach_text(p->profiler)))
+                        (void)cpu_trees_read(&p->trees, text, &p->error);
+                inspecting_destroy(&p->profiler);
+        }
 }
 
 void report_profiles_read(struct report_profiles *ret, const struct world *world, const char *const *paths, size_t n)

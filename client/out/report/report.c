@@ -69,12 +69,6 @@ static bool remember_history(const struct feed *feed, struct world *world)
         return good;
 }
 
-/* After their snapshot: adds the past of these targets. False after printing which is not there, or what is missing. */
-static bool watched_complete(struct feed *feed, struct world *world, const struct text_list *targets)
-{
-        return all_there(feed, world, targets) && remember_history(feed, world);
-}
-
 /* ------------------------------------------------------------------ report */
 
 #define HISTORY_POINTS  8192              /* of a series, while reading */
@@ -344,15 +338,6 @@ static int check_request(void *filled)
 
 /* ------------------------------------------------------------------- reading */
 
-static void show_progress(struct reporter *r)
-{
-        uint64_t done = 0;
-
-        for (size_t i = 0; r->progress.terminal && i < world_targets(r->world); i++)
-                done += world_target(r->world, i)->health ? world_target(r->world, i)->health->bytes : 0;
-        progress_show(&r->progress, done);
-}
-
 /* Of a picture's log, one run; others are only counted. */
 static int apply_update(void *ctx, size_t daemon, const Hw__Update *u)
 {
@@ -370,7 +355,11 @@ static int apply_update(void *ctx, size_t daemon, const Hw__Update *u)
                 status = report_notes_add(r->notes, u);
         if (status == 0 && r->pair)
                 status = pair_add(r->pair, u);
-        show_progress(r);
+        uint64_t done = 0;
+
+        for (size_t i = 0; r->progress.terminal && i < world_targets(r->world); i++)
+                done += world_target(r->world, i)->health ? world_target(r->world, i)->health->bytes : 0;
+        progress_show(&r->progress, done);
         return status;
 }
 
@@ -386,7 +375,8 @@ static bool read_all(struct reporter *r)
 
         if (gather(r->feed, &g) == GATHERED_FAILED || (r->pair && pair_end(r->pair) < 0))
                 return false;
-        return r->from.targets.n == 0 || watched_complete(r->feed, r->world, &r->from.targets);
+        return r->from.targets.n == 0 ||
+               (all_there(r->feed, r->world, &r->from.targets) && remember_history(r->feed, r->world));
 }
 
 /* What a reader of the report should know before opening it. */
@@ -601,20 +591,6 @@ static bool prepare_reporter(struct reporter *r)
         return status == 0;
 }
 
-static void finish_reporter(struct reporter *r)
-{
-        feed_close(&r->feed);
-        report_notes_destroy(&r->notes);
-        pair_destroy(&r->pair);
-        report_profiles_done(&r->profiles);
-        report_inspected_done(&r->heaps);
-        report_inspected_done(&r->threads);
-        if (r->data)
-                plot_data_done(r->data);
-        free(r->data);
-        world_destroy(&r->world);
-}
-
 static int make_report(struct reporter *r)
 {
         struct error error;
@@ -637,7 +613,16 @@ static int make_report(struct reporter *r)
                         status = deliver_report(r);
                 }
         }
-        finish_reporter(r);
+        feed_close(&r->feed);
+        report_notes_destroy(&r->notes);
+        pair_destroy(&r->pair);
+        report_profiles_done(&r->profiles);
+        report_inspected_done(&r->heaps);
+        report_inspected_done(&r->threads);
+        if (r->data)
+                plot_data_done(r->data);
+        free(r->data);
+        world_destroy(&r->world);
         return status;
 }
 

@@ -265,17 +265,6 @@ static int gather_rows(struct grid *g, const Hw__Census *c)
         return 0;
 }
 
-/* Daemons send the total; it is not less than the rows, of which some may have been left out. */
-static void add_total(struct grid *g, const Hw__Census *c)
-{
-        double sum = 0;
-
-        for (size_t i = 0; i < c->n_band && i < c->n_bytes; i++)
-                sum += (double)c->bytes[i];
-        g->total.census = c->number;
-        g->total.bytes = c->has_total_bytes ? (double)c->total_bytes : sum;
-}
-
 int grid_add(struct grid *g, const Hw__Census *c)
 {
         struct point *column;
@@ -286,7 +275,13 @@ int grid_add(struct grid *g, const Hw__Census *c)
         hold_until(g, c->time_ns);
         if (make_column(g, c->time_ns) < 0 || gather_rows(g, c) < 0)
                 return -ENOMEM;
-        add_total(g, c);
+        /* Daemons send the total; it is not less than the rows, of which some may have been left out. */
+        double sum = 0;
+
+        for (size_t i = 0; i < c->n_band && i < c->n_bytes; i++)
+                sum += (double)c->bytes[i];
+        g->total.census = c->number;
+        g->total.bytes = c->has_total_bytes ? (double)c->total_bytes : sum;
         column = &g->columns.points[g->columns.n - 1];
         before = column->cell.n;
         cell_add(&column->cell, c->time_ns, g->total.bytes);

@@ -296,13 +296,6 @@ static void prune_targets(struct world *w, size_t daemon, const Hw__Update *u)
         }
 }
 
-static void apply_daemon(struct world *w, struct world_daemon *d, size_t daemon, const Hw__Update *u)
-{
-        KEEP(d->state, u->daemon);
-        if (!d->state->finished && d->state->n_targets > 0)
-                prune_targets(w, daemon, u);
-}
-
 static bool is_removal(const Hw__Update *u)
 {
         return u->body_case == HW__UPDATE__BODY_TARGET_STATE && u->target_state->has_state &&
@@ -383,7 +376,9 @@ int world_apply(struct world *w, size_t daemon, const Hw__Update *update)
         if (update->has_published_wall_ns && update->published_wall_ns > d->heard_wall_ns)
                 d->heard_wall_ns = update->published_wall_ns;
         if (update->body_case == HW__UPDATE__BODY_DAEMON) {
-                apply_daemon(w, d, daemon, update);
+                KEEP(d->state, update->daemon);
+                if (!d->state->finished && d->state->n_targets > 0)
+                        prune_targets(w, daemon, update);
                 return 0;
         }
         if (!update->target || !update->target[0] || strlen(update->target) > WORLD_NAME_MAX)

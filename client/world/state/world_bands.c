@@ -108,18 +108,6 @@ static int apply_rows(struct target_state *ts, const Hw__Census *c)
         return 0;
 }
 
-/* Of what has a name; the first of a band. */
-static void apply_contents(const struct world_target *t, const Hw__Census *c)
-{
-        for (size_t i = 0; i < c->n_contents; i++) {
-                const Hw__BandContents *of = c->contents[i];
-                struct world_band *b = of->has_band ? world_band_of(t, of->band) : NULL;
-
-                if (b && !b->contents && of->name && of->name[0] && of->bytes <= b->bytes)
-                        b->contents = of;
-        }
-}
-
 /* After the rows: what each band's first and greatest value are now. */
 static void settle_band(struct world_band *b, const Hw__Census *c)
 {
@@ -147,7 +135,14 @@ int bands_census(struct target_state *ts, const Hw__Census *c)
         }
         if (apply_rows(ts, c) < 0)
                 return -ENOMEM;
-        apply_contents(t, c);
+        /* Of what has a name; the first of a band. */
+        for (size_t i = 0; i < c->n_contents; i++) {
+                const Hw__BandContents *of = c->contents[i];
+                struct world_band *b = of->has_band ? world_band_of(t, of->band) : NULL;
+
+                if (b && !b->contents && of->name && of->name[0] && of->bytes <= b->bytes)
+                        b->contents = of;
+        }
         for (uint32_t i = 0; i < t->n_bands; i++) {
                 if (t->bands[i])
                         settle_band(t->bands[i], c);

@@ -48,17 +48,6 @@ static bool copy_bands(struct target_state *to, const struct world_target *from)
         return true;
 }
 
-static void keep_notes(struct world_target *to, const struct world_target *from)
-{
-        for (size_t i = 0; i < WORLD_NOTES; i++) {
-                to->notes[i] = from->notes[i];
-                if (to->notes[i])
-                        to->notes[i]->shares++;
-        }
-        to->notes_first = from->notes_first;
-        to->notes_last = from->notes_last;
-}
-
 /* Of the time profile and ticky. */
 static bool copy_rows(struct target_state *to, const struct world_target *from)
 {
@@ -77,8 +66,16 @@ static bool copy_rows(struct target_state *to, const struct world_target *from)
         return true;
 }
 
-static void keep_messages(struct target_state *to, const struct target_state *from)
+struct target_state *target_clone(const struct target_state *from)
 {
+        struct target_state *to = target_new(from->t.daemon, from->t.name, NULL);
+
+        if (!to)
+                return NULL;
+        to->focus = from->focus;
+        to->t.run = from->t.run;
+        to->t.event_time_ns = from->t.event_time_ns;
+        to->t.published_wall_ns = from->t.published_wall_ns;
         target_show_state(to, from->whole.target);
         to->target.run_info = from->target.run_info;
         target_show_heap(to, from->whole.heap);
@@ -90,20 +87,13 @@ static void keep_messages(struct target_state *to, const struct target_state *fr
         KEEP(to->t.alerts, from->t.alerts);
         for (size_t i = 0; i < SERIES_COUNT; i++)
                 KEEP(to->t.trends[i], from->t.trends[i]);
-}
-
-struct target_state *target_clone(const struct target_state *from)
-{
-        struct target_state *to = target_new(from->t.daemon, from->t.name, NULL);
-
-        if (!to)
-                return NULL;
-        to->focus = from->focus;
-        to->t.run = from->t.run;
-        to->t.event_time_ns = from->t.event_time_ns;
-        to->t.published_wall_ns = from->t.published_wall_ns;
-        keep_messages(to, from);
-        keep_notes(&to->t, &from->t);
+        for (size_t i = 0; i < WORLD_NOTES; i++) {
+                to->t.notes[i] = from->t.notes[i];
+                if (to->t.notes[i])
+                        to->t.notes[i]->shares++;
+        }
+        to->t.notes_first = from->t.notes_first;
+        to->t.notes_last = from->t.notes_last;
         to->history = from->history ? history_copy(from->history) : NULL;
         to->t.history = to->history;
         if ((from->history && !to->history) || !copy_bands(to, &from->t) || !copy_rows(to, &from->t))

@@ -91,13 +91,6 @@ void target_leave(struct target_state **target)
         free(ts);
 }
 
-static void begin_run(struct target_state *ts, uint32_t run)
-{
-        forget_run(ts);
-        ts->target.run_info = NULL;
-        ts->t.run = run;
-}
-
 static int apply_body(struct target_state *ts, const Hw__Update *u)
 {
         switch (u->body_case) {
@@ -149,8 +142,11 @@ int target_apply(struct target_state *ts, const Hw__Update *u)
 
         if (run < ts->t.run && (u->has_run || !belongs_to_target(u)))
                 return 0;
-        if (run > ts->t.run)
-                begin_run(ts, run);
+        if (run > ts->t.run) {
+                forget_run(ts);
+                ts->target.run_info = NULL;
+                ts->t.run = run;
+        }
         if (u->has_event_time_ns && u->event_time_ns > ts->t.event_time_ns)
                 ts->t.event_time_ns = u->event_time_ns;
         if (u->has_published_wall_ns && u->published_wall_ns > ts->t.published_wall_ns)
