@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "inspect/ghc/blocks.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define CANDIDATES              64u
@@ -62,93 +61,55 @@ uint64_t block_group_megablocks(const struct block_group *g)
                                          MEGABLOCK_BYTES;
 }
 
-/*
- * The groups in use of one megablock. Returns how many megablocks its groups reach over. 0: it is none, or the caller
- * has seen enough (*ret_continues).
- */
-static uint64_t each_group(const struct program *p, uint64_t megablock, uint8_t *descriptors,
-                           bool (*each)(void *ctx, const struct block_group *g), void *ctx, bool *ret_continues)
+bool megablocks_next(struct megablocks *m)
 {
-        struct block_group first, g;
+        const uint64_t reach = !m->reach ? 1 : m->reach < m->left ? m->reach : m->left;
+        struct range r;
 
-        if (!memory_read(p->memory, megablock, descriptors, MEGABLOCK_BLOCKS * DESCRIPTOR_BYTES) ||
-            !block_group_first(descriptors + FIRST_BLOCK * DESCRIPTOR_BYTES, megablock, &first) ||
-            !block_group_is_there(p->memory, megablock, &first))
-                return 0;
-        for (uint32_t b = FIRST_BLOCK; *ret_continues && block_group_next(descriptors, megablock, &b, &g);)
-                if (g.free != BLOCK_FREE)
-                        *ret_continues = each(ctx, &g);
-        return block_group_megablocks(&first);
+        m->at += m->left ? reach * MEGABLOCK_BYTES : 0;
+        m->left -= m->left ? reach : 0;
+        m->reach = 0;
+        while (m->left == 0) {
+                if (!program_next_anonymous(m->program, &m->next_mapping, &r))
+                        return false;
+                m->at = (r.start + MEGABLOCK_BYTES - 1) & ~(MEGABLOCK_BYTES - 1);
+                m->left = m->at < r.end ? (r.end - m->at) / MEGABLOCK_BYTES : 0;
+        }
+        return true;
 }
 
-/* Calls `see` for what may be a megablock, which returns how many it reaches over (0: it is none), until it says so. */
-static void each_megablock(const struct program *p,
-                           uint64_t (*see)(const struct program *p, uint64_t megablock, void *ctx, bool *ret_continues),
-                           void *ctx)
+bool block_groups_next(struct block_groups *b, struct block_group *ret)
 {
-        struct range r;
-        bool continues = true;
-
-        for (size_t i = 0; continues && program_next_anonymous(p, &i, &r);) {
-                uint64_t at = (r.start + MEGABLOCK_BYTES - 1) & ~(MEGABLOCK_BYTES - 1);
-                while (continues && at < r.end && r.end - at >= MEGABLOCK_BYTES) {
-                        const uint64_t reach = see(p, at, ctx, &continues);
-                        const uint64_t left = (r.end - at) / MEGABLOCK_BYTES;
-                        at += (reach == 0 ? 1 : reach < left ? reach : left) * MEGABLOCK_BYTES;
-                }
+        for (;;) {
+                while (b->is_inside && block_group_next(b->descriptors, b->in.at, &b->next_block, ret))
+                        if (ret->free != BLOCK_FREE)
+                                return true;
+                if (!megablocks_next(&b->in))
+                        return false;
+                b->is_inside = memory_read(b->in.program->memory, b->in.at, b->descriptors, sizeof(b->descriptors)) &&
+                               block_group_first(b->descriptors + FIRST_BLOCK * DESCRIPTOR_BYTES, b->in.at, ret) &&
+                               block_group_is_there(b->in.program->memory, b->in.at, ret);
+                b->in.reach = b->is_inside ? block_group_megablocks(ret) : 0;
+                b->next_block = FIRST_BLOCK;
         }
 }
 
-struct groups {
-        bool (*each)(void *ctx, const struct block_group *g);
-        void *ctx;
-        uint8_t *descriptors;
-};
-
-static uint64_t see_groups(const struct program *p, uint64_t megablock, void *ctx, bool *ret_continues)
-{
-        const struct groups *g = ctx;
-
-        return each_group(p, megablock, g->descriptors, g->each, g->ctx, ret_continues);
-}
-
-void blocks_each(const struct program *p, bool (*each)(void *ctx, const struct block_group *g), void *ctx)
-{
-        struct groups g = { each, ctx, malloc(MEGABLOCK_BLOCKS * DESCRIPTOR_BYTES) };
-
-        if (g.descriptors)
-                each_megablock(p, see_groups, &g);
-        free(g.descriptors);
-}
-
-struct megablocks {
-        uint64_t n;
-        bool nonmoving;
-};
-
 /* A segment of the non-moving collector has 8 blocks, so a megablock of them begins with one or with a free group. */
-static uint64_t see_megablock(const struct program *p, uint64_t megablock, void *ctx, bool *ret_continues)
-{
-        struct megablocks *m = ctx;
-        struct block_group first;
-        uint8_t bytes[DESCRIPTOR_BYTES];
-
-        (void)ret_continues;
-        if (!memory_read(p->memory, megablock + (uint64_t)FIRST_BLOCK * DESCRIPTOR_BYTES, bytes, sizeof(bytes)) ||
-            !block_group_first(bytes, megablock, &first) || !block_group_is_there(p->memory, megablock, &first))
-                return 0;
-        m->n += block_group_megablocks(&first);
-        m->nonmoving |= first.free != BLOCK_FREE && (first.flags & BLOCK_NONMOVING);
-        return block_group_megablocks(&first);
-}
-
 uint64_t blocks_megablocks(const struct program *p, bool *ret_nonmoving)
 {
-        struct megablocks m = { 0, false };
+        struct megablocks m = { .program = p };
+        struct block_group first;
+        uint8_t bytes[DESCRIPTOR_BYTES];
+        uint64_t n = 0;
 
-        each_megablock(p, see_megablock, &m);
-        *ret_nonmoving = m.nonmoving;
-        return m.n;
+        for (*ret_nonmoving = false; megablocks_next(&m); n += m.reach) {
+                if (!memory_read(p->memory, m.at + (uint64_t)FIRST_BLOCK * DESCRIPTOR_BYTES, bytes, sizeof(bytes)) ||
+                    !block_group_first(bytes, m.at, &first) || !block_group_is_there(p->memory, m.at, &first))
+                        continue;
+                m.reach = block_group_megablocks(&first);
+                *ret_nonmoving |= first.free != BLOCK_FREE && (first.flags & BLOCK_NONMOVING);
+        }
+        return n;
 }
 
 /* ------------------------------------------------------------------- generations */
@@ -160,9 +121,9 @@ struct votes {
         uint64_t seen;
 };
 
-static bool vote_group(void *ctx, const struct block_group *g)
+/* False: it is decided. */
+static bool add_vote(struct votes *v, const struct block_group *g)
 {
-        struct votes *v = ctx;
         unsigned i = 0;
 
         v->seen++;
@@ -224,9 +185,12 @@ static bool read_chain(struct generations *ret, const struct program *p, uint64_
 
 bool generations_find(struct generations *ret, const struct program *p, struct error *error)
 {
+        struct block_groups groups = { .in.program = p };
+        struct block_group g;
         struct votes v = { .n = 0 };
 
-        blocks_each(p, vote_group, &v);
+        while (block_groups_next(&groups, &g) && add_vote(&v, &g))
+                ;
         if (v.seen == 0)
                 return error_set(error, "it has no heap of GHC's runtime: no block of memory looks like one of it");
         while (v.n > 0) {

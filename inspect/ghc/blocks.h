@@ -95,8 +95,28 @@ bool block_group_next(const uint8_t *descriptors, uint64_t megablock, uint32_t *
 /* How many megablocks the group of a first block reaches over: only the first of a large group has descriptors. */
 uint64_t block_group_megablocks(const struct block_group *g);
 
-/* Calls `each` for the groups in use of all megablocks, in the order of their addresses, until it returns false. */
-void blocks_each(const struct program *p, bool (*each)(void *ctx, const struct block_group *g), void *ctx);
+/* Goes through memory that may be a megablock, by address. Begin with { .program = p }. */
+struct megablocks {
+        const struct program *program;
+        uint64_t at;    /* this one */
+        uint64_t left;  /* megablocks from it to the end of its mapping */
+        uint64_t reach; /* set by the caller: how many its group reaches over, which come next no more; 0: it is none */
+        size_t next_mapping;
+};
+
+/* False: there is no further one. */
+bool megablocks_next(struct megablocks *m);
+
+/* Goes through the groups in use of all megablocks, by address. Begin with { .in.program = p }. */
+struct block_groups {
+        struct megablocks in;
+        uint32_t next_block;
+        bool is_inside;
+        uint8_t descriptors[MEGABLOCK_BLOCKS * DESCRIPTOR_BYTES];
+};
+
+/* False: there is no further one. */
+bool block_groups_next(struct block_groups *b, struct block_group *ret);
 
 /* False with a sentence: there is no GHC heap, or one that is not understood. */
 bool generations_find(struct generations *ret, const struct program *p, struct error *error);

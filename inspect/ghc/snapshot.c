@@ -5,13 +5,13 @@
  */
 #include "inspect/ghc/snapshot.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "inspect/ghc/closure.h"
 #include "inspect/memory/sorted.h"
 #include "proto/base/array.h"
-#include "proto/base/text_out.h"
 
 #define SPAN_MOST         (UINT64_C(1) << 42) /* of addresses that the heap is spread over */
 #define WRITTEN_MOST      (UINT64_C(1) << 28) /* bytes outside of the heap */
@@ -28,58 +28,18 @@ static const uint8_t *first_descriptor(const uint8_t *megablock)
 
 /* ------------------------------------------------------------------------- prepare */
 
-struct size {
-        uint64_t megablocks, last;
-};
-
-static bool see_size(void *ctx, const struct block_group *g)
-{
-        struct size *s = ctx;
-        const uint64_t megablock = g->start / MEGABLOCK_BYTES;
-
-        if (g->blocks > MEGABLOCK_BLOCKS)
-                s->megablocks += g->blocks / MEGABLOCK_BLOCKS;
-        s->megablocks += megablock != s->last;
-        s->last = megablock;
-        return true;
-}
-
-static void put_gib(struct text_out *out, uint64_t bytes)
-{
-        const uint64_t tenths = bytes / ((UINT64_C(1) << 30) / 10) + 1;
-
-        text_put_u64(out, tenths / 10);
-        text_put(out, ".");
-        text_put_u64(out, tenths % 10);
-        text_put(out, "GiB");
-}
-
 uint64_t snapshot_heap_bytes(struct ghc *g)
 {
-        struct size size = { 0, UINT64_MAX };
+        struct block_groups groups = { .in.program = g->program };
+        struct block_group group;
+        uint64_t n = 0, last = UINT64_MAX;
 
-        blocks_each(g->program, see_size, &size);
-        return size.megablocks * MEGABLOCK_BYTES;
-}
-
-/* An empty one, which copies so much of each megablock. */
-static void begin_snapshot(struct heap_snapshot *s, struct ghc *g, uint64_t each_bytes)
-{
-        *s = (struct heap_snapshot){ .ghc = g, .each_bytes = each_bytes, .heap_bytes = snapshot_heap_bytes(g) };
-}
-
-/* An eighth more: it runs, and allocates. */
-static bool make_reserve(struct heap_snapshot *s, struct error *error)
-{
-        const uint64_t megablocks = s->heap_bytes / MEGABLOCK_BYTES, bytes = megablocks * s->each_bytes;
-
-        s->most_bytes = bytes + bytes / 4 + 16 * s->each_bytes;
-        s->n_reserve = (size_t)(megablocks + megablocks / 8 + 2);
-        if (!(s->reserve = malloc(s->n_reserve * s->each_bytes)))
-                return error_set(error, "out of memory");
-        for (size_t at = 0; at < s->n_reserve * s->each_bytes; at += BLOCK_BYTES)
-                s->reserve[at] = 1;
-        return true;
+        while (block_groups_next(&groups, &group)) {
+                n += group.blocks > MEGABLOCK_BLOCKS ? group.blocks / MEGABLOCK_BLOCKS : 0;
+                n += group.start / MEGABLOCK_BYTES != last;
+                last = group.start / MEGABLOCK_BYTES;
+        }
+        return n * MEGABLOCK_BYTES;
 }
 
 uint64_t snapshot_needed_bytes(const struct heap_snapshot *s, unsigned quarters_a_byte)
@@ -87,29 +47,40 @@ uint64_t snapshot_needed_bytes(const struct heap_snapshot *s, unsigned quarters_
         return s->heap_bytes / 4 * quarters_a_byte + SNAPSHOT_BASE_BYTES;
 }
 
+/* An empty one, which copies so much of each megablock. */
+static bool prepare_copy(struct heap_snapshot *s, struct ghc *g, uint64_t each_bytes, uint64_t most_bytes,
+                         unsigned quarters, struct error *error)
+{
+        const uint64_t gib_tenth = (UINT64_C(1) << 30) / 10;
+
+        *s = (struct heap_snapshot){ .ghc = g, .each_bytes = each_bytes, .heap_bytes = snapshot_heap_bytes(g) };
+        const uint64_t needed = snapshot_needed_bytes(s, quarters), megablocks = s->heap_bytes / MEGABLOCK_BYTES;
+        if (needed > most_bytes) {
+                const uint64_t heap = s->heap_bytes / gib_tenth + 1, memory = (needed + needed / 8) / gib_tenth + 1;
+                return error_set(error,
+                                 "its heap has %" PRIu64 ".%" PRIu64
+                                 "GiB, and to inspect it needs more memory than "
+                                 "allowed: --memory %" PRIu64 ".%" PRIu64 "GiB",
+                                 heap / 10, heap % 10, memory / 10, memory % 10);
+        }
+        s->most_bytes = megablocks * each_bytes * 5 / 4 + 16 * each_bytes;
+        s->n_reserve = (size_t)(megablocks + megablocks / 8 + 2); /* more: the program runs, and allocates */
+        if (!(s->reserve = malloc(s->n_reserve * each_bytes)))
+                return error_set(error, "out of memory");
+        for (size_t at = 0; at < s->n_reserve * each_bytes; at += BLOCK_BYTES)
+                s->reserve[at] = 1;
+        return true;
+}
+
 bool snapshot_prepare(struct heap_snapshot *s, struct ghc *g, uint64_t most_bytes, unsigned quarters_a_byte,
                       struct error *error)
 {
-        begin_snapshot(s, g, MEGABLOCK_BYTES);
-        const uint64_t needed = snapshot_needed_bytes(s, quarters_a_byte);
-        if (needed > most_bytes) {
-                char text[64], given[64];
-                struct text_out out;
-                text_out_init(&out, text, sizeof(text));
-                put_gib(&out, needed + needed / 8);
-                text_out_init(&out, given, sizeof(given));
-                put_gib(&out, s->heap_bytes);
-                return error_set(error,
-                                 "its heap has %s, and to inspect it needs more memory than allowed: --memory %s",
-                                 given, text);
-        }
-        return make_reserve(s, error);
+        return prepare_copy(s, g, MEGABLOCK_BYTES, most_bytes, quarters_a_byte, error);
 }
 
 bool snapshot_prepare_descriptors(struct heap_snapshot *s, struct ghc *g, struct error *error)
 {
-        begin_snapshot(s, g, DESCRIPTOR_AREA);
-        return make_reserve(s, error);
+        return prepare_copy(s, g, DESCRIPTOR_AREA, UINT64_MAX, 0, error);
 }
 
 bool snapshot_prepare_again(struct heap_snapshot *s)
@@ -167,9 +138,10 @@ static bool is_free(const struct block_group *first)
         return first->free == BLOCK_FREE && first->blocks >= MEGABLOCK_BLOCKS - FIRST_BLOCK;
 }
 
-static bool is_large_bytes(struct heap_snapshot *s, const uint8_t *bytes)
+static bool begins_with_bytes(struct heap_snapshot *s, const uint8_t *bytes)
 {
-        const struct closure_table *t = info_tables_find(&s->ghc->tables, u64_at(bytes, FIRST_BLOCK * BLOCK_BYTES));
+        const struct closure_table *t = info_tables_find(&s->ghc->tables, u64_at(bytes, 0));
+
         return t && t->type == ARR_WORDS;
 }
 
@@ -258,25 +230,22 @@ static uint64_t copy_megablock(struct heap_snapshot *s, uint64_t at, uint64_t le
                         free_bytes(s, bytes);
                 return 0;
         }
-        if (reach > 1 && !is_partial_copy(s) && !is_large_bytes(s, bytes) && !copy_reach(s, at, reach, same))
+        if (reach > 1 && !is_partial_copy(s) && !begins_with_bytes(s, bytes + FIRST_BLOCK * BLOCK_BYTES) &&
+            !copy_reach(s, at, reach, same))
                 return 0;
         return reach;
 }
 
 static bool copy_heap(struct heap_snapshot *s, bool (*expired)(void *ctx), void *ctx, struct error *error)
 {
-        struct range r;
+        struct megablocks m = { .program = s->ghc->program };
 
-        for (size_t i = 0; program_next_anonymous(s->ghc->program, &i, &r);)
-                for (uint64_t at = (r.start + MEGABLOCK_BYTES - 1) & ~(MEGABLOCK_BYTES - 1);
-                     at < r.end && r.end - at >= MEGABLOCK_BYTES;) {
-                        const uint64_t n = copy_megablock(s, at, (r.end - at) / MEGABLOCK_BYTES);
-                        if (n == 0)
-                                return error_set(error, "its heap grows faster than it is copied");
-                        if ((s->expired = expired(ctx)))
-                                return error_set(error, "its heap was not copied in the time that there was");
-                        at += n * MEGABLOCK_BYTES;
-                }
+        while (megablocks_next(&m)) {
+                if ((m.reach = copy_megablock(s, m.at, m.left)) == 0)
+                        return error_set(error, "its heap grows faster than it is copied");
+                if ((s->expired = expired(ctx)))
+                        return error_set(error, "its heap was not copied in the time that there was");
+        }
         return true;
 }
 
@@ -435,6 +404,14 @@ static bool find_groups(struct heap_snapshot *s)
                                 return false;
         }
         return true;
+}
+
+static void clear_groups(struct heap_snapshot *s)
+{
+        for (size_t i = 0; i < s->n_megablocks; i++)
+                memset(s->megablocks[i].groups, 0, sizeof(s->megablocks[i].groups));
+        s->n_groups = 0;
+        s->lost_links = 0;
 }
 
 /* By the address of its descriptor. */
@@ -632,13 +609,6 @@ static bool may_change(const struct heap_snapshot *s, const struct heap_group *g
         return false;
 }
 
-static bool is_array_of_bytes(const struct heap_snapshot *s, const struct heap_group *g)
-{
-        const struct closure_table *t = info_tables_find(&s->ghc->tables, snapshot_word(s, g->start));
-
-        return g->kind == GROUP_LARGE && t && t->type == ARR_WORDS;
-}
-
 static bool find_settled(struct heap_snapshot *s)
 {
         uint64_t(*old)[4] = calloc(s->n_megablocks, sizeof(*old)), in_use = 0, settled = 0;
@@ -651,8 +621,9 @@ static bool find_settled(struct heap_snapshot *s)
                 memcpy(old[i], s->megablocks[i].settled, sizeof(old[i]));
         for (size_t i = 0; i < s->n_groups; i++) {
                 const struct heap_group *g = &s->groups[i];
-                const bool checked = is_old(s, g) && g->kind != GROUP_COMPACT && !is_array_of_bytes(s, g);
-                if (checked && may_change(s, g, old))
+                const uint8_t *bytes = snapshot_megablock(s, g->start)->bytes + g->start % MEGABLOCK_BYTES;
+                if (is_old(s, g) && g->kind != GROUP_COMPACT &&
+                    !(g->kind == GROUP_LARGE && begins_with_bytes(s, bytes)) && may_change(s, g, old))
                         set_settled(s, g, false);
                 in_use += g->blocks;
                 settled += is_settled(snapshot_megablock(s, g->start), g->start % MEGABLOCK_BYTES / BLOCK_BYTES)
@@ -673,8 +644,7 @@ bool snapshot_settle(struct heap_snapshot *s)
                 snapshot_clear(s);
                 return false;
         }
-        for (size_t i = 0; i < s->n_megablocks; i++)
-                memset(s->megablocks[i].groups, 0, sizeof(s->megablocks[i].groups));
+        clear_groups(s);
         free(s->groups);
         free_written(s);
         *before = *s;
@@ -770,14 +740,6 @@ static bool reread_written(struct heap_snapshot *s)
         return true;
 }
 
-static void forget_groups(struct heap_snapshot *s)
-{
-        for (size_t i = 0; i < s->n_megablocks; i++)
-                memset(s->megablocks[i].groups, 0, sizeof(s->megablocks[i].groups));
-        s->n_groups = 0;
-        s->lost_links = 0;
-}
-
 /* First what is young as it was at the end of the first reading: until which block nurseries are used is of then. */
 bool snapshot_reread(struct heap_snapshot *s, bool (*expired)(void *ctx), void *ctx)
 {
@@ -786,7 +748,7 @@ bool snapshot_reread(struct heap_snapshot *s, bool (*expired)(void *ctx), void *
         if (s->is_partial || !snapshot_index(s) || !reread_heap(s, first, expired, ctx) ||
             !reread_heap(s, all, expired, ctx) || !reread_written(s) || !reread_heap(s, last, expired, ctx))
                 return false;
-        forget_groups(s);
+        clear_groups(s);
         return true;
 }
 
