@@ -85,43 +85,22 @@ static void pause_briefly(void)
 
 /* ----------------------------------------------------------------------- commands */
 
-static int answer_threads(struct inspect_subject *s, struct threads *t)
-{
-        threads_walk(t, s->ghc);
-        s->late |= t->out_of_time;
-        return show_threads(s, t) ? EXIT_OK : EXIT_USAGE;
-}
-
-static int threads_of_core(struct inspect_subject *s, struct error *error)
-{
-        struct threads t = { 0 };
-
-        (void)error;
-        threads_copy(&t, s->ghc, is_never, NULL);
-        const int status = answer_threads(s, &t);
-        threads_done(&t);
-        return status;
-}
-
 /* Stopped between two collections if that can be had, else during one: then lists lead to both old and new places. */
-static int threads_of_process(struct inspect_subject *s, struct error *error)
+static int copy_threads(struct inspect_subject *s, struct threads *t, struct error *error)
 {
-        struct threads t = { 0 };
+        const bool stops = !s->request->no_stop;
         enum stopped stopped = STOPPED;
 
-        if (!s->request->no_stop)
-                threads_copy(&t, s->ghc, is_never, NULL); /* makes room, and knows the tables afterwards */
         for (int tries = 0; tries < QUIET_TRIES; tries++) {
-                if (!s->request->no_stop) {
+                if (stops)
                         stopped = stop_begin(s->pid, s->request->max_pause_ns, s->program, error);
-                        if (stopped != STOPPED)
-                                return stopped == STOPPED_REFUSED ? INSPECT_REFUSED : EXIT_USAGE;
-                }
+                if (stopped != STOPPED)
+                        return stopped == STOPPED_REFUSED ? INSPECT_REFUSED : EXIT_USAGE;
                 const bool wait = generations_read(&s->ghc->generations, s->program) &&
                                   generations_collecting(&s->ghc->generations) && tries + 1 < QUIET_TRIES;
                 if (!wait)
-                        threads_copy(&t, s->ghc, s->request->no_stop ? is_never : is_late, NULL);
-                if (!s->request->no_stop) {
+                        threads_copy(t, s->ghc, stops ? is_late : is_never, NULL);
+                if (stops) {
                         s->late = stop_is_over();
                         s->stopped_ns = stop_end();
                 }
@@ -130,9 +109,25 @@ static int threads_of_process(struct inspect_subject *s, struct error *error)
                 pause_briefly();
         }
         const uint32_t before = s->ghc->generations.items[0].collections;
-        s->torn = s->request->no_stop && (!generations_read(&s->ghc->generations, s->program) ||
-                                          s->ghc->generations.items[0].collections != before);
-        const int status = answer_threads(s, &t);
+        s->torn = !stops && (!generations_read(&s->ghc->generations, s->program) ||
+                             s->ghc->generations.items[0].collections != before);
+        return EXIT_OK;
+}
+
+static int answer_threads(struct inspect_subject *s, struct error *error)
+{
+        struct threads t = { 0 };
+        int status = EXIT_OK;
+
+        if (s->request->core || !s->request->no_stop) /* before a stop: makes room, and knows the tables afterwards */
+                threads_copy(&t, s->ghc, is_never, NULL);
+        if (!s->request->core)
+                status = copy_threads(s, &t, error);
+        if (status == EXIT_OK) {
+                threads_walk(&t, s->ghc);
+                s->late |= t.out_of_time;
+                status = show_threads(s, &t) ? EXIT_OK : EXIT_USAGE;
+        }
         threads_done(&t);
         return status;
 }
@@ -287,17 +282,6 @@ static bool copy_while_it_runs(struct inspect_subject *s, struct heap_snapshot *
         return good;
 }
 
-/* After a try that failed: what was read may still be set aside. */
-static void keep_what_was_read(struct heap_snapshot *n, const struct attempt *a)
-{
-        struct heap_moment major = a->major;
-
-        if (!n->before && (n->n_megablocks == 0 || !major.program))
-                return;
-        if (heap_moment_is_past_major(&major) || (!n->before && !snapshot_settle(n)))
-                snapshot_clear(n);
-}
-
 /* What would do it, as a command. */
 static int explain_no_copy(const struct inspect_subject *s, const struct attempt *a, uint64_t heap_bytes,
                            struct error *error)
@@ -323,6 +307,7 @@ static bool try_copy(struct inspect_subject *s, struct heap_snapshot *n, struct 
 {
         const bool stops = a->may_stop && !a->is_refused && copy_ns(a, bytes_to_copy(n, x)) <= s->request->max_pause_ns;
         const enum stopped stopped = stops ? stop_begin(s->pid, s->request->max_pause_ns, s->program, error) : STOPPED;
+        struct heap_moment major = a->major;
 
         a->is_refused |= stopped == STOPPED_REFUSED;
         if (stopped == STOPPED && copy_moment(s, n, x, stops, with_written, error)) {
@@ -333,8 +318,10 @@ static bool try_copy(struct inspect_subject *s, struct heap_snapshot *n, struct 
                 a->ns_a_byte *= 2;
                 a->may_stop = ++a->stops < STOPS_MOST;
         }
-        if (!s->request->core)
-                keep_what_was_read(n, a);
+        /* what was read may still be set aside */
+        if (!s->request->core && (n->before || (n->n_megablocks > 0 && major.program)) &&
+            (heap_moment_is_past_major(&major) || (!n->before && !snapshot_settle(n))))
+                snapshot_clear(n);
         return false;
 }
 
@@ -483,7 +470,8 @@ static bool read_graph_file(struct heap_graph *g, const char *path, uint64_t mos
         return good || error_set(error, "%.500s: %.600s", path, why.text);
 }
 
-static bool heap_of_graph(const struct graph_subject *s, struct error *error)
+/* What heap says of one. */
+static bool answer_retained(const struct graph_subject *s, struct error *error)
 {
         const struct inspect_request *r = s->request;
 
@@ -509,6 +497,7 @@ static bool answer_of_graph(const struct graph_subject *s,
         return good;
 }
 
+/* A verb's answer of a process or core file, by its graph. */
 static int with_graph(struct inspect_subject *s, bool (*answer)(const struct graph_subject *s, struct error *error),
                       struct error *error)
 {
@@ -522,18 +511,6 @@ static int with_graph(struct inspect_subject *s, bool (*answer)(const struct gra
         return status;
 }
 
-static int answer_heap(struct inspect_subject *s, struct error *error)
-{
-        const struct inspect_request *r = s->request;
-
-        return r->retained || r->output || r->since ? with_graph(s, heap_of_graph, error) : answer_census(s, error);
-}
-
-static int answer_why(struct inspect_subject *s, struct error *error)
-{
-        return with_graph(s, show_why, error);
-}
-
 /* With `--once` it only finds out whether it can be watched. */
 static int watch_process(struct inspect_subject *s, struct error *error)
 {
@@ -541,17 +518,11 @@ static int watch_process(struct inspect_subject *s, struct error *error)
 
         if (r->once)
                 return EXIT_OK;
-        if (!r->for_agent)
-                return watch_heap(STDOUT_FILENO, s->pid, s->ghc, r->memory_bytes, error) ? EXIT_OK : EXIT_USAGE;
-        (void)setpriority(PRIO_PROCESS, 0, BACKGROUND_NICE); /* the program runs, and may need the processor */
-        return watch_for_agent(STDOUT_FILENO, s->pid, s->ghc, r->memory_bytes, error) ? EXIT_OK : EXIT_USAGE;
-}
-
-static int watch_core(struct inspect_subject *s, struct error *error)
-{
-        (void)s;
-        (void)error_set(error, "a core file does not change; `heapwatch heap` has what is in it");
-        return EXIT_USAGE;
+        if (r->for_agent)
+                (void)setpriority(PRIO_PROCESS, 0, BACKGROUND_NICE); /* the program runs, and may need the processor */
+        return (r->for_agent ? watch_for_agent : watch_heap)(STDOUT_FILENO, s->pid, s->ghc, r->memory_bytes, error)
+                       ? EXIT_OK
+                       : EXIT_USAGE;
 }
 
 static void report_profile(void *ctx, const struct stack_profile *so_far)
@@ -599,24 +570,18 @@ static int profile_of_process(struct inspect_subject *s, struct error *error)
         return end == STOPPED_REFUSED ? INSPECT_REFUSED : good ? EXIT_OK : EXIT_USAGE;
 }
 
-static int profile_of_core(struct inspect_subject *s, struct error *error)
-{
-        (void)s;
-        (void)error_set(error, "a core file uses no CPU time; `heapwatch threads` has where its threads were");
-        return EXIT_USAGE;
-}
-
 static const struct verb {
         const char *name;
-        int (*process)(struct inspect_subject *s, struct error *error);
-        int (*core)(struct inspect_subject *s, struct error *error);
+        int (*answer)(struct inspect_subject *s, struct error *error);     /* NULL: by a graph, always */
         bool (*graph)(const struct graph_subject *s, struct error *error); /* NULL: it needs the program */
+        const char *not_of_core;                                           /* why; NULL: it is of a core file, too */
 } verbs[] = {
-        { "threads", threads_of_process, threads_of_core, NULL },
-        { "heap", answer_heap, answer_heap, heap_of_graph },
-        { "why", answer_why, answer_why, show_why },
-        { "profile", profile_of_process, profile_of_core, NULL },
-        { "watch", watch_process, watch_core, NULL },
+        { "threads", answer_threads, NULL, NULL },
+        { "heap", answer_census, answer_retained, NULL },
+        { "why", NULL, show_why, NULL },
+        { "profile", profile_of_process, NULL,
+          "a core file uses no CPU time; `heapwatch threads` has where its threads were" },
+        { "watch", watch_process, NULL, "a core file does not change; `heapwatch heap` has what is in it" },
 };
 
 /* ------------------------------------------------------------------------- subjects */
@@ -646,78 +611,80 @@ static bool find_heap(struct ghc *g, struct program *p, const char *what, pid_t 
         return true;
 }
 
+/* Of an opened process or core file, which `what` names. */
+static int inspect_program(struct inspect_subject *s, const struct verb *v, const char *what, struct error *error)
+{
+        const struct inspect_request *r = s->request;
+        struct known_code known;
+        struct ghc g;
+        int status = EXIT_USAGE;
+
+        known_code_read(&known, s->program);
+        if (find_heap(&g, s->program, what, r->pid, error)) {
+                s->ghc = &g;
+                status = v->graph && (!v->answer || r->retained || r->output || r->since)
+                                 ? with_graph(s, v->graph, error)
+                                 : v->answer(s, error);
+                ghc_done(&g);
+        }
+        known_code_done(&known);
+        return status;
+}
+
 static int inspect_core(const struct inspect_request *r, const struct verb *v, struct error *error)
 {
         struct core c;
-        struct known_code known;
-        struct ghc g;
-        struct inspect_subject s = { .request = r, .verb = v->name, .ghc = &g };
         char missing[HW_NUMBER_MAX];
         int status = EXIT_USAGE;
 
         if (!core_open(&c, r->core, error))
                 return EXIT_USAGE;
-        known_code_read(&known, &c.program);
-        s.program = &c.program;
-        s.pid = c.pid;
-        s.missing = c.missing;
-        if (find_heap(&g, &c.program, r->core, 0, error)) {
-                status = v->core(&s, error);
-                ghc_done(&g);
-        }
+        struct inspect_subject s = {
+                .request = r, .verb = v->name, .program = &c.program, .pid = c.pid, .missing = c.missing
+        };
+        if (v->not_of_core)
+                (void)error_set(error, "%s", v->not_of_core);
+        else
+                status = inspect_program(&s, v, r->core, error);
         if (status != EXIT_OK && c.missing) {
                 const struct error why = *error;
                 (void)error_set(error, "%.700s; it was cut off, %s are missing", why.text,
                                 hw_bytes_text(missing, sizeof(missing), (double)c.missing));
         }
         core_close(&c);
-        known_code_done(&known);
         return status;
 }
 
 static int inspect_process(const struct inspect_request *r, const struct verb *v, struct error *error)
 {
         struct live l;
-        struct known_code known;
-        struct ghc g;
-        struct inspect_subject s = { .request = r, .verb = v->name, .ghc = &g, .pid = r->pid };
         const enum opened opened = live_open(&l, r->pid, error);
+        struct inspect_subject s = { .request = r, .verb = v->name, .program = &l.program, .pid = r->pid };
         char name[32];
-        int status = EXIT_USAGE;
 
         if (opened != OPENED)
                 return opened == OPENED_REFUSED ? INSPECT_REFUSED : EXIT_USAGE;
-        known_code_read(&known, &l.program);
-        s.program = &l.program;
         (void)snprintf(name, sizeof(name), "process %ld", (long)r->pid);
-        if (find_heap(&g, &l.program, name, r->pid, error)) {
-                status = v->process(&s, error);
-                ghc_done(&g);
-        }
+        const int status = inspect_program(&s, v, name, error);
         live_close(&l);
-        known_code_done(&known);
         return status;
 }
 
-static int inspect_graph(const struct inspect_request *r, const struct verb *v, struct error *error)
+static bool inspect_graph(const struct inspect_request *r, const struct verb *v, struct error *error)
 {
         struct heap_graph g;
         const struct graph_subject s = { .request = r, .graph = &g };
 
-        if (r->arrays) {
-                (void)error_set(error, "%.300s has no contents to compare: --arrays needs the program, or a core file",
-                                r->core);
-                return EXIT_USAGE;
-        }
-        if (!v->graph) {
-                (void)error_set(error, "%.300s is of who holds what in a heap: `heapwatch heap` and `why` read it",
-                                r->core);
-                return EXIT_USAGE;
-        }
+        if (r->arrays)
+                return error_set(error, "%.300s has no contents to compare: --arrays needs the program, or a core file",
+                                 r->core);
+        if (!v->graph)
+                return error_set(error, "%.300s is of who holds what in a heap: `heapwatch heap` and `why` read it",
+                                 r->core);
         const bool good =
                 read_graph_file(&g, r->core, r->memory_bytes / 2, error) && answer_of_graph(&s, v->graph, error);
         heap_graph_done(&g);
-        return good ? EXIT_OK : EXIT_USAGE;
+        return good;
 }
 
 /* ---------------------------------------------------------------------------- main */
@@ -739,11 +706,6 @@ static void set_limits(const struct words *w)
 #else
         (void)memory; /* its shadow is larger than any limit */
 #endif
-}
-
-static bool check_output(const struct inspect_request *r, const struct verb *v, struct error *error)
-{
-        return !r->output || !v->graph || graph_file_check(r->output, error);
 }
 
 static int run_verb(void *filled)
@@ -769,18 +731,22 @@ static int run_verb(void *filled)
         w->request.pid = (pid_t)w->pid;
         w->request.to = stdout;
         set_limits(w);
-        const int status =
-                makes   ? (make_signatures(w->request.output, w->libraries.items, w->libraries.n, &error) ? EXIT_OK
-                                                                                                          : EXIT_USAGE)
-                : finds ? (show_symbols(w->request.core, w->libraries.items, w->libraries.n, stdout, &error)
-                                   ? EXIT_OK
-                                   : EXIT_USAGE)
-                : !check_output(&w->request, v, &error) ? EXIT_USAGE
-                : !w->request.core                      ? inspect_process(&w->request, v, &error)
-                : graph_file_is(w->request.core)        ? inspect_graph(&w->request, v, &error)
-                                                        : inspect_core(&w->request, v, &error);
+        const struct inspect_request *r = &w->request;
+        bool good = true;
+        int status = EXIT_OK;
+        if (makes)
+                good = make_signatures(r->output, w->libraries.items, w->libraries.n, &error);
+        else if (finds)
+                good = show_symbols(r->core, w->libraries.items, w->libraries.n, stdout, &error);
+        else if (r->output && v->graph && !graph_file_check(r->output, &error))
+                good = false;
+        else if (r->core && graph_file_is(r->core))
+                good = inspect_graph(r, v, &error);
+        else
+                status = r->core ? inspect_core(r, v, &error) : inspect_process(r, v, &error);
+        status = good ? status : EXIT_USAGE;
         if (status == INSPECT_REFUSED)
-                permission_refused(w->request.pid, &error);
+                permission_refused(r->pid, &error);
         if (status != EXIT_OK)
                 (void)fprintf(stderr, "%s\n", error.text[0] ? error.text : "out of memory");
         return status;
