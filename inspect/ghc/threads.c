@@ -93,14 +93,6 @@ const char *thread_state_text(enum thread_state s)
 
 /* -------------------------------------------------------------------------- frames */
 
-/* The size in front of a large bitmap, which lies beside the code. */
-static bool read_bitmap_size(struct ghc *g, const struct closure_table *i, uint64_t *ret)
-{
-        const int32_t offset = (int32_t)(uint32_t)i->layout;
-
-        return memory_read_kept(g->program->memory, i->at + (uint64_t)(int64_t)offset, ret, sizeof(*ret));
-}
-
 size_t frame_words(struct ghc *g, const uint64_t *words, size_t n, const struct closure_table **ret)
 {
         const struct closure_table *i = n ? info_tables_find(&g->tables, words[0]) : NULL;
@@ -109,8 +101,9 @@ size_t frame_words(struct ghc *g, const uint64_t *words, size_t n, const struct 
         if (!i || !closure_is_frame(i->type))
                 return 0;
         switch (i->type) {
-        case RET_BIG:
-                if (!read_bitmap_size(g, i, &size))
+        case RET_BIG: /* the size in front of a large bitmap, which lies beside the code */
+                if (!memory_read_kept(g->program->memory, i->at + (uint64_t)(int64_t)(int32_t)(uint32_t)i->layout,
+                                      &size, sizeof(size)))
                         return 0;
                 size += size < n ? 1 : 0;
                 break;
@@ -357,32 +350,29 @@ struct system_thread {
         size_t first, n;         /* of the words of its C stack in threads.words */
 };
 
-/* Where it cannot be kept, it is as one that is not found. */
-static void copy_system_thread(struct copying *c, struct runtime *rt, const struct registers *r)
-{
-        struct threads *t = c->to;
-        struct running now;
-
-        if (!running_find(&now, c->ghc, rt, r, true) || rt->c_stack.n > c->words_most - t->n_words ||
-            !ARRAY_RESERVE(t->words, t->words_capacity, t->n_words + rt->c_stack.n) ||
-            !ARRAY_RESERVE(t->system, t->system_capacity, t->n_system + 1))
-                return;
-        t->system[t->n_system++] = (struct system_thread){ *r, now.stack, now.pointer, t->n_words, rt->c_stack.n };
-        if (rt->c_stack.n)
-                memcpy(t->words + t->n_words, rt->c_stack.words, 8 * rt->c_stack.n);
-        t->n_words += rt->c_stack.n;
-}
-
+/* Where one cannot be kept, it is as one that is not found. */
 static void copy_system(struct copying *c)
 {
         const struct program *p = c->ghc->program;
+        struct threads *t = c->to;
         struct runtime rt = { .n_capabilities = 0 };
+        struct running now;
 
-        for (size_t i = 0; p->n_registers && i < c->to->n && i < RUNTIME_THREADS; i++)
-                runtime_add_thread(&rt, c->ghc, c->to->items[i].tso);
+        for (size_t i = 0; p->n_registers && i < t->n && i < RUNTIME_THREADS; i++)
+                runtime_add_thread(&rt, c->ghc, t->items[i].tso);
         runtime_find_calls(&rt, c->ghc, CALLS_MOST);
-        for (size_t i = 0; i < p->n_registers && !c->expired(c->ctx); i++)
-                copy_system_thread(c, &rt, &p->registers[i]);
+        for (size_t i = 0; i < p->n_registers && !c->expired(c->ctx); i++) {
+                if (!running_find(&now, c->ghc, &rt, &p->registers[i], true) ||
+                    rt.c_stack.n > c->words_most - t->n_words ||
+                    !ARRAY_RESERVE(t->words, t->words_capacity, t->n_words + rt.c_stack.n) ||
+                    !ARRAY_RESERVE(t->system, t->system_capacity, t->n_system + 1))
+                        continue;
+                t->system[t->n_system++] =
+                        (struct system_thread){ p->registers[i], now.stack, now.pointer, t->n_words, rt.c_stack.n };
+                if (rt.c_stack.n)
+                        memcpy(t->words + t->n_words, rt.c_stack.words, 8 * rt.c_stack.n);
+                t->n_words += rt.c_stack.n;
+        }
         runtime_done(&rt);
 }
 
@@ -429,28 +419,6 @@ static bool read_by_pages(void *ctx, uint64_t at, void *to, size_t n)
         return n < MEMORY_PAGE_BYTES ? memory_read_kept(m, at, to, n) : memory_read(m, at, to, n);
 }
 
-static void copy_all(struct threads *ret, struct ghc *g, bool (*expired)(void *ctx), void *ctx)
-{
-        struct copying c = { ret, g, COPY_WORDS_MOST, expired, ctx };
-
-        if (!generations_read(&g->generations, g->program)) {
-                ret->list_cut = true;
-                return;
-        }
-        ret->collecting = generations_collecting(&g->generations);
-        ret->list_cut = !ghc_each_thread(g, copy_thread, &c);
-        copy_system(&c);
-        for (size_t i = 0; i < ret->n && !ret->out_of_time; i++) {
-                const uint64_t stack = memory_u64(g->program->memory, ret->items[i].tso + g->shift + THREAD_STACK);
-                uint64_t pointer;
-                find_system_thread(&c, &ret->items[i], stack, &pointer);
-                copy_stack(&c, &ret->items[i], stack, pointer);
-                if (ret->items[i].state == THREAD_MVAR)
-                        copy_handler(&c, &ret->items[i]);
-        }
-        ret->out_of_time |= expired(ctx);
-}
-
 /* Empty, with the memory that it has. */
 static void reuse_threads(struct threads *t)
 {
@@ -492,11 +460,27 @@ static void pages_end(struct pages *p, struct ghc *g)
 
 void threads_copy(struct threads *ret, struct ghc *g, bool (*expired)(void *ctx), void *ctx)
 {
+        struct copying c = { ret, g, COPY_WORDS_MOST, expired, ctx };
         struct pages pages;
 
         reuse_threads(ret);
+        if (!generations_read(&g->generations, g->program)) {
+                ret->list_cut = true;
+                return;
+        }
         pages_begin(&pages, ret, g);
-        copy_all(ret, g, expired, ctx);
+        ret->collecting = generations_collecting(&g->generations);
+        ret->list_cut = !ghc_each_thread(g, copy_thread, &c);
+        copy_system(&c);
+        for (size_t i = 0; i < ret->n && !ret->out_of_time; i++) {
+                const uint64_t stack = memory_u64(g->program->memory, ret->items[i].tso + g->shift + THREAD_STACK);
+                uint64_t pointer;
+                find_system_thread(&c, &ret->items[i], stack, &pointer);
+                copy_stack(&c, &ret->items[i], stack, pointer);
+                if (ret->items[i].state == THREAD_MVAR)
+                        copy_handler(&c, &ret->items[i]);
+        }
+        ret->out_of_time |= expired(ctx);
         pages_end(&pages, g);
 }
 
@@ -742,12 +726,6 @@ bool threads_copy_waiting(struct threads *ret, struct ghc *g, struct waiting_thr
 
 /* --------------------------------------------------------- of one thread of the system */
 
-/* Then the runtime of a program without symbols is meant, too. */
-static bool is_collecting(struct ghc *g)
-{
-        return generations_read(&g->generations, g->program) && generations_collecting(&g->generations);
-}
-
 enum activity threads_copy_running(struct threads *ret, struct ghc *g, struct runtime *runtime,
                                    const struct registers *r, size_t words_most)
 {
@@ -759,7 +737,9 @@ enum activity threads_copy_running(struct threads *ret, struct ghc *g, struct ru
                 if (runtime_has_called_collector(runtime))
                         return ACTIVITY_COLLECTION;
                 if (!running_find_call(&now, g, runtime, r)) /* by its pointer it was not: its stack has been moved */
-                        return is_collecting(g) ? ACTIVITY_COLLECTION : ACTIVITY_OTHER;
+                        return generations_read(&g->generations, g->program) && generations_collecting(&g->generations)
+                                       ? ACTIVITY_COLLECTION
+                                       : ACTIVITY_OTHER;
         }
         const enum activity result = now.tso ? ACTIVITY_HASKELL : ACTIVITY_FOREIGN;
         if (!ARRAY_RESERVE_ZEROED(ret->items, ret->capacity, 1))
