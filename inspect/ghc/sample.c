@@ -98,83 +98,46 @@ static bool is_in_sample(const struct heap_sample *x, const struct heap_snapshot
 
 /* ---------------------------------------------------------------------------- copy */
 
-struct copying {
-        struct heap_sample *sample;
-        struct heap_snapshot *snapshot;
-        uint64_t large;
-        bool failed;
-};
-
 /* A group as its descriptor has it, cut where its megablock ends: what is behind has no descriptors. */
 struct extent {
         uint32_t first, blocks;
         bool is_large; /* one object, or a part of a compact region */
 };
 
-/* Calls `each` for the groups in use that begin in a megablock. */
-static void each_extent(struct megablock *m, struct copying *c,
-                        void (*each)(struct copying *c, struct megablock *m, struct extent e))
+/* The next group in use that begins in a megablock, from block *at on. */
+static bool next_extent(const struct megablock *m, uint32_t *at, struct extent *ret)
 {
         struct block_group g;
 
-        for (uint32_t end = FIRST_BLOCK; !c->failed && block_group_next(m->bytes, m->at, &end, &g);) {
-                const uint32_t b = (uint32_t)((g.start - m->at) / BLOCK_BYTES);
-                const bool is_large =
-                        (g.flags & BLOCK_COMPACT) || (g.flags & (BLOCK_LARGE | BLOCK_PINNED)) == BLOCK_LARGE;
-                if (g.free != BLOCK_FREE)
-                        each(c, m, (struct extent){ b, end - b, is_large });
-        }
+        while (block_group_next(m->bytes, m->at, at, &g))
+                if (g.free != BLOCK_FREE) {
+                        const uint32_t first = (uint32_t)((g.start - m->at) / BLOCK_BYTES);
+                        const bool is_large =
+                                (g.flags & BLOCK_COMPACT) || (g.flags & (BLOCK_LARGE | BLOCK_PINNED)) == BLOCK_LARGE;
+                        *ret = (struct extent){ first, *at - first, is_large };
+                        return true;
+                }
+        return false;
 }
 
-static void count_large(struct copying *c, struct megablock *m, struct extent e)
+/* The beginning of a block, unless it is in a piece. */
+static bool copy_block(struct heap_sample *x, const struct memory *from, struct megablock *m, uint32_t block, size_t n)
 {
-        (void)m;
-        c->large += e.is_large;
-}
-
-/* Of one block; where it is copied to. */
-static uint8_t *new_part(struct copying *c, struct megablock *m, uint32_t block)
-{
-        struct heap_sample *x = c->sample;
-
         if (m->parts[block])
-                return m->parts[block];
-        uint8_t *bytes = ARRAY_RESERVE(x->more, x->more_capacity, x->n_more + 1) ? calloc(1, BLOCK_BYTES) : NULL;
-        c->failed |= !bytes;
-        if (bytes)
-                m->parts[block] = x->more[x->n_more++] = bytes;
-        return bytes;
+                return true;
+        uint8_t *to = ARRAY_RESERVE(x->more, x->more_capacity, x->n_more + 1) ? calloc(1, BLOCK_BYTES) : NULL;
+        if (!to)
+                return false;
+        m->parts[block] = x->more[x->n_more++] = to;
+        x->read_bytes += n;
+        return memory_read(from, m->at + (uint64_t)block * BLOCK_BYTES, to, n);
 }
 
-static void copy_block(struct copying *c, struct megablock *m, uint32_t block, size_t n)
+static bool copy_piece(struct heap_sample *x, const struct memory *from, struct megablock *m, unsigned piece)
 {
-        uint8_t *to = m->parts[block] ? NULL : new_part(c, m, block);
-
-        if (to && memory_read(c->snapshot->ghc->program->memory, m->at + (uint64_t)block * BLOCK_BYTES, to, n))
-                c->sample->read_bytes += n;
-        else
-                c->failed |= to != NULL;
-}
-
-/* The head of a large object; of a group that begins in a chosen piece, what is behind that. */
-static void copy_rest(struct copying *c, struct megablock *m, struct extent e)
-{
-        const bool by_itself = e.is_large && c->sample->has_large;
-
-        if (by_itself)
-                copy_block(c, m, e.first, LARGE_HEAD);
-        else if (is_in_sample(c->sample, c->snapshot, m->at + (uint64_t)e.first * BLOCK_BYTES))
-                for (uint32_t i = 0; i < (e.is_large ? 1 : e.blocks) && !c->failed; i++)
-                        copy_block(c, m, e.first + i, BLOCK_BYTES);
-}
-
-static bool copy_piece(struct copying *c, struct megablock *m, unsigned piece)
-{
-        struct heap_sample *x = c->sample;
         uint8_t *to = x->buffer + x->used_buffer++ * PIECE_BYTES;
-        const uint64_t at = m->at + piece * PIECE_BYTES;
 
-        if (!memory_read(c->snapshot->ghc->program->memory, at, to, PIECE_BYTES))
+        if (!memory_read(from, m->at + piece * PIECE_BYTES, to, PIECE_BYTES))
                 return false;
         for (unsigned i = 0; i < PIECE_BLOCKS; i++)
                 if (piece * PIECE_BLOCKS + i >= FIRST_BLOCK)
@@ -183,29 +146,40 @@ static bool copy_piece(struct copying *c, struct megablock *m, unsigned piece)
         return true;
 }
 
-static bool copy_megablock(struct copying *c, size_t number)
+/* Chosen pieces; of a group that begins in one, what is behind it; the heads of large objects. */
+static bool copy_megablock(struct heap_sample *x, struct heap_snapshot *s, size_t number)
 {
-        struct megablock *m = &c->snapshot->megablocks[number];
+        const struct memory *from = s->ghc->program->memory;
+        struct megablock *m = &s->megablocks[number];
+        struct extent e;
+        bool good = true;
 
         for (unsigned i = 0; i < PIECES_A_MEGABLOCK; i++)
-                if (c->sample->chosen[number * PIECES_A_MEGABLOCK + i] && !copy_piece(c, m, i))
+                if (x->chosen[number * PIECES_A_MEGABLOCK + i] && !copy_piece(x, from, m, i))
                         return false;
-        each_extent(m, c, copy_rest);
-        return !c->failed;
+        for (uint32_t at = FIRST_BLOCK; good && next_extent(m, &at, &e);)
+                if (e.is_large && x->has_large)
+                        good = copy_block(x, from, m, e.first, LARGE_HEAD);
+                else if (is_in_sample(x, s, m->at + (uint64_t)e.first * BLOCK_BYTES))
+                        for (uint32_t i = 0; i < (e.is_large ? 1 : e.blocks) && good; i++)
+                                good = copy_block(x, from, m, e.first + i, BLOCK_BYTES);
+        return good;
 }
 
 bool heap_sample_copy(struct heap_sample *x, struct heap_snapshot *s, bool (*expired)(void *ctx), void *ctx,
                       struct error *error)
 {
-        struct copying c = { x, s, 0, false };
+        struct extent e;
+        uint64_t large = 0;
 
         if (!choose_blocks(x, s))
                 return error_set(error, "out of memory");
         for (size_t i = 0; i < s->n_megablocks; i++)
-                each_extent(&s->megablocks[i], &c, count_large);
-        x->has_large = c.large <= LARGE_MOST;
+                for (uint32_t at = FIRST_BLOCK; next_extent(&s->megablocks[i], &at, &e);)
+                        large += e.is_large;
+        x->has_large = large <= LARGE_MOST;
         for (size_t i = 0; i < s->n_megablocks; i++) {
-                if (!copy_megablock(&c, i))
+                if (!copy_megablock(x, s, i))
                         return error_set(error, "a part of its heap could not be read");
                 if ((s->expired = expired(ctx)))
                         return error_set(error,
