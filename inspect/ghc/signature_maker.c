@@ -123,40 +123,6 @@ static int64_t leads_to(const Elf64_Rela *r, const Elf64_Sym *symbol)
         return (int64_t)symbol->st_value + r->r_addend + (is_relative(r) ? 4 : 0);
 }
 
-static bool find_named_places(struct object *o)
-{
-        const struct object_file *f = o->file;
-
-        for (size_t i = 0; i < f->n_symbols; i++) {
-                const Elf64_Sym *s = &f->symbols[i];
-                const unsigned type = ELF64_ST_TYPE(s->st_info);
-                const char *name = object_symbol_name(f, s);
-                if (s->st_shndx < f->n_sections && is_code(f, s->st_shndx) && s->st_value < SECTION_MOST &&
-                    (type == STT_FUNC || type == STT_OBJECT || type == STT_NOTYPE) && name[0] && !strpbrk(name, ".$") &&
-                    !add_place(o, (struct object_place){ s->st_shndx, (uint32_t)s->st_value, name, s->st_size }))
-                        return false;
-        }
-        return true;
-}
-
-/* Info tables that something in the object refers to. */
-static bool find_other_places(struct object *o)
-{
-        const struct object_file *f = o->file;
-        const Elf64_Sym *to;
-        Elf64_Rela r;
-
-        for (size_t i = 0; i < f->n_sections; i++)
-                for (size_t k = 0; object_relocation(f, &f->sections[i], k, &r, &to); k++) {
-                        const int64_t at = leads_to(&r, to);
-                        if (to->st_shndx < f->n_sections && is_code(f, to->st_shndx) && at > 0 &&
-                            at < (int64_t)SECTION_MOST && table_type(f, to->st_shndx, (uint32_t)at) &&
-                            !add_place(o, (struct object_place){ to->st_shndx, (uint32_t)at, NULL, 0 }))
-                                return false;
-                }
-        return true;
-}
-
 static int by_place(const void *a, const void *b)
 {
         const struct object_place *x = a, *y = b;
@@ -170,12 +136,31 @@ static int by_place(const void *a, const void *b)
         return x->name ? strcmp(x->name, y->name) : 0;
 }
 
+/* What symbols name, and info tables that something in the object refers to; each place once. */
 static bool find_places(struct object *o)
 {
+        const struct object_file *f = o->file;
+        const Elf64_Sym *to;
+        Elf64_Rela r;
         size_t n = 0;
 
-        if (!find_named_places(o) || !find_other_places(o))
-                return false;
+        for (size_t i = 0; i < f->n_symbols; i++) {
+                const Elf64_Sym *s = &f->symbols[i];
+                const unsigned type = ELF64_ST_TYPE(s->st_info);
+                const char *name = object_symbol_name(f, s);
+                if (s->st_shndx < f->n_sections && is_code(f, s->st_shndx) && s->st_value < SECTION_MOST &&
+                    (type == STT_FUNC || type == STT_OBJECT || type == STT_NOTYPE) && name[0] && !strpbrk(name, ".$") &&
+                    !add_place(o, (struct object_place){ s->st_shndx, (uint32_t)s->st_value, name, s->st_size }))
+                        return false;
+        }
+        for (size_t i = 0; i < f->n_sections; i++)
+                for (size_t k = 0; object_relocation(f, &f->sections[i], k, &r, &to); k++) {
+                        const int64_t at = leads_to(&r, to);
+                        if (to->st_shndx < f->n_sections && is_code(f, to->st_shndx) && at > 0 &&
+                            at < (int64_t)SECTION_MOST && table_type(f, to->st_shndx, (uint32_t)at) &&
+                            !add_place(o, (struct object_place){ to->st_shndx, (uint32_t)at, NULL, 0 }))
+                                return false;
+                }
         ARRAY_SORT(o->places, o->n_places, by_place);
         for (size_t i = 0; i < o->n_places; i++)
                 if (n == 0 || o->places[n - 1].section != o->places[i].section ||
@@ -185,14 +170,15 @@ static bool find_places(struct object *o)
         return true;
 }
 
-/* The first place of a section. */
-static size_t first_place(const struct object *o, uint32_t section)
+/* How many places are before an offset of a section. */
+static size_t count_places(const struct object *o, uint32_t section, int64_t offset)
 {
         size_t low = 0, high = o->n_places;
 
         while (low < high) {
-                const size_t middle = (low + high) / 2;
-                if (o->places[middle].section < section)
+                const size_t middle = low + (high - low) / 2;
+                const struct object_place *p = &o->places[middle];
+                if (p->section < section || (p->section == section && (int64_t)p->offset < offset))
                         low = middle + 1;
                 else
                         high = middle;
@@ -236,7 +222,7 @@ static uint32_t name_of_place(struct signature_maker *m, const struct object *o,
         text_put(&out, nearest);
         text_put(&out, ".");
         text_put(&out, section);
-        if (place != first_place(o, p->section)) {
+        if (place != count_places(o, p->section, 0)) {
                 text_put(&out, "+");
                 text_put_n(&out, offset, n);
         }
@@ -246,19 +232,10 @@ static uint32_t name_of_place(struct signature_maker *m, const struct object *o,
 /* The place at an offset of a section; n_places: there is none. */
 static size_t find_place(const struct object *o, uint32_t section, int64_t offset)
 {
-        size_t low = first_place(o, section), high = o->n_places;
+        const size_t i = count_places(o, section, offset);
+        const struct object_place *p = &o->places[i];
 
-        while (low < high) {
-                const size_t middle = low + (high - low) / 2;
-                const struct object_place *p = &o->places[middle];
-                if (p->section == section && (int64_t)p->offset == offset)
-                        return middle;
-                if (p->section == section && (int64_t)p->offset < offset)
-                        low = middle + 1;
-                else
-                        high = middle;
-        }
-        return o->n_places;
+        return i < o->n_places && p->section == section && (int64_t)p->offset == offset ? i : o->n_places;
 }
 
 /* --------------------------------------------------------------------------- closures */
@@ -340,12 +317,6 @@ static bool is_variable(const struct object_file *f, const Elf64_Sym *s)
                (!haskell_symbol_decode(&name, object_symbol_name(f, s)) || !name.module[0]);
 }
 
-static void note_variable(struct made_name *name, uint64_t bytes)
-{
-        name->bytes = !name->is_variable || name->bytes == bytes ? (uint32_t)bytes : 0;
-        name->is_variable = true;
-}
-
 /* What other objects may refer to by a symbol. */
 static bool name_data(struct signature_maker *m, struct object *o)
 {
@@ -363,16 +334,18 @@ static bool name_data(struct signature_maker *m, struct object *o)
                         continue;
                 if (!(id = intern_text(m, name)))
                         return false;
+                struct made_name *to = &m->names[id - 1];
                 if (has_variable) {
                         if (!ARRAY_RESERVE_NEXT(o->variables, o->n_variables))
                                 return false;
                         o->variables[o->n_variables++] = s;
-                        note_variable(&m->names[id - 1], s->st_size);
+                        to->bytes = !to->is_variable || to->bytes == s->st_size ? (uint32_t)s->st_size : 0;
+                        to->is_variable = true;
                         continue;
                 }
-                m->names[id - 1].table = table;
-                m->names[id - 1].text_hash = text;
-                m->names[id - 1].has_text = has_text;
+                to->table = table;
+                to->text_hash = text;
+                to->has_text = has_text;
         }
         return true;
 }
