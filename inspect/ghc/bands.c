@@ -35,20 +35,6 @@ static const char *other_name(unsigned type)
         }
 }
 
-/* Of a constructor where it was applied, which is known with -fdistinct-constructor-tables. */
-static void put_constructor(struct text_out *out, const struct program *p, const struct closure_table *t)
-{
-        char source[NAME_SOURCE_BYTES];
-
-        text_put(out, t->name);
-        name_of_source(p, t->at, source);
-        if (source[0]) {
-                text_put(out, " (");
-                text_put(out, source);
-                text_put(out, ")");
-        }
-}
-
 /* "Main.main.sessions (thunk :: [Session], Main.hs:31:19-54)"; the type of a function is long, and says less. */
 static void put_code(struct text_out *out, const struct program *p, const struct closure_table *t)
 {
@@ -76,9 +62,14 @@ void closure_name(const struct program *p, const struct closure_table *t, bool b
         text_out_init(&out, ret, size);
         if (t->name && by_type)
                 text_put(&out, t->name);
-        else if (t->name)
-                put_constructor(&out, p, t);
-        else if (by_type)
+        else if (t->name) { /* where it was applied is known with -fdistinct-constructor-tables */
+                char source[NAME_SOURCE_BYTES];
+                name_of_source(p, t->at, source);
+                text_put(&out, t->name);
+                text_put(&out, source[0] ? " (" : "");
+                text_put(&out, source);
+                text_put(&out, source[0] ? ")" : "");
+        } else if (by_type)
                 text_put(&out, closure_type_name(t->type));
         else if (closure_is_function(t->type) || closure_is_thunk(t->type))
                 put_code(&out, p, t);
@@ -102,38 +93,28 @@ static int by_bytes(const void *a, const void *b)
         return strcmp(x->name, y->name);
 }
 
-static void add_up(struct heap_band *to, const struct heap_band *b)
-{
-        to->bytes += b->bytes;
-        to->objects += b->objects;
-        to->elements += b->elements;
-        to->same += b->same;
-}
-
-/* Neighbours of one name become one. */
-static size_t merge_bands(struct heap_band *bands, size_t n)
+/* Those of one name become one. */
+static size_t merge_and_sort(struct heap_band *bands, size_t n)
 {
         size_t kept = 0;
 
-        for (size_t i = 0; i < n; i++) {
-                if (kept && !strcmp(bands[kept - 1].name, bands[i].name)) {
-                        add_up(&bands[kept - 1], &bands[i]);
-                        free(bands[i].name);
-                } else {
-                        bands[kept++] = bands[i];
-                }
-        }
-        return kept;
-}
-
-static size_t merge_and_sort(struct heap_band *bands, size_t n)
-{
         if (n == 0)
                 return 0;
         qsort(bands, n, sizeof(*bands), by_name);
-        n = merge_bands(bands, n);
-        qsort(bands, n, sizeof(*bands), by_bytes);
-        return n;
+        for (size_t i = 0; i < n; i++) {
+                struct heap_band *to = kept ? &bands[kept - 1] : NULL;
+                if (!to || strcmp(to->name, bands[i].name) != 0) {
+                        bands[kept++] = bands[i];
+                        continue;
+                }
+                to->bytes += bands[i].bytes;
+                to->objects += bands[i].objects;
+                to->elements += bands[i].elements;
+                to->same += bands[i].same;
+                free(bands[i].name);
+        }
+        qsort(bands, kept, sizeof(*bands), by_bytes);
+        return kept;
 }
 
 bool heap_bands_of(struct heap_bands *ret, const struct heap_census *c, const struct ghc *g, bool by_type)

@@ -280,12 +280,6 @@ static struct fields fields_of_constructor(struct heap_contents *c, struct objec
         }
 }
 
-static struct fields fields_of(struct heap_contents *c, const struct closure_table *t, uint64_t at)
-{
-        return closure_is_constructor(t->type) ? fields_of_constructor(c, (struct object){ t, at, false })
-                                               : fields_of_primitive(c, t, at);
-}
-
 /* The most frequent kind of an array's elements, and how many are of it. */
 static void count_elements(struct heap_contents *c, const struct fields *f, struct contents_row *ret)
 {
@@ -338,20 +332,7 @@ static struct contents_row *find_row(const struct heap_contents *c, const struct
         return NULL;
 }
 
-/* NULL: out of memory. */
-static struct contents_row *new_row(struct heap_contents *c, const struct contents_row *r)
-{
-        if (!ARRAY_RESERVE(c->rows, c->rows_capacity, c->n_rows + 1) ||
-            idtable_add(&c->row_ids, hash_row(r), c->n_rows + 1) != 0) {
-                c->out_of_memory = true;
-                return NULL;
-        }
-        c->rows[c->n_rows] = (struct contents_row){ .id = r->id };
-        memcpy(c->rows[c->n_rows].kinds, r->kinds, sizeof(r->kinds));
-        return &c->rows[c->n_rows++];
-}
-
-/* When there are too many, what its closures hold is not told apart any more. */
+/* When there are too many, what its closures hold is not told apart any more. NULL: out of memory. */
 static struct contents_row *add_row(struct heap_contents *c, struct contents_row *r)
 {
         struct contents_row *to = find_row(c, r);
@@ -361,8 +342,16 @@ static struct contents_row *add_row(struct heap_contents *c, struct contents_row
                 r->elements = r->same = 0;
                 to = find_row(c, r);
         }
-        if (!to && !(to = new_row(c, r)))
-                return NULL;
+        if (!to) {
+                if (!ARRAY_RESERVE(c->rows, c->rows_capacity, c->n_rows + 1) ||
+                    idtable_add(&c->row_ids, hash_row(r), c->n_rows + 1) != 0) {
+                        c->out_of_memory = true;
+                        return NULL;
+                }
+                to = &c->rows[c->n_rows++];
+                *to = (struct contents_row){ .id = r->id };
+                memcpy(to->kinds, r->kinds, sizeof(r->kinds));
+        }
         to->bytes += r->bytes;
         to->objects++;
         to->elements += r->elements;
@@ -464,22 +453,17 @@ static void put_type(struct text_out *out, const struct heap_contents *c, const 
         text_put(out, is_operator ? ")" : "");
 }
 
-static void put_kind(struct text_out *out, const struct heap_contents *c, uint32_t kind)
-{
-        static const char *const names[] = { "", "?", "thunk", "function", "[..]", "[Char]" };
-
-        if (kind < KIND_OF_TABLE)
-                text_put(out, names[kind]);
-        else
-                put_type(out, c, info_tables_nth(&c->snapshot->ghc->tables, kind - KIND_OF_TABLE));
-}
-
 static void put_kinds(struct text_out *out, const struct heap_contents *c, const struct contents_row *row,
                       const char *between, bool are_more)
 {
+        static const char *const names[] = { "", "?", "thunk", "function", "[..]", "[Char]" };
+
         for (unsigned i = 0; i < CONTENTS_FIELDS && row->kinds[i]; i++) {
                 text_put(out, i ? between : "");
-                put_kind(out, c, row->kinds[i]);
+                if (row->kinds[i] < KIND_OF_TABLE)
+                        text_put(out, names[row->kinds[i]]);
+                else
+                        put_type(out, c, info_tables_nth(&c->snapshot->ghc->tables, row->kinds[i] - KIND_OF_TABLE));
         }
         if (are_more) {
                 text_put(out, between);
@@ -537,7 +521,8 @@ bool heap_contents_add(struct heap_contents *c, const struct closure_table *t, u
 
         if (c->only_matter && !is_counted(t, learn_table(c, t)))
                 return false;
-        struct fields f = fields_of(c, t, at);
+        struct fields f = closure_is_constructor(t->type) ? fields_of_constructor(c, (struct object){ t, at, false })
+                                                          : fields_of_primitive(c, t, at);
 
         f.n = f.n < bytes / 8 || !f.is_array ? f.n : bytes / 8;
         if (f.is_array)

@@ -139,38 +139,25 @@ static uint32_t module_of(const struct provenance_node *n, const uint8_t *entry)
         return at ? (uint32_t)(n->words[at / 8] >> at % 8 * 8) : u32_at(entry, n->layout->module);
 }
 
-static bool has_module(const struct program *p, const struct provenance_node *n, const uint8_t *entry)
-{
-        char name[PROGRAM_NAME_BYTES];
-
-        return memory_text_kept(p->memory, n->words[n->layout->texts] + module_of(n, entry), name, sizeof(name)) &&
-               name[0] >= 'A' && name[0] <= 'Z';
-}
-
-static bool has_symbol(const struct program *p, const struct provenance_node *n, const uint8_t *entry)
-{
-        char name[PROGRAM_NAME_BYTES];
-
-        return memory_text_kept(p->memory, n->words[n->layout->texts] + u32_at(entry, n->layout->table), name,
-                                sizeof(name)) &&
-               text_has_suffix(name, TABLE);
-}
-
 /* Decided by what the node leads to: its first entry, its first and its last table. */
 static bool is_node(const struct program *p, const struct provenance_node *n)
 {
         const struct node_layout *l = n->layout;
+        const uint64_t next = n->words[0], texts = n->words[l->texts];
+        char name[PROGRAM_NAME_BYTES];
         uint8_t entry[64];
-        const uint64_t next = n->words[0];
 
         if ((next && !program_is_data(p, next)) || !is_table(p, memory_u64(p->memory, table_at(n, 0))) ||
             !is_table(p, memory_u64(p->memory, table_at(n, count_of(n) - 1))))
                 return false;
         if (is_compressed(n))
-                return memory_u32(p->memory, entries_at(n)) == ZSTD_MAGIC &&
-                       memory_u32(p->memory, n->words[l->texts]) == ZSTD_MAGIC;
+                return memory_u32(p->memory, entries_at(n)) == ZSTD_MAGIC && memory_u32(p->memory, texts) == ZSTD_MAGIC;
         return memory_read(p->memory, entries_at(n), entry, l->entry_bytes) &&
-               (!l->zero || u32_at(entry, l->zero) == 0) && has_symbol(p, n, entry) && has_module(p, n, entry);
+               (!l->zero || u32_at(entry, l->zero) == 0) &&
+               memory_text_kept(p->memory, texts + u32_at(entry, l->table), name, sizeof(name)) &&
+               text_has_suffix(name, TABLE) &&
+               memory_text_kept(p->memory, texts + module_of(n, entry), name, sizeof(name)) && name[0] >= 'A' &&
+               name[0] <= 'Z';
 }
 
 /* ------------------------------------------------------------------------- the search */
@@ -255,15 +242,6 @@ static void search_range(struct provenance *v, const struct program *p, const st
         }
 }
 
-/* A runtime that has a list of them must have some. */
-static void report_unknown(struct provenance *v, const struct program *p)
-{
-        const uint64_t list = program_variable(p, "ipeBufferList");
-
-        if (v->n == 0 && list && memory_u64(p->memory, list))
-                (void)error_set(&v->why, "they are laid out in another way than by GHC 9.6 and 9.10");
-}
-
 void provenance_search(struct provenance *v, const struct program *p)
 {
         uint64_t *words = v->searched ? NULL : malloc(8 * ((size_t)CHUNK_WORDS + NODE_WORDS));
@@ -275,7 +253,9 @@ void provenance_search(struct provenance *v, const struct program *p)
         for (size_t i = 0; i < p->n_data; i++)
                 search_range(v, p, &p->data[i], words, &left);
         free(words);
-        report_unknown(v, p);
+        const uint64_t list = v->n == 0 ? program_variable(p, "ipeBufferList") : 0; /* if it has one, it has nodes */
+        if (list && memory_u64(p->memory, list))
+                (void)error_set(&v->why, "they are laid out in another way than by GHC 9.6 and 9.10");
         ARRAY_SORT(v->nodes, v->n, sorted_compare);
         for (size_t i = 0; i < v->n; i++) {
                 most = v->nodes[i].most > most ? v->nodes[i].most : most;

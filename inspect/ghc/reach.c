@@ -105,19 +105,12 @@ static void add_held(struct search *c, uint64_t place, uint32_t type)
                 heap_graph_add_edge(c->graph, node);
 }
 
-static uint64_t bytes_of(const struct heap_snapshot *s, const struct closure_table *t, uint64_t at)
-{
-        const struct heap_group *g = snapshot_group(s, at);
-
-        return g ? closure_bytes(s, t, at, g->start + (uint64_t)g->blocks * BLOCK_BYTES) : 0;
-}
-
 static uint32_t add_closure(struct search *c, const struct closure_table *t, uint64_t at)
 {
-        const uint64_t bytes = c->through_statics ? 0 : bytes_of(c->s, t, at);
-
         if (c->through_statics)
                 return add_place(c, at, 0, 0);
+        const struct heap_group *g = snapshot_group(c->s, at);
+        const uint64_t bytes = g ? closure_bytes(c->s, t, at, g->start + (uint64_t)g->blocks * BLOCK_BYTES) : 0;
         const bool wanted = c->census && heap_census_add(c->census, t, at, bytes);
         const uint32_t node = add_place(c, at, graph_type_of_closure(&c->types, t), bytes);
         if (wanted && node != UINT32_MAX)
@@ -184,37 +177,22 @@ static void follow_code(struct search *c, const struct closure_table *t)
                 follow_pointer(c, t->at + (uint64_t)(int64_t)t->srt);
 }
 
-/* A bit that is set: no pointer. */
-static void follow_large_bitmap(struct search *c, const struct closure_table *t, uint64_t at, uint64_t n)
-{
-        const uint64_t bitmap = t->at + (uint64_t)(int64_t)(int32_t)(uint32_t)t->layout + 8;
-        uint64_t bits = 0;
-
-        for (uint64_t i = 0; i < n; i++) {
-                if (i % 64 == 0 && !memory_read_kept(c->g->program->memory, bitmap + i / 8, &bits, sizeof(bits)))
-                        return;
-                if (!(bits >> (i % 64) & 1))
-                        follow_pointer(c, snapshot_word(c->s, at + 8 * i));
-        }
-}
-
 static void follow_frame(struct search *c, const struct closure_table *t, uint64_t at, size_t size)
 {
-        switch (t->type) {
-        case RET_BIG:
-                follow_large_bitmap(c, t, at + 8, size - 1);
-                break;
-        case RET_FUN:
-                follow_words(c, at + 16, size - 2);
-                break;
-        case RET_BCO:
-                follow_words(c, at + 8, size - 1);
-                break;
-        default:
-                for (size_t i = 0; i + 1 < size; i++)
-                        if (!(t->layout >> (6 + i) & 1))
-                                follow_pointer(c, snapshot_word(c->s, at + 8 + 8 * i));
-                break;
+        const uint64_t large = t->at + (uint64_t)(int64_t)(int32_t)(uint32_t)t->layout + 8;
+        uint64_t bits = t->layout >> 6; /* one that is set: no pointer */
+
+        if (t->type == RET_FUN || t->type == RET_BCO) {
+                const size_t head = t->type == RET_FUN ? 2 : 1;
+                follow_words(c, at + 8 * head, size - head);
+                return;
+        }
+        for (size_t i = 0; i + 1 < size; i++) {
+                if (t->type == RET_BIG && i % 64 == 0 &&
+                    !memory_read_kept(c->g->program->memory, large + i / 8, &bits, sizeof(bits)))
+                        break;
+                if (!(bits >> (i % 64) & 1))
+                        follow_pointer(c, snapshot_word(c->s, at + 8 + 8 * i));
         }
         if (t->type == RET_SMALL || t->type == RET_BIG)
                 follow_code(c, t);
@@ -375,29 +353,24 @@ static int by_key(const void *a, const void *b)
         return x->key != y->key ? (x->key < y->key ? -1 : 1) : (x->at > y->at) - (x->at < y->at);
 }
 
-static void add_weak(struct search *c, uint64_t at)
-{
-        const uint64_t word = snapshot_word(c->s, at + 8 * ((uint64_t)c->g->header_words + 1));
-        const uint64_t key = closure_of_region(c->s, word & ~UINT64_C(7));
-
-        if (!snapshot_megablock(c->s, key))
-                heap_roots_add_weak(&c->roots, at);
-        else if (ARRAY_RESERVE(c->weak, c->weak_capacity, c->n_weak + 1))
-                c->weak[c->n_weak++] = (struct weak){ key, at };
-        else
-                c->graph->out_of_memory = true;
-}
-
 static void find_weak_pointers(struct search *c)
 {
+        const uint64_t h = 8 * (uint64_t)c->g->header_words;
+
         for (unsigned i = 0; i < c->s->generations.n; i++) {
                 uint64_t at = c->s->generations.items[i].weak_pointers;
                 for (uint64_t n = 0; at && n < WEAK_MOST && !c->graph->out_of_memory; n++) {
                         const struct closure_table *t = info_tables_find(&c->g->tables, snapshot_word(c->s, at));
                         if (!t || t->type != WEAK)
                                 break;
-                        add_weak(c, at);
-                        at = snapshot_word(c->s, at + 8 * ((uint64_t)c->g->header_words + 4));
+                        const uint64_t key = closure_of_region(c->s, snapshot_word(c->s, at + h + 8) & ~UINT64_C(7));
+                        if (!snapshot_megablock(c->s, key))
+                                heap_roots_add_weak(&c->roots, at);
+                        else if (ARRAY_RESERVE(c->weak, c->weak_capacity, c->n_weak + 1))
+                                c->weak[c->n_weak++] = (struct weak){ key, at };
+                        else
+                                c->graph->out_of_memory = true;
+                        at = snapshot_word(c->s, at + h + 32);
                 }
         }
         ARRAY_SORT(c->weak, c->n_weak, by_key);
@@ -413,29 +386,9 @@ static void follow_weak_pointer(struct search *c, uint64_t at)
         follow_words(c, payload + 16, 2);
 }
 
-/* The weak pointers that have this key. */
-static void follow_weak_pointers_of(struct search *c, uint64_t key)
-{
-        for (size_t i = sorted_count(c->weak, c->n_weak, sizeof(*c->weak), key - 1);
-             i < c->n_weak && c->weak[i].key == key && !c->graph->out_of_memory; i++)
-                if (c->through_statics)
-                        follow_weak_pointer(c, c->weak[i].at);
-                else
-                        add_held(c, c->weak[i].at | PLACE_WEAK,
-                                 heap_graph_type(c->graph, GRAPH_FRAME, "weak pointer", "weak pointer"));
-}
-
 /* ----------------------------------------------------------------------- one by one */
 
-static void follow_root(struct search *c, const struct root *root)
-{
-        if (root->is_weak)
-                follow_weak_pointer(c, root->closure);
-        else
-                follow_pointer(c, root->closure);
-}
-
-/* The next one of what was reached. */
+/* The next one of what was reached, and the weak pointers whose key it is. */
 static void go_through_next(struct search *c)
 {
         const uint64_t place = c->places[c->done++], at = place & ~UINT64_C(7);
@@ -445,7 +398,10 @@ static void go_through_next(struct search *c)
                 heap_graph_open_next(c->graph);
         if (place & PLACE_ROOT) {
                 for (uint64_t i = at / 8 + 1; i; i = c->root_next[i - 1])
-                        follow_root(c, &c->roots.items[i - 1]);
+                        if (c->roots.items[i - 1].is_weak)
+                                follow_weak_pointer(c, c->roots.items[i - 1].closure);
+                        else
+                                follow_pointer(c, c->roots.items[i - 1].closure);
         } else if (place & PLACE_WEAK) {
                 follow_weak_pointer(c, at);
         } else if (place & PLACE_FRAME) {
@@ -454,7 +410,13 @@ static void go_through_next(struct search *c)
                         follow_frame(c, t, at, size);
         } else if ((t = info_tables_find(&c->g->tables, snapshot_word(c->s, at))) != NULL) {
                 go_through(c, at, t);
-                follow_weak_pointers_of(c, at);
+                for (size_t i = sorted_count(c->weak, c->n_weak, sizeof(*c->weak), at - 1);
+                     i < c->n_weak && c->weak[i].key == at && !c->graph->out_of_memory; i++)
+                        if (c->through_statics)
+                                follow_weak_pointer(c, c->weak[i].at);
+                        else
+                                add_held(c, c->weak[i].at | PLACE_WEAK,
+                                         heap_graph_type(c->graph, GRAPH_FRAME, "weak pointer", "weak pointer"));
         }
 }
 
@@ -594,28 +556,24 @@ static void count_pinned(void *ctx, const struct closure_table *table, uint64_t 
                 u->search->graph->types[graph_type_of_closure(&u->search->types, table)].pinned_bytes += bytes;
 }
 
-/* A block with dead closures, and with some that are not. */
-static void add_pins(struct unreached *u, const struct heap_group *of)
-{
-        struct heap_graph *g = u->search->graph;
-        struct group_rest unused = { 0 };
-
-        group_each(u->search->s, of, count_pinned, u, &unused);
-        if (!g->out_of_memory)
-                g->pins[g->n_pins - 1].dead_words = u->bytes / 8 < UINT32_MAX ? (uint32_t)(u->bytes / 8) : UINT32_MAX;
-}
-
 static void count_all_unreached(struct search *c)
 {
+        struct heap_graph *g = c->graph;
         struct group_rest unused = { 0 };
 
-        for (size_t i = 0; i < c->s->n_groups && !c->graph->out_of_memory; i++) {
+        for (size_t i = 0; i < c->s->n_groups && !g->out_of_memory; i++) {
+                const struct heap_group *of = &c->s->groups[i];
                 struct unreached u = { .search = c };
-                if (c->s->groups[i].kind == GROUP_OTHER)
+                if (of->kind == GROUP_OTHER)
                         continue;
-                group_each(c->s, &c->s->groups[i], count_unreached, &u, &unused);
-                if (c->s->groups[i].flags & BLOCK_PINNED && u.reached && u.bytes)
-                        add_pins(&u, &c->s->groups[i]);
+                group_each(c->s, of, count_unreached, &u, &unused);
+                if (!(of->flags & BLOCK_PINNED) || !u.reached || !u.bytes)
+                        continue;
+                /* a block with dead closures, and with some that are not */
+                group_each(c->s, of, count_pinned, &u, &unused);
+                if (!g->out_of_memory)
+                        g->pins[g->n_pins - 1].dead_words =
+                                u.bytes / 8 < UINT32_MAX ? (uint32_t)(u.bytes / 8) : UINT32_MAX;
         }
 }
 

@@ -50,14 +50,6 @@ struct placing {
         const char *place; /* "Main.serve", "GHC.Real.$fIntegralInt_$cmod"; "": not known */
 };
 
-/* Where a frame is, by the name of its type. */
-static const char *place_of_frame(const char *name)
-{
-        const char *of = strstr(name, " of ");
-
-        return of ? of + 4 : strstr(name, " in ") + 4;
-}
-
 /* Modules of GHC's own say little of a program: its arithmetic, its event manager. */
 static bool is_of_ghc(const char *place)
 {
@@ -71,19 +63,11 @@ static bool see_frame(void *ctx, const struct closure_table *t)
 
         if (type == GRAPH_TYPE_NONE)
                 return true;
-        const char *place = place_of_frame(p->roots->types->graph->types[type].name);
+        const char *name = p->roots->types->graph->types[type].name, *of = strstr(name, " of ");
+        const char *place = of ? of + 4 : strstr(name, " in ") + 4;
         if (!p->place[0] || !is_of_ghc(place))
                 p->place = place;
         return is_of_ghc(place);
-}
-
-/* The topmost function in its stack, if there is one of no module of GHC's own. */
-static const char *thread_place(struct heap_roots *r, uint64_t tso)
-{
-        struct placing p = { r, "" };
-
-        heap_thread_frames(r->snapshot, tso, NAMED_FRAMES, see_frame, &p);
-        return p.place;
 }
 
 /* The stack pointer of a thread that runs: in Sp, or where C that it called has saved that: innermost on its stack. */
@@ -128,13 +112,14 @@ static bool add_thread(void *ctx, uint64_t tso)
         const uint16_t next = (uint16_t)snapshot_word(s, tso + g->shift + THREAD_WHAT_NEXT);
         const uint64_t label = g->thread.label ? snapshot_word(s, tso + g->shift + g->thread.label) & ~UINT64_C(7) : 0;
         const uint64_t n = label ? snapshot_word(s, label + 8 * (uint64_t)g->header_words) : 0;
-        const char *place = thread_place(r, tso);
+        struct placing p = { r, "" }; /* the topmost function of no module of GHC's own, if there is one */
         char text[PROGRAM_NAME_BYTES + 96];
         struct text_out out;
 
         if (thread_has_ended(next))
                 return true;
         see_running(r, tso);
+        heap_thread_frames(s, tso, NAMED_FRAMES, see_frame, &p);
         text_out_init(&out, text, sizeof(text));
         text_put(&out, "thread");
         for (uint64_t i = 0; i < n && i < THREAD_LABEL_BYTES; i++) {
@@ -145,9 +130,9 @@ static bool add_thread(void *ctx, uint64_t tso)
                 if ((unsigned char)byte >= ' ' && (byte < '0' || byte > '9'))
                         text_put_n(&out, &byte, 1);
         }
-        if (place[0]) {
+        if (p.place[0]) {
                 text_put(&out, " in ");
-                text_put(&out, place);
+                text_put(&out, p.place);
         }
         add_root(r, GRAPH_THREAD_ROOT, text, tso);
         return true;

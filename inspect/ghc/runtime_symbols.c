@@ -96,6 +96,12 @@ static bool leads_to_wanted(const struct finding *f, const struct signature_unit
         return false;
 }
 
+static uint32_t key_bit(uint32_t key)
+{
+        return key & ((1u << KEY_BITS) - 1);
+}
+
+/* Which units have a wanted name, or lead to one, and by which keys their entries are found. */
 static void find_units(struct finding *f)
 {
         const struct signature_table *t = &f->s->table;
@@ -105,17 +111,6 @@ static void find_units(struct finding *f)
         for (uint32_t i = 0; i < t->n_entries; i++)
                 if (t->units[t->entries[i].unit].size >= UNIT_LEAST && symbol_of(f, t->entries[i].name))
                         f->is_wanted[t->entries[i].unit] = 1;
-}
-
-static uint32_t key_bit(uint32_t key)
-{
-        return key & ((1u << KEY_BITS) - 1);
-}
-
-static void find_keys(struct finding *f)
-{
-        const struct signature_table *t = &f->s->table;
-
         for (uint32_t i = 0; i < t->n_entries; i++)
                 if (f->is_wanted[t->entries[i].unit])
                         f->keys[key_bit(t->entries[i].key) / 8] |= (uint8_t)(1u << t->entries[i].key % 8);
@@ -184,7 +179,7 @@ static void search_code(struct finding *f)
 
 /* ----------------------------------------------------------------------- what that says */
 
-static bool count_match(const struct finding *f, const struct unit_match *m)
+static bool is_unambiguous(const struct finding *f, const struct unit_match *m)
 {
         for (size_t i = 0; i < f->n_matches; i++) {
                 const struct unit_match *o = &f->matches[i];
@@ -262,15 +257,6 @@ static void claim_named(struct finding *f, const char *name, uint64_t address, u
                         add_claim(&f->symbols[i], address, bytes);
 }
 
-static void claim_config(struct finding *f, uint64_t at, const uint64_t word[CONFIG_WORDS])
-{
-        claim_named(f, "defaultRtsConfig", at, CONFIG_WORDS * sizeof(*word));
-        claim_named(f, "FileEventLogWriter", word[CONFIG_WRITER], 0);
-        claim_named(f, "FlagDefaultsHook", word[CONFIG_FIRST_HOOK], 0);
-        claim_named(f, "OnExitHook", word[CONFIG_FIRST_HOOK + 1], 0);
-        claim_named(f, "MallocFailHook", word[CONFIG_AFTER_HOOKS - 1], 0);
-}
-
 /* The address of the next word from *at on that may be the first, which is moved behind it. False: none is left. */
 static bool next_config(const struct finding *f, uint64_t *at, uint64_t end, uint64_t words[CONFIG_WORDS])
 {
@@ -297,23 +283,16 @@ static void find_config(struct finding *f)
         for (size_t i = 0; i < f->p->n_mappings; i++) {
                 const struct mapping *m = &f->p->mappings[i];
                 uint64_t at = (m->start + 7) & ~UINT64_C(7);
-                while (next_config(f, &at, m->end, word))
-                        if (is_config(f, word))
-                                claim_config(f, at - sizeof(*word), word);
+                while (next_config(f, &at, m->end, word)) {
+                        if (!is_config(f, word))
+                                continue;
+                        claim_named(f, "defaultRtsConfig", at - sizeof(*word), sizeof(word));
+                        claim_named(f, "FileEventLogWriter", word[CONFIG_WRITER], 0);
+                        claim_named(f, "FlagDefaultsHook", word[CONFIG_FIRST_HOOK], 0);
+                        claim_named(f, "OnExitHook", word[CONFIG_FIRST_HOOK + 1], 0);
+                        claim_named(f, "MallocFailHook", word[CONFIG_AFTER_HOOKS - 1], 0);
+                }
         }
-}
-
-static void find_all(struct finding *f)
-{
-        find_names(f);
-        find_units(f);
-        find_keys(f);
-        search_code(f);
-        for (size_t i = 0; i < f->n_matches && f->good; i++)
-                if (count_match(f, &f->matches[i]))
-                        add_claims(f, &f->matches[i]);
-        if (f->good)
-                find_config(f);
 }
 
 bool runtime_symbols_find(struct signatures *s, const struct program *p, struct runtime_symbol *symbols, size_t n)
@@ -325,8 +304,16 @@ bool runtime_symbols_find(struct signatures *s, const struct program *p, struct 
         f.names = calloc(n + 1, sizeof(*f.names));
         f.is_wanted = calloc((size_t)s->table.n_units + 1, 1);
         f.good = f.names && f.is_wanted;
+        if (f.good) {
+                find_names(&f);
+                find_units(&f);
+                search_code(&f);
+        }
+        for (size_t i = 0; i < f.n_matches && f.good; i++)
+                if (is_unambiguous(&f, &f.matches[i]))
+                        add_claims(&f, &f.matches[i]);
         if (f.good)
-                find_all(&f);
+                find_config(&f);
         for (size_t i = 0; i < n; i++)
                 if (symbols[i].is_contradicted)
                         symbols[i].address = 0;

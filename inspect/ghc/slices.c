@@ -172,34 +172,27 @@ static int by_array(const void *va, const void *vb)
         return (a->from > b->from) - (a->from < b->from);
 }
 
-/* Slices i to `end` are of one array, by where they begin: what they use together. */
-static void add_array(struct finding *f, size_t i, size_t end)
-{
-        const struct slice *first = &f->slices[i];
-        struct graph_slices *to = &f->graph->slices[first->role == ROLE_TEXT ? SLICES_OF_TEXT : SLICES_OF_BYTES];
-        const uint64_t bytes = contents_bytes(f, first->array);
-        uint64_t used = 0, up_to = 0;
-
-        for (size_t k = i; k < end; k++) {
-                const uint64_t from = f->slices[k].from > up_to ? f->slices[k].from : up_to;
-                used += f->slices[k].to > from ? f->slices[k].to - from : 0;
-                up_to = f->slices[k].to > up_to ? f->slices[k].to : up_to;
-        }
-        if (f->has_other[first->array] || used >= bytes / PART)
-                return;
-        to->slices += end - i;
-        to->arrays++;
-        to->array_bytes += bytes;
-        to->used_bytes += used;
-}
-
+/* Of each array what its slices use together: in the order of where they begin. */
 static void add_arrays(struct finding *f)
 {
         ARRAY_SORT(f->slices, f->n_slices, by_array);
-        for (size_t i = 0, end; i < f->n_slices; i = end) {
-                for (end = i + 1; end < f->n_slices && f->slices[end].array == f->slices[i].array;)
-                        end++;
-                add_array(f, i, end);
+        for (size_t i = 0, k; i < f->n_slices; i = k) {
+                const struct slice *first = &f->slices[i];
+                const uint64_t bytes = contents_bytes(f, first->array);
+                uint64_t used = 0, up_to = 0;
+                for (k = i; k < f->n_slices && f->slices[k].array == first->array; k++) {
+                        const uint64_t from = f->slices[k].from > up_to ? f->slices[k].from : up_to;
+                        used += f->slices[k].to > from ? f->slices[k].to - from : 0;
+                        up_to = f->slices[k].to > up_to ? f->slices[k].to : up_to;
+                }
+                if (f->has_other[first->array] || used >= bytes / PART)
+                        continue;
+                struct graph_slices *to =
+                        &f->graph->slices[first->role == ROLE_TEXT ? SLICES_OF_TEXT : SLICES_OF_BYTES];
+                to->slices += k - i;
+                to->arrays++;
+                to->array_bytes += bytes;
+                to->used_bytes += used;
         }
 }
 

@@ -333,17 +333,10 @@ void stack_profile_add_allocating(struct stack_profile *p, struct ghc *g, struct
         }
 }
 
-/* "(blocked on an MVar)" */
-static uint32_t name_of_state(struct stack_profile *p, enum thread_state state)
-{
-        char name[80];
-
-        return intern_name(p, text_join(name, sizeof(name), "(", thread_state_text(state), ")", NULL));
-}
-
 void stack_profile_add_waiting(struct stack_profile *p, struct ghc *g, struct threads *t, uint64_t ns)
 {
         struct stack s = { .profile = p, .ghc = g };
+        char state[80]; /* "(blocked on an MVar)" */
 
         for (size_t i = 0; i < t->n; i++) {
                 struct haskell_thread *h = &t->items[i];
@@ -352,7 +345,8 @@ void stack_profile_add_waiting(struct stack_profile *p, struct ghc *g, struct th
                 const enum sample_kind kind = push_frames(&s, t, h);
                 if (roots[kind])
                         s.names[s.n++] = intern_name(p, roots[kind]);
-                s.names[s.n++] = name_of_state(p, h->state);
+                s.names[s.n++] =
+                        intern_name(p, text_join(state, sizeof(state), "(", thread_state_text(h->state), ")", NULL));
                 if (p->by_thread)
                         s.names[s.n++] = name_of_thread(p, h);
                 (void)add_stack(&p->waiting, &s, kind, ns);

@@ -36,13 +36,6 @@ struct splitting {
 
 enum { NOT_KNOWN, NO, YES };
 
-static enum thread_state state_of(const struct heap_snapshot *s, uint64_t tso)
-{
-        const struct thread_layout *l = &s->ghc->thread;
-
-        return thread_state_of(l, snapshot_word(s, tso + s->ghc->shift + thread_state_word_at(l)));
-}
-
 /* Bytes of a closure of this type, if the census has it; else 0. */
 static uint64_t counted_bytes(const struct heap_snapshot *s, uint64_t at, unsigned type)
 {
@@ -91,8 +84,10 @@ static void add_thread(struct splitting *p, uint64_t tso)
 {
         const struct heap_snapshot *s = p->snapshot;
         const uint64_t stack = snapshot_word(s, tso + s->ghc->shift + THREAD_STACK) & ~UINT64_C(7);
-        const enum thread_state state = state_of(s, tso);
-        struct looking l = { p, NULL };
+        const struct thread_layout *l = &s->ghc->thread;
+        const enum thread_state state =
+                thread_state_of(l, snapshot_word(s, tso + s->ghc->shift + thread_state_word_at(l)));
+        struct looking looking = { p, NULL };
         size_t i = 0;
 
         if (thread_has_ended((uint16_t)snapshot_word(s, tso + s->ghc->shift + THREAD_WHAT_NEXT)))
@@ -100,46 +95,35 @@ static void add_thread(struct splitting *p, uint64_t tso)
         p->threads++;
         if (!thread_state_is_waiting(state)) /* running and runnable ones are elsewhere at the next census */
                 return;
-        heap_thread_frames(s, tso, FRAMES, see_frame, &l);
-        while (i < p->n && (p->groups[i].place != l.place || p->groups[i].state != state))
+        heap_thread_frames(s, tso, FRAMES, see_frame, &looking);
+        while (i < p->n && (p->groups[i].place != looking.place || p->groups[i].state != state))
                 i++;
         if (i == GROUPS_MOST)
                 return;
         if (i == p->n)
-                p->groups[p->n++] = (struct waiting){ .place = l.place, .state = state };
+                p->groups[p->n++] = (struct waiting){ .place = looking.place, .state = state };
         p->groups[i].threads++;
         p->groups[i].tso_bytes += counted_bytes(s, tso, TSO);
         p->groups[i].stack_bytes += counted_bytes(s, stack, STACK);
 }
 
-static void name_group(const struct splitting *p, const struct waiting *w, char *ret, size_t size)
+/* Several return points of a function have the same name: the group of the first has them all. */
+static void set_name(struct splitting *p, char **names, size_t i)
 {
-        char place[PROGRAM_NAME_BYTES] = "";
+        struct waiting *w = &p->groups[i];
+        char place[PROGRAM_NAME_BYTES] = "", name[PROGRAM_NAME_BYTES + 96];
         enum name_kind kind = NAME_NONE;
 
         if (w->place)
                 kind = name_of_code(p->snapshot->ghc->program, w->place->at, place, sizeof(place));
-        (void)text_join(ret, size, THREAD_BANDS_NAME, thread_state_text(w->state), place[0] ? " in " : "",
+        (void)text_join(name, sizeof(name), THREAD_BANDS_NAME, thread_state_text(w->state), place[0] ? " in " : "",
                         name_without_package(place), kind == NAME_LOCAL ? " (a local function)" : "", NULL);
-}
-
-/* Of the same name, several return points of a function: together they are in `into`. */
-static void merge_waiting(struct waiting *into, struct waiting *from)
-{
-        into->threads += from->threads;
-        into->tso_bytes += from->tso_bytes;
-        into->stack_bytes += from->stack_bytes;
-        from->threads = 0;
-}
-
-static void set_name(struct splitting *p, char **names, size_t i)
-{
-        char name[PROGRAM_NAME_BYTES + 96];
-
-        name_group(p, &p->groups[i], name, sizeof(name));
         for (size_t k = 0; k < i; k++)
                 if (names[k] && !strcmp(names[k], name)) {
-                        merge_waiting(&p->groups[k], &p->groups[i]);
+                        p->groups[k].threads += w->threads;
+                        p->groups[k].tso_bytes += w->tso_bytes;
+                        p->groups[k].stack_bytes += w->stack_bytes;
+                        w->threads = 0;
                         return;
                 }
         if (!(names[i] = strdup(name)))
