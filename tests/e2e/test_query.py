@@ -331,6 +331,40 @@ def test_a_live_target_is_a_source(tmp_path):
     again.wait(timeout=10)
 
 
+def test_an_archive_is_a_source(tmp_path):
+    """Its rows are those of the logs that it was made of, as far as it keeps them."""
+    db, log = tmp_path / "a.db", LiveLog(tmp_path / "log", start_wall_ns=1_700_000_000 * 10**9)
+    for i in range(200):
+        log.live(1000 + i, at_ns=i * 60 * 10**9 + 1)
+        log.allocated(5000 * i, at_ns=i * 60 * 10**9 + 1)
+        log.census({"FUN": 100 + i, **{f"band{k}": 10 for k in range(55)}}, i * 60 * 10**9 + 2)
+    log.end()
+    for path, label in ((OLDER, "version=1"), (LEAKY, "version=2"), (log.path, "long=1")):
+        subprocess.run([CLIENT, "archive", "--db", db, "--target", "api", "--label", label, path], check=True, stderr=subprocess.DEVNULL)
+    runs = {r["labels"]: r["run"] for r in ask("SELECT * FROM runs", db)}
+    assert ask("SELECT program, ghc, pid, state, started, breakdown FROM runs", "api@run:0", "--db", db) == ask(
+        "SELECT program, ghc, pid, state, started, breakdown FROM runs", LEAKY)
+    for sql in ("SELECT series, max(max) AS m, sum(samples) AS n FROM series WHERE series <> 'allocated' GROUP BY 1 ORDER BY 1",
+                "SELECT text, round(time, 6) AS t, what FROM notes ORDER BY t", "SELECT name, max(max) AS m FROM bands GROUP BY 1 ORDER BY 1",
+                "SELECT * FROM facts WHERE fact = 'live_bytes'", "SELECT \"of\", verdict FROM standing WHERE verdict <> 'unknown' AND NOT is_band ORDER BY 1"):
+        of = lambda rows: [{k: v for k, v in r.items() if k not in ("run", "target", "source")} for r in rows]
+        assert of(ask(sql, "api@label:version=2", "--db", db)) == of(ask(sql, LEAKY)) != [], sql
+    long = f" FROM a.bands WHERE run = {runs['long=1']}"
+    kept = ask(f"SELECT time, max, bytes{long} AND name = 'FUN' ORDER BY time", f"a={db}")
+    assert len(kept) == 20 + (kept[0]["max"] < 109) and [kept[-1]["max"], kept[-1]["bytes"]] == [299, 299]
+    assert ask(f"SELECT count(DISTINCT name) AS n{long}", f"a={db}") == [{"n": 56}], "those that are not among the largest of ten minutes, too"
+    with contextlib.closing(sqlite3.connect(db)) as c:
+        c.execute("DELETE FROM series_1m WHERE time < (SELECT min(time) FROM series_1m WHERE run = ?) + 4000 AND run = ?", [runs["long=1"]] * 2)
+        c.commit()
+    live, = ask("SELECT count(*) AS rows, sum(samples) AS n, max(max) AS m FROM series WHERE series = 'live'", "api@label:long=1", "--db", db)
+    assert live["n"] == 200 and live["m"] == 1199 and 50 < live["rows"] < 150, "hours stand in for what is gone"
+    assert ask("SELECT max(value) AS v FROM series WHERE series = 'allocated'", "api@label:long=1", "--db", db)[0]["v"] == pytest.approx(5000 * 199)
+    assert "does not keep events" in ask("SELECT * FROM events", db, status=2)
+    assert "no target" in ask("SELECT 1 FROM runs", "nobody@run:0", "--db", db, status=2)
+    beside = subprocess.run([*QUERY, "SELECT DISTINCT source FROM events", LEAKY, f"kept={db}", "-f", "csv"], capture_output=True, text=True, check=True)
+    assert beside.stdout == "source\nrun\n" and "is left out: an archive does not keep events" in beside.stderr
+
+
 def test_queries_come_from_a_pipe_one_after_another():
     """Each to its ';'; dots are commands; the first mistake is the end."""
     typed = b"SELECT 1 AS a;\n.format csv\nSELECT 'x;y' AS text,\n 2 AS b;\nSELECT nme FROM bands;\nSELECT 'never' AS c;\n"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* command.c - `heapwatch query`: SQL over logs, recordings and live targets. */
+/* command.c - `heapwatch query`: SQL over logs, recordings, archives and live targets. */
 #include <ctype.h>
 #include <poll.h>
 #include <stdio.h>
@@ -27,6 +27,7 @@ struct request {
         struct text_list tables; /* that are stored whole, in place of a query */
         struct query_output output;
         uint64_t timeout_ns, every_ns;
+        const char *db; /* the archive of TARGET@WHEN */
         bool list, schema, examples;
 };
 
@@ -44,6 +45,8 @@ static const struct option options[] = {
                       "draw the rows: line, bar, area; by their first column, a time"),
         OPTION_LIST("tables", 0, "NAME", struct request, tables, COMPLETE_NOTHING,
                     "in place of SQL: store this table or view in the database of -o; may be repeated"),
+        OPTION_TEXT("db", 0, "FILE", struct request, db, COMPLETE_FILE,
+                    "the archive for TARGET@WHEN; default: that of `heapwatch archive`"),
         OPTION_SECONDS("every", 0, "TIME", struct request, every_ns, 0, 0, "of live targets: answer again, so often"),
         OPTION_SECONDS("timeout", 0, "TIME", struct request, timeout_ns, 1, 0, "stop after this long; default: 60s"),
         OPTION_FLAG("list", 'l', struct request, list, "the tables, views and functions, a line each"),
@@ -135,10 +138,16 @@ static int set_source(const struct request *r, struct query_source *sources, siz
                 for (unsigned k = 2; is_name_taken(sources, i, s->name); k++)
                         (void)snprintf(s->name, sizeof(s->name), "%.*s_%u", (int)sizeof(s->name) - 8, base, k);
         }
+        s->db = r->db;
         s->chosen = (struct selection){ .judging = r->judging };
+        if (query_archive_is(s->what) || query_graph_is(s->what)) {
+                s->kind = query_graph_is(s->what) ? QUERY_GRAPH : QUERY_ARCHIVE;
+                return 0;
+        }
         if (text_list_add(c, &s->chosen.operands, s->what) || selection_sort(c, &s->chosen))
                 return EXIT_USAGE;
-        if (!s->chosen.files.n)
+        s->kind = s->chosen.files.n ? QUERY_LOG : QUERY_LIVE;
+        if (s->kind == QUERY_LIVE)
                 s->chosen.endpoints = r->endpoints;
         return 0;
 }
@@ -229,11 +238,10 @@ static int check_options(const struct request *r, const struct command *c, const
         if (r->every_ns && r->output.file)
                 return command_usage_error(c, "--every and -o exclude each other");
         for (size_t i = 0; i < n; i++)
-                for (size_t k = 0; k < sources[i].chosen.files.n; k++)
-                        if (out_file_is_input(r->output.file, sources[i].chosen.files.items[k]))
-                                return command_usage_error(c, "-o %s: it is what the query reads", r->output.file);
+                if (sources[i].kind != QUERY_LIVE && out_file_is_input(r->output.file, sources[i].what))
+                        return command_usage_error(c, "-o %s: it is what the query reads", r->output.file);
         for (size_t i = 0; i < n; i++)
-                if (!sources[i].chosen.files.n)
+                if (sources[i].kind == QUERY_LIVE)
                         return 0;
         if (r->endpoints.n)
                 return command_usage_error(c, "--connect belongs to live targets; there is none among the sources");
@@ -392,20 +400,20 @@ static int run_command(void *filled)
 
 const struct command command_query = {
         .name = "query",
-        .summary = "SQL over logs, recordings and live targets",
+        .summary = "SQL over logs, recordings, archives and live targets",
         .usage = (const char *const[]){ "SQL [NAME=]SOURCE... [OPTION]...", "[NAME=]SOURCE... [OPTION]...",
                                         "--tables NAME... -o FILE.sqlite [NAME=]SOURCE...",
                                         "--list | --schema | --examples", NULL },
-        .about =
-                "Answers a question in SQL, as SQLite has it. A source is a finished log, a recording or a target of a "
-                "daemon; its tables are in the schema of its name (old.bands), and those of all sources together are "
-                "without one, told apart by their column source. Sources are read when a query asks, as far as it "
-                "asks: "
-                "a bound on time or on a name, and LIMIT, save work. Times are seconds from the start of the "
-                "runtime.\n\n"
-                "Without SQL queries are read from standard input, each to its ';': in a terminal with editing, "
-                "history "
-                "and completion of names by Tab; a pipe ends with its first mistake.",
+        .about = "Answers a question in SQL, as SQLite has it. A source is a finished log, a recording, an archive or "
+                 "a target of a "
+                 "daemon; its tables are in the schema of its name (old.bands), and those of all sources together are "
+                 "without one, told apart by their column source. Sources are read when a query asks, as far as it "
+                 "asks: "
+                 "a bound on time or on a name, and LIMIT, save work. Times are seconds from the start of the "
+                 "runtime.\n\n"
+                 "Without SQL queries are read from standard input, each to its ';': in a terminal with editing, "
+                 "history "
+                 "and completion of names by Tab; a pipe ends with its first mistake.",
         .options = options,
         .notes = "Nothing can be written by a query, and no other file be opened. docs/QUERY.md has examples.",
         .status = "0, or 2 when the query is wrong or stopped, or a source cannot be read.",

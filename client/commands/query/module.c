@@ -2,6 +2,7 @@
 #include "client/commands/query/module.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,6 +32,7 @@ struct query_cursor {
         sqlite3_vtab_cursor base;
         size_t source, end; /* the next source, and the one after the last */
         struct query_scan scan;
+        struct query_archive *archive; /* that is read, in place of the scan's feed */
         char *key;
         bool *event_ids;               /* EVENT_IDS of them, that a table of events reads */
         const struct query_rows *rows; /* those of the scan, or the table's cached ones */
@@ -69,6 +71,7 @@ static unsigned row_width(const struct query_table *t)
 static void end_source(struct query_cursor *c)
 {
         feed_close(&c->scan.feed);
+        query_archive_close(&c->archive);
         world_destroy(&c->scan.world);
         query_scan_forget(&c->scan);
 }
@@ -84,7 +87,7 @@ static struct feed *open_feed(struct query_cursor *c, const struct query_source 
         if (t->event_ids)
                 return feed_events(source->what, FEED_EVENTS,
                                    t->event_ids(&c->scan, c->event_ids) ? c->event_ids : NULL, false, error);
-        if (t->kinds && source->chosen.files.n > 0)
+        if (t->kinds && source->kind == QUERY_LOG)
                 return feed_files_wanted(&source->what, 1, NULL, &wish, error);
         for (unsigned kind = 0; kind < ARRAY_SIZE(kinds); kind++)
                 if (t->kinds >> kind & 1)
@@ -92,12 +95,47 @@ static struct feed *open_feed(struct query_cursor *c, const struct query_source 
         return selection_open(&source->chosen, kinds, n, error);
 }
 
+/* Whether sources of that kind have the table; false with a sentence, if `error` is not NULL. */
+static bool has_table(const struct query_source *s, const struct query_table *t, struct error *error)
+{
+        struct error ignored;
+
+        error = error ? error : &ignored;
+        if (t->add_graph && s->kind != QUERY_GRAPH)
+                return error_set(error, "it is no heap graph: `heapwatch heap NAME -o FILE.heapgraph` writes one");
+        if (!t->add_graph && s->kind == QUERY_GRAPH)
+                return error_set(error, "a heap graph has the tables heap and retainers alone");
+        if (s->kind == QUERY_LIVE && t->of_logs)
+                return error_set(error,
+                                 "%s are in a finished log or a recording, recording:%s; the daemon keeps none of a "
+                                 "live target",
+                                 t->name, s->what);
+        return s->kind != QUERY_ARCHIVE || query_archive_has(t) ||
+               error_set(error, "an archive does not keep %s; they are in a finished log or a recording", t->name);
+}
+
+/* A table of all sources has rows of those that have such a table, where any has. What is left out is said once. */
+static bool leave_out(const struct query_vtab *v, struct query_source *source, const struct error *why)
+{
+        bool any = false;
+
+        for (size_t i = 0; i < v->query->n; i++)
+                any = any || has_table(&v->query->sources[i], v->table, NULL);
+        if (!any || v->source != ALL_SOURCES)
+                return false;
+        if (!source->is_warned && source->kind != QUERY_GRAPH && !v->table->add_graph)
+                (void)fprintf(stderr, "heapwatch: %s is left out: %s\n", source->what, why->text);
+        return source->is_warned = true;
+}
+
 static int open_source(struct query_cursor *c)
 {
         const struct query_vtab *v = vtab_of(c);
-        const struct query_source *source = &v->query->sources[c->source++];
+        struct query_source *source = &v->query->sources[c->source++];
         struct error error;
 
+        if (!has_table(source, v->table, &error))
+                return leave_out(v, source, &error) ? SQLITE_OK : fail_scan(c, source->what, error.text);
         c->scan.source = source->name;
         c->scan.until_ms = v->query->until_ms;
         if (v->table->add_graph) {
@@ -105,12 +143,9 @@ static int open_source(struct query_cursor *c)
                         return c->scan.rows.failed ? SQLITE_NOMEM : SQLITE_OK;
                 return fail_scan(c, source->what, error.text);
         }
-        if (v->table->of_logs && !source->chosen.files.n) {
-                (void)error_set(&error,
-                                "%s are in a finished log or a recording, recording:%s; the daemon keeps none of a "
-                                "live target",
-                                v->table->name, source->what);
-                return fail_scan(c, source->what, error.text);
+        if (source->kind == QUERY_ARCHIVE) {
+                c->archive = query_archive_open(source->what, source->db, &error);
+                return c->archive ? SQLITE_OK : fail_scan(c, source->what, error.text);
         }
         c->scan.feed = open_feed(c, source, v->table, &error);
         if (!c->scan.feed)
@@ -186,6 +221,20 @@ static int apply_update(struct query_cursor *c, const Hw__Update *u)
         return c->scan.rows.failed ? SQLITE_NOMEM : SQLITE_OK;
 }
 
+static int read_archive(struct query_cursor *c)
+{
+        const struct query_vtab *v = vtab_of(c);
+        struct error error;
+        bool is_read;
+
+        if (!query_archive_read(&c->scan, c->archive, v->table, &is_read, &error))
+                return is_over(v->query) ? SQLITE_INTERRUPT
+                                         : fail_scan(c, v->query->sources[c->source - 1].what, error.text);
+        if (is_read)
+                query_archive_close(&c->archive);
+        return c->scan.rows.failed ? SQLITE_NOMEM : SQLITE_OK;
+}
+
 /* One event of the feed. */
 static int read_on(struct query_cursor *c)
 {
@@ -234,7 +283,9 @@ static int find_row(struct query_cursor *c)
                 c->at = 0;
                 if (is_over(v->query))
                         return SQLITE_INTERRUPT;
-                if (c->scan.feed)
+                if (c->archive)
+                        status = read_archive(c);
+                else if (c->scan.feed)
                         status = read_on(c);
                 else if (c->source < c->end)
                         status = open_source(c);
@@ -546,7 +597,7 @@ static const sqlite3_module module = {
 const struct query_view query_views[] = {
         { "top_growing", "bands by robust slope, the fastest first",
           "SELECT source, target, run, name, slope(time, bytes) AS slope, slope_low(time, bytes) AS slope_low,"
-          " slope_high(time, bytes) AS slope_high, max(bytes) AS max, sparkline(time, bytes) AS shape"
+          " slope_high(time, bytes) AS slope_high, max(max) AS max, sparkline(time, bytes) AS shape"
           " FROM bands GROUP BY band, run, source, target ORDER BY slope DESC NULLS LAST" },
         { "pauses", "the program's own pauses by generation: how many, in all, percentiles",
           "SELECT source, target, run, generation, count(pause) AS pauses, sum(pause) AS total,"
@@ -578,8 +629,8 @@ static char *diff_view(const struct query *q)
         return sqlite3_mprintf(
                 "CREATE TEMP VIEW diff AS SELECT name, o.max AS old, n.max AS new,"
                 " ifnull(n.max, 0) - ifnull(o.max, 0) AS change FROM"
-                " (SELECT name, max(bytes) AS max FROM \"%w\".bands GROUP BY name) AS o FULL OUTER JOIN"
-                " (SELECT name, max(bytes) AS max FROM \"%w\".bands GROUP BY name) AS n USING (name)"
+                " (SELECT name, max(max) AS max FROM \"%w\".bands GROUP BY name) AS o FULL OUTER JOIN"
+                " (SELECT name, max(max) AS max FROM \"%w\".bands GROUP BY name) AS n USING (name)"
                 " ORDER BY abs(change) DESC",
                 q->sources[0].name, q->sources[1].name);
 }

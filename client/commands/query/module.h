@@ -21,10 +21,15 @@
 #define QUERY_MEMORY_BYTES ((int64_t)1 << 30)      /* of SQLite, for one query */
 #define QUERY_CACHE_BYTES  ((size_t)512 * 1048576) /* of all tables that are scanned again */
 
+enum query_kind { QUERY_LOG, QUERY_LIVE, QUERY_ARCHIVE, QUERY_GRAPH }; /* a recording is a log */
+
 struct query_source {
         char name[WORLD_NAME_MAX + 1];
-        const char *what;        /* a log, a recording or a target of a daemon */
-        struct selection chosen; /* that alone */
+        enum query_kind kind;
+        const char *what;        /* as typed */
+        const char *db;          /* of runs in an archive: its file; NULL: the default */
+        struct selection chosen; /* that alone, of a log or a live target */
+        bool is_warned;          /* that a table of all sources has nothing of it */
 };
 
 struct query {

@@ -15,10 +15,9 @@
 #include "proto/base/text_out.h"
 #include "proto/base/time.h"
 
-#define GRAPH_SUFFIX ".heapgraph"
-#define BANDS_MAX    "100000" /* as many as the command prints */
-#define PATHS_MAX    "100"
-#define OUTPUT_MAX   ((size_t)64 << 20) /* of either */
+#define BANDS_MAX  "100000" /* as many as the command prints */
+#define PATHS_MAX  "100"
+#define OUTPUT_MAX ((size_t)64 << 20) /* of either */
 
 const struct query_column query_heap_columns[QUERY_HEAP_COLUMNS] = {
         { "name", QUERY_TEXT, "", "of the type of closures" },
@@ -51,10 +50,9 @@ static json_t *read_command(const struct query_scan *s, const char *const *words
         return said;
 }
 
-static bool is_graph(const char *path, struct error *error)
+bool query_graph_is(const char *path)
 {
-        return text_has_suffix(path, GRAPH_SUFFIX) ||
-               error_set(error, "it is no heap graph: `heapwatch heap NAME -o FILE" GRAPH_SUFFIX "` writes one");
+        return text_has_suffix(path, ".heapgraph");
 }
 
 static void add_number(struct query_rows *r, const json_t *of, const char *name)
@@ -67,7 +65,7 @@ static void add_number(struct query_rows *r, const json_t *of, const char *name)
 bool query_add_heap(struct query_scan *s, const char *path, struct error *error)
 {
         const char *const words[] = { "heapwatch", "heap", "--format", "json", "--top", BANDS_MAX, "--", path, NULL };
-        json_t *said = is_graph(path, error) ? read_command(s, words, error) : NULL;
+        json_t *said = read_command(s, words, error);
         const char *program = json_string_value(json_object_get(said, "program"));
         const json_t *band;
         size_t i;
@@ -120,7 +118,7 @@ bool query_add_retainers(struct query_scan *s, const char *path, struct error *e
         if (!key)
                 return error_set(error,
                                  "retainers are those of one type: add WHERE name = '...', as the table heap has it");
-        json_t *said = is_graph(path, error) ? read_command(s, words, error) : NULL;
+        json_t *said = read_command(s, words, error);
         const char *program = json_string_value(json_object_get(said, "program"));
         json_array_foreach(json_object_get(said, "paths"), i, way)
         {

@@ -11,6 +11,7 @@
 #include "heapwatch/text.h"
 #include "proto/base/array.h"
 #include "proto/base/hash.h"
+#include "proto/base/labels.h"
 #include "proto/base/time.h"
 #include "proto/wire/message.h"
 
@@ -23,11 +24,14 @@ void query_begin_row(struct query_scan *s, const char *target, uint32_t run)
         query_rows_add_integer(&s->rows, run);
 }
 
+bool query_is_in_bounds(const struct query_scan *s, double time)
+{
+        return !(time < s->bounds.time_from) && !(time > s->bounds.time_to);
+}
+
 bool query_is_in_time(const struct query_scan *s, uint64_t ns)
 {
-        const double time = (double)ns / NS_PER_S; /* as query_rows_add_seconds: what equals the column is in time */
-
-        return !(time < s->bounds.time_from) && !(time > s->bounds.time_to);
+        return query_is_in_bounds(s, (double)ns / NS_PER_S); /* as query_rows_add_seconds: what equals the column is */
 }
 
 bool query_is_key(const struct query_scan *s, const char *name)
@@ -135,6 +139,7 @@ static const struct query_column run_columns[] = {
         { "max_heap", QUERY_INTEGER, "B", "-M" },
         { "exit_status", QUERY_INTEGER, "", "of the program, from its parent" },
         { "exit_signal", QUERY_INTEGER, "", "that ended it" },
+        { "labels", QUERY_TEXT, "", "NAME=VALUE, with a space between" },
 };
 
 static void finish_runs(struct query_scan *s)
@@ -145,7 +150,7 @@ static void finish_runs(struct query_scan *s)
                               *run = t->target && t->target->run_info ? t->target->run_info : &none;
                 const Hw__Target no = HW__TARGET__INIT, *state = t->target ? t->target : &no;
                 struct query_rows *r = &s->rows;
-                char started[64];
+                char started[64], labels[LABELS_SIZE];
 
                 if (!query_is_key(s, run->program))
                         continue;
@@ -162,6 +167,10 @@ static void finish_runs(struct query_scan *s)
                 query_rows_add_optional(r, run->has_max_heap_bytes, run->max_heap_bytes);
                 query_rows_add_optional(r, state->has_exit_status, state->exit_status);
                 query_rows_add_optional(r, state->has_exit_signal, state->exit_signal);
+                query_rows_add_text(r, labels_join((const char *const *)state->labels, state->n_labels, labels, NULL) &&
+                                                       labels[0]
+                                               ? labels
+                                               : NULL);
         }
 }
 
@@ -174,26 +183,36 @@ static const struct query_column fact_columns[] = {
         { "help", QUERY_TEXT, "", "what it is" },
 };
 
-static void finish_facts(struct query_scan *s)
+static void add_fact(struct query_scan *s, const char *target, uint32_t run, enum fact id, double value)
 {
         static const char *const units[] = {
                 [FACT_COUNT] = "count", [FACT_BYTES] = "B",  [FACT_NS] = "ns",
                 [FACT_SHARE] = "share", [FACT_RATE] = "B/s", [FACT_WALL] = "Unix time in ns",
         };
+        const struct fact_row *row = &fact_rows[id];
 
+        if (isnan(value) || !query_is_key(s, row->name))
+                return;
+        query_begin_row(s, target, run);
+        query_rows_add_text(&s->rows, row->name);
+        query_rows_add_real(&s->rows, value);
+        query_rows_add_text(&s->rows, units[row->unit]);
+        query_rows_add_text(&s->rows, row->help);
+}
+
+void query_add_fact(struct query_scan *s, const char *target, uint32_t run, const char *name, double value)
+{
+        for (enum fact id = FACT_NONE + 1; id < FACTS; id++)
+                if (!strcmp(fact_rows[id].name, name))
+                        add_fact(s, target, run, id, value);
+}
+
+static void finish_facts(struct query_scan *s)
+{
         FOR_EACH_TARGET(s, t)
         {
-                for (enum fact id = FACT_NONE + 1; id < FACTS; id++) {
-                        const struct fact_row *row = &fact_rows[id];
-
-                        if (!facts_is_known(t, id) || !query_is_key(s, row->name))
-                                continue;
-                        query_begin_row(s, t->name, t->run);
-                        query_rows_add_text(&s->rows, row->name);
-                        query_rows_add_real(&s->rows, facts_get(t, id));
-                        query_rows_add_text(&s->rows, units[row->unit]);
-                        query_rows_add_text(&s->rows, row->help);
-                }
+                for (enum fact id = FACT_NONE + 1; id < FACTS; id++)
+                        add_fact(s, t->name, t->run, id, facts_get(t, id));
         }
 }
 
@@ -334,6 +353,7 @@ static const struct query_column band_columns[] = {
         { "band", QUERY_INTEGER, "", "id in this run, of the first band of that name: band_names has more of it" },
         { "bytes", QUERY_INTEGER, "B", "that it holds" },
         { "closures", QUERY_INTEGER, "", "how many; NULL: the census did not count them" },
+        { "max", QUERY_INTEGER, "B", "the most in the row's interval; of a single census: bytes" },
 };
 
 /* Bands are defined, some of them anew: a log is read on without rows of those whose name is not the key. */
@@ -390,6 +410,7 @@ static void add_band(struct query_scan *s, const Hw__Update *u, size_t i, const 
         query_rows_add_integer(r, band ? band->first : c->band[i]);
         query_rows_add_integer(r, first ? first->bytes : c->bytes[i]);
         query_rows_add_optional(r, i < c->n_closures, first ? first->closures : i < c->n_closures ? c->closures[i] : 0);
+        query_rows_add_integer(r, first ? first->bytes : c->bytes[i]);
         if (first)
                 first->census = 0; /* numbers of censuses begin with 1 */
 }
@@ -826,8 +847,8 @@ static void finish_standing(struct query_scan *s)
 #define OF2(a, b) (OF(a) | OF(b))
 
 const struct query_table query_tables[] = {
-        { "runs", "the newest run of each target: what runs, and how it ended", COLUMNS(run_columns), NONE, 0,
-          .finish = finish_runs, .kinds = OF(HEAP) },
+        { "runs", "the newest run of each target, all of an archive: what runs, and how it ended", COLUMNS(run_columns),
+          NONE, 0, .finish = finish_runs, .kinds = OF(HEAP) },
         { "facts", "the newest value of every number that is known", COLUMNS(fact_columns), NONE, 0,
           .finish = finish_facts },
         { "series", "numbers over time", COLUMNS(series_columns), 1, 0, add_series, .remembered = true,

@@ -108,6 +108,7 @@ void query_scan_done(struct query_scan *s);   /* all but feed and world */
 
 /* Source, target and run of a row; and whether one of that time, or with that text in the key column, is wanted. */
 void query_begin_row(struct query_scan *s, const char *target, uint32_t run);
+bool query_is_in_bounds(const struct query_scan *s, double time);
 bool query_is_in_time(const struct query_scan *s, uint64_t ns);
 bool query_is_key(const struct query_scan *s, const char *name);
 
@@ -132,6 +133,9 @@ extern const unsigned n_query_tables;
 
 /* The column at that place, the first three included. */
 const struct query_column *query_column_at(const struct query_table *t, unsigned place);
+
+/* A row of `facts`, where there is a fact of that name. */
+void query_add_fact(struct query_scan *s, const char *target, uint32_t run, const char *name, double value);
 
 /* Rows of `series` from what a daemon remembers of it. */
 void query_add_points(struct query_scan *s, const Hw__History *history);
@@ -159,7 +163,23 @@ enum { QUERY_HEAP_COLUMNS = 5, QUERY_RETAINER_COLUMNS = 5 };
 
 extern const struct query_column query_heap_columns[QUERY_HEAP_COLUMNS], query_retainer_columns[QUERY_RETAINER_COLUMNS];
 
+bool query_graph_is(const char *path);
 bool query_add_heap(struct query_scan *s, const char *path, struct error *error);
 bool query_add_retainers(struct query_scan *s, const char *path, struct error *error);
+
+/* table_archive.c: the tables that an archive has: a file, or TARGET@WHEN in the file `db` or the default one. */
+
+struct query_archive;
+
+bool query_archive_is(const char *what); /* an archive, as far as its first bytes say, or runs of one */
+bool query_archive_has(const struct query_table *t);
+
+/* NULL with a sentence. */
+struct query_archive *query_archive_open(const char *what, const char *db, struct error *error);
+void query_archive_close(struct query_archive **a);
+
+/* Adds some rows, or none. False with a sentence. */
+bool query_archive_read(struct query_scan *s, struct query_archive *a, const struct query_table *t, bool *ret_over,
+                        struct error *error);
 
 #endif

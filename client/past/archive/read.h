@@ -17,6 +17,8 @@
 
 struct error;
 
+#define ARCHIVE_SILENCE_NS (600 * UINT64_C(1000000000)) /* an archiver writes more often of a run that goes on */
+
 /* Texts are owned; NULL: unknown. */
 struct archived_run {
         int64_t id;

@@ -17,8 +17,7 @@
 #include "proto/base/time.h"
 #include "proto/eventlog/recording/run_end.h"
 
-#define LABEL_MAX  1000u
-#define SILENCE_NS (10 * NS_PER_MINUTE) /* an archiver writes more often */
+#define LABEL_MAX 1000u
 
 struct list {
         const struct archived_run *run;
@@ -137,7 +136,7 @@ static enum run_end_state end_of(const struct archived_run *run, bool newest)
         for (enum run_end_state end = RUN_END_LOST; end <= RUN_END_CRASHED; end++)
                 if (run->state && !strcmp(run->state, run_end_name(end)))
                         return end;
-        return newest && run->seen_ns + SILENCE_NS >= clock_wall_ns() ? RUN_END_UNKNOWN : RUN_END_LOST;
+        return newest && run->seen_ns + ARCHIVE_SILENCE_NS >= clock_wall_ns() ? RUN_END_UNKNOWN : RUN_END_LOST;
 }
 
 static void set_resident(void *end, const struct archived_value *v)
