@@ -317,6 +317,10 @@ def test_a_live_target_is_a_source(tmp_path):
     wait_for(lambda: [r["state"] for r in said("SELECT state FROM runs")] == ["ended"], "its end")
     for sql in ("SELECT value FROM facts WHERE fact = 'live_bytes'", "SELECT max(max) AS m FROM series WHERE series = 'live'"):
         assert said(sql) == ask(sql, LEAKY)
+    for sql in ("SELECT name, max(max) AS m, min(bytes) > 0 AS some FROM bands GROUP BY 1 ORDER BY 1", "SELECT max(bytes) AS b, max(census) AS c FROM censuses",
+                "SELECT name, bytes, time FROM bands WHERE name = 'FUN' AND census = 16"):
+        assert said(sql) == ask(sql, LEAKY), sql
+    assert said("SELECT 1 FROM bands GROUP BY time, name HAVING count(*) > 1") == []
     assert "finished log" in said("SELECT * FROM events", status=2)
     assert "live targets" in ask("SELECT 1", LEAKY, "--every", "1", status=2)
     assert "no target of that name" in ask("SELECT * FROM ticky", "absent", "--connect", daemon.publish, status=2)
@@ -329,6 +333,23 @@ def test_a_live_target_is_a_source(tmp_path):
     assert [json.loads(again.stdout.readline()) for _ in range(3)] == 3 * [{"state": "ended"}]
     again.send_signal(signal.SIGINT)
     again.wait(timeout=10)
+
+
+def test_what_a_daemon_remembers_and_what_it_has_forgotten(tmp_path):
+    log = LiveLog(tmp_path / "log", start_wall_ns=1_700_000_000 * 10**9)
+    for i in range(100):
+        log.census({"steady": 1000, "grows": 10**6 + 100 * i}, (i + 1) * 10**9)
+    for i in range(520):
+        log.marker(f"m{i}", at_ns=(i + 101) * 10**9)
+    log.end()
+    with Daemon(tmp_path, f"t={log.path}") as d:
+        d.wait_state("t", "ENDED")
+        grown = {r["name"]: r["slope"] for r in ask("SELECT name, slope FROM top_growing", "t", "--connect", d.publish)}
+        rows = ask("SELECT time, census, bytes FROM bands WHERE name = 'grows' ORDER BY time", "t", "--connect", d.publish)
+        done = client("query", "SELECT count(*) AS n FROM notes", "t", "-f", "csv", env={"HEAPWATCH_DIR": str(tmp_path)})
+    assert grown == {"steady": pytest.approx(0, abs=0.1), "grows": pytest.approx(100, rel=0.05)}
+    assert len(rows) > 30 and all(r["bytes"] == 10**6 + 100 * (r["time"] // 1 - 1) for r in rows) and rows[-1]["census"] == 100
+    assert done.stdout == b"n\n512\n" and b"the first 8 notes are missing" in done.stderr, done
 
 
 def test_an_archive_is_a_source(tmp_path):

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "client/commands/query/tables.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,6 +64,8 @@ void query_scan_forget(struct query_scan *s)
 {
         forget_bands(s);
         s->bands_run = 0;
+        s->n_points = 0;
+        s->least_note = s->newest_census_ns = 0;
         query_threads_destroy(&s->threads);
 }
 
@@ -70,6 +73,7 @@ void query_scan_done(struct query_scan *s)
 {
         query_scan_forget(s);
         free(s->bands);
+        free(s->points);
         if (s->types)
                 event_types_done(s->types);
         free(s->types);
@@ -274,13 +278,6 @@ static void add_series(struct query_scan *s, const Hw__Update *u)
         }
 }
 
-void query_add_points(struct query_scan *s, const Hw__History *history)
-{
-        for (size_t i = 0; i < history->n_points; i++)
-                if (query_is_in_time(s, history->points[i]->time_ns))
-                        add_series_row(s, history->target, history->run, history->series, history->points[i]);
-}
-
 /* --------------------------------------------------------------- collections */
 
 static const struct query_column collection_columns[] = {
@@ -323,8 +320,8 @@ static void add_collections(struct query_scan *s, const Hw__Update *u)
 /* -------------------------------------------------------------- heap profile */
 
 static const struct query_column census_columns[] = {
-        { "time", QUERY_REAL, "s", "of the census" },
-        { "census", QUERY_INTEGER, "", "its number, from 1" },
+        { "time", QUERY_REAL, "s", "of the census; of an interval that a daemon remembers: its end" },
+        { "census", QUERY_INTEGER, "", "its number, from 1; NULL: of an interval" },
         { "bytes", QUERY_INTEGER, "B", "of all bands" },
         { "bands", QUERY_INTEGER, "", "with a row in it" },
         { "outside", QUERY_INTEGER, "", "1: read without a pause" },
@@ -335,6 +332,7 @@ static void add_censuses(struct query_scan *s, const Hw__Update *u)
 {
         const Hw__Census *c = u->body_case == HW__UPDATE__BODY_CENSUS ? u->census : NULL;
 
+        s->newest_census_ns = c ? c->time_ns : s->newest_census_ns;
         if (!c || !query_is_in_time(s, c->time_ns))
                 return;
         query_begin_row(s, u->target, u->run);
@@ -346,14 +344,41 @@ static void add_censuses(struct query_scan *s, const Hw__Update *u)
         query_rows_add_integer(&s->rows, c->bytes_left_out);
 }
 
+/*
+ * The last moment of an interval that a daemon remembers, up to the newest census, which has rows of its own. 0: that
+ * is all that is in it, or it is not in time.
+ */
+static uint64_t find_end(const struct query_scan *s, const Hw__Point *p)
+{
+        const uint64_t end_ns = p->time_ns + p->width_ns;
+        const bool is_newest = s->newest_census_ns >= p->time_ns && s->newest_census_ns < end_ns;
+        const uint64_t last_ns = (is_newest ? s->newest_census_ns : end_ns) - 1;
+
+        return (!is_newest || p->count > 1) && query_is_in_time(s, last_ns) ? last_ns : 0;
+}
+
+static void add_remembered_census(struct query_scan *s, const struct world_target *t, const Hw__Point *p)
+{
+        const uint64_t end_ns = find_end(s, p);
+
+        if (!end_ns)
+                return;
+        query_begin_row(s, t->name, t->run);
+        query_rows_add_seconds(&s->rows, end_ns);
+        query_rows_add_null(&s->rows);
+        query_rows_add_integer(&s->rows, (uint64_t)p->last);
+        for (unsigned i = 0; i < 3; i++)
+                query_rows_add_null(&s->rows);
+}
+
 static const struct query_column band_columns[] = {
         { "name", QUERY_TEXT, "", "of the band, the same in another run" },
-        { "time", QUERY_REAL, "s", "of the census" },
-        { "census", QUERY_INTEGER, "", "its number" },
+        { "time", QUERY_REAL, "s", "of the census; of an interval that a daemon remembers: its end" },
+        { "census", QUERY_INTEGER, "", "its number; NULL: of an interval" },
         { "band", QUERY_INTEGER, "", "id in this run, of the first band of that name: band_names has more of it" },
-        { "bytes", QUERY_INTEGER, "B", "that it holds" },
+        { "bytes", QUERY_INTEGER, "B", "that it holds; of an interval: at its last census" },
         { "closures", QUERY_INTEGER, "", "how many; NULL: the census did not count them" },
-        { "max", QUERY_INTEGER, "B", "the most in the row's interval; of a single census: bytes" },
+        { "max", QUERY_INTEGER, "B", "the most of its interval, NULL: not known; of a single census: bytes" },
 };
 
 /* Bands are defined, some of them anew: a log is read on without rows of those whose name is not the key. */
@@ -420,12 +445,80 @@ static void add_bands(struct query_scan *s, const Hw__Update *u)
         const Hw__Census *c = u->body_case == HW__UPDATE__BODY_CENSUS ? u->census : NULL;
         const struct world_target *t = c && query_is_in_time(s, c->time_ns) ? world_find(s->world, u->target) : NULL;
 
+        s->newest_census_ns = c ? c->time_ns : s->newest_census_ns;
         if (u->body_case == HW__UPDATE__BODY_BANDS)
                 choose_bands(s, u);
         if (t)
                 sum_bands(s, t, c);
         for (size_t i = 0; t && i < c->n_band && i < c->n_bytes; i++)
                 add_band(s, u, i, t);
+}
+
+bool query_wants_band(struct query_scan *s, const struct world_target *t, uint32_t id)
+{
+        return world_band_of(t, id) && query_is_key(s, find_band_name(s, t, id));
+}
+
+static void add_remembered_band(struct query_scan *s, const struct world_target *t, uint32_t id, const Hw__Point *p)
+{
+        const struct query_band *band = find_band(s, t, id);
+        const uint64_t end_ns = find_end(s, p);
+
+        if (!band || !end_ns)
+                return;
+        if (ARRAY_RESERVE(s->points, s->points_room, s->n_points + 1))
+                s->points[s->n_points++] =
+                        (struct query_point){ band->first, end_ns, (uint64_t)p->last, (uint64_t)p->max, 1 };
+        else
+                s->rows.failed = true;
+}
+
+void query_add_history(struct query_scan *s, const Hw__History *history)
+{
+        const struct world_target *t = world_find(s->world, history->target);
+
+        for (size_t i = 0; t && history->run == t->run && i < history->n_points; i++) {
+                const Hw__Point *p = history->points[i];
+
+                if (history->has_band && history->band)
+                        add_remembered_band(s, t, history->band, p);
+                else if (history->has_band)
+                        add_remembered_census(s, t, p);
+                else if (query_is_in_time(s, p->has_last_time_ns ? p->last_time_ns : p->time_ns))
+                        add_series_row(s, history->target, history->run, history->series, p);
+        }
+}
+
+static int compare_points(const void *a, const void *b)
+{
+        const struct query_point *x = a, *y = b;
+
+        if (x->time_ns != y->time_ns)
+                return x->time_ns < y->time_ns ? -1 : 1;
+        return x->first < y->first ? -1 : x->first > y->first;
+}
+
+/* Those of one name in one interval are one row, the maximum of which is not known where they are several. */
+void query_end_history(struct query_scan *s)
+{
+        struct query_point *p = s->points;
+
+        ARRAY_SORT(p, s->n_points, compare_points);
+        for (size_t i = 0, next; i < s->n_points; i = next) {
+                for (next = i + 1; next < s->n_points && compare_points(&p[i], &p[next]) == 0; next++) {
+                        p[i].bytes += p[next].bytes;
+                        p[i].n++;
+                }
+                query_begin_row(s, s->bands_target, s->bands_run);
+                query_rows_add_text(&s->rows, s->bands[p[i].first - 1].name);
+                query_rows_add_seconds(&s->rows, p[i].time_ns);
+                query_rows_add_null(&s->rows);
+                query_rows_add_integer(&s->rows, p[i].first);
+                query_rows_add_integer(&s->rows, p[i].bytes);
+                query_rows_add_null(&s->rows);
+                query_rows_add_optional(&s->rows, p[i].n == 1, p[i].max);
+        }
+        s->n_points = 0;
 }
 
 static const struct query_column band_name_columns[] = {
@@ -491,6 +584,7 @@ static void add_notes(struct query_scan *s, const Hw__Update *u)
         for (size_t i = 0; u->body_case == HW__UPDATE__BODY_NOTES && i < u->notes->n_notes; i++) {
                 const Hw__Note *n = u->notes->notes[i];
 
+                s->least_note = s->least_note && s->least_note < n->number ? s->least_note : n->number;
                 if (!query_is_in_time(s, n->time_ns) || !query_is_key(s, n->text))
                         continue;
                 query_begin_row(s, u->target, u->run);
@@ -502,6 +596,14 @@ static void add_notes(struct query_scan *s, const Hw__Update *u)
                 query_rows_add_optional(r, n->has_thread, n->thread);
                 query_rows_add_optional(r, n->has_size_bytes, n->size_bytes);
         }
+}
+
+/* A live target's daemon keeps the newest. */
+static void finish_notes(struct query_scan *s)
+{
+        if (feed_is_live(s->feed) && s->least_note > 1)
+                (void)fprintf(stderr, "heapwatch: %s: the first %" PRIu64 " notes are missing; recording:%s has all\n",
+                              world_target(s->world, 0)->name, s->least_note - 1, world_target(s->world, 0)->name);
 }
 
 /* ----------------------------------------------------------------- scheduler */
@@ -851,17 +953,18 @@ const struct query_table query_tables[] = {
           NONE, 0, .finish = finish_runs, .kinds = OF(HEAP) },
         { "facts", "the newest value of every number that is known", COLUMNS(fact_columns), NONE, 0,
           .finish = finish_facts },
-        { "series", "numbers over time", COLUMNS(series_columns), 1, 0, add_series, .remembered = true,
-          .kinds = OF(HEAP) },
+        { "series", "numbers over time", COLUMNS(series_columns), 1, 0, add_series,
+          .remembers = QUERY_REMEMBERED_SERIES, .kinds = OF(HEAP) },
         { "collections", "garbage collections, each, of a finished log or a recording", COLUMNS(collection_columns), 0,
           NONE, add_collections, .kinds = OF(GC), .of_logs = true },
-        { "censuses", "heap censuses, each", COLUMNS(census_columns), 0, NONE, add_censuses, .kinds = OF(CENSUS) },
+        { "censuses", "heap censuses, each", COLUMNS(census_columns), 0, NONE, add_censuses,
+          .remembers = QUERY_REMEMBERED_CENSUSES, .kinds = OF(CENSUS) },
         { "bands", "what each band of each census holds", COLUMNS(band_columns), 1, 0, add_bands,
-          .kinds = OF2(BAND, CENSUS) },
+          .remembers = QUERY_REMEMBERED_BANDS, .kinds = OF2(BAND, CENSUS) },
         { "band_names", "the bands of the heap profile", COLUMNS(band_name_columns), NONE, 0,
           .finish = finish_band_names, .kinds = OF2(BAND, CENSUS) },
         { "notes", "markers and messages of the program, labels of its threads", COLUMNS(note_columns), 1, 0, add_notes,
-          .kinds = OF(NOTE) },
+          finish_notes, .kinds = OF(NOTE) },
         { "thread_states", "why threads stopped running, counted", COLUMNS(stop_columns), NONE, 0,
           .finish = finish_thread_states, .kinds = OF(SCHED) },
         { "capabilities", "what each did", COLUMNS(capability_columns), NONE, NONE, .finish = finish_capabilities,

@@ -85,6 +85,12 @@ struct query_band {
         uint64_t census, bytes, closures; /* of the first: what all of them have in that census */
 };
 
+/* A band, the first of its name, in an interval that a daemon remembers. */
+struct query_point {
+        uint32_t first;
+        uint64_t time_ns, bytes, max, n; /* the interval's end; n: how many bands were added up */
+};
+
 struct query_threads;
 
 struct query_scan {
@@ -98,6 +104,10 @@ struct query_scan {
         struct query_band *bands;      /* by id - 1; of the run `bands_run` of `bands_target` */
         size_t n_bands, bands_room;
         struct idtable bands_by_name;
+        struct query_point *points; /* that a daemon remembers of bands; n_points of them */
+        size_t n_points, points_room;
+        uint64_t newest_census_ns;
+        uint64_t least_note; /* of a live target: the number of the oldest note that its daemon has kept; 0: none */
         uint32_t bands_run;
         char bands_target[WORLD_NAME_MAX + 1];
         struct query_rows rows;
@@ -112,6 +122,13 @@ bool query_is_in_bounds(const struct query_scan *s, double time);
 bool query_is_in_time(const struct query_scan *s, uint64_t ns);
 bool query_is_key(const struct query_scan *s, const char *name);
 
+enum query_memory {
+        QUERY_REMEMBERED_NOTHING,
+        QUERY_REMEMBERED_SERIES,
+        QUERY_REMEMBERED_BANDS,
+        QUERY_REMEMBERED_CENSUSES
+};
+
 struct query_table {
         const char *name, *help;
         const struct query_column *columns; /* after the first three; n_columns of them */
@@ -123,7 +140,7 @@ struct query_table {
                           bool *ret); /* of single events of finished logs: which; or NULL */
         bool of_logs;                 /* a daemon keeps none of it: of finished logs and recordings alone */
         uint32_t kinds;               /* of messages that it is made of, a bit each; 0: all, and verdicts with them */
-        bool remembered;              /* of a live target: its daemon is asked for them */
+        enum query_memory remembers;  /* of a live target: what its daemon is asked for when all came */
         /* of a heap graph, which has no messages: makes all rows. False with an error */
         bool (*add_graph)(struct query_scan *s, const char *path, struct error *error);
 };
@@ -137,8 +154,12 @@ const struct query_column *query_column_at(const struct query_table *t, unsigned
 /* A row of `facts`, where there is a fact of that name. */
 void query_add_fact(struct query_scan *s, const char *target, uint32_t run, const char *name, double value);
 
-/* Rows of `series` from what a daemon remembers of it. */
-void query_add_points(struct query_scan *s, const Hw__History *history);
+/* Rows of what a daemon remembers of a series, a band, or all bands together; those of a target's bands at the end. */
+void query_add_history(struct query_scan *s, const Hw__History *history);
+void query_end_history(struct query_scan *s);
+
+#define QUERY_BANDS_MAX 1000u /* of which a daemon keeps a history: the first ones of a run */
+bool query_wants_band(struct query_scan *s, const struct world_target *t, uint32_t id);
 
 /* table_events.c: the tables of `heapwatch query` that are made of single events of a log. */
 
