@@ -166,6 +166,7 @@ static bool process_detach(pid_t pid)
 
 /* ------------------------------------------------------------------ attach */
 
+#define INJECT_MS   60000 /* to bring the agent in: longer than its steps may take altogether */
 #define LOCK_MS     30000 /* for another heapwatch that attaches to the same process */
 #define PATIENCE_MS 8000  /* for the daemon to answer, also a new one: nobody waits but the user */
 
@@ -296,7 +297,8 @@ static bool inject_when_up(const struct ghc_process *p, const char *library, con
 {
         static const struct timespec pause = { .tv_nsec = 100000000 };
 
-        for (int tries = 0; inject_library(p->pid, p->fit.threaded, library, settings, ret, said, said_size, error);
+        for (int tries = 0;
+             inject_library(p->pid, p->fit.threaded, library, settings, INJECT_MS, ret, said, said_size, error);
              tries++) {
                 if (*ret != AGENT_NOT_YET || tries == 10)
                         return true;

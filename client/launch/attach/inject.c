@@ -16,6 +16,10 @@
  * Each step has a time limit. If it is exceeded before anything was changed, the
  * thread is released. If it is exceeded in the calls, or we are killed during
  * them, the thread finishes them by itself, and only the memory stays mapped.
+ *
+ * All of it is done by a process of its own. A program can make whoever reads its
+ * memory wait for ever, by pages that it fills itself (userfaultfd(2), FUSE), and
+ * only SIGKILL ends that; other signals wait there until the thread is released.
  */
 #include "client/launch/attach/inject.h"
 
@@ -24,14 +28,20 @@
 #if defined(__x86_64__)
 
 #include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <stdnoreturn.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
+#include "proto/base/child.h"
 #include "proto/base/clock.h"
 
 #define QUIET_MS   5000  /* for a thread to wait in a system call */
@@ -173,39 +183,86 @@ static bool stop_any_thread(struct injection *j, bool threaded)
         return false;
 }
 
-bool inject_library(pid_t pid, bool threaded, const char *library, const char *settings, int *ret_outcome, char *said,
-                    size_t said_size, struct error *error)
-{
-        struct injection j = { .tracee = { .pid = pid, .error = error } };
+struct injected {
+        bool good;
+        int outcome;
+        char said[SAID_BYTES];
+        struct error error;
+};
 
-        if (said_size > SAID_BYTES)
-                said_size = SAID_BYTES;
+static bool inject_here(pid_t pid, bool threaded, const char *library, const char *settings, struct injected *ret)
+{
+        struct injection j = { .tracee = { .pid = pid, .error = &ret->error } };
+
         find_threads(&j);
-        if (!loader_find(pid, &j.loader, error))
+        if (!loader_find(pid, &j.loader, &ret->error))
                 return false;
         if (threaded && !j.ticker) {
-                (void)snprintf(said, said_size,
+                (void)snprintf(ret->said, sizeof(ret->said),
                                "it has no ticker thread (+RTS -V0?), the only one that can be borrowed safely");
-                *ret_outcome = AGENT_NOT_YET; /* a program that has just been started has none either */
+                ret->outcome = AGENT_NOT_YET; /* a program that has just been started has none either */
                 return true;
         }
         if (!stop_any_thread(&j, threaded))
                 return false;
-        sigset_t all, old; /* we are ended before or after it, but not in the middle */
-        sigfillset(&all);
-        (void)sigprocmask(SIG_SETMASK, &all, &old);
-        bool good = borrow_thread(&j, library, settings, ret_outcome, said, said_size);
+        bool good = borrow_thread(&j, library, settings, &ret->outcome, ret->said, sizeof(ret->said));
         tracee_release(&j.tracee);
-        (void)sigprocmask(SIG_SETMASK, &old, NULL);
         return good;
+}
+
+/* In a process of its own, which ends before or after it, but not in the middle, unless it is killed. */
+static noreturn void inject_apart(pid_t pid, bool threaded, const char *library, const char *settings,
+                                  struct injected *result, int to)
+{
+        sigset_t all;
+
+        sigfillset(&all);
+        (void)sigprocmask(SIG_SETMASK, &all, NULL);
+        result->good = inject_here(pid, threaded, library, settings, result);
+        _exit(write(to, result, sizeof(*result)) != sizeof(*result)); /* at once: it is less than PIPE_BUF */
+}
+
+bool inject_library(pid_t pid, bool threaded, const char *library, const char *settings, uint64_t max_ms,
+                    int *ret_outcome, char *said, size_t said_size, struct error *error)
+{
+        struct injected result = { .outcome = *ret_outcome };
+        const uint64_t until = clock_mono_ms() + max_ms;
+        int ends[2];
+        uint64_t now;
+
+        if (pipe2(ends, O_CLOEXEC) < 0)
+                return error_set(error, "no pipe can be made: %s", strerror(errno));
+        const pid_t child = fork(); /* with the handlers of libraries: it allocates */
+        if (child == 0)
+                inject_apart(pid, threaded, library, settings, &result, ends[1]);
+        (void)close(ends[1]);
+        struct pollfd from = { ends[0], POLLIN, 0 };
+        while ((now = clock_mono_ms()) < until && poll(&from, 1, (int)(until - now)) < 0 && errno == EINTR)
+                ;
+        const bool answered = from.revents && read(ends[0], &result, sizeof(result)) == sizeof(result);
+        (void)close(ends[0]);
+        if (child < 0)
+                return error_set(error, "no process can be started");
+        (void)kill(child, SIGKILL); /* it has nothing more to do */
+        (void)child_wait(child);
+        if (!answered)
+                return error_set(error,
+                                 "bringing the agent in was given up after %g s, since the program holds up what reads "
+                                 "its memory, or it was killed; the program's thread continues",
+                                 (double)(clock_mono_ms() + max_ms - until) / 1000);
+        *error = result.error;
+        *ret_outcome = result.outcome;
+        (void)snprintf(said, said_size, "%s", result.said);
+        return result.good;
 }
 
 #else
 
-bool inject_library(pid_t pid, bool threaded, const char *library, const char *settings, int *ret_outcome, char *said,
-                    size_t said_size, struct error *error)
+bool inject_library(pid_t pid, bool threaded, const char *library, const char *settings, uint64_t max_ms,
+                    int *ret_outcome, char *said, size_t said_size, struct error *error)
 {
-        (void)pid, (void)threaded, (void)library, (void)settings, (void)ret_outcome, (void)said, (void)said_size;
+        (void)pid, (void)threaded, (void)library, (void)settings, (void)max_ms;
+        (void)ret_outcome, (void)said, (void)said_size;
         return error_set(error,
                          "the agent can be loaded into running programs on x86-64 only; start it with `heapwatch run`");
 }

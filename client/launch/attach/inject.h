@@ -27,11 +27,12 @@ bool loader_find(pid_t pid, struct loader *ret, struct error *error);
 
 /*
  * Loads `library` in process `pid`, whose runtime is threaded or not, and calls heapwatch_agent_attach(settings) there.
- * What it returned is in *ret_outcome, what it said in `said`; AGENT_NOT_YET also when there is no thread yet that can
- * be borrowed. False with an error message: the process is unchanged.
+ * What it returned is in *ret_outcome, which is as before where it was not called, what it said in `said`;
+ * AGENT_NOT_YET also when there is no thread yet that can be borrowed. False with an error message: the process is
+ * unchanged. It takes `max_ms` milliseconds at most, whatever the process does.
  */
-bool inject_library(pid_t pid, bool threaded, const char *library, const char *settings, int *ret_outcome, char *said,
-                    size_t said_size, struct error *error);
+bool inject_library(pid_t pid, bool threaded, const char *library, const char *settings, uint64_t max_ms,
+                    int *ret_outcome, char *said, size_t said_size, struct error *error);
 
 /*
  * code.c: the instructions that a borrowed thread runs (x86-64), at any address:

@@ -14,12 +14,19 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <fcntl.h>
+#include <linux/userfaultfd.h>
 #include <poll.h>
+#include <pthread.h>
+#include <sched.h>
 #include <signal.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "agent/agent.h"
 #include "client/launch/attach/inject.h"
 
 #if defined(__x86_64__)
@@ -118,6 +125,62 @@ static int compute(void)
                 i++;
 }
 
+static const uint8_t poll_code[] = {
+        0xb8, SYS_poll, 0, 0, 0, 0x0f, 0x05, 0xc3
+}; /* mov $SYS_poll, %eax; syscall; ret */
+static uint8_t *poll_page;
+static int faults;
+
+static void map_page(int flags)
+{
+        const int all = PROT_READ | PROT_WRITE | PROT_EXEC;
+
+        poll_page = mmap(poll_page, sizeof(poll_code), all, MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
+}
+
+static bool waits_in_poll(void)
+{
+        char path[64], call[8] = "";
+
+        (void)snprintf(path, sizeof(path), "/proc/%d/task/%d/syscall", (int)getpid(), (int)getpid());
+        FILE *f = fopen(path, "re");
+        const bool waits = f && fgets(call, sizeof(call), f) && !strncmp(call, "7 ", 2);
+        if (f)
+                (void)fclose(f);
+        return waits;
+}
+
+/* In place of the page in which the first thread waits, one that is never filled. */
+static void *take_page_away(void *ctx)
+{
+        struct uffdio_register r = { .range = { (uintptr_t)poll_page, (uint64_t)sysconf(_SC_PAGESIZE) },
+                                     .mode = UFFDIO_REGISTER_MODE_MISSING };
+
+        while (!waits_in_poll())
+                (void)sched_yield();
+        map_page(MAP_FIXED);
+        if (ioctl(faults, UFFDIO_REGISTER, &r) < 0 || write(READY, "", 1) != 1)
+                _exit(2);
+        return ctx;
+}
+
+static int hold_readers(void)
+{
+        struct uffdio_api api = { .api = UFFD_API };
+        long (*wait_there)(void *, long, long);
+        pthread_t other;
+
+        faults = (int)syscall(SYS_userfaultfd, O_CLOEXEC);
+        map_page(0);
+        if (poll_page == MAP_FAILED || ioctl(faults, UFFDIO_API, &api) < 0)
+                return 2;
+        memcpy(poll_page, poll_code, sizeof(poll_code));
+        memcpy(&wait_there, &poll_page, sizeof(poll_page));
+        if (pthread_create(&other, NULL, take_page_away, NULL) != 0)
+                return 2;
+        return (int)wait_there(NULL, 0, -1);
+}
+
 struct other {
         pid_t pid;
         int fd; /* written to, its wait ends */
@@ -188,12 +251,12 @@ static void test_a_library_is_loaded_and_nothing_else_stays(void **state)
         struct other w = start("wait");
         struct error error = { "" };
         char said[64];
-        int outcome;
+        int outcome = AGENT_NOT_YET;
 
         (void)state;
         assert_false(maps_have(w.pid, "/libanl.so"));
         for (int times = 0; times < 20; times++)
-                if (!inject_library(w.pid, false, "libanl.so.1", "", &outcome, said, sizeof(said), &error))
+                if (!inject_library(w.pid, false, "libanl.so.1", "", PATIENCE_MS, &outcome, said, sizeof(said), &error))
                         fail_msg("%s", error.text);
         assert_true(maps_have(w.pid, "/libanl.so"));
         assert_false(maps_have(w.pid, "rwxp"));
@@ -205,10 +268,11 @@ static void test_a_library_that_is_not_there(void **state)
         struct other w = start("wait");
         struct error error = { "" };
         char said[64];
-        int outcome;
+        int outcome = AGENT_NOT_YET;
 
         (void)state;
-        assert_false(inject_library(w.pid, false, "/does/not/exist.so", "", &outcome, said, sizeof(said), &error));
+        assert_false(inject_library(w.pid, false, "/does/not/exist.so", "", PATIENCE_MS, &outcome, said, sizeof(said),
+                                    &error));
         assert_non_null(strstr(error.text, "could not load"));
         assert_false(maps_have(w.pid, "rwxp"));
         assert_int_equal(finish(&w, 0), 0);
@@ -251,6 +315,27 @@ static void test_one_that_never_waits(void **state)
         assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
 }
 
+/* Whoever reads where it waits does so until it fills that page. */
+static void test_one_that_holds_up_its_reader(void **state)
+{
+        struct error error = { "" };
+        char said[64];
+        int outcome = AGENT_NOT_YET, status;
+        int permitted = (int)syscall(SYS_userfaultfd, O_CLOEXEC);
+
+        (void)state;
+        if (permitted < 0)
+                skip();
+        (void)close(permitted);
+        struct other o = start("hold");
+        assert_false(inject_library(o.pid, false, "libanl.so.1", "", 300, &outcome, said, sizeof(said), &error));
+        assert_non_null(strstr(error.text, "given up"));
+        assert_int_equal(kill(o.pid, SIGTERM), 0);
+        assert_int_equal(waitpid(o.pid, &status, 0), o.pid);
+        close(o.fd);
+        assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
+}
+
 static void test_one_that_has_ended(void **state)
 {
         struct error error = { "" };
@@ -271,11 +356,14 @@ int main(int argc, char **argv)
                 cmocka_unit_test(test_a_library_that_is_not_there),
                 cmocka_unit_test(test_signals_that_come_meanwhile_are_its_own),
                 cmocka_unit_test(test_one_that_never_waits),
+                cmocka_unit_test(test_one_that_holds_up_its_reader),
                 cmocka_unit_test(test_one_that_has_ended),
         };
 
         if (argc == 2)
-                return !strcmp(argv[1], "wait") ? wait_and_compare() : compute();
+                return !strcmp(argv[1], "wait")   ? wait_and_compare()
+                       : !strcmp(argv[1], "hold") ? hold_readers()
+                                                  : compute();
         return cmocka_run_group_tests(tests, NULL, NULL);
 }
 
