@@ -18,17 +18,17 @@ static const char *reason(const struct pause *p)
         return p->disk[0] ? p->disk : p->slow;
 }
 
-/* Logs when a pause begins or ends; to be called with the lock held after each change. */
+/* Logs when a pause begins, has another reason, or ends; to be called with the lock held after each change. */
 static void log_change(struct pause *p)
 {
         const char *why = reason(p);
 
-        if (why && !p->said)
+        if (why && strcmp(why, p->said) != 0)
                 log_warning("recording=%s paused: %s; targets are watched as before; it resumes by itself",
                             p->directory, why);
-        else if (!why && p->said)
+        else if (!why && p->said[0])
                 log_info("recording=%s resumed", p->directory);
-        p->said = why != NULL;
+        (void)snprintf(p->said, sizeof(p->said), "%s", why ? why : "");
 }
 
 void pause_init(struct pause *p, const char *directory)

@@ -32,11 +32,11 @@ struct pause {
         const char *directory; /* for the log; borrowed */
         pthread_mutex_t lock;  /* guards what follows */
         char disk[PAUSE_DETAIL_BYTES];
-        const char *slow;    /* why the disk counts as slow; NULL: it does not */
-        uint64_t refused_ns; /* when the queue last refused events; 0: never */
-        uint64_t done;       /* jobs, at the last look */
-        uint64_t moved_ns;   /* when that number last changed, or nothing waited */
-        bool said;
+        const char *slow;              /* why the disk counts as slow; NULL: it does not */
+        uint64_t refused_ns;           /* when the queue last refused events; 0: never */
+        uint64_t done;                 /* jobs, at the last look */
+        uint64_t moved_ns;             /* when that number last changed, or nothing waited */
+        char said[PAUSE_DETAIL_BYTES]; /* the reason that was logged last; "": none since it resumed */
 };
 
 void pause_init(struct pause *p, const char *directory);

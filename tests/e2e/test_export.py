@@ -319,6 +319,8 @@ def test_a_file_of_another_is_not_replaced(directory, content, ours):
 def test_what_is_refused_is_left_out(directory, daemon):
     with HTTP(of_remote_write) as r, Export(directory, daemon, f"{{kind: remote-write, format: '1.0', url: '{r.url}'}}") as x:
         wait_for(lambda: r.asked.get("ok"), "a good start")
+        r.mode = "busy"
+        wait_for(lambda: "tried again" in x.said(), "a failure of another kind shortly before")
         r.mode = "wrong"
         wait_for(lambda: r.asked.get("wrong", 0) >= 2, "two that are refused: no pause, and no repetition")
         r.mode, good = "ok", r.asked["ok"]

@@ -8,11 +8,14 @@
 
 #include "client/cli/report.h"
 #include "client/out/export/limits.h"
+#include "proto/base/array.h"
 #include "proto/base/clock.h"
 #include "proto/base/error.h"
 #include "proto/base/event.h"
 
 #define SAY_EVERY_NS UINT64_C(60000000000) /* a lasting failure is logged once a minute */
+
+static const char *const failure_kinds[] = { "refused in part", "failed, tried again", "refused for good, left out" };
 
 struct delivery {
         struct delivery_options options;
@@ -21,9 +24,9 @@ struct delivery {
         struct sender *sender;
         struct event *timer; /* the end of a pause, or when the oldest expires */
         bool sending;
-        unsigned failures;      /* in a row */
-        uint64_t not_before_ns; /* monotonic */
-        uint64_t said_ns;
+        unsigned failures;                           /* in a row */
+        uint64_t not_before_ns;                      /* monotonic */
+        uint64_t said_ns[ARRAY_SIZE(failure_kinds)]; /* when one of that kind was logged; 0: not since all was taken */
         struct sink_health health;
         uint64_t sent_ns; /* monotonic, of the newest success; 0: none */
 };
@@ -84,16 +87,15 @@ static void on_timer(evutil_socket_t fd, short what, void *ctx)
         send_next(ctx);
 }
 
-/* Logs a failure at once, then once a minute. */
+/* Logs a failure at once, then once a minute, each kind by itself. */
 static void report_failure(struct delivery *d, const struct sent *sent, uint64_t now)
 {
-        if (d->said_ns && now - d->said_ns < SAY_EVERY_NS)
+        const unsigned kind = sent->ok ? 0 : sent->again ? 1 : 2;
+
+        if (d->said_ns[kind] && now - d->said_ns[kind] < SAY_EVERY_NS)
                 return;
-        d->said_ns = now;
-        report_warning("sink=%s %s detail=\"%s\" queued_samples=%" PRIu64, d->options.name,
-                       sent->ok      ? "refused in part"
-                       : sent->again ? "failed, tried again"
-                                     : "refused for good, left out",
+        d->said_ns[kind] = now;
+        report_warning("sink=%s %s detail=\"%s\" queued_samples=%" PRIu64, d->options.name, failure_kinds[kind],
                        sent->detail, d->queue.samples);
 }
 
@@ -117,7 +119,7 @@ static void on_sent(void *ctx, const struct sent *sent)
                 if (refused)
                         report_failure(d, sent, now);
                 else
-                        d->said_ns = 0;
+                        memset(d->said_ns, 0, sizeof(d->said_ns));
                 drop_oldest(d);
         } else {
                 d->health.attempts_failed++;

@@ -29,9 +29,8 @@
 
 /* ---------------------------------------------------------------- textfile */
 
-/*
- * A file that is always complete, for node_exporter's textfile collector: written under another name and renamed.
- */
+/* A file that is always complete, for node_exporter's textfile collector: written under another name and renamed. */
+
 /* Whether it is not there, empty, or one that textfile_write() has written. */
 static bool textfile_may_replace(const char *path)
 {
@@ -96,7 +95,7 @@ struct sink {
         struct sink_health health; /* of a textfile */
         uint64_t written_ns;       /* monotonic, of its newest success */
         uint64_t walk_wall_ns;     /* of its newest walk */
-        bool failing;
+        struct error failure;      /* that was logged last; "": none since it worked */
 };
 
 struct exporter {
@@ -218,6 +217,26 @@ static void push_samples(struct sink *s, bool end)
                                                : batcher_run(s->batcher, &encoding, end ? NULL : s->metrics, source));
 }
 
+static void write_file(struct sink *s)
+{
+        struct error error;
+        uint64_t n = textfile_write(s->plan->address, s->metrics, source_now(s->exporter), &error);
+
+        if (n) {
+                s->health.samples_sent += n;
+                s->health.batches_sent++;
+                s->written_ns = clock_mono_ns();
+                if (s->failure.text[0])
+                        report_info("sink=%s works again", s->plan->name);
+                s->failure.text[0] = '\0';
+        } else {
+                s->health.attempts_failed++;
+                if (strcmp(error.text, s->failure.text) != 0)
+                        report_warning("sink=%s cannot write %s", s->plan->name, error.text);
+                s->failure = error;
+        }
+}
+
 /* Until the state of every daemon is known, nothing is exported: zeros and ended series would be wrong. */
 static bool all_reported(const struct exporter *e)
 {
@@ -237,23 +256,8 @@ static void on_interval(evutil_socket_t fd, short what, void *ctx)
                 return;
         if (s->delivery)
                 push_samples(s, false);
-        else {
-                struct error error;
-                uint64_t n = textfile_write(s->plan->address, s->metrics, source_now(s->exporter), &error);
-
-                if (n) {
-                        s->health.samples_sent += n;
-                        s->health.batches_sent++;
-                        s->written_ns = clock_mono_ns();
-                        if (s->failing)
-                                report_info("sink=%s works again", s->plan->name);
-                } else {
-                        s->health.attempts_failed++;
-                        if (!s->failing)
-                                report_warning("sink=%s cannot write %s", s->plan->name, error.text);
-                }
-                s->failing = n == 0;
-        }
+        else
+                write_file(s);
 }
 
 /* Where it keeps what was not sent; empty: nowhere. False with a message. */

@@ -33,6 +33,7 @@ struct peer {
         struct resent_alert *unsent;  /* where the next batch of this round begins */
         struct http_request *request; /* pending, or NULL */
         bool failing;
+        long status; /* HTTP's, of the failure that was logged last; 0: no answer, -1: not sent */
 };
 
 struct resend {
@@ -60,14 +61,15 @@ char *resend_url(char *out, size_t size, const char *base_url)
 
 static void send_batch(struct peer *p);
 
-static void report_peer(struct peer *p, bool ok, const char *detail)
+static void report_peer(struct peer *p, bool ok, long status, const char *detail)
 {
         struct action_step step = { .kind = ACTION_ALERTMANAGER, .url = p->url };
         char name[256];
 
-        if (ok == !p->failing)
+        if (ok == !p->failing && (ok || status == p->status))
                 return;
         p->failing = !ok;
+        p->status = status;
         action_step_text(name, sizeof(name), &step);
         if (ok)
                 report_info("alertmanager=%s accepts alerts again", name);
@@ -80,7 +82,7 @@ static void on_sent(void *ctx, const struct http_result *result)
         struct peer *p = ctx;
 
         p->request = NULL;
-        report_peer(p, result->ok, result->detail);
+        report_peer(p, result->ok, result->status, result->detail);
         if (result->ok)
                 send_batch(p);
 }
@@ -108,7 +110,7 @@ static void send_batch(struct peer *p)
         if (body)
                 p->request = http_start(p->resend->http, &post, on_sent, p, &error);
         if (!p->request)
-                report_peer(p, false, error.text);
+                report_peer(p, false, -1, error.text);
         free(body);
 }
 
