@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "client/cli/command.h"
 #include "client/cli/options.h"
@@ -149,7 +150,8 @@ static int check_request(void *filled)
 /* ----------------------------------------------------------- conversion */
 
 /* Passes on updates of the run. Other runs are only counted. */
-static int pass_update(struct request *r, struct conversion *c, struct world *world, const Hw__Update *u)
+static int pass_update(struct request *r, const struct format *f, struct conversion *c, struct world *world,
+                       const Hw__Update *u)
 {
         if (u->has_run && u->run > r->runs_seen)
                 r->runs_seen = u->run;
@@ -159,19 +161,24 @@ static int pass_update(struct request *r, struct conversion *c, struct world *wo
         c->t = world_find(world, u->target);
         if (status || !c->t) /* events come first, when nothing is known of the run yet */
                 return status;
-        return r->format->update(c, u);
+        const Hw__Run *run = c->t->target ? c->t->target->run_info : NULL;
+        if (run && run->has_start_wall_ns) {
+                c->has_start = true;
+                c->start_wall_ns = run->start_wall_ns;
+        }
+        return f->update(c, u);
 }
 
 /* 0, -errno of the format or the output, -EINTR after a signal, or 1: the log cannot be read, which was reported. */
-static int read_log(struct request *r, struct conversion *c, struct world *world)
+static int read_log(struct request *r, const struct format *f, struct conversion *c, struct world *world)
 {
         struct error error;
         struct progress progress;
         const Hw__Update *update;
         enum feed_event event = FEED_NOTHING;
         int status = 0;
-        struct feed *feed = r->format->events ? feed_events(r->log, FEED_EVENTS_AND_STATE, NULL, false, &error)
-                                              : feed_files_wanted(&r->log, 1, NULL, r->format->wish, &error);
+        struct feed *feed = f->events ? feed_events(r->log, FEED_EVENTS_AND_STATE, NULL, false, &error)
+                                      : feed_files_wanted(&r->log, 1, NULL, f->wish, &error);
 
         if (!feed) {
                 command_error(&command_convert, "%s", error.text);
@@ -183,7 +190,7 @@ static int read_log(struct request *r, struct conversion *c, struct world *world
                 if (event == FEED_UPDATE && update->body_case == HW__UPDATE__BODY_HEALTH)
                         progress_show(&progress, update->health->bytes);
                 if (event == FEED_UPDATE)
-                        status = pass_update(r, c, world, update);
+                        status = pass_update(r, f, c, world, update);
                 if (signals_stop())
                         status = -EINTR;
                 else if (status == 0 && ferror(c->out))
@@ -194,6 +201,33 @@ static int read_log(struct request *r, struct conversion *c, struct world *world
                 command_error(&command_convert, "%s", feed_error(feed));
         feed_close(&feed);
         return status == 0 && event == FEED_FAILED ? 1 : status;
+}
+
+static int stop_at_start(void *state, const Hw__Update *u)
+{
+        (void)u;
+        return ((const struct conversion *)state)->has_start ? -ECANCELED : 0;
+}
+
+/* Reads no further than to the run's start, of a log that can be read again. As read_log(). */
+static int find_start(struct request *r, struct conversion *c)
+{
+        static const struct update_wish wish = { .kinds = WISH(TARGET) | WISH(HEALTH), .unjudged = true };
+        static const struct format start = { .wish = &wish, .update = stop_at_start };
+        struct conversion found = { .out = c->out, .options = c->options };
+        struct world *world;
+        struct stat st;
+        int status = -ENOMEM;
+
+        if (stat(r->log, &st) < 0 || !S_ISREG(st.st_mode))
+                return 0;
+        world = world_new(NULL);
+        if (world)
+                status = read_log(r, &start, &found, world);
+        world_destroy(&world);
+        c->has_start = found.has_start;
+        c->start_wall_ns = found.start_wall_ns;
+        return status == -ECANCELED ? 0 : status;
 }
 
 static int convert_log(struct request *r, FILE *out)
@@ -207,8 +241,10 @@ static int convert_log(struct request *r, FILE *out)
                 *c = (struct conversion){ .out = out, .options = &r->options, .world = world };
                 if (f->begin)
                         status = f->begin(c);
+                if (status == 0 && f->dated)
+                        status = find_start(r, c);
                 if (status == 0)
-                        status = read_log(r, c, world);
+                        status = read_log(r, f, c, world);
                 if (status == 0)
                         status = c->t ? f->finish(c) : -ENODATA;
                 if (f->done)

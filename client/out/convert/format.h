@@ -37,11 +37,14 @@ struct conversion {
         const struct world *world;    /* the run as it is known so far, with the newest update applied */
         const struct world_target *t; /* in it; NULL: no update of the run came */
         const Hw__Census *census;     /* of a format for one moment: by moment_add(); kept by reference */
+        bool has_start;               /* the log, up to here or, for a format that is `dated`, anywhere, says ... */
+        uint64_t start_wall_ns;       /* ... when the run began */
 };
 
 struct format {
         const char *name; /* of --to */
         bool events;      /* single events are wanted, too: updates of KIND_EVENT */
+        bool dated;       /* its lines have times of day: the run's start is looked for first */
         enum { NO_PROFILE, ONE_PROFILE, ANY_PROFILES } profiles; /* of one moment (--at, --profile), or also AT_ALL */
         const struct update_wish *wish;                          /* what is read; NULL: everything */
 

@@ -39,7 +39,6 @@ struct series {
 struct openmetrics {
         struct conversion run;
         struct metrics *metrics;
-        uint64_t start_wall_ns;
         struct clock {
                 uint64_t now_ns, newest_ns; /* event times: of the newest fact, of the last samples */
         } census, others, *clock;           /* `clock`: that of the samples which are being taken */
@@ -145,7 +144,7 @@ static void add_sample(void *ctx, const struct metric_sample *m)
         if (!id)
                 return;
         rewind(o->text);
-        metrics_print_sample(o->text, m, true, o->start_wall_ns + o->clock->newest_ns);
+        metrics_print_sample(o->text, m, true, o->run.start_wall_ns + o->clock->newest_ns);
         o->error = fflush(o->text) == 0 ? parallel_texts_write(&o->texts, id - 1, o->bytes, o->n_bytes) : -ENOMEM;
 }
 
@@ -156,15 +155,6 @@ static const char *no_daemon(const void *ctx, size_t daemon)
         (void)ctx;
         (void)daemon;
         return "";
-}
-
-static bool find_start(struct openmetrics *o, const struct world_target *t)
-{
-        const Hw__Run *run = t->target ? t->target->run_info : NULL;
-
-        if (!o->start_wall_ns && run && run->has_start_wall_ns)
-                o->start_wall_ns = run->start_wall_ns;
-        return o->start_wall_ns > 0;
 }
 
 static void add_all(struct openmetrics *o, const struct world *world, struct clock *clock, uint64_t time_ns)
@@ -193,7 +183,7 @@ static int openmetrics_update(void *state, const Hw__Update *u)
         for (size_t i = 0; u->body_case == HW__UPDATE__BODY_HEAP && i < u->heap->n_samples; i++)
                 for (size_t k = 0; k < u->heap->samples[i]->n_times_ns; k++)
                         advance_clock(clock, u->heap->samples[i]->times_ns[k]);
-        if (find_start(o, o->run.t) && clock->now_ns - clock->newest_ns >= o->run.options->step_ns)
+        if (o->run.has_start && clock->now_ns - clock->newest_ns >= o->run.options->step_ns)
                 add_all(o, o->run.world, clock, clock->now_ns);
         return o->error;
 }
@@ -202,7 +192,7 @@ static int openmetrics_finish(void *state)
 {
         struct openmetrics *o = state;
 
-        if (!find_start(o, o->run.t))
+        if (!o->run.has_start)
                 return -ENODATA;
         /* The run as it ended has the time of its end, or one that is later than the newest. */
         const uint64_t end_ns = o->run.t->event_time_ns, least_ns = o->others.newest_ns + NS_PER_MS;
@@ -252,6 +242,7 @@ static void openmetrics_done(void *state)
 
 const struct format format_openmetrics = {
         .name = "openmetrics",
+        .dated = true,
         .size = sizeof(struct openmetrics),
         .begin = openmetrics_begin,
         .update = openmetrics_update,

@@ -27,6 +27,8 @@ static int csv_add(void *state, const Hw__Update *u)
         struct csv *c = state;
 
         c->rows.to = c->run.out;
+        c->rows.has_start = c->run.has_start;
+        c->rows.start_wall_ns = c->run.start_wall_ns;
         csv_update(&c->rows, c->run.world, 0, u);
         return c->rows.no_memory ? -ENOMEM : 0;
 }
@@ -38,6 +40,7 @@ static int csv_finish(void *state)
 
 const struct format format_csv = {
         .name = "csv",
+        .dated = true,
         .size = sizeof(struct csv),
         .update = csv_add,
         .finish = csv_finish,

@@ -115,7 +115,7 @@ static void note_rows(struct csv_out *out, const struct origin *o, const Hw__Not
 void csv_update(struct csv_out *out, const struct world *world, size_t daemon, const Hw__Update *u)
 {
         const struct world_target *t = u->target ? world_find_of(world, daemon, u->target) : NULL;
-        struct origin o = { .target = u->target, .has_run = u->has_run, .run = u->run };
+        struct origin o = { u->target, u->has_run, out->has_start, u->run, out->start_wall_ns };
 
         if (!t || (u->has_run && t->run != u->run)) /* the world does not have it, or it is in a later run */
                 return;

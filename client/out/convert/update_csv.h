@@ -21,6 +21,8 @@ struct csv_out {
         FILE *to;       /* its errors stay in it */
         bool headed;    /* the header is written; else the first row writes it */
         bool no_memory; /* some text is missing */
+        bool has_start; /* the caller knows when the run began, which its messages may only say later */
+        uint64_t start_wall_ns;
 };
 
 /* Writes the rows of an update that `world` (borrowed) has already applied; none for kinds without numbers. */
