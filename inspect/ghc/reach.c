@@ -528,6 +528,14 @@ struct unreached {
         uint64_t bytes, reached; /* of a group */
 };
 
+/* Before the list of types is read: a new one may move it. */
+static struct graph_type *type_of_unreached(const struct unreached *u, const struct closure_table *table)
+{
+        const uint32_t type = graph_type_of_closure(&u->search->types, table);
+
+        return &u->search->graph->types[type];
+}
+
 static void count_unreached(void *ctx, const struct closure_table *table, uint64_t at, uint64_t bytes)
 {
         struct unreached *u = ctx;
@@ -536,7 +544,7 @@ static void count_unreached(void *ctx, const struct closure_table *table, uint64
                 u->reached += bytes;
                 return;
         }
-        struct graph_type *t = &u->search->graph->types[graph_type_of_closure(&u->search->types, table)];
+        struct graph_type *t = type_of_unreached(u, table);
         if (u->search->census && heap_census_add(u->search->census, table, at, bytes)) {
                 u->search->graph->wanted_unreached_bytes += bytes;
                 u->search->graph->wanted_unreached_closures++;
@@ -553,7 +561,7 @@ static void count_pinned(void *ctx, const struct closure_table *table, uint64_t 
         if (is_reached(u->search, at))
                 heap_graph_add_pin(u->search->graph, *number_of(u->search, at) - 1);
         else
-                u->search->graph->types[graph_type_of_closure(&u->search->types, table)].pinned_bytes += bytes;
+                type_of_unreached(u, table)->pinned_bytes += bytes;
 }
 
 static void count_all_unreached(struct search *c)

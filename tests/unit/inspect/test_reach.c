@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include <cmocka.h>
 
@@ -668,6 +669,28 @@ static void test_slices(void **state)
         done(&f, d);
 }
 
+/* Types that are seen first while what is dead is counted: the list of types moves as it grows. */
+static void test_many_types_of_dead_closures(void **state)
+{
+        struct draft *d = draft_new(&draft_9_0);
+        char name[16];
+        struct found f;
+
+        (void)state;
+        for (unsigned i = 0; i < 300; i++) {
+                (void)snprintf(name, sizeof(name), "p:M.T%u", i);
+                const uint64_t table = draft_table(d, CONSTR, 1, 0, name);
+                (void)draft_object(d, 1, (uint64_t[]){ table, d->end_of_queue }, 2);
+        }
+        (void)draft_thread(d, 1, 8, NULL, 0);
+        find(&f, d);
+        for (unsigned i = 0; i < 300; i++) {
+                (void)snprintf(name, sizeof(name), "p:M.T%u", i);
+                assert_int_equal(unreached(&f, name), 1);
+        }
+        done(&f, d);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -686,6 +709,7 @@ int main(void)
                 cmocka_unit_test(test_c_memory),
                 cmocka_unit_test(test_stale_block),
                 cmocka_unit_test(test_youngest_come_last),
+                cmocka_unit_test(test_many_types_of_dead_closures),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
