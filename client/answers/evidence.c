@@ -339,7 +339,7 @@ static void find_so_far(struct evidence *e)
         e->samples = count_samples(e, run);
         if (e->over || e->verdict || e->early || !t)
                 return;
-        e->may_grow = (!t->verdict && t->has_provisional_low && t->provisional_low > 0) ||
+        e->may_grow = (!t->verdict && t->has_provisional_slope && t->provisional_slope > 0) ||
                       (t->verdict && e->growing && e->growing->has_slope);
         e->climbs = !e->may_grow && !t->verdict && is_climbing(e, run);
         e->steady_so_far = !e->may_grow && !e->climbs && !e->grows && (t->verdict || e->samples >= RISE_SAMPLES);

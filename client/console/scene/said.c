@@ -82,22 +82,14 @@ static bool live_in_doubt(const struct answers *a, const struct world_target *t)
         return a->verdict == HW__VERDICT__VERDICT_UNKNOWN && !trend_known(target_trend(t));
 }
 
-/* A provisional slope whose interval has both signs is no rate: a steady program would seem to grow. */
-static bool is_either_sign(const Hw__Trend *trend)
-{
-        return trend && !trend->has_slope && trend->has_provisional_low && trend->provisional_low < 0 &&
-               trend->has_provisional_high && trend->provisional_high > 0;
-}
-
 /* Of the trend that decides; before its verdict, of live data so far; steady has none (the series' table has it). */
 struct value answered_slope(const struct scene *s, const struct world_target *t)
 {
         const struct answers *a = scene_brief(s, t);
-        const Hw__Trend *trend = target_trend(t);
 
         if (answers_grow(a) || a->ended_rising)
                 return value_number(a->has_slope, a->slope);
-        return live_in_doubt(a, t) && !is_either_sign(trend) ? trend_slope(trend) : value_number(false, 0);
+        return live_in_doubt(a, t) ? trend_slope(target_trend(t)) : value_number(false, 0);
 }
 
 struct value answered_onset(const struct scene *s, const struct world_target *t)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "daemon/judge/trend/trend.h"
 
+#include <math.h>
+
 #include "daemon/judge/trend/theil_sen.h"
 #include "daemon/judge/trend/windows.h"
 
@@ -23,13 +25,13 @@ static bool fit_so_far(const double *p, unsigned n, struct theil_sen *fit, unsig
         return true;
 }
 
-/* n buckets of that width. */
+/* n buckets of that width. Not known where it may as well rise as fall. */
 static struct trend_provisional line_of(const struct theil_sen *fit, unsigned n, uint64_t width_ns)
 {
         double per_s = 1e9 / (double)width_ns, half = WINDOW_INTERVAL_SE * fit->se;
 
         return (struct trend_provisional){
-                .known = true,
+                .known = fabs(fit->slope) > half,
                 .slope = fit->slope * per_s,
                 .slope_low = (fit->slope - half) * per_s,
                 .slope_high = (fit->slope + half) * per_s,

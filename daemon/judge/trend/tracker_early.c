@@ -320,6 +320,13 @@ bool tracker_early(const struct tracker *t, struct tracked_early *ret)
         return true;
 }
 
+bool tracker_rises_now(const struct tracker *t, enum series_id series)
+{
+        const struct early_series *s = early_warning_worst(&t->early);
+
+        return s && s->rise.rising && series_of(t, s) == series;
+}
+
 void tracker_early_refine_onset(const struct tracker *t, enum series_id series, struct trend_result *r)
 {
         const bool is_foreign = series == SERIES_FOREIGN && t->early.has_foreign;

@@ -200,6 +200,8 @@ void tracker_early_clear(struct tracker *t);
 void tracker_early_sample(struct tracker *t, enum series_id series, uint64_t time_ns, uint64_t value);
 void tracker_early_advance(struct tracker *t, uint64_t time_ns); /* to a new second of W */
 /* How exact an onset is by the rise that the growth began as, whose onset it becomes if that is exact to a step. */
+/* The early warning stands for that series. */
+bool tracker_rises_now(const struct tracker *t, enum series_id series);
 void tracker_early_refine_onset(const struct tracker *t, enum series_id series, struct trend_result *r);
 bool tracker_early_is_sound(const struct tracker *t);
 

@@ -214,7 +214,7 @@ struct trend_result {
         uint64_t onset_ns;                   /* when growth began; UINT64_MAX unless growing or leak */
         uint64_t onset_error_ns;             /* which is exact to so much, more or less; UINT64_MAX: not known */
         struct trend_evidence evidence;
-        struct trend_provisional provisional; /* while the verdict is unknown, or steady and it rises */
+        struct trend_provisional provisional; /* while the verdict is unknown, or steady and it rises (tracker.h) */
         uint64_t verdict_in_ns;               /* event time until slow growth is judged; UINT64_MAX: not known */
         uint64_t verdict_by_ns;               /* until there is one at the latest; UINT64_MAX: as above */
         bool rises_so_far;                    /* unknown only because it is not clear whether that lasts */
