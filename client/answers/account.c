@@ -11,6 +11,7 @@
 #include "client/world/state/world.h"
 #include "proto/base/ckd.h"
 #include "heapwatch/text.h"
+#include "proto/wire/words.h"
 
 #define LABEL 60 /* bytes of a band's label that are shown */
 
@@ -24,7 +25,7 @@ static struct target_answer *add_row(struct account *a, const char *key, enum an
 }
 
 /* A row of what the table says, if anything; rows of the account are under the keys of the table. */
-static void add_sentence(struct account *a, const struct evidence *e, const struct phrase_row *table)
+static void add_sentence(struct account *a, const struct evidence *e, phrase_table *table)
 {
         struct target_answer says = { .tone = ANSWER_DIM };
         const struct phrase_row *row = append_sentence(&says, e, table);
@@ -58,6 +59,12 @@ bool ends_as(const struct evidence *e, enum account_end end)
 
 /* ------------------------------------------------------------------ memory */
 
+static Hw__TimeToLimit__Source limit_source(const struct world_target *t)
+{
+        return t->trend_state->has_limit_source ? t->trend_state->limit_source
+                                                : HW__TIME_TO_LIMIT__SOURCE__SOURCE_UNKNOWN;
+}
+
 bool account_limit(const struct world_target *t, uint64_t *ret_bytes, const char **ret_words)
 {
         const Hw__Trends *s = t->trend_state;
@@ -65,14 +72,8 @@ bool account_limit(const struct world_target *t, uint64_t *ret_bytes, const char
         if (!s || !s->has_limit_bytes)
                 return false;
         *ret_bytes = s->limit_bytes;
-        *ret_words = limit_words(s->has_limit_source, s->limit_source);
+        *ret_words = limit_words(limit_source(t));
         return true;
-}
-
-static Hw__TimeToLimit__Source limit_source(const struct world_target *t)
-{
-        return t->trend_state->has_limit_source ? t->trend_state->limit_source
-                                                : HW__TIME_TO_LIMIT__SOURCE__SOURCE_UNKNOWN;
 }
 
 /* Whether the limit is one of the heap alone. */

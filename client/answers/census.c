@@ -143,7 +143,7 @@ char *census_uncounted_reason(char *out, size_t size, const struct world_target 
         const struct evidence e = { .t = t };
         struct phrase s = phrase_of(out, size, &e);
 
-        (void)phrase_append_table(&s, sentences_uncounted_reason);
+        (void)sentences_uncounted_reason(&s);
         return out;
 }
 

@@ -112,9 +112,6 @@ __attribute__((format(printf, 2, 3))) void append_text(char text[ANSWER_TEXT], c
 /* Samples without which no rise is seen (daemon/judge/trend/early_fit.h). */
 #define RISE_SAMPLES 4u
 
-/* "live data", "the heap", "foreign memory", "resident memory" */
-const char *series_words(Hw__Series series);
-
 /*
  * The step in which growth is judged and the run's length so far, in ns; 0: unknown. shorter_step: the longest
  * step below the one in use that gives a run of this length a verdict, as --resolution takes it; NULL: none does.
@@ -126,9 +123,6 @@ uint64_t length_seen(const struct evidence *e);
 /* A heap profile is on, and no census has come yet: its clock is the program's own. */
 bool awaits_census(const struct evidence *e);
 const char *shorter_step(const struct evidence *e);
-
-/* "the heap limit -M" */
-const char *limit_words(bool known, Hw__TimeToLimit__Source source);
 
 /* Whether the daemon gives that advice. */
 bool is_advised(const struct evidence *e, enum hw_advice code);
@@ -199,19 +193,19 @@ bool account_counts_heap(const struct world_target *t); /* its limit is one of t
 bool account_has_lost(const struct evidence *e);        /* part of its stream */
 
 /* The tables of sentences.def. */
-extern const struct phrase_row sentences_before_the_end[], sentences_wrong[], sentences_alert[],
-        sentences_not_completed[], sentences_onset_note[], sentences_since[], sentences_grows[], sentences_uncounted[],
-        sentences_live_size[], sentences_where[], sentences_why[], sentences_until[], sentences_next[],
-        sentences_before_next[], sentences_caveats[], sentences_uncounted_reason[], sentences_census_uncounted[],
-        sentences_census_live[], sentences_census[], sentences_end[], sentences_kernel[], sentences_memory[],
-        sentences_resident[], sentences_limit[], sentences_collected[], sentences_pauses[], sentences_stream[];
+#define TABLE(name) phrase_table sentences_##name;
+#define SAY(...)
+#define END
+#include "client/answers/sentences.def"
+#undef TABLE
+#undef SAY
+#undef END
 
 /* A sentence about a target in the making. */
 struct phrase phrase_of(char *out, size_t size, const struct evidence *e);
 
 /* Appends what the table says, with its moment; the row, or NULL where no condition holds. */
-const struct phrase_row *append_sentence(struct target_answer *a, const struct evidence *e,
-                                         const struct phrase_row *table);
+const struct phrase_row *append_sentence(struct target_answer *a, const struct evidence *e, phrase_table *table);
 
 /* Each fills an empty answer. */
 void answer_wrong(struct target_answer *a, const struct evidence *e);

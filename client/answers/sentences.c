@@ -390,36 +390,15 @@ IS(short_of_memory, e->t->health && e->t->health->memory_pressure)
 
 /* ------------------------------------------------------------------- tables */
 
-#define NAME_AT(line) when_##line
-#define NAME_OF(line) NAME_AT(line)
-#define TABLE(name)
-#define END
-#define SAY(key, tone, condition, text)                                                                                \
-        static bool NAME_OF(__LINE__)(const void *of)                                                                  \
-        {                                                                                                              \
-                const struct evidence *e = of;                                                                         \
-                (void)e;                                                                                               \
-                return (condition);                                                                                    \
-        }
+#define TABLE(name)                     PHRASE_TABLE(sentences_##name, struct evidence, e)
+#define SAY(key, tone, condition, text) PHRASE_SAY(key, ANSWER_##tone, condition, text)
+#define END                             PHRASE_END
 #include "client/answers/sentences.def"
-#undef TABLE
-#undef END
-#undef SAY
-
-#define TABLE(name)                     const struct phrase_row sentences_##name[] = {
-/* clang-format off */
-#define END { NULL, NULL, NULL, 0 } };
-/* clang-format on */
-#define SAY(key, tone, condition, text) { key, NAME_OF(__LINE__), text, ANSWER_##tone },
-#include "client/answers/sentences.def"
-#undef TABLE
-#undef END
-#undef SAY
 
 /* ------------------------------------------------------------------ answers */
 
 /* What the table says, if anything, with its key and tone. */
-static void answer_by(struct target_answer *a, const struct evidence *e, const struct phrase_row *table)
+static void answer_by(struct target_answer *a, const struct evidence *e, phrase_table *table)
 {
         const struct phrase_row *row = append_sentence(a, e, table);
 
@@ -512,9 +491,11 @@ void answer_next(struct target_answer *a, const struct evidence *e)
 
 void find_caveats(struct answers *a, const struct evidence *e)
 {
-        for (const struct phrase_row *row = sentences_caveats; row->key && a->n_caveats < ANSWER_CAVEATS; row++)
-                if (row->when(e)) {
-                        struct phrase s = phrase_of(a->caveats[a->n_caveats++], ANSWER_TEXT, e);
-                        (void)phrase_append_text(&s, row->text);
-                }
+        for (; a->n_caveats < ANSWER_CAVEATS; a->n_caveats++) {
+                struct phrase s = phrase_of(a->caveats[a->n_caveats], ANSWER_TEXT, e);
+
+                s.skip = (unsigned)a->n_caveats;
+                if (!sentences_caveats(&s))
+                        break;
+        }
 }

@@ -13,41 +13,10 @@
 #include "proto/base/ckd.h"
 #include "proto/base/rate.h"
 #include "proto/wire/resident_parts.h"
+#include "proto/wire/words.h"
 
 #define BELOW_HIGHEST 0.9 /* of the most live data: less is said to be below it */
 #define BANDS_SAID    3   /* of those that grow */
-
-const char *series_words(Hw__Series series)
-{
-        switch (series) {
-        case HW__SERIES__SERIES_LIVE:
-                return "live data";
-        case HW__SERIES__SERIES_FOREIGN:
-                return "foreign memory";
-        case HW__SERIES__SERIES_RSS:
-                return "resident memory";
-        default:
-                return "the heap";
-        }
-}
-
-const char *limit_words(bool known, Hw__TimeToLimit__Source source)
-{
-        switch (known ? source : HW__TIME_TO_LIMIT__SOURCE__SOURCE_UNKNOWN) {
-        case HW__TIME_TO_LIMIT__SOURCE__SOURCE_CGROUP:
-                return "the limit of its control group";
-        case HW__TIME_TO_LIMIT__SOURCE__SOURCE_MAX_HEAP:
-                return "the heap limit -M";
-        case HW__TIME_TO_LIMIT__SOURCE__SOURCE_MEMORY:
-                return "the machine's memory";
-        case HW__TIME_TO_LIMIT__SOURCE__SOURCE_ADDRESS_SPACE:
-                return "the limit of its address space (ulimit -v)";
-        case HW__TIME_TO_LIMIT__SOURCE__SOURCE_GIVEN:
-                return "the limit given with --limit";
-        default:
-                return "the limit";
-        }
-}
 
 static bool append_ns(struct phrase *s, uint64_t ns)
 {
@@ -364,7 +333,7 @@ static bool size_of_limit_met(const struct evidence *e, uint64_t *ret)
 static bool append_limit(struct phrase *s, bool has_source, Hw__TimeToLimit__Source source, bool has_bytes,
                          uint64_t bytes, bool held_back)
 {
-        (void)phrase_printf(s, "%s", limit_words(has_source, source));
+        (void)phrase_printf(s, "%s", limit_words(has_source ? source : HW__TIME_TO_LIMIT__SOURCE__SOURCE_UNKNOWN));
         return !has_bytes ||
                (phrase_printf(s, " (") && append_u64_bytes(s, bytes) &&
                 phrase_printf(s, held_back ? ", half of it held back by the runtime, to copy live data)" : ")"));
@@ -458,43 +427,32 @@ static uint64_t recorded_of(const struct evidence *e)
 
 /* ------------------------------------------------------------------- slots */
 
-struct values {
-        double share;
-        uint64_t n;
-        const char *name;
-        const struct world_band *band;
-        char number[COUNT_RATE_MAX], text[512];
-};
+static bool put_slot(struct phrase *s, const char *slot, size_t slot_n, const void *of)
+{
+        const struct evidence *e = of;
+        struct {
+                double share;
+                uint64_t n;
+                const char *name;
+                const struct world_band *band;
+                char number[COUNT_RATE_MAX], text[512];
+        } v;
 
-#define SLOT(name, ...)                                                                                                \
-        static bool put_##name(struct phrase *s, const void *of)                                                       \
-        {                                                                                                              \
-                const struct evidence *e = of;                                                                         \
-                struct values v;                                                                                       \
-                (void)s, (void)e, (void)&v;                                                                            \
-                return (__VA_ARGS__);                                                                                  \
-        }
+#define SLOT PHRASE_SLOT
 #include "client/answers/slots.def"
-#undef SLOT
-
-static const struct phrase_slot slots[] = {
-#define SLOT(name, ...) { #name, put_##name },
-#include "client/answers/slots.def"
-#undef SLOT
-        { NULL, NULL },
-};
+        return false;
+}
 
 struct phrase phrase_of(char *out, size_t size, const struct evidence *e)
 {
-        return phrase_begin(out, size, e->over, slots, e);
+        return phrase_begin(out, size, e->over, put_slot, e);
 }
 
-const struct phrase_row *append_sentence(struct target_answer *a, const struct evidence *e,
-                                         const struct phrase_row *table)
+const struct phrase_row *append_sentence(struct target_answer *a, const struct evidence *e, phrase_table *table)
 {
         char text[2 * ANSWER_TEXT];
         struct phrase s = phrase_of(text, sizeof(text), e);
-        const struct phrase_row *row = phrase_append_table(&s, table);
+        const struct phrase_row *row = table(&s);
 
         append_text(a->text, "%.*s", (int)(s.has_moment ? s.moment_at : s.used), text);
         if (!s.has_moment)

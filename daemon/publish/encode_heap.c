@@ -152,7 +152,8 @@ static void put_sizing(struct encoder *e, Hw__Heap *out, const struct run *run, 
                 return;
         PUT_U64(out, needed_heap_bytes, sizing_heap(&s, heap->live_bytes));
         PUT_U64(out, unneeded_bytes, sizing_beyond(&s, heap->live_bytes, heap->heap_size_bytes));
-        out->sizing = encoder_copy(e, sentence_sizing(sentence, sizeof(sentence), run, heap));
+        (void)sentence_sizing(sentence, sizeof(sentence), run, heap);
+        out->sizing = encoder_copy(e, sentence);
 }
 
 Hw__Heap *encode_heap(struct encoder *e, const struct run *run, const struct heap *heap)

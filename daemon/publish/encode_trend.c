@@ -127,7 +127,7 @@ static void put_verdict(struct encoder *e, Hw__Trend *out, const struct tracker 
                 put_onset(e, out, t, r->onset_ns);
         PUT_U64(out, onset_error_ns, r->onset_error_ns);
         out->evidence = encode_evidence(e, r);
-        out->key = encoder_text(e, sentence_verdict_key(sentence, sizeof(sentence), r));
+        out->key = encoder_text(e, sentence_verdict(sentence, sizeof(sentence), r));
         out->sentence = encoder_copy(e, sentence);
         if (r->has_slope) {
                 PUT_FINITE(out, gained_bytes, r->slope * ((double)r->evidence.span_ns / 1e9));
@@ -235,7 +235,7 @@ Hw__Growth *encode_growth(struct encoder *e, const struct bands *bands, const st
         if (!out)
                 return NULL;
         PUT(out, where, (Hw__Growth__Where)g->where);
-        out->key = encoder_text(e, sentence_growth_key(sentence, sizeof(sentence), g, bands));
+        out->key = encoder_text(e, sentence_growth(sentence, sizeof(sentence), g, bands));
         out->sentence = encoder_copy(e, sentence);
         put_verdicts(out, g);
         PUT(out, as_of_ns, g->as_of_ns);
@@ -331,7 +331,7 @@ Hw__EarlyWarning *encode_early(struct encoder *e, const struct tracker *t, const
         if (r->at_limit)
                 PUT(out, at_limit, true);
         PUT(out, as_of_ns, r->as_of_ns);
-        out->key = encoder_text(e, sentence_early_key(sentence, sizeof(sentence), r));
+        out->key = encoder_text(e, sentence_early(sentence, sizeof(sentence), r));
         out->sentence = encoder_copy(e, sentence);
         return out;
 }
@@ -353,7 +353,8 @@ Hw__ThreadRise *encode_threads(struct encoder *e, const struct bands *bands, con
         PUT_U64(out, onset_to_ns, r->onset_to_ns);
         PUT(out, since_start, r->since_start);
         PUT_U64(out, as_of_ns, r->as_of_ns);
-        out->sentence = encoder_copy(e, sentence_threads(sentence, sizeof(sentence), r, bands));
+        (void)sentence_threads(sentence, sizeof(sentence), r, bands);
+        out->sentence = encoder_copy(e, sentence);
         if (band) {
                 out->label = encoder_copy(e, label_of_row(label, bands, band));
                 PUT(out, label_threads, r->band_threads);
@@ -383,7 +384,8 @@ Hw__TimeToLimit *encode_time_to_limit(struct encoder *e, const struct limit_time
         PUT_SECONDS(out, high_ns, l->high_s);
         PUT_FINITE(out, heap_over_live, l->heap_over_live);
         PUT(out, as_of_ns, l->as_of_ns);
-        out->sentence = encoder_copy(e, sentence_limit(sentence, sizeof(sentence), l));
+        (void)sentence_limit(sentence, sizeof(sentence), l);
+        out->sentence = encoder_copy(e, sentence);
         return out;
 }
 
@@ -397,6 +399,7 @@ Hw__TrendScale *encode_scale(struct encoder *e, const struct tracker_config *c)
         PUT(out, resolution_ns, c->trend.resolution_ns);
         PUT(out, leak_after_ns, c->trend.leak_after_ns);
         PUT(out, automatic, c->automatic);
-        out->sentence = encoder_copy(e, sentence_scale(sentence, sizeof(sentence), c));
+        (void)sentence_scale(sentence, sizeof(sentence), c);
+        out->sentence = encoder_copy(e, sentence);
         return out;
 }

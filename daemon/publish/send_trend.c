@@ -29,8 +29,8 @@ static char *with_rise(struct encoder *e, char *sentence, const struct trend_sta
 
         if (!ended_rising(s) || !sentence)
                 return sentence;
-        (void)snprintf(whole, sizeof(whole), "%s; at its end %s", sentence,
-                       sentence_early(rise, sizeof(rise), &s->of.early));
+        (void)sentence_early(rise, sizeof(rise), &s->of.early);
+        (void)snprintf(whole, sizeof(whole), "%s; at its end %s", sentence, rise);
         return encoder_copy(e, whole);
 }
 

@@ -10,7 +10,7 @@
 
 #define PHRASE_SLOT_MAX 1024 /* of a value; longer ones are cut */
 
-struct phrase phrase_begin(char *out, size_t size, bool over, const struct phrase_slot *slots, const void *of)
+struct phrase phrase_begin(char *out, size_t size, bool over, phrase_slots *slots, const void *of)
 {
         out[0] = '\0';
         return (struct phrase){ .out = out, .size = size, .over = over, .slots = slots, .of = of };
@@ -109,12 +109,8 @@ static bool put_braces(struct phrase *s, const char *text, size_t n)
 {
         const char *bar = memchr(text, '|', n);
 
-        if (!bar) {
-                for (const struct phrase_slot *slot = s->slots; slot && slot->name; slot++)
-                        if (strlen(slot->name) == n && !memcmp(slot->name, text, n))
-                                return slot->put(s, s->of);
-                return false;
-        }
+        if (!bar)
+                return s->slots && s->slots(s, text, n, s->of);
         if (s->over)
                 append_raw(s, bar + 1, n - (size_t)(bar + 1 - text));
         else
@@ -193,13 +189,12 @@ bool phrase_append_list(struct phrase *s, const char *separator, const char *con
         return any;
 }
 
-const struct phrase_row *phrase_append_table(struct phrase *s, const struct phrase_row *table)
+bool phrase_append_row(struct phrase *s, const struct phrase_row *row)
 {
-        for (const struct phrase_row *row = table; row->key; row++) {
-                if (row->when && !row->when(s->of))
-                        continue;
-                (void)phrase_append_text(s, row->text);
-                return row;
+        if (s->skip > 0) {
+                s->skip--;
+                return false;
         }
-        return NULL;
+        (void)phrase_append_text(s, row->text);
+        return true;
 }

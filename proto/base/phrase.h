@@ -4,7 +4,10 @@
  * of a table whose condition holds is said. A text is looked up by its words, and its key is what programs and tests
  * compare.
  *
- *      "live data {has|had} risen for {age}[, from {base}] to {level}[; measured {level_age} ago]"
+ *      TABLE(rises, struct rise, r)
+ *      SAY("rise-met-limit", r->at_limit, "live data {has|had} risen for {age}[, from {base}]; it {has|had} met -M")
+ *      SAY("rise", true, "live data {has|had} risen for {age}[, from {base}][; measured {level_age} ago]")
+ *      END
  *
  * {name} is a slot: a value of what the sentence is about. [...] is left out when a slot in it is not known, and what
  * is behind that slot is not asked for; groups nest. {now|then} is what is said of a run that goes on, or of one that
@@ -17,22 +20,22 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "proto/base/rate.h"
 
 struct phrase;
 
 struct phrase_row {
-        const char *key;              /* NULL: the end of the table */
-        bool (*when)(const void *of); /* NULL: always */
-        const char *text;
+        const char *key, *text;
         int tone; /* the caller's */
 };
 
-struct phrase_slot {
-        const char *name;                              /* NULL: the end of the table */
-        bool (*put)(struct phrase *s, const void *of); /* appends the value; false: it is not known */
-};
+/* Appends the value of the slot of that name; false: it is not known, or there is no such slot. */
+typedef bool phrase_slots(struct phrase *s, const char *name, size_t n, const void *of);
+
+/* Appends what the table says; the row, or NULL when no condition holds. */
+typedef const struct phrase_row *phrase_table(struct phrase *s);
 
 /* A sentence in the making. `out` is a text at all times. */
 struct phrase {
@@ -43,14 +46,12 @@ struct phrase {
         bool has_moment;
         size_t moment_at; /* where in the text the caller shows a moment, in a clock that is the reader's */
         uint64_t moment_ns;
-        const struct phrase_slot *slots;
+        unsigned skip; /* so many rows whose condition holds are passed over */
+        phrase_slots *slots;
         const void *of;
 };
 
-struct phrase phrase_begin(char *out, size_t size, bool over, const struct phrase_slot *slots, const void *of);
-
-/* Appends what the table says; the row, or NULL when no condition holds. */
-const struct phrase_row *phrase_append_table(struct phrase *s, const struct phrase_row *table);
+struct phrase phrase_begin(char *out, size_t size, bool over, phrase_slots *slots, const void *of);
 
 /* Appends a text with slots. False: a slot outside of [...] is not known, and stands as "?". */
 bool phrase_append_text(struct phrase *s, const char *text);
@@ -68,18 +69,34 @@ bool phrase_append_list(struct phrase *s, const char *separator, const char *con
 bool phrase_append_rate(struct phrase *s, double rate);
 bool phrase_append_rate_within(struct phrase *s, double rate, double low, double high);
 
-/* A condition, and a slot, of one expression of `name`, which is what the sentence is about. */
-#define PHRASE_WHEN(function, type, name, expression)                                                                  \
-        static bool function(const void *function##_of)                                                                \
+/*
+ * The rows of a file of tables and slots, as functions; what a sentence is about has a name in them. SLOTS is the same
+ * for slots, which stand between it and END. The file's own macros (TABLE, SAY, ...) are these.
+ */
+#define PHRASE_TABLE(function, type, name)                                                                             \
+        const struct phrase_row *function(struct phrase *s)                                                            \
         {                                                                                                              \
-                const type *name = function##_of;                                                                      \
-                return (expression);                                                                                   \
+                const type *name = s->of;                                                                              \
+                (void)name;
+#define PHRASE_SAY(key, tone, condition, text)                                                                         \
+        if (condition) {                                                                                               \
+                static const struct phrase_row row = { key, text, tone };                                              \
+                if (phrase_append_row(s, &row))                                                                        \
+                        return &row;                                                                                   \
         }
-#define PHRASE_SLOT(function, type, name, expression)                                                                  \
-        static bool function(struct phrase *s, const void *function##_of)                                              \
+#define PHRASE_SLOTS(function, type, name)                                                                             \
+        bool function(struct phrase *s, const char *slot, size_t slot_n, const void *slot_of)                          \
         {                                                                                                              \
-                const type *name = function##_of;                                                                      \
-                return (expression);                                                                                   \
+                const type *name = slot_of;
+#define PHRASE_SLOT(name, ...)                                                                                         \
+        if (slot_n == sizeof(#name) - 1 && !memcmp(slot, #name, slot_n))                                               \
+                return (__VA_ARGS__);
+#define PHRASE_OTHERS(slots, of) return slots(s, slot, slot_n, of); /* as those of `of` are */
+#define PHRASE_END                                                                                                     \
+        return 0;                                                                                                      \
         }
+
+/* False: the row is one of those that are passed over. */
+bool phrase_append_row(struct phrase *s, const struct phrase_row *row);
 
 #endif

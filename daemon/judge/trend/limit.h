@@ -35,9 +35,6 @@ struct memory_limit {
 /* The least of two; on a tie the first. */
 struct memory_limit limit_least(struct memory_limit a, struct memory_limit b);
 
-/* "the limit of its control group", "-M" ... */
-const char *limit_source_words(enum limit_source source);
-
 struct limit_time {
         struct memory_limit limit;
         enum series_id series;       /* whose growth is followed */

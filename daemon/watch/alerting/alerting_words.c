@@ -78,26 +78,26 @@ void alerting_words(void *ctx, enum rule_words what, struct rule_subject s, char
         switch (what) {
         case WORDS_WHERE:
                 tracker_growth(a->tracker, &growth);
-                sentence_growth(out, RULE_WORDS_MAX, &growth, model_bands(a->model));
+                (void)sentence_growth(out, RULE_WORDS_MAX, &growth, model_bands(a->model));
                 break;
         case WORDS_TIME_TO_LIMIT:
                 if (tracker_time_to_limit(a->tracker, &limit))
-                        sentence_limit(out, RULE_WORDS_MAX, &limit);
+                        (void)sentence_limit(out, RULE_WORDS_MAX, &limit);
                 break;
         case WORDS_RUNS_OUT:
                 if (tracker_early(a->tracker, &rise))
-                        sentence_early(out, RULE_WORDS_MAX, &rise);
+                        (void)sentence_early(out, RULE_WORDS_MAX, &rise);
                 break;
         case WORDS_THREADS:
                 if (tracker_thread_rise(a->tracker, &piling))
-                        sentence_threads(out, RULE_WORDS_MAX, &piling, model_bands(a->model));
+                        (void)sentence_threads(out, RULE_WORDS_MAX, &piling, model_bands(a->model));
                 break;
         case WORDS_VERDICT:
                 if (alerting_trend(a, s, &trend))
-                        sentence_verdict(out, RULE_WORDS_MAX, &trend);
+                        (void)sentence_verdict(out, RULE_WORDS_MAX, &trend);
                 break;
         case WORDS_SIZING:
-                sentence_sizing(out, RULE_WORDS_MAX, model_run(a->model), model_heap(a->model));
+                (void)sentence_sizing(out, RULE_WORDS_MAX, model_run(a->model), model_heap(a->model));
                 break;
         case WORDS_REASON:
                 if (s.id == RULE_RECORDING_PAUSED_FIRST)

@@ -12,6 +12,7 @@
 #include "proto/base/array.h"
 #include "proto/eventlog/advice.h"
 #include "tests/unit/console/made_up.h"
+#include "tests/unit/phrase_slots.h"
 
 #define MINUTE (60 * SECOND)
 
@@ -1703,62 +1704,23 @@ static void parts_of_another_moment_say_so(void **state)
              "RSS 920 MiB (5.00 s before it had 900 MiB: given back 0 B, foreign 800 MiB, files 0 B)");
 }
 
-static bool is_slot(const char *name, size_t n)
-{
-        static const char *const names[] = {
-#define SLOT(name, ...) #name,
-#include "client/answers/slots.def"
-#undef SLOT
-        };
-
-        for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-                if (strlen(names[i]) == n && !memcmp(names[i], name, n))
-                        return true;
-        return false;
-}
-
-/* A slot that there is not would be left out, or be "?". */
 static void sentences_name_slots_that_there_are(void **state)
 {
-        static const struct phrase_row *const tables[] = { sentences_before_the_end,
-                                                           sentences_wrong,
-                                                           sentences_alert,
-                                                           sentences_not_completed,
-                                                           sentences_onset_note,
-                                                           sentences_since,
-                                                           sentences_grows,
-                                                           sentences_uncounted,
-                                                           sentences_live_size,
-                                                           sentences_where,
-                                                           sentences_why,
-                                                           sentences_until,
-                                                           sentences_next,
-                                                           sentences_before_next,
-                                                           sentences_caveats,
-                                                           sentences_uncounted_reason,
-                                                           sentences_census_uncounted,
-                                                           sentences_census_live,
-                                                           sentences_census,
-                                                           sentences_end,
-                                                           sentences_kernel,
-                                                           sentences_memory,
-                                                           sentences_resident,
-                                                           sentences_limit,
-                                                           sentences_collected,
-                                                           sentences_pauses,
-                                                           sentences_stream };
+#define TABLE(...)
+#define END
+#define SAY(key, tone, condition, text) { key, text, 0 },
+#define SLOT(name, ...)                 #name,
+        static const struct phrase_row rows[] = {
+#include "client/answers/sentences.def"
+                { NULL, NULL, 0 }
+        };
+        static const char *const names[] = {
+#include "client/answers/slots.def"
+                NULL
+        };
 
         (void)state;
-        for (size_t i = 0; i < ARRAY_SIZE(tables); i++) {
-                for (const struct phrase_row *row = tables[i]; row->key; row++) {
-                        for (const char *p = row->text; (p = strchr(p, '{')); p++) {
-                                const size_t n = strcspn(p + 1, "}");
-
-                                if (!memchr(p + 1, '|', n) && !is_slot(p + 1, n))
-                                        fail_msg("%s: no slot %.*s", row->key, (int)n, p + 1);
-                        }
-                }
-        }
+        assert_slots_exist(rows, names);
 }
 
 int main(void)

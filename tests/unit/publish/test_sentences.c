@@ -4,6 +4,7 @@
 
 #include "daemon/publish/sentences.h"
 #include "tests/unit/model/events.h"
+#include "tests/unit/phrase_slots.h"
 
 #define MIB 1048576.0
 
@@ -22,10 +23,19 @@ static struct trend_result rising(enum trend_verdict verdict, enum trend_basis b
         };
 }
 
-static void says(const char *is, const char *wanted)
+static const char *key; /* of what was said last */
+
+static void says(const char *said, const char *wanted)
 {
-        assert_ptr_equal(is, out);
-        assert_string_equal(is, wanted);
+        key = said;
+        assert_string_equal(out, wanted);
+}
+
+static void has(const char *said, const char *wanted)
+{
+        key = said;
+        if (!strstr(out, wanted))
+                fail_msg("%s", out);
 }
 
 static void verdicts(void **state)
@@ -77,22 +87,22 @@ static void verdicts(void **state)
         says(sentence_verdict(out, sizeof(out), &r),
              "no lasting growth; provisional growth 2.00 MiB/s (1.00 MiB/s to 3.00 MiB/s) over 12.0 s");
 
-#define SLOPE "by 2.00 MiB/s (1.00 MiB/s to 3.00 MiB/s) over the last 1h 00m"
+#define BY_2_MIB "by 2.00 MiB/s (1.00 MiB/s to 3.00 MiB/s) over the last 1h 00m"
         r = rising(TREND_GROWING, TREND_BASIS_GROWS, TEST_SPAN);
         says(sentence_verdict(out, sizeof(out), &r),
-             "grows to new highs, " SLOPE "; not called a leak: not observed for long enough");
+             "grows to new highs, " BY_2_MIB "; not called a leak: not observed for long enough");
         r.evidence.missing = TEST_COUNT;
-        says(sentence_verdict(out, sizeof(out), &r), "grows to new highs, " SLOPE);
+        says(sentence_verdict(out, sizeof(out), &r), "grows to new highs, " BY_2_MIB);
         r.evidence.basis = TREND_BASIS_RECENT;
         says(sentence_verdict(out, sizeof(out), &r),
-             "grows to new highs, " SLOPE "; at present no window shows the growth");
+             "grows to new highs, " BY_2_MIB "; at present no window shows the growth");
         r.has_slope = false;
         says(sentence_verdict(out, sizeof(out), &r), "grows to new highs; at present no window shows the growth");
         r = rising(TREND_LEAK, TREND_BASIS_LEAKS, TEST_COUNT);
-        says(sentence_verdict(out, sizeof(out), &r), "a leak: grows and does not slow down, " SLOPE);
+        says(sentence_verdict(out, sizeof(out), &r), "a leak: grows and does not slow down, " BY_2_MIB);
         r.evidence.basis = TREND_BASIS_HOLDS;
         says(sentence_verdict(out, sizeof(out), &r),
-             "a leak: grows and does not slow down, " SLOPE "; confirmed earlier and still rising");
+             "a leak: grows and does not slow down, " BY_2_MIB "; confirmed earlier and still rising");
         r.slope_low = r.slope_high = r.slope; /* one number is not an interval */
         r.over = true;
         says(sentence_verdict(out, sizeof(out), &r),
@@ -109,7 +119,7 @@ static void what_is_missing(void **state)
                 struct trend_result r = rising(TREND_STEADY, TREND_BASIS_RECENT, (enum window_test)i);
 
                 assert_true(words && strlen(words) > 6 && strcmp(words, "unknown") != 0);
-                assert_non_null(strstr(sentence_verdict(out, sizeof(out), &r), words));
+                has(sentence_verdict(out, sizeof(out), &r), words);
                 for (unsigned k = 0; k < i; k++)
                         assert_string_not_equal(words, window_test_failure((enum window_test)k));
         }
@@ -171,8 +181,7 @@ static void places(void **state)
         g.live = series((struct trend_result){ .verdict = TREND_UNKNOWN });
         says(sentence_growth(out, sizeof(out), &g, bands), "not known yet: too few steps with major collections");
         g.live.trend.rises_so_far = true;
-        assert_non_null(
-                strstr(sentence_growth(out, sizeof(out), &g, bands), "live data rises, and whether that lasts"));
+        has(sentence_growth(out, sizeof(out), &g, bands), "live data rises, and whether that lasts");
         g.live.trend.rises_so_far = false;
         g.live.trend.verdict = TREND_STEADY;
         says(sentence_growth(out, sizeof(out), &g, bands), "not known yet: too little data");
@@ -186,7 +195,7 @@ static void places(void **state)
         says(sentence_growth(out, sizeof(out), &g, bands),
              "no lasting growth so far, but live data rises by 2.00 MiB/s (1.00 MiB/s to 3.00 MiB/s) over 3.00 s; "
              "called growing in 1.00 s if it goes on");
-        g.over = true;
+        g.over = g.live.trend.over = true;
         says(sentence_growth(out, sizeof(out), &g, bands),
              "no lasting growth, but live data rose to its end by 2.00 MiB/s (1.00 MiB/s to 3.00 MiB/s) over 3.00 s");
         g.live.trend.provisional.known = false;
@@ -197,7 +206,7 @@ static void places(void **state)
         g.heap = series(rising(TREND_GROWING, TREND_BASIS_GROWS, TEST_SPAN));
 #define HELD                                                                                                           \
         "the runtime keeps more and more memory while live data does not grow (fragmentation, or data that is "        \
-        "kept for later): the heap grows " SLOPE ", since 5.00 s into the run"
+        "kept for later): the heap grows " BY_2_MIB ", since 5.00 s into the run"
         says(sentence_growth(out, sizeof(out), &g, bands), HELD);
         g.megablocks_held = 40;
         g.megablocks_needed = 12;
@@ -214,14 +223,13 @@ static void places(void **state)
         g.foreign = series(rising(TREND_LEAK, TREND_BASIS_LEAKS, TEST_COUNT));
         g.foreign_bytes = 64 << 20;
         says(sentence_growth(out, sizeof(out), &g, bands),
-             "foreign memory (C code, malloc, shared memory) grows while the heap does not: it grows " SLOPE
+             "foreign memory (C code, malloc, shared memory) grows while the heap does not: it grows " BY_2_MIB
              ", since 5.00 s into the run; foreign 64.0 MiB");
         g.foreign.known = false;
         g.foreign_bytes = UNKNOWN_U64;
         g.rss = series(rising(TREND_GROWING, TREND_BASIS_GROWS, TEST_SPAN));
         g.rss.trend.slope = 4 * MIB;
-        assert_non_null(
-                strstr(sentence_growth(out, sizeof(out), &g, bands), "be told apart here: it grows by 4.00 MiB/s"));
+        has(sentence_growth(out, sizeof(out), &g, bands), "be told apart here: it grows by 4.00 MiB/s");
         feed_close(&f);
 }
 
@@ -245,7 +253,7 @@ static void bands_that_grow(void **state)
         feed_open(&f);
         census(&f);
         g.live = series(rising(TREND_LEAK, TREND_BASIS_LEAKS, TEST_COUNT));
-#define LIVE "the program retains more and more data: live data grows " SLOPE ", since 5.00 s into the run"
+#define LIVE "the program retains more and more data: live data grows " BY_2_MIB ", since 5.00 s into the run"
         says(sentence_growth(out, sizeof(out), &g, model_bands(f.m)), LIVE);
         g.n_bands = 4;
         for (uint32_t i = 0; i < 4; i++)
@@ -274,8 +282,8 @@ static void bands_that_grow(void **state)
              "its "
              "last 1h 00m, since 5.00 s into the run; what grew most: Main.cache (1.00 MiB/s)");
         g.start_wall_ns = UINT64_C(1764000000000000000);
-        assert_non_null(strstr(sentence_growth(out, sizeof(out), &g, model_bands(f.m)),
-                               ", since 2025-11-24T16:00:05.000Z (5.00 s into the run);"));
+        has(sentence_growth(out, sizeof(out), &g, model_bands(f.m)),
+            ", since 2025-11-24T16:00:05.000Z (5.00 s into the run);");
         feed_close(&f);
 }
 
@@ -304,13 +312,13 @@ static void limits(void **state)
                                  .mid_s = 40,
                                  .high_s = 50,
                                  .heap_over_live = NAN };
-        says(sentence_limit(out, sizeof(out), &l), "in 30.0 s to 50.0 s the heap meets the heap limit of -M (512 MiB)");
+        says(sentence_limit(out, sizeof(out), &l), "in 30.0 s to 50.0 s the heap meets the heap limit -M (512 MiB)");
         l.series = SERIES_RSS;
         l.limit.source = LIMIT_SOURCE_MEMORY;
-        assert_non_null(strstr(sentence_limit(out, sizeof(out), &l), "resident memory meets the machine's memory ("));
+        has(sentence_limit(out, sizeof(out), &l), "resident memory meets the machine's memory (");
         l.series = SERIES_FOREIGN;
         l.limit.source = LIMIT_SOURCE_GIVEN;
-        assert_non_null(strstr(sentence_limit(out, sizeof(out), &l), "foreign memory meets the given limit ("));
+        has(sentence_limit(out, sizeof(out), &l), "foreign memory meets the given limit (");
 }
 
 static void scales(void **state)
@@ -347,45 +355,46 @@ static void rises(void **state)
                 .mid_s = 1,
                 .latest_s = 1,
         };
-#define RISEN "live data has risen for 19.0 s, from 4.00 MiB to 196 MiB, by 10.0 MiB/s"
+#define ROSE_19_S "live data has risen for 19.0 s, from 4.00 MiB to 196 MiB, by 10.0 MiB/s"
 
         (void)state;
         says(sentence_early(out, sizeof(out), &r),
-             RISEN "; if it continues, it meets the heap limit of -M (400 MiB) in 1.00 s");
+             ROSE_19_S "; if it continues, it meets the heap limit -M (400 MiB) in 1.00 s");
         r.latest_s = 3;
         says(sentence_early(out, sizeof(out), &r),
-             RISEN "; if it continues, it meets the heap limit of -M (400 MiB) in 1.00 s (1.00 s to 3.00 s)");
-        assert_string_equal(sentence_early_key(out, sizeof(out), &r), "rise-meets-limit");
+             ROSE_19_S "; if it continues, it meets the heap limit -M (400 MiB) in 1.00 s (1.00 s to 3.00 s)");
+        assert_string_equal(key, "rise-meets-limit");
         r.mid_s = 0.4;
         says(sentence_early(out, sizeof(out), &r),
-             RISEN "; if it continues, it meets the heap limit of -M (400 MiB) at any time, in 3.00 s at the latest");
-        assert_string_equal(sentence_early_key(out, sizeof(out), &r), "rise-meets-limit-now");
+             ROSE_19_S "; if it continues, it meets the heap limit -M (400 MiB) at any time, in 3.00 s at the latest");
+        assert_string_equal(key, "rise-meets-limit-now");
         r.mid_s = 1;
         r.ended = true;
         says(sentence_early(out, sizeof(out), &r),
              "live data had risen for 19.0 s, from 4.00 MiB to 196 MiB, by 10.0 MiB/s; it was about to meet the heap "
-             "limit of -M (400 MiB) in 1.00 s (1.00 s to 3.00 s)");
+             "limit -M (400 MiB) in 1.00 s (1.00 s to 3.00 s)");
         r.mid_s = 0;
         says(sentence_early(out, sizeof(out), &r),
              "live data had risen for 19.0 s, from 4.00 MiB to 196 MiB, by 10.0 MiB/s; it was about to meet the heap "
-             "limit of -M (400 MiB)");
+             "limit -M (400 MiB)");
         r.ended = false;
         r.mid_s = 1;
         r.latest_s = 1;
         r.held_back = true;
-        says(sentence_early(out, sizeof(out), &r), RISEN
-             "; if it continues, it meets the heap limit of -M (400 MiB) in 1.00 s; half of it is held back by the "
+        says(sentence_early(out, sizeof(out), &r), ROSE_19_S
+             "; if it continues, it meets the heap limit -M (400 MiB) in 1.00 s; half of it is held back by the "
              "runtime, to copy live data in a collection");
         r.held_back = false;
         r.at_limit = true;
-        says(sentence_early(out, sizeof(out), &r), RISEN "; it has met the heap limit of -M (400 MiB)");
-        assert_string_equal(sentence_early_key(out, sizeof(out), &r), "rise-met-limit");
+        says(sentence_early(out, sizeof(out), &r), ROSE_19_S "; it has met the heap limit -M (400 MiB)");
+        assert_string_equal(key, "rise-met-limit");
         r.at_limit = r.runs_out = false;
         r.limit.bytes = UNKNOWN_U64;
-        says(sentence_early(out, sizeof(out), &r), RISEN "; not confirmed yet");
+        says(sentence_early(out, sizeof(out), &r), ROSE_19_S "; not confirmed yet");
         r.as_of_ns += 20 * SECOND; /* no measurement since: the rise lasts to the last one */
-        says(sentence_early(out, sizeof(out), &r), RISEN "; measured 20.0 s ago, about 396 MiB now; not confirmed yet");
-        assert_string_equal(sentence_early_key(out, sizeof(out), &r), "rise");
+        says(sentence_early(out, sizeof(out), &r),
+             ROSE_19_S "; measured 20.0 s ago, about 396 MiB now; not confirmed yet");
+        assert_string_equal(key, "rise");
         r.as_of_ns = r.level_time_ns;
         r.level_bytes *= 4;
         says(sentence_early(out, sizeof(out), &r),
@@ -410,6 +419,31 @@ static void cut(void **state)
         }
 }
 
+static void sentences_name_slots_that_there_are(void **state)
+{
+#define TABLE(...)
+#define SLOTS(...)
+#define OTHERS(...)
+#define END
+#define SLOT(name, ...)
+#define SAY(key, condition, text) { key, text, 0 },
+        static const struct phrase_row rows[] = {
+#include "daemon/publish/sentences.def"
+                { NULL, NULL, 0 }
+        };
+#undef SLOT
+#undef SAY
+#define SLOT(name, ...) #name,
+#define SAY(...)
+        static const char *const names[] = {
+#include "daemon/publish/sentences.def"
+                NULL
+        };
+
+        (void)state;
+        assert_slots_exist(rows, names);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -422,6 +456,7 @@ int main(void)
                 cmocka_unit_test(scales),
                 cmocka_unit_test(cut),
                 cmocka_unit_test(rises),
+                cmocka_unit_test(sentences_name_slots_that_there_are),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
