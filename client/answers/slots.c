@@ -50,7 +50,7 @@ static bool append_some(struct phrase *s, const struct evidence *e, enum fact id
 /* "1 place", "3 places"; false: none. */
 static bool append_counted(struct phrase *s, uint64_t n, const char *one, const char *many)
 {
-        return n > 0 && phrase_append_count(s, n) && phrase_printf(s, " %s", n == 1 ? one : many);
+        return n > 0 && phrase_append_counted(s, n, one, many);
 }
 
 static bool append_rate(struct phrase *s, double rate, bool has_interval, double low, double high)

@@ -67,7 +67,7 @@ bool is_understood(struct inspect_subject *s, const struct heap_census *c, struc
 /* Counts and prints them. False with a sentence. */
 bool show_arrays(struct inspect_subject *s, const struct heap_snapshot *snapshot, struct error *error);
 
-/* why.c: `heapwatch why`: what keeps the closures of a band alive, as paths of types to the roots. */
+/* why.h: `heapwatch why`: what keeps the closures of a band alive, as paths of types to the roots. */
 
 /* Of the band that the request names, or of the largest. False with a sentence. */
 bool show_why(const struct graph_subject *s, struct error *error);

@@ -71,6 +71,11 @@ bool phrase_append_count(struct phrase *s, uint64_t n)
         return phrase_printf(s, "%s", hw_count_text(text, sizeof(text), n));
 }
 
+bool phrase_append_counted(struct phrase *s, uint64_t n, const char *one, const char *many)
+{
+        return phrase_append_count(s, n) && phrase_printf(s, " %s", n == 1 ? one : many);
+}
+
 bool phrase_append_share(struct phrase *s, double share)
 {
         char text[HW_NUMBER_MAX];

@@ -11,7 +11,7 @@
  *
  * {name} is a slot: a value of what the sentence is about. [...] is left out when a slot in it is not known, and what
  * is behind that slot is not asked for; groups nest. {now|then} is what is said of a run that goes on, or of one that
- * is over. Texts of slots are taken as they are.
+ * is over, or any other two forms. Texts of slots are taken as they are.
  * All rates of a sentence have the unit of the first. Texts are cut at the end of the room, at a whole character.
  */
 #ifndef HW_PROTO_BASE_PHRASE_H
@@ -42,7 +42,7 @@ struct phrase {
         char *out;
         size_t size, used;
         struct rate_unit rate; /* no name until the first rate */
-        bool over;             /* what it is about is over */
+        bool over;             /* what it is about is over: the second of two forms is said */
         bool has_moment;
         size_t moment_at; /* where in the text the caller shows a moment, in a clock that is the reader's */
         uint64_t moment_ns;
@@ -62,7 +62,8 @@ bool phrase_append_clean(struct phrase *s, const char *text, size_t max); /* of 
 bool phrase_append_bytes(struct phrase *s, double bytes);
 bool phrase_append_duration(struct phrase *s, double ns);
 bool phrase_append_count(struct phrase *s, uint64_t n);
-bool phrase_append_share(struct phrase *s, double share);      /* NaN is not known */
+bool phrase_append_counted(struct phrase *s, uint64_t n, const char *one, const char *many); /* "1 place", "3 places" */
+bool phrase_append_share(struct phrase *s, double share);                                    /* NaN is not known */
 bool phrase_append_moment(struct phrase *s, uint64_t time_ns); /* no text: notes where the caller shows it */
 /* Of these texts with slots those that are known; false: none is. */
 bool phrase_append_list(struct phrase *s, const char *separator, const char *const *texts, size_t n);
