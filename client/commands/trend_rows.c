@@ -59,24 +59,12 @@ static bool rose_but_is_steady(const Hw__Trend *t)
                t->evidence && t->evidence->missing;
 }
 
-/*
- * What does not fit loses its package, then the beginning of its path: the end of a qualified name tells most. Of a
- * cost-centre stack, innermost first, or of words, the beginning does.
- */
 static void print_name(FILE *to, const char *name)
 {
         char safe[256], fitted[sizeof(safe) + sizeof("…")];
-        const char *shown = safe;
 
         (void)hw_terminal_text(safe, sizeof(safe), name);
-        if (text_columns(shown) > NAME_COLUMNS)
-                shown = package_label(safe).rest;
-        if (text_columns(shown) <= NAME_COLUMNS)
-                (void)snprintf(fitted, sizeof(fitted), "%s", shown);
-        else if (strpbrk(shown, " /;"))
-                (void)snprintf(fitted, sizeof(fitted), "%.*s…", (int)text_beginning(shown, NAME_COLUMNS - 1), shown);
-        else
-                (void)snprintf(fitted, sizeof(fitted), "…%s", text_end(shown, NAME_COLUMNS - 1));
+        (void)fit_label(fitted, sizeof(fitted), safe, NAME_COLUMNS);
         fprintf(to, "  %s%*s", fitted, NAME_COLUMNS - text_columns(fitted), "");
 }
 

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "proto/base/utf8.h"
+
 #define UNNAMED "(info tables without a name)"
 #define LOWER   "abcdefghijklmnopqrstuvwxyz"
 #define UPPER   "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -31,6 +33,19 @@ struct package_label package_label(const char *label)
         if (!module || (version == n && strcspn(label, UPPER) < n))
                 return (struct package_label){ .package = 0, .rest = label };
         return (struct package_label){ .package = version, .rest = label + n + 1 };
+}
+
+char *fit_label(char *out, size_t size, const char *label, int columns)
+{
+        if (text_columns(label) > columns)
+                label = package_label(label).rest;
+        if (text_columns(label) <= columns)
+                (void)snprintf(out, size, "%s", label);
+        else if (strpbrk(label, " /;"))
+                (void)snprintf(out, size, "%.*s…", (int)text_beginning(label, columns - 1), label);
+        else
+                (void)snprintf(out, size, "…%s", text_end(label, columns - 1));
+        return out;
 }
 
 /* --------------------------------------------------------------------- names */

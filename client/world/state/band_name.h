@@ -48,4 +48,10 @@ struct package_label {
 };
 struct package_label package_label(const char *label);
 
+/*
+ * A label that is safe to print, in at most `columns` of a terminal: whole, or without its package; else a qualified
+ * name loses its beginning, as its end tells most, and a cost-centre stack, a path or words their end. Returns `out`.
+ */
+char *fit_label(char *out, size_t size, const char *label, int columns);
+
 #endif

@@ -52,6 +52,23 @@ static void a_package_is_told_from_a_module(void **state)
         a_label_is_taken_apart("", 0, "");
 }
 
+static void a_label_is_fitted(const char *label, int columns, const char *fitted)
+{
+        char out[128];
+
+        assert_string_equal(fit_label(out, sizeof(out), label, columns), fitted);
+}
+
+static void what_tells_most_of_a_label_is_kept(void **state)
+{
+        (void)state;
+        a_label_is_fitted("containers:Data.Map.Internal.Bin", 32, "containers:Data.Map.Internal.Bin");
+        a_label_is_fitted("containers:Data.Map.Internal.Bin", 31, "Data.Map.Internal.Bin");
+        a_label_is_fitted("containers:Data.Map.Internal.Bin", 10, "…ernal.Bin");
+        a_label_is_fitted("Main.go/Main.main", 8, "Main.go…");
+        a_label_is_fitted("two words", 9, "two words");
+}
+
 static void unnamed_tables_share_a_name(void **state)
 {
         Hw__Band band = HW__BAND__INIT;
@@ -152,6 +169,7 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(labels_lose_the_version_of_their_package),
                 cmocka_unit_test(a_package_is_told_from_a_module),
+                cmocka_unit_test(what_tells_most_of_a_label_is_kept),
                 cmocka_unit_test(unnamed_tables_share_a_name),
                 cmocka_unit_test(tables_named_by_their_symbols),
                 cmocka_unit_test(long_names_are_cut),
