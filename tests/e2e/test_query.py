@@ -3,14 +3,18 @@
 import collections
 import contextlib
 import csv
+import fcntl
 import io
 import json
 import os
+import pty
 import re
 import shlex
 import signal
 import sqlite3
+import struct
 import subprocess
+import termios
 import xml.etree.ElementTree
 
 import pytest
@@ -245,6 +249,52 @@ def test_a_full_disk_and_a_reader_that_left():
             assert done.returncode == 2 and b"cannot write: No space left" in done.stderr, done.stderr
     piped_into = subprocess.run(f"{QUERY[0]} query 'SELECT * FROM events' {LEAKY} -f csv | head -n 1", shell=True, capture_output=True)
     assert piped_into.stdout.count(b"\n") == 1 and piped_into.stderr == b""
+
+
+def on_terminal(columns, *words):
+    """What a command prints on a terminal of that width."""
+    ours, its = pty.openpty()
+    fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("4H", 24, columns, 0, 0))
+    with subprocess.Popen([*QUERY, *map(str, words)], stdin=subprocess.DEVNULL, stdout=its, stderr=its, env={**os.environ, "LC_ALL": "C.UTF-8"}):
+        os.close(its)
+        out = b""
+        with contextlib.suppress(OSError):      # its end
+            while more := os.read(ours, 65536):
+                out += more
+    os.close(ours)
+    return [line.rstrip() for line in out.decode().splitlines()]
+
+
+def test_a_table_is_fitted_to_the_terminal():
+    """First what is the same in all rows goes above, then shapes become shorter; names lose their package before they are cut."""
+    known = ask("SELECT * FROM top_growing", LEAKY)
+    wide, narrow = (on_terminal(columns, "SELECT * FROM top_growing", LEAKY) for columns in (200, 80))
+    assert [line.split()[0] for line in wide[:2]] == ["source", "run"] and len(wide) == len(known) + 1
+    assert [line.split()[0] for line in narrow[:3]] == ["source", "target", "run"] and max(map(len, narrow)) <= 80
+    for row, whole, fitted in zip(known, wide[1:], narrow[5:]):
+        assert re.split("  +", whole)[3] == row["name"] and whole.endswith(row["shape"])
+        name, *_, shape = re.split("  +", fitted)
+        assert row["name"].endswith(name.lstrip("…")) and len(name) >= 16 or row["name"] == name or row["name"].split(":", 1)[1] == name
+        assert len(shape) == 8 and max(shape) == max(row["shape"])
+
+
+def test_a_row_that_does_not_fit_has_a_line_for_each_column():
+    known, = ask("SELECT * FROM runs", LEAKY)
+    lines = on_terminal(80, "SELECT * FROM runs", LEAKY)
+    assert [line.split()[0] for line in lines] == list(known) and lines[3].split() == ["program", known["program"]]
+    several = on_terminal(60, "SELECT * FROM standing LIMIT 2", LEAKY)
+    assert sum(line.startswith("sentence ") for line in several) == 2
+
+
+@pytest.mark.parametrize("sql, shown", [
+    ("SELECT time FROM bands LIMIT 1", "0.091 s"), ("SELECT count(*) AS pause FROM collections", "559"), ("SELECT 3 AS bytes", "3"),
+    ("SELECT 2048 AS bytes FROM bands LIMIT 1", "2.00 KiB"), ("SELECT max(max) AS max FROM series WHERE series = 'live'", "508008"),
+    ("SELECT 0.25 AS pause FROM collections LIMIT 1", "250.000 ms"), ("SELECT 1e12 + 1 AS x", "1000000000001"), ("SELECT 1.0 / 3 AS x", "0.333333"), ("SELECT max(bytes) FROM bands", "154 KiB"),
+    ("WITH m AS (SELECT max(bytes) AS top FROM bands) SELECT m.top AS most FROM m", "154 KiB"), ("SELECT count(*) AS size FROM bands", "518"),
+    ("SELECT max(value) FILTER (WHERE series = 'live') AS x FROM series", "496 KiB"), ("SELECT slope(time, bytes) AS x FROM bands WHERE name = 'THUNK_1_0'", "8.69 KiB/s"),
+    ("SELECT 2.0 * max(bytes) AS x FROM bands", "314784"), ("SELECT min(longest) FROM pauses", "526.390 us"), ("SELECT max(allocated) AS a FROM phases LIMIT 1", "735 MiB")])
+def test_units_are_those_of_what_the_query_names(sql, shown):
+    assert [line.strip() for line in ask(sql, LEAKY, form="table").splitlines()][1] == shown
 
 
 def test_charts(tmp_path):

@@ -21,6 +21,7 @@ enum query_format { QUERY_TABLE, QUERY_CSV, QUERY_TSV, QUERY_JSON, QUERY_NDJSON,
  * the error of the statement.
  */
 int query_print(FILE *to, sqlite3_stmt *statement, enum query_format format, unsigned columns);
+int query_print_sheet(FILE *to, sqlite3_stmt *statement, unsigned columns); /* QUERY_TABLE, of sheet.c */
 
 /* The rows of a query as a picture: in the terminal, or as SVG. */
 
@@ -36,8 +37,8 @@ int query_chart_draw(FILE *to, sqlite3_stmt *statement, enum query_chart chart, 
 int query_chart_write_svg(FILE *to, sqlite3_stmt *statement, enum query_chart chart, const char *title,
                           struct error *error);
 
-/* Unit of a result's column, by its name: "B", "s", "B/s"; "": not known. */
-const char *query_unit_of(const char *name);
+/* The unit of a result's column: "B", "s", "B/s"; "": none, or not known. */
+const char *query_unit_of(sqlite3_stmt *statement, int column);
 
 struct query_output {
         enum query_format format;

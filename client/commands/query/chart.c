@@ -44,22 +44,6 @@ struct rows {
         bool is_time;
 };
 
-const char *query_unit_of(const char *name)
-{
-        for (unsigned t = 0; t < n_query_tables; t++)
-                for (unsigned i = 0; i < query_tables[t].n_columns; i++)
-                        if (query_tables[t].columns[i].unit[0] &&
-                            !sqlite3_stricmp(query_tables[t].columns[i].name, name))
-                                return query_tables[t].columns[i].unit;
-        for (unsigned series = 1; series < SERIES_COUNT; series++) {
-                const char *known = hw_series_name((Hw__Series)series);
-
-                if (known && !strcmp(known, name))
-                        return strcmp(hw_series_unit((Hw__Series)series), "ns") ? "B" : "s";
-        }
-        return "";
-}
-
 /* -------------------------------------------------------------------- gathering */
 
 static void free_rows(struct rows *r)
@@ -148,7 +132,7 @@ static bool add_row(struct rows *r, sqlite3_stmt *row, int text)
 /* The unit of what is drawn: that of the first column of numbers. */
 static const char *find_unit(sqlite3_stmt *row, int text)
 {
-        return query_unit_of(sqlite3_column_name(row, text == 1 ? 2 : 1));
+        return query_unit_of(row, text == 1 ? 2 : 1);
 }
 
 static int refuse_chart(struct error *error, const char *why)
@@ -170,8 +154,7 @@ static int gather_rows(struct rows *r, sqlite3_stmt *statement, enum query_chart
                         const int type = sqlite3_column_type(statement, 0);
 
                         text = find_text(statement);
-                        r->is_time =
-                                type != SQLITE_TEXT && !strcmp(query_unit_of(sqlite3_column_name(statement, 0)), "s");
+                        r->is_time = type != SQLITE_TEXT && !strcmp(query_unit_of(statement, 0), "s");
                         if (text == 1 && sqlite3_column_count(statement) < 3)
                                 return refuse_chart(error, "a chart needs a column of numbers");
                         r->unit = find_unit(statement, text);

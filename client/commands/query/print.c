@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * print.c - DESIGN: formats for programs are printed row by row. A table for people needs the width of its columns
- * first, so its rows are kept; where it is wider than the terminal, its widest columns of text are cut, never a number.
- */
+/* print.c - the rows of a query for other programs, each printed as it comes. */
 #include "client/commands/query/answer.h"
 
 #include <math.h>
@@ -11,159 +8,10 @@
 #include <string.h>
 
 #include "heapwatch/text.h"
-#include "proto/base/array.h"
 #include "proto/base/csv.h"
 #include "proto/base/json_out.h"
-#include "proto/base/utf8.h"
 
-#define GAP         2u
-#define NARROW      8u /* a column of text is not cut below */
-#define CELL_MAX    1024u
 #define ESCAPED_MAX 12u /* bytes that one becomes: \u{NNNNNN} */
-
-/* A number as people read it: 9 digits are as many as a double's rounding spares. */
-static void format_value(sqlite3_stmt *row, int i, char *out, size_t size)
-{
-        const char *text;
-
-        switch (sqlite3_column_type(row, i)) {
-        case SQLITE_NULL:
-                (void)snprintf(out, size, "-");
-                break;
-        case SQLITE_FLOAT:
-                (void)snprintf(out, size, "%.9g", sqlite3_column_double(row, i));
-                break;
-        default:
-                text = (const char *)sqlite3_column_text(row, i);
-                (void)hw_terminal_text(out, size, text ? text : "");
-        }
-}
-
-static void print_padding(FILE *to, unsigned n)
-{
-        for (; n > 0; n--)
-                (void)putc(' ', to);
-}
-
-/* -------------------------------------------------------------- a table for people */
-
-struct cells {
-        char **texts; /* row by row; NULL: out of memory */
-        size_t n, room;
-        unsigned width, *widths;
-        bool *is_number;
-        size_t left_out; /* rows */
-};
-
-static bool add_cell(struct cells *c, unsigned column, const char *text, bool is_number, bool is_header)
-{
-        const unsigned columns = (unsigned)text_columns(text);
-
-        if (!ARRAY_RESERVE(c->texts, c->room, c->n + 1) || !(c->texts[c->n] = strdup(text)))
-                return false;
-        c->n++;
-        c->widths[column] = columns > c->widths[column] ? columns : c->widths[column];
-        if (!is_header)
-                c->is_number[column] = c->is_number[column] && is_number;
-        return true;
-}
-
-static bool add_row(struct cells *c, sqlite3_stmt *row)
-{
-        char text[CELL_MAX];
-
-        for (unsigned i = 0; i < c->width; i++) {
-                const int type = sqlite3_column_type(row, (int)i);
-
-                format_value(row, (int)i, text, sizeof(text));
-                if (!add_cell(c, i, text, type != SQLITE_TEXT, false))
-                        return false;
-        }
-        return true;
-}
-
-/* Narrows the widest column of text until all fit, or none can be narrowed any more. */
-static void fit_widths(struct cells *c, unsigned columns)
-{
-        unsigned all = c->width ? (c->width - 1) * GAP : 0;
-
-        for (unsigned i = 0; i < c->width; i++)
-                all += c->widths[i];
-        while (columns > 0 && all > columns) {
-                unsigned widest = c->width;
-
-                for (unsigned i = 0; i < c->width; i++)
-                        if (!c->is_number[i] && c->widths[i] > NARROW &&
-                            (widest == c->width || c->widths[i] > c->widths[widest]))
-                                widest = i;
-                if (widest == c->width)
-                        return;
-                c->widths[widest]--;
-                all--;
-        }
-}
-
-/* `text`, in the column's width. The end of a name tells more than its begin, so the begin is cut. */
-static void print_cell(FILE *to, const char *text, unsigned width, bool right, bool is_last)
-{
-        if ((unsigned)text_columns(text) > width) {
-                text = text_end(text, (int)width - 1);
-                (void)fputs("…", to);
-                width--;
-        }
-        const unsigned columns = (unsigned)text_columns(text);
-        if (right)
-                print_padding(to, width - columns);
-        (void)fputs(text, to);
-        if (!right && !is_last)
-                print_padding(to, width - columns);
-}
-
-static void print_cells(FILE *to, struct cells *c, unsigned columns)
-{
-        fit_widths(c, columns);
-        for (size_t at = 0; at < c->n; at++) {
-                const unsigned i = (unsigned)(at % c->width);
-
-                print_cell(to, c->texts[at], c->widths[i], c->is_number[i], i + 1 == c->width);
-                if (i + 1 < c->width)
-                        print_padding(to, GAP);
-                else
-                        (void)putc('\n', to);
-        }
-        if (c->left_out > 0)
-                (void)fprintf(to, "... and %zu rows more: --format csv prints all\n", c->left_out);
-}
-
-static int print_table(FILE *to, sqlite3_stmt *statement, unsigned columns)
-{
-        struct cells c = { .width = (unsigned)sqlite3_column_count(statement) };
-        int status = SQLITE_ROW;
-
-        c.widths = calloc(c.width, sizeof(*c.widths));
-        c.is_number = calloc(c.width, sizeof(*c.is_number));
-        bool good = c.widths && c.is_number;
-        for (unsigned i = 0; good && i < c.width; i++) {
-                c.is_number[i] = true;
-                good = add_cell(&c, i, sqlite3_column_name(statement, (int)i), false, true);
-        }
-        while (good && (status = sqlite3_step(statement)) == SQLITE_ROW) {
-                if (c.n / c.width > QUERY_TABLE_ROWS)
-                        c.left_out++;
-                else
-                        good = add_row(&c, statement);
-        }
-        if (good && status == SQLITE_DONE)
-                print_cells(to, &c, columns);
-        for (size_t i = 0; i < c.n; i++)
-                free(c.texts[i]);
-        free(c.texts);
-        free(c.widths);
-        free(c.is_number);
-        return good ? status : SQLITE_NOMEM;
-}
-
-/* ------------------------------------------------------------------ for programs */
 
 /* What a text is in lines of a format; it has been made safe: no tab or line end is in it. False: no memory. */
 static bool print_as_it_is(FILE *to, const char *safe)
@@ -306,7 +154,7 @@ int query_print(FILE *to, sqlite3_stmt *statement, enum query_format format, uns
 {
         switch (format) {
         case QUERY_TABLE:
-                return print_table(to, statement, columns);
+                return query_print_sheet(to, statement, columns);
         case QUERY_JSON:
         case QUERY_NDJSON:
                 return print_json(to, statement, format == QUERY_NDJSON);
