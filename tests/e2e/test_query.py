@@ -305,6 +305,19 @@ def test_charts(tmp_path):
     bars = draw("SELECT name, max(bytes) AS bytes FROM bands GROUP BY 1 ORDER BY 2 DESC LIMIT 5", "bar").splitlines()
     assert [line.split()[0] for line in bars] == [r["name"] for r in largest]
     assert len(bars[0]) >= len(bars[1]) >= len(bars[4]) and "lines more" in draw("SELECT time, name, bytes FROM bands", "area")
+    bottom = lambda sql, kind: next(line for line in draw(sql, kind).splitlines() if line.lstrip().startswith("0 B"))
+    names = "SELECT time, name, bytes FROM bands WHERE name IN ('ARR_WORDS', 'STACK', 'THUNK_1_0')"
+    assert len(re.findall("[⡇⢸]", bottom(names, "bar"))) == len(re.findall("[⡇⢸]", bottom("SELECT time, bytes FROM censuses", "bar"))) == 16, \
+        "names are stacked: a bar for each time"
+    assert {line.split()[-1] for line in draw("SELECT time, name, bytes FROM bands", "bar").splitlines()[-7:-1]} == {
+        r["name"] for r in ask("SELECT name FROM bands GROUP BY 1 ORDER BY max(bytes) DESC LIMIT 6", LEAKY)}, "the legend is below"
+    signed = [line.split() for line in draw("SELECT 'up' AS name, 8 AS bytes UNION ALL SELECT 'down', -8", "bar").splitlines()]
+    assert [len(line[-1]) for line in signed] == [len(signed[0][-1])] * 2 and signed[0][-1] != signed[1][-1], "below 0 is another bar"
+    once = "SELECT time, bytes FROM censuses LIMIT 1"
+    for kind in ("line", "area", "bar"):
+        assert len(re.findall("[⡇⢸]", bottom(once, kind))) == 1, "a time alone is a bar"
+        draw(once, kind, "-o", tmp_path / "x.svg")
+        assert (tmp_path / "x.svg").read_text().count("fill:rgb(0%,44.7%,69.8%)") == 2, "in the legend and in the plot"
     assert "needs a time" in draw("SELECT name, bytes FROM bands", "line", status=2)
     assert "two columns" in draw("SELECT 1", "line", status=2) and "no row" in draw(live + " AND 0", "line", status=2)
     for kind, sql in (("line", live), ("bar", "SELECT time, pause FROM collections"), ("area", "SELECT time, name, bytes FROM bands")):

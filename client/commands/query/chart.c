@@ -15,17 +15,20 @@
 #include "client/console/draw/chart.h"
 #include "client/commands/query/tables.h"
 #include "client/out/report/plot.h"
+#include "client/world/state/band_name.h"
 #include "heapwatch/text.h"
 #include "proto/base/array.h"
+#include "proto/base/time.h"
 #include "proto/base/utf8.h"
 
-#define CELLS_MAX   1000000u /* numbers that are drawn */
-#define HEIGHT      20       /* rows of a chart in the terminal */
-#define WIDTH       100u     /* where it has no width */
-#define LABEL_MAX   40       /* columns of a bar's name */
-#define PLOT_WIDTH  960.0
-#define PLOT_HEIGHT 480.0
-#define COUNTS      1e15 /* a plot has whole numbers: its greatest value is this many */
+#define CELLS_MAX      1000000u /* numbers that are drawn */
+#define HEIGHT         20       /* rows of a chart in the terminal */
+#define WIDTH          100u     /* where it has no width */
+#define LABEL_MAX      40       /* columns of a bar's name */
+#define LEGEND_COLUMNS 15u      /* of a line in a chart's legend, beside its name */
+#define PLOT_WIDTH     960.0
+#define PLOT_HEIGHT    480.0
+#define COUNTS         1e15 /* a plot has whole numbers: its greatest value is this many */
 
 struct cell_of_line {
         double x, y;
@@ -272,29 +275,57 @@ static bool is_below_zero(const struct rows *r)
         return false;
 }
 
+/* A time alone is in the middle of a second. */
+static struct time_range find_range(uint64_t from_ns, uint64_t to_ns)
+{
+        if (from_ns < to_ns)
+                return (struct time_range){ from_ns, to_ns };
+        return (struct time_range){ from_ns - (from_ns < NS_PER_S / 2 ? from_ns : NS_PER_S / 2), to_ns + NS_PER_S / 2 };
+}
+
+/* A line for each name, with its newest value, where the chart's own legend has no room for all of them. */
+static void print_legend(FILE *to, const struct rows *r, const struct chart *chart, unsigned columns)
+{
+        char value[HW_NUMBER_MAX], name[512];
+
+        for (size_t i = 0; chart->no_legend && i < chart->n_lines; i++) {
+                const struct past *past = chart->lines[i].past;
+                const struct point *last = past->n ? &past->points[past->n - 1] : NULL;
+
+                (void)fprintf(to, " %s %10s  %s\n", chart_sign(i, !is_utf8()),
+                              last ? unit_text(value, sizeof(value), unit_of(r), last->cell.last) : "-",
+                              fit_label(name, sizeof(name), r->names[i], (int)columns - 18));
+        }
+}
+
 static int draw_over_time(FILE *to, const struct rows *r, enum query_chart kind, unsigned columns)
 {
         static const enum tint tints[CHART_LINES] = { TINT_LINE_1, TINT_LINE_2, TINT_LINE_3,
                                                       TINT_LINE_4, TINT_MARK,   TINT_GRAPH };
         struct past pasts[CHART_LINES] = { { .n = 0 } };
+        const bool is_moment = r->cells[0].x == r->cells[r->n - 1].x && !is_below_zero(r); /* which is no line */
         struct chart chart = {
                 .unit = unit_of(r),
-                .range = { to_ns(r->cells[0].x), to_ns(r->cells[r->n - 1].x) },
-                .from_zero = kind != QUERY_LINE,
-                .stacked = kind == QUERY_AREA,
+                .range = find_range(to_ns(r->cells[0].x), to_ns(r->cells[r->n - 1].x)),
+                .from_zero = kind != QUERY_LINE || is_moment,
+                .stacked = kind != QUERY_LINE,
         };
+        unsigned names = 0;
         struct canvas *canvas = canvas_new(HEIGHT - 1, (int)columns, !is_utf8()); /* without the row of the cursor */
         int status = canvas ? 0 : -ENOMEM;
 
-        chart.range.to_ns += chart.range.to_ns == chart.range.from_ns;
         for (uint32_t i = 0; i < r->n_names; i++) {
                 status = fill_past(r, i, chart.stacked, &pasts[i]) ? status : -ENOMEM;
-                chart_line(&chart, r->names[i], &pasts[i], kind == QUERY_BAR ? SPARK_EVENTS : SPARK_GAUGE, tints[i]);
+                chart_line(&chart, r->names[i], &pasts[i], kind == QUERY_BAR || is_moment ? SPARK_EVENTS : SPARK_GAUGE,
+                           tints[i]);
+                names += LEGEND_COLUMNS + (unsigned)text_columns(r->names[i]);
         }
+        chart.no_legend = names > columns && r->n_names > 1;
         if (status == 0) {
                 canvas->mono = true;
                 chart_draw(canvas, (struct area){ .height = HEIGHT, .width = (int)columns }, &chart);
                 status = canvas_print(to, canvas, 0);
+                print_legend(to, r, &chart, columns);
         }
         canvas_destroy(&canvas);
         for (size_t i = 0; i < CHART_LINES; i++)
@@ -302,31 +333,32 @@ static int draw_over_time(FILE *to, const struct rows *r, enum query_chart kind,
         return status;
 }
 
+/* Below 0 as long, and lighter. */
 static void print_bar(FILE *to, double share, unsigned width)
 {
         static const char *const parts[] = { "", "▏", "▎", "▍", "▌", "▋", "▊", "▉" };
         const bool ascii = !is_utf8();
-        const unsigned eighths = (unsigned)(fmax(share, 0) * width * 8 + 0.5);
+        const unsigned eighths = (unsigned)(fabs(share) * width * 8 + 0.5);
 
         for (unsigned i = 0; i < eighths / 8; i++)
-                (void)fputs(ascii ? "#" : "█", to);
-        (void)fputs(ascii ? "" : parts[eighths % 8], to);
+                (void)fputs(share < 0 ? ascii ? "-" : "░" : ascii ? "#" : "█", to);
+        (void)fputs(ascii || share < 0 ? "" : parts[eighths % 8], to);
 }
 
 /* A line each: a name, its value, a bar. */
 static void draw_names(FILE *to, const struct rows *r, unsigned columns)
 {
-        char text[HW_NUMBER_MAX];
+        char text[HW_NUMBER_MAX], label[512];
         double greatest = 0;
         int widest = 1;
 
         for (size_t i = 0; i < r->n; i++)
-                greatest = fmax(greatest, r->cells[i].y);
+                greatest = fmax(greatest, fabs(r->cells[i].y));
         for (size_t i = 0; i < r->n_labels; i++)
                 widest = text_columns(r->labels[i]) > widest ? text_columns(r->labels[i]) : widest;
         widest = widest < LABEL_MAX ? widest : LABEL_MAX;
         for (size_t i = 0; i < r->n; i++) {
-                const char *label = r->labels[(size_t)r->cells[i].x], *shown = text_end(label, widest);
+                const char *shown = fit_label(label, sizeof(label), r->labels[(size_t)r->cells[i].x], widest);
                 const bool is_again = i > 0 && r->cells[i].x == r->cells[i - 1].x;
 
                 (void)fprintf(to, "%*s%s", widest - (is_again ? 0 : text_columns(shown)), "", is_again ? "" : shown);
@@ -409,17 +441,18 @@ static void set_axes(struct plot_chart *c, bool is_stacked)
                 c->y_bytes = sum > c->y_bytes ? sum : c->y_bytes;
         }
         c->y_bytes += c->y_bytes / 32 + 1;
-        c->from_ns = c->times_ns[0];
-        c->x_ns = c->times_ns[c->n_columns - 1];
-        c->x_ns += c->x_ns == c->from_ns;
+        const struct time_range range = find_range(c->times_ns[0], c->times_ns[c->n_columns - 1]);
+        c->from_ns = range.from_ns;
+        c->x_ns = range.to_ns;
 }
 
 static int write_plot(FILE *to, struct rows *r, enum query_chart kind, const char *title, struct error *error)
 {
+        const bool is_moment = r->cells[0].x == r->cells[r->n - 1].x; /* one time is no line */
         struct plot_options options = { .width = PLOT_WIDTH,
                                         .height = PLOT_HEIGHT,
-                                        .traces = kind == QUERY_LINE,
-                                        .bars = kind == QUERY_BAR,
+                                        .traces = kind == QUERY_LINE && !is_moment,
+                                        .bars = kind == QUERY_BAR || is_moment,
                                         .no_notes = true };
         struct plot_chart *c = calloc(1, sizeof(*c));
         struct plot_data *data = calloc(1, sizeof(*data));

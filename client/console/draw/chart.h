@@ -35,6 +35,7 @@ struct chart {
         uint64_t start_wall_ns;  /* Unix time of event time 0: axis labels are the time of day; 0: event time */
         bool from_zero;          /* the axis begins at 0 */
         bool stacked;            /* lines are areas, each on those before it */
+        bool no_legend;          /* its row stays empty */
         struct chart_line lines[CHART_LINES]; /* the first is drawn on top */
         size_t n_lines;
         const char *limit_name; /* NULL: no limit */
@@ -55,6 +56,9 @@ enum { CHART_LEFT = 11, CHART_ABOVE = 1, CHART_BELOW = 3, CHART_RIGHT = 1 };
 /* The part of `area` that spans the range. */
 struct area chart_plot(struct area area);
 void chart_draw(struct canvas *canvas, struct area area, const struct chart *c);
+
+/* What is before a line's name where there are several and no colours. */
+const char *chart_sign(size_t line, bool ascii);
 
 /* The newest value of a line at or before a time; false when there is none. */
 bool chart_value(const struct chart_line *line, uint64_t time_ns, double *ret_value);

@@ -89,15 +89,17 @@ static int height_of(const struct plot *p, double value)
         return y < 0 ? 0 : y > p->rows - 1 ? p->rows - 1 : (int)(y + 0.5);
 }
 
-/* y counts from below. */
-static void set_dot(struct plot *p, int x, int y, size_t line)
+/* y counts from below. A dot that is not set is cleared: an area covers those that it is in front of. */
+static void put_dot(struct plot *p, int x, int y, size_t line, bool is_set)
 {
         static const uint8_t dots[4][2] = { { 0x01, 0x08 }, { 0x02, 0x10 }, { 0x04, 0x20 }, { 0x40, 0x80 } };
         int row = p->rows - 1 - y;
         size_t cell = (size_t)(row / 4) * (size_t)p->area.width + (size_t)(x / 2);
 
-        p->bits[cell] |= dots[row % 4][x % 2];
-        p->lines[cell] = (uint8_t)line;
+        p->bits[cell] =
+                (uint8_t)(is_set ? p->bits[cell] | dots[row % 4][x % 2] : p->bits[cell] & ~dots[row % 4][x % 2]);
+        if (is_set)
+                p->lines[cell] = (uint8_t)line;
 }
 
 /* The shapes of lines: which of eight columns of dots are drawn, the symbol, and a letter where there are no dots. */
@@ -110,10 +112,16 @@ static const struct {
         { 0x13, "⠒ ⠂", "x" }, { 0x0f, "⠒⠒ ", "=" }, { 0x11, "⠂ ⠂", "." },
 };
 
+const char *chart_sign(size_t line, bool ascii)
+{
+        return ascii ? shapes[line].letter : shapes[line].sign;
+}
+
 static void draw_line(struct plot *p, size_t which)
 {
         const struct chart_line *line = &p->chart->lines[which];
         uint8_t columns = p->shapes && !p->canvas->ascii ? shapes[which].columns : 0xff;
+        const bool is_bar = line->mode == SPARK_EVENTS; /* of one column, so its shape is in its rows */
         int before = -1;
 
         sample_line(p, which);
@@ -121,14 +129,17 @@ static void draw_line(struct plot *p, size_t which)
                 int y, from;
 
                 if (!p->known[x]) {
-                        if (line->mode != SPARK_EVENTS)
-                                before = -1;
+                        before = is_bar ? before : -1;
                         continue;
                 }
                 y = height_of(p, p->values[x]);
-                from = line->mode == SPARK_EVENTS || p->chart->stacked ? 0 : before < 0 ? y : before;
-                for (int i = from < y ? from : y; i <= (from < y ? y : from) && columns >> x % 8 & 1; i++)
-                        set_dot(p, x, i, which);
+                from = is_bar || p->chart->stacked ? 0 : before < 0 ? y : before;
+                for (int i = from < y ? from : y; i <= (from < y ? y : from); i++) {
+                        const bool is_set = columns >> (is_bar ? i : x) % 8 & 1;
+
+                        if (is_set || p->chart->stacked)
+                                put_dot(p, x, i, which, is_set);
+                }
                 before = y;
         }
 }
@@ -301,7 +312,7 @@ static void draw_legend(struct plot *p, struct area area)
         char text[SHORT_TEXT];
         int at = 1;
 
-        for (size_t i = 0; i < c->n_lines; i++) {
+        for (size_t i = 0; i < c->n_lines && !c->no_legend; i++) {
                 double value = 0;
                 bool known = chart_value(&c->lines[i], when, &value);
 
@@ -309,10 +320,7 @@ static void draw_legend(struct plot *p, struct area area)
                         value = c->lines[i].newest;
                         known = true;
                 }
-                at = put_text(p, area, 0, at, c->lines[i].tint,
-                              !p->shapes         ? "■"
-                              : p->canvas->ascii ? shapes[i].letter
-                                                 : shapes[i].sign);
+                at = put_text(p, area, 0, at, c->lines[i].tint, p->shapes ? chart_sign(i, p->canvas->ascii) : "■");
                 at = put_text(p, area, 0, at, TINT_PLAIN, " ");
                 at = put_text(p, area, 0, at, TINT_PLAIN, c->lines[i].name) + 1;
                 at = put_text(p, area, 0, at, TINT_STRONG,

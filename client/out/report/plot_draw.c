@@ -187,11 +187,22 @@ static double height_in(const struct plot_band *b, size_t column)
         return b->bytes[column] == PLOT_UNKNOWN ? 0 : (double)b->bytes[column];
 }
 
+/* As wide as two columns that are next to each other have room for. */
+static double bar_width(const struct plot_picture *p)
+{
+        const struct plot_chart *c = p->chart;
+        double width = (p->right - p->left) / fmax((double)c->n_columns, 10); /* one alone is no area */
+
+        for (size_t i = 1; i < c->n_columns; i++)
+                width = fmin(width, x_at(p, (double)c->times_ns[i]) - x_at(p, (double)c->times_ns[i - 1]));
+        return fmax(width * 0.8, 0.5);
+}
+
 /* A bar for each column, above `below`, which it is added to. */
 static void draw_bars(struct plot_picture *p, cairo_t *cr, const struct theme *theme, size_t band, double *below)
 {
         const struct plot_chart *c = p->chart;
-        const double width = (p->right - p->left) / (double)c->n_columns * 0.8;
+        const double width = bar_width(p);
 
         theme_use(cr, colour_of(p, theme, band));
         for (size_t i = 0; i < c->n_columns; i++) {
