@@ -199,8 +199,8 @@ def test_what_holds_a_type_in_a_heap_graph():
     graph = RELEASES / "0.9.0" / "api.heapgraph"
     said = lambda *words: json.loads(subprocess.run([BUILD / "heapwatch", *words, "--format", "json"], capture_output=True, check=True).stdout)
     bands = {b["name"]: b for b in said("heap", graph, "--top", "10000")["bands"]}
-    rows = ask("SELECT name, bytes, closures, retained, unreached FROM heap", graph)
-    assert {r["name"]: (r["bytes"], r["closures"], r["retained"], r["unreached"]) for r in rows} == {
+    rows = ask("SELECT name, label, bytes, closures, retained, unreached FROM heap", graph)
+    assert {r["label"]: (r["bytes"], r["closures"], r["retained"], r["unreached"]) for r in rows} == {
         n: (b["bytes"], b["closures"], b["retained_bytes"], b["unreached_bytes"]) for n, b in bands.items()}
     name = "main:Main.Session"
     (way,) = said("why", graph, name)["paths"]
@@ -211,3 +211,12 @@ def test_what_holds_a_type_in_a_heap_graph():
                f"'{name}'", graph) == [{"source": "api", "share": round(100 * bands[name]["retained_bytes"] / sum(b["bytes"] for b in bands.values()))}]
     assert "WHERE name" in ask("SELECT * FROM retainers", graph, status=2)
     assert "no heap graph" in ask("SELECT * FROM heap", LEAKY, status=2)
+    # names are those of bands, so that tables of a log and of a graph join; a name that the graph does not have has no rows
+    bins = {r["label"]: r["name"] for r in rows}
+    assert (bins["containers-0.6.4.1:Data.Map.Internal.Bin"], bins["ARR_WORDS (ByteArray#)"]) == ("containers:Data.Map.Internal.Bin", "ARR_WORDS")
+    joined = ask("SELECT DISTINCT b.name, h.bytes, r.root FROM bands b JOIN heap h USING (name) JOIN retainers r USING (name) WHERE r.bytes > 10000"
+                 " ORDER BY h.bytes DESC", LEAKY, graph)
+    assert joined[-1] == {"name": "ghc-prim:GHC.Types.:", "bytes": 13032, "root": "thread in Main.$wholdOrders"} and len(joined) > 5
+    assert ask("SELECT root FROM retainers WHERE name IN (SELECT name FROM heap WHERE name LIKE '%Session' UNION SELECT 'nosuch')", graph) == [
+        {"root": "CAF Main.sessions"}]
+    assert ask("SELECT count(DISTINCT name) AS n FROM retainers WHERE name = 'MVAR' AND bytes < 1000 OR name = 'main:Main.Session' AND bytes > 1", graph) == [{"n": 2}]

@@ -12,6 +12,7 @@
 #include "client/cli/signals.h"
 #include "proto/base/array.h"
 #include "proto/base/clock.h"
+#include "proto/base/hash.h"
 
 #define STEP_MS      200
 #define COST_OF_PASS 1e6  /* of reading a source once; */
@@ -464,7 +465,7 @@ static int cursor_filter(sqlite3_vtab_cursor *base, int number, const char *give
         struct query_vtab *v = vtab_of(c);
         int status = SQLITE_OK;
 
-        if (v->scans++ > 0 && !v->is_cached && !v->too_large)
+        if (v->scans++ > 0 && !v->is_cached && !v->too_large && !v->table->needs_key)
                 status = cache_table(c);
         begin_scan(c);
         c->scan.rows.used = (uint32_t)number;
@@ -472,6 +473,8 @@ static int cursor_filter(sqlite3_vtab_cursor *base, int number, const char *give
                 c->rows = &v->cache;
         if (status == SQLITE_OK)
                 status = set_bounds(c, given ? given : "", n, values);
+        if (v->table->needs_key && c->key) /* rows of each key have rowids of their own */
+                c->rowid = (sqlite3_int64)(hash_bytes(c->key, strlen(c->key), 0) >> 1 & ~UINT64_C(0xffff));
         return status == SQLITE_OK ? find_row(c) : status;
 }
 
@@ -555,8 +558,13 @@ static int vtab_best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 
         info->idxNum = (int)(info->colUsed & INT32_MAX);
         info->estimatedCost = COST_OF_PASS;
-        for (int i = 0; !v->query->unbounded && i < info->nConstraint && n < sizeof(given) - 1; i++) {
-                const char bound = usable_bound(v->table, info, i);
+        for (int i = 0; i < info->nConstraint && n < sizeof(given) - 1; i++) {
+                const struct sqlite3_index_constraint *c = &info->aConstraint[i];
+                const char bound = v->query->unbounded && !v->table->needs_key ? '\0' : usable_bound(v->table, info, i);
+
+                if (v->table->needs_key && !c->usable && c->op == SQLITE_INDEX_CONSTRAINT_EQ &&
+                    c->iColumn == v->table->key + (int)QUERY_FIRST_COLUMNS)
+                        return SQLITE_CONSTRAINT; /* the table that has the keys comes first */
 
                 if (!bound || strchr(given, bound))
                         continue;

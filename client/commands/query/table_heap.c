@@ -8,9 +8,11 @@
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "client/cli/own_command.h"
 #include "client/commands/query/tables.h"
+#include "client/world/state/band_name.h"
 #include "proto/base/clock.h"
 #include "proto/base/text_out.h"
 #include "proto/base/time.h"
@@ -20,7 +22,8 @@
 #define OUTPUT_MAX ((size_t)64 << 20) /* of either */
 
 const struct query_column query_heap_columns[QUERY_HEAP_COLUMNS] = {
-        { "name", QUERY_TEXT, "", "of the type of closures" },
+        { "name", QUERY_TEXT, "", "of the type of closures, as bands have it" },
+        { "label", QUERY_TEXT, "", "as `heapwatch heap` has it, with the package's version" },
         { "bytes", QUERY_INTEGER, "B", "that they have" },
         { "closures", QUERY_INTEGER, "", "how many" },
         { "retained", QUERY_INTEGER, "B", "that would go with them" },
@@ -55,6 +58,23 @@ bool query_graph_is(const char *path)
         return text_has_suffix(path, ".heapgraph");
 }
 
+/*
+ * A type as bands call it (band_name.h): without the version of its package, and without what `heap` explains of a type
+ * of the runtime's own, as in "ARR_WORDS (ByteArray#)".
+ */
+static const char *name_type(char out[BAND_NAME_MAX], const char *label)
+{
+        const struct package_label of = package_label(label);
+        const size_t n = strspn(label, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
+
+        if (of.package)
+                (void)snprintf(out, BAND_NAME_MAX, "%.*s:%s", (int)of.package, label, of.rest);
+        else
+                (void)snprintf(out, BAND_NAME_MAX, "%.*s", (int)(strncmp(label + n, " (", 2) ? strlen(label) : n),
+                               label);
+        return out;
+}
+
 static void add_number(struct query_rows *r, const json_t *of, const char *name)
 {
         const json_t *value = json_object_get(of, name);
@@ -62,30 +82,49 @@ static void add_number(struct query_rows *r, const json_t *of, const char *name)
         query_rows_add_optional(r, json_is_integer(value), (uint64_t)json_integer_value(value));
 }
 
-bool query_add_heap(struct query_scan *s, const char *path, struct error *error)
+/* All types of the graph, which are read once. False with a sentence. */
+static bool read_types(struct query_scan *s, const char *path, struct error *error)
 {
         const char *const words[] = { "heapwatch", "heap", "--format", "json", "--top", BANDS_MAX, "--", path, NULL };
-        json_t *said = read_command(s, words, error);
+
+        if (s->graph && s->graph_source == s->source)
+                return true;
+        json_decref(s->graph);
+        s->graph = read_command(s, words, error);
+        s->graph_source = s->source;
+        return s->graph != NULL;
+}
+
+static const char *program_of(const json_t *said)
+{
         const char *program = json_string_value(json_object_get(said, "program"));
-        const json_t *band;
+
+        return program ? program : "";
+}
+
+bool query_add_heap(struct query_scan *s, const char *path, struct error *error)
+{
+        char name[BAND_NAME_MAX];
+        const json_t *type;
         size_t i;
 
-        json_array_foreach(json_object_get(said, "bands"), i, band)
+        if (!read_types(s, path, error))
+                return false;
+        json_array_foreach(json_object_get(s->graph, "bands"), i, type)
         {
-                const char *name = json_string_value(json_object_get(band, "name"));
+                const char *label = json_string_value(json_object_get(type, "name"));
 
-                if (!name || !query_is_key(s, name))
+                if (!label || !query_is_key(s, name_type(name, label)))
                         continue;
-                query_begin_row(s, program ? program : "", 1);
+                query_begin_row(s, program_of(s->graph), 1);
                 query_rows_add_text(&s->rows, name);
-                add_number(&s->rows, band, "bytes");
-                add_number(&s->rows, band, "closures");
-                add_number(&s->rows, band, "retained_bytes");
-                add_number(&s->rows, band, "unreached_bytes");
+                query_rows_add_text(&s->rows, label);
+                add_number(&s->rows, type, "bytes");
+                add_number(&s->rows, type, "closures");
+                add_number(&s->rows, type, "retained_bytes");
+                add_number(&s->rows, type, "unreached_bytes");
         }
-        const bool is_read = said != NULL;
-        json_decref(said);
-        return is_read;
+        return true;
 }
 
 /* The types from the held one's holder to the root, which is the last. */
@@ -106,24 +145,23 @@ static void add_holders(struct query_rows *r, const json_t *holders)
         query_rows_add_text(r, path);
 }
 
-bool query_add_retainers(struct query_scan *s, const char *path, struct error *error)
+/* Of one type, whose answer is kept with it: a join asks for it again. */
+static bool add_retainers(struct query_scan *s, const char *path, json_t *type, struct error *error)
 {
-        const char *const key = s->bounds.key;
-        const char *const words[] = {
-                "heapwatch", "why", "--format", "json", "--top", PATHS_MAX, "--", path, key, NULL
-        };
+        const char *const words[] = { "heapwatch", "why",   "--format",
+                                      "json",      "--top", PATHS_MAX,
+                                      "--",        path,    json_string_value(json_object_get(type, "name")),
+                                      NULL };
+        json_t *said = json_incref(json_object_get(type, "why"));
         const json_t *way;
         size_t i;
 
-        if (!key)
-                return error_set(error,
-                                 "retainers are those of one type: add WHERE name = '...', as the table heap has it");
-        json_t *said = read_command(s, words, error);
-        const char *program = json_string_value(json_object_get(said, "program"));
+        if (!said && (said = read_command(s, words, error)))
+                (void)json_object_set(type, "why", said);
         json_array_foreach(json_object_get(said, "paths"), i, way)
         {
-                query_begin_row(s, program ? program : "", 1);
-                query_rows_add_text(&s->rows, json_string_value(json_object_get(said, "band")));
+                query_begin_row(s, program_of(said), 1);
+                query_rows_add_text(&s->rows, s->bounds.key);
                 add_holders(&s->rows, json_object_get(way, "path"));
                 add_number(&s->rows, way, "bytes");
                 add_number(&s->rows, way, "closures");
@@ -131,4 +169,24 @@ bool query_add_retainers(struct query_scan *s, const char *path, struct error *e
         const bool is_read = said != NULL;
         json_decref(said);
         return is_read;
+}
+
+bool query_add_retainers(struct query_scan *s, const char *path, struct error *error)
+{
+        bool good = s->bounds.key || error_set(error,
+                                               "retainers are of a type at a time: add WHERE name = '...' or IN, "
+                                               "or join by name, as heap and bands have it");
+        char name[BAND_NAME_MAX];
+        json_t *type;
+        size_t i;
+
+        good = good && read_types(s, path, error);
+        json_array_foreach(json_object_get(s->graph, "bands"), i, type)
+        {
+                const char *label = json_string_value(json_object_get(type, "name"));
+
+                if (good && label && query_is_key(s, name_type(name, label)))
+                        good = add_retainers(s, path, type, error);
+        }
+        return good;
 }

@@ -2,6 +2,7 @@
 #include "client/commands/query/tables.h"
 
 #include <inttypes.h>
+#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -74,6 +75,7 @@ void query_scan_done(struct query_scan *s)
         query_scan_forget(s);
         free(s->bands);
         free(s->points);
+        json_decref(s->graph);
         if (s->types)
                 event_types_done(s->types);
         free(s->types);
@@ -984,7 +986,7 @@ const struct query_table query_tables[] = {
         { "heap", "types of a heap graph, FILE.heapgraph", COLUMNS(query_heap_columns), NONE, 0,
           .add_graph = query_add_heap },
         { "retainers", "of a heap graph: what holds a type, root by root", COLUMNS(query_retainer_columns), NONE, 0,
-          .add_graph = query_add_retainers },
+          .add_graph = query_add_retainers, .needs_key = true },
 };
 const unsigned n_query_tables = ARRAY_SIZE(query_tables);
 

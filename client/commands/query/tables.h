@@ -110,6 +110,8 @@ struct query_scan {
         uint64_t least_note; /* of a live target: the number of the oldest note that its daemon has kept; 0: none */
         uint32_t bands_run;
         char bands_target[WORLD_NAME_MAX + 1];
+        struct json_t *graph;     /* what `heapwatch heap` says of the heap graph `graph_source`; NULL: not read */
+        const char *graph_source; /* as `source` */
         struct query_rows rows;
 };
 
@@ -141,6 +143,7 @@ struct query_table {
         bool of_logs;                 /* a daemon keeps none of it: of finished logs and recordings alone */
         uint32_t kinds;               /* of messages that it is made of, a bit each; 0: all, and verdicts with them */
         enum query_memory remembers;  /* of a live target: what its daemon is asked for when all came */
+        bool needs_key;               /* it is read by its key alone */
         /* of a heap graph, which has no messages: makes all rows. False with an error */
         bool (*add_graph)(struct query_scan *s, const char *path, struct error *error);
 };
@@ -180,7 +183,7 @@ void query_threads_destroy(struct query_threads **t);
 
 /* table_heap.c: the tables that are made of a heap graph, a file of `heapwatch heap -o`. */
 
-enum { QUERY_HEAP_COLUMNS = 5, QUERY_RETAINER_COLUMNS = 5 };
+enum { QUERY_HEAP_COLUMNS = 6, QUERY_RETAINER_COLUMNS = 5 };
 
 extern const struct query_column query_heap_columns[QUERY_HEAP_COLUMNS], query_retainer_columns[QUERY_RETAINER_COLUMNS];
 
