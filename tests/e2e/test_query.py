@@ -224,6 +224,16 @@ def test_a_database_has_real_tables(tmp_path):
     before = (tmp_path / "y.db").read_bytes()
     assert "no such table" in ask(f"{LEAKY}", "--tables", "band", "-o", tmp_path / "y.db", status=2)
     assert (tmp_path / "y.db").read_bytes() == before, "a mistake leaves the old file"
+    ask(f"{LEAKY}", "--tables", "runs", "-o", tmp_path / "y.db", form="table")
+    assert (tmp_path / "y.db").read_bytes() != before, "one that a query wrote is replaced"
+    with contextlib.closing(sqlite3.connect(tmp_path / "mine.db")) as db:
+        db.execute("CREATE TABLE precious(x)")
+    (tmp_path / "text.db").write_text("precious")
+    for name in ("mine.db", "text.db"):
+        before = (tmp_path / name).read_bytes()
+        assert "no query wrote it" in ask("SELECT 1", LEAKY, "-o", tmp_path / name, form="table", status=2)
+        assert "no query wrote it" in ask(f"{LEAKY}", "--tables", "runs", "-o", tmp_path / name, form="table", status=2)
+        assert (tmp_path / name).read_bytes() == before
 
 
 @pytest.mark.parametrize("suffix, form", [("csv", "csv"), ("tsv", "tsv"), ("json", "json"), ("ndjson", "ndjson"), ("md", "markdown")])

@@ -16,6 +16,10 @@
 #define SHOWN_MAX   600u /* bytes of a line of a query that is shown */
 #define STORED_NAME "result"
 
+#define APPLICATION      "0x68777172" /* PRAGMA application_id, of databases that a query wrote: */
+#define APPLICATION_TEXT "hwqr"       /* in the file */
+#define APPLICATION_AT   68u
+
 /* -------------------------------------------------------------------- mistakes */
 
 static size_t add_columns(const char **names, size_t n)
@@ -190,6 +194,17 @@ bool query_is_database(const char *file)
         return file && (has_suffix(file, ".sqlite") || has_suffix(file, ".sqlite3") || has_suffix(file, ".db"));
 }
 
+bool query_may_replace(const char *file)
+{
+        static const char magic[] = "SQLite format 3", application[] = APPLICATION_TEXT;
+        char head[APPLICATION_AT + sizeof(application) - 1];
+        const ssize_t n = out_file_head(file, head, sizeof(head));
+
+        return n == -ENOENT || n == 0 ||
+               (n == (ssize_t)sizeof(head) && !memcmp(head, magic, sizeof(magic)) &&
+                !memcmp(head + APPLICATION_AT, application, sizeof(application) - 1));
+}
+
 /* CREATE TABLE with the columns of the result, or the INSERT for a row of it; a name that comes again has a number. */
 static char *make_sql(sqlite3_stmt *from, const char *table, bool is_insert)
 {
@@ -249,8 +264,10 @@ static int copy_rows(sqlite3 *to, sqlite3_stmt *from, const char *table, struct 
 static int begin_database(sqlite3 **ret, const char *path, struct error *error)
 {
         if (sqlite3_open_v2(path, ret, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL) == SQLITE_OK &&
-            sqlite3_exec(*ret, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN", NULL, NULL, NULL) ==
-                    SQLITE_OK)
+            sqlite3_exec(*ret,
+                         "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA application_id = " APPLICATION
+                         "; BEGIN",
+                         NULL, NULL, NULL) == SQLITE_OK)
                 return SQLITE_OK;
         (void)error_set(error, "cannot write: %s", *ret ? sqlite3_errmsg(*ret) : "out of memory");
         return SQLITE_MISMATCH;

@@ -54,6 +54,9 @@ size_t query_list_names(const char *names[QUERY_NAMES_MAX]);
 /* Whether a file of that name is a database, in which tables are stored. */
 bool query_is_database(const char *file);
 
+/* Whether there is no file of that name, an empty one, or a database that a query wrote. */
+bool query_may_replace(const char *file);
+
 /* The exit status; what is wrong is reported in the command's name. */
 int query_answer(const struct command *c, struct query *q, const char *sql, const struct query_output *output);
 

@@ -231,6 +231,9 @@ static int check_options(const struct request *r, const struct command *c, const
 {
         if (r->tables.n > 0 && !query_is_database(r->output.file))
                 return command_usage_error(c, "--tables needs -o FILE.sqlite, the database in which they are stored");
+        if (query_is_database(r->output.file) && !query_may_replace(r->output.file))
+                return command_usage_error(
+                        c, "-o %s: it exists, and no query wrote it: give another name, or remove it", r->output.file);
         if (r->output.chart && query_is_database(r->output.file))
                 return command_usage_error(c, "a chart is no table of a database: -o FILE.svg, or without -o");
         if (r->every_ns && r->every_ns < EVERY_MIN_NS)
