@@ -185,6 +185,9 @@ def test_cost_centres_own_and_inherited():
         assert row["ticks"] == sum(s["ticks"] for s in stacks if s["path"].split(";")[-1] == name)
         inherited = sum(s["ticks"] for s in stacks if name in s["path"].split(";"))
         assert row["ticks_inherited"] == (None if name == "MAIN" else inherited)
+    sampled = ROOT / "tests" / "data" / "logs" / "stacks-ghc9103" / "run.eventlog"
+    assert len(ask("SELECT path FROM stacks GROUP BY path, thread HAVING count(*) > 1", sampled)) > 0
+    assert ask("SELECT path FROM stacks GROUP BY path, places, thread HAVING count(*) > 1", sampled) == []
 
 
 def test_phases_add_up():

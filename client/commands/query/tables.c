@@ -659,11 +659,18 @@ static const struct query_column stack_columns[] = {
         { "stack", QUERY_INTEGER, "", "id in this run" },
         { "depth", QUERY_INTEGER, "", "cost centres in it" },
         { "path", QUERY_TEXT, "", "of cost centres, the outermost first, with ; between" },
+        { "places", QUERY_TEXT, "", "of each in the program's source, likewise: what tells stacks of one path apart" },
         { "ticks", QUERY_INTEGER, "", "of the profile's timer, or samples, since the run began" },
         { "thread", QUERY_INTEGER, "", "of samples; NULL: of ticks, or of a thread beyond the first 64" },
 };
 
-static void add_path(struct query_rows *r, const Hw__Stack *stack)
+static const char *place_of(const Hw__CostCentre *centre)
+{
+        return centre->source && centre->source[0] ? centre->source : NULL;
+}
+
+/* Of the names of cost centres, or of their places. */
+static void add_path(struct query_rows *r, const Hw__Stack *stack, bool of_places)
 {
         struct band_name name;
         char *path = NULL;
@@ -675,8 +682,10 @@ static void add_path(struct query_rows *r, const Hw__Stack *stack)
                 (void)fputs(name.text, to);
         }
         for (size_t i = stack->n_centres; to && i-- > 0;) {
+                const char *place = place_of(stack->centres[i]);
+
                 centre_name(&name, stack->centres[i]);
-                (void)fprintf(to, "%s%s", name.text, i ? ";" : "");
+                (void)fprintf(to, "%s%s", !of_places ? name.text : place ? place : "", i ? ";" : "");
         }
         if (to && fclose(to) == 0)
                 query_rows_add_text(r, path);
@@ -685,17 +694,66 @@ static void add_path(struct query_rows *r, const Hw__Stack *stack)
         free(path);
 }
 
+/* One of several stacks that differ only in how deep they recurse: neighbours of one name are one frame. */
+struct alike {
+        const Hw__Stack *stack; /* the first */
+        uint64_t ticks;         /* of all */
+};
+
+static uint64_t hash_stack(const Hw__Stack *stack)
+{
+        uint64_t hash = hash_u64(stack->has_thread ? stack->thread : UINT64_MAX, stack->n_centres);
+
+        for (size_t i = 0; i < stack->n_centres; i++)
+                hash = hash_u64(stack->centres[i]->id, hash);
+        return hash;
+}
+
+static bool are_alike(const Hw__Stack *a, const Hw__Stack *b)
+{
+        bool yes = a->n_centres == b->n_centres && a->has_thread == b->has_thread && a->thread == b->thread;
+
+        for (size_t i = 0; yes && i < a->n_centres; i++)
+                yes = a->centres[i]->id == b->centres[i]->id;
+        return yes;
+}
+
+/* Returns how many; `ret` has room for all. SIZE_MAX: out of memory. */
+static size_t merge_stacks(const struct world_target *t, struct alike *ret)
+{
+        struct idtable by_stack = { 0 };
+        size_t n = 0;
+
+        for (uint32_t i = 0; i < t->n_stacks && n != SIZE_MAX; i++) {
+                const Hw__Stack *stack = t->stacks[i];
+                const uint64_t hash = stack ? hash_stack(stack) : 0;
+                uint32_t at = idtable_start(&by_stack, hash), id = 0;
+
+                while (stack && (id = idtable_next(&by_stack, hash, &at)) && !are_alike(ret[id - 1].stack, stack))
+                        ;
+                if (id)
+                        ret[id - 1].ticks += stack->ticks;
+                else if (stack) {
+                        ret[n++] = (struct alike){ stack, stack->ticks };
+                        n = idtable_add(&by_stack, hash, (uint32_t)n) == 0 ? n : SIZE_MAX;
+                }
+        }
+        idtable_done(&by_stack);
+        return n;
+}
+
 static void finish_stacks(struct query_scan *s)
 {
-        struct band_name name;
-
         FOR_EACH_TARGET(s, t)
         {
-                for (uint32_t i = 0; i < t->n_stacks; i++) {
-                        const Hw__Stack *stack = t->stacks[i];
+                struct alike *stacks = calloc(t->n_stacks + 1, sizeof(*stacks));
+                const size_t n = stacks ? merge_stacks(t, stacks) : SIZE_MAX;
 
-                        if (!stack)
-                                continue;
+                s->rows.failed = s->rows.failed || n == SIZE_MAX;
+                for (size_t i = 0; n != SIZE_MAX && i < n; i++) {
+                        const Hw__Stack *stack = stacks[i].stack;
+                        struct band_name name;
+
                         centre_name(&name, stack->n_centres ? stack->centres[0] : NULL);
                         if (!query_is_key(s, name.text))
                                 continue;
@@ -703,10 +761,15 @@ static void finish_stacks(struct query_scan *s)
                         query_rows_add_text(&s->rows, name.text);
                         query_rows_add_integer(&s->rows, stack->id);
                         query_rows_add_integer(&s->rows, stack->n_centres);
-                        add_path(&s->rows, stack);
-                        query_rows_add_integer(&s->rows, stack->ticks);
+                        add_path(&s->rows, stack, false);
+                        if (stack->n_centres > 0)
+                                add_path(&s->rows, stack, true);
+                        else
+                                query_rows_add_null(&s->rows);
+                        query_rows_add_integer(&s->rows, stacks[i].ticks);
                         query_rows_add_optional(&s->rows, stack->has_thread, stack->thread);
                 }
+                free(stacks);
         }
 }
 
@@ -792,7 +855,7 @@ static void add_centre(struct query_scan *s, const struct world_target *t, const
         query_rows_add_optional(r, !is_main, c->def->id);
         query_rows_add_text(r, c->def->module);
         query_rows_add_text(r, c->def->label);
-        query_rows_add_text(r, c->def->source);
+        query_rows_add_text(r, place_of(c->def));
         query_rows_add_integer(r, c->def->has_caf && c->def->caf);
         query_rows_add_optional(r, t->n_stacks > 0, c->ticks);
         query_rows_add_optional(r, t->n_stacks > 0 && !is_main, c->ticks_inherited);
