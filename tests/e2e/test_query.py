@@ -383,6 +383,12 @@ def test_mistakes_are_shown_at_their_place():
     said = ask("SELECT nme FROM bands", LEAKY, status=2).splitlines()
     assert "'name'" in said[0] and said[2].index("^") == said[1].index("nme")
     assert "'bands'" in ask("SELECT 1 FROM band", LEAKY, status=2)
+    assert "'main'" in ask("SELECT 1", f"main={LEAKY}", status=2) and "--tables bands --tables pauses" in ask("pauses", LEAKY, "--tables", "bands", "-o", "x.db", status=2)
+    for sql, advice in (("SELECT 1 FROM ol.bands", "'old.bands'"), ("SELECT 1 FROM old.pauses", "a view"), ("SELECT pause FROM bands", "a column of collections"),
+                        ("SELECT z.bytes FROM bands AS b", "no table or alias 'z'"), ("SELECT p.longst FROM pauses p", "'longest'"), ("SELECT slope(1) FROM bands", "slope(time, value)"),
+                        ("SELECT * FORM bands", "'FROM'"), ("SELECT", "too early"), ("DROP TABLE bands", "only read"), ("SELECT name FROM bands a JOIN bands b", "dot"),
+                        ("SELECT 1 FROM bands WHERE max(bytes) > 1", "HAVING")):
+        assert advice in ask(sql, f"old={LEAKY}", status=2).splitlines()[0], sql
     assert "timeout" in ask("WITH RECURSIVE t(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM t) SELECT count(*) FROM t", LEAKY,
                             "--timeout", "0.2", status=2)
 
@@ -476,12 +482,31 @@ def test_queries_come_from_a_pipe_one_after_another():
     assert none.returncode == 2 and b"expected a query" in none.stderr
 
 
+@pytest.mark.parametrize("typed, status, said", [
+    (".schema bands", 0, ""), (".schema band", 2, "did you mean 'bands'?"), (".foo", 2, "no such command: .foo; .help lists them"), (".formt csv", 2, "did you mean '.format'?"),
+    (".format xml\nSELECT 1;", 2, "expected table, csv, tsv, json, ndjson or markdown; not xml"), (".format json", 0, ""), ("SELECT 1;\n.quit\nSELECT x;", 0, "")])
+def test_commands_of_the_prompt(typed, status, said):
+    done = subprocess.run([CLIENT, "query", f"old={LEAKY}"], input=typed, capture_output=True, text=True, timeout=DEADLINE_S, check=False)
+    assert done.returncode == status and said in done.stderr and bool(said) == bool(done.stderr), done
+    if typed.startswith(".schema bands"):
+        assert [line.split()[0] for line in done.stdout.splitlines()] == ["bands", *ask("SELECT * FROM bands LIMIT 1", LEAKY)[0]]
+
+
+def test_examples_of_the_prompt_can_be_pasted():
+    printed = subprocess.run([CLIENT, "query", LEAKY], input=".examples", capture_output=True, text=True, check=True).stdout
+    done = subprocess.run([CLIENT, "query", LEAKY], input=printed, capture_output=True, text=True, timeout=DEADLINE_S, check=False)
+    assert done.returncode == 0 and not done.stderr, done
+
+
 def test_a_session_in_a_terminal(tmp_path):
     """Names are completed, mistakes end nothing, SIGINT ends a line, and the next session knows the last one's queries."""
     env = {"XDG_STATE_HOME": str(tmp_path / "state")}
+    history = tmp_path / "state" / "heapwatch" / "query-history"
+    history.parent.mkdir(parents=True)
+    history.touch(0o644)
     for session in ("first", "second"):
         (tmp_path / session).mkdir()
-        with Terminal(tmp_path / session, CLIENT, "query", LEAKY, env=env) as t:
+        with Terminal(tmp_path / session, CLIENT, "query", f"old={LEAKY}", env=env) as t:
             t.wait("heapwatch>")
             if session == "second":
                 t.keys("Up", "Up", "Up", "Up", "Up", "Enter")
@@ -509,13 +534,19 @@ def test_a_session_in_a_terminal(tmp_path):
             t.wait("...>")
             t.keys("C-c")
             t.wait_screen(lambda s: s.rstrip().endswith("heapwatch>"), "a new query")
+            for typed, completed in (("SELECT ol", "SELECT old."), ("SELECT 1 FROM old.cens", "old.censuses"), ("SELECT 2 FROM pauses AS p WHERE p.long", "p.longest"),
+                                     ("SELECT 3 FROM series WHERE series = 'heap_s", "'heap_size'"), ("SELECT name,by", "name,bytes")):
+                t.text(typed)
+                t.keys("Tab")
+                t.wait(completed)
+                t.keys("C-c")
+                t.wait_screen(lambda s: s.rstrip().endswith("heapwatch>"), "a new query")
             t.text(".chart pie")
             t.keys("Enter")
-            t.wait("expected one of: no line bar area")
+            t.wait("expected no, line, bar or area; not pie")
             t.text(".quit")
             t.keys("Enter")
             assert t.exit_status() == 0
-        history = tmp_path / "state" / "heapwatch" / "query-history"
         assert history.stat().st_mode & 0o777 == 0o600
 
 

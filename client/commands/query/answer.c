@@ -9,8 +9,6 @@
 
 #include "client/cli/out_file.h"
 #include "heapwatch/text.h"
-#include "proto/base/array.h"
-#include "proto/base/nearest.h"
 #include "proto/base/utf8.h"
 
 #define SHOWN_MAX   600u /* bytes of a line of a query that is shown */
@@ -21,67 +19,6 @@
 #define APPLICATION_AT   68u
 
 /* -------------------------------------------------------------------- mistakes */
-
-static size_t add_columns(const char **names, size_t n)
-{
-        for (unsigned t = 0; t < n_query_tables; t++)
-                for (unsigned i = 0; i < QUERY_FIRST_COLUMNS + query_tables[t].n_columns && n < QUERY_NAMES_MAX; i++)
-                        names[n++] = query_column_at(&query_tables[t], i)->name;
-        return n;
-}
-
-static size_t add_tables(const char **names, size_t n)
-{
-        for (unsigned t = 0; t < n_query_tables; t++)
-                names[n++] = query_tables[t].name;
-        for (const struct query_view *v = query_views; v->name; v++)
-                names[n++] = v->name;
-        names[n++] = "diff";
-        return n;
-}
-
-static const char *const functions[] = { "bucket",     "bytes", "duration", "rate",      "slope",  "slope_low",
-                                         "slope_high", "onset", "quantile", "sparkline", "regexp", "count",
-                                         "sum",        "max",   "min",      "avg",       "round",  "json_extract" };
-
-static int compare_names(const void *a, const void *b)
-{
-        return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-size_t query_list_names(const char *names[QUERY_NAMES_MAX])
-{
-        size_t n = add_columns(names, add_tables(names, 0)), kept = 0;
-
-        for (size_t i = 0; i < ARRAY_SIZE(functions) && n < QUERY_NAMES_MAX; i++)
-                names[n++] = functions[i];
-        ARRAY_SORT(names, n, compare_names);
-        for (size_t i = 0; i < n; i++)
-                if (kept == 0 || strcmp(names[i], names[kept - 1]))
-                        names[kept++] = names[i];
-        return kept;
-}
-
-/* What was meant by a column, a table or a function that is not there ("no such column: b.nme"). NULL: unknown. */
-static const char *find_nearest(const char *why, const char *name)
-{
-        const char *names[QUERY_NAMES_MAX];
-
-        if (strstr(why, "no such column") == why)
-                return nearest(name, names, add_columns(names, 0));
-        if (strstr(why, "no such table") == why)
-                return nearest(name, names, add_tables(names, 0));
-        return strstr(why, "no such function") == why ? nearest(name, functions, ARRAY_SIZE(functions)) : NULL;
-}
-
-/* The name that the message ends with, without that of its table or source; NULL: none. */
-static const char *find_name(const char *why)
-{
-        const char *colon = strstr(why, "no such ") == why ? strchr(why, ':') : NULL,
-                   *dot = colon ? strrchr(colon, '.') : NULL;
-
-        return dot ? dot + 1 : colon ? colon + 2 : NULL;
-}
 
 /* The line of the query that has the place, and a mark below it. */
 static void mark_place(const char *sql, size_t place)
@@ -94,26 +31,26 @@ static void mark_place(const char *sql, size_t place)
         if (end - begin >= sizeof(line)) /* a longer one is shown from near the place on */
                 begin = place > sizeof(line) / 2 && place - begin > sizeof(line) / 2 ? place - sizeof(line) / 2 : begin;
         end = end - begin < sizeof(line) ? end : begin + sizeof(line) - 1;
-        (void)snprintf(line, sizeof(line), "%.*s", (int)(place - begin), sql + begin);
-        (void)hw_terminal_text(before, sizeof(before), line);
         (void)snprintf(line, sizeof(line), "%.*s", (int)(end - begin), sql + begin);
+        for (char *tab = line; (tab = strchr(tab, '\t')) != NULL;)
+                *tab = ' ';
         (void)hw_terminal_text(safe, sizeof(safe), line);
+        line[place - begin] = '\0';
+        (void)hw_terminal_text(before, sizeof(before), line);
         (void)fprintf(stderr, "    %s\n    %*s^\n", safe, text_columns(before), "");
 }
 
-static int report_mistake(const struct command *c, sqlite3 *db, const char *sql)
+static int report_mistake(const struct command *c, const struct query *q, const char *sql)
 {
-        const char *why = sqlite3_errmsg(db), *name = find_name(why), *meant = name ? find_nearest(why, name) : NULL;
-        const char *found = name ? strstr(sql, name) : NULL;
-        const int place = sqlite3_error_offset(db);
+        const int place = sqlite3_error_offset(q->db);
+        char why[SHOWN_MAX], suggestion[SHOWN_MAX];
+        const char *colon, *found = NULL;
 
-        if (meant && !strcmp(meant, name)) /* it exists, but not here: diff of one source, a column of another table */
-                meant = NULL;
-        if (name && !strcmp(name, "diff"))
-                command_error(c, "%s; it is of two sources: heapwatch query SQL old=LOG new=LOG", why);
-        else
-                command_error(c, "%s%s%s%s", why, meant ? "; did you mean '" : "", meant ? meant : "",
-                              meant ? "'?" : "");
+        (void)snprintf(why, sizeof(why), "%s", sqlite3_errmsg(q->db));
+        query_suggest(suggestion, sizeof(suggestion), q, sql, why);
+        (void)command_error(c, "%s%s", why, suggestion);
+        if (place < 0 && !strncmp(why, "no such ", strlen("no such ")) && (colon = strchr(why, ':')) != NULL)
+                found = query_find_word(sql, sql, colon + 2); /* which SQLite gives no place of */
         if (place >= 0 || found)
                 mark_place(sql, place >= 0 ? (size_t)place : (size_t)(found - sql));
         return EXIT_USAGE;
@@ -163,7 +100,7 @@ static sqlite3_stmt *prepare_statement(const struct command *c, struct query *q,
         *ret_status = EXIT_USAGE;
         q->unbounded = compares_rowids(q->db, sql);
         if (sqlite3_prepare_v2(q->db, sql, -1, &statement, &rest) != SQLITE_OK) {
-                *ret_status = report_mistake(c, q->db, sql);
+                *ret_status = report_mistake(c, q, sql);
                 return NULL;
         }
         if (!statement) {

@@ -3,6 +3,7 @@
 #ifndef HW_CLIENT_COMMANDS_QUERY_ANSWER_H
 #define HW_CLIENT_COMMANDS_QUERY_ANSWER_H
 
+#include <ctype.h>
 #include <sqlite3.h>
 #include <stdio.h>
 
@@ -46,10 +47,22 @@ struct query_output {
         const char *file; /* NULL: standard output */
 };
 
-#define QUERY_NAMES_MAX 512u
+/*
+ * names.c: what can stand in a query, sorted, each once, until a NULL: all names, or with a qualifier ("old", "b")
+ * those that follow it and its dot, with it. `sql` is the query as far as it is there. To free(), each; NULL: none.
+ */
+char **query_complete(const struct query *q, const char *sql, const char *qualifier);
 
-/* Of tables, views, columns and functions, sorted, each once. Returns how many. */
-size_t query_list_names(const char *names[QUERY_NAMES_MAX]);
+/* What to do about a message of SQLite, "; did you mean 'name'?", or "". */
+void query_suggest(char *out, size_t size, const struct query *q, const char *sql, const char *why);
+
+static inline bool query_is_word_character(char c)
+{
+        return isalnum((unsigned char)c) || c == '_';
+}
+
+/* Where a word is in a query, from `from` on; NULL: nowhere. */
+const char *query_find_word(const char *sql, const char *from, const char *word);
 
 /* Whether a file of that name is a database, in which tables are stored. */
 bool query_is_database(const char *file);

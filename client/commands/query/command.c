@@ -15,6 +15,7 @@
 #include "client/commands/query/prompt.h"
 #include "proto/base/array.h"
 #include "proto/base/clock.h"
+#include "proto/base/nearest.h"
 #include "proto/base/time.h"
 
 #define DEFAULT_TIMEOUT_NS (60 * NS_PER_S)
@@ -44,7 +45,7 @@ static const struct option options[] = {
         OPTION_CHOICE("chart", 0, "KIND", enum query_chart, struct request, output.chart, charts,
                       "draw the rows: line, bar, area; by their first column, a time"),
         OPTION_LIST("tables", 0, "NAME", struct request, tables, COMPLETE_NOTHING,
-                    "in place of SQL: store this table or view in the database of -o; may be repeated"),
+                    "in place of SQL: store this table or view in the database of -o; repeat it for each"),
         OPTION_TEXT("db", 0, "FILE", struct request, db, COMPLETE_FILE,
                     "the archive for TARGET@WHEN; default: that of `heapwatch archive`"),
         OPTION_SECONDS("every", 0, "TIME", struct request, every_ns, 0, 0, "of live targets: answer again, so often"),
@@ -59,11 +60,38 @@ static const struct option options[] = {
 
 /* ------------------------------------------------------------------ what there is */
 
-static void print_tables(bool columns)
+#define TABLES_MAX 64u
+
+static size_t list_tables(const char *names[TABLES_MAX])
+{
+        size_t n = 0;
+
+        for (unsigned i = 0; i < n_query_tables; i++)
+                names[n++] = query_tables[i].name;
+        for (const struct query_view *v = query_views; v->name; v++)
+                names[n++] = v->name;
+        names[n++] = "diff";
+        return n;
+}
+
+static bool is_table(const char *name)
+{
+        const char *names[TABLES_MAX];
+        bool found = false;
+
+        for (size_t n = list_tables(names); n-- > 0;)
+                found = found || !sqlite3_stricmp(names[n], name);
+        return found;
+}
+
+/* Those that are called `only`; NULL: all, and the functions. */
+static void print_tables(bool columns, const char *only)
 {
         for (unsigned i = 0; i < n_query_tables; i++) {
                 const struct query_table *t = &query_tables[i];
 
+                if (only && sqlite3_stricmp(only, t->name) != 0)
+                        continue;
                 (void)printf("%-26s %s\n", t->name, t->help);
                 for (unsigned c = 0; columns && c < QUERY_FIRST_COLUMNS + t->n_columns; c++) {
                         const struct query_column *column = query_column_at(t, c);
@@ -71,21 +99,32 @@ static void print_tables(bool columns)
                         (void)printf("    %-22s %-5s %s\n", column->name, column->unit, column->help);
                 }
         }
-        (void)printf("\n%s\n", "views");
+        (void)fputs(only ? "" : "\nviews\n", stdout);
         for (const struct query_view *v = query_views; v->name; v++)
-                (void)printf("%-26s %s%s%s\n", v->name, v->help, columns ? ":\n    " : "", columns ? v->sql : "");
-        (void)printf("%-26s %s\n\n%s\n", "diff",
-                     "of the first two sources by name: name, old, new (maximum of the band in each), change",
-                     "functions");
-        for (const struct query_column *f = query_functions; f->name; f++)
+                if (!only || !sqlite3_stricmp(only, v->name))
+                        (void)printf("%-26s %s%s%s\n", v->name, v->help, columns ? ":\n    " : "",
+                                     columns ? v->sql : "");
+        if (!only || !sqlite3_stricmp(only, "diff"))
+                (void)printf("%-26s %s\n", "diff",
+                             "of the first two sources by name: name, old, new (maximum of the band in each), change");
+        (void)fputs(only ? "" : "\nfunctions\n", stdout);
+        for (const struct query_column *f = query_functions; !only && f->name; f++)
                 (void)printf("%-26s %s\n", f->name, f->help);
 }
 
-static void print_examples(void)
+/* As what is pasted: into a shell, or with `typed` into the prompt. */
+static void print_examples(bool typed, size_t n_sources)
 {
-        for (const struct query_example *e = query_examples; e->question; e++)
-                (void)printf("-- %s\nheapwatch query \"%s\" %s\n\n", e->question, e->sql,
-                             e->sources > 1 ? "old=OLD new=NEW" : "LOG");
+        for (const struct query_example *e = query_examples; e->question; e++) {
+                (void)printf("-- %s\n", e->question);
+                if (typed && e->sources > n_sources)
+                        (void)printf("-- (of two sources: heapwatch query old=OLD new=NEW)\n\n");
+                else if (typed)
+                        (void)printf("%s;\n\n", e->sql);
+                else
+                        (void)printf("heapwatch query \"%s\" %s\n\n", e->sql,
+                                     e->sources > 1 ? "old=OLD new=NEW" : "LOG");
+        }
 }
 
 /* ------------------------------------------------------------------------ sources */
@@ -127,11 +166,15 @@ static int set_source(const struct request *r, struct query_source *sources, siz
         char base[WORLD_NAME_MAX + 1];
 
         s->what = equals ? equals + 1 : operand;
-        if (equals && ((size_t)(equals - operand) >= sizeof(s->name) ||
-                       snprintf(s->name, sizeof(s->name), "%.*s", (int)(equals - operand), operand) < 0 ||
-                       is_name_taken(sources, i, s->name)))
-                return command_usage_error(c, "'%.*s' cannot name a source: it is too long, or taken",
-                                           (int)(equals - operand), operand);
+        if (equals && (size_t)(equals - operand) >= sizeof(s->name))
+                return command_usage_error(c, "'%.*s' cannot name a source: it is longer than %zu bytes",
+                                           (int)(equals - operand), operand, sizeof(s->name) - 1);
+        if (equals)
+                (void)snprintf(s->name, sizeof(s->name), "%.*s", (int)(equals - operand), operand);
+        if (equals && is_name_taken(sources, i, s->name))
+                return command_usage_error(c, "'%s' cannot name a source: %s", s->name,
+                                           is_name_taken(sources, 0, s->name) ? "it is a schema of SQLite's own"
+                                                                              : "another one has it");
         if (!equals) {
                 name_source(s, s->what);
                 (void)snprintf(base, sizeof(base), "%s", s->name);
@@ -229,6 +272,10 @@ static int set_format(const struct command *c, struct query_output *o)
 /* 0, or EXIT_USAGE: options that do not go together. */
 static int check_options(const struct request *r, const struct command *c, const struct query_source *sources, size_t n)
 {
+        for (size_t i = 0; r->tables.n > 0 && i < n; i++)
+                if (!sources[i].chosen.files.n && is_table(sources[i].what))
+                        return command_usage_error(c, "each table has an option of its own: --tables %s --tables %s",
+                                                   r->tables.items[r->tables.n - 1], sources[i].what);
         if (r->tables.n > 0 && !query_is_database(r->output.file))
                 return command_usage_error(c, "--tables needs -o FILE.sqlite, the database in which they are stored");
         if (query_is_database(r->output.file) && !query_may_replace(r->output.file))
@@ -274,65 +321,123 @@ static int answer_typed(void *ctx, const char *sql)
         return answer_once(t->r, &command_query, sql, t->sources, t->n);
 }
 
+static const char *const typed_commands[] = { "tables", "schema", "examples", "format", "chart",
+                                              "help",   "quit",   "exit",     NULL };
+
 /* The place of a word in a list until a NULL; -1: it is not there, which is reported. */
-static int find_word(const char *const *words, const char *word)
+static int find_choice(const char *command, const char *const *words, const char *word)
 {
-        for (int i = 0; words[i]; i++)
-                if (!strcmp(words[i], word))
-                        return i;
-        (void)fprintf(stderr, "expected one of:");
-        for (int i = 0; words[i]; i++)
-                (void)fprintf(stderr, " %s", words[i]);
-        (void)fputc('\n', stderr);
+        char text[128] = "";
+        int n = 0;
+
+        for (; words[n]; n++)
+                if (!strcmp(words[n], word))
+                        return n;
+        for (int i = 0; i < n; i++)
+                (void)snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%s",
+                               i == 0      ? ""
+                               : i + 1 < n ? ", "
+                                           : " or ",
+                               words[i]);
+        (void)command_error(&command_query, ".%s: expected %s%s%s", command, text, *word ? "; not " : "", word);
         return -1;
 }
 
-static bool run_typed_command(void *ctx, const char *line)
+static int report_unknown(const char *kind, const char *name, const char *const *words, size_t n, const char *dot,
+                          const char *list)
 {
-        struct query_output *o = &((struct typed *)ctx)->r->output;
-        char name[32] = "", word[32] = "";
-        int found;
+        const char *meant = nearest(name, words, n);
 
-        (void)sscanf(line, ".%31s %31s", name, word);
+        if (meant)
+                return command_error(&command_query, "no such %s: %s%s; did you mean '%s%s'?", kind, dot, name, dot,
+                                     meant);
+        return command_error(&command_query, "no such %s: %s%s; .%s lists them", kind, dot, name, list);
+}
+
+static void print_typed_help(void)
+{
+        (void)printf(
+                "A query ends with ';', and may have several lines. Tab completes names: of tables, of columns of\n"
+                "the tables that the query names (b.bytes), of sources, and in quotes those of bands and series.\n"
+                ".tables        the tables, views and functions, a line each\n"
+                ".schema NAME   the columns of a table, with units; without NAME of all tables\n"
+                ".examples      questions, each with a query that answers it\n"
+                ".format WORD   table, csv, tsv, json, ndjson or markdown\n"
+                ".chart WORD    line, bar or area, by the first column; no: a table\n"
+                ".quit          as Ctrl-D\n");
+}
+
+static int print_schema(const char *name)
+{
+        const char *tables[TABLES_MAX];
+
+        if (*name && !is_table(name))
+                return report_unknown("table", name, tables, list_tables(tables), "", "tables");
+        print_tables(true, *name ? name : NULL);
+        return EXIT_OK;
+}
+
+static int run_typed_command(void *ctx, const char *line)
+{
+        const struct typed *t = ctx;
+        struct query_output *o = &t->r->output;
+        char name[32] = "", word[32] = "";
+        int found = 0;
+
+        (void)sscanf(line, ".%31s %31[^ \t;]", name, word);
         if (!strcmp(name, "quit") || !strcmp(name, "exit"))
-                return false;
-        if (!strcmp(name, "tables") || !strcmp(name, "schema"))
-                print_tables(!strcmp(name, "schema"));
+                return PROMPT_QUIT;
+        if (!strcmp(name, "tables"))
+                print_tables(false, NULL);
+        else if (!strcmp(name, "schema"))
+                return print_schema(word);
         else if (!strcmp(name, "examples"))
-                print_examples();
-        else if (!strcmp(name, "format") && (found = find_word(formats, word)) >= 0)
+                print_examples(true, t->n);
+        else if (!strcmp(name, "help"))
+                print_typed_help();
+        else if (!strcmp(name, "format") && (found = find_choice(name, formats, word)) >= 0)
                 o->format = (enum query_format)found;
-        else if (!strcmp(name, "chart") && (found = find_word(charts, word)) >= 0)
+        else if (!strcmp(name, "chart") && (found = find_choice(name, charts, word)) >= 0)
                 o->chart = (enum query_chart)found;
-        else if (strcmp(name, "format") && strcmp(name, "chart"))
-                (void)printf(
-                        "A query ends with ';', and may have several lines. Tab completes names, in quotes\n"
-                        "those of bands.\n"
-                        ".tables        the tables, views and functions, a line each\n"
-                        ".schema        the columns of each table, with units\n"
-                        ".examples      questions, each with a query that answers it\n"
-                        ".format WORD   table, csv, tsv, json, ndjson or markdown\n"
-                        ".chart WORD    line, bar or area, by the first column; no: a table\n"
-                        ".quit          as Ctrl-D\n");
-        return true;
+        else if (found == 0)
+                return report_unknown("command", name, typed_commands, ARRAY_SIZE(typed_commands) - 1, ".", "help");
+        return found < 0 ? EXIT_USAGE : EXIT_OK;
 }
 
 #define COMPLETED_MAX 10000 /* names of bands */
 #define COMPLETE_MS   5000  /* to read them: whoever pressed Tab waits */
 
-static char **read_band_names(void *ctx)
+static char **read_words(void *ctx, const char *sql, const char *qualifier)
 {
         const struct typed *t = ctx;
         struct query q = { .sources = t->sources, .n = t->n, .until_ms = clock_mono_ms() + COMPLETE_MS };
-        char **names = calloc(COMPLETED_MAX + 1, sizeof(*names));
+        struct error error;
+        char **words = query_open(&q, &error) ? query_complete(&q, sql, qualifier) : NULL;
+
+        query_close(&q);
+        return words;
+}
+
+/* Of bands, and of series. */
+static char **read_text_names(void *ctx)
+{
+        const struct typed *t = ctx;
+        struct query q = { .sources = t->sources, .n = t->n, .until_ms = clock_mono_ms() + COMPLETE_MS };
+        char **names = calloc(COMPLETED_MAX + SERIES_COUNT + 1, sizeof(*names));
         sqlite3_stmt *statement = NULL;
         struct error error;
         size_t n = 0;
 
+        for (unsigned series = 1; names && series < SERIES_COUNT; series++) {
+                const char *name = hw_series_name((Hw__Series)series);
+
+                if (name && (names[n] = strdup(name)) != NULL)
+                        n++;
+        }
         if (names && query_open(&q, &error) &&
             sqlite3_prepare_v2(q.db, "SELECT DISTINCT name FROM band_names WHERE name NOT LIKE '%''%' ORDER BY 1", -1,
                                &statement, NULL) == SQLITE_OK)
-                while (n < COMPLETED_MAX && sqlite3_step(statement) == SQLITE_ROW)
+                for (size_t i = 0; i < COMPLETED_MAX && sqlite3_step(statement) == SQLITE_ROW; i++)
                         if ((names[n] = strdup((const char *)sqlite3_column_text(statement, 0))) != NULL)
                                 n++;
         (void)sqlite3_finalize(statement);
@@ -344,20 +449,18 @@ static char **read_band_names(void *ctx)
 static int answer_input(struct request *r, const struct command *c, struct query_source *sources, size_t n)
 {
         struct typed typed = { r, sources, n };
-        const char *words[QUERY_NAMES_MAX + 1];
         const struct prompt prompt = {
                 .reporter = c,
                 .ctx = &typed,
                 .answer = answer_typed,
                 .command = run_typed_command,
                 .greeting = "Queries in SQL, each to its ';'. .help lists what else there is.",
-                .words = words,
-                .read_texts = read_band_names,
+                .read_words = read_words,
+                .read_texts = read_text_names,
         };
 
         if (r->every_ns || r->output.file)
                 return command_usage_error(c, "--every and -o belong to one query, on the command line");
-        words[query_list_names(words)] = NULL;
         signals_catch();
         const int status = prompt_run(&prompt);
         signals_die();
@@ -373,9 +476,9 @@ static int run_command(void *filled)
 
         if (r->list || r->schema || r->examples) {
                 if (r->examples)
-                        print_examples();
+                        print_examples(false, 0);
                 else
-                        print_tables(r->schema);
+                        print_tables(r->schema, NULL);
                 return EXIT_OK;
         }
         if (n == 0)
@@ -405,7 +508,7 @@ const struct command command_query = {
         .name = "query",
         .summary = "SQL over logs, recordings, archives and live targets",
         .usage = (const char *const[]){ "SQL [NAME=]SOURCE... [OPTION]...", "[NAME=]SOURCE... [OPTION]...",
-                                        "--tables NAME... -o FILE.sqlite [NAME=]SOURCE...",
+                                        "--tables NAME [--tables NAME]... -o FILE.sqlite [NAME=]SOURCE...",
                                         "--list | --schema | --examples", NULL },
         .about = "Answers a question in SQL, as SQLite has it. A source is a finished log, a recording, an archive or "
                  "a target of a "

@@ -32,7 +32,9 @@
 /* libedit's functions have no context. */
 static struct {
         const struct prompt *prompt;
-        char **texts; /* NULL: not read yet, or there are none */
+        const char *lines; /* of the query before this one; NULL: none */
+        char **words;      /* of the word that is completed */
+        char **texts;      /* NULL: not read yet, or there are none */
         bool is_read;
         const char *begun; /* of a text: from its quote on */
         size_t passed;     /* bytes of it that libedit does not complete */
@@ -44,8 +46,8 @@ static char *next_word(const char *begun, int state)
 
         if (state == 0)
                 next = 0;
-        for (const char *word; (word = completing.prompt->words[next]) != NULL;) {
-                next++;
+        while (completing.words && completing.words[next]) {
+                const char *word = completing.words[next++];
                 if (!strncasecmp(word, begun, strlen(begun)))
                         return strdup(word);
         }
@@ -79,46 +81,62 @@ static int find_open_text(const char *line, int place)
         return begin;
 }
 
-static void read_texts(void)
+static void free_list(char ***list)
 {
-        sigset_t interrupt, before;
-
-        if (completing.is_read || !completing.prompt->read_texts)
-                return;
-        (void)sigemptyset(&interrupt); /* whose handler would jump out of the query */
-        (void)sigaddset(&interrupt, SIGINT);
-        (void)sigprocmask(SIG_BLOCK, &interrupt, &before);
-        completing.texts = completing.prompt->read_texts(completing.prompt->ctx);
-        completing.is_read = true;
-        (void)sigprocmask(SIG_SETMASK, &before, NULL);
-}
-
-static void free_texts(void)
-{
-        for (char **text = completing.texts; text && *text; text++)
+        for (char **text = *list; text && *text; text++)
                 free(*text);
-        free(completing.texts);
-        completing.texts = NULL;
-        completing.is_read = false;
+        free(*list);
+        *list = NULL;
 }
 
-static char **complete_word(const char *begun, int start, int end)
+/* The words that can be there: those of the query's own tables where there is a dot. */
+static char **complete_name(const char *begun)
 {
-        const int text = find_open_text(rl_line_buffer, start);
-        char **matches, *from_quote;
+        const char *dot = strrchr(begun, '.');
+        char *qualifier = strndup(begun, dot ? (size_t)(dot - begun) : 0), *sql = NULL;
+        char **matches = NULL;
 
-        rl_attempted_completion_over = 1; /* no file names */
-        rl_completion_append_character = text < 0 ? ' ' : '\'';
-        if (text < 0)
-                return rl_completion_matches(begun, next_word);
-        if (!(from_quote = strndup(rl_line_buffer + text, (size_t)(end - text))))
+        if (qualifier && asprintf(&sql, "%s%s", completing.lines ? completing.lines : "", rl_line_buffer) >= 0) {
+                completing.words = completing.prompt->read_words(completing.prompt->ctx, sql, qualifier);
+                matches = rl_completion_matches(begun, next_word);
+                free_list(&completing.words);
+                free(sql);
+        }
+        free(qualifier);
+        if (matches && matches[0] && *matches[0] && strchr(matches[0], '.') == matches[0] + strlen(matches[0]) - 1)
+                rl_completion_append_character = '\0'; /* of a source the table follows */
+        return matches;
+}
+
+static char **complete_text(const char *begun, int text, int start, int end)
+{
+        char **matches, *from_quote = strndup(rl_line_buffer + text, (size_t)(end - text));
+
+        if (!from_quote)
                 return NULL;
-        read_texts();
+        if (!completing.is_read)
+                completing.texts = completing.prompt->read_texts(completing.prompt->ctx);
+        completing.is_read = true;
         completing.begun = from_quote;
         completing.passed = (size_t)(start - text);
         matches = rl_completion_matches(begun, next_text);
         free(from_quote);
         completing.begun = NULL;
+        return matches;
+}
+
+static char **complete_word(const char *begun, int start, int end)
+{
+        const int text = find_open_text(rl_line_buffer, start);
+        sigset_t interrupt, before;
+
+        rl_attempted_completion_over = 1; /* no file names */
+        rl_completion_append_character = text < 0 ? ' ' : '\'';
+        (void)sigemptyset(&interrupt); /* whose handler would jump out of what is read */
+        (void)sigaddset(&interrupt, SIGINT);
+        (void)sigprocmask(SIG_BLOCK, &interrupt, &before);
+        char **matches = text < 0 ? complete_name(begun) : complete_text(begun, text, start, end);
+        (void)sigprocmask(SIG_SETMASK, &before, NULL);
         return matches;
 }
 
@@ -142,6 +160,7 @@ static void write_history_file(const char *path)
 {
         const mode_t before = umask(077);
 
+        (void)chmod(path, 0600); /* of one that is there the mode stays */
         (void)write_history(path);
         (void)umask(before);
 }
@@ -299,7 +318,9 @@ static bool process_line(const struct prompt *p, struct begun *b, const char *li
         if (b->n == 0 && line[0] == '.') {
                 if (is_terminal)
                         (void)add_history(line);
-                return p->command(p->ctx, line);
+                const int done = p->command(p->ctx, line);
+                *ret_status = done > *ret_status ? done : *ret_status;
+                return done != PROMPT_QUIT && (is_terminal || done == EXIT_OK);
         }
         if (!add_line(b, line)) {
                 drop_begun(b);
@@ -322,6 +343,7 @@ static int read_lines(const struct prompt *p, bool is_terminal)
         while (goes_on) {
                 if (signals_stop() && (!is_terminal || !signals_forget(SIGINT)))
                         break;
+                completing.lines = b.text;
                 char *line =
                         is_terminal ? read_typed(b.n ? "      ...> " : "heapwatch> ", &was_interrupted) : read_piped();
                 if (was_interrupted) {
@@ -353,12 +375,14 @@ int prompt_run(const struct prompt *p)
         const bool has_history = find_history(path);
         completing.prompt = p;
         rl_attempted_completion_function = complete_word;
+        rl_basic_word_break_characters = " \t\n\"\\'`@$><=;|&{(,)+-*/";
         using_history();
         stifle_history(HISTORY_LINES);
         if (has_history)
                 (void)read_history(path);
         (void)read_lines(p, true);
-        free_texts();
+        free_list(&completing.texts);
+        completing.is_read = false;
         if (has_history)
                 write_history_file(path);
         (void)putchar('\n');

@@ -11,15 +11,20 @@
 
 struct command;
 
+#define PROMPT_QUIT (-1)
+
 struct prompt {
         const struct command *reporter; /* in whose name mistakes are reported */
         void *ctx;
-        int (*answer)(void *ctx, const char *sql);    /* the exit status; what is wrong it has reported */
-        bool (*command)(void *ctx, const char *line); /* ".help"; false: that was the last one */
-        const char *greeting;                         /* in a terminal, before the first line */
-        const char *const *words;                     /* that can be completed, until a NULL; borrowed */
-        char **(*read_texts)(
-                void *ctx); /* that can be completed in quotes, likewise, to free(); NULL: none. At first use */
+        int (*answer)(void *ctx, const char *sql);   /* the exit status; what is wrong it has reported */
+        int (*command)(void *ctx, const char *line); /* ".help"; likewise, or PROMPT_QUIT */
+        const char *greeting;                        /* in a terminal, before the first line */
+        /*
+         * Words that can be completed, until a NULL, to free(); NULL: none. Of a query as far as it is typed; with a
+         * qualifier, "b", those that follow it and a dot, with it.
+         */
+        char **(*read_words)(void *ctx, const char *sql, const char *qualifier);
+        char **(*read_texts)(void *ctx); /* likewise in quotes; called once */
 };
 
 /*

@@ -22,27 +22,6 @@ struct part {
         const char *begin, *end;
 };
 
-static bool is_word_character(char c)
-{
-        return isalnum((unsigned char)c) || c == '_';
-}
-
-static bool is_word_at(const char *sql, const char *at, const char *word)
-{
-        const size_t n = strlen(word);
-
-        return (at == sql || !is_word_character(at[-1])) && !strncasecmp(at, word, n) && !is_word_character(at[n]);
-}
-
-/* Where the word is, from `from` on; NULL: nowhere. */
-static const char *find_word(const char *sql, const char *from, const char *word)
-{
-        for (; *from; from++)
-                if (is_word_at(sql, from, word))
-                        return from;
-        return NULL;
-}
-
 static const char *skip_back(const char *sql, const char *at)
 {
         while (at > sql && isspace((unsigned char)at[-1]))
@@ -55,7 +34,7 @@ static struct part find_word_before(const char *sql, const char *end)
 {
         const char *begin = end;
 
-        while (begin > sql && is_word_character(begin[-1]))
+        while (begin > sql && query_is_word_character(begin[-1]))
                 begin--;
         return (struct part){ begin, end };
 }
@@ -87,16 +66,16 @@ static const char *find_unit_of_name(const char *sql, const char *name)
                 for (unsigned i = 0; i < query_tables[t].n_columns; i++) {
                         const struct query_column *c = &query_tables[t].columns[i];
 
-                        if (sqlite3_stricmp(c->name, name) != 0 || !find_word(sql, sql, query_tables[t].name))
+                        if (sqlite3_stricmp(c->name, name) != 0 || !query_find_word(sql, sql, query_tables[t].name))
                                 continue;
                         if (unit && strcmp(unit, c->unit) != 0)
                                 return "";
                         unit = c->unit;
                 }
-        if (!unit && find_word(sql, sql, "diff") &&
+        if (!unit && query_find_word(sql, sql, "diff") &&
             (!strcmp(name, "old") || !strcmp(name, "new") || !strcmp(name, "change")))
                 return "B";
-        return unit ? unit : find_word(sql, sql, "series") ? find_unit_of_series(name) : "";
+        return unit ? unit : query_find_word(sql, sql, "series") ? find_unit_of_series(name) : "";
 }
 
 /* ------------------------------------------------------------------ expressions */
@@ -113,7 +92,7 @@ static const char *find_unit_of_column(const char *sql, const char *name, unsign
                 return *unit ? unit : NULL;
         unit = find_unit_of_alias(sql, name, depth + 1);
         for (const struct query_view *v = query_views; !unit && v->name; v++)
-                if (find_word(sql, sql, v->name))
+                if (query_find_word(sql, sql, v->name))
                         unit = find_unit_of_column(v->sql, name, depth + 1);
         return unit;
 }
@@ -137,7 +116,7 @@ static struct part find_argument(struct part within, unsigned place)
         for (; place > 0 && begin < within.end; begin++)
                 place -= *begin == ',';
         begin += strspn(begin, " \t\n");
-        for (end = begin; end < within.end && (is_word_character(*end) || *end == '.'); end++)
+        for (end = begin; end < within.end && (query_is_word_character(*end) || *end == '.'); end++)
                 if (*end == '.')
                         begin = end + 1;
         rest = end + strspn(end, " \t\n");
@@ -204,7 +183,7 @@ static const char *find_unit_before(const char *sql, const char *end, unsigned d
         }
         word = find_word_before(sql, skip_back(sql, open));
         if (depth < DEPTH_MAX && (is_part(word, "FILTER") || is_part(word, "OVER"))) {
-                const char *series = find_word(sql, open, "series");
+                const char *series = query_find_word(sql, open, "series");
 
                 if (series && series < end && sscanf(series, "series = '%63[a-z_]'", name) == 1)
                         return find_unit_of_series(name);
@@ -219,7 +198,7 @@ static const char *find_unit_of_alias(const char *sql, const char *name, unsigne
 {
         const char *unit = NULL;
 
-        for (const char *at = sql; !unit && depth < DEPTH_MAX && (at = find_word(sql, at, name)) != NULL; at++) {
+        for (const char *at = sql; !unit && depth < DEPTH_MAX && (at = query_find_word(sql, at, name)) != NULL; at++) {
                 const struct part as = find_word_before(sql, skip_back(sql, at));
 
                 unit = is_part(as, "AS") ? find_unit_before(sql, as.begin, depth) : NULL;
