@@ -150,26 +150,28 @@ static void dispatch_request(struct server *s, struct evhttp_request *req, const
 
 /* --------------------------------------------------------------------- guards */
 
-/* /?token=TOKEN in a browser: keep it as a cookie, and out of the address bar. */
-static bool accept_token(struct server *s, struct evhttp_request *req, const char *path, const char *query)
+/* /?token=TOKEN in a browser: keep it as a cookie, and out of the address bar; of who has the cookie already, too. */
+static bool accept_token(struct server *s, struct evhttp_request *req, const char *path, const char *query,
+                         const struct guard_token *holder)
 {
         struct evkeyvalq *out = evhttp_request_get_output_headers(req), parameters;
         const char *proxied = evhttp_find_header(evhttp_request_get_input_headers(req), "X-Forwarded-Proto");
         char cookie[TOKEN_MOST + 128];
-        const struct guard_token *token;
-        const char *text;
         bool tls = proxied && !strcasecmp(proxied, "https");
 
         if (strcmp(path, "/") || !query || evhttp_parse_query_str(query, &parameters) < 0)
                 return false;
-        text = evhttp_find_header(&parameters, "token");
-        token = text ? guard_find(&s->options.guard, text) : NULL;
+        const char *text = evhttp_find_header(&parameters, "token");
+        const struct guard_token *token = text ? guard_find(&s->options.guard, text) : NULL;
+        const bool is_accepted = token || (text && holder);
         evhttp_clear_headers(&parameters);
-        if (!token)
+        if (!is_accepted)
                 return false;
-        (void)snprintf(cookie, sizeof(cookie), "%s=%s; HttpOnly; SameSite=Strict; Path=/%s", s->options.guard.cookie,
-                       token->text, tls ? "; Secure" : "");
-        (void)evhttp_add_header(out, "Set-Cookie", cookie);
+        if (token) {
+                (void)snprintf(cookie, sizeof(cookie), "%s=%s; HttpOnly; SameSite=Strict; Path=/%s",
+                               s->options.guard.cookie, token->text, tls ? "; Secure" : "");
+                (void)evhttp_add_header(out, "Set-Cookie", cookie);
+        }
         (void)evhttp_add_header(out, "Location", "./");
         answer_headers(req);
         evhttp_send_reply(req, 303, "See Other", NULL);
@@ -203,10 +205,11 @@ static bool is_refused(struct server *s, struct evhttp_request *req, const char 
                 answer_error(req, 403, "a page of another site may not use this server");
                 return true;
         }
-        if (holder_of(s, req))
-                return false;
-        if (accept_token(s, req, path, query))
+        const struct guard_token *holder = holder_of(s, req);
+        if (accept_token(s, req, path, query, holder))
                 return true;
+        if (holder)
+                return false;
         (void)evhttp_add_header(evhttp_request_get_output_headers(req), "WWW-Authenticate", "Bearer");
         answer_error(req, 401, "a token is needed: open /?token=TOKEN, or send 'Authorization: Bearer TOKEN'");
         return true;

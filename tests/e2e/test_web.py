@@ -493,6 +493,9 @@ def test_tokens():
             assert "HttpOnly" in headers["Set-Cookie"] and "SameSite=Strict" in headers["Set-Cookie"]
             cookie = headers["Set-Cookie"].split(";")[0]
             assert web.ask("/api/state", headers={"Cookie": f"a=b; {cookie}"})[0] == 200
+            for again, kept in ((token, True), ("wrong-horse-battery", False)):     # a link that is opened again: out of the address all the same
+                status, headers, _ = web.ask(f"/?token={again}", headers={"Cookie": cookie})
+                assert (status, headers["Location"], "Set-Cookie" in headers) == (303, "./", kept)
 
 
 def test_the_printed_address_has_the_token_once(served):
