@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The browser page in a real browser: against `heapwatch web` of files, of a daemon that reads a growing log, of an invented one."""
 import contextlib
+import collections
 import json
 import os
 import random
@@ -108,9 +109,11 @@ def test_every_page_opens_without_complaint(browser, files, theme, width):
     with browser.tab(theme=theme, width=width) as tab:
         for target in FILES:
             for page in SERVED if target == "info" else PAGES[1:6]:
-                tab.go(view(files, page, target=target, range="all"))
+                tab.go(view(files, page, target=target, range="all", sql="SELECT * FROM runs" if page == "query" else ""))
                 tab.until(f"document.querySelector('nav [aria-current=page]')?.dataset.page === '{page}' && "
                           "document.querySelector('main').innerText.length > 40")
+                if page == "query":
+                    tab.until("document.querySelector('table.rows')")
                 wide = tab.js("document.scrollingElement.scrollWidth - innerWidth")
                 assert wide <= 0, f"{page} is {wide} px too wide for {width}"
                 assert tab.js(BOXES) == [], (target, page)
@@ -126,6 +129,17 @@ def test_a_query_in_the_address_is_asked_and_drawn(browser, files, logs):
         tab.until(f"document.querySelectorAll('table.rows tbody tr').length === {len(want)}")
         line, = tab.chart("query")["series"]
         assert line["label"] == "live" and line["values"] == [r["live"] for r in want]
+        tab.js(f"document.querySelector('textarea.sql').value = {json.dumps(named := 'SELECT time, name, bytes FROM bands')}")
+        tab.focus(selector="textarea.sql")
+        tab.press(key="Control+Enter")
+        tab.until("document.querySelector('p[role=status]').innerText.includes('lines with smaller values are not drawn')")
+        of_names = collections.defaultdict(dict)
+        for row in json.loads(client("query", "--format", "json", named, logs["info"]).stdout):
+            of_names[row["name"]][row["time"]] = row["bytes"]
+        drawn = {line["label"]: line["values"] for line in tab.chart("query")["series"]}
+        assert set(drawn) == set(sorted(of_names, key=lambda name: -max(of_names[name].values()))[:6])
+        times = sorted({t for values in of_names.values() for t in values})
+        assert all(drawn[name] == [of_names[name].get(t) for t in times] for name in drawn)
         tab.js("document.querySelector('textarea.sql').value = 'SELECT serie FROM series'")
         tab.js("[...document.querySelectorAll('button')].find((b) => b.innerText === 'Run').click()")
         tab.until("document.querySelector('pre.problem')?.innerText.includes(\"did you mean 'series'?\")")

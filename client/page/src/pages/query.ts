@@ -37,12 +37,26 @@ function columnsOf(rows: Row[]): string[] {
     return Object.keys(rows[0] ?? {});
 }
 
-// Lines over time: the first column is one, in order, and others have numbers.
-function plotOf(rows: Row[], columns: string[]): { x: number[]; names: string[] } | undefined {
-    const x = rows.map((r) => r[columns[0] ?? ""]);
-    const names = columns.slice(1).filter((c) => rows.some((r) => typeof r[c] === "number") && rows.every((r) => typeof r[c] !== "string"));
-    const rises = x.length > 1 && x.every((t, i) => typeof t === "number" && (i === 0 || t > (x[i - 1] as number)));
-    return columns[0] === "time" && rises && names.length ? { x: x as number[], names: names.slice(0, LINES) } : undefined;
+interface Plot { x: number[]; lines: Map<string, (number | null)[]>; more: number }
+
+// Lines over time, as `heapwatch query --chart line` has them: the first column is a time; each further column of numbers is a line, or
+// a column of text names the line of the number after it.
+function plotOf(rows: Row[], columns: string[]): Plot | undefined {
+    const [first = "", ...others] = columns, text = others.find((c) => rows.some((r) => typeof r[c] === "string"));
+    const numbers = others.filter((c) => rows.some((r) => typeof r[c] === "number") && rows.every((r) => typeof r[c] !== "string")).slice(0, text ? 1 : undefined);
+    const x = [...new Set(rows.map((r) => r[first]))].sort((a, b) => Number(a) - Number(b));
+    if (first !== "time" || x.length < 2 || !x.every((t) => typeof t === "number") || !numbers.length) return undefined;
+    const at = new Map<Value | undefined, number>(x.map((t, i) => [t, i])), lines = new Map<string, (number | null)[]>();
+    for (const r of rows)
+        for (const c of numbers) {
+            const name = text ? shownValue(r[text]) : c, value = r[c];
+            const values = lines.get(name) ?? x.map(() => null);
+            lines.set(name, values);
+            if (typeof value === "number") values[at.get(r[first])!] = value;
+        }
+    const peak = (values: (number | null)[]): number => values.reduce<number>((most, v) => Math.max(most, Math.abs(v ?? 0)), 0);
+    const kept = new Set([...lines].sort((a, b) => peak(b[1]) - peak(a[1])).slice(0, LINES).map(([name]) => name));
+    return { x: x as number[], lines: new Map([...lines].filter(([name]) => kept.has(name))), more: lines.size - kept.size };
 }
 
 export function query(app: App): Page {
@@ -55,10 +69,11 @@ export function query(app: App): Page {
     const chart = new Chart({ ...zooming(app), id: "query", title: "Rows over time", unit: COUNT_UNIT, height: 260 });
     const rowsBox = h("div", { class: "scroller", tabindex: "0", role: "region", "aria-label": "Rows" });
     const save = h("button", { class: "quiet", onclick: () => saveRows() }, "CSV");
+    const table = h("section", { class: "tablebox", "data-table": "query" }, h("div", { class: "tablehead" }, h("h3", {}, "Rows"), save), rowsBox);
     const root = h("div", { class: "stack" }, h("div", { class: "pagehead" }, heading.root),
         h("section", { class: "card" }, box, h("div", { class: "controls" }, h("button", { onclick: () => run() }, "Run"), examples, beside,
             h("span", { class: "muted" }, "Ctrl+Enter runs. Tables: facts, series, censuses, bands, collections, threads, notes, events, alerts …")),
-            problem, message), chart.root, h("section", { class: "tablebox", "data-table": "query" }, h("div", { class: "tablehead" }, h("h3", {}, "Rows"), save), rowsBox));
+            problem, message), chart.root, table);
     const answers: Newest<Answer> = new Newest("query", (found): number => (found || answers.error ? Infinity : 0), () => update()); // once for each query, and again by Run
     let answer: Answer | undefined, shown: Answer | string | undefined;
 
@@ -87,11 +102,11 @@ export function query(app: App): Page {
         const rows = answer?.rows ?? [], columns = columnsOf(rows), plot = plotOf(rows, columns);
         setText(problem, (answers.error ?? "").split("\n").map(visible).join("\n")); // the place is marked in the last line
         problem.hidden = !answers.error;
-        setText(message, !answers.idle ? "…" : !answer ? "" : `${count(rows.length)} rows${answer.cut ? ", and more: bound the query, or use heapwatch query" : ""}${rows.length > ROWS_SHOWN ? `; the first ${ROWS_SHOWN} are shown` : ""}`);
+        setText(message, !answers.idle ? "…" : !answer ? "" : `${count(rows.length)} ${rows.length === 1 ? "row" : "rows"}${answer.cut ? ", and more: bound the query, or use heapwatch query" : ""}${rows.length > ROWS_SHOWN ? `; the first ${ROWS_SHOWN} are shown` : ""}${plot?.more ? `; ${plot.more} lines with smaller values are not drawn` : ""}`);
         chart.root.hidden = !plot;
-        if (plot) chart.show({ x: plot.x, range: { from: plot.x[0]!, to: plot.x.at(-1)! }, lines: plot.names.map((name, i) =>
-            line(name, name, bandColor("calm", i, plot.names.length), rows.map((r) => (typeof r[name] === "number" ? (r[name] as number) : null)))) }, "");
-        save.hidden = !rows.length;
+        if (plot) chart.show({ x: plot.x, range: { from: plot.x[0]!, to: plot.x.at(-1)! }, lines: [...plot.lines].map(([name, values], i) =>
+            line(name, name, bandColor("calm", i, plot.lines.size), values)) }, "");
+        table.hidden = !rows.length;
         replace(rowsBox, rows.length > 0 && h("table", { class: "rows" }, h("thead", {}, h("tr", {}, ...columns.map((c) => h("th", { scope: "col" }, visible(c))))),
             h("tbody", {}, ...rows.slice(0, ROWS_SHOWN).map((r) => h("tr", {}, ...columns.map((c) => h("td", { class: typeof r[c] === "number" ? "number" : "" }, shownValue(r[c]))))))));
     }
