@@ -59,10 +59,13 @@ static int report_mistake(const struct command *c, const struct query *q, const 
 /* Why it ended before its last row. The exit status. */
 static int report_end(const struct command *c, const struct query *q, int status, const struct error *error)
 {
+        char limit[HW_NUMBER_MAX];
+
         if (status == SQLITE_INTERRUPT && q->late)
                 return command_error(c,
-                                     "the query was stopped after --timeout; bound its time, group before a join, "
-                                     "or give it longer");
+                                     "the query was stopped after %s (--timeout); bound its time, or group before a "
+                                     "join",
+                                     hw_duration_text(limit, sizeof(limit), (double)q->timeout_ns));
         if (status == SQLITE_INTERRUPT)
                 return EXIT_USAGE; /* by a signal */
         if (status == SQLITE_NOMEM)

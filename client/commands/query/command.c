@@ -200,7 +200,10 @@ static int set_source(const struct request *r, struct query_source *sources, siz
 static int answer_once(const struct request *r, const struct command *c, const char *sql, struct query_source *sources,
                        size_t n)
 {
-        struct query q = { .sources = sources, .n = n, .until_ms = clock_mono_ms() + r->timeout_ns / NS_PER_MS };
+        struct query q = { .sources = sources,
+                           .n = n,
+                           .until_ms = clock_mono_ms() + r->timeout_ns / NS_PER_MS,
+                           .timeout_ns = r->timeout_ns };
         struct error error;
         int status;
 

@@ -37,9 +37,10 @@ struct query {
         struct query_source *sources; /* n of them */
         size_t n;
         size_t cached_bytes;
-        uint64_t until_ms; /* monotonic; when the query is stopped */
-        bool late;         /* it was */
-        bool unbounded;    /* scans leave out no rows, so that each row has the same rowid in all of them */
+        uint64_t until_ms;   /* monotonic; when the query is stopped */
+        uint64_t timeout_ns; /* which is that long after its begin */
+        bool late;           /* it was */
+        bool unbounded;      /* scans leave out no rows, so that each row has the same rowid in all of them */
 };
 
 /* Makes the tables and views. `sources` are borrowed. False with a message; query_close in any case. */
