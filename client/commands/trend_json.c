@@ -43,7 +43,7 @@ static void put_live(struct json_out *j, const struct world_target *t)
                 return;
         json_member_open(j, "live", '{');
         json_member_u64_string(j, "timeNs", h->live_time_ns);
-        json_member_u64_string(j, "ageNs", sub_sat(t->event_time_ns, h->live_time_ns));
+        json_member_u64_string(j, "ageNs", sub_sat(world_known_until_ns(t), h->live_time_ns));
         json_member_u64_string(j, "bytes", h->live_bytes);
         json_close(j, '}');
 }

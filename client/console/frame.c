@@ -64,7 +64,7 @@ static int draw_target(const struct console *c, struct canvas *canvas, struct ar
         at = draw_wrong(&c->scene, canvas, area, at + 2, most, t);
         if (t->run && most - at > 12) {
                 (void)snprintf(safe, sizeof(safe), "%s %s", scene_over(&c->scene, t) ? "lasted" : "up",
-                               duration_or_unknown(text, t->event_time_ns > 0, scene_now_ns(&c->scene, t)));
+                               duration_or_unknown(text, t->event_time_ns > 0, world_known_until_ns(t)));
                 at += canvas_put(canvas, area, 0, at, most - at, TINT_PLAIN, safe);
         }
         return at;

@@ -121,8 +121,10 @@ void answers_print(struct json_out *j, const struct world_target *t, bool live, 
         put_text(j, "target", t->name);
         if (t->run)
                 json_member_u64(j, "run", t->run);
-        if (t->event_time_ns)
+        if (t->event_time_ns) {
                 json_member_u64_string(j, "eventTimeNs", t->event_time_ns);
+                json_member_u64_string(j, "knownUntilNs", world_known_until_ns(t));
+        }
         put_summary(j, &a);
         json_member_open(j, "answers", '[');
         for (int q = 0; q < (whole ? QUESTIONS : QUESTION_WRONG + 1); q++) {

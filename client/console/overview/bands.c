@@ -40,7 +40,7 @@ static bool age_of(char *out, size_t size, const struct scene *s, const struct w
         struct census_age age;
 
         census_age_of(&age, t, s->live);
-        (void)census_age_text(out, size, &age, scene_now_ns(s, t));
+        (void)census_age_text(out, size, &age, world_known_until_ns(t));
         return age.stale || (run && run->no_census) || (t->census && t->census->spread > 0);
 }
 

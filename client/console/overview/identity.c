@@ -86,7 +86,7 @@ void draw_identity(struct canvas *c, struct area area, const struct scene *s, co
         column = draw_state(c, area, column + 2, t) + 2;
         if (t->run) {
                 (void)snprintf(safe, sizeof(safe), "run %u  %s %s", t->run, scene_over(s, t) ? "lasted" : "up",
-                               duration_or_unknown(text, t->event_time_ns > 0, scene_now_ns(s, t)));
+                               duration_or_unknown(text, t->event_time_ns > 0, world_known_until_ns(t)));
                 column += canvas_put(c, area, 0, column, area.width - column - 1, TINT_PLAIN, safe) + 2;
         }
         if (scene_stale(s, t, &age_ns)) {

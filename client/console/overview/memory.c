@@ -37,7 +37,7 @@ static struct gauge live_gauge(const struct scene *s, const struct world_target 
 {
         struct gauge g = { .label = "live", .series = HW__SERIES__SERIES_LIVE, .tint = TINT_DIM };
         char age[SHORT_TEXT], max[SHORT_TEXT];
-        uint64_t now_ns = scene_now_ns(s, t);
+        uint64_t now_ns = world_known_until_ns(t);
 
         (void)facts_text(g.value, t, FACT_LIVE);
         if (!facts_is_known(t, FACT_LIVE) || !t->heap->has_live_time_ns)
@@ -64,7 +64,7 @@ static struct gauge heap_gauge(const struct world_target *t)
         return g;
 }
 
-static struct gauge rss_gauge(const struct scene *s, const struct world_target *t)
+static struct gauge rss_gauge(const struct world_target *t)
 {
         struct gauge g = { .label = "RSS", .series = HW__SERIES__SERIES_RSS, .tint = TINT_DIM };
         const bool known = facts_is_known(t, FACT_RESIDENT);
@@ -75,7 +75,7 @@ static struct gauge rss_gauge(const struct scene *s, const struct world_target *
                 proportion(&g, t, FACT_CGROUP_HELD, FACT_CGROUP_LIMIT, "cgroup");
         else if (known && facts_get(t, FACT_SWAP) > 0)
                 (void)snprintf(g.remark, sizeof(g.remark), "swap %.24s", facts_text(swap, t, FACT_SWAP));
-        else if (!known && scene_now_ns(s, t) > UNSEEN_NS)
+        else if (!known && world_known_until_ns(t) > UNSEEN_NS)
                 (void)snprintf(g.remark, sizeof(g.remark), "process not seen from here");
         return g;
 }
@@ -98,7 +98,7 @@ static struct gauge allocation_gauge(const struct world_target *t)
 
 void draw_memory(struct canvas *c, struct area area, const struct scene *s, const struct world_target *t)
 {
-        struct gauge gauges[ROWS] = { live_gauge(s, t), heap_gauge(t), rss_gauge(s, t), allocation_gauge(t) };
+        struct gauge gauges[ROWS] = { live_gauge(s, t), heap_gauge(t), rss_gauge(t), allocation_gauge(t) };
         char text[SHORT_TEXT], span[SHORT_TEXT + 8];
         struct time_range range;
         int row = 0;

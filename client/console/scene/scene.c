@@ -129,25 +129,6 @@ const char *scene_no_census(const struct scene *s, const struct world_target *t)
         return line;
 }
 
-uint64_t scene_now_ns(const struct scene *s, const struct world_target *t)
-{
-        const Hw__Run *run = t->target ? t->target->run_info : NULL;
-        uint64_t age_ns, wall_ns = s->now_wall_ns;
-
-        const bool goes_on =
-                state_of(t) == HW__TARGET__STATE__STATE_RUNNING || state_of(t) == HW__TARGET__STATE__STATE_STOPPED;
-
-        if (!goes_on)
-                return world_known_until_ns(t);
-        if (!s->live || !run || !run->has_start_wall_ns)
-                return t->event_time_ns;
-        if (scene_stale(s, t, &age_ns))
-                wall_ns -= age_ns; /* the last frame stays as it was */
-        if (wall_ns <= run->start_wall_ns || wall_ns - run->start_wall_ns < t->event_time_ns)
-                return t->event_time_ns;
-        return wall_ns - run->start_wall_ns;
-}
-
 uint64_t scene_start_wall_ns(const struct scene *s, const struct world_target *t)
 {
         const Hw__Run *run = t->target ? t->target->run_info : NULL;
@@ -166,7 +147,7 @@ char *scene_when(char *out, size_t size, const struct scene *s, const struct wor
 
 struct time_range scene_span(const struct scene *s, const struct world_target *t)
 {
-        struct time_range range = { .to_ns = scene_now_ns(s, t) };
+        struct time_range range = { .to_ns = world_known_until_ns(t) };
         uint64_t first_ns = t->history ? history_first_ns(t->history) : UINT64_MAX;
 
         if (s->window_ns && range.to_ns > s->window_ns)

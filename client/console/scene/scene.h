@@ -50,9 +50,6 @@ enum tint state_tint(const struct world_target *t);
 /* Its run is over, or its log is finished: nothing more comes, and what is shown is of its end. */
 bool scene_over(const struct scene *s, const struct world_target *t);
 
-/* Event time now: by the program's clock for a run that goes on, otherwise of the newest event. */
-uint64_t scene_now_ns(const struct scene *s, const struct world_target *t);
-
 /* Unix time of the program's start if its moments are shown as time of day; 0: they are shown as event time. */
 uint64_t scene_start_wall_ns(const struct scene *s, const struct world_target *t);
 

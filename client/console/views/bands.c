@@ -255,7 +255,7 @@ static void draw_view(struct console *c, struct canvas *canvas, struct area area
         if (s->target && s->target->census)
                 census_age_of(&age, s->target, s->live);
         if (age.any && area.height > 3) {
-                (void)census_age_text(line, sizeof(line), &age, scene_now_ns(s, s->target));
+                (void)census_age_text(line, sizeof(line), &age, world_known_until_ns(s->target));
                 (void)canvas_put(canvas, area, 0, 1, area.width - 2, age.stale ? TINT_WARN : TINT_DIM,
                                  safe_text(safe, sizeof(safe), line));
                 area = area_below(area, 1);

@@ -35,7 +35,7 @@ static enum tint state_colour(const struct scene *s, const void *row)
         return scene_stale(s, target_of_row(row), &age_ns) ? TINT_BAD : state_tint(target_of_row(row));
 }
 
-COLUMN_VALUE(up, value_number(target_of_row(row)->event_time_ns > 0, (double)scene_now_ns(s, target_of_row(row))))
+COLUMN_VALUE(up, value_number(target_of_row(row)->event_time_ns > 0, (double)world_known_until_ns(target_of_row(row))))
 
 static struct value limit_value(const struct scene *s, const void *row)
 {

@@ -54,12 +54,14 @@ export class App {
         return this.route.get("paused") === "1";
     }
 
+    // Now, of all ages: by the daemon's clock, as on all faces.
     newest(t: Target): number {
+        const now = Math.max(t.eventTime, t.known);
         if (!this.paused) {
             this.frozen.delete(t.key);
-            return t.eventTime;
+            return now;
         }
-        if (!this.frozen.has(t.key)) this.frozen.set(t.key, t.eventTime);
+        if (!this.frozen.has(t.key)) this.frozen.set(t.key, now);
         return this.frozen.get(t.key)!;
     }
 

@@ -157,9 +157,13 @@ bool run_has_ended(const Hw__Target *t);
 /* Whether nothing comes of its run now: it has ended, its stream is lost, or its source is gone or cannot be read. */
 bool run_is_over(const Hw__Target *t);
 
+/* Its process runs or is stopped. */
+bool world_is_alive(const struct world_target *t);
+
 /*
- * The newest moment of its run of which something is known, as event time: of its newest event, of its process, which
- * is sampled while no event comes, and of its end, where the program's parent has told it at once.
+ * The newest moment of its run of which something is known, as event time: the now of every age that a face shows.
+ * While its process is there, that of its daemon's newest message, by the daemon's clock; else of its newest event, of
+ * its process, which is sampled while no event comes, and of its end, where the program's parent has told it at once.
  */
 uint64_t world_known_until_ns(const struct world_target *t);
 

@@ -134,6 +134,12 @@ bool run_has_ended(const Hw__Target *t)
                t->state == HW__TARGET__STATE__STATE_CRASHED;
 }
 
+bool world_is_alive(const struct world_target *t)
+{
+        return t->target && (t->target->state == HW__TARGET__STATE__STATE_RUNNING ||
+                             t->target->state == HW__TARGET__STATE__STATE_STOPPED);
+}
+
 uint64_t world_known_until_ns(const struct world_target *t)
 {
         const Hw__Target *s = t->target;
@@ -141,6 +147,11 @@ uint64_t world_known_until_ns(const struct world_target *t)
         const Hw__Process *p = t->heap ? t->heap->process : NULL;
         if (!run || !run->has_start_wall_ns)
                 return t->event_time_ns;
+        if (world_is_alive(t)) {
+                const uint64_t now_ns = sub_sat(t->published_wall_ns, run->start_wall_ns);
+
+                return now_ns > t->event_time_ns ? now_ns : t->event_time_ns;
+        }
         const bool sampled = p && p->has_sampled_wall_ns;
         const uint64_t sampled_ns = sampled ? sub_sat(p->sampled_wall_ns, run->start_wall_ns) : 0;
         const uint64_t alive_ns = sampled_ns > t->event_time_ns ? sampled_ns : t->event_time_ns;
@@ -160,8 +171,7 @@ bool world_process(const struct world_target *t, pid_t *ret, struct error *error
 {
         const Hw__Run *run = t->target ? t->target->run_info : NULL;
 
-        if (!run || (t->target->state != HW__TARGET__STATE__STATE_RUNNING &&
-                     t->target->state != HW__TARGET__STATE__STATE_STOPPED))
+        if (!run || !world_is_alive(t))
                 return error_set(error, "%s does not run now", t->name);
         if (!run->has_pid || !run->local)
                 return error_set(error, "the process of %s is not known yet, or is not on its daemon's machine",

@@ -277,7 +277,7 @@ static void since_the_mark(void **state)
         press(c, 'm');
         assert_true(row_shows(c, " live    ", "+60.0 MiB"));
         assert_true(shows(c, "▲ mark")); /* in the chart, with its label */
-        for (int i = 0; i < 60; i++)
+        for (int i = 0; i < 90; i++)
                 press(c, SCREEN_LEFT);
         press(c, 'M');
         assert_true(hides(c, "marked 22:13:30"));

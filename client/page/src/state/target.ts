@@ -33,6 +33,7 @@ function belongsToTarget(u: w.Update): boolean {
 export class Target {
     run = 0;
     eventTime = 0; // seconds, newest
+    known = 0; // seconds: until then something is known, by its daemon's clock
     state: w.TargetState | undefined = undefined;
     health: w.Health | undefined = undefined;
     heap: w.Heap | undefined = undefined;
@@ -95,6 +96,7 @@ export class Target {
         if ((a.run ?? 0) < this.run) return;
         this.answers = a;
         this.eventTime = Math.max(this.eventTime, seconds(a.eventTimeNs) ?? 0);
+        this.known = Math.max(this.known, seconds(a.knownUntilNs) ?? 0);
     }
 
     private body(u: w.Update): void {
