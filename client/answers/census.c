@@ -62,12 +62,20 @@ bool census_has_garbage(const struct world_target *t, bool over)
                !(over && census_differs(t));
 }
 
+/* Per second, while an early warning of live data stands; else 0. */
+static double rate_of_rise(const struct world_target *t)
+{
+        const Hw__EarlyWarning *early = t->trend_state ? t->trend_state->early : NULL;
+
+        return early_rises(early) && early->series == HW__SERIES__SERIES_LIVE ? early->rate : 0;
+}
+
 bool live_is_old(const struct world_target *t, uint64_t *ret_ns)
 {
         const Hw__Heap *h = t->heap;
 
         *ret_ns = h && h->has_live_bytes && h->has_live_time_ns ? sub_sat(world_known_until_ns(t), h->live_time_ns) : 0;
-        return *ret_ns > OLD_NUMBER_NS;
+        return *ret_ns && number_is_old(*ret_ns, (double)h->live_bytes, rate_of_rise(t));
 }
 
 double band_contents_share(const struct world_band *band)

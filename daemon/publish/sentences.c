@@ -16,7 +16,6 @@
 #define CARRIED_LEAST 0.25 /* of the growth, by the bands that are judged: with less none is named */
 #define AT_ANY_TIME_S 1.0  /* less than this until the limit is met by the rate: it may be met at any time */
 #define UNEVEN        2.0  /* times its rate and more is what a rise gained in its time: its line is not all of it */
-#define OLD_SHARE     0.05 /* of a level: what it may have risen by since it was measured is said when it is more */
 
 static bool append_ns(struct phrase *s, uint64_t ns)
 {
@@ -167,15 +166,14 @@ static uint64_t onset_ns(const struct tracked_early *r)
         return r->since_start ? r->onset_to_ns : r->onset_from_ns + sub_sat(r->onset_to_ns, r->onset_from_ns) / 2;
 }
 
-static double level_age_s(const struct tracked_early *r)
+static uint64_t level_age_ns(const struct tracked_early *r)
 {
-        return (double)sub_sat(r->as_of_ns, r->level_time_ns) / 1e9;
+        return sub_sat(r->as_of_ns, r->level_time_ns);
 }
 
-/* The level is not of now: it may be higher by more than a reader would think. */
 static bool is_level_old(const struct tracked_early *r)
 {
-        return !r->ended && r->rising && r->rate * level_age_s(r) > OLD_SHARE * r->level_bytes;
+        return !r->ended && r->rising && number_is_old(level_age_ns(r), r->level_bytes, r->rate);
 }
 
 static bool is_limited(const struct tracked_early *r)
