@@ -470,6 +470,10 @@ static bool is_same_statement(const struct evidence *e, const char *rule)
                 return e->ending >= ENDED_BADLY && e->ending <= LOST;
         if (!strcmp(rule, "memory-runs-out"))
                 return e->early && early_runs_out(e->early);
+        if (!strcmp(rule, "heap-limit-met"))
+                return e->early && early_at_limit(e->early);
+        if (!strcmp(rule, "threads-pile-up"))
+                return e->threads;
         for (size_t i = 0; e->grows && i < ARRAY_SIZE(of_growth); i++)
                 if (!strcmp(rule, of_growth[i]))
                         return true;

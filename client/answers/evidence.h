@@ -78,6 +78,12 @@ uint64_t onset_moment(const Hw__EarlyWarning *early);
 /* From now until the early warning's limit is met, by its rate; false: not known. */
 bool early_limit_ns(const Hw__EarlyWarning *early, uint64_t *ret);
 
+/* It has met its limit. */
+static inline bool early_at_limit(const Hw__EarlyWarning *early)
+{
+        return early->has_at_limit && early->at_limit;
+}
+
 /* By its rate it may meet its limit at any time. */
 static inline bool early_meets_now(const Hw__EarlyWarning *early)
 {

@@ -81,11 +81,7 @@ static bool send_part(struct publisher *p, const struct subject *subjects, uint3
 /* The run ended of the limit that it rose towards. */
 static bool met_its_limit(const struct publisher *p, const struct tracked_early *early)
 {
-        const enum limit_source source = early->limit.source;
-
-        return early->ended && source != LIMIT_SOURCE_UNKNOWN &&
-               (source == p->ended_by ||
-                (source == LIMIT_SOURCE_MAX_HEAP && model_heap(p->model)->facts[CARRIED_HEAP_LIMIT_USED] >= 1));
+        return early->ended && early->limit.source != LIMIT_SOURCE_UNKNOWN && early->limit.source == p->ended_by;
 }
 
 static struct trend_state read_state(const struct publisher *p)

@@ -62,7 +62,7 @@ const char *const builtin_rules[] = {
 
         RULE "heap-limit-met\n"
         LINE "expr: heap_limit_used >= 100%\n"
-        LINE "labels: {severity: critical, part_of: crashed}\n"
+        LINE "labels: {severity: critical, part_of: crashed memory-runs-out}\n"
         NOTES "'the heap of {{target}} has met its limit: it had {{value}} of -M'\n"
         LINE "  where: '{{where}}'\n"
 

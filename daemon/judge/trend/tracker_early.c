@@ -168,12 +168,19 @@ static uint64_t nanoseconds_of(double seconds)
         return u64_sat(seconds * 1e9);
 }
 
+/* By the largest size of the heap, which has room to copy in: its live data may still rise for a while. */
+static bool heap_met_limit(const struct tracker *t, struct memory_limit limit)
+{
+        return limit.source == LIMIT_SOURCE_MAX_HEAP && model_heap(t->model)->facts[CARRIED_HEAP_LIMIT_USED] >= 1;
+}
+
 static void set_early(const struct tracker *t, const struct early_series *s, struct tracked_early *ret)
 {
         ret->series = series_of(t, s);
         ret->rising = s->rise.rising;
         ret->runs_out = s->out.warned;
         ret->limit = limit_met(t, s);
+        ret->at_limit = heap_met_limit(t, ret->limit);
         ret->held_back = is_held_back(t, s);
         ret->level_bytes = s->rise.last;
         ret->level_time_ns = nanoseconds_of(s->rise.last_s);
@@ -315,7 +322,11 @@ bool tracker_early(const struct tracker *t, struct tracked_early *ret)
         if (!kept || !kept->has_early || !kept->early.rising)
                 return tracker_early_now(t, ret);
         *ret = kept->early;
-        ret->at_limit = t->kept->why == STANDING_MET || t->kept->met;
+        ret->at_limit = heap_met_limit(t, ret->limit);
+        if (t->kept->why == STANDING_MET || t->kept->met) { /* it does little but collect: by now, not in some time */
+                ret->at_limit = true;
+                ret->soonest_s = ret->mid_s = ret->latest_s = 0;
+        }
         ret->ended = t->ended;
         return true;
 }

@@ -572,6 +572,43 @@ static void the_nearer_limit_is_shown(void **state)
         m.limit.mid_ns = 10 * SECOND;
         a = asked(&m);
         assert_true(a.limit_ns == 10 * SECOND);
+        m.early.has_at_limit = m.early.at_limit = 1; /* what is met is not met in 30 s: live data fill it then */
+        m.growth.where = HW__GROWTH__WHERE__WHERE_UNKNOWN;
+        verdict_of(&m.live, HW__VERDICT__VERDICT_UNKNOWN, 0);
+        m.alerts.alerts = m.alert_list;
+        m.alerts.n_alerts = 1;
+        m.alert_list[0] = &m.alert;
+        m.alert.has_state = 1;
+        m.alert.state = HW__ALERT__STATE__STATE_FIRING;
+        m.alert.rule = (char *)"heap-limit-met";
+        a = asked(&m);
+        assert_string_equal(a.answer[QUESTION_UNTIL].key, "fills-limit");
+        assert_true(a.limit_ns == 30 * SECOND && !strstr(a.answer[QUESTION_WRONG].text, "also"));
+        m.early.mid_ns = 0;
+        a = asked(&m);
+        assert_string_equal(a.answer[QUESTION_UNTIL].key, "at-limit");
+        assert_true(a.has_limit && a.limit_ns == 0);
+}
+
+/* A number is said with its age sooner while it rises, and not at all while it is of now. */
+static void an_old_number_has_its_age(void **state)
+{
+        struct made m;
+        uint64_t age_ns;
+
+        (void)state;
+        begin(&m);
+        m.heap_state.has_live_time_ns = 1;
+        m.heap_state.live_time_ns = m.t.event_time_ns - 2 * SECOND;
+        assert_false(live_is_old(&m.t, &age_ns));
+        rise(&m); /* by 20 of 42 MiB since */
+        assert_true(live_is_old(&m.t, &age_ns) && age_ns == 2 * SECOND);
+        m.early.rate = MIB;
+        assert_false(live_is_old(&m.t, &age_ns));
+        m.run.has_start_wall_ns = 1; /* of now is what its daemon's clock says */
+        m.run.start_wall_ns = 1000 * SECOND;
+        m.t.published_wall_ns = 1010 * SECOND + m.t.event_time_ns;
+        assert_true(live_is_old(&m.t, &age_ns) && age_ns == 12 * SECOND);
 }
 
 /* Threads that pile up are what grows, whatever bands and live data say so far, but for a verdict that counts them. */
@@ -1736,6 +1773,7 @@ int main(void)
                 cmocka_unit_test(the_advised_step_gives_a_verdict),
                 cmocka_unit_test(a_running_program_is_not_told_a_longer_step),
                 cmocka_unit_test(an_address_is_called_one),
+                cmocka_unit_test(an_old_number_has_its_age),
                 cmocka_unit_test(where_decides_whose_verdict_is_shown),
                 cmocka_unit_test(a_new_band_is_named_before_its_verdict),
                 cmocka_unit_test(an_end_before_any_event_has_no_time),

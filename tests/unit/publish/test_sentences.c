@@ -386,6 +386,11 @@ static void rises(void **state)
              "runtime, to copy live data in a collection");
         r.held_back = false;
         r.at_limit = true;
+        says(sentence_early(out, sizeof(out), &r),
+             ROSE_19_S "; its heap has met the heap limit -M (400 MiB); if it continues, its live data leave no room in it in "
+                       "1.00 s");
+        assert_string_equal(key, "rise-fills-limit");
+        r.mid_s = 0;
         says(sentence_early(out, sizeof(out), &r), ROSE_19_S "; it has met the heap limit -M (400 MiB)");
         assert_string_equal(key, "rise-met-limit");
         r.at_limit = r.runs_out = false;
