@@ -355,6 +355,18 @@ static void note_answers(struct early_rise *e, double now_s, unsigned evaluated)
         }
 }
 
+static void end_rise(struct early_rise *e)
+{
+        e->rising = false;
+        e->ended_s = e->passed_s;
+        e->stood = e->rungs[0].n ? e->rungs[0].points[e->rungs[0].n - 1].value : e->last;
+        e->end = fmax(e->end, e->stood);
+        for (unsigned k = 0; k < EARLY_RUNGS; k++) {
+                e->rungs[k].passed = 0;
+                e->rungs[k].answer.passes = false;
+        }
+}
+
 static void check_end(struct early_rise *e, double now_s)
 {
         double age_s = now_s - (e->onset.from_s + e->onset.to_s) / 2;
@@ -362,16 +374,14 @@ static void check_end(struct early_rise *e, double now_s)
 
         if (e->rungs[0].closed == e->passed_closed)
                 patience_s = fmax(patience_s, NEXT_COLLECTION * e->last / e->shortest.slope);
-        if (fell_back(e) || is_flat(e, &e->shortest, FLAT_AGE * age_s) || now_s - e->passed_s > patience_s) {
-                e->rising = false;
-                e->ended_s = e->passed_s;
-                e->stood = e->rungs[0].n ? e->rungs[0].points[e->rungs[0].n - 1].value : e->last;
-                e->end = fmax(e->end, e->stood);
-                for (unsigned k = 0; k < EARLY_RUNGS; k++) {
-                        e->rungs[k].passed = 0;
-                        e->rungs[k].answer.passes = false;
-                }
-        }
+        if (fell_back(e) || is_flat(e, &e->shortest, FLAT_AGE * age_s) || now_s - e->passed_s > patience_s)
+                end_rise(e);
+}
+
+void early_rise_bound(struct early_rise *e, double most)
+{
+        if (e->rising && most < FLAT_SHARE * e->shortest.slope * (e->now_s - e->last_s))
+                end_rise(e);
 }
 
 /* ----------------------------------------------------------------- rungs */

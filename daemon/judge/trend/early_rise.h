@@ -117,6 +117,9 @@ void early_rise_advance(struct early_rise *e, double t_s);
  */
 void early_rise_add(struct early_rise *e, double t_s, double value);
 
+/* The series has gained `most` at most since its newest sample: a rise that would have gained far more has ended. */
+void early_rise_bound(struct early_rise *e, double most);
+
 /* Whether a state that was read from a file is within the bounds of its arrays. */
 bool early_rise_is_sound(const struct early_rise *e);
 

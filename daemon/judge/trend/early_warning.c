@@ -185,6 +185,12 @@ void early_warning_advance(struct early_warning *w, double t_s)
         judge_off_heap(w, w->off_heap.rise.now_s);
 }
 
+void early_warning_bound_live(struct early_warning *w, double most)
+{
+        early_rise_bound(&w->live.rise, most);
+        judge_live(w, w->live.rise.now_s);
+}
+
 void early_warning_live(struct early_warning *w, double t_s, double bytes)
 {
         early_rise_add(&w->live.rise, t_s, bytes);

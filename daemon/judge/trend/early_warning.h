@@ -65,6 +65,9 @@ void early_warning_foreign(struct early_warning *w, double t_s, double bytes);
 /* Event time has come to t_s: all samples of the log before it were passed. Judges both series. */
 void early_warning_advance(struct early_warning *w, double t_s);
 
+/* Live data have gained that at most since their newest sample. */
+void early_warning_bound_live(struct early_warning *w, double most);
+
 /* Whether live data meet -M, rather than the process's limit, first. */
 bool early_warning_meets_heap(const struct early_warning *w);
 

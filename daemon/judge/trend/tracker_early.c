@@ -21,16 +21,22 @@
 #define COPIED_TO_COMPACT 0.6 /* share of live data: with less, half of -M is met before the threshold */
 #define HELD_BACK_FROM    0.4 /* share of -M: near the half that the collector leaves to live data */
 #define HELD_BACK_TO      0.6
-#define LINE_POINTS       384u /* cells of any level of a series' pyramid */
-#define ONSET_STEPS       2u   /* that a verdict's onset may be off */
-#define EARLY_PART        0.01 /* of what all bands gained: a band with less is not named */
-#define NEW_GROUND        0.5  /* of a rise */
-#define STOOD_SHARE       0.5  /* of what a line gains */
-#define STOOD_PART        4u   /* of its length: a rise is the same that far after where it was seen last */
+#define LINE_POINTS       384u      /* cells of any level of a series' pyramid */
+#define ONSET_STEPS       2u        /* that a verdict's onset may be off */
+#define EARLY_PART        0.01      /* of what all bands gained: a band with less is not named */
+#define NEW_GROUND        0.5       /* of a rise */
+#define STOOD_SHARE       0.5       /* of what a line gains */
+#define NURSERY_LEAST     4194304.0 /* bytes, where its size is not known: -A of GHC 9.2 and newer */
+#define STOOD_PART        4u        /* of its length: a rise is the same that far after where it was seen last */
 
 static double seconds_of(uint64_t time_ns)
 {
         return (double)time_ns / 1e9;
+}
+
+static uint64_t nanoseconds_of(double seconds)
+{
+        return u64_sat(seconds * 1e9);
 }
 
 static double bytes_or_nan(uint64_t bytes)
@@ -123,6 +129,25 @@ void tracker_early_sample(struct tracker *t, enum series_id series, uint64_t tim
         }
 }
 
+/*
+ * What live data can have gained since then at most: what was allocated, the nursery being counted when it is full, and
+ * what is in blocks beyond those that the collection left. Infinite: neither is known.
+ */
+static double most_gained(const struct tracker *t, uint64_t since_ns)
+{
+        const struct series *allocated = model_series(t->model, SERIES_ALLOCATED);
+        const struct series *blocks = model_series(t->model, SERIES_BLOCKS_SIZE);
+        const double nursery = fmax(t->early.limits.nursery, NURSERY_LEAST);
+        struct trend_cell then;
+        double most = INFINITY;
+
+        series_span(allocated, (struct time_range){ 0, since_ns + 1 }, &then);
+        if (then.cell.n)
+                most = allocated->total.cell.max - then.cell.max + nursery;
+        series_span(blocks, (struct time_range){ sub_sat(since_ns, NS_PER_S), since_ns + NS_PER_S }, &then);
+        return then.cell.n ? fmin(most, fmax(blocks->total.cell.last - then.cell.min, 0) + nursery) : most;
+}
+
 void tracker_early_advance(struct tracker *t, uint64_t time_ns)
 {
         update_copied_share(t);
@@ -130,6 +155,8 @@ void tracker_early_advance(struct tracker *t, uint64_t time_ns)
 
         early_warning_set_limits(&t->early, &limits);
         early_warning_advance(&t->early, seconds_of(time_ns));
+        if (t->early.live.rise.rising)
+                early_warning_bound_live(&t->early, most_gained(t, nanoseconds_of(t->early.live.rise.last_s)));
         tracker_standing_advance(t);
         tracker_threads_advance(t, time_ns);
         t->scan |= tracker_early_is_due(t);
@@ -161,11 +188,6 @@ static enum series_id series_of(const struct tracker *t, const struct early_seri
         if (s == &t->early.live)
                 return SERIES_LIVE;
         return model_run(t->model)->process_only ? SERIES_RSS : SERIES_FOREIGN;
-}
-
-static uint64_t nanoseconds_of(double seconds)
-{
-        return u64_sat(seconds * 1e9);
 }
 
 /* By the largest size of the heap, which has room to copy in: its live data may still rise for a while. */
@@ -333,9 +355,9 @@ bool tracker_early(const struct tracker *t, struct tracked_early *ret)
 
 bool tracker_rises_now(const struct tracker *t, enum series_id series)
 {
-        const struct early_series *s = early_warning_worst(&t->early);
+        struct tracked_early early;
 
-        return s && s->rise.rising && series_of(t, s) == series;
+        return tracker_early(t, &early) && early.rising && early.series == series;
 }
 
 void tracker_early_refine_onset(const struct tracker *t, enum series_id series, struct trend_result *r)

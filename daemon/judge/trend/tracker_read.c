@@ -74,7 +74,7 @@ bool tracker_verdict_now(const struct tracker *t, struct subject s, struct trend
         trend_result(trend, ret);
         if (!s.band)
                 tracker_early_refine_onset(t, s.series, ret);
-        if (!s.band && tracker_rises_now(t, s.series))
+        if (!s.band && ret->provisional.known && tracker_rises_now(t, s.series))
                 ret->provisional.known = false; /* one rate a series: that of the rise */
         const uint64_t first_ns = model_first_time_ns(t->model);
         ret->is_part = first_ns != UNKNOWN_U64 && first_ns > JOINED_LATE_NS;

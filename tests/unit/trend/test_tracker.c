@@ -1110,6 +1110,29 @@ static bool rises_now(const struct rig *r)
         return tracker_early(r->t, &early) && early.rising;
 }
 
+/* A cache that is full makes no major collection that would show it: nothing rises that is not allocated. */
+static void test_no_rise_beyond_what_is_allocated(void **state)
+{
+        static struct rig r;
+
+        (void)state;
+        for (int waits = 0; waits < 2; waits++) {
+                open_scaled(&r, SECOND);
+                for (uint64_t s = 1; s < 90; s++) {
+                        if (s < 60)
+                                live(&r, s * SECOND, 100 * MIB + s * MIB);
+                        if (s < 60 || !waits) {
+                                ev(&r.f, HW_HEAP_ALLOCATED, 0, s * SECOND, "48", U(0), 2 * s * MIB);
+                                heap(&r, s * SECOND, 400 * MIB);
+                        }
+                        block(&r, 0, s * SECOND, s * SECOND);
+                        assert_true(s < 40 || s > 60 || rises_now(&r));
+                }
+                assert_true(rises_now(&r) == !waits);
+                rig_close(&r);
+        }
+}
+
 /* Before the first verdict: a line through the points so far, and how long the verdict takes; afterwards neither. */
 static void test_provisional_growth(void **state)
 {
@@ -1750,6 +1773,7 @@ int main(void)
                 cmocka_unit_test(test_where),
                 cmocka_unit_test(test_where_most_of_it_grows),
                 cmocka_unit_test(test_retention_needs_flat_live_data),
+                cmocka_unit_test(test_no_rise_beyond_what_is_allocated),
                 cmocka_unit_test(test_provisional_growth),
                 cmocka_unit_test(test_a_bend_is_not_steady),
                 cmocka_unit_test(test_when_a_rise_is_judged),
