@@ -202,13 +202,13 @@ struct subject_of_threads {
         const struct bands *bands;
 };
 
-static bool append_waiting(struct phrase *s, const struct subject_of_threads *o)
+/* By its name alone: how many there were is of another moment than the number of all. */
+static bool append_largest(struct phrase *s, const struct subject_of_threads *o)
 {
         const struct band *band = o->r->band ? bands_get(o->bands, o->r->band) : NULL;
         char label[LABEL_MAX];
 
-        return band && phrase_append_count(s, o->r->band_threads) &&
-               phrase_printf(s, " %.127s", label_of_row(label, o->bands, band));
+        return band && phrase_printf(s, "%.127s", label_of_row(label, o->bands, band));
 }
 
 struct sized {

@@ -32,7 +32,7 @@ const char *sentence_limit(char *out, size_t size, const struct limit_time *l);
  */
 const char *sentence_early(char *out, size_t size, const struct tracked_early *r);
 
-/* "60,120 threads, +112/s; at the last census 49,800 of them blocked on an MVar in Main.worker" */
+/* "60,120 threads, +112/s; the largest group at the last census: threads blocked on an MVar in Main.worker" */
 const char *sentence_threads(char *out, size_t size, const struct thread_rise *r, const struct bands *bands);
 
 /* "238 MiB of live data needs a heap of up to 960 MiB with a copying collector: ..."; "" when either is not known. */
