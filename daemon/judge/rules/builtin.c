@@ -126,8 +126,9 @@ const char *const builtin_rules[] = {
         RULE "threads-pile-up\n"
         LINE "expr: threads_pile_up and threads > 1000\n"
         LINE "for: 10s\n"
+        LINE "keep_firing_for: 5m\n"
         LINE "labels: {severity: warning, part_of: leak}\n"
-        NOTES "'{{target}} piles up threads[[: {{threads}}]]'\n"
+        NOTES "'{{target}} [[piles up threads: {{threads}}|has piled up threads]]'\n"
 
         RULE "crashed\n"
         LINE "expr: crashed\n"
