@@ -6,6 +6,7 @@
 #include <inttypes.h>
 
 #include "client/commands/summary/summary.h"
+#include "proto/base/time.h"
 #include "proto/wire/message.h"
 #include "proto/wire/resident_parts.h"
 
@@ -18,6 +19,29 @@ static bool heap_known(const struct summary *s)
 bool memory_known(const struct summary *s)
 {
         return heap_known(s) || (s->t->heap && s->t->heap->resident);
+}
+
+/* In a log there is nothing of the process. */
+static void put_resident(FILE *to, const struct world_target *t)
+{
+        const Hw__Resident *r = t->heap->resident;
+        const uint64_t known_ns = world_known_until_ns(t);
+        const uint64_t live_ns = r->has_live_time_ns && known_ns > r->live_time_ns ? known_ns - r->live_time_ns : 0;
+        char words[64], age[HW_NUMBER_MAX];
+        uint64_t bytes = 0;
+
+        (void)fputc('\n', to);
+        print_bytes_row(to, r->has_rss_bytes, r->rss_bytes, "resident memory (RSS), of which");
+        for (size_t i = 0; i < RESIDENT_PARTS_N; i++) {
+                (void)snprintf(words, sizeof(words), "  %s", resident_part_name(i));
+                if (i == 0 && live_ns >= NS_PER_S)
+                        (void)snprintf(words, sizeof(words), "  %s, %s %s", resident_part_name(i),
+                                       hw_duration_text(age, sizeof(age), (double)live_ns),
+                                       world_is_alive(t) ? "ago" : "before the end");
+                if (resident_part_bytes(r, i, &bytes))
+                        print_bytes_row(to, true, bytes, words);
+        }
+        print_bytes_row(to, r->has_unknown_bytes, r->unknown_bytes, "  not known separately");
 }
 
 static void put_heap(FILE *to, const struct summary *s)
@@ -40,20 +64,8 @@ void memory_text(FILE *to, const struct summary *s)
 {
         if (heap_known(s))
                 put_heap(to, s);
-        const Hw__Resident *r = s->t->heap ? s->t->heap->resident : NULL;
-        if (r) { /* in a log there is nothing of the process */
-                char words[64];
-                uint64_t bytes = 0;
-
-                (void)fputc('\n', to);
-                print_bytes_row(to, r->has_rss_bytes, r->rss_bytes, "resident memory (RSS), of which");
-                for (size_t i = 0; i < RESIDENT_PARTS_N; i++) {
-                        (void)snprintf(words, sizeof(words), "  %s", resident_part_name(i));
-                        if (resident_part_bytes(r, i, &bytes))
-                                print_bytes_row(to, true, bytes, words);
-                }
-                print_bytes_row(to, r->has_unknown_bytes, r->unknown_bytes, "  not known separately");
-        }
+        if (s->t->heap && s->t->heap->resident)
+                put_resident(to, s->t);
 }
 
 void memory_json(struct json_out *j, const struct summary *s)
@@ -95,7 +107,7 @@ static bool rate_known(const struct summary *s, const struct elapsed *e)
         return e->gc_known && !e->late && e->mut_ns > 0 && facts_is_known(s->t, FACT_ALLOCATED);
 }
 
-static double rate(const struct summary *s, const struct elapsed *e)
+static double mutator_rate(const struct summary *s, const struct elapsed *e)
 {
         return facts_get(s->t, FACT_ALLOCATED) / ((double)e->mut_ns / 1e9);
 }
@@ -120,8 +132,8 @@ void time_text(FILE *to, const struct summary *s)
         print_seconds(to, "Total", e.span_ns);
         if (rate_known(s, &e))
                 (void)fprintf(to, "\n  Alloc rate    %s bytes per MUT second elapsed (%s)\n",
-                              hw_count_text(exact, sizeof(exact), (uint64_t)rate(s, &e)),
-                              hw_rate_text(human, sizeof(human), rate(s, &e)));
+                              hw_count_text(exact, sizeof(exact), (uint64_t)mutator_rate(s, &e)),
+                              hw_rate_text(human, sizeof(human), mutator_rate(s, &e)));
         if (e.gc_known)
                 (void)fprintf(to, "%s  Productivity  at most %s of total elapsed, for MUT includes INIT and EXIT\n",
                               rate_known(s, &e) ? "" : "\n",
@@ -136,5 +148,5 @@ void time_json(struct json_out *j, const struct summary *s)
         json_known_u64(j, "gcNs", e.gc_known, e.gc_ns);
         json_known_u64(j, "mutNs", e.gc_known, e.mut_ns);
         json_known_double(j, "productivity", e.gc_known, (double)e.mut_ns / (double)e.span_ns);
-        json_known_double(j, "allocationRateBps", rate_known(s, &e), rate_known(s, &e) ? rate(s, &e) : 0);
+        json_known_double(j, "allocationRateBps", rate_known(s, &e), rate_known(s, &e) ? mutator_rate(s, &e) : 0);
 }

@@ -2,6 +2,8 @@
 /* trends.c - where memory grows and until when; `heapwatch trend` has the rest. */
 #include "client/commands/summary/summary.h"
 
+#include "client/answers/answers.h"
+
 static const Hw__Trends *state(const struct summary *s)
 {
         return s->t->trend_state;
@@ -25,8 +27,12 @@ static void print_line(FILE *to, const char *label, const char *text)
 
 void growth_text(FILE *to, const struct summary *s)
 {
+        struct answers a;
+
         (void)fputc('\n', to);
-        print_line(to, "Growth", state(s)->growth->sentence);
+        answers_brief(&a, s->t, s->now); /* a rise has no verdict yet, and what all faces say of it */
+        print_line(to, "Growth",
+                   answers_grow(&a) && answers_rises(&a) ? a.answer[QUESTION_WRONG].text : state(s)->growth->sentence);
         print_line(to, "Limit", state(s)->time_to_limit ? state(s)->time_to_limit->sentence : NULL);
         print_line(to, "Scale", state(s)->scale ? state(s)->scale->sentence : NULL);
 }
