@@ -146,7 +146,8 @@ static void add_top_band(FILE *out, const struct world_target *t)
                         hw_duration_text(number, sizeof(number), (double)age_ns));
         else
                 fputs("at the end", out);
-        fprintf(out, ": %s, %s", label, hw_bytes_text(number, sizeof(number), (double)top->bytes));
+        fprintf(out, ": %s, %s%s", label, hw_bytes_text(number, sizeof(number), (double)top->bytes),
+                (double)top->bytes > facts_get(t, FACT_LIVE_MAX) ? " with what was garbage by then" : "");
 }
 
 static void add_facts(FILE *out, const struct world_target *t)
@@ -222,6 +223,17 @@ static void print_recorded(struct program_run *r, const Hw__Recording *recording
                 notices_print(&r->notices, "not recorded: %s", lost);
 }
 
+/* What rose to the end or grows outside of the heap; else live data. */
+static Hw__Series told_series(const struct world_target *t)
+{
+        const Hw__Trends *s = t ? t->trend_state : NULL;
+
+        if (s && s->early && s->early->rising)
+                return s->early->series;
+        return s && s->growth && s->growth->where == HW__GROWTH__WHERE__WHERE_FOREIGN ? HW__SERIES__SERIES_FOREIGN
+                                                                                      : HW__SERIES__SERIES_LIVE;
+}
+
 void run_sum_up(struct program_run *r, const struct session_result *result)
 {
         struct world *world = NULL;
@@ -234,11 +246,16 @@ void run_sum_up(struct program_run *r, const struct session_result *result)
         }
         notices_print(&r->notices, "%s", line);
         const struct world_target *t = world ? world_find(world, r->target) : NULL;
-        const Hw__Trend *live = t ? t->trends[HW__SERIES__SERIES_LIVE] : NULL;
-        if (live && live->sentence) {
-                run_verdict_text(verdict, sizeof(verdict), live);
+        const Hw__Series series = told_series(t);
+        const Hw__Trend *trend = t ? t->trends[series] : NULL;
+        if (trend && trend->sentence) {
+                run_verdict_text(verdict, sizeof(verdict), trend);
                 hw_terminal_text(safe, sizeof(safe), verdict);
-                notices_print(&r->notices, "live data of %s: %s", r->target, safe);
+                notices_print(&r->notices, "%s of %s: %s",
+                              series == HW__SERIES__SERIES_LIVE  ? "live data"
+                              : series == HW__SERIES__SERIES_RSS ? "resident memory"
+                                                                 : "foreign memory",
+                              r->target, safe);
         }
         if (t && run_has_ended(t->target))
                 notices_print(&r->notices, "what was seen of it: heapwatch top %s", r->target);
