@@ -11,7 +11,7 @@
 #include "client/console/draw/widgets.h"
 #include "client/console/scene/trends.h"
 
-enum { LABEL = 7, HEADLINE_ROWS = 3, MOST = 4 };
+enum { LABEL = 7, HEADLINE_ROWS = 3, MOST = 4, PARTS = 1 + QUESTIONS + ANSWER_CAVEATS };
 
 /* ---------------------------------------------------------------- headline */
 
@@ -38,10 +38,12 @@ struct part {
 };
 
 /* The headline already says what is wrong, unless something grows: then it has only the numbers. */
-static size_t parts_of(struct part parts[QUESTIONS + ANSWER_CAVEATS], const struct answer_memo *m)
+static size_t parts_of(struct part parts[PARTS], const struct answer_memo *m)
 {
         size_t n = 0;
 
+        if (m->alerts[0])
+                parts[n++] = (struct part){ "alerts", m->alerts, answer_tint(m->a.answer[QUESTION_WRONG].tone) };
         for (int q = QUESTION_SINCE; q < QUESTIONS; q++)
                 if (m->whole[q][0])
                         parts[n++] =
@@ -59,7 +61,7 @@ static int part_rows(const struct part *p, int width)
 
 int answers_rows(const struct scene *s, const struct world_target *t, int width)
 {
-        struct part parts[QUESTIONS + ANSWER_CAVEATS];
+        struct part parts[PARTS];
         size_t n = parts_of(parts, scene_answered(s, t));
         int rows = 0;
 
@@ -72,7 +74,7 @@ int answers_rows(const struct scene *s, const struct world_target *t, int width)
 int answers_whole_rows(const struct scene *s, const struct world_target *t, int width)
 {
         const struct answer_memo *m = scene_answered(s, t);
-        struct part parts[QUESTIONS + ANSWER_CAVEATS];
+        struct part parts[PARTS];
         size_t n = parts_of(parts, m);
         int rows = (int)m->a.n_caveats;
 
@@ -111,8 +113,8 @@ static void share_rows(int rows[], const struct part *parts, size_t n, size_t ne
 
 void draw_answers(struct canvas *c, struct area area, const struct scene *s, const struct world_target *t)
 {
-        struct part parts[QUESTIONS + ANSWER_CAVEATS];
-        int rows[QUESTIONS + ANSWER_CAVEATS] = { 0 }, row = 0;
+        struct part parts[PARTS];
+        int rows[PARTS] = { 0 }, row = 0;
         const struct answer_memo *m = scene_answered(s, t);
         size_t n = parts_of(parts, m);
 

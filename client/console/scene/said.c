@@ -5,6 +5,18 @@
 #include <stdio.h>
 #include <string.h>
 
+static void format_alerts(char *out, size_t size, const Hw__Alerts *all)
+{
+        size_t n = 0;
+
+        out[0] = '\0';
+        for (size_t i = 0; all && i < all->n_alerts && n < size; i++)
+                if (alert_counts(all, all->alerts[i]))
+                        n += (size_t)snprintf(out + n, size - n, "%s%.63s (%s)", n ? ", " : "",
+                                              all->alerts[i]->rule ? all->alerts[i]->rule : "?",
+                                              severity_name(alert_severity(all->alerts[i])));
+}
+
 static void format_answers(struct answer_memo *m, const struct scene *s, const struct world_target *t)
 {
         char when[SHORT_TEXT] = "";
@@ -17,6 +29,7 @@ static void format_answers(struct answer_memo *m, const struct scene *s, const s
                         (void)scene_when(when, sizeof(when), s, t, a->time_ns);
                 (void)answer_whole(m->whole[q], sizeof(m->whole[q]), a, when);
         }
+        format_alerts(m->alerts, sizeof(m->alerts), t->alerts);
         if (scene_stale(s, t, &age_ns))
                 (void)snprintf(m->whole[QUESTION_NEXT], sizeof(m->whole[QUESTION_NEXT]),
                                "See why heapwatchd is gone (systemctl status heapwatchd)%s",

@@ -45,6 +45,7 @@ struct answer_memo {
         const struct world_target *brief; /* of which `a` has at least answers_brief(); NULL: none yet */
         struct answers a;
         char whole[QUESTIONS][ANSWER_WHOLE]; /* with moments in the clock of the view; not safe for a terminal */
+        char alerts[160];                    /* what fires: "threads-pile-up (warning)", or "" */
         char headline[ANSWER_WHOLE + 32];    /* answers_headline if something grows, otherwise what is wrong */
 };
 
