@@ -73,7 +73,7 @@ static void one_word(struct answers *a, const struct evidence *e)
                                                                       : ANSWER_BAD;
                 return;
         }
-        if (e->early) {
+        if (e->early || e->rise) {
                 a->word = "rising";
                 a->tone = early_runs_out(e->near) ? ANSWER_BAD : ANSWER_WARN;
                 return;

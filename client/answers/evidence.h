@@ -99,6 +99,9 @@ bool limit_was_met(const struct evidence *e);
 /* The newest census is from before the last quarter of the growth: its bands do not show what grew. */
 bool census_is_stale(const struct evidence *e);
 
+/* Live data has been higher by more than a little: what it does below that is no rise. */
+bool is_below_its_highest(const struct world_target *t);
+
 /* How much of the least limit is used, by what ("its heap"); false: unknown. */
 #define MUCH_OF_LIMIT 0.5 /* a program that has this much may meet its limit before there is a verdict */
 bool share_of_limit(const struct evidence *e, const char **ret_name, double *ret);

@@ -85,12 +85,11 @@ static const char *summary_of(const Hw__Alert *alert)
 
 /* ------------------------------------------------------- verdict and rise */
 
-/* Live data has been higher: what it does below that is no rise. */
-static bool is_below_its_highest(const struct evidence *e)
+bool is_below_its_highest(const struct world_target *t)
 {
-        const Hw__Heap *h = e->t->heap;
+        const Hw__Heap *h = t->heap;
 
-        return e->series == HW__SERIES__SERIES_LIVE && h && h->has_live_bytes && h->has_max_live_bytes &&
+        return h && h->has_live_bytes && h->has_max_live_bytes &&
                (double)h->live_bytes < BELOW_HIGHEST * (double)h->max_live_bytes;
 }
 

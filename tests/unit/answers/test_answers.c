@@ -625,6 +625,8 @@ static void test_threads_pile_up(void **state)
         says(&a, QUESTION_GROWS, "2,919 threads, +112/s: leaked threads?");
         assert_string_equal(a.culprit_text, "threads");
         says(&a, QUESTION_NEXT, "heapwatch threads ");
+        m.state.state = HW__TARGET__STATE__STATE_ENDED;
+        assert_string_equal(asked(&m).answer[QUESTION_NEXT].key, "threads-pile-up");
 }
 
 /* A run of `length_ns` that is over, judged in steps of `step_ns`, without a verdict. */
@@ -1066,6 +1068,12 @@ static void a_rise_into_the_limit_is_told_without_a_verdict(void **state)
         says(&a, QUESTION_WRONG,
              "It was stopped in a rise that was too short for a verdict: live data had risen for 59.0 s");
         says(&a, QUESTION_SINCE, "The rise began at <T>");
+        assert_string_equal(a.word, "rising");
+        m.early.series = HW__SERIES__SERIES_FOREIGN;
+        a = asked(&m);
+        assert_string_equal(a.answer[QUESTION_GROWS].key, "rises-outside");
+        assert_string_equal(a.answer[QUESTION_NEXT].key, "foreign");
+        m.early.series = HW__SERIES__SERIES_LIVE;
         m.state.state = HW__TARGET__STATE__STATE_CRASHED;
         m.state.exit_status = 251;
         m.state.has_exit_signal = 0;
@@ -1765,6 +1773,7 @@ int main(void)
         static const struct CMUnitTest tests[] = {
                 cmocka_unit_test(parts_of_another_moment_say_so),
                 cmocka_unit_test(test_threads_pile_up),
+                cmocka_unit_test(an_old_number_has_its_age),
                 cmocka_unit_test(a_steady_program_has_nothing_wrong),
                 cmocka_unit_test(a_program_is_steady_since_its_window_began),
                 cmocka_unit_test(a_leak_is_told_from_end_to_end),
@@ -1773,7 +1782,6 @@ int main(void)
                 cmocka_unit_test(the_advised_step_gives_a_verdict),
                 cmocka_unit_test(a_running_program_is_not_told_a_longer_step),
                 cmocka_unit_test(an_address_is_called_one),
-                cmocka_unit_test(an_old_number_has_its_age),
                 cmocka_unit_test(where_decides_whose_verdict_is_shown),
                 cmocka_unit_test(a_new_band_is_named_before_its_verdict),
                 cmocka_unit_test(an_end_before_any_event_has_no_time),
