@@ -292,8 +292,17 @@ static bool set_last_rise(const struct tracker *t, struct tracked_early *ret)
         const bool is_live = find_line(t, SERIES_LIVE, &line);
 
         const enum series_id series = is_live ? SERIES_LIVE : SERIES_RSS;
-        if ((!is_live && !find_line(t, series, &line)) || !is_new_ground(t, series, &line) ||
-            !is_held(t, series, &line))
+        if ((!is_live && (!find_line(t, series, &line) || is_live_known(t, &line))) ||
+            !is_new_ground(t, series, &line) || !is_held(t, series, &line))
+/* Live data was measured in the newer half of the line: then that tells what the program held, not all of its heap. */
+static bool is_live_known(const struct tracker *t, const struct rise_line *line)
+{
+        const struct early_rise *live = &t->early.live.rise;
+        const uint64_t middle_ns = line->began_by_ns + sub_sat(line->to_ns, line->began_by_ns) / 2;
+
+        return live->samples > 0 && nanoseconds_of(live->last_s) > middle_ns;
+}
+
                 return false;
         ret->series = series;
         ret->rising = true;

@@ -785,6 +785,28 @@ static void test_what_the_kernel_takes_is_not_growth(void **state)
         }
 }
 
+/* At its end resident memory stands for live data that was not measured lately; the heap of a full cache is no rise. */
+static void test_a_last_rise_of_the_heap_around_live_data(void **state)
+{
+        static struct rig r;
+        struct tracked_early early;
+
+        (void)state;
+        for (int measured = 0; measured < 2; measured++) {
+                open_scaled(&r, SECOND);
+                for (uint64_t s = 1; s < 60; s++) {
+                        if (s < 10 || (measured && s % 9 == 0))
+                                live(&r, s * SECOND, 12 * MIB);
+                        heap(&r, s * SECOND, (20 + s) * MIB);
+                        block(&r, 0, s * SECOND, s * SECOND);
+                        process(&r, s * SECOND, (25 + s) * MIB, UNKNOWN_U64);
+                }
+                end(&r);
+                assert_int_equal(tracker_early(r.t, &early) && early.rising && early.series == SERIES_RSS, !measured);
+                rig_close(&r);
+        }
+}
+
 /* Live bytes are known ever more rarely: what the heap has for each of them is that of those times, not of all. */
 static void test_time_to_the_limit_of_rare_samples(void **state)
 {
@@ -1786,6 +1808,7 @@ int main(void)
                 cmocka_unit_test(test_where_most_of_it_grows),
                 cmocka_unit_test(test_retention_needs_flat_live_data),
                 cmocka_unit_test(test_a_forecast_is_of_now),
+                cmocka_unit_test(test_a_last_rise_of_the_heap_around_live_data),
                 cmocka_unit_test(test_no_rise_beyond_what_is_allocated),
                 cmocka_unit_test(test_provisional_growth),
                 cmocka_unit_test(test_a_bend_is_not_steady),
