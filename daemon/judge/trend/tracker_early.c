@@ -196,6 +196,15 @@ static bool heap_met_limit(const struct tracker *t, struct memory_limit limit)
         return limit.source == LIMIT_SOURCE_MAX_HEAP && model_heap(t->model)->facts[CARRIED_HEAP_LIMIT_USED] >= 1;
 }
 
+/* When the newest sample was taken: one that came late counts as of then for the line, not for its age. */
+static uint64_t level_time_ns(const struct tracker *t, const struct early_series *s)
+{
+        const struct heap *heap = model_heap(t->model);
+        const bool is_newest = s == &t->early.live && heap->live_bytes == u64_sat(s->rise.last);
+
+        return is_newest ? heap->live_time_ns : nanoseconds_of(s->rise.last_s);
+}
+
 static void set_early(const struct tracker *t, const struct early_series *s, struct tracked_early *ret)
 {
         ret->series = series_of(t, s);
@@ -205,7 +214,7 @@ static void set_early(const struct tracker *t, const struct early_series *s, str
         ret->at_limit = heap_met_limit(t, ret->limit);
         ret->held_back = is_held_back(t, s);
         ret->level_bytes = s->rise.last;
-        ret->level_time_ns = nanoseconds_of(s->rise.last_s);
+        ret->level_time_ns = level_time_ns(t, s);
         ret->soonest_s = s->out.soonest_s;
         ret->latest_s = s->out.latest_s;
         ret->as_of_ns = nanoseconds_of(s->rise.now_s);
@@ -285,15 +294,6 @@ static bool is_held(const struct tracker *t, enum series_id series, const struct
                held - line->from_bytes >= NEW_GROUND * (line->to_bytes - line->from_bytes);
 }
 
-/* The line through the last samples of a run that is over. When it began stays as it was said while it went on. */
-static bool set_last_rise(const struct tracker *t, struct tracked_early *ret)
-{
-        struct rise_line line;
-        const bool is_live = find_line(t, SERIES_LIVE, &line);
-
-        const enum series_id series = is_live ? SERIES_LIVE : SERIES_RSS;
-        if ((!is_live && (!find_line(t, series, &line) || is_live_known(t, &line))) ||
-            !is_new_ground(t, series, &line) || !is_held(t, series, &line))
 /* Live data was measured in the newer half of the line: then that tells what the program held, not all of its heap. */
 static bool is_live_known(const struct tracker *t, const struct rise_line *line)
 {
@@ -303,6 +303,15 @@ static bool is_live_known(const struct tracker *t, const struct rise_line *line)
         return live->samples > 0 && nanoseconds_of(live->last_s) > middle_ns;
 }
 
+/* The line through the last samples of a run that is over. When it began stays as it was said while it went on. */
+static bool set_last_rise(const struct tracker *t, struct tracked_early *ret)
+{
+        struct rise_line line;
+        const bool is_live = find_line(t, SERIES_LIVE, &line);
+
+        const enum series_id series = is_live ? SERIES_LIVE : SERIES_RSS;
+        if ((!is_live && (!find_line(t, series, &line) || is_live_known(t, &line))) ||
+            !is_new_ground(t, series, &line) || !is_held(t, series, &line))
                 return false;
         ret->series = series;
         ret->rising = true;
