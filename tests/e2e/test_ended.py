@@ -107,6 +107,17 @@ def test_an_idle_program_ends_when_it_does(directory):
         assert "band at the end" not in ending, ending
 
 
+def test_one_that_computes_without_allocating_is_not_idle(directory):
+    """Neither does it collect, nor can its agent flush its log."""
+    program = compile_haskell("Exits", "Exits", "-threaded")
+    with Daemon(directory) as d:
+        run = start(d, "--name", "mine", "--", program, "compute", "0.3")
+        silent = wait_for(lambda: (t := d.target("mine")) and "nothing has come from it" in t.detail and t, "its silence")
+        assert "its process computes" in silent.detail and "idle" not in silent.detail, silent.detail
+        os.kill(silent.run_info.pid, signal.SIGKILL)
+        finish(run)
+
+
 def test_the_run_before_is_kept_beside_the_next_one(daemon, programs):
     first = leaky(daemon, programs)
     first_pid = running_target(daemon, "mine").run_info.pid

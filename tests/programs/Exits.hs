@@ -122,6 +122,7 @@ main = do
           mapM_ takeMVar vs
         else each 8 (const (allocate 1000))
     "daemon" -> daemon (forSeconds 60)
+    "compute" -> withoutCollections 60
     "daemon-late" -> daemon (withoutCollections 3 >> forSeconds 60)
     "fork" -> do
       p <- forkProcess (allocate 5000)

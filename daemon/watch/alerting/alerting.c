@@ -289,6 +289,13 @@ void alerting_bytes(struct alerting *a, uint64_t wall_ns)
         a->cpu_at_bytes_ns = a->in_run ? model_heap(a->model)->process.cpu_ns : UNKNOWN_U64;
 }
 
+uint64_t alerting_cpu_since_bytes(const struct alerting *a)
+{
+        const uint64_t cpu = a->in_run ? model_heap(a->model)->process.cpu_ns : UNKNOWN_U64;
+
+        return cpu == UNKNOWN_U64 || a->cpu_at_bytes_ns == UNKNOWN_U64 ? UNKNOWN_U64 : sub_sat(cpu, a->cpu_at_bytes_ns);
+}
+
 void alerting_step_clock(struct alerting *a, int64_t step_ns)
 {
         uint64_t *const times[] = { &a->last_bytes_wall_ns, &a->heartbeat_wall_ns };

@@ -98,6 +98,9 @@ void alerting_set_end(struct alerting *a, enum alerting_end end, const char *why
 /* Live: bytes have come. */
 void alerting_bytes(struct alerting *a, uint64_t wall_ns);
 
+/* CPU time that the process has used since; UNKNOWN_U64: it cannot be seen. */
+uint64_t alerting_cpu_since_bytes(const struct alerting *a);
+
 /* Live: the wall clock was set by that much, or the machine slept: no duration takes part in it. */
 void alerting_step_clock(struct alerting *a, int64_t step_ns);
 

@@ -33,17 +33,16 @@ static void explain_stall(const struct alerting *a, char *out, size_t size)
                         "does not allocate may keep it from flushing",
         };
         const enum flusher flusher = flusher_of(a);
-        uint64_t cpu = model_heap(a->model)->process.cpu_ns, used;
+        const uint64_t used = alerting_cpu_since_bytes(a);
         char text[HW_NUMBER_MAX];
 
-        if (cpu == UNKNOWN_U64 || a->cpu_at_bytes_ns == UNKNOWN_U64) {
+        if (used == UNKNOWN_U64) {
                 snprintf(out, size, "%s",
                          flusher == FLUSHED_BY_NOBODY
                                  ? "it has no flush interval, so it writes only when a buffer is full"
                                  : "its process cannot be seen from here, so whether it is idle or hangs is not known");
                 return;
         }
-        used = sub_sat(cpu, a->cpu_at_bytes_ns);
         hw_duration_text(text, sizeof(text), (double)used);
         if (used > NS_PER_S)
                 snprintf(out, size, "the process works (%s of CPU time since then)%s", text, working[flusher]);

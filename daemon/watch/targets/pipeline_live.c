@@ -266,6 +266,20 @@ static void process_gone(struct pipeline *p)
                 pipeline_finish_stream(p, "its log stopped");
 }
 
+static const char *explain_silence(const struct pipeline *p)
+{
+        const uint64_t cpu_ns = alerting_cpu_since_bytes(p->alerting);
+
+        if (!p->process.seen)
+                return "nothing has come from it for longer than before; whether it is idle, does not flush its log or "
+                       "is gone is not known";
+        if (cpu_ns != UNKNOWN_U64 && cpu_ns > NS_PER_S)
+                return "its process computes, and nothing has come from it for longer than before: a loop that does "
+                       "not allocate holds up its collections and its log, or it does not flush its log";
+        return "its process is there, and nothing has come from it for longer than before: it is idle, or does not "
+               "flush its log";
+}
+
 /* A stream that was never silent for so long: the program is idle, does not flush its log, or is not there any more. */
 static void check_silence(struct pipeline *p)
 {
@@ -274,12 +288,7 @@ static void check_silence(struct pipeline *p)
         if (pipeline_is_process(p))
                 return; /* it has no stream */
         if (!pipeline_is_busy(p) && p->open && silent_ns > SILENT_AFTER_NS && silent_ns / 2 > p->longest_wait_ns)
-                (void)pipeline_happens(p, ON_SILENCE,
-                                       p->process.seen
-                                               ? "its process is there, and nothing has come from it for longer "
-                                                 "than before: it is idle, or does not flush its log"
-                                               : "nothing has come from it for longer than before; whether it "
-                                                 "is idle, does not flush its log or is gone is not known");
+                (void)pipeline_happens(p, ON_SILENCE, explain_silence(p));
 }
 
 bool pipeline_send(struct pipeline *p, const void *bytes, size_t n, struct error *error)
