@@ -291,7 +291,16 @@ static int explain_no_copy(const struct inspect_subject *s, const struct attempt
 
         if (a->is_refused)
                 return INSPECT_REFUSED;
-        (void)error_set(error,
+        if (a->stops >= STOPS_MOST)
+                (void)error_set(error,
+                                "%u stops of process %ld were too short to copy its heap (%s) and what may lead to it: "
+                                "--max-pause is %s. Try: %s",
+                                a->stops, (long)s->pid, hw_bytes_text(bytes, sizeof(bytes), (double)heap_bytes),
+                                hw_duration_text(most, sizeof(most), (double)s->request->max_pause_ns),
+                                head_pause_command(advice, s, u64_sat(2 * (double)s->request->max_pause_ns)));
+        else
+                (void)error_set(
+                        error,
                         "process %ld moves its heap (%s) in collections before it is copied while it runs, and at "
                         "present a copy would stop it for about %s (--max-pause is %s). Try: %s",
                         (long)s->pid, hw_bytes_text(bytes, sizeof(bytes), (double)heap_bytes),
