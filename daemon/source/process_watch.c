@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "daemon/source/process_watch.h"
 
+#include <errno.h>
+
 #include "daemon/source/procfs.h"
 #include "proto/base/ckd.h"
 #include "proto/base/clock.h"
@@ -97,8 +99,10 @@ static void put_pages(struct process_watch *w, struct process_sample *sample)
 enum process_state process_watch_poll(struct process_watch *w, uint32_t pid, uint64_t start_wall_ns, uint64_t wall_ns,
                                       struct process_sample *ret_sample)
 {
-        if (!is_process(w, pid, start_wall_ns) || procfs_sample(w->root, pid, ret_sample) != 0)
-                return w->seen ? PROCESS_GONE : PROCESS_NEVER_SEEN;
+        const int r = is_process(w, pid, start_wall_ns) ? procfs_sample(w->root, pid, ret_sample) : -ESRCH;
+
+        if (r != 0)
+                return !w->seen ? PROCESS_NEVER_SEEN : r == -ENODATA ? PROCESS_OPAQUE : PROCESS_GONE;
         if (!w->seen || w->pid != pid)
                 first_seen(w, pid);
         ret_sample->wall_ns = wall_ns;
@@ -111,7 +115,7 @@ bool process_watch_alive(const struct process_watch *w, uint32_t pid, uint64_t s
 {
         struct process_sample sample;
 
-        return w->seen && is_process(w, pid, start_wall_ns) && procfs_sample(w->root, pid, &sample) == 0;
+        return w->seen && is_process(w, pid, start_wall_ns) && procfs_sample(w->root, pid, &sample) != -ESRCH;
 }
 
 bool process_watch_executed(const struct process_watch *w)

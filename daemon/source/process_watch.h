@@ -20,6 +20,7 @@
 enum process_state {
         PROCESS_NEVER_SEEN, /* on another machine, or gone before the first look */
         PROCESS_ALIVE,
+        PROCESS_OPAQUE, /* alive, but its numbers cannot be read: its first thread has ended */
         PROCESS_GONE,
 };
 

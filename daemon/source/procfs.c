@@ -107,6 +107,16 @@ static void program_name(const char *text, char *ret, size_t size)
         (void)snprintf(ret, size, "%.*s", (int)n, begin ? begin + 1 : "");
 }
 
+/* Not where its first thread alone has: main of a C program may call pthread_exit(3), and leave the rest to others. */
+static bool has_ended(const char *stat)
+{
+        const char *state = process_stat_find(stat, STAT_STATE);
+        uint64_t threads;
+
+        return !state || *state == 'X' ||
+               (*state == 'Z' && (!stat_number(stat, STAT_THREADS, &threads) || threads < 2));
+}
+
 int procfs_identity(const char *root, uint32_t pid, struct process_identity *ret)
 {
         struct process_identity id = { .pid = pid, .start_wall_ns = UNKNOWN_U64 };
@@ -115,8 +125,7 @@ int procfs_identity(const char *root, uint32_t pid, struct process_identity *ret
 
         if (kernel_file_read(text, sizeof(text), "%s/proc/%u/stat", root, pid) < 0)
                 return -ESRCH;
-        const char *state = process_stat_find(text, STAT_STATE);
-        if (!state || *state == 'Z' || *state == 'X' || !stat_number(text, STAT_START_TICKS, &id.start_ticks))
+        if (has_ended(text) || !stat_number(text, STAT_START_TICKS, &id.start_ticks))
                 return -ESRCH;
         if (stat_number(text, STAT_FLAGS, &flags) && (flags & KERNEL_THREAD))
                 return -ENOTSUP;
@@ -138,9 +147,11 @@ static int sample_stat(const char *root, uint32_t pid, struct process_sample *s)
 
         if (kernel_file_read(text, sizeof(text), "%s/proc/%u/stat", root, pid) < 0)
                 return -ESRCH;
-        const char *state = process_stat_find(text, STAT_STATE);
-        if (state && (*state == 'Z' || *state == 'X'))
+        if (has_ended(text))
                 return -ESRCH;
+        const char *state = process_stat_find(text, STAT_STATE);
+        if (state && *state == 'Z')
+                return -ENODATA;
         if (stat_number(text, STAT_USER_TICKS, &user) && stat_number(text, STAT_SYSTEM_TICKS, &system_ticks) &&
             !ckd_add(&sum, user, system_ticks))
                 (void)ticks_to_ns(sum, &s->cpu_ns); /* else it stays unknown, as do these: */

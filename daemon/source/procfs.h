@@ -42,8 +42,9 @@ int procfs_identity(const char *root, uint32_t pid, struct process_identity *ret
  * Reads one sample. Fields that cannot be read are left unknown; pss_bytes
  * always is, and of `pages` what needs smaps_read (smaps.c). The two cgroup fields belong together: they are
  * those of the group with the smallest limit from the process up to the root,
- * or of the process's own group when nothing is limited. Returns 0, or -ESRCH
- * when the process is gone (a zombie counts as gone).
+ * or of the process's own group when nothing is limited. Returns 0, -ESRCH when
+ * the process is gone (a zombie counts as gone), or -ENODATA when its first thread
+ * has ended, which takes its numbers with it, and others run on, or are about to end.
  */
 int procfs_sample(const char *root, uint32_t pid, struct process_sample *ret_sample);
 

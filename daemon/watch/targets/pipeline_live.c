@@ -364,6 +364,9 @@ void pipeline_poll_process(struct pipeline *p, uint64_t wall_ns)
                 if (!pipeline_has_no_log(p)) /* its source says so itself */
                         process_gone(p);
                 return;
+        case PROCESS_OPAQUE:
+                p->gone_mono_ns = 0;
+                return;
         case PROCESS_ALIVE:
                 break;
         }

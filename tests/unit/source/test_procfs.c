@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tests/unit/source/harness.h"
 
+#include <pthread.h>
+#include <signal.h>
 #include <sys/wait.h>
 
 #include "daemon/source/process_watch.h"
@@ -31,6 +33,7 @@ static void process(const char *stat_text)
 
 #define STAT(state) "42 (a) b (c)) " state " 1 1 1 0 -1 4194304 1 2 3 4 150 50 0 0 20 0 7 0 12345 999 512 0\n"
 
+#define ZOMBIE        "42 (x) Z 1 1 1 0 -1 4194304 1 2 3 4 150 50 0 0 20 0 1 0 12345 0 0 0\n"
 #define STAT_OF_STACK "42 (x) S 1 1 1 0 -1 4194304 1 2 3 4 150 50 0 0 20 0 7 0 12345 999 512 0 1 1 %s 0\n"
 
 static void identity(void **state)
@@ -69,7 +72,7 @@ static void whose_number_it_is(void **state)
         assert_string_equal(id.program, "a) b (c)");
         assert_int_equal(id.arguments_size, 8);
         assert_memory_equal(id.arguments, "/bin/api", 8);
-        process(STAT("Z"));
+        process(ZOMBIE);
         assert_int_equal(procfs_identity(dir, 42, &id), -ESRCH);
         tree("proc/42/stat", "42 (kworker) S 2 0 0 0 -1 2129984 0 0 0 0 0 0 0 0 20 0 1 0 12345 0 0 0\n");
         assert_int_equal(procfs_identity(dir, 42, &id), -ENOTSUP);
@@ -370,7 +373,7 @@ static void gone(void **state)
 
         (void)state;
         assert_int_equal(procfs_sample(dir, 42, &s), -ESRCH);
-        process(STAT("Z"));
+        process(ZOMBIE);
         assert_int_equal(procfs_sample(dir, 42, &s), -ESRCH);
         assert_int_equal(s.rss_bytes, 5); /* untouched */
 }
@@ -490,7 +493,7 @@ static void killed_for_want_of_memory(void **state)
                 assert_int_equal(process_watch_poll(&w, 42, start, start, &s), PROCESS_ALIVE);
                 assert_true(process_watch_alive(&w, 42, start));
                 assert_false(process_watch_oom_killed(&w));
-                tree("proc/42/stat", STAT("Z"));
+                tree("proc/42/stat", ZOMBIE);
                 tree(files[i][1], "low 0\noom 9\noom_kill 2\noom_group_kill 0\n");
                 assert_true(process_watch_oom_killed(&w));
                 assert_false(process_watch_alive(&w, 42, start));
@@ -594,6 +597,47 @@ static void this_very_process(void **state)
         assert_int_equal(procfs_sample("", (uint32_t)child, &s), -ESRCH);
 }
 
+static void *say_and_stay(void *ctx)
+{
+        const int *ready = ctx;
+
+        while (write(*ready, "", 1) == 1)
+                (void)pause();
+        return NULL;
+}
+
+static void one_whose_first_thread_has_ended(void **state)
+{
+        struct process_sample s;
+        struct process_identity id;
+        int ready[2], status;
+        char text[512] = "", path[64];
+
+        (void)state;
+        assert_int_equal(pipe(ready), 0);
+        const pid_t child = fork();
+        if (child == 0) {
+                pthread_t other;
+                if (pthread_create(&other, NULL, say_and_stay, &ready[1]) != 0)
+                        _exit(1);
+                pthread_exit(NULL);
+        }
+        assert_int_equal(read(ready[0], text, 1), 1);
+        (void)snprintf(path, sizeof(path), "/proc/%d/stat", (int)child);
+        while (!strstr(text, ") Z ")) {
+                FILE *f = fopen(path, "re");
+                assert_non_null(f);
+                assert_non_null(fgets(text, sizeof(text), f));
+                (void)fclose(f);
+        }
+        assert_int_equal(procfs_sample("", (uint32_t)child, &s), -ENODATA);
+        assert_int_equal(procfs_identity("", (uint32_t)child, &id), 0);
+        assert_int_equal(kill(child, SIGKILL), 0);
+        assert_int_equal(waitpid(child, &status, 0), child);
+        (void)close(ready[0]);
+        (void)close(ready[1]);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -618,6 +662,7 @@ int main(void)
                 test_in_dir(stopped_processes),
                 test_in_dir(hostile_cgroup_files),
                 test_in_dir(this_very_process),
+                test_in_dir(one_whose_first_thread_has_ended),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
