@@ -245,10 +245,14 @@ bool limit_clock(const struct evidence *e, uint64_t *ret)
         return !e->over && in_ns < CLOCK_NS && is_dated;
 }
 
-/* SIGKILL without the kernel's account may have come from its limit all the same. */
+/* SIGKILL without the kernel's account may have come from its limit all the same, and so may an end that nobody saw. */
 static bool may_have_met_limit(const struct evidence *e)
 {
-        return e->over && (e->ending == LOST || e->ending == ENDED_SOMEHOW ||
+        const Hw__Target *t = e->t->target;
+        const bool has_no_log = world_from_outside(e->t) || (run_of(e) && run_of(e)->process_only);
+        const bool is_unseen = e->ending == ENDED && has_no_log && !t->has_exit_status && !t->has_exit_signal;
+
+        return e->over && (is_unseen || e->ending == LOST || e->ending == ENDED_SOMEHOW ||
                            (e->ending == KILLED && e->t->target->exit_signal == 9) || e->ending == CRASHED);
 }
 

@@ -1114,6 +1114,13 @@ static void a_rise_into_the_limit_is_told_without_a_verdict(void **state)
         a = asked(&m);
         says(&a, QUESTION_UNTIL, "Not known whether it met its limit: the limit of its control group is 300 MiB");
         says(&a, QUESTION_NEXT, "whether memory grew before is not known");
+
+        /* no child of ours, as of a container that the kernel has ended for its control group */
+        m.state.has_exit_signal = 0;
+        m.state.state = HW__TARGET__STATE__STATE_ENDED;
+        m.state.uri = (char *)"outside:7@1";
+        a = asked(&m);
+        says(&a, QUESTION_UNTIL, "Not known whether it met its limit: the limit of its control group is 300 MiB");
 }
 
 static void a_source_that_gives_nothing(void **state)
