@@ -27,16 +27,6 @@ uint8_t *elf_file_bytes(const struct elf_file *f, uint64_t offset, uint64_t size
 
 /* ------------------------------------------------------------------------ open */
 
-/* A core file with more segments than the header can count says how many in the first section. */
-static uint64_t count_segments(const struct elf_file *f, const Elf64_Ehdr *h)
-{
-        Elf64_Shdr first;
-
-        if (h->e_phnum != PN_XNUM)
-                return h->e_phnum;
-        return memory_read(f->file, h->e_shoff, &first, sizeof(first)) ? first.sh_info : 0;
-}
-
 bool elf_file_open(struct elf_file *ret, struct memory *file, uint64_t size, struct error *error)
 {
         struct elf_file f = { .file = file, .size = size };
@@ -46,7 +36,10 @@ bool elf_file_open(struct elf_file *ret, struct memory *file, uint64_t size, str
                 return error_set(error, "it is not an ELF file");
         if (h.e_ident[EI_CLASS] != ELFCLASS64 || (h.e_machine != EM_X86_64 && h.e_machine != EM_AARCH64))
                 return error_set(error, "it is of another machine; programs for x86-64 and aarch64 can be inspected");
-        const uint64_t n = count_segments(&f, &h);
+        /* a core file with more segments than the header can count says how many in the first section */
+        Elf64_Shdr first = { .sh_info = 0 };
+        const bool is_extended = h.e_phnum == PN_XNUM && memory_read(file, h.e_shoff, &first, sizeof(first));
+        const uint64_t n = h.e_phnum != PN_XNUM ? h.e_phnum : is_extended ? first.sh_info : 0;
         if (h.e_phentsize != sizeof(Elf64_Phdr) || n == 0 || n > TABLE_MOST ||
             !(f.segments = (Elf64_Phdr *)(void *)elf_file_bytes(&f, h.e_phoff, n * sizeof(Elf64_Phdr), UINT64_MAX)))
                 return error_set(error, "its program headers are damaged or cut off");
@@ -117,37 +110,10 @@ static const Elf64_Shdr *section_of_type(const struct elf_file *f, uint32_t type
         return NULL;
 }
 
-static bool is_place(const Elf64_Sym *s)
-{
-        const unsigned type = ELF64_ST_TYPE(s->st_info);
-
-        return s->st_shndx != SHN_UNDEF && s->st_shndx < SHN_LORESERVE && s->st_value != 0 &&
-               (type == STT_FUNC || type == STT_OBJECT || type == STT_NOTYPE);
-}
-
 /*
  * Neither GHC nor C has names with a '$': $x and $d mark code and data of aarch64, and what LLVM compiled for GHC has
  * ..._info$def beside its names, and for local places alone.
  */
-static bool is_name(const char *name)
-{
-        return name[0] && !strchr(name, '$');
-}
-
-static bool add_all(struct elf_symbols *s, const Elf64_Sym *symbols, size_t n, const char *names, uint64_t n_names,
-                    uint64_t bias)
-{
-        for (size_t i = 0; i < n; i++) {
-                const Elf64_Sym *from = &symbols[i];
-                if (!is_place(from) || from->st_name >= n_names || !is_name(names + from->st_name))
-                        continue;
-                if (!ARRAY_RESERVE(s->items, s->capacity, s->n + 1))
-                        return false;
-                s->items[s->n++] = (struct elf_symbol){ from->st_value + bias, from->st_size, names + from->st_name };
-        }
-        return true;
-}
-
 bool elf_symbols_add(struct elf_symbols *s, const struct elf_file *f, uint64_t bias)
 {
         const Elf64_Shdr *table = section_of_type(f, SHT_SYMTAB);
@@ -155,19 +121,27 @@ bool elf_symbols_add(struct elf_symbols *s, const struct elf_file *f, uint64_t b
         if (!table && !(table = section_of_type(f, SHT_DYNSYM)))
                 return false;
         const Elf64_Shdr *strings = &f->sections[table->sh_link];
-        uint8_t *symbols = elf_file_bytes(f, table->sh_offset, table->sh_size, SYMBOLS_MOST);
-        uint8_t *names = symbols ? elf_file_bytes(f, strings->sh_offset, strings->sh_size, SYMBOLS_MOST) : NULL;
+        uint8_t *bytes = elf_file_bytes(f, table->sh_offset, table->sh_size, SYMBOLS_MOST);
+        char *names = bytes ? (char *)elf_file_bytes(f, strings->sh_offset, strings->sh_size, SYMBOLS_MOST) : NULL;
+        const Elf64_Sym *symbols = (const Elf64_Sym *)(const void *)bytes;
         bool good = names && ARRAY_RESERVE_NEXT(s->strings, s->n_strings);
 
-        if (good) {
-                s->strings[s->n_strings++] = (char *)names;
-                good = add_all(s, (const Elf64_Sym *)(const void *)symbols,
-                               (size_t)(table->sh_size / sizeof(Elf64_Sym)), (const char *)names, strings->sh_size,
-                               bias);
-        } else {
+        if (good)
+                s->strings[s->n_strings++] = names;
+        else
                 free(names);
+        for (size_t i = 0; good && i < table->sh_size / sizeof(*symbols); i++) {
+                const Elf64_Sym *from = &symbols[i];
+                const unsigned type = ELF64_ST_TYPE(from->st_info);
+                const char *name = from->st_name < strings->sh_size ? names + from->st_name : "";
+                if (from->st_shndx == SHN_UNDEF || from->st_shndx >= SHN_LORESERVE || from->st_value == 0 ||
+                    (type != STT_FUNC && type != STT_OBJECT && type != STT_NOTYPE) || !name[0] || strchr(name, '$'))
+                        continue;
+                good = ARRAY_RESERVE(s->items, s->capacity, s->n + 1);
+                if (good)
+                        s->items[s->n++] = (struct elf_symbol){ from->st_value + bias, from->st_size, name };
         }
-        free(symbols);
+        free(bytes);
         return good;
 }
 

@@ -253,21 +253,6 @@ static bool add_debug_symbols(struct program *p, const struct elf_file *f, uint6
         return good;
 }
 
-static bool has_section(const struct elf_file *f, uint32_t type)
-{
-        for (size_t i = 0; i < f->n_sections; i++)
-                if (f->sections[i].sh_type == type)
-                        return true;
-        return false;
-}
-
-static bool is_named_haskell(const struct program *p, uint32_t file)
-{
-        const char *path = p->files[file - 1], *own = program_own_file(p), *name = strrchr(path, '/');
-
-        return (own ? !strcmp(path, own) : path[0] == '/') || !strncmp(name ? name + 1 : path, "libHS", 5);
-}
-
 /* Of C code that Haskell calls the names alone: without them it is shown by its file. */
 static bool load_elf(struct program *p, struct elf_file *f, const struct mapping *m, bool is_haskell,
                      const struct file_opener *opener, struct error *error)
@@ -278,7 +263,9 @@ static bool load_elf(struct program *p, struct elf_file *f, const struct mapping
                 return error_set(error, "it is another file than the one that the program was started from");
         if (is_haskell && (!add_code(p, f, bias) || !add_data(p, f, bias)))
                 return error_set(error, "out of memory");
-        const bool has_table = is_haskell && has_section(f, SHT_SYMTAB);
+        bool has_table = false;
+        for (size_t i = 0; is_haskell && i < f->n_sections; i++)
+                has_table |= f->sections[i].sh_type == SHT_SYMTAB;
         if (is_haskell && !has_table && add_debug_symbols(p, f, bias, opener)) {
                 p->has_symbols = true;
                 return true;
@@ -293,7 +280,9 @@ static bool load_elf(struct program *p, struct elf_file *f, const struct mapping
 static void load_file(struct program *p, const struct mapping *m, const struct file_opener *opener)
 {
         const char *path = p->files[m->file - 1];
-        bool is_haskell = is_named_haskell(p, m->file), good = false;
+        const char *own = program_own_file(p), *name = strrchr(path, '/');
+        bool is_haskell = (own ? !strcmp(path, own) : path[0] == '/') || !strncmp(name ? name + 1 : path, "libHS", 5);
+        bool good = false;
         struct error why = { "" };
         struct elf_file f;
 

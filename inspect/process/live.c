@@ -158,22 +158,10 @@ bool live_remap(struct program *p, pid_t pid)
         return false;
 }
 
-static uint64_t read_entry(pid_t pid)
-{
-        FILE *f = open_proc(pid, "auxv");
-        uint64_t entry = 0, pair[2];
-
-        while (f && fread(pair, sizeof(pair), 1, f) == 1 && pair[0] != AT_NULL)
-                if (pair[0] == AT_ENTRY)
-                        entry = pair[1];
-        if (f)
-                (void)fclose(f);
-        return entry;
-}
-
 static enum opened open_process(struct live *l, struct error *error)
 {
         FILE *maps = open_proc(l->pid, "maps");
+        uint64_t pair[2];
         uint8_t byte;
 
         if (!maps) {
@@ -191,7 +179,12 @@ static enum opened open_process(struct live *l, struct error *error)
                                 good ? "it has none, or has just ended" : "out of memory");
                 return OPENED_BAD;
         }
-        l->program.entry = read_entry(l->pid);
+        FILE *auxv = open_proc(l->pid, "auxv");
+        while (auxv && fread(pair, sizeof(pair), 1, auxv) == 1 && pair[0] != AT_NULL)
+                if (pair[0] == AT_ENTRY)
+                        l->program.entry = pair[1];
+        if (auxv)
+                (void)fclose(auxv);
         errno = 0;
         if (!memory_read(&l->memory, l->program.entry ? l->program.entry : l->program.mappings[0].start, &byte, 1) &&
             errno == EPERM) {

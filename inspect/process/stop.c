@@ -63,23 +63,22 @@ static int wait_for(struct tracee *t, int flags)
         return 1;
 }
 
-/* One that has not stopped yet cannot be detached from. */
-static bool release_tracee(struct tracee *t)
-{
-        if (!t->is_released && (t->is_stopped || wait_for(t, WNOHANG) > 0)) {
-                (void)ptrace(PTRACE_DETACH, t->tid, NULL, (void *)(intptr_t)t->signal);
-                t->is_released = true;
-        }
-        return t->is_released;
-}
-
-/* Each thread once: with thousands of them the timer goes off again while this lasts. False: some are still to stop. */
+/*
+ * Each thread once: with thousands of them the timer goes off again while this lasts. One that has not stopped yet
+ * cannot be detached from. False: some are still to stop.
+ */
 static bool release_all(void)
 {
         bool all = true;
 
-        for (int i = 0; i < n_tracees; i++)
-                all &= release_tracee(&tracees[i]);
+        for (int i = 0; i < n_tracees; i++) {
+                struct tracee *t = &tracees[i];
+                if (!t->is_released && (t->is_stopped || wait_for(t, WNOHANG) > 0)) {
+                        (void)ptrace(PTRACE_DETACH, t->tid, NULL, (void *)(intptr_t)t->signal);
+                        t->is_released = true;
+                }
+                all &= t->is_released;
+        }
         return all;
 }
 
@@ -193,13 +192,6 @@ static int seize_all(pid_t pid, bool *ret_new)
         return r;
 }
 
-static void wait_all(void)
-{
-        for (int i = 0; i < n_tracees && !is_over; i++)
-                while (!tracees[i].is_stopped && !is_over && wait_for(&tracees[i], 0) == 0)
-                        ;
-}
-
 static bool read_registers(pid_t tid, struct registers *ret)
 {
         uint64_t words[REGISTER_WORDS];
@@ -209,19 +201,9 @@ static bool read_registers(pid_t tid, struct registers *ret)
                registers_read(ret, MACHINE_HERE, tid, words, there.iov_len / 8);
 }
 
-static bool add_registers(struct program *program)
-{
-        struct registers r;
-
-        program->n_registers = 0;
-        for (int i = 0; i < n_tracees; i++)
-                if (tracees[i].is_stopped && read_registers(tracees[i].tid, &r) && !program_add_registers(program, r))
-                        return false;
-        return true;
-}
-
 enum stopped stop_begin(pid_t pid, uint64_t most_ns, struct program *program, struct error *error)
 {
+        struct registers registers;
         bool more = true;
         int r = 0;
 
@@ -234,9 +216,16 @@ enum stopped stop_begin(pid_t pid, uint64_t most_ns, struct program *program, st
         set_timer(most_ns);
         while (more && r == 0 && !is_over) {
                 r = seize_all(pid, &more);
-                wait_all();
+                for (int i = 0; i < n_tracees && !is_over; i++)
+                        while (!tracees[i].is_stopped && !is_over && wait_for(&tracees[i], 0) == 0)
+                                ;
         }
-        if (r == 0 && !is_over && n_tracees > 0 && add_registers(program))
+        bool good = r == 0 && !is_over && n_tracees > 0;
+        program->n_registers = 0;
+        for (int i = 0; good && i < n_tracees; i++)
+                if (tracees[i].is_stopped && read_registers(tracees[i].tid, &registers))
+                        good = program_add_registers(program, registers);
+        if (good)
                 return STOPPED;
         const bool late = is_over;
         (void)stop_end();

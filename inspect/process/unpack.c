@@ -24,22 +24,6 @@ struct plain {
         off_t size;
 };
 
-static bool is_zero(const uint8_t *bytes, size_t n)
-{
-        return n == 0 || (bytes[0] == 0 && !memcmp(bytes, bytes + 1, n - 1));
-}
-
-static bool put(struct plain *p, const uint8_t *bytes, size_t n, struct error *error)
-{
-        for (size_t at = 0, k; at < n; at += k, p->size += (off_t)k) {
-                k = n - at < BLOCK_BYTES ? n - at : BLOCK_BYTES;
-                if (!is_zero(bytes + at, k) && pwrite(p->fd, bytes + at, k, p->size) != (ssize_t)k)
-                        return error_set(error, "it cannot be unpacked: %s; TMPDIR names a directory with room for it",
-                                         strerror(errno));
-        }
-        return true;
-}
-
 static bool make_plain(struct plain *ret, struct error *error)
 {
         const char *directory = getenv("TMPDIR");
@@ -52,12 +36,18 @@ static bool make_plain(struct plain *ret, struct error *error)
 
 static bool fill_plain(struct plain *p, struct log_file *packed, struct error *error)
 {
+        static const uint8_t zeros[BLOCK_BYTES];
         uint8_t buffer[BUFFER_BYTES];
         ssize_t n;
 
         while ((n = log_file_read(packed, buffer, sizeof(buffer))) > 0)
-                if (!put(p, buffer, (size_t)n, error))
-                        return false;
+                for (size_t at = 0, k; at < (size_t)n; at += k, p->size += (off_t)k) {
+                        k = (size_t)n - at < BLOCK_BYTES ? (size_t)n - at : BLOCK_BYTES;
+                        if (memcmp(buffer + at, zeros, k) != 0 && pwrite(p->fd, buffer + at, k, p->size) != (ssize_t)k)
+                                return error_set(error,
+                                                 "it cannot be unpacked: %s; TMPDIR names a directory with room for it",
+                                                 strerror(errno));
+                }
         if (n < 0)
                 return error_set(error, "it cannot be read: %s", strerror((int)-n));
         if (log_file_damage(packed))

@@ -171,18 +171,6 @@ static int roots_by_retained(const void *a, const void *b)
         return strcmp(x->name, y->name);
 }
 
-/* The roots, those with which most would go first. Returns how many. */
-static uint32_t sort_roots(const struct view *v, const struct graph_group **ret)
-{
-        uint32_t n = 0;
-
-        for (uint32_t i = 0; i < v->now.n; i++)
-                if (v->now.items[i].class == GROUP_ROOTS && v->now.items[i].retained_bytes)
-                        ret[n++] = &v->now.items[i];
-        ARRAY_SORT(ret, n, roots_by_retained);
-        return n;
-}
-
 #define WHAT_BYTES 160
 
 static const char *what_text(char what[WHAT_BYTES], const struct view *v)
@@ -246,20 +234,6 @@ static void json_row(struct json_out *j, const struct view *v, const struct row 
         json_close(j, '}');
 }
 
-static void json_roots(struct json_out *j, const struct graph_group *const *roots, uint32_t n)
-{
-        json_member_open(j, "roots", '[');
-        for (uint32_t i = 0; i < n; i++) {
-                json_line(j);
-                json_open(j, '{');
-                json_member_text(j, "name", roots[i]->name);
-                json_member_u64(j, "roots", roots[i]->roots);
-                json_member_u64(j, "retained_bytes", roots[i]->retained_bytes);
-                json_close(j, '}');
-        }
-        json_close(j, ']');
-}
-
 static void json_tree(struct json_out *j, const struct folded *tree)
 {
         json_member_open(j, "tree", '[');
@@ -319,7 +293,16 @@ static bool print_json(struct view *v, const struct graph_group *const *roots, u
         for (size_t i = 0; i < v->n; i++)
                 json_row(&j, v, &v->rows[i]);
         json_close(&j, ']');
-        json_roots(&j, roots, n_roots);
+        json_member_open(&j, "roots", '[');
+        for (uint32_t i = 0; i < n_roots; i++) {
+                json_line(&j);
+                json_open(&j, '{');
+                json_member_text(&j, "name", roots[i]->name);
+                json_member_u64(&j, "roots", roots[i]->roots);
+                json_member_u64(&j, "retained_bytes", roots[i]->retained_bytes);
+                json_close(&j, '}');
+        }
+        json_close(&j, ']');
         if (!v->subject->since)
                 json_tree(&j, &v->tree);
         const bool good = v->subject->since || json_why(&j, v);
@@ -337,7 +320,11 @@ bool show_graph(const struct graph_subject *s, struct error *error)
         if (good && !(roots = calloc((size_t)v.now.n + 1, sizeof(*roots))))
                 good = error_set(error, "out of memory; --memory gives it more");
         if (good) {
-                const uint32_t n = sort_roots(&v, roots);
+                uint32_t n = 0;
+                for (uint32_t i = 0; i < v.now.n; i++)
+                        if (v.now.items[i].class == GROUP_ROOTS && v.now.items[i].retained_bytes)
+                                roots[n++] = &v.now.items[i];
+                ARRAY_SORT(roots, n, roots_by_retained);
                 if (!s->request->json)
                         print_text(&v, roots, n);
                 else if (!print_json(&v, roots, n))

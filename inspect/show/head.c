@@ -12,15 +12,10 @@
 #include "proto/base/sibling.h"
 #include "proto/base/text_out.h"
 
-static const char *program_name(const struct inspect_subject *s)
+void head_origin(struct graph_origin *ret, const struct inspect_subject *s)
 {
         const char *path = program_own_file(s->program), *name = path ? strrchr(path, '/') : NULL;
 
-        return name ? name + 1 : path ? path : "?";
-}
-
-void head_origin(struct graph_origin *ret, const struct inspect_subject *s)
-{
         *ret = (struct graph_origin){
                 .pid = (uint32_t)s->pid,
                 .taken_unix_s = clock_wall_ns() / 1000000000u,
@@ -29,7 +24,7 @@ void head_origin(struct graph_origin *ret, const struct inspect_subject *s)
                 .symbols = s->program->has_symbols,
                 .complete = !s->late && !s->torn && !s->missing && !s->damaged,
         };
-        (void)text_join(ret->program, sizeof(ret->program), program_name(s), NULL);
+        (void)text_join(ret->program, sizeof(ret->program), name ? name + 1 : path ? path : "?", NULL);
         (void)text_join(ret->layout, sizeof(ret->layout), s->ghc->thread.releases, NULL);
         (void)text_join(ret->from, sizeof(ret->from),
                         s->request->core ? "core"

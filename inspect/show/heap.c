@@ -112,27 +112,21 @@ struct table {
         bool is_sample; /* it has intervals */
 };
 
-/* How far the value may be from the truth; nothing where that is not known, or it is exact. */
-static void print_margin(const struct table *t, const struct heap_band *b)
-{
-        char text[HW_NUMBER_MAX], margin[HW_NUMBER_MAX + 4] = "";
-
-        if (!t->is_sample)
-                return;
-        if (b && b->high_bytes > b->bytes)
-                (void)text_join(margin, sizeof(margin), "±",
-                                hw_bytes_text(text, sizeof(text), (double)(b->high_bytes - b->bytes)), NULL);
-        (void)fprintf(t->to, "  %*s", margin[0] ? 12 : 11, margin); /* the sign has two bytes */
-}
-
-/* `b`: it is of this band; NULL: of several. */
+/*
+ * `b`: it is of this band; NULL: of several. How far the value may be from the truth is only said where that is known,
+ * and it is not exact.
+ */
 static void print_row(const struct table *t, const struct heap_band *b, uint64_t bytes, uint64_t objects,
                       const char *before, const char *name)
 {
-        char a[HW_NUMBER_MAX], n[HW_NUMBER_MAX], share[HW_NUMBER_MAX];
+        char a[HW_NUMBER_MAX], n[HW_NUMBER_MAX], share[HW_NUMBER_MAX], margin[HW_NUMBER_MAX + 4] = "";
 
         (void)fprintf(t->to, "%10s", hw_bytes_text(a, sizeof(a), (double)bytes));
-        print_margin(t, b);
+        if (b && b->high_bytes > b->bytes)
+                (void)text_join(margin, sizeof(margin), "±",
+                                hw_bytes_text(a, sizeof(a), (double)(b->high_bytes - b->bytes)), NULL);
+        if (t->is_sample)
+                (void)fprintf(t->to, "  %*s", margin[0] ? 12 : 11, margin); /* the sign has two bytes */
         (void)fprintf(t->to, "  %7s  %14s  %s%s\n",
                       hw_share_text(share, sizeof(share), (double)bytes / (double)t->bytes),
                       hw_count_text(n, sizeof(n), objects), before, name);
@@ -154,29 +148,21 @@ static void print_others(const struct table *t, const struct heap_band *items, s
                 print_row(t, NULL, bytes, objects, before, text);
 }
 
-static void print_contents(const struct table *t, const struct heap_band *b)
-{
-        const size_t shown = b->n_contents <= CONTENTS_SHOWN + 1 ? b->n_contents : CONTENTS_SHOWN;
-        char name[CONTENTS_TEXT_BYTES];
-
-        for (size_t i = 0; i < shown; i++)
-                print_row(t, &b->contents[i], b->contents[i].bytes, b->contents[i].objects, "  ",
-                          contents_name(&b->contents[i], name));
-        if (b->n_contents > shown)
-                print_others(t, b->contents + shown, b->n_contents - shown, "  ", "others");
-}
-
 /* "GHC.Types.:, 81.0 % [Session]", unless that is below it. */
 static void print_band(const struct table *t, const struct heap_band *b, bool with_contents)
 {
+        const size_t shown = b->n_contents <= CONTENTS_SHOWN + 1 ? b->n_contents : CONTENTS_SHOWN;
         char name[2 * PROGRAM_NAME_BYTES], most[CONTENTS_TEXT_BYTES], all[sizeof(name) + sizeof(most)];
 
         (void)hw_terminal_text(name, sizeof(name), name_without_package(b->name));
         const bool has_most = !with_contents && contents_most(b, most)[0];
         print_row(t, b, b->bytes, b->objects, "",
                   text_join(all, sizeof(all), name, has_most ? ", " : "", has_most ? most : "", NULL));
-        if (with_contents)
-                print_contents(t, b);
+        for (size_t i = 0; with_contents && i < shown; i++)
+                print_row(t, &b->contents[i], b->contents[i].bytes, b->contents[i].objects, "  ",
+                          contents_name(&b->contents[i], most));
+        if (with_contents && b->n_contents > shown)
+                print_others(t, b->contents + shown, b->n_contents - shown, "  ", "others");
 }
 
 static void print_text(const struct inspect_subject *s, const struct heap_census *c, const struct heap_bands *b)
@@ -194,14 +180,6 @@ static void print_text(const struct inspect_subject *s, const struct heap_census
                 print_band(&t, &b->items[i], s->request->by == BY_CONTENTS);
         print_others(&t, b->items + shown, b->n - shown, "", "other types");
         print_rest(t.to, c);
-}
-
-static void interval_json(struct json_out *j, const struct heap_band *b)
-{
-        json_member_u64(j, "bytes_low", b->low_bytes);
-        json_member_u64(j, "bytes_high", b->high_bytes);
-        json_member_u64(j, "closures_low", b->low_objects);
-        json_member_u64(j, "closures_high", b->high_objects);
 }
 
 static void sample_json(struct json_out *j, const struct inspect_subject *s)
@@ -250,8 +228,12 @@ static void print_json(const struct inspect_subject *s, const struct heap_census
                 json_member_u64(&j, "bytes", b->items[i].bytes);
                 json_member_u64(&j, "closures", b->items[i].objects);
                 contents_json(&j, &b->items[i]);
-                if (s->sample)
-                        interval_json(&j, &b->items[i]);
+                if (s->sample) {
+                        json_member_u64(&j, "bytes_low", b->items[i].low_bytes);
+                        json_member_u64(&j, "bytes_high", b->items[i].high_bytes);
+                        json_member_u64(&j, "closures_low", b->items[i].low_objects);
+                        json_member_u64(&j, "closures_high", b->items[i].high_objects);
+                }
                 json_close(&j, '}');
         }
         json_close(&j, ']');
@@ -267,13 +249,6 @@ static void print_heap(const struct inspect_subject *s, const struct heap_census
                 print_text(s, c, b);
 }
 
-/* Bands by type are as a heap profile has them. */
-static bool find_bands(struct heap_bands *b, const struct heap_census *c, const struct heap_snapshot *n, unsigned by)
-{
-        return heap_bands_of(b, c, n->ghc, by == BY_TYPE) &&
-               (!c->contents || heap_bands_add_contents(b, c, n->ghc, false));
-}
-
 bool show_heap(struct inspect_subject *s, const struct heap_snapshot *snapshot, struct error *error)
 {
         struct heap_contents contents = { .snapshot = snapshot };
@@ -283,7 +258,9 @@ bool show_heap(struct inspect_subject *s, const struct heap_snapshot *snapshot, 
 
         heap_census_count(&c, snapshot);
         good = is_understood(s, &c, error) &&
-               (find_bands(&b, &c, snapshot, s->request->by) || error_set(error, "out of memory"));
+               ((heap_bands_of(&b, &c, snapshot->ghc, s->request->by == BY_TYPE) && /* as a heap profile has them */
+                 (!c.contents || heap_bands_add_contents(&b, &c, snapshot->ghc, false))) ||
+                error_set(error, "out of memory"));
         if (good)
                 print_heap(s, &c, &b);
         heap_bands_done(&b);

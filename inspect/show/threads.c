@@ -145,14 +145,6 @@ static void print_cause(FILE *to, const struct group *g, const struct extent *e)
                 (void)fprintf(to, ", on OS thread %d", h->os_thread);
 }
 
-static void print_range(FILE *to, uint64_t least, uint64_t most)
-{
-        char a[HW_NUMBER_MAX], b[HW_NUMBER_MAX];
-
-        (void)fprintf(to, "%s%s%s", hw_count_text(a, sizeof(a), least), least == most ? "" : " to ",
-                      least == most ? "" : hw_count_text(b, sizeof(b), most));
-}
-
 static void print_stack(FILE *to, const struct extent *e)
 {
         char a[HW_NUMBER_MAX], b[HW_NUMBER_MAX];
@@ -160,8 +152,9 @@ static void print_stack(FILE *to, const struct extent *e)
         (void)fprintf(to, "; stack %s", hw_bytes_text(a, sizeof(a), (double)e->least_words * 8));
         if (e->least_words != e->most_words)
                 (void)fprintf(to, " to %s", hw_bytes_text(b, sizeof(b), (double)e->most_words * 8));
-        (void)fputs(" in ", to);
-        print_range(to, e->least_frames, e->most_frames);
+        (void)fprintf(to, " in %s", hw_count_text(a, sizeof(a), e->least_frames));
+        if (e->least_frames != e->most_frames)
+                (void)fprintf(to, " to %s", hw_count_text(b, sizeof(b), e->most_frames));
         (void)fputs(e->most_frames == 1 ? " frame" : " frames", to);
         if (e->stale)
                 (void)fputs(", as when it last stopped", to);
@@ -325,16 +318,6 @@ static void c_frames_json(struct json_out *j, const struct inspect_subject *s, c
         json_close(j, ']');
 }
 
-static void cause_json(struct json_out *j, const struct haskell_thread *h)
-{
-        if (waits_for_file(h->state) && h->waits_for)
-                json_member_u64(j, "descriptor", h->waits_for);
-        if (waits_for_closure(h->state) && h->waits_for)
-                json_address(j, "waits_for", h->waits_for);
-        if (h->owner)
-                json_member_u64(j, "owner", h->owner);
-}
-
 static void thread_json(struct json_out *j, const struct haskell_thread *h)
 {
         json_open(j, '{');
@@ -343,7 +326,12 @@ static void thread_json(struct json_out *j, const struct haskell_thread *h)
                 json_member_bool(j, "main", true);
         if (h->label[0])
                 json_member_text(j, "label", h->label);
-        cause_json(j, h);
+        if (waits_for_file(h->state) && h->waits_for)
+                json_member_u64(j, "descriptor", h->waits_for);
+        if (waits_for_closure(h->state) && h->waits_for)
+                json_address(j, "waits_for", h->waits_for);
+        if (h->owner)
+                json_member_u64(j, "owner", h->owner);
         if (h->os_thread)
                 json_member_i64(j, "os_thread", h->os_thread);
         if (h->allocated)
@@ -400,16 +388,6 @@ static void print_json(const struct inspect_subject *s, const struct threads *t,
         json_newline(&j);
 }
 
-/* What cannot be read of these is said before the first frame. */
-static void find_sources(const struct inspect_subject *s, const struct group *groups, size_t n)
-{
-        char source[NAME_SOURCE_BYTES];
-
-        for (size_t i = 0; i < n; i++)
-                for (uint32_t k = 0; k < groups[i].first->n_kept && k < s->request->frames; k++)
-                        name_of_source(s->program, groups[i].first->frames[k], source);
-}
-
 /* Of the program's log (INSPECT_LABELS). Threads that have a label of the program's own keep it. */
 static void add_labels(struct threads *t, const char *lines)
 {
@@ -426,13 +404,16 @@ static void add_labels(struct threads *t, const char *lines)
 
 bool show_threads(const struct inspect_subject *s, struct threads *t)
 {
+        char source[NAME_SOURCE_BYTES];
         size_t n;
 
         add_labels(t, getenv(INSPECT_LABELS));
         struct group *groups = group_threads(t, s->request->all, &n);
 
-        if (groups)
-                find_sources(s, groups, n);
+        /* which sources cannot be read is said before the first frame */
+        for (size_t i = 0; groups && i < n; i++)
+                for (uint32_t k = 0; k < groups[i].first->n_kept && k < s->request->frames; k++)
+                        name_of_source(s->program, groups[i].first->frames[k], source);
         if (groups && s->request->json)
                 print_json(s, t, groups, n);
         else if (groups)

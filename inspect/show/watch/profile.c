@@ -78,6 +78,20 @@ static uint64_t stop_duration(uint64_t all_ns, uint64_t seen_ns, uint64_t waited
         return rest > seen_ns ? rest : seen_ns;
 }
 
+/*
+ * A thread stays stopped until we get a processor: where we may, we get it before others. The profile needs a hundredth
+ * of one; what would need more than RUN_US in one go is not right, and ends by SIGXCPU.
+ */
+static void set_priority(bool real_time)
+{
+        const struct rlimit most = { RUN_US, RUN_US };
+        const struct sched_param priority = { real_time };
+
+        if (real_time && setrlimit(RLIMIT_RTTIME, &most) < 0)
+                return;
+        (void)sched_setscheduler(0, real_time ? SCHED_RR : SCHED_OTHER, &priority);
+}
+
 static void sleep_until(uint64_t ns)
 {
         const struct timespec t = { (time_t)(ns / 1000000000u), (long)(ns % 1000000000u) };
@@ -190,37 +204,37 @@ static enum stopped sample_all(struct sampler *s)
         return result;
 }
 
-static void add_waiting(struct sampler *s, const struct waiting_threads *w, uint64_t ns)
-{
-        struct waiting_profile *to = &s->to->waits;
-
-        to->readings++;
-        to->listed += w->listed;
-        to->read += w->read;
-        to->changed += w->changed;
-        to->ns += ns;
-        to->thread_ns += (double)w->listed * (double)ns;
-        if (w->read)
-                stack_profile_add_waiting(s->to, s->ghc, &s->waiting,
-                                          (uint64_t)((double)ns * (double)w->listed / (double)w->read));
-}
-
-/* Returns when the next reading is due. One that fails leaves its time to the next. */
+/*
+ * Returns when the next reading is due. One that fails leaves its time to the next. It may last for milliseconds, in
+ * which the program is not to wait for us.
+ */
 static uint64_t read_waiting(struct sampler *s)
 {
         const uint64_t begin_ns = clock_mono_ns(), begin_cpu_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
+        struct waiting_profile *to = &s->to->waits;
         struct waiting_threads w = { .most = READING_THREADS,
                                      .words_most = READING_WORDS,
                                      .random = s->random,
                                      .with_labels = s->to->by_thread };
 
+        set_priority(false);
         if (threads_copy_waiting(&s->waiting, s->ghc, &w)) {
-                add_waiting(s, &w, begin_ns - s->reading_ns);
+                const uint64_t ns = begin_ns - s->reading_ns;
                 s->reading_ns = begin_ns;
+                to->readings++;
+                to->listed += w.listed;
+                to->read += w.read;
+                to->changed += w.changed;
+                to->ns += ns;
+                to->thread_ns += (double)w.listed * (double)ns;
+                if (w.read)
+                        stack_profile_add_waiting(s->to, s->ghc, &s->waiting,
+                                                  (uint64_t)((double)ns * (double)w.listed / (double)w.read));
         } else {
-                s->to->waits.failed++;
+                to->failed++;
         }
         const uint64_t least_ns = READING_PARTS * (clock_read_ns(CLOCK_THREAD_CPUTIME_ID) - begin_cpu_ns);
+        set_priority(true);
         return begin_ns + stack_profile_delay_ns(&s->random, least_ns > READING_NS ? least_ns : READING_NS);
 }
 
@@ -252,38 +266,6 @@ static void read_counters(struct sampler *s)
         s->to->bytes_meanwhile = weight > s->begin_weight ? weight - s->begin_weight : 0;
 }
 
-/*
- * A thread stays stopped until we get a processor: where we may, we get it before others. The profile needs a hundredth
- * of one; what would need more than RUN_US in one go is not right, and ends by SIGXCPU.
- */
-static void set_priority(bool real_time)
-{
-        const struct rlimit most = { RUN_US, RUN_US };
-        const struct sched_param priority = { real_time };
-
-        if (real_time && setrlimit(RLIMIT_RTTIME, &most) < 0)
-                return;
-        (void)sched_setscheduler(0, real_time ? SCHED_RR : SCHED_OTHER, &priority);
-}
-
-/* It may wait for who reads it, and is not to be before others meanwhile. */
-static void report_progress(struct sampler *s)
-{
-        set_priority(false);
-        stack_profile_sum(s->to);
-        s->how->report(s->how->ctx, s->to);
-        set_priority(true);
-}
-
-/* It may last for milliseconds, in which the program is not to wait for us. */
-static uint64_t read_waiting_behind(struct sampler *s)
-{
-        set_priority(false);
-        const uint64_t next_ns = read_waiting(s);
-        set_priority(true);
-        return next_ns;
-}
-
 /* It may last longer than RUN_US, with thousands of threads. Returns until when it suffices; 0: see errno. */
 static uint64_t list_threads_behind(struct sampler *s, uint64_t now_ns)
 {
@@ -296,15 +278,6 @@ static uint64_t list_threads_behind(struct sampler *s, uint64_t now_ns)
         set_priority(true);
         errno = why;
         return !good ? 0 : now_ns + (rest_ns < LIST_NS ? LIST_NS : rest_ns < LIST_MOST_NS ? rest_ns : LIST_MOST_NS);
-}
-
-/* By errno. */
-static enum stopped report_unlisted(const struct sampler *s, struct error *error)
-{
-        (void)error_set(error, "the CPU time of the threads of process %ld cannot be read: %s%s", (long)s->pid,
-                        strerror(errno),
-                        errno == EMFILE ? "; `ulimit -Hn` must allow two descriptors for each of its threads" : "");
-        return STOPPED_NOT;
 }
 
 static enum stopped run_sampler(struct sampler *s, struct error *error)
@@ -325,17 +298,27 @@ static enum stopped run_sampler(struct sampler *s, struct error *error)
                                 s->to->has_ended = errno == ENOENT || errno == ESRCH;
                                 if (s->to->has_ended)
                                         break;
-                                return report_unlisted(s, error);
+                                (void)error_set(error,
+                                                "the CPU time of the threads of process %ld cannot be read: %s%s",
+                                                (long)s->pid, strerror(errno),
+                                                errno == EMFILE ? "; `ulimit -Hn` must allow two descriptors for each "
+                                                                  "of its threads"
+                                                                : "");
+                                return STOPPED_NOT;
                         }
                         read_cpu(s);
                         read_counters(s);
                 }
                 result = sample_all(s);
                 if (now_ns >= reading_ns)
-                        reading_ns = read_waiting_behind(s);
+                        reading_ns = read_waiting(s);
                 if (s->how->report && now_ns >= report_ns) {
                         s->to->elapsed_ns = now_ns - begin_ns;
-                        report_progress(s);
+                        set_priority(
+                                false); /* it may wait for who reads it, and is not to be before others meanwhile */
+                        stack_profile_sum(s->to);
+                        s->how->report(s->how->ctx, s->to);
+                        set_priority(true);
                         report_ns = now_ns + REPORT_NS;
                 }
                 next_ns += stack_profile_delay_ns(&s->random, 1000000000u / s->how->hz);

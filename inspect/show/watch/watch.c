@@ -205,32 +205,18 @@ static void write_counts(struct watching *w, uint64_t now_ns)
         w->counts_due_ns = now_ns + COUNTS_NS;
 }
 
-/* What the log has of the collections. */
-static void log_reading(struct watching *w, uint64_t now_ns)
-{
-        uint64_t bytes;
-
-        if (w->live.begun && major_collections(&w->ghc->generations) != major_collections(&w->counted))
-                w->held_before_bytes = live_data_held_bytes(&w->counted);
-        w->counted = w->ghc->generations;
-        read_counters(w, now_ns);
-        /* the non-moving collector has sizes of its own, which it computes while the program runs */
-        if (live_data_update(&w->live, &w->ghc->generations, &bytes) && !w->is_nonmoving && !w->search.is_found)
-                write_left(w, now_ns, bytes);
-}
-
 /* False: they cannot be read any more. */
 static bool read_generations(struct watching *w, uint64_t now_ns)
 {
         struct generations *g = &w->ghc->generations;
-        uint64_t unused;
+        uint64_t bytes;
         bool readable;
 
         if (!live_data_read(g, w->ghc->program, &readable)) {
                 w->unreadable = readable ? 0 : w->unreadable + 1;
                 return w->unreadable < UNREADABLE_MOST;
         }
-        const bool was_pending = w->live.pending;
+        const bool was_pending = w->live.pending, is_logged = w->agent_fd < 0;
         w->unreadable = 0;
         w->has_new_counts |= !w->live.begun;
         if (generations_collections(g) != w->collections) {
@@ -238,10 +224,15 @@ static bool read_generations(struct watching *w, uint64_t now_ns)
                 w->collected_ns = now_ns;
                 w->has_new_counts = true;
         }
-        if (w->agent_fd < 0)
-                log_reading(w, now_ns);
-        else
-                (void)live_data_update(&w->live, g, &unused);
+        if (is_logged) {
+                if (w->live.begun && major_collections(g) != major_collections(&w->counted))
+                        w->held_before_bytes = live_data_held_bytes(&w->counted);
+                w->counted = *g;
+                read_counters(w, now_ns);
+        }
+        /* the non-moving collector has sizes of its own, which it computes while the program runs */
+        if (live_data_update(&w->live, g, &bytes) && is_logged && !w->is_nonmoving && !w->search.is_found)
+                write_left(w, now_ns, bytes);
         w->is_after_major = was_pending && !w->live.pending;
         return true;
 }
@@ -329,27 +320,19 @@ static bool is_whole(const struct copy *c, const struct heap_census *all)
         return c->is_whole && c->snapshot.lost_links == 0 && counted + slack >= held && counted <= held + slack;
 }
 
-static uint64_t nursery_bytes(const struct heap_snapshot *n)
-{
-        uint64_t blocks = 0;
-
-        for (size_t i = 0; i < n->n_groups; i++)
-                if (n->groups[i].kind == GROUP_YOUNG || n->groups[i].kind == GROUP_NURSERY)
-                        blocks += n->groups[i].blocks;
-        return blocks * BLOCK_BYTES;
-}
-
 /* Puts what roots reach in place of all. False: that is not known. `contents`: empty, of what is reached. */
 static bool count_reached(struct watching *w, const struct copy *c, struct heap_census *all,
                           struct heap_contents *contents)
 {
-        const struct generations *g = &c->snapshot.generations;
+        const struct heap_snapshot *n = &c->snapshot;
         struct heap_census reached = { .contents = contents };
-        struct reach_result found = { .held_bytes = live_data_held_bytes(g),
-                                      .nursery_bytes = nursery_bytes(&c->snapshot),
-                                      .major_collections = major_collections(g) };
-        bool good = is_whole(c, all) && reach_census(&reached, &c->snapshot, &found.most_bytes);
+        struct reach_result found = { .held_bytes = live_data_held_bytes(&n->generations),
+                                      .major_collections = major_collections(&n->generations) };
 
+        for (size_t i = 0; i < n->n_groups; i++)
+                if (n->groups[i].kind == GROUP_YOUNG || n->groups[i].kind == GROUP_NURSERY)
+                        found.nursery_bytes += (uint64_t)n->groups[i].blocks * BLOCK_BYTES;
+        bool good = is_whole(c, all) && reach_census(&reached, n, &found.most_bytes);
         found.least_bytes = reached.total_bytes + reached.rest.unused_bytes;
         good = good && reached_add(&w->reached, &found);
         if (!good) {
@@ -375,54 +358,43 @@ static bool send_to_agent(struct watching *w, struct heap_bands *b, const struct
         return !w->is_agent_gone;
 }
 
-/* Threads have bands of their own in a log of our own. */
-static bool put_census(struct watching *w, struct heap_bands *b, const struct heap_census *c,
-                       const struct heap_snapshot *n)
-{
-        uint64_t threads;
-
-        if (w->agent_fd >= 0)
-                return send_to_agent(w, b, c, n, 0);
-        return heap_bands_split_threads(b, c, n, &threads) && log_send() && log_census(b, 0, threads);
-}
-
-/* What closures hold may be outside of the heap, in memory that was read later than the heap. */
+/*
+ * What closures hold may be outside of the heap, in memory that was read later than the heap. Threads have bands of
+ * their own in a log of our own.
+ */
 static bool write_bands(struct watching *w, const struct heap_census *c, const struct heap_snapshot *n)
 {
         struct heap_moment copied = { w->ghc->program, n->generations };
         struct heap_bands b = { NULL, 0 };
-        const bool good =
-                heap_bands_of(&b, c, w->ghc, true) &&
-                (!c->contents || heap_moment_is_past_major(&copied) || heap_bands_add_contents(&b, c, w->ghc, true)) &&
-                put_census(w, &b, c, n);
+        uint64_t threads;
+        bool good = heap_bands_of(&b, c, w->ghc, true) && (!c->contents || heap_moment_is_past_major(&copied) ||
+                                                           heap_bands_add_contents(&b, c, w->ghc, true));
 
+        if (good && w->agent_fd >= 0)
+                good = send_to_agent(w, &b, c, n, 0);
+        else if (good)
+                good = heap_bands_split_threads(&b, c, n, &threads) && log_send() && log_census(&b, 0, threads);
         heap_bands_done(&b);
         return good;
 }
 
-static void note_sample(struct watching *w, const struct heap_sample *x)
-{
-        char text[256], read[HW_NUMBER_MAX];
-
-        if (w->is_sampled)
-                return;
-        (void)snprintf(text, sizeof(text),
-                       "bands are estimated from %s of the heap at random: it is too large to be copied (heapwatchd "
-                       "--census-memory); threads are not counted",
-                       hw_bytes_text(read, sizeof(read), (double)x->read_bytes));
-        log_message(text);
-        w->is_sampled = true;
-}
-
-/* Threads are not counted by place: their stacks may not be in the sample. */
+/* Threads are not counted by place: their stacks may not be in the sample. That it is one is said once. */
 static bool put_sample(struct watching *w, const struct heap_sample *x, struct heap_bands *b,
                        const struct heap_census *c)
 {
         const double spread = heap_sample_spread(x, b);
+        char text[256], read[HW_NUMBER_MAX];
 
         if (w->agent_fd >= 0)
                 return send_to_agent(w, b, c, NULL, spread);
-        note_sample(w, x);
+        if (!w->is_sampled) {
+                (void)snprintf(text, sizeof(text),
+                               "bands are estimated from %s of the heap at random: it is too large to be copied "
+                               "(heapwatchd --census-memory); threads are not counted",
+                               hw_bytes_text(read, sizeof(read), (double)x->read_bytes));
+                log_message(text);
+                w->is_sampled = true;
+        }
         return log_send() && log_census(b, spread, UNKNOWN_U64);
 }
 
@@ -482,33 +454,15 @@ static bool count_whole(struct watching *w, const struct copy *of, uint64_t now_
         return good;
 }
 
-static void count_copy(struct watching *w, struct copy *of, uint64_t now_ns)
-{
-        if (of->is_sample ? !count_sample(w, of) : !count_whole(w, of, now_ns))
-                return;
-        w->has_census = true;
-        w->census_collections = generations_collections(&of->snapshot.generations);
-}
-
-/* Each of other parts of the heap, so that their errors differ. */
-static bool prepare_sample(struct watching *w, struct copy *c, uint64_t seed, uint64_t most, struct error *error)
-{
-        char text[HW_NUMBER_MAX];
-        struct error unused;
-
-        c->sample.seed = seed;
-        c->is_sample = heap_sample_prepare(&c->sample, &c->snapshot, w->ghc, heap_sample_share(most), most, &unused);
-        return c->is_sample ||
-               error_set(error,
-                         "bands are not known: %s of memory are too little even for a sample of the heap (heapwatchd "
-                         "--census-memory allows more)",
-                         hw_bytes_text(text, sizeof(text), (double)most));
-}
-
-/* Makes room for a copy, if there is enough memory also for what is reached in it, when live data is old. */
+/*
+ * Makes room for a copy, if there is enough memory also for what is reached in it, when live data is old. Else for a
+ * sample: each of other parts of the heap, so that their errors differ.
+ */
 static bool prepare_copy(struct watching *w, struct copy *c, uint64_t now_ns, struct error *error)
 {
         const uint64_t available = available_bytes(), most = available < w->memory_bytes ? available : w->memory_bytes;
+        char text[HW_NUMBER_MAX];
+        struct error unused;
 
         *c = (struct copy){ .reaches = w->agent_fd < 0 && !w->is_nonmoving && !w->reached.is_wrong &&
                                        w->size_bytes <= REACH_MOST && (!w->live_ns || now_ns - w->live_ns > OLD_NS) &&
@@ -521,7 +475,15 @@ static bool prepare_copy(struct watching *w, struct copy *c, uint64_t now_ns, st
                 w->is_sampled = false;
                 return true;
         }
-        return (w->agent_fd < 0 || w->accepts >= AGENT_ACCEPTS_SAMPLES) && prepare_sample(w, c, now_ns, most, error);
+        if (w->agent_fd >= 0 && w->accepts < AGENT_ACCEPTS_SAMPLES)
+                return false;
+        c->sample.seed = now_ns;
+        c->is_sample = heap_sample_prepare(&c->sample, &c->snapshot, w->ghc, heap_sample_share(most), most, &unused);
+        return c->is_sample ||
+               error_set(error,
+                         "bands are not known: %s of memory are too little even for a sample of the heap (heapwatchd "
+                         "--census-memory allows more)",
+                         hw_bytes_text(text, sizeof(text), (double)most));
 }
 
 static void read_census(struct watching *w, uint64_t now_ns)
@@ -540,8 +502,10 @@ static void read_census(struct watching *w, uint64_t now_ns)
                 return;
         }
         w->is_too_large = false;
-        if (copy_heap_once(w, &c, &error))
-                count_copy(w, &c, now_ns);
+        if (copy_heap_once(w, &c, &error) && (c.is_sample ? count_sample(w, &c) : count_whole(w, &c, now_ns))) {
+                w->has_census = true;
+                w->census_collections = generations_collections(&c.snapshot.generations);
+        }
         snapshot_done(&c.snapshot);
         heap_sample_done(&c.sample);
         w->census_due_ns = now_ns + rest_ns(began, CENSUS_PARTS, w->agent_fd < 0 ? CENSUS_LEAST_NS : GIVEN_LEAST_NS);
@@ -596,11 +560,6 @@ static bool watch_process(struct watching *w, int process, int fd, struct error 
         return good;
 }
 
-static bool is_accepted(struct watching *w)
-{
-        return memory_read(w->ghc->program->memory, w->accepts_at, &w->accepts, sizeof(w->accepts)) && w->accepts;
-}
-
 static bool make_censuses(struct watching *w, int process, struct error *error)
 {
         int ms;
@@ -608,7 +567,9 @@ static bool make_censuses(struct watching *w, int process, struct error *error)
         do {
                 const uint64_t now_ns = clock_mono_ns();
                 ms = pause_ms(w, now_ns);
-                if (now_ns >= w->census_due_ns && !is_accepted(w))
+                if (now_ns >= w->census_due_ns &&
+                    (!memory_read(w->ghc->program->memory, w->accepts_at, &w->accepts, sizeof(w->accepts)) ||
+                     !w->accepts))
                         w->census_due_ns = now_ns + CENSUS_LEAST_NS;
                 if (now_ns < w->census_due_ns) {
                         w->live.begun = w->live.pending = false; /* the next reading is of another time */
