@@ -23,28 +23,8 @@ const uint8_t *heap_arrays_value(const struct heap_arrays *a, const struct array
         return contents_at(a->snapshot, c->first, c->bytes);
 }
 
-static struct array_content *find(struct heap_arrays *a, uint64_t hash, const uint8_t *contents, uint64_t bytes)
-{
-        uint32_t at = idtable_start(&a->by_hash, hash), id;
-
-        while ((id = idtable_next(&a->by_hash, hash, &at))) {
-                struct array_content *c = &a->contents[id - 1];
-                if (c->hash == hash && c->bytes == bytes && !memcmp(heap_arrays_value(a, c), contents, bytes))
-                        return c;
-        }
-        return NULL;
-}
-
-static bool add(struct heap_arrays *a, uint64_t hash, uint64_t at, uint64_t bytes)
-{
-        if (!ARRAY_RESERVE(a->contents, a->contents_capacity, a->n_contents + 1) ||
-            idtable_add(&a->by_hash, hash, a->n_contents + 1) != 0)
-                return false;
-        a->contents[a->n_contents++] = (struct array_content){ hash, at, bytes, 1 };
-        return true;
-}
-
-static void compare(struct heap_arrays *a, uint64_t at, uint64_t bytes)
+/* Whether another one has the same contents. */
+static void compare_contents(struct heap_arrays *a, uint64_t at, uint64_t bytes)
 {
         const uint8_t *contents = contents_at(a->snapshot, at, bytes);
 
@@ -54,14 +34,21 @@ static void compare(struct heap_arrays *a, uint64_t at, uint64_t bytes)
                 return;
         }
         const uint64_t hash = hash_bytes(contents, bytes, a->seed);
-        struct array_content *c = find(a, hash, contents, bytes);
-        if (c) {
+        uint32_t place = idtable_start(&a->by_hash, hash), id;
+        while ((id = idtable_next(&a->by_hash, hash, &place))) {
+                struct array_content *c = &a->contents[id - 1];
+                if (c->hash != hash || c->bytes != bytes || memcmp(heap_arrays_value(a, c), contents, bytes) != 0)
+                        continue;
                 c->arrays++;
                 a->repeated++;
                 a->repeated_bytes += bytes;
-        } else if (!add(a, hash, at, bytes)) {
-                a->out_of_memory = true;
+                return;
         }
+        if (ARRAY_RESERVE(a->contents, a->contents_capacity, a->n_contents + 1) &&
+            idtable_add(&a->by_hash, hash, a->n_contents + 1) == 0)
+                a->contents[a->n_contents++] = (struct array_content){ hash, at, bytes, 1 };
+        else
+                a->out_of_memory = true;
 }
 
 static void count(void *ctx, const struct closure_table *t, uint64_t at, uint64_t bytes)
@@ -82,7 +69,7 @@ static void count(void *ctx, const struct closure_table *t, uint64_t at, uint64_
         a->classes[class].bytes += n;
         a->arrays++;
         a->bytes += n;
-        compare(a, at + 8 * ((uint64_t)header + 1), n);
+        compare_contents(a, at + 8 * ((uint64_t)header + 1), n);
 }
 
 bool heap_arrays_count(struct heap_arrays *a, const struct heap_snapshot *s)

@@ -19,18 +19,6 @@
 #define TABLE   "_info"
 #define CLOSURE "_closure"
 
-static void put_hex(struct text_out *out, uint64_t number)
-{
-        char digits[16];
-        size_t n = 0;
-
-        do
-                digits[n++] = "0123456789abcdef"[number & 15];
-        while (number >>= 4);
-        while (n > 0)
-                text_put_n(out, &digits[--n], 1);
-}
-
 static void put_safe(struct text_out *out, const char *text)
 {
         for (; *text; text++)
@@ -81,7 +69,7 @@ static void put_place(struct text_out *out, const struct program *p, uint64_t ad
         const bool in_file = put_file(out, p, m);
 
         text_put(out, in_file ? "+0x" : "0x");
-        put_hex(out, in_file ? address - m->start + m->offset : address);
+        text_put_hex(out, in_file ? address - m->start + m->offset : address);
 }
 
 /* What is known of code: a symbol's name, and of what kind the name is. */
@@ -304,26 +292,21 @@ void name_of_type(const struct program *p, uint64_t table, char ret[NAME_TYPE_BY
 }
 
 /* "Main_sessions_closure" is decoded as "Main_sessions_info" is. */
-static bool as_table(const char *symbol, char *ret, size_t size)
-{
-        struct text_out out;
-
-        if (!text_has_suffix(symbol, CLOSURE))
-                return false;
-        text_out_init(&out, ret, size);
-        text_put_n(&out, symbol, strlen(symbol) - strlen(CLOSURE));
-        text_put(&out, TABLE);
-        return !out.cut;
-}
-
 enum name_kind name_of_static(const struct program *p, uint64_t address, char *ret, size_t size)
 {
         const struct elf_symbol *s = program_symbol(p, address);
-        char symbol[SYMBOL_BYTES];
+        char symbol[SYMBOL_BYTES] = "";
         struct text_out out;
 
+        if (s && s->address == address && text_has_suffix(s->name, CLOSURE)) {
+                text_out_init(&out, symbol, sizeof(symbol));
+                text_put_n(&out, s->name, strlen(s->name) - strlen(CLOSURE));
+                text_put(&out, TABLE);
+                if (out.cut)
+                        symbol[0] = '\0';
+        }
         text_out_init(&out, ret, size);
-        if (s && s->address == address && as_table(s->name, symbol, sizeof(symbol))) {
+        if (symbol[0]) {
                 put_symbol(&out, symbol);
                 return NAME_EXACT;
         }

@@ -339,17 +339,6 @@ static void see_key(struct provenance_node *n, uint64_t i, uint64_t at)
         n->keys[i] = (struct provenance_key){ at, (uint32_t)i };
 }
 
-static bool read_keys(struct provenance *v, const struct program *p, struct provenance_node *n)
-{
-        const size_t bytes = (size_t)count_of(n) * sizeof(*n->keys);
-
-        if (bytes > KEPT_MOST - v->kept_bytes || !(n->keys = malloc(bytes)) || !each_table(p, n, see_key, n))
-                return false;
-        v->kept_bytes += bytes;
-        qsort(n->keys, (size_t)count_of(n), sizeof(*n->keys), sorted_compare);
-        return true;
-}
-
 static bool open_node(struct provenance *v, const struct program *p, struct provenance_node *n)
 {
         const struct node_layout *l = n->layout;
@@ -360,8 +349,13 @@ static bool open_node(struct provenance *v, const struct program *p, struct prov
         n->entries = read_part(v, p, n, entries_at(n), count_of(n) * l->entry_bytes);
         n->n_texts = !n->entries ? 0 : l->texts_bytes ? n->words[l->texts_bytes] : texts_end(p, n);
         n->texts = n->n_texts ? (char *)read_part(v, p, n, n->words[l->texts], n->n_texts) : NULL;
-        n->good = n->texts && read_keys(v, p, n);
-        if (!n->good)
+        const size_t bytes = (size_t)count_of(n) * sizeof(*n->keys);
+        n->good = n->texts && bytes <= KEPT_MOST - v->kept_bytes && (n->keys = malloc(bytes)) &&
+                  each_table(p, n, see_key, n);
+        if (n->good) {
+                v->kept_bytes += bytes;
+                qsort(n->keys, (size_t)count_of(n), sizeof(*n->keys), sorted_compare);
+        } else
                 (void)error_set(&v->why, "the %s of the module at 0x%llx cannot be read, or need too much memory",
                                 n->texts     ? "tables"
                                 : n->entries ? "texts"

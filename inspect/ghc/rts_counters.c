@@ -83,30 +83,25 @@ static enum fit fit_of(const struct program *p, const struct generations *g, uin
 
 /* --------------------------------------------------------------------------- search */
 
-static void add_places(struct rts_counters_search *s, const struct program *p, const struct generations *g, uint64_t at,
-                       const uint8_t *bytes, size_t n)
-{
-        const uint64_t collections = generations_collections(g);
-        uint8_t whole[BYTES_READ];
-
-        for (size_t i = 0; i + 8 <= n && s->n <= RTS_COUNTERS_PLACES; i += 8) {
-                if (!has_counts(bytes + i, g, collections) || fit_of(p, g, at + i, whole) != FITS)
-                        continue;
-                if (s->n < RTS_COUNTERS_PLACES)
-                        s->places[s->n] = at + i;
-                s->n++;
-        }
-}
-
+/* One place more than there is room for is counted: then it is none of them. */
 static void search_range(struct rts_counters_search *s, const struct program *p, const struct generations *g,
                          struct range r)
 {
+        const uint64_t collections = generations_collections(g);
         static uint8_t bytes[CHUNK];
+        uint8_t whole[BYTES_READ];
 
         for (uint64_t at = (r.start + 7) & ~UINT64_C(7); at < r.end; at += CHUNK) {
                 const size_t n = (size_t)(r.end - at < CHUNK ? r.end - at : CHUNK);
-                if (memory_read(p->memory, at, bytes, n))
-                        add_places(s, p, g, at, bytes, n);
+                if (!memory_read(p->memory, at, bytes, n))
+                        continue;
+                for (size_t i = 0; i + 8 <= n && s->n <= RTS_COUNTERS_PLACES; i += 8) {
+                        if (!has_counts(bytes + i, g, collections) || fit_of(p, g, at + i, whole) != FITS)
+                                continue;
+                        if (s->n < RTS_COUNTERS_PLACES)
+                                s->places[s->n] = at + i;
+                        s->n++;
+                }
         }
 }
 

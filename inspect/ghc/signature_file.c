@@ -181,14 +181,6 @@ static bool is_unit(const struct signature_table *t, struct signature_unit *u, u
         return true;
 }
 
-static bool is_entry(const struct signature_table *t, uint32_t i)
-{
-        const struct signature_entry *e = &t->entries[i];
-
-        return e->unit < t->n_units && e->offset < t->units[e->unit].size && e->name < t->n_texts &&
-               (i == 0 || t->entries[i - 1].key <= e->key);
-}
-
 static bool is_good(const struct signature_table *t)
 {
         uint32_t at = 0;
@@ -196,8 +188,11 @@ static bool is_good(const struct signature_table *t)
 
         for (uint32_t i = 0; good && i < t->n_units; i++)
                 good = is_unit(t, &t->units[i], &at);
-        for (uint32_t i = 0; good && i < t->n_entries; i++)
-                good = is_entry(t, i);
+        for (uint32_t i = 0; good && i < t->n_entries; i++) {
+                const struct signature_entry *e = &t->entries[i];
+                good = e->unit < t->n_units && e->offset < t->units[e->unit].size && e->name < t->n_texts &&
+                       (i == 0 || t->entries[i - 1].key <= e->key);
+        }
         return good;
 }
 

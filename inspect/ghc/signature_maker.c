@@ -203,9 +203,8 @@ static uint32_t name_of_place(struct signature_maker *m, const struct object *o,
 {
         const struct object_place *p = &o->places[place];
         const char *section = object_section_name(o->file, p->section), *nearest;
-        char name[2 * SYMBOL_BYTES], offset[16];
+        char name[2 * SYMBOL_BYTES];
         struct text_out out;
-        size_t n = 0;
 
         for (size_t i = place + 1; i-- > 0 && o->places[i].section == p->section;)
                 if (o->places[i].name && (i == place || p->offset - o->places[i].offset < o->places[i].size))
@@ -216,15 +215,13 @@ static uint32_t name_of_place(struct signature_maker *m, const struct object *o,
                 return 0;
         if (!strncmp(section, TEXT_PREFIX, strlen(TEXT_PREFIX)))
                 section += strlen(TEXT_PREFIX);
-        for (uint32_t rest = p->offset; n < 8; rest >>= 4)
-                offset[n++] = "0123456789abcdef"[rest & 15];
         text_out_init(&out, name, sizeof(name));
         text_put(&out, nearest);
         text_put(&out, ".");
         text_put(&out, section);
         if (place != count_places(o, p->section, 0)) {
                 text_put(&out, "+");
-                text_put_n(&out, offset, n);
+                text_put_hex(&out, p->offset);
         }
         return out.cut ? 0 : intern_text(m, name);
 }
