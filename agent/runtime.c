@@ -46,11 +46,6 @@ struct runtime_kind runtime_kind;
 typedef void *capability;
 typedef void *task;
 
-static bool is_profiled(const struct rts_symbols *symbols)
-{
-        return symbols->rts_isProfiled.address && ((int (*)(void))(uintptr_t)symbols->rts_isProfiled.address)() != 0;
-}
-
 static bool is_threaded(const struct rts_symbols *symbols)
 {
         if (symbols->rts_isThreaded.address)
@@ -62,15 +57,16 @@ static bool is_threaded(const struct rts_symbols *symbols)
 
 bool runtime_classify(const struct rts_symbols *symbols, struct runtime_kind *ret, struct error *error)
 {
-        struct runtime_kind k = { .threaded = is_threaded(symbols), .profiled = is_profiled(symbols) };
+        struct runtime_kind k = { .threaded = is_threaded(symbols) };
         bool stop = symbols->newBoundTask.address && symbols->boundTaskExiting.address &&
                     symbols->waitForCapability.address && symbols->releaseCapability.address &&
                     symbols->stopAllCapabilitiesWith.address && symbols->releaseAllCapabilities.address &&
                     symbols->n_capabilities.address;
 
-        if (!symbols->end_init_elapsed.address || !symbols->rts_shutdown.address) {
+        if (!symbols->end_init_elapsed.address || !symbols->rts_shutdown.address)
                 return error_set(error, "%s", symbols_runtime_is_shared() ? RUNTIME_SHARED : RUNTIME_STRIPPED);
-        }
+        k.profiled =
+                symbols->rts_isProfiled.address && ((int (*)(void))(uintptr_t)symbols->rts_isProfiled.address)() != 0;
         k.recent = symbols->rts_pause.address && symbols->rts_resume.address;
         k.log = symbols->startEventLogging.address && symbols->eventlog_enabled.address && symbols->TRACE_gc.address;
         k.buffers = symbols->capEventBuf.address && symbols->eventBuf.address && symbols->stat_getElapsedTime.address;
@@ -212,9 +208,14 @@ void runtime_stopped(void (*act)(void))
 
 /* -------------------------------------------------------------------- flush */
 
-static struct event_buffer *capability_buffers(void)
+/* Of the capabilities; NULL: they are not as known. *ret_n: how many capabilities there are. */
+static struct event_buffer *capability_buffers(uint32_t *ret_n)
 {
-        return rts.capEventBuf.address ? *(struct event_buffer **)rts.capEventBuf.address : NULL;
+        struct event_buffer *buffers =
+                rts.capEventBuf.address ? *(struct event_buffer **)rts.capEventBuf.address : NULL;
+
+        *ret_n = rts.n_capabilities.address ? *(uint32_t *)rts.n_capabilities.address : 1;
+        return layout_buffers_known(buffers) ? buffers : NULL;
 }
 
 static void write_out(struct event_buffer *b)
@@ -239,10 +240,10 @@ static void write_out(struct event_buffer *b)
 
 static void flush_by_hand(void)
 {
-        struct event_buffer *buffers = capability_buffers();
-        uint32_t n = rts.n_capabilities.address ? *(uint32_t *)rts.n_capabilities.address : 1;
+        uint32_t n;
+        struct event_buffer *buffers = capability_buffers(&n);
 
-        if (!runtime_logs() || !layout_buffers_known(buffers))
+        if (!runtime_logs() || !buffers)
                 return;
         if (rts.eventBufMutex.address)
                 pthread_mutex_lock(rts.eventBufMutex.address);
@@ -297,21 +298,18 @@ void runtime_set_classes(const char *classes)
 /* setNumCapabilities does not grow them while there is no log. */
 static bool buffers_for_all(struct error *error)
 {
-        struct event_buffer *buffers = capability_buffers();
-        uint32_t n = rts.n_capabilities.address ? *(uint32_t *)rts.n_capabilities.address : 1;
-        size_t have;
+        uint32_t n;
+        struct event_buffer *buffers = capability_buffers(&n);
 
-        if (!layout_buffers_known(buffers)) {
+        if (!buffers)
                 return error_set(error, "the runtime's event buffers are not as known");
-        }
-        have = malloc_usable_size(buffers) / sizeof(*buffers);
+        const size_t have = malloc_usable_size(buffers) / sizeof(*buffers);
         if (have >= n)
                 return true;
-        if (!rts.moreCapEventBufs.address) {
+        if (!rts.moreCapEventBufs.address)
                 return error_set(error,
                                  "the program has set its number of capabilities since it began, and this "
                                  "runtime cannot be made to log them");
-        }
         CALL(void (*)(uint32_t, uint32_t), moreCapEventBufs)((uint32_t)have, n);
         return true;
 }
@@ -335,29 +333,15 @@ bool runtime_start_log(const char *classes, struct error *error)
         return error_set(error, "the runtime did not start its eventlog");
 }
 
-static void empty_buffer(struct event_buffer *b)
-{
-        b->position = b->begin;
-        b->marker = NULL;
-}
-
-/* A flush leaves a block's beginning in each buffer; a log that is started again must begin with its header. */
-static void empty_buffers(void)
-{
-        struct event_buffer *buffers = capability_buffers();
-        uint32_t n = rts.n_capabilities.address ? *(uint32_t *)rts.n_capabilities.address : 1;
-
-        if (!layout_buffers_known(buffers) || !rts.eventBuf.address)
-                return;
-        empty_buffer(rts.eventBuf.address);
-        for (uint32_t i = 0; i < n && buffers[i].capability == i; i++)
-                empty_buffer(&buffers[i]);
-}
-
-/* Does what the end of endEventLogging does, without its flush (see above). */
+/*
+ * Does what the end of endEventLogging does, without its flush (see above). A flush leaves a block's beginning in each
+ * buffer; a log that is started again must begin with its header.
+ */
 void runtime_stop_log(void)
 {
         uint8_t end[2] = { 0xff, 0xff };
+        uint32_t n;
+        struct event_buffer *buffers = capability_buffers(&n), *of_all = rts.eventBuf.address;
 
         if (!runtime_logs())
                 return;
@@ -366,7 +350,14 @@ void runtime_stop_log(void)
         if (rts.event_log_writer.address)
                 *(void **)rts.event_log_writer.address = NULL;
         (void)writer.write(end, sizeof(end));
-        empty_buffers();
+        if (buffers && of_all) {
+                of_all->position = of_all->begin;
+                of_all->marker = NULL;
+                for (uint32_t i = 0; i < n && buffers[i].capability == i; i++) {
+                        buffers[i].position = buffers[i].begin;
+                        buffers[i].marker = NULL;
+                }
+        }
         writer_give_back_file();
 }
 
