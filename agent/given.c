@@ -129,20 +129,16 @@ bool given_check(const uint8_t *events, size_t size, struct error *error)
 
 /* -------------------------------------------------------------------- writing */
 
-/* The number that says that it was read from outside: as it was given, or that of a whole census. */
-static uint64_t number_of(const uint8_t *begin)
-{
-        const uint64_t given = get_be(begin + EVENT_HEAD, 8);
-        double unused;
-
-        return outside_census_spread(given, &unused) ? given : OUTSIDE_CENSUS;
-}
-
 static void stamp_chunk(struct chunk *c, uint64_t at_ns)
 {
         uint8_t *events = c->bytes + BLOCK_MARKER_BYTES;
         const size_t size = c->size - BLOCK_MARKER_BYTES;
-        const uint64_t number = number_of(events);
+        /* it says that it was read from outside: as it was given, or that of a whole census */
+        uint64_t number = get_be(events + EVENT_HEAD, 8);
+        double unused;
+
+        if (!outside_census_spread(number, &unused))
+                number = OUTSIDE_CENSUS;
 
         put_block_marker(c->bytes, MESSAGES_OF, size, at_ns, at_ns);
         for (size_t at = 0; at < size; at += event_bytes(events + at, size - at)) {

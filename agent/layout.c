@@ -66,17 +66,13 @@ static bool plausible(const uint8_t *at)
         return u32_at(at) <= 16 && interval >= 0 && interval <= LONGEST_INTERVAL_NS && u32_at(at + 16) <= 100000000;
 }
 
-static bool as_by_default(const uint8_t *at)
-{
-        return u32_at(at) == 0 && i64_at(at + 8) == DEFAULT_INTERVAL_NS && u32_at(at + 16) == DEFAULT_TICKS;
-}
-
 static bool search(const uint8_t *flags, size_t size, size_t *ret)
 {
         unsigned hits = 0;
 
         for (size_t at = 0; at + 24 <= size; at += 8)
-                if (as_by_default(flags + at)) {
+                if (u32_at(flags + at) == 0 && i64_at(flags + at + 8) == DEFAULT_INTERVAL_NS &&
+                    u32_at(flags + at + 16) == DEFAULT_TICKS) {
                         *ret = at;
                         hits++;
                 }

@@ -127,21 +127,16 @@ static void read_own_options(void)
         ((void (*)(int *, char **, struct rts_config))(uintptr_t)rts.setupRtsFlags.address)(&argc, argv, config);
 }
 
-static bool logs_nowhere(void)
+static void on_defaults(void)
 {
         struct own_options program;
 
-        parse_own_options(&program);
-        return program.no_log;
-}
-
-static void on_defaults(void)
-{
         if (a.defaults)
                 a.defaults();
         if (a.child || a.begun)
                 return;
-        if (logs_nowhere()) {
+        parse_own_options(&program);
+        if (program.no_log) {
                 report_error("its own option --null-eventlog-writer switches the eventlog off");
                 server_abandon();
                 return;
@@ -354,47 +349,33 @@ static bool find_runtime(struct error *error)
 {
         if (!runtime_classify(&rts, &runtime_kind, error))
                 return false;
-        if (!layout_config_known(&rts)) {
+        if (!layout_config_known(&rts))
                 return error_set(error, "the configuration of this release of the runtime is not known");
-        }
-        if (!runtime_kind.log && strncmp(a.setup.version, "9.0.", 4) != 0) {
+        if (!runtime_kind.log && strncmp(a.setup.version, "9.0.", 4) != 0)
                 return error_set(error, "this runtime has no eventlog: link the program with -eventlog");
-        }
         return true;
 }
 
-static void prepare_agent(void)
+/* For a runtime that is up, or will be; what is for the whole process once. */
+static bool open_server(struct error *error)
 {
+        if (!server_open(&a.setup.settings, error))
+                return false;
+        a.setup.forked = false;
         if (a.prepared)
-                return;
+                return true;
         queue_open(a.setup.settings.queue_bytes);
         writer_on(on_log_begin, on_log_piece, on_log_end);
         writer_on_muted(serve_child);
         (void)pthread_atfork(fork_prepare, fork_parent, fork_child);
         a.prepared = true;
-}
-
-static bool is_runtime_ready(struct error *error)
-{
-        if (!server_open(&a.setup.settings, error))
-                return false;
-        a.setup.forked = false; /* its runtime is up by now */
-        prepare_agent();
         return true;
-}
-
-/* A profile by the options that we were given is wanted as bands, not as a file. */
-static void divert_profile_file(void)
-{
-        struct own_options given = { 0 };
-
-        options_of_words(&given, a.setup.settings.options);
-        interpose_profile_file(given.heap_profile);
 }
 
 __attribute__((constructor)) static void agent_begin(void)
 {
         const char *text = getenv(AGENT_VARIABLE);
+        struct own_options given = { 0 };
         struct error error = { .text = "" };
 
         a.asked = text != NULL;
@@ -417,16 +398,18 @@ __attribute__((constructor)) static void agent_begin(void)
                 clean_environment();
                 return;
         }
-        good = good && rts.setupRtsFlags.address && syscall_filter_allows(&error) && is_runtime_ready(&error);
+        good = good && rts.setupRtsFlags.address && syscall_filter_allows(&error) && open_server(&error);
         if (good && !put_hooks(rts.defaultRtsConfig.address, true)) {
                 error_set(&error, "the runtime's configuration cannot be written");
                 server_abandon();
                 good = false;
         }
-        if (!good)
+        if (good) { /* a profile by the options that we were given is wanted as bands, not as a file */
+                options_of_words(&given, a.setup.settings.options);
+                interpose_profile_file(given.heap_profile);
+        } else {
                 report_error(error.text);
-        else
-                divert_profile_file();
+        }
         clean_environment();
 }
 
@@ -455,7 +438,7 @@ AGENT_EXPORT int heapwatch_agent_attach(const char *settings, char *answer, size
                 server_abandon(); /* it was loaded too late for the hooks of the start */
         runtime_correct_clock_of_child();
         a.setup.attached = true;
-        if (!parsed || !(a.on || find_runtime(&error)) || !syscall_filter_allows(&error) || !is_runtime_ready(&error)) {
+        if (!parsed || !(a.on || find_runtime(&error)) || !syscall_filter_allows(&error) || !open_server(&error)) {
                 snprintf(answer, answer_size, "%s", error.text);
                 return AGENT_REFUSED;
         }

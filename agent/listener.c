@@ -94,22 +94,6 @@ static bool claim_socket(struct listener *l, struct error *error)
         return true;
 }
 
-/* The path is another program's: uses one beside it. */
-static bool path_beside(struct listener *l, struct error *error)
-{
-        size_t n = strlen(l->path);
-
-        return (size_t)snprintf(l->path + n, sizeof(l->path) - n, "-%ld", (long)getpid()) < sizeof(l->path) - n ||
-               error_set(error, "the path of the socket's directory is too long");
-}
-
-static bool set_path(struct listener *l, const struct agent_settings *s, struct error *error)
-{
-        if (!s->once || claim_socket(l, error))
-                return true;
-        return s->follow && !error->text[0] && path_beside(l, error);
-}
-
 /* Whether a process listens there; also when that cannot be found out. */
 static bool is_served(const struct sockaddr_un *address)
 {
@@ -175,14 +159,6 @@ static bool remove_old(const struct sockaddr_un *address, struct error *error)
         return unlink(path) == 0 || error_set(error, "cannot remove %s: %s", path, strerror(errno));
 }
 
-static bool listen_there(int fd, const struct sockaddr_un *address, struct error *error)
-{
-        /* The mode is set before anybody can connect; umask would be the whole program's. */
-        return (bind(fd, (const struct sockaddr *)address, sizeof(*address)) == 0 &&
-                chmod(address->sun_path, 0600) == 0 && listen(fd, BACKLOG) == 0) ||
-               error_set(error, "cannot listen on %s: %s", address->sun_path, strerror(errno));
-}
-
 static bool open_socket(struct listener *l, struct error *error)
 {
         struct sockaddr_un address = { .sun_family = AF_UNIX };
@@ -192,10 +168,12 @@ static bool open_socket(struct listener *l, struct error *error)
         if (!remove_old(&address, error))
                 return false;
         int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-        if (fd < 0)
-                return error_set(error, "cannot listen on %s: %s", l->path, strerror(errno));
-        if (!listen_there(fd, &address, error)) {
-                (void)close(fd);
+        /* The mode is set before anybody can connect; umask would be the whole program's. */
+        if (fd < 0 || bind(fd, (const struct sockaddr *)&address, sizeof(address)) < 0 ||
+            chmod(address.sun_path, 0600) < 0 || listen(fd, BACKLOG) < 0) {
+                (void)error_set(error, "cannot listen on %s: %s", l->path, strerror(errno));
+                if (fd >= 0)
+                        (void)close(fd);
                 return false;
         }
         if (stat(l->path, &st) < 0 || !descriptor_adopt(&l->socket, fd)) {
@@ -207,27 +185,29 @@ static bool open_socket(struct listener *l, struct error *error)
         return true;
 }
 
-/* Below that limit the program would miss the descriptors that the socket and its readers use. */
-static bool has_descriptors(struct error *error)
+bool listener_choose_path(struct listener *l, const struct agent_settings *s, struct error *error)
 {
         struct rlimit limit;
 
-        return getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur >= AGENT_OPEN_FILES ||
-               error_set(error,
-                         "its limit of open files is %lu, and the agent needs some: raise it to %u or more "
-                         "(ulimit -n)",
-                         (unsigned long)limit.rlim_cur, AGENT_OPEN_FILES);
-}
-
-bool listener_choose_path(struct listener *l, const struct agent_settings *s, struct error *error)
-{
-        if (!has_descriptors(error))
-                return false;
+        /* below that limit the program would miss the descriptors that the socket and its readers use */
+        if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < AGENT_OPEN_FILES)
+                return error_set(error,
+                                 "its limit of open files is %lu, and the agent needs some: raise it to %u or more "
+                                 "(ulimit -n)",
+                                 (unsigned long)limit.rlim_cur, AGENT_OPEN_FILES);
         l->reader = s->reader;
         memcpy(l->path, s->socket, sizeof(l->path));
         if (l->path[0] == '\0' && !default_path(l->path, sizeof(l->path), error))
                 return false;
-        return is_own_directory(l->path, error) && set_path(l, s, error);
+        if (!is_own_directory(l->path, error))
+                return false;
+        if (!s->once || claim_socket(l, error))
+                return true;
+        if (!s->follow || error->text[0])
+                return false;
+        const size_t n = strlen(l->path); /* it is another program's: one beside it */
+        return (size_t)snprintf(l->path + n, sizeof(l->path) - n, "-%ld", (long)getpid()) < sizeof(l->path) - n ||
+               error_set(error, "the path of the socket's directory is too long");
 }
 
 bool listener_open(struct listener *l, struct error *error)

@@ -130,26 +130,18 @@ bool logging_set_classes(const char *classes, struct error *error)
         return true;
 }
 
-/* Without an eventlog the runtime writes its profile as text: into a stream of ours. */
-static void redirect_profile_text(void)
-{
-        FILE *text = synthetic_profile(), **file = rts.hp_file.address;
-
-        if (!text)
-                return;
-        if (*file)
-                (void)fclose(*file); /* /dev/null, profile_file.c */
-        *file = text;
-}
-
 bool logging_start_profile(char letter, struct error *error)
 {
         if (!runtime_kind.log && letter != 'T')
                 return error_set(error, "without the runtime's eventlog there are bands by closure type only");
         if (!runtime_start_profile(letter, error))
                 return false;
-        if (!runtime_kind.log)
-                redirect_profile_text();
+        if (!runtime_kind.log) { /* then the runtime writes its profile as text: into a stream of ours */
+                FILE *text = synthetic_profile(), **file = rts.hp_file.address;
+                if (text && *file)
+                        (void)fclose(*file); /* /dev/null, profile_file.c */
+                *file = text ? text : *file;
+        }
         l.profile = letter;
         return true;
 }

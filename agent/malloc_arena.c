@@ -26,8 +26,11 @@ struct bin {
 
 static bool is_arena(const char *p)
 {
+        const size_t size = TOP + 16u * (BINS + 1u);
         unsigned empty = 0;
 
+        if (!p || (uintptr_t)p % sizeof(void *) != 0 || !memory_is_writable(p, size))
+                return false;
         for (unsigned i = 0; i < BINS; i++) {
                 const struct bin *b = (const struct bin *)(const void *)(p + TOP + 16 * (size_t)i);
                 if (!b->first || !b->last || (b->first == b) != (b->last == b))
@@ -35,13 +38,6 @@ static bool is_arena(const char *p)
                 empty += b->first == b;
         }
         return empty >= EMPTY_BINS;
-}
-
-static bool may_be_arena(const void *p)
-{
-        const size_t size = TOP + 16u * (BINS + 1u);
-
-        return p && (uintptr_t)p % sizeof(void *) == 0 && memory_is_writable(p, size) && is_arena(p);
 }
 
 struct search {
@@ -70,7 +66,7 @@ static int search_library(struct dl_phdr_info *info, size_t size, void *ctx)
         char *at = info->dlpi_tls_data;
         for (size_t i = 0; i + sizeof(void *) <= variables; i += sizeof(void *)) {
                 void *value = *(void **)(void *)(at + i);
-                if (!may_be_arena(value))
+                if (!is_arena(value))
                         continue;
                 s->count++;
                 s->found = (struct malloc_arena){ .state = value, .offset = at + i - (char *)pthread_self() };

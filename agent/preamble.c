@@ -55,11 +55,6 @@ void preamble_reset(struct preamble *p)
                 p->event_size[i] = -1;
 }
 
-static bool starts_log(const uint8_t *bytes, size_t size)
-{
-        return size >= 8 && !memcmp(bytes, "hdrbhetb", 8);
-}
-
 /* Event types until the end of the list. False: not a valid list. */
 static bool read_types(struct preamble *p, const uint8_t *bytes, size_t size)
 {
@@ -189,12 +184,6 @@ static size_t event_bytes(const struct preamble *p, const uint8_t *event, size_t
         return n <= left ? n : 0;
 }
 
-static void begin_census(struct preamble *p, uint64_t at_ns)
-{
-        p->in_census = true;
-        meter_census(&p->meter, at_ns);
-}
-
 static void add_event(struct preamble *p, unsigned type, uint16_t capability, const uint8_t *event, size_t size)
 {
         uint64_t at_ns = get_be(event + 2, 8);
@@ -209,9 +198,10 @@ static void add_event(struct preamble *p, unsigned type, uint16_t capability, co
                 meter_gc_end(&p->meter, capability, at_ns);
         else if (type == EVENT_CENSUS_END)
                 p->in_census = false;
-        else if (type == EVENT_CENSUS)
-                begin_census(p, at_ns);
-        else if (type == EVENT_BAND && size > 21)
+        else if (type == EVENT_CENSUS) {
+                p->in_census = true;
+                meter_census(&p->meter, at_ns);
+        } else if (type == EVENT_BAND && size > 21)
                 table_names_see(&p->tables, (const char *)event + 21, size - 21);
         else if (type == EVENT_GC_STATS && size >= 24)
                 meter_copied(&p->meter, (unsigned)get_be(event + 14, 2), get_be(event + 16, 8));
@@ -221,18 +211,11 @@ static void add_event(struct preamble *p, unsigned type, uint16_t capability, co
                 store_event(p, type, capability, at_ns, event, size);
 }
 
-static void add_block(struct preamble *p, const uint8_t *marker, uint16_t *ret_capability)
-{
-        *ret_capability = (uint16_t)get_be(marker + 22, 2);
-        if (*ret_capability == MESSAGES_OF && get_be(marker + 14, 8) > p->message_ns)
-                p->message_ns = get_be(marker + 14, 8);
-}
-
 void preamble_add(struct preamble *p, const uint8_t *bytes, size_t size)
 {
         uint16_t capability = NO_CAPABILITY;
 
-        if (starts_log(bytes, size)) {
+        if (size >= 8 && !memcmp(bytes, "hdrbhetb", 8)) {
                 set_header(p, bytes, size);
                 return;
         }
@@ -248,10 +231,14 @@ void preamble_add(struct preamble *p, const uint8_t *bytes, size_t size)
                         p->not_understood++;
                         return;
                 }
-                if (type == BLOCK_MARKER)
-                        add_block(p, bytes + at, &capability);
-                else
+                if (type == BLOCK_MARKER) {
+                        const uint64_t end_ns = get_be(bytes + at + 14, 8);
+                        capability = (uint16_t)get_be(bytes + at + 22, 2);
+                        if (capability == MESSAGES_OF && end_ns > p->message_ns)
+                                p->message_ns = end_ns;
+                } else {
                         add_event(p, type, capability, bytes + at, n);
+                }
                 at += n;
         }
 }

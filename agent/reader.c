@@ -48,25 +48,21 @@ bool reader_has_room(const struct reader *r, size_t size)
         return r->count < AGENT_READER_CHUNKS - 1 && r->bytes + size <= r->limit + r->definitions;
 }
 
-/* Reports in the stream what was left out before this. */
-static void report_losses(struct reader *r, const struct preamble *p)
-{
-        char text[AGENT_MESSAGE_BYTES];
-        int n = snprintf(text, sizeof(text), AGENT_SAYS "left out %llu blocks, %llu bytes: the reader was too slow",
-                         (unsigned long long)r->lost_blocks, (unsigned long long)r->lost_bytes);
-        struct chunk *c = preamble_message(p, text, (size_t)n);
-
-        if (c && reader_has_room(r, c->size)) {
-                ring_add(r, c);
-                r->lost_blocks = r->lost_bytes = 0;
-        }
-        chunk_release(c);
-}
-
 bool reader_give(struct reader *r, struct chunk *c, const struct preamble *p)
 {
-        if (r->lost_blocks > 0 && reader_has_room(r, c->size))
-                report_losses(r, p);
+        if (r->lost_blocks > 0 &&
+            reader_has_room(r, c->size)) { /* what was left out before this is said in the stream */
+                char text[AGENT_MESSAGE_BYTES];
+                int n = snprintf(text, sizeof(text),
+                                 AGENT_SAYS "left out %llu blocks, %llu bytes: the reader was too slow",
+                                 (unsigned long long)r->lost_blocks, (unsigned long long)r->lost_bytes);
+                struct chunk *message = preamble_message(p, text, (size_t)n);
+                if (message && reader_has_room(r, message->size)) {
+                        ring_add(r, message);
+                        r->lost_blocks = r->lost_bytes = 0;
+                }
+                chunk_release(message);
+        }
         if (reader_has_room(r, c->size)) {
                 ring_add(r, c);
                 return true;
@@ -97,17 +93,6 @@ static bool process_lines(struct reader *r)
         return is != GIVEN_BAD;
 }
 
-/* Bytes of a census that came together with its line. */
-static void move_to_given(struct reader *r)
-{
-        const size_t n = r->line_size < r->given.left ? r->line_size : r->given.left;
-
-        memcpy(given_place(&r->given), r->line, n);
-        r->line_size -= n;
-        memmove(r->line, r->line + n, r->line_size);
-        given_add(&r->given, n);
-}
-
 static bool process_received(struct reader *r, size_t n)
 {
         if (r->given.left > 0) {
@@ -118,8 +103,13 @@ static bool process_received(struct reader *r, size_t n)
         do {
                 if (!process_lines(r))
                         return false;
-                if (r->given.left > 0)
-                        move_to_given(r);
+                if (r->given.left > 0) { /* bytes of a census that came together with its line */
+                        n = r->line_size < r->given.left ? r->line_size : r->given.left;
+                        memcpy(given_place(&r->given), r->line, n);
+                        r->line_size -= n;
+                        memmove(r->line, r->line + n, r->line_size);
+                        given_add(&r->given, n);
+                }
         } while (r->line_size > 0 && r->given.left == 0 && memchr(r->line, '\n', r->line_size));
         return r->line_size < sizeof(r->line) - 1;
 }

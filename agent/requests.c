@@ -12,27 +12,21 @@
 
 /* ------------------------------------------------------ with nothing stopped */
 
-static const char *kind_of_log(void)
-{
-        if (!logging_runs())
-                return "off";
-        return runtime_kind.log ? "runtime" : "synthetic";
-}
-
 static void format_status(struct errand *e, const struct timetable *s, const char *version)
 {
         struct server_facts f = server_facts();
         char profile = logging_profile();
+        const char *log = !logging_runs() ? "off" : runtime_kind.log ? "runtime" : "synthetic";
 
         error_set(&e->reason,
                   "ghc=%s threaded=%d log=%s classes=%s heap=%c interval=%.3f census_every=%.3f pause_ms=%.3f "
                   "budget=%.3f max_pause_ms=%.3f rising=%d flush=%.3f censuses=%llu taken=%llu given=%llu readers=%llu "
                   "left_out=%llu definitions_left_out=%llu",
-                  version[0] ? version : "?", runtime_kind.threaded, kind_of_log(), logging_classes(),
-                  profile ? profile : '-', (double)s->interval_ns / 1e9,
-                  (double)timetable_census_every(s, thread_now_ns()) / 1e9, (double)f.census.pause_ns / 1e6,
-                  s->budget.share * 100, (double)s->budget.longest_ns / 1e6, budget_rising(&s->budget, thread_now_ns()),
-                  (double)s->flush_ns / 1e9, (unsigned long long)s->censuses, (unsigned long long)f.censuses_taken,
+                  version[0] ? version : "?", runtime_kind.threaded, log, logging_classes(), profile ? profile : '-',
+                  (double)s->interval_ns / 1e9, (double)timetable_census_every(s, thread_now_ns()) / 1e9,
+                  (double)f.census.pause_ns / 1e6, s->budget.share * 100, (double)s->budget.longest_ns / 1e6,
+                  budget_rising(&s->budget, thread_now_ns()), (double)s->flush_ns / 1e9,
+                  (unsigned long long)s->censuses, (unsigned long long)f.censuses_taken,
                   (unsigned long long)f.censuses_given, (unsigned long long)f.readers,
                   (unsigned long long)f.left_out_bytes, (unsigned long long)f.definitions_left_out);
 }
@@ -60,13 +54,6 @@ bool requests_forbid_census(const struct census_budget *b, struct error *ret)
         return true;
 }
 
-static bool may_census(const struct timetable *s, struct error *ret)
-{
-        if (!s->profile || !logging_runs())
-                return error_set(ret, "there is no heap profile");
-        return !requests_forbid_census(&s->budget, ret);
-}
-
 bool requests_at_once(struct errand *e, struct timetable *s, const char *version)
 {
         e->ok = true;
@@ -76,7 +63,8 @@ bool requests_at_once(struct errand *e, struct timetable *s, const char *version
                 format_status(e, s, version);
                 return true;
         case REQUEST_CENSUS:
-                e->ok = may_census(s, &e->reason);
+                e->ok = (s->profile && logging_runs()) ? !requests_forbid_census(&s->budget, &e->reason)
+                                                       : error_set(&e->reason, "there is no heap profile");
                 if (e->ok) {
                         timetable_spend_census(s, thread_now_ns());
                         runtime_census();

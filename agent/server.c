@@ -234,22 +234,14 @@ static void queue_chunks(struct chunk *list)
 
 /* ------------------------------------------------------------------- sockets */
 
-/* The one that waits for the first reader, or a free one. */
-static struct reader *find_free_reader(void)
-{
-        for (unsigned i = 0; i < AGENT_READERS; i++)
-                if (s.readers[i].used && s.readers[i].socket.fd < 0)
-                        return &s.readers[i];
-        for (unsigned i = 0; i < AGENT_READERS; i++)
-                if (!s.readers[i].used)
-                        return &s.readers[i];
-        return NULL;
-}
-
+/* As the one that waits for the first reader, or a free one. */
 static void accept_reader(int fd)
 {
-        struct reader *r = find_free_reader();
+        struct reader *r = NULL;
 
+        for (unsigned i = 0; i < AGENT_READERS && (!r || !r->used); i++)
+                if (s.readers[i].used ? s.readers[i].socket.fd < 0 : !r)
+                        r = &s.readers[i];
         if (!r) {
                 (void)close(fd);
                 return;

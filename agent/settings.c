@@ -48,11 +48,6 @@ static bool copy_text(const char *value, char *out, size_t size)
         return (size_t)snprintf(out, size, "%s", value) < size;
 }
 
-static bool parse_classes(const char *value, char *out, size_t size)
-{
-        return value[strspn(value, "sgnpfuTa-")] == '\0' && copy_text(value, out, size);
-}
-
 static bool parse_heap(const char *value, char *ret)
 {
         *ret = value[0];
@@ -95,7 +90,7 @@ static bool set_setting(struct agent_settings *s, const char *key, const char *v
         if (!strcmp(key, "off"))
                 return parse_bool(value, &s->off);
         if (!strcmp(key, "classes"))
-                return parse_classes(value, s->classes, sizeof(s->classes));
+                return value[strspn(value, "sgnpfuTa-")] == '\0' && copy_text(value, s->classes, sizeof(s->classes));
         if (!strcmp(key, "rts"))
                 return copy_text(value, s->options, sizeof(s->options));
         if (!strcmp(key, "symbols"))

@@ -79,22 +79,9 @@ static bool open_image(struct image *m, const uint8_t *bytes, size_t size, uintp
                m->header.e_shentsize == sizeof(ElfW(Shdr)) && m->header.e_shoff <= size;
 }
 
-/* Names by their first two letters. */
-struct sieve {
-        uint8_t bits[65536 / 8];
-};
-
 static unsigned hash_letters(const char *name)
 {
         return (unsigned)(uint8_t)name[0] << 8 | (uint8_t)name[1];
-}
-
-static void sieve_init(struct sieve *s)
-{
-        memset(s, 0, sizeof(*s));
-        for (unsigned i = 0; i < rts_symbol_count; i++)
-                s->bits[hash_letters(rts_symbol_names[i]) / 8] |=
-                        (uint8_t)(1u << hash_letters(rts_symbol_names[i]) % 8);
 }
 
 enum binding {
@@ -127,13 +114,14 @@ static void bind_symbol(struct rts_symbol *s, enum binding *bound, const ElfW(Sy
 
 static void scan_table(const struct image *m, const ElfW(Shdr) * table, const ElfW(Shdr) * names)
 {
-        struct sieve sieve;
+        uint8_t sieve[65536 / 8] = { 0 }; /* names by their first two letters */
         enum binding bound[sizeof(rts) / sizeof(struct rts_symbol)] = { FREE };
         const char *text = (const char *)m->bytes + names->sh_offset;
 
         if (names->sh_size == 0 || text[names->sh_size - 1] != '\0')
                 return; /* each name ends within the section */
-        sieve_init(&sieve);
+        for (unsigned i = 0; i < rts_symbol_count; i++)
+                sieve[hash_letters(rts_symbol_names[i]) / 8] |= (uint8_t)(1u << hash_letters(rts_symbol_names[i]) % 8);
         for (size_t k = 0; k < table->sh_size / sizeof(ElfW(Sym)); k++) {
                 ElfW(Sym) entry;
                 memcpy(&entry, m->bytes + table->sh_offset + k * sizeof(entry), sizeof(entry));
@@ -141,7 +129,7 @@ static void scan_table(const struct image *m, const ElfW(Shdr) * table, const El
                     entry.st_name + 1 >= names->sh_size || ELF64_ST_TYPE(entry.st_info) > STT_FUNC)
                         continue;
                 const char *name = text + entry.st_name;
-                if (!(sieve.bits[hash_letters(name) / 8] & 1u << hash_letters(name) % 8))
+                if (!(sieve[hash_letters(name) / 8] & 1u << hash_letters(name) % 8))
                         continue;
                 for (unsigned i = 0; i < rts_symbol_count; i++)
                         if (!strcmp(name, rts_symbol_names[i]))
@@ -149,19 +137,11 @@ static void scan_table(const struct image *m, const ElfW(Shdr) * table, const El
         }
 }
 
-static unsigned count_found(void)
-{
-        unsigned n = 0;
-
-        for (unsigned i = 0; i < rts_symbol_count; i++)
-                n += rts_symbol_at(i)->address != NULL;
-        return n;
-}
-
 unsigned symbols_scan(const uint8_t *image, size_t size, uintptr_t bias)
 {
         struct image m;
         ElfW(Shdr) table, names;
+        unsigned found = 0;
 
         if (!open_image(&m, image, size, bias))
                 return 0;
@@ -170,7 +150,9 @@ unsigned symbols_scan(const uint8_t *image, size_t size, uintptr_t bias)
                         if (read_section(&m, i, &table) && table.sh_type == (pass ? SHT_DYNSYM : SHT_SYMTAB) &&
                             read_section(&m, table.sh_link, &names) && names.sh_type == SHT_STRTAB)
                                 scan_table(&m, &table, &names);
-        return count_found();
+        for (unsigned i = 0; i < rts_symbol_count; i++)
+                found += rts_symbol_at(i)->address != NULL;
+        return found;
 }
 
 /* ------------------------------------------------------------- GHC's version */

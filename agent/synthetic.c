@@ -135,15 +135,6 @@ static void set_text(uint16_t number, const char *text, size_t n)
         memcpy(at + 4, text, n);
 }
 
-static void put_arguments(void)
-{
-        char text[16384 + 1];
-        const size_t n = read_proc_file("/proc/self/cmdline", text, sizeof(text));
-
-        if (n > 0)
-                set_text(ARGUMENTS, text, n);
-}
-
 /* Those up to the number that are not in the log yet: the runtime makes them after the log has begun, or later. */
 static void put_capabilities(uint32_t n)
 {
@@ -154,7 +145,7 @@ static void put_capabilities(uint32_t n)
 static void put_process(const char *version, bool threaded)
 {
         struct timespec wall;
-        char name[64];
+        char name[64], arguments[16384 + 1];
         int n = snprintf(name, sizeof(name), "GHC-%s %s", version, threaded ? "rts_thr" : "rts_v");
         uint8_t *at = append_event(WALL_CLOCK, time_since_start(), 16, false);
 
@@ -166,7 +157,9 @@ static void put_process(const char *version, bool threaded)
         set_event(PARENT, time_since_start(), (uint64_t)getppid(), 4);
         if (n > 0 && (size_t)n < sizeof(name))
                 set_text(RTS_IDENTIFIER, name, (size_t)n);
-        put_arguments();
+        const size_t n_arguments = read_proc_file("/proc/self/cmdline", arguments, sizeof(arguments));
+        if (n_arguments > 0)
+                set_text(ARGUMENTS, arguments, n_arguments);
         y.capabilities = 0;
         put_capabilities(1);
 }
@@ -289,13 +282,6 @@ void synthetic_collection(const struct gc_details *gc)
 
 /* ------------------------------------------------------------------ censuses */
 
-static void begin_census(void)
-{
-        if (!y.census_open)
-                put_be(append_event(CENSUS_BEGIN, time_since_start(), 8, false), y.census, 8);
-        y.census_open = true;
-}
-
 static void end_census(void)
 {
         if (y.census_open)
@@ -314,7 +300,9 @@ static void put_band(const char *line)
 
         if (!tab || end == tab + 1)
                 return;
-        begin_census(); /* the empty ones that a profile begins and ends with do not count */
+        if (!y.census_open) /* the empty ones that a profile begins and ends with do not count */
+                put_be(append_event(CENSUS_BEGIN, time_since_start(), 8, false), y.census, 8);
+        y.census_open = true;
         at = append_event(CENSUS_BAND, time_since_start(), 9 + n + 1, true);
         at[0] = 0;
         put_be(at + 1, bytes, 8);
@@ -322,18 +310,10 @@ static void put_band(const char *line)
         at[9 + n] = '\0';
 }
 
-static void add_line(const char *line)
+static ssize_t write_text(void *unused, const char *text, size_t size)
 {
         static const char begin[] = "BEGIN_SAMPLE ", end[] = "END_SAMPLE ";
 
-        if (!strncmp(line, end, sizeof(end) - 1))
-                end_census();
-        else if (strncmp(line, begin, sizeof(begin) - 1) != 0)
-                put_band(line);
-}
-
-static ssize_t write_text(void *unused, const char *text, size_t size)
-{
         (void)unused;
         pthread_mutex_lock(&y.lock);
         for (size_t i = 0; y.runs && i < size; i++) {
@@ -344,7 +324,10 @@ static ssize_t write_text(void *unused, const char *text, size_t size)
                 }
                 y.line[y.line_size] = '\0';
                 y.line_size = 0;
-                add_line(y.line);
+                if (!strncmp(y.line, end, sizeof(end) - 1))
+                        end_census();
+                else if (strncmp(y.line, begin, sizeof(begin) - 1) != 0)
+                        put_band(y.line);
         }
         pthread_mutex_unlock(&y.lock);
         return (ssize_t)size;
