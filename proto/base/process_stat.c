@@ -2,10 +2,14 @@
 #include "proto/base/process_stat.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "proto/base/descriptors.h"
+#include "proto/base/text_out.h"
 
 #define TEXT_BYTES 2048
 
@@ -22,17 +26,43 @@ const char *process_stat_find(const char *text, enum process_stat field)
         return at;
 }
 
+size_t process_file_read(pid_t pid, const char *file, char *ret, size_t size)
+{
+        char path[64];
+        size_t n = 0;
+        ssize_t r;
+
+        (void)snprintf(path, sizeof(path), "/proc/%ld/%s", (long)pid, file);
+        int fd = open(path, O_RDONLY | O_CLOEXEC);
+        while (fd >= 0 && n < size && (r = read(fd, ret + n, size - n)) > 0)
+                n += (size_t)r;
+        close_fd(&fd);
+        return n;
+}
+
 bool process_stat_read(pid_t pid, enum process_stat field, uint64_t *ret)
 {
-        char path[64], text[TEXT_BYTES];
+        char text[TEXT_BYTES];
 
-        (void)snprintf(path, sizeof(path), "/proc/%ld/stat", (long)pid);
-        FILE *f = fopen(path, "re");
-        const char *read = f ? fgets(text, sizeof(text), f) : NULL;
-        if (f)
-                (void)fclose(f);
-        const char *at = read ? process_stat_find(text, field) : NULL;
+        text[process_file_read(pid, "stat", text, sizeof(text) - 1)] = '\0';
+        const char *at = process_stat_find(text, field);
         return at && sscanf(at, "%" SCNu64, ret) == 1;
+}
+
+bool process_program_name(pid_t pid, char *ret, size_t size)
+{
+        static const char gone[] = " (deleted)"; /* the kernel says that behind the name */
+        char path[64], target[4096];
+
+        (void)snprintf(path, sizeof(path), "/proc/%ld/exe", (long)pid);
+        const ssize_t n = readlink(path, target, sizeof(target) - 1);
+        if (n <= 0)
+                return false;
+        target[n] = '\0';
+        if (text_has_suffix(target, gone))
+                target[(size_t)n - strlen(gone)] = '\0';
+        const char *slash = strrchr(target, '/');
+        return (size_t)snprintf(ret, size, "%s", slash ? slash + 1 : target) < size;
 }
 
 bool process_has_program(pid_t pid)

@@ -27,6 +27,7 @@
 #include "proto/base/error.h"
 #include "proto/base/labels.h"
 #include "proto/base/limits.h"
+#include "proto/base/process_stat.h"
 
 /* ------------------------------------------------- from outside, and a process alone */
 
@@ -38,70 +39,26 @@ struct process_wish {
         struct daemon_wish target;
 };
 
-#define PATIENCE_MS 8000 /* for the daemon to answer, also a new one */
-
-/* Its program, as the kernel names it: the file may not be readable. */
-static void program_of(pid_t pid, char *ret, size_t size)
-{
-        char path[64], text[64] = "";
-
-        snprintf(path, sizeof(path), "/proc/%ld/comm", (long)pid);
-        FILE *f = fopen(path, "re");
-        if (f && fgets(text, sizeof(text), f))
-                text[strcspn(text, "\n")] = '\0';
-        if (f)
-                (void)fclose(f);
-        (void)hw_terminal_text(ret, size, text[0] ? text : "process");
-}
-
-static const char *reason_of(const struct process_wish *wish)
-{
-        return wish->reason ? wish->reason : obstacle_reason(wish->obstacle);
-}
-
-static void print_remedy(pid_t pid, enum obstacle obstacle)
-{
-        if (obstacle_remedy(obstacle)[0])
-                printf("to see them, %s\n", obstacle_remedy(obstacle));
-        printf("`heapwatch detach %ld` stops watching\n", (long)pid);
-}
-
-static void print_outside(pid_t pid, const char *program, const char *target, const struct process_wish *wish)
-{
-        if (wish->obstacle == OBSTACLE_NONE)
-                printf("watching %s, process %ld, from outside: heapwatch top %s\n", program, (long)pid, target);
-        else
-                printf("watching %s, process %ld, from outside, because %s: heapwatch top %s\n", program, (long)pid,
-                       reason_of(wish), target);
-        puts("live data, heap size, allocation, numbers of collections and threads, and bands are read from its "
-             "memory while it runs; pauses are not known");
-        print_remedy(pid, wish->obstacle);
-}
+#define PATIENCE_MS 8000 /* for the daemon to answer, also a new one: nobody waits but the user */
 
 /* `why_not`: from outside; "" when that was not wished. */
-static void print_alone(pid_t pid, const char *program, const char *target, const struct process_wish *wish,
-                        const char *why_not)
+static void print_watched(pid_t pid, const char *program, const char *target, const struct process_wish *wish,
+                          bool from_outside, const char *why_not)
 {
-        if (wish->obstacle == OBSTACLE_NONE)
-                printf("watching the process alone of %s, %ld: heapwatch top %s\n", program, (long)pid, target);
-        else
-                printf("watching the process alone of %s, %ld, because %s: heapwatch top %s\n", program, (long)pid,
-                       reason_of(wish), target);
-        if (why_not[0])
+        printf(from_outside ? "watching %s, process %ld, from outside" : "watching the process alone of %s, %ld",
+               program, (long)pid);
+        if (wish->obstacle != OBSTACLE_NONE)
+                printf(", because %s", wish->reason ? wish->reason : obstacle_reason(wish->obstacle));
+        printf(": heapwatch top %s\n", target);
+        if (!from_outside && why_not[0])
                 printf("its memory cannot be read from outside: %s\n", why_not);
-        puts("live data, bands and collections are not known");
-        print_remedy(pid, wish->obstacle);
-}
-
-/* Why its process alone is watched, for its screen. */
-static void compose_reason(const struct process_wish *wish, const char *why_not, char *ret, size_t size)
-{
-        size_t n;
-
-        obstacle_sentence(wish->obstacle, wish->reason, ret, size);
-        n = strlen(ret);
-        if (why_not[0])
-                (void)snprintf(ret + n, size - n, "%sfrom outside: %.300s", n ? "; " : "", why_not);
+        puts(from_outside
+                     ? "live data, heap size, allocation, numbers of collections and threads, and bands are read from "
+                       "its memory while it runs; pauses are not known"
+                     : "live data, bands and collections are not known");
+        if (obstacle_remedy(wish->obstacle)[0])
+                printf("to see them, %s\n", obstacle_remedy(wish->obstacle));
+        printf("`heapwatch detach %ld` stops watching\n", (long)pid);
 }
 
 /*
@@ -113,7 +70,7 @@ static bool process_attach(pid_t pid, const struct process_wish *wish, struct er
         struct daemon_wish target = wish->target;
         struct daemon_link link;
         struct error why_not = { "" };
-        char uri[PROCESS_URI_SIZE], outside[PROCESS_URI_SIZE], program[64], name[DAEMON_NAME_MAX],
+        char uri[PROCESS_URI_SIZE], outside[PROCESS_URI_SIZE], comm[64], program[64], name[DAEMON_NAME_MAX],
                 given[DAEMON_NAME_MAX];
         char reason[PROCESS_REASON_SIZE], started[OWN_DAEMON_TEXT];
 
@@ -124,10 +81,15 @@ static bool process_attach(pid_t pid, const struct process_wish *wish, struct er
         const bool may_outside = !wish->process_only && wish->obstacle != OBSTACLE_NOT_GHC;
         const bool from_outside = may_outside && outside_try(pid, false, &why_not);
         link.wait_ms = PATIENCE_MS;
-        program_of(pid, program, sizeof(program));
+        comm[process_file_read(pid, "comm", comm, sizeof(comm) - 1)] = '\0'; /* the file may not be readable */
+        comm[strcspn(comm, "\n")] = '\0';
+        (void)hw_terminal_text(program, sizeof(program), comm[0] ? comm : "process");
         daemon_name_of(program, name);
         process_uri_outside(uri, outside);
-        compose_reason(wish, why_not.text, reason, sizeof(reason));
+        obstacle_sentence(wish->obstacle, wish->reason, reason, sizeof(reason));
+        const size_t n = strlen(reason);
+        if (why_not.text[0])
+                (void)snprintf(reason + n, sizeof(reason) - n, "%sfrom outside: %.300s", n ? "; " : "", why_not.text);
         target.process_only_reason = from_outside ? NULL : reason;
         link.no_record = target.no_record;
         enum daemon_outcome ensured = daemon_ensure(&link, PATIENCE_MS, started, error);
@@ -136,10 +98,7 @@ static bool process_attach(pid_t pid, const struct process_wish *wish, struct er
         if (ensured != DAEMON_OK || daemon_add(&link, wish->name ? wish->name : name, wish->name != NULL,
                                                from_outside ? outside : uri, &target, given, error) != DAEMON_OK)
                 return false;
-        if (from_outside)
-                print_outside(pid, program, given, wish);
-        else
-                print_alone(pid, program, given, wish, why_not.text);
+        print_watched(pid, program, given, wish, from_outside, why_not.text);
         return true;
 }
 
@@ -168,7 +127,6 @@ static bool process_detach(pid_t pid)
 
 #define INJECT_MS   60000 /* to bring the agent in: longer than its steps may take altogether */
 #define LOCK_MS     30000 /* for another heapwatch that attaches to the same process */
-#define PATIENCE_MS 8000  /* for the daemon to answer, also a new one: nobody waits but the user */
 
 struct request {
         const char *program, *name, *heap_profile, *classes;
@@ -307,28 +265,20 @@ static bool inject_when_up(const struct ghc_process *p, const char *library, con
         return false;
 }
 
-/* In an agent that was already there: what was given, before its log begins. */
-static bool set_censuses(const struct request *q, const char *socket, struct error *error)
-{
-        char budget[64], max_pause[64];
-
-        snprintf(budget, sizeof(budget), "budget %s", q->censuses.budget ? q->censuses.budget : "");
-        snprintf(max_pause, sizeof(max_pause), "max-pause %.6f", (double)q->censuses.max_pause_ns / 1e9);
-        return (!q->censuses.budget || agent_request(socket, budget, ASK_MS, NULL, 0, error)) &&
-               (!q->censuses.max_pause_ns || agent_request(socket, max_pause, ASK_MS, NULL, 0, error));
-}
-
 /*
  * Has its log begun, unless it runs; one that was refused is refused again, with the reason. An agent that was just
- * loaded may be slow to answer.
+ * loaded may be slow to answer; one that was already there gets what was given, before its log begins.
  */
 static bool start_log(const struct request *q, const char *socket, bool loaded, struct error *error)
 {
-        char status[512];
+        char status[512], budget[64], max_pause[64];
 
         if (!agent_request(socket, "status", ASK_MS, status, sizeof(status), error))
                 return loaded;
-        if (!loaded && !set_censuses(q, socket, error))
+        snprintf(budget, sizeof(budget), "budget %s", q->censuses.budget ? q->censuses.budget : "");
+        snprintf(max_pause, sizeof(max_pause), "max-pause %.6f", (double)q->censuses.max_pause_ns / 1e9);
+        if ((!loaded && q->censuses.budget && !agent_request(socket, budget, ASK_MS, NULL, 0, error)) ||
+            (!loaded && q->censuses.max_pause_ns && !agent_request(socket, max_pause, ASK_MS, NULL, 0, error)))
                 return false;
         return !strstr(status, " log=off ") || agent_request(socket, "start", ASK_MS, NULL, 0, error);
 }

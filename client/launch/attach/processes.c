@@ -6,12 +6,13 @@
 #include "proto/base/agent_socket.h"
 #include "proto/base/array.h"
 #include "proto/base/descriptors.h"
-#include "proto/base/text_out.h"
+#include "proto/base/process_stat.h"
 #include "proto/base/whole_file.h"
 
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,66 +23,36 @@
 #define FILE_MAX      (UINT64_C(4) << 30) /* a larger program is not inspected */
 #define FILES_KNOWN   64u
 
-static bool proc_path(pid_t pid, const char *file, char *out, size_t size)
+static const char *proc_path(pid_t pid, const char *file, char ret[64])
 {
-        return (size_t)snprintf(out, size, "/proc/%ld/%s", (long)pid, file) < size;
+        (void)snprintf(ret, 64, "/proc/%ld/%s", (long)pid, file);
+        return ret;
 }
 
-/* Calls `each` with the lines of a file there until it returns false. */
-static void each_line(pid_t pid, const char *file, bool (*each)(void *ctx, const char *line), void *ctx)
-{
-        char path[64], line[4096];
-        FILE *f = proc_path(pid, file, path, sizeof(path)) ? fopen(path, "re") : NULL;
-
-        while (f && fgets(line, sizeof(line), f) && each(ctx, line))
-                ;
-        if (f)
-                (void)fclose(f);
-}
-
-static bool see_rss(void *ctx, const char *line)
-{
-        unsigned long long kb;
-
-        if (sscanf(line, "VmRSS: %llu kB", &kb) != 1)
-                return true;
-        *(uint64_t *)ctx = kb * 1024;
-        return false;
-}
-
-static bool see_user(void *ctx, const char *line)
-{
-        return sscanf(line, "Uid: %*u %u", (uid_t *)ctx) != 1; /* the effective one */
-}
-
-struct hindrance {
+struct status {
         char state;
         int tracer;
+        uid_t user; /* the effective one; (uid_t)-1: not known, as all is then */
+        uint64_t rss_bytes;
 };
 
-static bool see_hindrance(void *ctx, const char *line)
+static struct status read_status(pid_t pid)
 {
-        struct hindrance *h = ctx;
+        struct status s = { .user = (uid_t)-1 };
+        unsigned long long kb;
+        char path[64], line[4096];
+        FILE *f = fopen(proc_path(pid, "status", path), "re");
 
-        (void)sscanf(line, "State: %c", &h->state);
-        return sscanf(line, "TracerPid: %d", &h->tracer) != 1;
-}
-
-/* Also of a file that was replaced or removed meanwhile: the kernel says that behind the name. */
-static bool file_name(pid_t pid, char *out, size_t size)
-{
-        static const char gone[] = " (deleted)";
-        char path[64], target[4096];
-        ssize_t n = proc_path(pid, "exe", path, sizeof(path)) ? readlink(path, target, sizeof(target) - 1) : -1;
-
-        if (n <= 0)
-                return false;
-        target[n] = '\0';
-        if (text_has_suffix(target, gone))
-                target[(size_t)n - strlen(gone)] = '\0';
-        const char *slash = strrchr(target, '/');
-        (void)hw_terminal_text(out, size, slash ? slash + 1 : target);
-        return true;
+        while (f && fgets(line, sizeof(line), f)) {
+                (void)sscanf(line, "State: %c", &s.state);
+                (void)sscanf(line, "TracerPid: %d", &s.tracer);
+                (void)sscanf(line, "Uid: %*u %u", &s.user);
+                if (sscanf(line, "VmRSS: %llu kB", &kb) == 1)
+                        s.rss_bytes = kb * 1024;
+        }
+        if (f)
+                (void)fclose(f);
+        return s;
 }
 
 static void set_obstacle(struct ghc_process *p, enum obstacle obstacle)
@@ -103,11 +74,8 @@ static struct mapped read_mapped(pid_t pid)
         return (struct mapped){ .agent = found[0], .libc = found[1] || found[2] };
 }
 
-static void judge_process(struct ghc_process *p, bool has_libc)
+static void judge_process(struct ghc_process *p, const struct status *s, bool has_libc)
 {
-        struct hindrance h = { 0 };
-
-        each_line(p->pid, "status", see_hindrance, &h);
         set_obstacle(p, p->fit.obstacle);
         if (!p->fit.fits)
                 return;
@@ -115,12 +83,12 @@ static void judge_process(struct ghc_process *p, bool has_libc)
                 set_obstacle(p, OBSTACLE_OTHER_MACHINE);
         if (!has_libc)
                 set_obstacle(p, OBSTACLE_OTHER_LIBC);
-        else if (h.tracer != 0)
+        else if (s->tracer != 0)
                 set_obstacle(p, OBSTACLE_TRACED);
-        else if (h.state == 'T')
+        else if (s->state == 'T')
                 set_obstacle(p, OBSTACLE_STOPPED);
         if (p->obstacle == OBSTACLE_TRACED)
-                (void)error_set(&p->why, "process %d already traces it", h.tracer);
+                (void)error_set(&p->why, "process %d already traces it", s->tracer);
 }
 
 /* Processes of one program are many in places, and its file may be large: it is read once. */
@@ -150,31 +118,34 @@ static bool check_file(const char *path, const struct stat *st, struct agent_fit
         return true;
 }
 
-bool process_read(pid_t pid, struct ghc_process *ret)
+/* False when it is not a GHC-compiled program, or may not be inspected. */
+static bool process_read(pid_t pid, struct ghc_process *ret)
 {
-        char path[64];
+        char path[64], name[NAME_MAX + 1];
         struct stat st;
 
         *ret = (struct ghc_process){ .pid = pid, .user = (uid_t)-1 };
-        if (!proc_path(pid, "exe", path, sizeof(path)) || stat(path, &st) < 0 || (uint64_t)st.st_size > FILE_MAX ||
-            !file_name(pid, ret->name, sizeof(ret->name)) || !check_file(path, &st, &ret->fit) ||
+        if (stat(proc_path(pid, "exe", path), &st) < 0 || (uint64_t)st.st_size > FILE_MAX ||
+            !process_program_name(pid, name, sizeof(name)) || !check_file(path, &st, &ret->fit) ||
             (!ret->fit.ghc && !agent_fit_check_loaded(pid, &ret->fit)))
                 return false;
-        each_line(pid, "status", see_user, &ret->user);
-        each_line(pid, "status", see_rss, &ret->rss_bytes);
+        const struct status status = read_status(pid);
         const struct mapped mapped = read_mapped(pid);
+        (void)hw_terminal_text(ret->name, sizeof(ret->name), name);
+        ret->user = status.user;
+        ret->rss_bytes = status.rss_bytes;
         ret->agent = mapped.agent || ret->fit.agent;
-        judge_process(ret, mapped.libc);
+        judge_process(ret, &status, mapped.libc);
         return true;
 }
 
 void process_reveal(struct ghc_process *p)
 {
+        const struct status status = read_status(p->pid);
         char path[64];
 
-        if (!proc_path(p->pid, "exe", path, sizeof(path)) || !(p->symbols = hidden_symbols_find(path, &p->fit)))
-                return;
-        judge_process(p, read_mapped(p->pid).libc);
+        if ((p->symbols = hidden_symbols_find(proc_path(p->pid, "exe", path), &p->fit)) != NULL)
+                judge_process(p, &status, read_mapped(p->pid).libc);
 }
 
 static int by_number(const void *a, const void *b)
@@ -239,13 +210,6 @@ static pid_t number_in(const char *text)
         return pid > 0 && pid <= INT32_MAX && *end == '\0' ? (pid_t)pid : 0;
 }
 
-static bool is_there(pid_t pid)
-{
-        char path[64];
-
-        return proc_path(pid, "exe", path, sizeof(path)) && (access(path, F_OK) == 0 || errno != ENOENT);
-}
-
 static bool find_name(const char *name, struct ghc_process *ret, struct error *error)
 {
         struct search s = { name, ret, 0 };
@@ -263,10 +227,11 @@ static bool find_name(const char *name, struct ghc_process *ret, struct error *e
 bool process_find(const char *text, struct ghc_process *ret, struct error *error)
 {
         const pid_t pid = number_in(text);
+        char path[64];
 
         if (pid == 0)
                 return find_name(text, ret, error);
-        if (!is_there(pid))
+        if (access(proc_path(pid, "exe", path), F_OK) != 0 && errno == ENOENT)
                 return error_set(error, "there is no process %s; `heapwatch ps` lists GHC-compiled programs", text);
         return process_read(pid, ret) ||
                error_set(error, "process %s is not a GHC-compiled program, or belongs to somebody else", text);
@@ -292,40 +257,29 @@ void process_socket(const char *directory, pid_t pid, char *ret, size_t size)
         snprintf(ret, size, "%s/" AGENT_SOCKET_NAME, directory, (long)pid);
 }
 
-struct socket_search {
-        pid_t pid;
-        char name[64]; /* with a slash before it */
-        char *found;
-        size_t size;
-};
-
-/* A line of /proc/PID/net/unix ends with the path, as whoever made the socket gave it: anybody can give any. */
-static bool see_socket(void *ctx, const char *line)
-{
-        struct socket_search *s = ctx;
-        char path[256];
-        const char *at = strchr(line, '/');
-        size_t n = at ? strcspn(at, "\n") : 0, m = strlen(s->name);
-
-        if (n < m || n >= sizeof(path) || memcmp(at + n - m, s->name, m) != 0)
-                return true;
-        snprintf(path, sizeof(path), "%.*s", (int)n, at);
-        if (!agent_peer_path(s->pid, path, s->found, s->size))
-                return true;
-        int fd = unix_connect(s->found);
-        bool its = fd >= 0 && agent_peer_process(s->found) == s->pid && agent_peer_listens(s->found, fd);
-        close_fd(&fd);
-        if (!its)
-                s->found[0] = '\0';
-        return !its;
-}
-
 bool process_socket_apart(pid_t pid, char *ret, size_t size)
 {
-        struct socket_search s = { .pid = pid, .found = ret, .size = size };
+        char file[64], line[4096], path[256], name[64]; /* name: with a slash before it */
+        const size_t n_name = (size_t)snprintf(name, sizeof(name), "/" AGENT_SOCKET_NAME, (long)pid);
+        bool found = false;
+        FILE *f = fopen(proc_path(pid, "net/unix", file), "re");
 
-        ret[0] = '\0';
-        snprintf(s.name, sizeof(s.name), "/" AGENT_SOCKET_NAME, (long)pid);
-        each_line(pid, "net/unix", see_socket, &s);
-        return ret[0] != '\0';
+        while (f && !found && fgets(line, sizeof(line), f)) {
+                /* it ends with the path, as whoever made the socket gave it: anybody can give any */
+                const char *at = strchr(line, '/');
+                const size_t n = at ? strcspn(at, "\n") : 0;
+                if (n < n_name || n >= sizeof(path) || memcmp(at + n - n_name, name, n_name) != 0)
+                        continue;
+                snprintf(path, sizeof(path), "%.*s", (int)n, at);
+                if (!agent_peer_path(pid, path, ret, size))
+                        continue;
+                int fd = unix_connect(ret);
+                found = fd >= 0 && agent_peer_process(ret) == pid && agent_peer_listens(ret, fd);
+                close_fd(&fd);
+        }
+        if (f)
+                (void)fclose(f);
+        if (!found)
+                ret[0] = '\0';
+        return found;
 }

@@ -25,13 +25,10 @@ struct ghc_process {
         struct error why; /* its obstacle in words; "": it can be attached to */
 };
 
-/* Fills *ret. False when it is not a GHC-compiled program, or may not be inspected. */
-bool process_read(pid_t pid, struct ghc_process *ret);
-
 /* Of a stripped program: finds its runtime's symbols for the agent, and where all are found judges it anew. */
 void process_reveal(struct ghc_process *p);
 
-/* Calls `each` for all of them, in the order of their numbers. False when /proc cannot be read. */
+/* Calls `each` for all that may be inspected, in the order of their numbers. False when /proc cannot be read. */
 bool processes_each(void (*each)(void *ctx, const struct ghc_process *p), void *ctx);
 
 /* The number of a process, or of that whose file has the name; whatever it is. False with an error message. */

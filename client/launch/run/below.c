@@ -3,52 +3,28 @@
 
 #include <ctype.h>
 #include <dirent.h>
-#include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "client/launch/program/agent_fit.h"
 #include "client/launch/run/inside.h"
 #include "heapwatch/text.h"
 #include "proto/base/process_stat.h"
-#include "proto/base/descriptors.h"
 
 #define DEPTH          32 /* wrappers around wrappers */
 #define FIRST_PAUSE_MS 100
 #define MOST_PAUSE_MS  30000
 
-static pid_t parent_of(pid_t pid)
-{
-        uint64_t parent;
-
-        return process_stat_read(pid, STAT_PARENT, &parent) ? (pid_t)parent : 0;
-}
-
 static bool is_below(pid_t pid, pid_t top)
 {
-        for (int i = 0; pid > 1 && i < DEPTH; i++) {
-                pid = parent_of(pid);
-                if (pid == top)
+        uint64_t parent = (uint64_t)pid;
+
+        for (int i = 0; parent > 1 && i < DEPTH && process_stat_read((pid_t)parent, STAT_PARENT, &parent); i++)
+                if (parent == (uint64_t)top)
                         return true;
-        }
         return false;
-}
-
-/* Up to `size` bytes of a file below /proc/PID; 0: none, or it may not be read. */
-static size_t read_of(pid_t pid, const char *file, char *ret, size_t size)
-{
-        char path[64];
-        size_t n = 0;
-        ssize_t r = 0;
-
-        snprintf(path, sizeof(path), "/proc/%ld/%s", (long)pid, file);
-        int fd = open(path, O_RDONLY | O_CLOEXEC);
-        while (fd >= 0 && n < size && (r = read(fd, ret + n, size - n)) > 0)
-                n += (size_t)r;
-        close_fd(&fd);
-        return n;
 }
 
 /* Within exec the file is the new one already, and there are neither arguments nor an environment yet. */
@@ -56,7 +32,7 @@ static bool is_within_exec(pid_t pid)
 {
         char first;
 
-        return read_of(pid, "cmdline", &first, sizeof(first)) == 0;
+        return process_file_read(pid, "cmdline", &first, sizeof(first)) == 0;
 }
 
 /* Whether it was started with the agent's variable. An environment that may not be read is not ours. */
@@ -64,54 +40,38 @@ static bool has_our_environment(pid_t pid)
 {
         static const char name[] = "HEAPWATCH_AGENT=";
         static char text[256 * 1024];
-        const size_t n = read_of(pid, "environ", text, sizeof(text));
+        const size_t n = process_file_read(pid, "environ", text, sizeof(text));
 
         return n == sizeof(text) || memmem(text, n, name, sizeof(name) - 1) != NULL;
 }
 
-static bool file_of(pid_t pid, char *path, size_t size, char *name, size_t name_size)
-{
-        char link[64], file[4096];
-
-        snprintf(path, size, "/proc/%ld/exe", (long)pid);
-        snprintf(link, sizeof(link), "%s", path);
-        const ssize_t n = readlink(link, file, sizeof(file) - 1);
-        if (n <= 0)
-                return false;
-        file[n] = '\0';
-        const char *slash = strrchr(file, '/');
-        (void)hw_terminal_text(name, name_size, slash ? slash + 1 : file);
-        return true;
-}
-
-/* Its runtime has begun, with a thread that ticks: the agent has begun before, or does not. */
-static bool has_begun(pid_t pid)
+/*
+ * Why the agent, of which there is no sign, is not in a GHC-compiled program; OBSTACLE_NONE: it soon may be. Once the
+ * runtime has begun, with a thread that ticks, the agent has begun before, or does not.
+ */
+static enum obstacle obstacle_below(pid_t pid, const char *name, const struct agent_fit *fit, bool skips)
 {
         uint64_t threads;
 
-        return process_stat_read(pid, STAT_THREADS, &threads) && threads > 1;
-}
-
-/* Why the agent, of which there is no sign, is not in a GHC-compiled program; OBSTACLE_NONE: it soon may be. */
-static enum obstacle obstacle_below(pid_t pid, const char *name, const struct agent_fit *fit, bool skips)
-{
         if (fit->obstacle != OBSTACLE_NONE)
                 return fit->obstacle;
         if (skips && inside_skips(name))
                 return OBSTACLE_SKIPPED;
         if (!has_our_environment(pid))
                 return OBSTACLE_ENVIRONMENT;
-        return has_begun(pid) ? OBSTACLE_UNREACHABLE : OBSTACLE_NONE;
+        return process_stat_read(pid, STAT_THREADS, &threads) && threads > 1 ? OBSTACLE_UNREACHABLE : OBSTACLE_NONE;
 }
 
 static void inspect(struct below *b, pid_t pid, bool skips)
 {
         struct agent_fit fit;
-        char path[64], name[sizeof(b->program)];
+        char path[64], file[NAME_MAX + 1], name[sizeof(b->program)];
 
-        if (!file_of(pid, path, sizeof(path), name, sizeof(name)) || !agent_fit_check(path, &fit, NULL) ||
+        snprintf(path, sizeof(path), "/proc/%ld/exe", (long)pid);
+        if (!process_program_name(pid, file, sizeof(file)) || !agent_fit_check(path, &fit, NULL) ||
             (!fit.ghc && !agent_fit_check_loaded(pid, &fit)) || is_within_exec(pid))
                 return; /* of another user, gone, or a shell or the like; or next time */
+        (void)hw_terminal_text(name, sizeof(name), file);
         const enum obstacle obstacle = obstacle_below(pid, name, &fit, skips);
         if (obstacle == OBSTACLE_NONE || (b->pid != 0 && inside_skips(name)))
                 return;

@@ -6,6 +6,7 @@
 #include "client/launch/run/daemon.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
@@ -22,6 +23,7 @@
 #include "proto/base/descriptors.h"
 #include "proto/base/error.h"
 #include "proto/base/private_directory.h"
+#include "proto/base/process_stat.h"
 #include "proto/base/text_out.h"
 #include "proto/base/time.h"
 
@@ -93,21 +95,66 @@ static int send_request(const struct daemon_link *link, Hw__Request *request,
         return r;
 }
 
-static void on_status(void *ctx, const Hw__Reply *reply)
+static pid_t process_of(const Hw__Target *t)
 {
-        if (reply->what_case == HW__REPLY__WHAT_STATUS)
-                *(bool *)ctx = true;
+        const Hw__Run *run = t->run_info;
+
+        return run && run->has_pid && run->local && !run_has_ended(t) ? (pid_t)run->pid : 0;
 }
 
-static bool is_answering(const struct daemon_link *link)
-{
-        bool yes = false;
+struct search {
+        const char *name, *uri_end;  /* either may be NULL */
+        bool kept;                   /* by uri_end, those that are kept as ended ones, too, where there is no other */
+        bool answered;               /* the daemon did */
+        bool taken;                  /* there is a target of that name which is not kept as an ended one, */
+        bool over;                   /* but its program has ended: maybe the daemon sets it aside */
+        pid_t process;               /* of its run, if that runs on the daemon's machine; 0 */
+        struct daemon_target *found; /* by uri_end */
+};
 
-        return send_request(link, hw_request_new(HW__REQUEST__WHAT_STATUS), on_status, &yes) == 0 && yes;
+static void match_target(struct search *q, const Hw__Update *u)
+{
+        if (!u->target || u->body_case != HW__UPDATE__BODY_TARGET_STATE || (u->target_state->kept && !q->kept))
+                return;
+        const char *uri = u->target_state->uri;
+        if (q->name && !strcmp(u->target, q->name)) {
+                q->taken = true;
+                q->over = run_has_ended(u->target_state);
+                q->process = process_of(u->target_state);
+        }
+        if (u->target_state->kept && q->found->name[0])
+                return; /* a run before, which has the same uri */
+        if (q->uri_end && uri && (!strcmp(uri, q->uri_end) || text_has_suffix(uri, q->uri_end)) &&
+            strlen(uri) < sizeof(q->found->uri)) {
+                snprintf(q->found->name, sizeof(q->found->name), "%s", u->target);
+                snprintf(q->found->uri, sizeof(q->found->uri), "%s", uri);
+                q->found->has_run = u->has_run;
+        }
+}
+
+static void on_status(void *ctx, const Hw__Reply *reply)
+{
+        struct search *q = ctx;
+
+        q->answered |= reply->what_case == HW__REPLY__WHAT_STATUS;
+        for (size_t i = 0; reply->what_case == HW__REPLY__WHAT_STATUS && i < reply->status->n_targets; i++)
+                match_target(q, reply->status->targets[i]);
+}
+
+static int search_daemon(const struct daemon_link *link, struct search *q)
+{
+        return send_request(link, hw_request_new(HW__REQUEST__WHAT_STATUS), on_status, q);
 }
 
 /* error_set() for one that may answer later. */
 #define SILENT(...) (error_set(__VA_ARGS__), DAEMON_SILENT)
+
+static bool is_answering(const struct daemon_link *link)
+{
+        struct search q = { .name = NULL };
+
+        return search_daemon(link, &q) == 0 && q.answered;
+}
 
 enum daemon_outcome daemon_ensure(const struct daemon_link *link, int start_ms, char ret_started[OWN_DAEMON_TEXT],
                                   struct error *error)
@@ -155,12 +202,9 @@ void daemon_name_of(const char *path, char name[DAEMON_NAME_MAX])
 
 void daemon_name_of_process(pid_t pid, char ret_name[DAEMON_NAME_MAX])
 {
-        char link[64], file[4096];
+        char file[NAME_MAX + 1];
 
-        snprintf(link, sizeof(link), "/proc/%ld/exe", (long)pid);
-        const ssize_t n = readlink(link, file, sizeof(file) - 1);
-        file[n > 0 ? n : 0] = '\0';
-        daemon_name_of(n > 0 ? file : "child", ret_name);
+        daemon_name_of(process_program_name(pid, file, sizeof(file)) ? file : "child", ret_name);
 }
 
 struct added {
@@ -182,23 +226,16 @@ static void on_added(void *ctx, const Hw__Reply *reply)
                 snprintf(a->name, sizeof(a->name), "%s", reply->done->target);
 }
 
-static bool set_labels(Hw__AddTargetRequest *add, const struct text_list *labels)
-{
-        for (size_t i = 0; labels && i < labels->n; i++)
-                if (hw_request_add_label(add, labels->items[i]) < 0)
-                        return false;
-        return true;
-}
-
 static Hw__Request *add_request(const char *name, const char *uri, const struct daemon_wish *wish)
 {
         Hw__Request *r = hw_request_new(HW__REQUEST__WHAT_ADD_TARGET);
         Hw__AddTargetRequest *add = r ? r->add_target : NULL;
+        const char *reason = wish->process_only_reason;
+        bool good = r && hw_request_set_text(&add->name, name) >= 0 && hw_request_set_text(&add->uri, uri) >= 0;
 
-        if (!r || hw_request_set_text(&add->name, name) < 0 || hw_request_set_text(&add->uri, uri) < 0 ||
-            !set_labels(add, wish->labels) ||
-            (wish->process_only_reason && wish->process_only_reason[0] &&
-             hw_request_set_text(&add->process_only_reason, wish->process_only_reason) < 0)) {
+        for (size_t i = 0; good && wish->labels && i < wish->labels->n; i++)
+                good = hw_request_add_label(add, wish->labels->items[i]) >= 0;
+        if (!good || (reason && reason[0] && hw_request_set_text(&add->process_only_reason, reason) < 0)) {
                 hw_request_destroy(&r);
                 return NULL;
         }
@@ -207,63 +244,6 @@ static Hw__Request *add_request(const char *name, const char *uri, const struct 
         add->has_one_run = add->one_run = true;
         add->has_no_record = add->no_record = wish->no_record;
         return r;
-}
-
-static int add_once(const struct daemon_link *link, const char *name, const char *uri, const struct daemon_wish *wish,
-                    struct added *ret)
-{
-        *ret = (struct added){ .done = false };
-        snprintf(ret->name, sizeof(ret->name), "%s", name);
-        return send_request(link, add_request(name, uri, wish), on_added, ret);
-}
-
-static pid_t process_of(const Hw__Target *t)
-{
-        const Hw__Run *run = t->run_info;
-
-        return run && run->has_pid && run->local && !run_has_ended(t) ? (pid_t)run->pid : 0;
-}
-
-struct search {
-        const char *name, *uri_end;  /* either may be NULL */
-        bool kept;                   /* by uri_end, those that are kept as ended ones, too, where there is no other */
-        bool taken;                  /* there is a target of that name which is not kept as an ended one, */
-        bool over;                   /* but its program has ended: maybe the daemon sets it aside */
-        pid_t process;               /* of its run, if that runs on the daemon's machine; 0 */
-        struct daemon_target *found; /* by uri_end */
-};
-
-static void match_target(struct search *q, const Hw__Update *u)
-{
-        if (!u->target || u->body_case != HW__UPDATE__BODY_TARGET_STATE || (u->target_state->kept && !q->kept))
-                return;
-        const char *uri = u->target_state->uri;
-        if (q->name && !strcmp(u->target, q->name)) {
-                q->taken = true;
-                q->over = run_has_ended(u->target_state);
-                q->process = process_of(u->target_state);
-        }
-        if (u->target_state->kept && q->found->name[0])
-                return; /* a run before, which has the same uri */
-        if (q->uri_end && uri && (!strcmp(uri, q->uri_end) || text_has_suffix(uri, q->uri_end)) &&
-            strlen(uri) < sizeof(q->found->uri)) {
-                snprintf(q->found->name, sizeof(q->found->name), "%s", u->target);
-                snprintf(q->found->uri, sizeof(q->found->uri), "%s", uri);
-                q->found->has_run = u->has_run;
-        }
-}
-
-static void on_status_of(void *ctx, const Hw__Reply *reply)
-{
-        if (reply->what_case != HW__REPLY__WHAT_STATUS)
-                return;
-        for (size_t i = 0; i < reply->status->n_targets; i++)
-                match_target(ctx, reply->status->targets[i]);
-}
-
-static int search_daemon(const struct daemon_link *link, struct search *q)
-{
-        return send_request(link, hw_request_new(HW__REQUEST__WHAT_STATUS), on_status_of, q);
 }
 
 bool daemon_has(const struct daemon_link *link, const char *name)
@@ -328,7 +308,9 @@ enum daemon_outcome daemon_add(const struct daemon_link *link, const char *name,
                 if ((r = search_daemon(link, &q)) < 0 || there.name[0])
                         break;
                 if (exact || !q.taken || q.over) {
-                        r = add_once(link, candidate, uri, wish, &a);
+                        a = (struct added){ .done = false };
+                        snprintf(a.name, sizeof(a.name), "%s", candidate);
+                        r = send_request(link, add_request(candidate, uri, wish), on_added, &a);
                         again = r == 0 && !a.done && !exact && daemon_has(link, candidate); /* by somebody, meanwhile */
                 }
                 if (again)
@@ -395,29 +377,23 @@ static void on_snapshot(void *ctx, const Hw__Reply *reply)
                 (void)world_apply(ctx, 0, reply->update); /* when out of memory, that part is unknown */
 }
 
-static Hw__Request *facts_request(const char *name)
+bool daemon_read_target(const struct daemon_link *link, const char *name, const char *uri, struct world **world)
 {
         static const Hw__Kind kinds[] = {
                 HW__KIND__KIND_TARGET, HW__KIND__KIND_HEAP,   HW__KIND__KIND_GC,    HW__KIND__KIND_CENSUS,
                 HW__KIND__KIND_BAND,   HW__KIND__KIND_HEALTH, HW__KIND__KIND_TREND,
         };
-        Hw__Request *r = hw_request_new(HW__REQUEST__WHAT_SNAPSHOT);
-        bool ok = r && hw_request_add_target(r->snapshot, name) == 0;
-
-        for (size_t i = 0; ok && i < ARRAY_SIZE(kinds); i++)
-                ok = hw_request_add_kind(r->snapshot, kinds[i]) == 0;
-        if (!ok)
-                hw_request_destroy(&r);
-        return r;
-}
-
-bool daemon_read_target(const struct daemon_link *link, const char *name, const char *uri, struct world **world)
-{
         struct world *now = daemon_reachable(link) ? world_new(NULL) : NULL;
-        const struct world_target *t =
-                now && send_request(link, facts_request(name), on_snapshot, now) == 0 ? world_find(now, name) : NULL;
-        const bool found = t && t->target && t->target->uri && !strcmp(t->target->uri, uri);
+        Hw__Request *r = now ? hw_request_new(HW__REQUEST__WHAT_SNAPSHOT) : NULL;
+        bool good = r && hw_request_add_target(r->snapshot, name) == 0;
 
+        for (size_t i = 0; good && i < ARRAY_SIZE(kinds); i++)
+                good = hw_request_add_kind(r->snapshot, kinds[i]) == 0;
+        if (!good)
+                hw_request_destroy(&r);
+        good = good && send_request(link, r, on_snapshot, now) == 0;
+        const struct world_target *t = good ? world_find(now, name) : NULL;
+        const bool found = t && t->target && t->target->uri && !strcmp(t->target->uri, uri);
         if (found) {
                 world_destroy(world);
                 *world = now;

@@ -2,7 +2,6 @@
 #include "inspect/show/watch/watch.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
@@ -63,18 +62,6 @@ static uint64_t elapsed_ns(void)
 
 /* ------------------------------------------------------------------------- the process */
 
-static size_t read_arguments(pid_t pid, char *ret, size_t size)
-{
-        char path[64];
-
-        (void)snprintf(path, sizeof(path), "/proc/%ld/cmdline", (long)pid);
-        const int fd = open(path, O_RDONLY | O_CLOEXEC);
-        const ssize_t n = fd >= 0 ? read(fd, ret, size) : -1;
-        if (fd >= 0)
-                (void)close(fd);
-        return n > 0 ? (size_t)n : 0;
-}
-
 /* ------------------------------------------------------------------------------ events */
 
 static void open_block(void)
@@ -107,7 +94,7 @@ static void put_process(pid_t pid)
         char arguments[ARGUMENTS_BYTES];
         struct timespec wall;
         uint64_t parent;
-        const size_t n = read_arguments(pid, arguments, sizeof(arguments));
+        const size_t n = process_file_read(pid, "cmdline", arguments, sizeof(arguments));
 
         (void)clock_gettime(CLOCK_REALTIME, &wall);
         put_number(HW_WALL_CLOCK_TIME, (uint64_t)wall.tv_sec, 8);
