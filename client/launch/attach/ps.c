@@ -36,18 +36,6 @@ static void see_target(void *listing, const char *name, pid_t pid)
         (void)snprintf(l->watched[l->n++].target, DAEMON_NAME_MAX, "%s", name);
 }
 
-static void find_watched(struct listing *l)
-{
-        struct daemon_link link;
-        struct error error;
-
-        if (!daemon_link_init(&link, &error) || !daemon_reachable(&link))
-                return;
-        link.wait_ms = WAIT_MS;
-        if (!daemon_each_process(&link, see_target, l))
-                fputs("your daemon does not answer: which of these it watches is not known\n", stderr);
-}
-
 static const char *watched_as(const struct listing *l, pid_t pid)
 {
         for (size_t i = 0; i < l->n; i++)
@@ -96,9 +84,15 @@ static void print(void *ctx, const struct ghc_process *listed)
 static int run(void *filled)
 {
         struct listing l = { 0 };
+        struct daemon_link link;
+        struct error error;
 
         (void)filled;
-        find_watched(&l);
+        if (daemon_link_init(&link, &error) && daemon_reachable(&link)) {
+                link.wait_ms = WAIT_MS;
+                if (!daemon_each_process(&link, see_target, &l))
+                        fputs("your daemon does not answer: which of these it watches is not known\n", stderr);
+        }
         const bool good = processes_each(print, &l);
         free(l.watched);
         if (!good)

@@ -33,11 +33,6 @@ static const uint8_t *find_between(const void *image, size_t size, const char *h
         return memmem(image, size, text, strlen(text));
 }
 
-static bool contains_between(const void *image, size_t size, const char *head, const char *tail)
-{
-        return find_between(image, size, head, tail) != NULL;
-}
-
 /* Program headers of a file, one after another. */
 struct parts {
         const uint8_t *image;
@@ -66,15 +61,6 @@ static bool next_part(const struct parts *p, uint32_t type, size_t *at, ElfW(Phd
                         return true;
         }
         return false;
-}
-
-static bool has_loader(const uint8_t *image, size_t size)
-{
-        struct parts parts;
-        ElfW(Phdr) part;
-        size_t at = 0;
-
-        return read_parts(image, size, &parts) && next_part(&parts, PT_INTERP, &at, &part);
 }
 
 /* The text at an address of the running program, in the file; NULL when it is not whole there. */
@@ -177,13 +163,6 @@ static bool version_of_packages(const uint8_t *image, size_t size, char *ret, si
         return first && copy_version(first, n, ret, ret_size);
 }
 
-static void find_version(const uint8_t *image, size_t size, char *ret, size_t ret_size)
-{
-        if (!symbols_ghc_version(image, size, ret, ret_size) && !version_near_message(image, size, ret, ret_size) &&
-            !version_of_packages(image, size, ret, ret_size))
-                ret[0] = '\0';
-}
-
 /* "thr_l": of the ways in which GHC's runtime is built. */
 static bool is_way(const uint8_t *text, size_t n)
 {
@@ -224,22 +203,29 @@ static void find_way(const uint8_t *image, size_t size, char *ret, size_t ret_si
 
 static void check_image(const void *image, size_t size, struct agent_fit *f, struct error *error)
 {
+        struct parts parts;
+        ElfW(Phdr) part;
+        size_t at = 0;
+
         memset(&rts, 0, sizeof(rts));
         (void)symbols_scan(image, size, 0);
         f->stripped = !rts.end_init_elapsed.address || !rts.rts_shutdown.address || !rts.setupRtsFlags.address;
-        f->loader = has_loader(image, size);
+        f->loader = read_parts(image, size, &parts) && next_part(&parts, PT_INTERP, &at, &part);
         f->ghc = rts.defaultRtsConfig.address || symbols_have_runtime(image, size) ||
-                 contains_between(image, size, "libHS", "rts");
+                 find_between(image, size, "libHS", "rts");
         if (!f->ghc) { /* nothing else is asked of a browser of 300 MB */
                 (void)error_set(error, "%s", obstacle_reason(f->obstacle));
                 return;
         }
-        find_version(image, size, f->version, sizeof(f->version));
+        if (!symbols_ghc_version(image, size, f->version, sizeof(f->version)) &&
+            !version_near_message(image, size, f->version, sizeof(f->version)) &&
+            !version_of_packages(image, size, f->version, sizeof(f->version)))
+                f->version[0] = '\0';
         if (f->stripped)
                 find_way(image, size, f->way, sizeof(f->way));
         f->threaded = f->stripped ? !strncmp(f->way, "thr", 3) : rts.pending_sync.address != NULL;
-        f->tables = contains_between(image, size, "_ipe", "_buf");
-        f->agent = contains_between(image, size, "heapwatch_agent", "_attach");
+        f->tables = find_between(image, size, "_ipe", "_buf");
+        f->agent = find_between(image, size, "heapwatch_agent", "_attach");
         f->eventlog = rts.startEventLogging.address && rts.TRACE_gc.address;
         f->shared_runtime = f->stripped && needs_runtime(image, size);
         f->obstacle = obstacle_of(f);
@@ -287,20 +273,15 @@ bool agent_fit_check_loaded(pid_t pid, struct agent_fit *ret)
         return true;
 }
 
-static bool find_library(char *ret, size_t size)
+bool agent_fit_library(char *ret, size_t size, struct error *error)
 {
         static const char *const places[] = { LIBRARY, "../lib/" LIBRARY, "../lib/heapwatch/" LIBRARY };
         char found[PATH_MAX];
 
         for (size_t i = 0; i < ARRAY_SIZE(places); i++)
-                if (sibling_file(places[i], ret, size))
-                        return realpath(ret, found) && (size_t)snprintf(ret, size, "%s", found) < size;
-        return false;
-}
-
-bool agent_fit_library(char *ret, size_t size, struct error *error)
-{
-        return find_library(ret, size) ||
-               error_set(error,
+                if (sibling_file(places[i], ret, size) && realpath(ret, found))
+                        return (size_t)snprintf(ret, size, "%s", found) < size ||
+                               error_set(error, "the path of " LIBRARY " is too long");
+        return error_set(error,
                          LIBRARY " is not beside this program nor in ../lib: install the package libheapwatch-agent");
 }

@@ -122,28 +122,20 @@ static char *find_kept(const char *path)
         return text;
 }
 
-/* The symbol of a line "NAME 0xADDRESS BYTES PLACES". */
-static void read_line(const char *line)
+/* Lines "NAME 0xADDRESS BYTES PLACES", into `rts`, of a program of this way. False: a symbol is missing. */
+static bool read_all(char *text, unsigned has)
 {
-        char name[64];
+        char name[64], *rest = NULL;
         uint64_t address;
         size_t bytes;
 
-        if (sscanf(line, "%63s %" SCNx64 " %zu", name, &address, &bytes) != 3)
-                return;
-        struct rts_symbol *s = rts_symbol_named(name);
-        if (s)
-                *s = (struct rts_symbol){ (void *)(uintptr_t)address, bytes };
-}
-
-/* Into `rts`, of a program of this way. False: one is missing. */
-static bool read_all(char *text, unsigned has)
-{
-        char *rest = NULL;
-
         memset(&rts, 0, sizeof(rts));
-        for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
-                read_line(line);
+        for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+                const bool good = sscanf(line, "%63s %" SCNx64 " %zu", name, &address, &bytes) == 3;
+                struct rts_symbol *s = good ? rts_symbol_named(name) : NULL;
+                if (s)
+                        *s = (struct rts_symbol){ (void *)(uintptr_t)address, bytes };
+        }
         for (unsigned i = 0; i < rts_symbol_count; i++)
                 if (!rts_symbol_at(i)->address && !(when_given(rts_symbol_names[i]) & ~has))
                         return false;

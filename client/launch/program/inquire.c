@@ -72,19 +72,12 @@ bool inquire_find(const char *command, char *ret_path, size_t size)
         return false;
 }
 
-static bool contains_text(const void *bytes, size_t size, const char *text)
-{
-        return memmem(bytes, size, text, strlen(text)) != NULL;
-}
-
-static bool is_haskell_program(const char *path)
-{
-        struct agent_fit fit;
-
-        return agent_fit_check(path, &fit, NULL) && fit.ghc;
-}
-
 /* ----------------------------------------------------------- the request */
+
+static bool has_succeeded(const struct answer *a)
+{
+        return !a->killed && WIFEXITED(a->status) && WEXITSTATUS(a->status) == 0;
+}
 
 /* In the new process: becomes the program. */
 static _Noreturn void execute_program(const char *path, const char *ghcrts, int out, int err)
@@ -175,12 +168,6 @@ done:
         return r;
 }
 
-/* Its runtime printed nothing and went on: the sandbox ended it. */
-static bool is_fenced(const struct answer *a)
-{
-        return WIFSIGNALED(a->status) && WTERMSIG(a->status) == SIGSYS;
-}
-
 /* It exited by itself without an answer: its own first line says best why. */
 static void report_failure(const char *path, const struct answer *a, struct error *error)
 {
@@ -199,13 +186,14 @@ static void report_failure(const char *path, const struct answer *a, struct erro
 
 enum inquiry inquire_program(const char *path, struct rtsinfo *ret_info, struct error *error)
 {
+        struct agent_fit fit;
         struct answer a;
 
         if (!is_runnable(path)) {
                 error_set(error, "there is no executable program %s", path);
                 return INQUIRY_NOT_FOUND;
         }
-        if (!is_haskell_program(path)) {
+        if (!agent_fit_check(path, &fit, NULL) || !fit.ghc) {
                 error_set(error,
                           "%s is not a GHC-compiled program; if it is a script that starts one, "
                           "give the program itself",
@@ -217,17 +205,18 @@ enum inquiry inquire_program(const char *path, struct rtsinfo *ret_info, struct 
                 error_set(error, "%s cannot be started: %s", path, strerror(-r));
                 return INQUIRY_FAILED;
         }
-        if (!a.killed && WIFEXITED(a.status) && WEXITSTATUS(a.status) == 0 &&
-            rtsinfo_parse(a.out, a.out_size, ret_info))
+        if (has_succeeded(&a) && rtsinfo_parse(a.out, a.out_size, ret_info))
                 return INQUIRY_OK;
-        if (contains_text(a.err, a.err_size, "RTS options are disabled")) {
+        if (strstr(a.err, "RTS options are disabled")) {
                 error_set(error,
                           "%s was linked with -rtsopts=none and takes no RTS flags; link it with "
                           "-rtsopts",
                           path);
                 return INQUIRY_NO_RTSOPTS;
         }
-        if (is_fenced(&a) || !is_plausible(&a) || (!a.killed && WIFEXITED(a.status) && WEXITSTATUS(a.status) == 0)) {
+        /* its runtime printed nothing and went on: the sandbox ended it */
+        const bool is_fenced = WIFSIGNALED(a.status) && WTERMSIG(a.status) == SIGSYS;
+        if (is_fenced || !is_plausible(&a) || has_succeeded(&a)) {
                 error_set(error,
                           "%s does not answer to +RTS --info, so it was linked with "
                           "-rtsopts=ignoreAll; link it with -rtsopts",
@@ -246,20 +235,7 @@ bool inquire_accepts_arguments(const char *path)
         struct answer a;
         struct rtsinfo info;
 
-        return query_program(path, "", &a) == 0 && !a.killed && WIFEXITED(a.status) && WEXITSTATUS(a.status) == 0 &&
-               rtsinfo_parse(a.out, a.out_size, &info);
-}
-
-/* The first line of its diagnostic, without the "PROGRAM: " prefix. */
-static void first_line(const struct answer *a, char *out, size_t size)
-{
-        size_t n = 0;
-
-        while (n < a->err_size && a->err[n] != '\n' && a->err[n] != '\0')
-                n++;
-        const char *colon = memmem(a->err, n, ": ", 2);
-        size_t skip = colon != NULL ? (size_t)(colon + 2 - a->err) : 0;
-        snprintf(out, size, "%.*s", (int)(n - skip), a->err + skip);
+        return query_program(path, "", &a) == 0 && has_succeeded(&a) && rtsinfo_parse(a.out, a.out_size, &info);
 }
 
 bool inquire_accepts(const char *path, const char *flags, char *reason, size_t reason_size)
@@ -278,9 +254,12 @@ bool inquire_accepts(const char *path, const char *flags, char *reason, size_t r
                 snprintf(reason, reason_size, "%s", strerror(-r));
                 return false;
         }
-        if (!a.killed && WIFEXITED(a.status) && WEXITSTATUS(a.status) == 0 && a.err_size == 0 &&
-            rtsinfo_parse(a.out, a.out_size, &info))
+        if (has_succeeded(&a) && a.err_size == 0 && rtsinfo_parse(a.out, a.out_size, &info))
                 return true;
-        first_line(&a, reason, reason_size);
+        /* the first line of its diagnostic, without the "PROGRAM: " prefix */
+        const size_t n = strcspn(a.err, "\n");
+        const char *colon = memmem(a.err, n, ": ", 2);
+        const size_t skip = colon ? (size_t)(colon + 2 - a.err) : 0;
+        snprintf(reason, reason_size, "%.*s", (int)(n - skip), a.err + skip);
         return false;
 }

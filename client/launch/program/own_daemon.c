@@ -26,6 +26,7 @@
 #include "proto/base/daemon_life.h"
 #include "proto/base/private_directory.h"
 #include "proto/base/sibling.h"
+#include "proto/base/whole_file.h"
 #include "proto/wire/endpoints.h"
 
 #define PATH_BYTES      1024
@@ -67,16 +68,6 @@ bool own_daemon_is_due(const char *publish)
         return daemon_life_died(&life) && clock_wall_ns() >= daemon_life_next_ns(&life);
 }
 
-/* Makes the directories above `path`, as far as they are missing. What fails shows when the last one is made. */
-static void make_parents(const char *path)
-{
-        char part[PATH_BYTES];
-
-        for (const char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/'))
-                if (snprintf(part, sizeof(part), "%.*s", (int)(slash - path), path) < (int)sizeof(part))
-                        (void)mkdir(part, 0700);
-}
-
 static bool own_directory(const char *path, struct error *error)
 {
         int fd = private_directory_open(path, false, error);
@@ -101,7 +92,7 @@ static bool find_places(struct arguments *a, const char *publish, struct error *
         }
         snprintf(a->checkpoints, sizeof(a->checkpoints), "%s/checkpoints", a->state);
         snprintf(a->recordings, sizeof(a->recordings), "%s/recordings", a->state);
-        make_parents(a->state);
+        (void)whole_file_directories(a->state); /* what fails shows when the last one is made */
         bool good = own_directory(a->state, error);
         if (good) {
                 daemon_life_read(a->state, &a->before);
@@ -116,13 +107,6 @@ static bool find_places(struct arguments *a, const char *publish, struct error *
 }
 
 /* ------------------------------------------------------------------- start */
-
-/* heapwatchd beside this program, or else in PATH. */
-static bool find_program(char *path, size_t size)
-{
-        sibling_program("heapwatchd", path, size);
-        return strchr(path, '/') != NULL || inquire_find("heapwatchd", path, size);
-}
 
 /* In the grandchild: becomes the daemon. */
 static _Noreturn void become_daemon(struct arguments *a, int null, int log)
@@ -200,7 +184,8 @@ bool own_daemon_start(const char *publish, const char *directory, bool records, 
         struct error why_not = { "" };
 
         *ret = (struct own_daemon){ .text = "" };
-        if (!find_program(a.program, sizeof(a.program)))
+        sibling_program("heapwatchd", a.program, sizeof(a.program)); /* beside this program, or else in PATH */
+        if (!strchr(a.program, '/') && !inquire_find("heapwatchd", a.program, sizeof(a.program)))
                 return error_set(error, "no daemon answers and heapwatchd is not beside this program or in PATH");
         (void)find_places(&a, publish, &why_not);
         snprintf(ret->log, sizeof(ret->log), "%s/daemon.log", a.state[0] ? a.state : directory);

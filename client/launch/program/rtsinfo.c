@@ -89,12 +89,6 @@ static bool parse_part(const char **at, unsigned *ret)
         return true;
 }
 
-/* "9.0.2" gives 9 and 0; what follows is free (9.11.20240805). */
-static bool parse_version(const char *text, unsigned *ret_major, unsigned *ret_minor)
-{
-        return parse_part(&text, ret_major) && *text++ == '.' && parse_part(&text, ret_minor);
-}
-
 /* Whether `part` is one of the pieces of a way such as "rts_thr_p_dyn". */
 static bool way_has(const char *way, const char *part)
 {
@@ -104,14 +98,6 @@ static bool way_has(const char *way, const char *part)
                 if (!strncmp(p + 1, part, n) && (p[1 + n] == '_' || p[1 + n] == '\0'))
                         return true;
         return false;
-}
-
-static void judge_way(struct rtsinfo *info)
-{
-        info->threaded = way_has(info->way, "thr");
-        info->profiled = way_has(info->way, "p");
-        info->debug = way_has(info->way, "debug");
-        info->eventlog = way_has(info->way, "l") || info->profiled || info->debug || rtsinfo_at_least(info, 9, 4);
 }
 
 bool rtsinfo_at_least(const struct rtsinfo *info, unsigned major, unsigned minor)
@@ -149,9 +135,14 @@ bool rtsinfo_parse(const char *text, size_t size, struct rtsinfo *ret)
                 if (!fits)
                         return false;
         }
-        if (!rts || info.way[0] == '\0' || !parse_version(info.version, &info.major, &info.minor))
+        const char *version = info.version; /* "9.0.2" gives 9 and 0; what follows is free (9.11.20240805) */
+        if (!rts || info.way[0] == '\0' || !parse_part(&version, &info.major) || *version++ != '.' ||
+            !parse_part(&version, &info.minor))
                 return false;
-        judge_way(&info);
+        info.threaded = way_has(info.way, "thr");
+        info.profiled = way_has(info.way, "p");
+        info.debug = way_has(info.way, "debug");
+        info.eventlog = way_has(info.way, "l") || info.profiled || info.debug || rtsinfo_at_least(&info, 9, 4);
         *ret = info;
         return true;
 }

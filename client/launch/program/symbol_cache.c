@@ -47,16 +47,6 @@ static bool hash_file(const char *path, uint64_t *key)
         return true;
 }
 
-/* One that is a link would have other signatures beside it than we have. */
-static bool hash_inspector(uint64_t *key)
-{
-        char path[PATH_MAX];
-        struct stat st;
-
-        return sibling_file("heapwatch-inspect", path, sizeof(path)) && lstat(path, &st) == 0 && S_ISREG(st.st_mode) &&
-               hash_file(path, key);
-}
-
 static int is_inside(const struct dirent *entry)
 {
         return strcmp(entry->d_name, "..") != 0;
@@ -83,10 +73,17 @@ static bool hash_signatures(uint64_t *key)
 uint64_t symbol_cache_key(const char *path, const char *const *names, size_t n)
 {
         uint64_t key = n;
+        char inspector[PATH_MAX];
+        struct stat st;
 
         for (size_t i = 0; i < n; i++)
                 key = hash_text(names[i], key);
-        return hash_file(path, &key) && hash_inspector(&key) && hash_signatures(&key) ? key : 0;
+        /* one that is a link would have other signatures beside it than we have */
+        return hash_file(path, &key) && sibling_file("heapwatch-inspect", inspector, sizeof(inspector)) &&
+                               lstat(inspector, &st) == 0 && S_ISREG(st.st_mode) && hash_file(inspector, &key) &&
+                               hash_signatures(&key)
+                       ? key
+                       : 0;
 }
 
 /* ------------------------------------------------------------------------- its place */
@@ -111,11 +108,6 @@ static void path_of(int directory, uint64_t key, char ret[PATH_BYTES])
         (void)snprintf(ret, PATH_BYTES, "/proc/self/fd/%d/%016" PRIx64, directory, key);
 }
 
-static bool is_before(const struct timespec *a, const struct timespec *b)
-{
-        return a->tv_sec < b->tv_sec || (a->tv_sec == b->tv_sec && a->tv_nsec < b->tv_nsec);
-}
-
 /* False: no more are there than may be, or it cannot be dropped. */
 static bool drop_oldest(int directory)
 {
@@ -133,9 +125,11 @@ static bool drop_oldest(int directory)
         for (const struct dirent *e; (e = readdir(d)) != NULL;) {
                 if (fstatat(directory, e->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(st.st_mode))
                         continue;
-                if (n++ == 0 || is_before(&st.st_mtim, &since)) {
+                const struct timespec *at = &st.st_mtim;
+                if (n++ == 0 || at->tv_sec < since.tv_sec ||
+                    (at->tv_sec == since.tv_sec && at->tv_nsec < since.tv_nsec)) {
                         (void)text_join(oldest, sizeof(oldest), e->d_name, NULL);
-                        since = st.st_mtim;
+                        since = *at;
                 }
         }
         (void)closedir(d);

@@ -41,20 +41,15 @@ struct pollfd notices_pollfd(const struct notices *n)
         return (struct pollfd){ n->used > 0 ? n->fd : -1, POLLOUT, 0 };
 }
 
-static ssize_t write_some(const struct notices *n)
-{
-        size_t size = n->used < PIPE_BUF ? n->used : PIPE_BUF;
-
-        return n->is_socket ? send(n->fd, n->bytes, size, MSG_DONTWAIT | MSG_NOSIGNAL) : write(n->fd, n->bytes, size);
-}
-
 void notices_write(struct notices *n)
 {
         while (n->used > 0) {
                 struct pollfd room = { n->fd, POLLOUT, 0 };
                 if (poll(&room, 1, 0) <= 0)
                         return;
-                ssize_t wrote = write_some(n);
+                const size_t size = n->used < PIPE_BUF ? n->used : PIPE_BUF;
+                const ssize_t wrote = n->is_socket ? send(n->fd, n->bytes, size, MSG_DONTWAIT | MSG_NOSIGNAL)
+                                                   : write(n->fd, n->bytes, size);
                 if (wrote < 0 && (errno == EAGAIN || errno == EINTR))
                         return;
                 if (wrote < 0) { /* nobody will read it */
@@ -66,43 +61,27 @@ void notices_write(struct notices *n)
         }
 }
 
-/* snprintf, and how much it took; 0 when it does not fit. */
-__attribute__((format(printf, 3, 0))) static size_t add(char *at, size_t room, const char *format, va_list arguments)
-{
-        int size = vsnprintf(at, room, format, arguments);
-
-        return size < 0 || (size_t)size >= room ? 0 : (size_t)size;
-}
-
 void notices_print(struct notices *n, const char *format, ...)
 {
         static const char prefix[] = "heapwatch run: ";
         const size_t before = sizeof(prefix) - 1;
         char *at = n->bytes + n->used;
-        size_t room = sizeof(n->bytes) - n->used, size = 0;
+        const size_t room = sizeof(n->bytes) - n->used;
+        int size = 0;
         va_list arguments;
 
         va_start(arguments, format);
         if (room > before)
-                size = add(at + before, room - before, format, arguments);
+                size = vsnprintf(at + before, room - before, format, arguments);
         va_end(arguments);
-        if (size == 0) {
+        if (size <= 0 || (size_t)size >= room - before) { /* it does not fit */
                 n->left_out++;
         } else {
                 memcpy(at, prefix, before);
-                at[before + size] = '\n'; /* in place of the NUL */
-                n->used += before + size + 1;
+                at[before + (size_t)size] = '\n'; /* in place of the NUL */
+                n->used += before + (size_t)size + 1;
         }
         notices_write(n);
-}
-
-static void print_left_out(struct notices *n)
-{
-        unsigned long left_out = n->left_out;
-
-        n->left_out = 0;
-        if (left_out > 0)
-                notices_print(n, "%lu notices were left out: nobody read standard error", left_out);
 }
 
 void notices_close(struct notices *n, int wait_ms)
@@ -110,8 +89,10 @@ void notices_close(struct notices *n, int wait_ms)
         const uint64_t end_ms = clock_mono_ms() + (uint64_t)wait_ms;
 
         notices_write(n);
-        if (n->used == 0)
-                print_left_out(n);
+        const unsigned long left_out = n->used == 0 ? n->left_out : 0;
+        n->left_out -= left_out;
+        if (left_out > 0)
+                notices_print(n, "%lu notices were left out: nobody read standard error", left_out);
         for (uint64_t now_ms; n->used > 0 && (now_ms = clock_mono_ms()) < end_ms; notices_write(n)) {
                 struct pollfd room = { n->fd, POLLOUT, 0 };
                 (void)poll(&room, 1, end_ms - now_ms < 50 ? (int)(end_ms - now_ms) : 50);

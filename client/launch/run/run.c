@@ -153,49 +153,26 @@ static bool make_directory(struct program_run *r)
         return true;
 }
 
-/* The daemon, which may be started for this run: what it keeps is said. */
-static enum daemon_outcome ensure_daemon(struct program_run *r, const struct daemon_link *link, struct error *error)
-{
-        char started[OWN_DAEMON_TEXT];
-        enum daemon_outcome outcome = daemon_ensure(link, WAIT_MS, started, error);
-
-        if (started[0])
-                notices_print(&r->notices, "%s", started);
-        return outcome;
-}
-
-/* Adds the target. */
-static enum daemon_outcome add_target(struct program_run *r, struct error *error)
+/* Finds the daemon, which may be started for this run: what it keeps is said. With `adds` it gets the target. */
+static enum daemon_outcome find_daemon(struct program_run *r, bool adds, struct error *error)
 {
         struct daemon_link impatient = r->link;
-        enum daemon_outcome outcome;
-        char name[DAEMON_NAME_MAX];
+        char name[DAEMON_NAME_MAX], started[OWN_DAEMON_TEXT];
 
         impatient.wait_ms = WAIT_MS;
         daemon_name_of(r->path, name);
         if (r->o.name)
                 snprintf(name, sizeof(name), "%s", r->o.name);
-        outcome = ensure_daemon(r, &impatient, error);
+        enum daemon_outcome outcome = daemon_ensure(&impatient, WAIT_MS, started, error);
+        if (started[0])
+                notices_print(&r->notices, "%s", started);
         r->daemon_started_ns =
                 daemon_started_ns(&impatient); /* before: if the next one takes its place meanwhile, that shows later */
-        if (outcome == DAEMON_OK)
+        if (adds && outcome == DAEMON_OK)
                 outcome = daemon_add(&impatient, name, r->o.name != NULL, r->uri, &r->o.wish, r->target, error);
-        if (outcome == DAEMON_SILENT)
+        if (!adds || outcome == DAEMON_SILENT)
                 memcpy(r->target, name, sizeof(name));
         return outcome;
-}
-
-/* The target of a process, which has no number yet, is added when it has been started. */
-static enum daemon_outcome find_daemon(struct program_run *r, struct error *error)
-{
-        struct daemon_link impatient = r->link;
-
-        impatient.wait_ms = WAIT_MS;
-        if (r->o.name)
-                snprintf(r->target, sizeof(r->target), "%s", r->o.name);
-        else
-                daemon_name_of(r->path, r->target);
-        return ensure_daemon(r, &impatient, error);
 }
 
 /* The program is not held up by a daemon that is slow to answer: it is watched from the moment that it does. */
@@ -207,7 +184,7 @@ static bool connect_daemon(struct program_run *r)
         snprintf(r->uri, sizeof(r->uri), "unix:%s", r->agent);
         r->unnamed = r->from_inside && r->inside.wrapper && !r->o.name;
         const bool later = !r->from_inside || r->unnamed; /* when its process, or the program below, is there */
-        outcome = later ? find_daemon(r, &error) : add_target(r, &error);
+        outcome = find_daemon(r, !later, &error);
         if (outcome == DAEMON_REFUSES)
                 return report_unwatched(r, error.text);
         r->silent = outcome == DAEMON_SILENT;
@@ -222,29 +199,21 @@ static bool connect_daemon(struct program_run *r)
         return true;
 }
 
-/* Whether it is Haskell source, executable or not. */
-static bool is_source(const char *path)
-{
-        const char *dot = strrchr(path, '.');
-        struct stat st;
-
-        return dot && (!strcmp(dot, ".hs") || !strcmp(dot, ".lhs")) && stat(path, &st) == 0 && S_ISREG(st.st_mode);
-}
-
-/* Whether there is a program to run. */
+/* Whether there is a program to run. Haskell source, executable or not, is none. */
 static bool find_program(struct program_run *r)
 {
-        if (is_source(r->o.program[0])) {
+        const char *program = r->o.program[0], *dot = strrchr(program, '.');
+        struct stat st;
+
+        if (dot && (!strcmp(dot, ".hs") || !strcmp(dot, ".lhs")) && stat(program, &st) == 0 && S_ISREG(st.st_mode))
                 command_error(&command_run,
                               "%s is a source file; compile it first, e.g. ghc -threaded %s, and run the program",
-                              r->o.program[0], r->o.program[0]);
-                return false;
-        }
-        if (!inquire_find(r->o.program[0], r->path, sizeof(r->path))) {
-                command_error(&command_run, "there is no executable program %s", r->o.program[0]);
-                return false;
-        }
-        return true;
+                              program, program);
+        else if (!inquire_find(program, r->path, sizeof(r->path)))
+                command_error(&command_run, "there is no executable program %s", program);
+        else
+                return true;
+        return false;
 }
 
 /* Everything before the program starts. False: it runs unwatched, and the reason was reported. */
@@ -313,14 +282,6 @@ static int start_program(struct program_run *r)
         return WIFSIGNALED(result.wait_status) ? 128 + WTERMSIG(result.wait_status) : WEXITSTATUS(result.wait_status);
 }
 
-/* Executes the program, as if it had been started without us. Returns only if that fails. */
-static int run_unwatched(const struct program_run *r)
-{
-        command_restore_pipe();
-        execv(r->path, r->o.program);
-        return command_error(&command_run, "cannot start %s: %s", r->path, strerror(errno));
-}
-
 static int run_program(void *filled)
 {
         struct program_run r = { .o = *(const struct run_options *)filled, .output_fd = -1, .life = -1 };
@@ -335,7 +296,11 @@ static int run_program(void *filled)
         notices_close(&r.notices, r.ran ? READ_MS : 0);
         if (r.mistaken)
                 return EXIT_USAGE;
-        return watched ? status : run_unwatched(&r);
+        if (watched)
+                return status;
+        command_restore_pipe();
+        execv(r.path, r.o.program); /* as if it had been started without us */
+        return command_error(&command_run, "cannot start %s: %s", r.path, strerror(errno));
 }
 
 const struct command command_run = {

@@ -333,40 +333,19 @@ static void reap_children(struct session *s)
 
 /* ----------------------------------------------------------------- events */
 
-static void pass_on(const struct session *s, const struct signalfd_siginfo *info)
-{
-        bool from_terminal = info->ssi_code == SI_KERNEL;
-
-        if (s->program > 0 && (!s->r->o.no_top || !from_terminal))
-                (void)kill(s->program, (int)info->ssi_signo); /* it may just have ended */
-        else if (s->program == 0 && s->screen > 0 && info->ssi_signo != SIGCONT)
-                (void)kill(s->screen, SIGTERM);
-}
-
 static void on_signals(struct session *s)
 {
         struct signalfd_siginfo info;
 
         while (read(s->signals, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
+                const bool from_terminal = info.ssi_code == SI_KERNEL;
                 if (info.ssi_signo == SIGCHLD)
                         reap_children(s);
-                else
-                        pass_on(s, &info);
+                else if (s->program > 0 && (!s->r->o.no_top || !from_terminal))
+                        (void)kill(s->program, (int)info.ssi_signo); /* it may just have ended */
+                else if (s->program == 0 && s->screen > 0 && info.ssi_signo != SIGCONT)
+                        (void)kill(s->screen, SIGTERM);
         }
-}
-
-static const char lost_text[] =
-        "the daemon is gone; the program continues, but is not watched until heapwatchd is "
-        "started again";
-static const char back_text[] = "the daemon is back; the program is watched again";
-
-/* The next daemon may answer before anybody has seen that the one before it is gone. */
-static bool has_another_daemon(struct session *s)
-{
-        if (daemon_started_ns(&s->r->link) == s->daemon_started_ns)
-                return false;
-        s->gone = s->return_due = true;
-        return true;
 }
 
 /*
@@ -393,14 +372,20 @@ static void watch_inside(struct session *s, uint64_t now)
         if (!there) {
                 s->gone = true;
                 if (!s->return_due)
-                        s->return_due = notify_user(s, lost_text);
+                        s->return_due = notify_user(s,
+                                                    "the daemon is gone; the program continues, but is not watched "
+                                                    "until heapwatchd is started again");
                 if (own_daemon_is_due(s->r->link.publish))
                         add_target(s, now);
-        } else if (s->gone || has_another_daemon(s)) {
-                add_target(s, now);
-        } else if (s->return_due) {
-                s->return_due = !notify_user(s, back_text);
+                return;
         }
+        /* the next daemon may answer before anybody has seen that the one before it is gone */
+        if (!s->gone && daemon_started_ns(&s->r->link) != s->daemon_started_ns)
+                s->gone = s->return_due = true;
+        if (s->gone)
+                add_target(s, now);
+        else if (s->return_due)
+                s->return_due = !notify_user(s, "the daemon is back; the program is watched again");
 }
 
 /* The agent is in a program below the wrapper: it is the target, whatever was found before. */
@@ -465,13 +450,15 @@ static void watch_target(struct session *s, uint64_t now)
 
 static void report_hang(struct session *s)
 {
-        if (!s->hang_reported)
-                s->hang_reported = notify_user(
-                        s, s->r->o.end_hung_ns != UINT64_MAX
-                                   ? "the program hangs: each of its threads waits for another one (a known effect of "
-                                     "--eventlog-flush-interval at exit); it will be ended"
-                                   : "the program hangs: each of its threads waits for another one (a known effect of "
-                                     "--eventlog-flush-interval at exit); end it yourself, or use --end-hung SECONDS");
+        char text[256];
+
+        if (s->hang_reported)
+                return;
+        snprintf(text, sizeof(text),
+                 "the program hangs: each of its threads waits for another one (a known effect of "
+                 "--eventlog-flush-interval at exit); %s",
+                 s->r->o.end_hung_ns != UINT64_MAX ? "it will be ended" : "end it yourself, or use --end-hung SECONDS");
+        s->hang_reported = notify_user(s, text);
 }
 
 static void end_hung(struct session *s, long long stuck_ms, uint64_t now)
@@ -497,11 +484,6 @@ static void watch_hung(struct session *s, uint64_t now)
                 report_hang(s);
         if (stuck > 0 || s->termed)
                 end_hung(s, stuck, now);
-}
-
-static bool going_on(const struct session *s)
-{
-        return s->program > 0 || s->screen > 0;
 }
 
 /* After the program's end: reports its status to the daemon; then the screen may close. */
@@ -570,7 +552,7 @@ static void run_loop(struct session *s)
 {
         uint64_t tick = clock_mono_ms();
 
-        while (going_on(s)) {
+        while (s->program > 0 || s->screen > 0) {
                 run_turn(s);
                 uint64_t now = clock_mono_ms();
                 if (s->program == 0 || now - tick < TICK_MS)
