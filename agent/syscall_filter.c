@@ -8,7 +8,6 @@
  */
 #include "agent/syscall_filter.h"
 #include "agent/descriptor.h"
-#include "proto/base/array.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -52,160 +51,108 @@ static long count_filters(void)
 
 /* ---------------------------------------------------------------- the attempt */
 
-static void try_resource_limit(void)
+enum attempt {
+        ATTEMPT_RESOURCE_LIMIT,
+        ATTEMPT_POLL,
+        ATTEMPT_WAIT,
+        ATTEMPT_NUMBERS,
+        ATTEMPT_THREAD_NUMBER,
+        ATTEMPT_SOCKET,
+        ATTEMPT_LISTENING,
+        ATTEMPT_ACCEPT,
+        ATTEMPT_TRANSFER,
+        ATTEMPT_FCNTL,
+        ATTEMPT_FLOCK,
+        ATTEMPT_STAT,
+        ATTEMPT_UNLINK,
+        ATTEMPT_CHMOD,
+        ATTEMPT_LINKS,
+        ATTEMPT_LIST,
+        ATTEMPT_READ_AT,
+        ATTEMPT_SLEEP,
+        ATTEMPT_TRACER,
+        ATTEMPTS
+};
+
+/* As a filter names what they call. */
+static const char *const names[ATTEMPTS] = {
+        [ATTEMPT_RESOURCE_LIMIT] = "prlimit64",
+        [ATTEMPT_POLL] = "poll",
+        [ATTEMPT_WAIT] = "wait4",
+        [ATTEMPT_NUMBERS] = "getpid, getppid or geteuid",
+        [ATTEMPT_THREAD_NUMBER] = "gettid",
+        [ATTEMPT_SOCKET] = "socket",
+        [ATTEMPT_LISTENING] = "bind, listen or connect",
+        [ATTEMPT_ACCEPT] = "accept4",
+        [ATTEMPT_TRANSFER] = "getsockopt, recvfrom or sendto",
+        [ATTEMPT_FCNTL] = "fcntl",
+        [ATTEMPT_FLOCK] = "flock",
+        [ATTEMPT_STAT] = "newfstatat or access",
+        [ATTEMPT_UNLINK] = "unlink or unlinkat",
+        [ATTEMPT_CHMOD] = "chmod",
+        [ATTEMPT_LINKS] = "mkdir, symlink or readlink",
+        [ATTEMPT_LIST] = "getdents64",
+        [ATTEMPT_READ_AT] = "pread64",
+        [ATTEMPT_SLEEP] = "clock_nanosleep",
+        [ATTEMPT_TRACER] = "prctl",
+};
+
+/* All fail, or change nothing. Returns a sum of what they returned, of which nothing is wanted. */
+static long make_calls(size_t attempt)
 {
         static const struct rlimit none = { 0, 0 };
-
-        (void)setrlimit(RLIMIT_CORE, &none); /* also: the end of this child leaves no core file */
-}
-
-static void try_wait(void)
-{
-        (void)waitpid(-1, NULL, WNOHANG | __WALL);
-}
-
-static void try_poll(void)
-{
-        (void)poll(NULL, 0, 0);
-}
-
-static void try_numbers(void)
-{
-        (void)syscall(SYS_getpid);
-        (void)getppid();
-        (void)geteuid();
-}
-
-static void try_thread_number(void)
-{
-        (void)syscall(SYS_gettid);
-}
-
-static void try_socket(void)
-{
-        (void)socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-}
-
-static void try_listening(void)
-{
-        struct sockaddr a = { .sa_family = AF_UNIX };
-
-        (void)bind(-1, &a, sizeof(a));
-        (void)listen(-1, 1);
-        (void)connect(-1, &a, sizeof(a));
-}
-
-static void try_accept(void)
-{
-        (void)accept4(-1, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-}
-
-static void try_transfer(void)
-{
+        static const struct timespec moment = { 0, 1 };
+        struct sockaddr address = { .sa_family = AF_UNIX };
+        struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+        struct stat st;
         char byte = 0;
         socklen_t size = sizeof(byte);
 
-        (void)getsockopt(-1, SOL_SOCKET, SO_PEERCRED, &byte, &size);
-        (void)recv(-1, &byte, 1, MSG_DONTWAIT);
-        (void)send(-1, &byte, 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+        switch ((enum attempt)attempt) {
+        case ATTEMPT_RESOURCE_LIMIT: /* also: the end of this child leaves no core file */
+                return setrlimit(RLIMIT_CORE, &none);
+        case ATTEMPT_POLL:
+                return poll(NULL, 0, 0);
+        case ATTEMPT_WAIT:
+                return waitpid(-1, NULL, WNOHANG | __WALL);
+        case ATTEMPT_NUMBERS:
+                return syscall(SYS_getpid) + getppid() + (long)geteuid();
+        case ATTEMPT_THREAD_NUMBER:
+                return syscall(SYS_gettid);
+        case ATTEMPT_SOCKET:
+                return socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+        case ATTEMPT_LISTENING:
+                return bind(-1, &address, sizeof(address)) + listen(-1, 1) + connect(-1, &address, sizeof(address));
+        case ATTEMPT_ACCEPT:
+                return accept4(-1, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+        case ATTEMPT_TRANSFER:
+                return getsockopt(-1, SOL_SOCKET, SO_PEERCRED, &byte, &size) + recv(-1, &byte, 1, MSG_DONTWAIT) +
+                       send(-1, &byte, 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+        case ATTEMPT_FCNTL:
+                return fcntl(-1, F_DUPFD_CLOEXEC, 0) + fcntl(-1, F_SETLK, &lock);
+        case ATTEMPT_FLOCK:
+                return flock(-1, LOCK_SH);
+        case ATTEMPT_STAT:
+                return stat("", &st) + lstat("", &st) + fstat(-1, &st) + access("", F_OK);
+        case ATTEMPT_UNLINK:
+                return unlink("") + unlinkat(-1, "", 0);
+        case ATTEMPT_CHMOD:
+                return chmod("", 0);
+        case ATTEMPT_LINKS:
+                return mkdir("", 0) + symlink("/dev/null", "") + readlink("", &byte, 1);
+        case ATTEMPT_LIST:
+                return syscall(SYS_getdents64, -1, NULL, 0);
+        case ATTEMPT_READ_AT:
+                return pread(-1, &byte, 1, 0);
+        case ATTEMPT_SLEEP:
+                return nanosleep(&moment, NULL);
+        case ATTEMPT_TRACER: /* as control.c does; a child that ends is traced by nobody */
+                return prctl(PR_SET_PTRACER, 0, 0, 0, 0);
+        case ATTEMPTS:
+                break;
+        }
+        return 0;
 }
-
-static void try_fcntl(void)
-{
-        struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
-
-        (void)fcntl(-1, F_DUPFD_CLOEXEC, 0);
-        (void)fcntl(-1, F_SETLK, &lock);
-}
-
-static void try_flock(void)
-{
-        (void)flock(-1, LOCK_SH);
-}
-
-static void try_stat(void)
-{
-        struct stat st;
-
-        (void)stat("", &st);
-        (void)lstat("", &st);
-        (void)fstat(-1, &st);
-        (void)access("", F_OK);
-}
-
-static void try_unlink(void)
-{
-        (void)unlink("");
-        (void)unlinkat(-1, "", 0);
-}
-
-static void try_chmod(void)
-{
-        (void)chmod("", 0);
-}
-
-static void try_links(void)
-{
-        char byte;
-
-        if (mkdir("", 0) < 0 && symlink("/dev/null", "") < 0 && readlink("", &byte, 1) < 0)
-                return; /* as they should */
-}
-
-static void try_list(void)
-{
-        (void)syscall(SYS_getdents64, -1, NULL, 0);
-}
-
-static void try_read_at(void)
-{
-        char byte;
-
-        if (pread(-1, &byte, 1, 0) < 0)
-                return; /* as it should */
-}
-
-static void try_sleep(void)
-{
-        static const struct timespec moment = { 0, 1 };
-
-        (void)nanosleep(&moment, NULL);
-}
-
-/* As control.c does; a child that ends is traced by nobody. */
-static void try_tracer(void)
-{
-        (void)prctl(PR_SET_PTRACER, 0, 0, 0, 0);
-}
-
-static const struct {
-        void (*attempt)(void);
-        const char *name; /* as a filter names it */
-} attempts[] = {
-        { try_resource_limit, "prlimit64" },
-        { try_poll, "poll" },
-        { try_wait, "wait4" },
-        { try_numbers, "getpid, getppid or geteuid" },
-        { try_thread_number, "gettid" },
-        { try_socket, "socket" },
-        { try_listening, "bind, listen or connect" },
-        { try_accept, "accept4" },
-        { try_transfer, "getsockopt, recvfrom or sendto" },
-        { try_fcntl, "fcntl" },
-        { try_flock, "flock" },
-        { try_stat, "newfstatat or access" },
-        { try_unlink, "unlink or unlinkat" },
-        { try_chmod, "chmod" },
-        { try_links, "mkdir, symlink or readlink" },
-        { try_list, "getdents64" },
-        { try_read_at, "pread64" },
-        { try_sleep, "clock_nanosleep" },
-        { try_tracer, "prctl" },
-};
-
-#define ATTEMPTS ARRAY_SIZE(attempts)
-#define POLL_AT  1u /* in that list */
-#define WAIT_AT  2u
 
 /* Its parent stands still until it ends. The process that it is cannot be waited for by wait(2) without __WALL. */
 static long start_child(void)
@@ -235,12 +182,12 @@ bool syscall_filter_allows(struct error *error)
         long pid = start_child();
         if (pid == 0) {
                 for (; *done < ATTEMPTS; (*done)++)
-                        attempts[*done].attempt();
+                        (void)make_calls(*done);
                 for (;;)
                         (void)syscall(SYS_exit_group, 0);
         }
         last.attempts = pid > 0 ? *done : 0;
-        if (last.attempts > WAIT_AT)
+        if (last.attempts > ATTEMPT_WAIT)
                 (void)waitpid((pid_t)pid, NULL, __WALL);
         (void)munmap((void *)(uintptr_t)done, sizeof(*done));
         if (last.attempts == ATTEMPTS)
@@ -248,7 +195,7 @@ bool syscall_filter_allows(struct error *error)
         return error_set(error,
                          pid < 0 ? "its system call filter (seccomp) cannot be examined%s"
                                  : "its system call filter (seccomp) would end it at %s, which the agent needs",
-                         pid < 0 ? "" : attempts[last.attempts].name);
+                         pid < 0 ? "" : names[last.attempts]);
 }
 
 bool syscall_filter_is_new(void)
@@ -258,5 +205,5 @@ bool syscall_filter_is_new(void)
 
 bool syscall_filter_allows_poll(void)
 {
-        return last.attempts > POLL_AT;
+        return last.attempts > ATTEMPT_POLL;
 }
