@@ -31,50 +31,36 @@ static uint64_t forwarded_closure(const struct ghc *g, uint64_t closure)
 }
 
 /*
- * The list ends with a constructor, END_TSO_QUEUE. What a collection has left behind may lead around in a circle: the
+ * A list ends with a constructor, END_TSO_QUEUE. What a collection has left behind may lead around in a circle: the
  * walk keeps one place, a later one each time its length has doubled, and ends where it comes back to it.
  */
-static bool each_of_list(struct ghc *g, uint64_t tso, uint64_t *count, bool (*each)(void *ctx, uint64_t tso), void *ctx,
-                         bool *ret_continues)
+bool ghc_next_thread(struct thread_cursor *c, uint64_t *ret_tso)
 {
-        uint64_t kept = 0, next_kept = *count;
+        struct ghc *g = c->ghc;
+        const unsigned end = c->end ? c->end : g->generations.n;
 
-        while (tso && *ret_continues) {
-                const struct closure_table *i;
-
-                tso = forwarded_closure(g, tso);
-                i = info_tables_of_closure(&g->tables, tso);
-                if (!i || i->type != TSO)
-                        return i && closure_is_constructor(i->type);
-                if (*count == THREADS_MOST || tso == kept)
-                        return false;
-                if ((*count)++ == next_kept) {
-                        kept = tso;
-                        next_kept = 2 * *count;
+        for (;;) {
+                const uint64_t tso = c->next ? forwarded_closure(g, c->next) : 0;
+                const struct closure_table *i = tso ? info_tables_of_closure(&g->tables, tso) : NULL;
+                if (i && i->type == TSO && c->count < THREADS_MOST && tso != c->kept) {
+                        if (c->count++ == c->next_kept) {
+                                c->kept = tso;
+                                c->next_kept = 2 * c->count;
+                        }
+                        c->next = memory_u64(g->program->memory, tso + g->shift + THREAD_LINK);
+                        *ret_tso = tso;
+                        return true;
                 }
-                *ret_continues = each(ctx, tso);
-                tso = memory_u64(g->program->memory, tso + g->shift + THREAD_LINK);
+                c->is_cut |= c->next && !(i && closure_is_constructor(i->type));
+                if (c->generation == end)
+                        return false;
+                const struct heap_generation *of = &g->generations.items[c->generation];
+                c->next = c->is_old ? of->old_threads : of->threads;
+                c->generation += c->is_old;
+                c->is_old = !c->is_old;
+                c->kept = 0;
+                c->next_kept = c->count;
         }
-        return true;
-}
-
-bool ghc_each_thread_of(struct ghc *g, unsigned generation, uint64_t *count, bool (*each)(void *ctx, uint64_t tso),
-                        void *ctx, bool *ret_continues)
-{
-        const struct heap_generation *of = &g->generations.items[generation];
-        const bool good = each_of_list(g, of->threads, count, each, ctx, ret_continues);
-
-        return each_of_list(g, of->old_threads, count, each, ctx, ret_continues) && good;
-}
-
-bool ghc_each_thread(struct ghc *g, bool (*each)(void *ctx, uint64_t tso), void *ctx)
-{
-        bool continues = true, good = true;
-        uint64_t count = 0;
-
-        for (unsigned i = 0; i < g->generations.n && continues; i++)
-                good &= ghc_each_thread_of(g, i, &count, each, ctx, &continues);
-        return good;
 }
 
 /* ------------------------------------------------------------------------ probing */
@@ -86,19 +72,13 @@ static bool is_of_type(struct ghc *g, uint64_t closure, unsigned type)
         return i && i->type == type;
 }
 
-static bool see_first(void *ctx, uint64_t tso)
-{
-        *(uint64_t *)ctx = tso;
-        return false;
-}
-
 /* A profiled header has three words: known by where the pointer to the stack is. */
 static bool find_header(struct ghc *g, struct error *error)
 {
-        uint64_t tso = 0;
+        struct thread_cursor threads = { .ghc = g };
+        uint64_t tso;
 
-        (void)ghc_each_thread(g, see_first, &tso);
-        if (!tso)
+        if (!ghc_next_thread(&threads, &tso))
                 return error_set(error,
                                  "it has no Haskell thread: it has not begun yet, or is laid out in another way "
                                  "than GHC 9.0 to 9.10 does");
@@ -116,12 +96,6 @@ static bool find_header(struct ghc *g, struct error *error)
         return error_set(error, "its threads do not lead to their stacks where those of GHC 9.0 to 9.10 do");
 }
 
-struct fit {
-        struct ghc *ghc;
-        unsigned tried;
-        unsigned counts[ARRAY_SIZE(layouts)];
-};
-
 /* Most threads have neither: both are then END_TSO_QUEUE, a constructor, and what follows is a number. */
 static bool is_fitting(struct ghc *g, uint64_t tso, const struct thread_layout *l)
 {
@@ -134,33 +108,27 @@ static bool is_fitting(struct ghc *g, uint64_t tso, const struct thread_layout *
                !info_tables_of_closure(&g->tables, memory_u64(g->program->memory, at + l->allocation_limit));
 }
 
-static bool see_fit(void *ctx, uint64_t tso)
-{
-        struct fit *f = ctx;
-
-        for (size_t i = 0; i < ARRAY_SIZE(layouts); i++)
-                f->counts[i] += is_fitting(f->ghc, tso, &layouts[i]);
-        return ++f->tried < THREADS_TRIED;
-}
-
 static bool find_thread_layout(struct ghc *g, struct error *error)
 {
-        struct fit f = { .ghc = g };
+        struct thread_cursor threads = { .ghc = g };
+        unsigned tried = 0, fit[ARRAY_SIZE(layouts)] = { 0 };
         size_t best = 0;
 
-        (void)ghc_each_thread(g, see_fit, &f);
+        for (uint64_t tso; tried < THREADS_TRIED && ghc_next_thread(&threads, &tso); tried++)
+                for (size_t i = 0; i < ARRAY_SIZE(layouts); i++)
+                        fit[i] += is_fitting(g, tso, &layouts[i]);
         for (size_t i = 1; i < ARRAY_SIZE(layouts); i++)
-                if (f.counts[i] > f.counts[best])
+                if (fit[i] > fit[best])
                         best = i;
         /* the fields of one release may by chance look like those of another in few threads */
         for (size_t i = 0; i < ARRAY_SIZE(layouts); i++)
-                if (i != best && f.counts[i] * 2 >= f.counts[best])
+                if (i != best && fit[i] * 2 >= fit[best])
                         return error_set(
                                 error,
                                 "its threads fit no release of GHC from 9.0 to 9.10: of %u tried, %u fit %s, %u "
                                 "%s and %u %s",
-                                f.tried, f.counts[0], layouts[0].releases, f.counts[1], layouts[1].releases,
-                                f.counts[2], layouts[2].releases);
+                                tried, fit[0], layouts[0].releases, fit[1], layouts[1].releases, fit[2],
+                                layouts[2].releases);
         g->thread = layouts[best];
         return true;
 }

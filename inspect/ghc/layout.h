@@ -56,11 +56,17 @@ struct ghc {
 bool ghc_find(struct ghc *ret, struct program *program, struct error *error);
 void ghc_done(struct ghc *g);
 
-/* Calls `each` for the threads of all lists until it returns false. False: a list was cut off by something else. */
-bool ghc_each_thread(struct ghc *g, bool (*each)(void *ctx, uint64_t tso), void *ctx);
+/* Goes through the threads of all lists. Begin with { .ghc = g }, or with some of its generations. */
+struct thread_cursor {
+        struct ghc *ghc;
+        unsigned generation, end; /* up to, but without it; 0: to the oldest one */
+        uint64_t count;           /* threads so far, for there is a limit */
+        bool is_cut;              /* a list was cut off by something else than its end */
+        bool is_old;              /* the next list is the second one of its generation */
+        uint64_t next, kept, next_kept;
+};
 
-/* The same of the lists of one generation. *count: threads so far, for there is a limit. */
-bool ghc_each_thread_of(struct ghc *g, unsigned generation, uint64_t *count, bool (*each)(void *ctx, uint64_t tso),
-                        void *ctx, bool *ret_continues);
+/* False: there is no further one. */
+bool ghc_next_thread(struct thread_cursor *c, uint64_t *ret_tso);
 
 #endif

@@ -28,46 +28,29 @@ static struct root *add_root(struct heap_roots *r, enum graph_kind kind, const c
         return &r->items[r->n++];
 }
 
-void heap_thread_frames(const struct heap_snapshot *s, uint64_t tso, unsigned most,
-                        bool (*each)(void *ctx, const struct closure_table *t), void *ctx)
+struct thread_frames heap_thread_frames(const struct heap_snapshot *s, uint64_t tso)
 {
         const uint64_t base = (snapshot_word(s, tso + s->ghc->shift + THREAD_STACK) & ~UINT64_C(7)) + s->ghc->shift;
-        const uint64_t end = base + STACK_WORDS + 8 * (uint64_t)(uint32_t)snapshot_word(s, base + STACK_SIZE);
-        uint64_t at = snapshot_word(s, base + STACK_POINTER);
+        const uint64_t begin = base + STACK_WORDS, at = snapshot_word(s, base + STACK_POINTER);
 
-        for (unsigned n = 0; n < most && at >= base + STACK_WORDS && at < end; n++) {
-                const uint64_t words[2] = { snapshot_word(s, at), snapshot_word(s, at + 8) };
-                const struct closure_table *t;
-                const size_t size = frame_words(s->ghc, words, (size_t)((end - at) / 8), &t);
-                if (size == 0 || !each(ctx, t))
-                        break;
-                at += 8 * size;
-        }
+        return (struct thread_frames){ s, at >= begin ? at : UINT64_MAX,
+                                       begin + 8 * (uint64_t)(uint32_t)snapshot_word(s, base + STACK_SIZE) };
 }
 
-struct placing {
-        struct heap_roots *roots;
-        const char *place; /* "Main.serve", "GHC.Real.$fIntegralInt_$cmod"; "": not known */
-};
+bool thread_frames_next(struct thread_frames *f, const struct closure_table **ret)
+{
+        const uint64_t words[2] = { snapshot_word(f->snapshot, f->at), snapshot_word(f->snapshot, f->at + 8) };
+        const size_t size =
+                f->at < f->end ? frame_words(f->snapshot->ghc, words, (size_t)((f->end - f->at) / 8), ret) : 0;
 
-/* Modules of GHC's own say little of a program: its arithmetic, its event manager. */
+        f->at += 8 * size;
+        return size > 0;
+}
+
+/* Modules of GHC's own say little of a program: its arithmetic, its event manager. So does no place. */
 static bool is_of_ghc(const char *place)
 {
-        return !strncmp(place, "GHC.", 4);
-}
-
-static bool see_frame(void *ctx, const struct closure_table *t)
-{
-        struct placing *p = ctx;
-        const uint32_t type = graph_type_of_frame(p->roots->types, t);
-
-        if (type == GRAPH_TYPE_NONE)
-                return true;
-        const char *name = p->roots->types->graph->types[type].name, *of = strstr(name, " of ");
-        const char *place = of ? of + 4 : strstr(name, " in ") + 4;
-        if (!p->place[0] || !is_of_ghc(place))
-                p->place = place;
-        return is_of_ghc(place);
+        return !place[0] || !strncmp(place, "GHC.", 4);
 }
 
 /* The stack pointer of a thread that runs: in Sp, or where C that it called has saved that: innermost on its stack. */
@@ -103,23 +86,42 @@ static void see_running(struct heap_roots *r, uint64_t tso)
         r->running[r->n_running++] = (struct running_stack){ stack, find_pointer(s, begin, end) };
 }
 
-/* By its label without its number, and where it is: threads of one kind are one root. */
-static bool add_thread(void *ctx, uint64_t tso)
+/*
+ * "Main.serve", "GHC.Real.$fIntegralInt_$cmod": the topmost function of a thread, of no module of GHC's own if there is
+ * such a one; "": not known.
+ */
+static const char *find_place(struct heap_roots *r, uint64_t tso)
 {
-        struct heap_roots *r = ctx;
+        struct thread_frames frames = heap_thread_frames(r->snapshot, tso);
+        const struct closure_table *t;
+        const char *place = "";
+
+        for (unsigned n = 0; n < NAMED_FRAMES && is_of_ghc(place) && thread_frames_next(&frames, &t); n++) {
+                const uint32_t type = graph_type_of_frame(r->types, t);
+                if (type == GRAPH_TYPE_NONE)
+                        continue;
+                const char *name = r->types->graph->types[type].name, *of = strstr(name, " of ");
+                const char *here = of ? of + 4 : strstr(name, " in ") + 4;
+                place = place[0] && is_of_ghc(here) ? place : here;
+        }
+        return place;
+}
+
+/* By its label without its number, and where it is: threads of one kind are one root. */
+static void add_thread(struct heap_roots *r, uint64_t tso)
+{
         const struct heap_snapshot *s = r->snapshot;
         const struct ghc *g = s->ghc;
         const uint16_t next = (uint16_t)snapshot_word(s, tso + g->shift + THREAD_WHAT_NEXT);
         const uint64_t label = g->thread.label ? snapshot_word(s, tso + g->shift + g->thread.label) & ~UINT64_C(7) : 0;
         const uint64_t n = label ? snapshot_word(s, label + 8 * (uint64_t)g->header_words) : 0;
-        struct placing p = { r, "" }; /* the topmost function of no module of GHC's own, if there is one */
         char text[PROGRAM_NAME_BYTES + 96];
         struct text_out out;
 
         if (thread_has_ended(next))
-                return true;
+                return;
         see_running(r, tso);
-        heap_thread_frames(s, tso, NAMED_FRAMES, see_frame, &p);
+        const char *place = find_place(r, tso);
         text_out_init(&out, text, sizeof(text));
         text_put(&out, "thread");
         for (uint64_t i = 0; i < n && i < THREAD_LABEL_BYTES; i++) {
@@ -130,12 +132,9 @@ static bool add_thread(void *ctx, uint64_t tso)
                 if ((unsigned char)byte >= ' ' && (byte < '0' || byte > '9'))
                         text_put_n(&out, &byte, 1);
         }
-        if (p.place[0]) {
-                text_put(&out, " in ");
-                text_put(&out, p.place);
-        }
+        text_put(&out, place[0] ? " in " : "");
+        text_put(&out, place);
         add_root(r, GRAPH_THREAD_ROOT, text, tso);
-        return true;
 }
 
 static void add_registers(struct heap_roots *r)
@@ -231,7 +230,11 @@ void heap_roots_add_weak(struct heap_roots *r, uint64_t weak)
 
 void heap_roots_add(struct heap_roots *r)
 {
+        struct snapshot_threads threads = { .snapshot = r->snapshot };
+        uint64_t tso;
+
         add_stable_pointers(r);
-        snapshot_each_thread(r->snapshot, add_thread, r);
+        while (snapshot_next_thread(&threads, &tso))
+                add_thread(r, tso);
         add_registers(r);
 }

@@ -49,9 +49,16 @@ struct heap_roots {
         bool has_stable_pointers; /* the runtime's table of them was found */
 };
 
-/* Calls `each` for the frames of a thread, from the top, at most so many, until it returns false. */
-void heap_thread_frames(const struct heap_snapshot *s, uint64_t tso, unsigned most,
-                        bool (*each)(void *ctx, const struct closure_table *t), void *ctx);
+/* Goes through the frames of a thread, from the top. */
+struct thread_frames {
+        const struct heap_snapshot *snapshot;
+        uint64_t at, end;
+};
+
+struct thread_frames heap_thread_frames(const struct heap_snapshot *s, uint64_t tso);
+
+/* False: there is no further one. */
+bool thread_frames_next(struct thread_frames *f, const struct closure_table **ret);
 
 /* Threads, registers and stable pointers. */
 void heap_roots_add(struct heap_roots *r);

@@ -56,28 +56,16 @@ void runtime_add_thread(struct runtime *rt, struct ghc *g, uint64_t tso)
         add_capability(rt, memory_u64(m, tso + g->shift + g->thread.capability));
 }
 
-struct finding {
-        struct runtime *to;
-        struct ghc *ghc;
-        unsigned tried;
-};
-
-static bool find_by_thread(void *ctx, uint64_t tso)
-{
-        struct finding *f = ctx;
-
-        runtime_add_thread(f->to, f->ghc, tso);
-        return ++f->tried < RUNTIME_THREADS;
-}
-
 void runtime_find(struct runtime *ret, struct ghc *g)
 {
         static const char *const collectors[COLLECTORS] = { "scheduleDoGC", "GarbageCollect", "gcWorkerThread",
                                                             "nonmovingConcurrentMark" };
-        struct finding f = { ret, g, 0 };
+        struct thread_cursor threads = { .ghc = g };
+        uint64_t tso;
 
         *ret = (struct runtime){ .n_capabilities = 0 };
-        (void)ghc_each_thread(g, find_by_thread, &f);
+        for (unsigned n = 0; n < RUNTIME_THREADS && ghc_next_thread(&threads, &tso); n++)
+                runtime_add_thread(ret, g, tso);
         for (size_t i = 0; i < COLLECTORS; i++) {
                 const struct elf_symbol *s = program_symbol(g->program, program_variable(g->program, collectors[i]));
                 if (s)
@@ -156,13 +144,6 @@ static bool find_current(struct ghc *g, struct runtime *rt, const struct registe
         return is_within(words, ret->pointer);
 }
 
-static bool is_frame(struct ghc *g, uint64_t at)
-{
-        const struct closure_table *i = info_tables_find(&g->tables, memory_u64(g->program->memory, at));
-
-        return i && closure_is_frame(i->type);
-}
-
 /*
  * The stack whose saved pointer this is; 0: none. It begins at most a chunk before, in the same megablock: what has the
  * table of a STACK and exactly this pointer is the stack of a thread that has stopped there.
@@ -202,7 +183,9 @@ static uint64_t find_suspended_stack(struct ghc *g, const struct runtime *rt, co
                 if (m && !m->file && !m->named && (r->sp < m->start || r->sp >= m->end)) {
                         tries++;
                         *ret_pointer = word;
-                        stack = is_frame(g, word) ? find_stack_by_pointer(g, rt, word) : 0;
+                        const struct closure_table *t =
+                                info_tables_find(&g->tables, memory_u64(g->program->memory, word));
+                        stack = t && closure_is_frame(t->type) ? find_stack_by_pointer(g, rt, word) : 0;
                 }
         }
         return stack;

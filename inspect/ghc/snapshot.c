@@ -473,39 +473,40 @@ static void mark_nursery(struct heap_snapshot *s, uint64_t capability)
         }
 }
 
-void snapshot_each_thread(const struct heap_snapshot *s, bool (*each)(void *ctx, uint64_t tso), void *ctx)
+bool snapshot_next_thread(struct snapshot_threads *t, uint64_t *ret_tso)
 {
-        uint64_t count = 0;
+        const struct heap_snapshot *s = t->snapshot;
 
-        for (unsigned i = 0; i < s->generations.n; i++)
-                for (uint64_t tso = s->generations.items[i].threads; count < THREADS_MOST; count++) {
-                        const struct closure_table *t = info_tables_find(&s->ghc->tables, snapshot_word(s, tso));
-                        if (!t || t->type != TSO)
-                                break;
-                        if (!each(ctx, tso))
-                                return;
-                        tso = snapshot_word(s, tso + s->ghc->shift + THREAD_LINK);
+        for (;;) {
+                const struct closure_table *i = info_tables_find(&s->ghc->tables, snapshot_word(s, t->next));
+                if (i && i->type == TSO && t->count < THREADS_MOST) {
+                        *ret_tso = t->next;
+                        t->next = snapshot_word(s, t->next + s->ghc->shift + THREAD_LINK);
+                        t->count++;
+                        return true;
                 }
+                if (t->generation == s->generations.n)
+                        return false;
+                t->next = s->generations.items[t->generation++].threads;
+        }
 }
 
-struct capabilities {
-        const struct heap_snapshot *snapshot;
-        uint64_t items[CAPABILITIES_MOST];
-        size_t n;
-};
-
-static bool see_capability(void *ctx, uint64_t tso)
+static void mark_nurseries(struct heap_snapshot *s)
 {
-        struct capabilities *c = ctx;
-        const struct ghc *g = c->snapshot->ghc;
-        const uint64_t at = snapshot_word(c->snapshot, tso + g->shift + g->thread.capability);
-        size_t i = 0;
+        struct snapshot_threads threads = { .snapshot = s };
+        uint64_t capabilities[CAPABILITIES_MOST], tso;
+        size_t n = 0;
 
-        while (i < c->n && c->items[i] != at)
-                i++;
-        if (i == c->n && at)
-                c->items[c->n++] = at;
-        return c->n < CAPABILITIES_MOST;
+        while (n < CAPABILITIES_MOST && snapshot_next_thread(&threads, &tso)) {
+                const uint64_t at = snapshot_word(s, tso + s->ghc->shift + s->ghc->thread.capability);
+                size_t i = 0;
+                while (i < n && capabilities[i] != at)
+                        i++;
+                if (i < n || !at)
+                        continue;
+                capabilities[n++] = at;
+                mark_nursery(s, at);
+        }
 }
 
 /*
@@ -538,7 +539,6 @@ static void mark_rest(struct heap_snapshot *s)
 
 bool snapshot_index(struct heap_snapshot *s)
 {
-        struct capabilities c = { .snapshot = s };
 
         if (!find_groups(s))
                 return false;
@@ -547,9 +547,7 @@ bool snapshot_index(struct heap_snapshot *s)
                 mark_list(s, s->generations.items[i].large_objects, GROUP_LARGE);
                 mark_list(s, s->generations.items[i].compact_objects, GROUP_COMPACT);
         }
-        snapshot_each_thread(s, see_capability, &c);
-        for (size_t i = 0; i < c.n; i++)
-                mark_nursery(s, c.items[i]);
+        mark_nurseries(s);
         mark_rest(s);
         s->region_bytes = 0;
         for (size_t i = 0; i < s->n_groups; i++)

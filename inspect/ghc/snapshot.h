@@ -131,8 +131,15 @@ bool snapshot_index(struct heap_snapshot *s);
 void snapshot_clear(struct heap_snapshot *s);
 void snapshot_done(struct heap_snapshot *s);
 
-/* Calls `each` for the threads of all generations until it returns false. */
-void snapshot_each_thread(const struct heap_snapshot *s, bool (*each)(void *ctx, uint64_t tso), void *ctx);
+/* Goes through the threads of all generations. Begin with { .snapshot = s }. */
+struct snapshot_threads {
+        const struct heap_snapshot *snapshot;
+        unsigned generation;
+        uint64_t next, count;
+};
+
+/* False: there is no further one. */
+bool snapshot_next_thread(struct snapshot_threads *t, uint64_t *ret_tso);
 
 /* The megablock of an address; NULL: it is not in the heap. */
 static inline struct megablock *snapshot_megablock(const struct heap_snapshot *s, uint64_t at)

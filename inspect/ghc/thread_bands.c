@@ -64,20 +64,6 @@ static bool is_of_runtime(struct splitting *p, const struct closure_table *t)
         return p->of_runtime[t->id] == YES;
 }
 
-struct looking {
-        struct splitting *splitting;
-        const struct closure_table *place;
-};
-
-static bool see_frame(void *ctx, const struct closure_table *t)
-{
-        struct looking *l = ctx;
-
-        if (!is_of_runtime(l->splitting, t))
-                l->place = t;
-        return !l->place;
-}
-
 /* -------------------------------------------------------------------------- groups */
 
 static void add_thread(struct splitting *p, uint64_t tso)
@@ -87,7 +73,8 @@ static void add_thread(struct splitting *p, uint64_t tso)
         const struct thread_layout *l = &s->ghc->thread;
         const enum thread_state state =
                 thread_state_of(l, snapshot_word(s, tso + s->ghc->shift + thread_state_word_at(l)));
-        struct looking looking = { p, NULL };
+        struct thread_frames frames = heap_thread_frames(s, tso);
+        const struct closure_table *place = NULL, *t;
         size_t i = 0;
 
         if (thread_has_ended((uint16_t)snapshot_word(s, tso + s->ghc->shift + THREAD_WHAT_NEXT)))
@@ -95,13 +82,14 @@ static void add_thread(struct splitting *p, uint64_t tso)
         p->threads++;
         if (!thread_state_is_waiting(state)) /* running and runnable ones are elsewhere at the next census */
                 return;
-        heap_thread_frames(s, tso, FRAMES, see_frame, &looking);
-        while (i < p->n && (p->groups[i].place != looking.place || p->groups[i].state != state))
+        for (unsigned n = 0; n < FRAMES && !place && thread_frames_next(&frames, &t); n++)
+                place = is_of_runtime(p, t) ? NULL : t;
+        while (i < p->n && (p->groups[i].place != place || p->groups[i].state != state))
                 i++;
         if (i == GROUPS_MOST)
                 return;
         if (i == p->n)
-                p->groups[p->n++] = (struct waiting){ .place = looking.place, .state = state };
+                p->groups[p->n++] = (struct waiting){ .place = place, .state = state };
         p->groups[i].threads++;
         p->groups[i].tso_bytes += counted_bytes(s, tso, TSO);
         p->groups[i].stack_bytes += counted_bytes(s, stack, STACK);

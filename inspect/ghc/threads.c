@@ -302,9 +302,9 @@ static void find_owner(struct copying *c, struct haskell_thread *h)
                 h->owner = memory_u64(m, owner + c->ghc->shift + c->ghc->thread.id);
 }
 
-static bool copy_thread(void *ctx, uint64_t tso)
+/* False: no further one is copied. */
+static bool copy_thread(struct copying *c, uint64_t tso)
 {
-        struct copying *c = ctx;
         struct threads *t = c->to;
         const struct thread_layout *l = &c->ghc->thread;
         const struct memory *m = c->ghc->program->memory;
@@ -461,7 +461,9 @@ static void pages_end(struct pages *p, struct ghc *g)
 void threads_copy(struct threads *ret, struct ghc *g, bool (*expired)(void *ctx), void *ctx)
 {
         struct copying c = { ret, g, COPY_WORDS_MOST, expired, ctx };
+        struct thread_cursor threads = { .ghc = g };
         struct pages pages;
+        uint64_t tso;
 
         reuse_threads(ret);
         if (!generations_read(&g->generations, g->program)) {
@@ -470,7 +472,9 @@ void threads_copy(struct threads *ret, struct ghc *g, bool (*expired)(void *ctx)
         }
         pages_begin(&pages, ret, g);
         ret->collecting = generations_collecting(&g->generations);
-        ret->list_cut = !ghc_each_thread(g, copy_thread, &c);
+        while (ghc_next_thread(&threads, &tso) && copy_thread(&c, tso))
+                ;
+        ret->list_cut = threads.is_cut;
         copy_system(&c);
         for (size_t i = 0; i < ret->n && !ret->out_of_time; i++) {
                 const uint64_t stack = memory_u64(g->program->memory, ret->items[i].tso + g->shift + THREAD_STACK);
@@ -592,33 +596,24 @@ void threads_walk(struct threads *t, struct ghc *g)
 
 /* ------------------------------------------------------------------- those that wait */
 
-struct listing {
-        struct threads *to;
-        struct ghc *ghc;
-        struct waiting_threads *w;
-        uint64_t random;
-};
-
-/* Each is among those that are chosen with the same chance, however many come. */
-static bool list_thread(void *ctx, uint64_t tso)
+/* Each is among those that are chosen with the same chance, however many come. False: out of memory. */
+static bool list_thread(struct threads *t, struct waiting_threads *w, const struct ghc *g, uint64_t tso)
 {
-        struct listing *l = ctx;
-        struct threads *t = l->to;
         uint16_t next = 0;
 
-        (void)memory_read(l->ghc->program->memory, tso + l->ghc->shift + THREAD_WHAT_NEXT, &next, sizeof(next));
+        (void)memory_read(g->program->memory, tso + g->shift + THREAD_WHAT_NEXT, &next, sizeof(next));
         if (thread_has_ended(next))
                 return true;
-        l->w->listed++;
-        if (t->n < l->w->most) {
+        w->listed++;
+        if (t->n < w->most) {
                 if (!ARRAY_RESERVE_ZEROED(t->items, t->capacity, t->n + 1))
                         return false;
                 t->items[t->n++].tso = tso;
                 return true;
         }
-        l->random = hash_u64(l->random, l->w->listed);
-        if (l->random % l->w->listed < t->n)
-                t->items[l->random % l->w->listed].tso = tso;
+        const uint64_t random = hash_u64(w->listed, w->random);
+        if (random % w->listed < t->n)
+                t->items[random % w->listed].tso = tso;
         return true;
 }
 
@@ -634,31 +629,36 @@ static bool is_listed(const struct generations *before, unsigned generation, con
         return !before->items[generation].collecting && !after->items[generation].collecting;
 }
 
-static bool list_generation(struct listing *l, unsigned generation, uint64_t *count)
+/* *count: threads of those before it, too. */
+static bool list_generation(struct threads *t, struct ghc *g, struct waiting_threads *w, unsigned generation,
+                            uint64_t *count)
 {
-        struct ghc *g = l->ghc;
+        struct thread_cursor c = { .ghc = g, .generation = generation, .end = generation + 1, .count = *count };
         struct generations after = g->generations;
         struct pages pages;
-        bool continues = true;
+        bool good = true;
 
-        pages_begin(&pages, l->to, g);
-        const bool whole = ghc_each_thread_of(g, generation, count, list_thread, l, &continues) && continues;
+        pages_begin(&pages, t, g);
+        for (uint64_t tso; good && ghc_next_thread(&c, &tso);)
+                good = list_thread(t, w, g, tso);
         pages_end(&pages, g);
-        return whole && generations_read(&after, g->program) && is_listed(&g->generations, generation, &after);
+        *count = c.count;
+        return good && !c.is_cut && generations_read(&after, g->program) &&
+               is_listed(&g->generations, generation, &after);
 }
 
-static bool list_threads(struct listing *l)
+static bool list_threads(struct threads *t, struct ghc *g, struct waiting_threads *w)
 {
         for (unsigned tries = 0; tries < LIST_TRIES; tries++) {
                 uint64_t count = 0;
                 unsigned i = 0;
-                reuse_threads(l->to);
-                l->w->listed = 0;
-                if (!generations_read(&l->ghc->generations, l->ghc->program))
+                reuse_threads(t);
+                w->listed = 0;
+                if (!generations_read(&g->generations, g->program))
                         return false;
-                while (i < l->ghc->generations.n && list_generation(l, i, &count))
+                while (i < g->generations.n && list_generation(t, g, w, i, &count))
                         i++;
-                if (i == l->ghc->generations.n)
+                if (i == g->generations.n)
                         return true;
         }
         return false;
@@ -709,11 +709,10 @@ static bool copy_waiting(struct copying *c, struct haskell_thread *h, struct wai
 bool threads_copy_waiting(struct threads *ret, struct ghc *g, struct waiting_threads *w)
 {
         struct copying c = { ret, g, 0, NULL, NULL };
-        struct listing l = { ret, g, w, w->random };
         size_t n = 0;
 
         w->changed = w->read = 0;
-        if (!list_threads(&l))
+        if (!list_threads(ret, g, w))
                 return false;
         w->read = ret->n;
         for (size_t i = 0; i < w->read; i++) {
