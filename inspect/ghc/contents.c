@@ -103,15 +103,6 @@ static bool is_named(const char *name, const char *constructor)
         return is_internal ? !strcmp(name + strlen(internal), constructor + strlen(plain)) : !strcmp(name, constructor);
 }
 
-static unsigned find_known(const char *name)
-{
-        unsigned i = 1;
-
-        while (name && i < ARRAY_SIZE(known) && !is_named(name_without_package(name), known[i].constructor))
-                i++;
-        return name && i < ARRAY_SIZE(known) ? i : 0;
-}
-
 static const struct known *known_of(const struct heap_contents *c, uint32_t id)
 {
         return &known[id < c->known_capacity ? c->known[id] & KNOWN : 0];
@@ -124,8 +115,13 @@ static const struct known *learn_table(struct heap_contents *c, const struct clo
                 c->out_of_memory = true;
                 return &known[0];
         }
-        if (!(c->known[t->id] & READ))
-                c->known[t->id] = (uint8_t)(READ | find_known(t->name));
+        if (!(c->known[t->id] & READ)) {
+                unsigned i = 1;
+                while (t->name && i < ARRAY_SIZE(known) &&
+                       !is_named(name_without_package(t->name), known[i].constructor))
+                        i++;
+                c->known[t->id] = (uint8_t)(READ | (t->name && i < ARRAY_SIZE(known) ? i : 0));
+        }
         return known_of(c, t->id);
 }
 
@@ -500,16 +496,6 @@ bool heap_contents_name(const struct heap_contents *c, const struct contents_row
 
 /* --------------------------------------------------------------------------------------- add */
 
-static bool is_row_wanted(const struct heap_contents *c, struct contents_row *row)
-{
-        char name[2 * PROGRAM_NAME_BYTES];
-
-        if (row->wanted == WANTED_UNKNOWN)
-                row->wanted = heap_contents_name(c, row, name, sizeof(name)) && !strcmp(name, c->wanted) ? WANTED
-                                                                                                         : NOT_WANTED;
-        return row->wanted == WANTED;
-}
-
 static bool is_counted(const struct closure_table *t, const struct known *k)
 {
         return !closure_is_constructor(t->type) || k->shape >= FIELDS;
@@ -530,7 +516,12 @@ bool heap_contents_add(struct heap_contents *c, const struct closure_table *t, u
         for (uint64_t i = 0; !f.is_array && i < f.n && i < CONTENTS_FIELDS; i++)
                 r.kinds[i] = kind_of(c, word_at(c, f.at + 8 * i));
         struct contents_row *to = add_row(c, &r);
-        return to && c->wanted && is_row_wanted(c, to);
+        if (to && c->wanted && to->wanted == WANTED_UNKNOWN) {
+                char name[2 * PROGRAM_NAME_BYTES];
+                const bool is_named = heap_contents_name(c, to, name, sizeof(name));
+                to->wanted = is_named && !strcmp(name, c->wanted) ? WANTED : NOT_WANTED;
+        }
+        return to && c->wanted && to->wanted == WANTED;
 }
 
 bool heap_contents_matter(const struct heap_contents *c, const struct closure_table *t)

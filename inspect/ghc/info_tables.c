@@ -44,14 +44,6 @@ static bool is_description(const char *text)
         return colon ? colon > text && strchr(colon + 1, '.') != NULL : is_of_runtime(text);
 }
 
-static bool read_description(const struct program *p, uint64_t at, bool profiled, char *ret, size_t size)
-{
-        int32_t offset;
-
-        return memory_read_kept(p->memory, at - (profiled ? 40 : 24), &offset, sizeof(offset)) &&
-               memory_text_kept(p->memory, at + (uint64_t)(int64_t)offset, ret, size) && is_description(ret);
-}
-
 static bool read_raw(const struct program *p, uint64_t at, struct closure_table *ret)
 {
         struct {
@@ -128,13 +120,16 @@ uint64_t info_tables_before(const struct program *program, uint64_t address)
 /* A constructor without a description is none of the heap. */
 static void read_table(struct info_tables *t, uint64_t at, struct closure_table *ret)
 {
+        struct memory *m = t->program->memory;
         char name[PROGRAM_NAME_BYTES];
+        int32_t offset;
 
         if (!read_raw(t->program, at, ret) || !is_plausible(ret)) {
                 ret->type = 0;
                 ret->at = at;
         } else if (closure_is_constructor(ret->type) &&
-                   read_description(t->program, at, t->header_words > 1, name, sizeof(name))) {
+                   memory_read_kept(m, at - (t->header_words > 1 ? 40 : 24), &offset, sizeof(offset)) &&
+                   memory_text_kept(m, at + (uint64_t)(int64_t)offset, name, sizeof(name)) && is_description(name)) {
                 ret->name = strdup(name);
         }
 }

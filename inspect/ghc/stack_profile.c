@@ -302,14 +302,6 @@ void stack_profile_add(struct stack_profile *p, struct ghc *g, struct threads *t
         (void)add_running(&s, t, kind, weight);
 }
 
-/* One is all of the other, or its outer part. */
-static bool is_one_stack(const struct stack *a, const struct stack *b)
-{
-        const size_t n = a->n < b->n ? a->n : b->n;
-
-        return n > 0 && !memcmp(a->names + a->n - n, b->names + b->n - n, n * sizeof(*a->names));
-}
-
 void stack_profile_add_allocating(struct stack_profile *p, struct ghc *g, struct threads *t, uint64_t at,
                                   uint64_t cpu_ns, const struct allocated *after, struct threads *end, uint64_t end_at)
 {
@@ -319,7 +311,8 @@ void stack_profile_add_allocating(struct stack_profile *p, struct ghc *g, struct
 
         if (end) {
                 (void)push_stack(&last, end, ACTIVITY_HASKELL, end_at);
-                is_within = is_one_stack(&s, &last);
+                const size_t n = s.n < last.n ? s.n : last.n; /* one is all of the other, or its outer part */
+                is_within = n > 0 && !memcmp(s.names + s.n - n, last.names + last.n - n, n * sizeof(*s.names));
         }
         struct time_node *node = add_running(&s, t, kind, 0);
         if (!node)

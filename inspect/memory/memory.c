@@ -27,17 +27,6 @@ uint32_t memory_u32(const struct memory *m, uint64_t at)
 
 /* --------------------------------------------------------- pages that are kept */
 
-/* A mapping may begin or end within a page. */
-static void fill(const struct memory *m, struct memory_page *p, uint64_t number)
-{
-        const uint64_t at = number * MEMORY_PAGE_BYTES;
-
-        p->number = number + 1;
-        p->valid = memory_read(m, at, p->bytes, MEMORY_PAGE_BYTES) ? 15 : 0;
-        for (unsigned i = 0; i < 4 && p->valid != 15; i++)
-                p->valid |= (uint32_t)memory_read(m, at + i * QUARTER, p->bytes + (size_t)i * QUARTER, QUARTER) << i;
-}
-
 /* One place for each page: what had it before is read again when it is wanted. */
 static const struct memory_page *page_of(struct memory *m, uint64_t number)
 {
@@ -46,8 +35,13 @@ static const struct memory_page *page_of(struct memory *m, uint64_t number)
         struct memory_page *p = &m->pages[(number * UINT64_C(0x9e3779b97f4a7c15) >> 40) % MEMORY_PAGES];
         if (!p->bytes && !(p->bytes = malloc(MEMORY_PAGE_BYTES)))
                 return NULL;
-        if (p->number != number + 1)
-                fill(m, p, number);
+        if (p->number == number + 1)
+                return p;
+        const uint64_t at = number * MEMORY_PAGE_BYTES;
+        p->number = number + 1;
+        p->valid = memory_read(m, at, p->bytes, MEMORY_PAGE_BYTES) ? 15 : 0;
+        for (unsigned i = 0; i < 4 && p->valid != 15; i++) /* a mapping may begin or end within a page */
+                p->valid |= (uint32_t)memory_read(m, at + i * QUARTER, p->bytes + (size_t)i * QUARTER, QUARTER) << i;
         return p;
 }
 

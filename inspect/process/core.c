@@ -25,13 +25,6 @@ struct core_source {
 
 /* ------------------------------------------------------------------------ reading */
 
-static const struct core_segment *segment_of(const struct core *c, uint64_t at)
-{
-        const size_t i = sorted_range(c->segments, c->n_segments, sizeof(*c->segments), at);
-
-        return i < c->n_segments ? &c->segments[i] : NULL;
-}
-
 /* What the program has not written is in its files. */
 static bool read_from_file(struct core *c, uint64_t at, void *to, size_t n, size_t *ret_read)
 {
@@ -56,7 +49,8 @@ static bool read_core(void *ctx, uint64_t at, void *to, size_t n)
         uint8_t *out = to;
 
         while (n > 0) {
-                const struct core_segment *s = segment_of(c, at);
+                const size_t i = sorted_range(c->segments, c->n_segments, sizeof(*c->segments), at);
+                const struct core_segment *s = i < c->n_segments ? &c->segments[i] : NULL;
                 const uint64_t from = s ? at - s->start : 0;
                 size_t k;
 

@@ -69,24 +69,18 @@ bool files_open(struct files *f, const char *path, struct memory **ret, uint64_t
         return add_opened(f, open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), ret, ret_size, error);
 }
 
-/* What systemd may have been built to compress with, too. */
-static bool is_of_another(struct memory *file)
-{
-        static const uint8_t xz[] = { 0xfd, '7', 'z', 'X' }, lz4[] = { 0x04, 0x22, 0x4d, 0x18 };
-        uint8_t head[sizeof(xz)];
-
-        return memory_read(file, 0, head, sizeof(head)) &&
-               (!memcmp(head, xz, sizeof(xz)) || !memcmp(head, lz4, sizeof(lz4)));
-}
-
 bool files_open_unpacked(struct files *f, const char *path, struct memory **ret, uint64_t *ret_size,
                          struct error *error)
 {
+        /* what systemd may have been built to compress with, too */
+        static const uint8_t xz[] = { 0xfd, '7', 'z', 'X' }, lz4[] = { 0x04, 0x22, 0x4d, 0x18 };
+        uint8_t head[sizeof(xz)];
         int fd;
 
         if (!files_open(f, path, ret, ret_size, error))
                 return false;
-        if (is_of_another(*ret))
+        if (memory_read(*ret, 0, head, sizeof(head)) &&
+            (!memcmp(head, xz, sizeof(xz)) || !memcmp(head, lz4, sizeof(lz4))))
                 return error_set(error,
                                  "it is compressed by xz or lz4; gzip and zstd are read: unpack it, or write it "
                                  "by `coredumpctl dump PID -o FILE`");

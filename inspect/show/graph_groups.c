@@ -12,33 +12,12 @@ struct named_type {
         uint8_t class;
 };
 
-static uint8_t class_of(unsigned kind)
-{
-        return (uint8_t)(graph_is_root(kind) ? GROUP_ROOTS : kind == GRAPH_FRAME ? GROUP_FRAMES : GROUP_CLOSURES);
-}
-
 static int by_class_and_name(const void *a, const void *b)
 {
         const struct named_type *x = a, *y = b;
 
         return x->class != y->class ? x->class - y->class
                                     : strcmp(name_without_package(x->name), name_without_package(y->name));
-}
-
-static void sum_up(struct graph_groups *s, const struct heap_graph *g)
-{
-        for (uint32_t i = 0; i < g->n_types; i++) {
-                struct graph_group *to = &s->items[s->of_type[i]];
-                to->roots += g->types[i].roots;
-                to->unreached_bytes += g->types[i].unreached_bytes;
-                to->unreached_closures += g->types[i].unreached_closures;
-                to->pinned_bytes += g->types[i].pinned_bytes;
-        }
-        for (uint32_t i = 0; i < g->n_nodes; i++) {
-                struct graph_group *to = &s->items[s->of_type[g->type[i]]];
-                to->bytes += heap_graph_bytes(g, i);
-                to->closures++;
-        }
 }
 
 bool graph_groups_find(struct graph_groups *ret, const struct heap_graph *g, bool by_type)
@@ -49,7 +28,10 @@ bool graph_groups_find(struct graph_groups *ret, const struct heap_graph *g, boo
         *ret = (struct graph_groups){ calloc(n, sizeof(*ret->items)), 0, calloc(n, sizeof(*ret->of_type)) };
         const bool good = types && ret->items && ret->of_type;
         for (uint32_t i = 0; good && i < g->n_types; i++) {
-                const uint8_t class = class_of(g->types[i].kind);
+                const unsigned kind = g->types[i].kind;
+                const uint8_t class = graph_is_root(kind)   ? GROUP_ROOTS
+                                      : kind == GRAPH_FRAME ? GROUP_FRAMES
+                                                            : GROUP_CLOSURES;
                 const char *name = by_type && class == GROUP_CLOSURES ? g->types[i].by_type : g->types[i].name;
                 types[i] = (struct named_type){ name, i, class };
         }
@@ -60,8 +42,18 @@ bool graph_groups_find(struct graph_groups *ret, const struct heap_graph *g, boo
                         ret->items[ret->n++] = (struct graph_group){ .name = types[i].name, .class = types[i].class };
                 ret->of_type[types[i].type] = ret->n - 1;
         }
-        if (good)
-                sum_up(ret, g);
+        for (uint32_t i = 0; good && i < g->n_types; i++) {
+                struct graph_group *to = &ret->items[ret->of_type[i]];
+                to->roots += g->types[i].roots;
+                to->unreached_bytes += g->types[i].unreached_bytes;
+                to->unreached_closures += g->types[i].unreached_closures;
+                to->pinned_bytes += g->types[i].pinned_bytes;
+        }
+        for (uint32_t i = 0; good && i < g->n_nodes; i++) {
+                struct graph_group *to = &ret->items[ret->of_type[g->type[i]]];
+                to->bytes += heap_graph_bytes(g, i);
+                to->closures++;
+        }
         free(types);
         return good;
 }

@@ -49,12 +49,18 @@ static int compare_threads(const struct haskell_thread *x, const struct haskell_
         return frames ? frames : compare_c_frames(x, y);
 }
 
-static int by_stack(const void *a, const void *b)
+static int by_id(const void *a, const void *b)
 {
         const struct haskell_thread *x = a, *y = b;
-        const int stacks = compare_threads(x, y);
 
-        return stacks ? stacks : (x->id > y->id) - (x->id < y->id);
+        return (x->id > y->id) - (x->id < y->id);
+}
+
+static int by_stack(const void *a, const void *b)
+{
+        const int stacks = compare_threads(a, b);
+
+        return stacks ? stacks : by_id(a, b);
 }
 
 static int by_size(const void *a, const void *b)
@@ -64,13 +70,6 @@ static int by_size(const void *a, const void *b)
         if (x->n != y->n)
                 return x->n > y->n ? -1 : 1;
         return (x->first->id > y->first->id) - (x->first->id < y->first->id);
-}
-
-static int by_id(const void *a, const void *b)
-{
-        const struct haskell_thread *x = a, *y = b;
-
-        return (x->id > y->id) - (x->id < y->id);
 }
 
 /* One for each thread with --all. NULL: out of memory. */

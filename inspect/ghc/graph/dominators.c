@@ -172,25 +172,6 @@ static void find_dominators(struct tree *t)
 
 /* ------------------------------------------------------------------------- retained */
 
-/* A dominator has a smaller number than what it dominates. */
-static void add_up(const struct tree *t, uint64_t *of_node)
-{
-        for (uint32_t i = 1; i < t->n; i++)
-                of_node[t->node[i]] = heap_graph_bytes(t->g, t->node[i]);
-        for (uint32_t i = t->n - 1; i > 0; i--)
-                if (t->dominator[i])
-                        of_node[t->node[t->dominator[i]]] += of_node[t->node[i]];
-}
-
-static void link_children(struct tree *t)
-{
-        memset(t->bucket, 0, t->n * sizeof(*t->bucket));
-        for (uint32_t i = t->n - 1; i > 0; i--) {
-                t->next[i] = t->bucket[t->dominator[i]];
-                t->bucket[t->dominator[i]] = i;
-        }
-}
-
 static uint32_t group_of(const struct tree *t, const uint32_t *group, uint32_t v)
 {
         return group[t->g->type[t->node[v]]];
@@ -232,8 +213,16 @@ bool retained_find(struct retained *r, const struct heap_graph *g, const uint32_
         if (good) {
                 turn_edges(&t, number_all(&t));
                 find_dominators(&t);
-                add_up(&t, r->of_node);
-                link_children(&t);
+                /* a dominator has a smaller number than what it dominates */
+                for (uint32_t i = 1; i < t.n; i++)
+                        r->of_node[t.node[i]] = heap_graph_bytes(g, t.node[i]);
+                memset(t.bucket, 0, t.n * sizeof(*t.bucket));
+                for (uint32_t i = t.n - 1; i > 0; i--) {
+                        if (t.dominator[i])
+                                r->of_node[t.node[t.dominator[i]]] += r->of_node[t.node[i]];
+                        t.next[i] = t.bucket[t.dominator[i]];
+                        t.bucket[t.dominator[i]] = i;
+                }
                 add_up_groups(&t, group, r, above);
                 r->node = t.node;
                 r->dominator = t.dominator;
