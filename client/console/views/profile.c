@@ -82,7 +82,7 @@ struct node {
         const char *function;         /* of such a profile; NULL: of cost centres */
         uint64_t path;                /* hash */
         uint64_t own, inherited;      /* ticks; of a function ns or bytes */
-        int child, next;              /* first child and next sibling, or NONE */
+        int parent, child, next;      /* caller, first child and next sibling, or NONE */
         int depth;
         bool open;
 };
@@ -97,26 +97,31 @@ struct profile {
 
 /* -------------------------------------------------------------------- tree */
 
-static int add_node(struct profile *p, const Hw__CostCentre *centre, uint64_t path, int depth)
+/* Below its parent, or NONE. NONE: out of memory. */
+static int add_node(struct profile *p, const Hw__CostCentre *centre, uint64_t path, int parent)
 {
+        const int depth = parent == NONE ? 0 : p->nodes[parent].depth + 1;
+
         if (!ARRAY_RESERVE(p->nodes, p->capacity, p->n + 1)) {
                 p->out_of_memory = true;
                 return NONE;
         }
-        p->nodes[p->n] = (struct node){ .centre = centre, .path = path, .child = NONE, .next = NONE, .depth = depth };
+        p->nodes[p->n] = (struct node){
+                .centre = centre, .path = path, .parent = parent, .child = NONE, .next = NONE, .depth = depth
+        };
         return (int)p->n++;
 }
 
 static int child_of(struct profile *p, int parent, const Hw__CostCentre *centre)
 {
         uint64_t path = hash_u64(centre->id, p->nodes[parent].path);
-        int i, depth = p->nodes[parent].depth + 1;
+        int i;
 
         for (i = p->nodes[parent].child; i != NONE; i = p->nodes[i].next) {
                 if (p->nodes[i].path == path)
                         return i;
         }
-        i = add_node(p, centre, path, depth);
+        i = add_node(p, centre, path, parent);
         if (i != NONE) {
                 p->nodes[i].next = p->nodes[parent].child;
                 p->nodes[parent].child = i;
@@ -153,79 +158,67 @@ static bool usually_open(const struct profile *p, const struct node *n)
         return n->inherited * 20 >= p->nodes[0].inherited;
 }
 
-/* The sibling list of a node, most inherited ticks first. */
-static void sort_children(struct profile *p, int parent)
+static int compare_inherited(const void *a, const void *b, void *nodes)
 {
-        int sorted = NONE, i = p->nodes[parent].child;
+        const int x = *(const int *)a, y = *(const int *)b;
+        const uint64_t of_x = ((struct node *)nodes)[x].inherited, of_y = ((struct node *)nodes)[y].inherited;
 
-        while (i != NONE) {
-                int next = p->nodes[i].next, *at = &sorted;
-
-                while (*at != NONE && p->nodes[*at].inherited >= p->nodes[i].inherited)
-                        at = &p->nodes[*at].next;
-                p->nodes[i].next = *at;
-                *at = i;
-                i = next;
-        }
-        p->nodes[parent].child = sorted;
+        return of_x != of_y ? (of_x > of_y) - (of_x < of_y) : x - y;
 }
 
-static int by_total(const void *a, const void *b, void *nodes)
+/* Siblings by what they inherit, and which branches are open. Each is put first, in rising order. */
+static void sort_nodes(struct profile *p)
 {
-        const struct cpu_node *all = nodes, *x = &all[*(const uint32_t *)a], *y = &all[*(const uint32_t *)b];
+        int *rising = calloc(p->n + 1, sizeof(*rising));
 
-        return (x->total_weight > y->total_weight) - (x->total_weight < y->total_weight);
-}
-
-/* Below a root: node i + 1 is the tree's node i. Siblings are put first in rising order, so the largest comes first. */
-static void build_of_functions(struct profile *p, const struct cpu_tree *t)
-{
-        uint32_t *ids = calloc(t->n + 1, sizeof(*ids));
-        const int root = add_node(p, NULL, 1, 0);
-
-        p->out_of_memory = p->out_of_memory || !ids;
-        if (root == NONE || !ids) {
-                free(ids);
+        if (!rising) {
+                p->out_of_memory = true;
+                p->n = 0;
                 return;
         }
-        p->nodes[root].function = "all";
-        p->nodes[root].inherited = t->total_weight;
+        for (size_t i = 0; i < p->n; i++) {
+                rising[i] = (int)i;
+                p->nodes[i].child = NONE;
+                p->nodes[i].open = usually_open(p, &p->nodes[i]) != is_toggled(p, p->nodes[i].path);
+        }
+        qsort_r(rising, p->n, sizeof(*rising), compare_inherited, p->nodes);
+        for (size_t i = 0; i < p->n; i++) {
+                struct node *n = &p->nodes[rising[i]];
+
+                if (n->parent == NONE)
+                        continue;
+                n->next = p->nodes[n->parent].child;
+                p->nodes[n->parent].child = rising[i];
+        }
+        free(rising);
+}
+
+/* Below a root: node i + 1 is the tree's node i. */
+static void build_of_functions(struct profile *p, const struct cpu_tree *t)
+{
+        if (add_node(p, NULL, 1, NONE) == NONE)
+                return;
+        p->nodes[0].function = "all";
+        p->nodes[0].inherited = t->total_weight;
         for (uint32_t i = 0; i < t->n; i++) {
                 const struct cpu_node *from = &t->nodes[i];
-                const struct node *caller = &p->nodes[from->parent];
-                const int id = add_node(p, NULL, hash_text(from->name, caller->path), caller->depth + 1);
-                if (id == NONE) {
-                        free(ids);
+                const int id = add_node(p, NULL, hash_text(from->name, p->nodes[from->parent].path), (int)from->parent);
+
+                if (id == NONE)
                         return;
-                }
                 p->nodes[id].function = from->name;
                 p->nodes[id].own = from->self_weight;
                 p->nodes[id].inherited = from->total_weight;
-                ids[i] = i;
         }
-        qsort_r(ids, t->n, sizeof(*ids), by_total, t->nodes);
-        for (size_t i = 0; i < t->n; i++) {
-                struct node *caller = &p->nodes[t->nodes[ids[i]].parent];
-                p->nodes[ids[i] + 1].next = caller->child;
-                caller->child = (int)ids[i] + 1;
-        }
-        for (size_t i = 0; i < p->n; i++)
-                p->nodes[i].open = usually_open(p, &p->nodes[i]) != is_toggled(p, p->nodes[i].path);
-        free(ids);
 }
 
-static void build_profile(struct profile *p, const struct world_target *t)
+static void build_of_stacks(struct profile *p, const struct world_target *t)
 {
-        if (!t->n_stacks || add_node(p, NULL, 1, 0) == NONE)
+        if (!t->n_stacks || add_node(p, NULL, 1, NONE) == NONE)
                 return;
-        for (uint32_t i = 0; i < t->n_stacks; i++) {
+        for (uint32_t i = 0; i < t->n_stacks; i++)
                 if (t->stacks[i])
                         add_stack(p, t->stacks[i]);
-        }
-        for (size_t i = 0; i < p->n; i++) {
-                sort_children(p, (int)i);
-                p->nodes[i].open = usually_open(p, &p->nodes[i]) != is_toggled(p, p->nodes[i].path);
-        }
 }
 
 /* ------------------------------------------------------------ tree columns */
@@ -326,28 +319,21 @@ static const struct column tree_columns[] = {
 };
 /* clang-format on */
 
-/* Depth first, open branches only. A node knows its children; the walk remembers the parents. */
-static void walk_profile(struct profile *p, struct table *t, bool all)
+/* Depth first, open branches only. */
+static void walk_profile(const struct profile *p, struct table *t, bool all)
 {
-        int *parents = calloc(p->n, sizeof(*parents));
-        int at = 0, depth = 0;
+        int at = 0;
 
-        if (!parents) {
-                t->out_of_memory = true;
-                return;
-        }
         while (at != NONE) {
                 table_add(t, p->nodes[at].path, &p->nodes[at]);
                 if (p->nodes[at].child != NONE && (p->nodes[at].open || all)) {
-                        parents[depth++] = at;
                         at = p->nodes[at].child;
                         continue;
                 }
-                while (p->nodes[at].next == NONE && depth > 0)
-                        at = parents[--depth];
+                while (p->nodes[at].next == NONE && p->nodes[at].parent != NONE)
+                        at = p->nodes[at].parent;
                 at = p->nodes[at].next;
         }
-        free(parents);
 }
 
 static void tree_rows(const struct console *c, struct table *t)
@@ -361,7 +347,8 @@ static void tree_rows(const struct console *c, struct table *t)
         if (c->scene.cpu)
                 build_of_functions(p, c->scene.cpu);
         else
-                build_profile(p, target);
+                build_of_stacks(p, target);
+        sort_nodes(p);
         if (p->n)
                 walk_profile(p, t, c->printing || t->filter[0]);
         t->out_of_memory = t->out_of_memory || p->out_of_memory;
